@@ -1,0 +1,22 @@
+"""tacit: latent-variable models that take missing cells. Submodules load when first used."""
+
+from importlib import import_module as _import_module
+
+__version__ = "0.1.0"
+
+_SUBMODULES = ("datasets", "engine", "families", "impute", "mixture", "source", "testing")
+_NAMES = {"load": "tacit.persistence", "save": "tacit.persistence"}
+
+__all__ = ["__version__", *_SUBMODULES, *_NAMES]
+
+
+def __getattr__(name):
+    if name in _SUBMODULES:
+        return _import_module(f"tacit.{name}")
+    if name in _NAMES:
+        return getattr(_import_module(_NAMES[name]), name)
+    raise AttributeError(f"module 'tacit' has no attribute {name!r}")
+
+
+def __dir__():
+    return __all__

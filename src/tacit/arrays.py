@@ -1,0 +1,95 @@
+"""`Arrays`: records of arrays that can be added, scaled, flattened and saved.
+
+Parameters and statistics are both `Arrays`, which is what lets one engine sum statistics over blocks, average them online,
+extrapolate parameters and write either to disk.
+"""
+
+import dataclasses
+import operator
+
+import numpy as np
+
+__all__ = ["Arrays", "record"]
+
+record = dataclasses.dataclass(frozen=True, eq=False)
+"""Decorator for subclasses of `Arrays`: a frozen dataclass compared by identity."""
+
+
+class Arrays:
+    """Base of records whose fields are float arrays, floats or other `Arrays`.
+
+    Subclasses are module-level frozen dataclasses (decorate with `record`). Values derived from the fields belong in
+    `functools.cached_property`; they are recomputed after copying, adding or loading.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.arrays import Arrays, record
+    >>> @record
+    ... class Sums(Arrays):
+    ...     weight: float
+    ...     x: np.ndarray
+    >>> (Sums(1.0, np.ones(2)) + 2 * Sums(1.0, np.ones(2))).to_vector()
+    array([3., 3., 3.])
+    """
+
+    def items(self):
+        """Pairs of field name and value."""
+        return [(f.name, getattr(self, f.name)) for f in dataclasses.fields(self)]
+
+    def map(self, function, *others):
+        """Apply `function` to each array of this record and the matching arrays of `others`."""
+        values = {}
+        for name, value in self.items():
+            rest = [getattr(other, name) for other in others]
+            values[name] = value.map(function, *rest) if isinstance(value, Arrays) else function(value, *rest)
+        return type(self)(**values)
+
+    def __add__(self, other):
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.map(operator.add, other)
+
+    def __mul__(self, factor):
+        return self.map(lambda value: value * factor)
+
+    __rmul__ = __mul__
+
+    def to_dict(self, prefix=""):
+        """Flat dictionary of arrays; nested fields are joined by dots."""
+        flat = {}
+        for name, value in self.items():
+            if isinstance(value, Arrays):
+                flat.update(value.to_dict(f"{prefix}{name}."))
+            else:
+                flat[prefix + name] = np.asarray(value)
+        return flat
+
+    def from_dict(self, flat, prefix=""):
+        """A record shaped like this one with the arrays of `flat`."""
+        values = {}
+        for name, value in self.items():
+            if isinstance(value, Arrays):
+                values[name] = value.from_dict(flat, f"{prefix}{name}.")
+            else:
+                array = np.asarray(flat[prefix + name])
+                values[name] = array if isinstance(value, np.ndarray) else array.item()
+        return type(self)(**values)
+
+    def to_vector(self):
+        """All numbers in one float64 vector."""
+        return np.concatenate([np.ravel(value).astype(np.float64) for value in self.to_dict().values()])
+
+    def from_vector(self, vector):
+        """A record shaped like this one with its numbers taken from `vector`."""
+        flat, start = {}, 0
+        for name, value in self.to_dict().items():
+            flat[name] = np.reshape(vector[start : start + value.size], value.shape)
+            start += value.size
+        return self.from_dict(flat)
+
+    def __getstate__(self):
+        return dict(self.items())
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)

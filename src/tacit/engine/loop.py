@@ -1,0 +1,121 @@
+"""The one loop: learn any model from any source of rows, knowing nothing about either."""
+
+import logging
+import warnings
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from ..arrays import Arrays
+from .progress import Progress
+from .trace import Trace
+
+__all__ = ["Fit", "SingularError", "fit", "objective"]
+
+log = logging.getLogger("tacit")
+
+
+class SingularError(ValueError):
+    """Parameters became singular, so that a start cannot go on."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What was learned, how, and why it stopped.
+
+    Attributes
+    ----------
+    params : Arrays
+        The parameters.
+    trace : Trace
+        The objective after every E-step.
+    reason : str
+        Why the fit stopped, as a sentence.
+    converged : bool
+        Whether it stopped because the objective settled.
+    interrupted : bool
+        Whether the user stopped it.
+    failures : tuple of str
+        What happened to starts that could not go on.
+    """
+
+    params: Arrays
+    trace: Trace
+    reason: str
+    converged: bool = False
+    interrupted: bool = False
+    failures: tuple = field(default=())
+
+
+def objective(model, stats, params):
+    """Log-likelihood, plus the log prior where the model has one."""
+    log_prior = getattr(model, "log_prior", None)
+    value = stats.loglik + (log_prior(params) if log_prior else 0.0)
+    if not np.isfinite(value):
+        raise SingularError(f"the objective became {value}; scale the data or increase the covariance floor.")
+    return value
+
+
+def _warn_if_fallen(trace, model):
+    # Rounding may cost a few last digits, single precision a few more; a real fall means a wrong M-step.
+    if trace.gain < -1e-6 * (1.0 + abs(trace.per_weight[-1])):
+        warnings.warn(
+            f"the objective of {type(model).__name__} fell by {-trace.gain:.3g} per row at step {len(trace)}; "
+            "its M-step does not maximise what its E-step measures.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+
+def fit(model, source, params, *, max_iter=100, tol=1e-3, criterion="relative", previous=None, callback=None, run=(1, 1)):
+    """Learn `model` from `source` by EM, starting at `params`.
+
+    Parameters
+    ----------
+    model : Model
+        Has ``e_step(params, block)``, ``m_step(stats, params)`` and optionally ``log_prior(params)``.
+    source : Source
+        Has ``sum(function)``.
+    params : Arrays
+        Where to start.
+    max_iter : int
+        E-steps at most.
+    tol : float
+        Improvement per unit of weight below which the fit has settled.
+    criterion : {"relative", "aitken"}
+        See `Trace`.
+    previous : float, optional
+        Objective per unit of weight where an earlier run stopped.
+    callback : callable, optional
+        Called with a `Progress` after every step.
+    run : (int, int)
+        Which start this is and of how many, for the callback.
+
+    Returns
+    -------
+    Fit
+    """
+    trace = Trace(criterion, previous)
+    done = partial(_finish, trace, callback, run, max_iter)
+    try:
+        for _ in range(max_iter):
+            stats = source.sum(partial(model.e_step, params))
+            trace.record(objective(model, stats, params), stats.weight)
+            _warn_if_fallen(trace, model)
+            if callback:
+                callback(Progress(*run, len(trace), max_iter, trace.per_weight[-1], trace.gain))
+            if trace.settled(tol):
+                return done(params, "improvement fell below tol", converged=True)
+            params = model.m_step(stats, params)
+    except KeyboardInterrupt:
+        return done(params, f"interrupted by the user after {len(trace)} steps", interrupted=True)
+    return done(params, f"max_iter={max_iter} steps were taken")
+
+
+def _finish(trace, callback, run, max_iter, params, reason, **state):
+    value = trace.per_weight[-1] if trace.per_weight else float("nan")
+    log.debug("start %d of %d: %s after %d steps at %.9g per row", *run, reason, len(trace), value)
+    if callback:
+        callback(Progress(*run, len(trace), max_iter, value, trace.gain, done=True, reason=reason))
+    return Fit(params, trace, reason, **state)

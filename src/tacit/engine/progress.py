@@ -1,0 +1,83 @@
+"""Callbacks that show a fit's progress: a bar for terminals, lines for logs."""
+
+import sys
+import time
+from dataclasses import dataclass
+
+__all__ = ["Progress", "ProgressBar", "ProgressLines"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback is told after every step."""
+
+    run: int
+    n_runs: int
+    step: int
+    max_iter: int
+    objective: float
+    gain: float
+    done: bool = False
+    reason: str = ""
+
+
+class ProgressBar:
+    """A bar on standard error; silent where that is not a terminal.
+
+    Examples
+    --------
+    >>> from tacit.engine import Progress, ProgressBar
+    >>> ProgressBar(label="fit")(Progress(1, 1, 3, 10, -12.5, 0.1))
+    """
+
+    def __init__(self, label="", width=24, stream=None):
+        self.label, self.width, self.stream = label, width, stream
+        self.shown = 0
+        self.last = 0.0
+
+    def line(self, progress):
+        """The bar as text."""
+        share = 1.0 if progress.done else progress.step / max(progress.max_iter, 1)
+        full = round(share * self.width)
+        run = f" start {progress.run}/{progress.n_runs}" if progress.n_runs > 1 else ""
+        bar = "█" * full + "░" * (self.width - full)
+        return f"{self.label}{run} {bar} step {progress.step}  {progress.objective:.6g} per row"
+
+    def __call__(self, progress):
+        stream = self.stream or sys.stderr
+        if not stream.isatty() or (time.monotonic() - self.last < 0.05 and not progress.done):
+            return
+        self.last = time.monotonic()
+        line = self.line(progress)
+        stream.write("\r" + line.ljust(self.shown))
+        self.shown = len(line)
+        stream.flush()
+
+    def close(self):
+        """Clear the line."""
+        if self.shown:
+            stream = self.stream or sys.stderr
+            stream.write("\r" + " " * self.shown + "\r")
+            stream.flush()
+            self.shown = 0
+
+
+class ProgressLines:
+    """Lines on standard output every `interval` steps, as scikit-learn's ``verbose`` prints them."""
+
+    def __init__(self, verbose=1, interval=10):
+        self.verbose, self.interval = verbose, interval
+        self.started = None
+
+    def __call__(self, progress):
+        now = time.monotonic()
+        if progress.step <= 1 and not progress.done:
+            self.started = now
+            print(f"Initialization {progress.run - 1}")
+        detail = ""
+        if self.verbose > 1 and self.started is not None:
+            detail = f"\t time lapse {now - self.started:.5f}s\t ll change {progress.gain:.5f}"
+        if progress.done:
+            print(f"Initialization converged: {progress.reason}{detail}")
+        elif progress.step % self.interval == 0:
+            print(f"  Iteration {progress.step}{detail}")

@@ -1,0 +1,86 @@
+"""Several starts: short runs on a sample choose where the long ones begin, and the best long one is kept."""
+
+import dataclasses
+import logging
+import math
+
+from ..source import ArraySource
+from .loop import Fit, SingularError, fit
+from .trace import Trace
+
+__all__ = ["SAMPLE_ROWS", "fit_best", "short_runs"]
+
+SAMPLE_ROWS = 10_000
+log = logging.getLogger("tacit")
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user stopped the choice of a start; `params` is the best one so far."""
+
+    def __init__(self, params):
+        super().__init__()
+        self.params = params
+
+
+def _value(candidate):
+    return candidate.trace.per_weight[-1] if candidate.trace.per_weight else -math.inf
+
+
+def short_runs(model, sample, rng, *, n_starts=8, n_steps=10):
+    """Best of `n_starts` runs of `n_steps` steps on a sample of rows; the parameters it reached.
+
+    A model with a single start (``model.one_start``) is initialised once and not run.
+    """
+    if getattr(model, "one_start", False):
+        return model.init(sample, rng)
+    source = ArraySource(sample.X, sample.weight, sample.labels)
+    failures, best = [], None
+    for _ in range(n_starts):
+        try:
+            candidate = fit(model, source, model.init(sample, rng), max_iter=n_steps, tol=1e-6)
+        except SingularError as error:
+            failures.append(str(error))
+            continue
+        if best is None or _value(candidate) > _value(best):
+            best = candidate
+        if candidate.interrupted:
+            raise Interrupted(best.params)
+    if best is None:
+        raise SingularError(failures[-1])
+    return best.params
+
+
+def fit_best(model, source, starts, **settings):
+    """Fit from each start and keep the best.
+
+    Parameters
+    ----------
+    starts : sequence of callables
+        Each returns parameters to start from. A start that turns out singular is recorded and the next one runs.
+    **settings
+        Passed to `fit`.
+
+    Returns
+    -------
+    Fit
+    """
+    best, failures = None, []
+    for number, start in enumerate(starts, 1):
+        try:
+            candidate = fit(model, source, start(), run=(number, len(starts)), **settings)
+        except SingularError as error:
+            failures.append(f"start {number}: {error}")
+            log.info("start %d failed: %s", number, error)
+            continue
+        except Interrupted as stop:
+            best = best or Fit(stop.params, Trace(), "")
+            best = dataclasses.replace(best, reason="interrupted by the user while choosing a start", interrupted=True)
+            break
+        if best is None or _value(candidate) > _value(best):
+            best = candidate
+        if candidate.interrupted:
+            best = dataclasses.replace(best, reason=candidate.reason, interrupted=True)
+            break
+    if best is None:
+        raise SingularError(failures[-1].split(": ", 1)[1])
+    return dataclasses.replace(best, failures=tuple(failures))

@@ -1,0 +1,66 @@
+"""`Trace`: the objective after every E-step, and when it has settled."""
+
+import math
+
+__all__ = ["CRITERIA", "Trace"]
+
+CRITERIA = ("relative", "aitken")
+
+
+class Trace:
+    """Objectives in the order they were measured.
+
+    Parameters
+    ----------
+    criterion : {"relative", "aitken"}
+        ``relative``: settled when the objective gains less than `tol` per unit of weight (nats per row) and the gains
+        are not growing, as they do while EM leaves a saddle. ``aitken``: settled when the limit extrapolated from the
+        last three objectives is less than `tol` per unit of weight away.
+    previous : float, optional
+        Objective per unit of weight where an earlier run stopped.
+    """
+
+    def __init__(self, criterion="relative", previous=None):
+        if criterion not in CRITERIA:
+            raise ValueError(f"criterion={criterion!r} is unknown; use one of {', '.join(CRITERIA)}.")
+        self.criterion = criterion
+        self.previous = previous
+        self.objectives = []
+        self.weight = 1.0
+
+    def record(self, objective, weight):
+        """Add an objective measured on rows of total `weight`."""
+        self.objectives.append(float(objective))
+        self.weight = float(weight)
+
+    @property
+    def per_weight(self):
+        """Objectives per unit of weight, the earlier run's last one first."""
+        before = [] if self.previous is None else [self.previous]
+        return before + [objective / self.weight for objective in self.objectives]
+
+    @property
+    def gain(self):
+        """Last improvement per unit of weight."""
+        values = self.per_weight[-2:]
+        return values[1] - values[0] if len(values) == 2 else math.inf
+
+    def settled(self, tol):
+        """Whether the objective has stopped improving."""
+        values = self.per_weight
+        if len(values) < 2:
+            return False
+        gain = values[-1] - values[-2]
+        before = values[-2] - values[-3] if len(values) > 2 else math.inf
+        if self.criterion == "aitken":
+            rate = gain / before if before > 0 else 1.0
+            return abs(gain) <= 0.0 < tol or (0.0 <= rate < 1.0 and gain * rate / (1.0 - rate) < tol)
+        rounding = 1e-13 * abs(values[-1])
+        return abs(gain) < tol and (gain <= before or gain <= rounding)
+
+    def __len__(self):
+        return len(self.objectives)
+
+    def __repr__(self):
+        last = f", last {self.objectives[-1]:.6g}" if self.objectives else ""
+        return f"Trace({len(self)} objectives{last})"

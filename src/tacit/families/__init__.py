@@ -1,0 +1,24 @@
+"""What data look like given the hidden state."""
+
+from .base import Family, responsibilities
+from .counts import Poisson
+from .dense import FullGaussian, TiedGaussian
+from .diagonal import DiagonalGaussian, SphericalGaussian
+from .discrete import Bernoulli, Categorical
+from .gaussian import Gaussian
+
+GAUSSIANS = {"full": FullGaussian, "tied": TiedGaussian, "diag": DiagonalGaussian, "spherical": SphericalGaussian}
+
+__all__ = [
+    "GAUSSIANS",
+    "Bernoulli",
+    "Categorical",
+    "DiagonalGaussian",
+    "Family",
+    "FullGaussian",
+    "Gaussian",
+    "Poisson",
+    "SphericalGaussian",
+    "TiedGaussian",
+    "responsibilities",
+]

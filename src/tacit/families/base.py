@@ -1,0 +1,82 @@
+"""`Family`: what data look like given the hidden state, p(x | θ_k) for classes k = 1…K.
+
+Missing cells are integrated out: a family scores what is observed and its statistics are expectations over what is not.
+"""
+
+import numpy as np
+
+from ..kernels import kernel
+
+__all__ = ["Family", "responsibilities"]
+
+
+def responsibilities(joint, weight, labels):
+    """Posterior of the class, times the row's weight, from log joint (rows, classes).
+
+    Returns
+    -------
+    resp : (rows, classes)
+    evidence : (rows,)
+        Log of the sum over classes; for a labelled row, the log joint of its class.
+    loglik : float
+        Σ weight · evidence.
+    """
+    resp = np.array(joint.T, dtype=np.float64, order="C")
+    evidence = np.empty(len(weight))
+    loglik = kernel("normalise")(resp, weight, labels, evidence)
+    return resp.T, evidence, loglik
+
+
+class Family:
+    """A distribution with one set of parameters per class.
+
+    A family needs ``start``, ``log_prob``, ``stats`` and ``m_step``; ``sample`` and ``embed`` make it complete. Families hold
+    settings only: parameters and statistics are `Arrays` that go in and out.
+    """
+
+    def check(self, X):
+        """Raise ValueError, naming the value, where X is not what this family describes."""
+
+    def start(self, block, resp):
+        """Parameters from (soft) assignments of a sample of rows; also fixes origin and scale for the fit."""
+        raise NotImplementedError
+
+    def log_prob(self, params, block):
+        """Log density of the observed cells of each row under each class, (rows, classes)."""
+        raise NotImplementedError
+
+    def stats(self, params, block, resp):
+        """Expected sufficient statistics of rows weighted by resp (rows, classes)."""
+        raise NotImplementedError
+
+    def m_step(self, stats, params):
+        """Parameters that maximise the expected log-likelihood; classes without rows keep theirs."""
+        raise NotImplementedError
+
+    def e_step(self, params, log_weight, block):
+        """Responsibilities under class weights and the statistics they give: (loglik, counts, stats).
+
+        Families that can share work between the two override this.
+        """
+        joint = self.log_prob(params, block) + log_weight
+        resp, _, loglik = responsibilities(joint, block.weight, block.labels)
+        return loglik, resp.sum(axis=0), self.stats(params, block, resp)
+
+    def sample(self, params, classes, rng):
+        """One row for every entry of `classes`."""
+        raise NotImplementedError(f"{type(self).__name__} does not define sample.")
+
+    def embed(self, block, rng):
+        """Complete real columns in which Euclidean distance is meaningful, to seed clusters in."""
+        X = block.X.astype(np.float64)
+        seen = ~np.isnan(X)
+        weight = block.weight[:, None] * seen
+        total = np.maximum(weight.sum(axis=0), np.finfo(float).tiny)
+        mean = np.where(seen, X, 0.0).T @ block.weight / total
+        X = np.where(seen, X - mean, 0.0)
+        deviation = np.sqrt((weight * X**2).sum(axis=0) / total)
+        return X / np.where(deviation > 0, deviation, 1.0)
+
+    def n_parameters(self, params):
+        """Free parameters of all classes together."""
+        raise NotImplementedError(f"{type(self).__name__} does not define n_parameters.")

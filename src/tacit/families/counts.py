@@ -1,0 +1,74 @@
+"""Columns of counts, independent given the class: log p(x | k) = Σ_j x_j log λ_kj − λ_kj − log x_j!"""
+
+from functools import cached_property
+
+import numpy as np
+from scipy.special import gammaln
+
+from ..arrays import Arrays, record
+from .base import Family
+from .discrete import CellStats, _ratio, _zero_filled
+
+__all__ = ["Poisson"]
+
+
+@record
+class PoissonParams(Arrays):
+    """Rates, (classes, d)."""
+
+    rate: np.ndarray
+
+    @cached_property
+    def log_rate(self):
+        return np.log(self.rate)
+
+
+class Poisson(Family):
+    """Columns of counts.
+
+    Parameters
+    ----------
+    floor : float
+        Smallest rate.
+    """
+
+    def __init__(self, floor=1e-10):
+        self.floor = floor
+
+    def check(self, X):
+        bad = X[~np.isnan(X) & ((X < 0) | (X != np.floor(X)))]
+        if bad.size:
+            raise ValueError(f"Poisson columns hold whole numbers from 0, but X holds {bad.flat[0]:g}.")
+
+    def start(self, block, resp):
+        shape = resp.shape[1], block.X.shape[1]
+        weighted = resp * block.weight[:, None]
+        params = PoissonParams(np.ones(shape))
+        pooled = self.m_step(self.stats(params, block, np.repeat(weighted.sum(axis=1)[:, None], shape[0], 1)), params)
+        learned = self.m_step(self.stats(params, block, weighted), pooled)
+        # A class that starts without any count could never gain one.
+        return PoissonParams(0.9 * learned.rate + 0.1 * pooled.rate)
+
+    def log_prob(self, params, block):
+        x, seen = _zero_filled(block)
+        if "log_factorial" not in block.local:
+            block.local["log_factorial"] = gammaln(x + 1.0).sum(axis=1)
+        return (params.log_rate @ x.T - params.rate @ seen.T - block.local["log_factorial"]).T
+
+    def stats(self, params, block, resp):
+        x, seen = _zero_filled(block)
+        return CellStats(resp.T @ seen, resp.T @ x)
+
+    def m_step(self, stats, params):
+        return PoissonParams(np.maximum(_ratio(stats.total, stats.count, params.rate), self.floor))
+
+    def sample(self, params, classes, rng):
+        return rng.poisson(params.rate[classes]).astype(float)
+
+    def embed(self, block, rng):
+        """Square roots, which make the spread of counts even."""
+        X = np.sqrt(block.X)
+        return super().embed(type(block).of(X, block.weight, block.labels, block.patterns), rng)
+
+    def n_parameters(self, params):
+        return params.rate.size

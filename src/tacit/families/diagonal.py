@@ -1,0 +1,118 @@
+"""Gaussians whose columns are independent given the class: a variance per column, or one for all columns.
+
+    σ²_kj = Σ_i r_ik (x_ij − μ_kj)² / Σ_i r_ik   over the rows where column j is observed
+"""
+
+from functools import cached_property
+
+import numpy as np
+
+from ..arrays import Arrays, record
+from ..engine.loop import SingularError
+from ..kernels import kernel
+from .gaussian import LOG_2PI, SINGULAR, Gaussian, GaussianParams
+
+__all__ = ["DiagonalGaussian", "SphericalGaussian"]
+
+
+@record
+class DiagonalStats(Arrays):
+    """Σ r, Σ r (x − o) and Σ r (x − o)² over observed cells, each (classes, d)."""
+
+    count: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+
+
+@record
+class DiagonalParams(GaussianParams):
+    """A variance per class and column."""
+
+    @property
+    def variance(self):
+        """Variances as (classes, d)."""
+        return self.covariance
+
+    @cached_property
+    def dense(self):
+        return self.variance[:, :, None] * np.eye(self.mean.shape[1])
+
+    @cached_property
+    def form(self):
+        """Arguments of the kernel: 1/σ, (μ − o)/σ and the log normaliser of every cell."""
+        scale = 1.0 / np.sqrt(self.variance)
+        return scale, self.shift * scale, np.log(scale) - 0.5 * LOG_2PI
+
+
+@record
+class SphericalParams(DiagonalParams):
+    """A variance per class."""
+
+    @property
+    def variance(self):
+        return np.repeat(self.covariance[:, None], self.mean.shape[1], axis=1)
+
+
+class DiagonalGaussian(Gaussian):
+    """One variance per class and column."""
+
+    def params(self, mean, covariance, origin, scale):
+        return DiagonalParams(mean, covariance, origin, scale)
+
+    def pool(self, covariance, n_classes):
+        return np.repeat(np.diag(covariance)[None], n_classes, axis=0)
+
+    def log_prob(self, params, block):
+        """Log density of the observed cells of each row under each class, (rows, classes)."""
+        out = np.empty((len(params.mean), len(block)))
+        form = [value.astype(block.X.dtype, copy=False) for value in params.form]
+        patterns = block.patterns
+        kernel("log_prob_diag")(block.X, patterns.rows, params.origin, *form, patterns.is_complete, out)
+        return out.T
+
+    def stats(self, params, block, resp):
+        """Moments of the observed cells about the origin."""
+        out = [np.zeros(params.mean.shape) for _ in range(3)]
+        patterns, resp = block.patterns, np.ascontiguousarray(resp.T)
+        kernel("moments_diag")(block.X, patterns.rows, params.origin, resp, patterns.is_complete, *out)
+        return DiagonalStats(*out)
+
+    def m_step(self, stats, params):
+        alive = stats.count > 1e-10
+        count = np.where(alive, stats.count, 1.0)
+        shift = np.where(alive, stats.first / count, params.shift)
+        squares = np.where(alive, stats.second - count * shift**2, 0.0)
+        covariance = self.variances(squares, np.where(alive, stats.count, 0.0), params)
+        return self.params(params.origin + shift, covariance, params.origin, params.scale)
+
+    def variances(self, squares, count, params):
+        """Variances from sums of squared deviations and counts, each (classes, d)."""
+        variance = np.where(count > 0, squares / np.where(count > 0, count, 1.0), params.covariance)
+        return self.floored(variance, self.floor * params.scale)
+
+    def floored(self, variance, least):
+        """Variances no smaller than `least`."""
+        if self.floor == 0 and not (variance > 0).all():
+            raise SingularError(SINGULAR)
+        return np.maximum(variance, least)
+
+    def n_parameters(self, params):
+        return 2 * params.mean.size
+
+
+class SphericalGaussian(DiagonalGaussian):
+    """One variance per class."""
+
+    def params(self, mean, covariance, origin, scale):
+        return SphericalParams(mean, covariance, origin, scale)
+
+    def pool(self, covariance, n_classes):
+        return np.full(n_classes, np.diag(covariance).mean())
+
+    def variances(self, squares, count, params):
+        total = count.sum(axis=1)
+        variance = np.where(total > 0, squares.sum(axis=1) / np.where(total > 0, total, 1.0), params.covariance)
+        return self.floored(variance, self.floor * params.scale.mean())
+
+    def n_parameters(self, params):
+        return params.mean.size + len(params.mean)

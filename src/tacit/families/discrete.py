@@ -1,0 +1,192 @@
+"""Yes/no and categorical columns, independent given the class.
+
+    Bernoulli:    log p(x | k) = Σ_j x_j log p_kj + (1 − x_j) log(1 − p_kj)
+    Categorical:  log p(x | k) = Σ_j log p_kj(x_j)
+
+A missing cell drops out of the sum, which is what integrating it out comes to.
+"""
+
+from functools import cached_property
+
+import numpy as np
+
+from ..arrays import Arrays, record
+from .base import Family
+
+__all__ = ["Bernoulli", "Categorical"]
+
+
+def _zero_filled(block):
+    """The block in float64 with 0 in missing cells, and its mask of observed cells."""
+    seen = ~np.isnan(block.X)
+    return np.where(seen, block.X, 0.0).astype(np.float64), seen.astype(np.float64)
+
+
+def _ratio(total, count, fallback):
+    """total / count, and the fallback where nothing was observed."""
+    alive = count > 1e-10
+    return np.where(alive, total / np.where(alive, count, 1.0), fallback)
+
+
+@record
+class CellStats(Arrays):
+    """Σ r and Σ r x over observed cells, each (classes, d)."""
+
+    count: np.ndarray
+    total: np.ndarray
+
+
+@record
+class BernoulliParams(Arrays):
+    """Probability of a 1, (classes, d)."""
+
+    probability: np.ndarray
+
+    @cached_property
+    def logs(self):
+        """Log probabilities of 1 and of 0."""
+        return np.log(self.probability), np.log1p(-self.probability)
+
+
+class Bernoulli(Family):
+    """Columns of 0 and 1.
+
+    Parameters
+    ----------
+    floor : float
+        Probabilities stay within [floor, 1 − floor].
+    """
+
+    def __init__(self, floor=1e-10):
+        self.floor = floor
+
+    def check(self, X):
+        bad = X[~np.isnan(X) & (X != 0) & (X != 1)]
+        if bad.size:
+            raise ValueError(f"Bernoulli columns hold 0, 1 or NaN, but X holds {bad.flat[0]:g}; recode the column.")
+
+    def start(self, block, resp):
+        shape = resp.shape[1], block.X.shape[1]
+        params = BernoulliParams(np.full(shape, 0.5))
+        params = self.m_step(self.stats(params, block, resp * block.weight[:, None]), params)
+        # Hard starts put probabilities at 0 and 1, from which EM cannot move.
+        return BernoulliParams(0.9 * params.probability + 0.05)
+
+    def log_prob(self, params, block):
+        x, seen = _zero_filled(block)
+        one, zero = params.logs
+        return (one @ x.T + zero @ (seen - x).T).T
+
+    def stats(self, params, block, resp):
+        x, seen = _zero_filled(block)
+        return CellStats(resp.T @ seen, resp.T @ x)
+
+    def m_step(self, stats, params):
+        probability = _ratio(stats.total, stats.count, params.probability)
+        return BernoulliParams(np.clip(probability, self.floor, 1 - self.floor))
+
+    def sample(self, params, classes, rng):
+        return (rng.random((len(classes), params.probability.shape[1])) < params.probability[classes]).astype(float)
+
+    def n_parameters(self, params):
+        return params.probability.size
+
+
+@record
+class CategoricalParams(Arrays):
+    """Probabilities of all levels of all columns side by side, (classes, Σ levels)."""
+
+    probability: np.ndarray
+
+    @cached_property
+    def log_probability(self):
+        return np.log(self.probability)
+
+
+class Categorical(Family):
+    """Columns of codes 0 … L − 1.
+
+    Parameters
+    ----------
+    n_levels : sequence of int
+        Number of levels of each column.
+    floor : float
+        Smallest probability of a level.
+    """
+
+    def __init__(self, n_levels, floor=1e-10):
+        self.n_levels = tuple(int(n) for n in n_levels)
+        self.floor = floor
+
+    def _columns(self):
+        ends = np.cumsum(self.n_levels)
+        return enumerate(slice(end - n, end) for end, n in zip(ends, self.n_levels))
+
+    def check(self, X):
+        if X.shape[1] != len(self.n_levels):
+            raise ValueError(f"n_levels names {len(self.n_levels)} columns, but X has {X.shape[1]}.")
+        for j, n in enumerate(self.n_levels):
+            x = X[~np.isnan(X[:, j]), j]
+            bad = x[(x < 0) | (x >= n) | (x != np.floor(x))]
+            if bad.size:
+                raise ValueError(f"column {j} holds {bad[0]:g}, but its codes run from 0 to {n - 1}.")
+
+    def _coded(self, block):
+        """For each column: its slice of levels, the rows where it is observed and their codes."""
+        for j, levels in self._columns():
+            rows = np.flatnonzero(~np.isnan(block.X[:, j]))
+            yield levels, rows, block.X[rows, j].astype(np.int64)
+
+    def start(self, block, resp):
+        uniform = np.concatenate([np.full(n, 1.0 / n) for n in self.n_levels])
+        params = CategoricalParams(np.repeat(uniform[None], resp.shape[1], axis=0))
+        learned = self.m_step(self.stats(params, block, resp * block.weight[:, None]), params)
+        return CategoricalParams(0.9 * learned.probability + 0.1 * params.probability)
+
+    def log_prob(self, params, block):
+        out = np.zeros((len(params.probability), len(block)))
+        for levels, rows, codes in self._coded(block):
+            out[:, rows] += params.log_probability[:, levels][:, codes]
+        return out.T
+
+    def stats(self, params, block, resp):
+        total = np.zeros(params.probability.shape)
+        for levels, rows, codes in self._coded(block):
+            one_hot = np.zeros((len(rows), levels.stop - levels.start))
+            one_hot[np.arange(len(rows)), codes] = 1.0
+            total[:, levels] = resp[rows].T @ one_hot
+        return CellStats(total, total)
+
+    def m_step(self, stats, params):
+        probability = np.empty_like(stats.total)
+        for _, levels in self._columns():
+            count = stats.total[:, levels].sum(axis=1, keepdims=True)
+            probability[:, levels] = self._floored(_ratio(stats.total[:, levels], count, params.probability[:, levels]))
+        return CategoricalParams(probability)
+
+    def _floored(self, p):
+        """The likeliest probabilities with none below the floor: raise the small ones, share the rest in proportion."""
+        low = p < self.floor
+        rest = np.where(low, 0.0, p)
+        rest *= (1.0 - self.floor * low.sum(axis=1, keepdims=True)) / rest.sum(axis=1, keepdims=True)
+        return np.where(low, self.floor, rest)
+
+    def sample(self, params, classes, rng):
+        X = np.empty((len(classes), len(self.n_levels)))
+        for j, levels in self._columns():
+            cumulated = np.cumsum(params.probability[classes, levels], axis=1)
+            X[:, j] = (rng.random((len(classes), 1)) * cumulated[:, -1:] > cumulated).sum(axis=1)
+        return X
+
+    def embed(self, block, rng):
+        """One column per level."""
+        out = np.zeros((len(block), sum(self.n_levels)))
+        for levels, rows, codes in self._coded(block):
+            frequency = np.bincount(codes, block.weight[rows], levels.stop - levels.start)
+            out[:, levels] = frequency / max(frequency.sum(), np.finfo(float).tiny)
+            out[rows, levels] = 0.0
+            out[rows, levels.start + codes] = 1.0
+        return out
+
+    def n_parameters(self, params):
+        return len(params.probability) * sum(n - 1 for n in self.n_levels)

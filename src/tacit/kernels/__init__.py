@@ -1,0 +1,34 @@
+"""Inner loops. One registry: a kernel has a name, and an implementation per backend with the same signature.
+
+Backends: ``cpu`` (numba) does the work; ``reference`` (plain NumPy) says what the work is, and the tests hold every
+backend to it. Nothing above this package knows numba.
+"""
+
+from functools import cache
+from importlib import import_module
+
+__all__ = ["KERNELS", "kernel"]
+
+KERNELS = {
+    "normalise": "mixture",
+    "log_prob_full": "gaussian",
+    "log_prob_tied": "gaussian",
+    "log_prob_diag": "gaussian",
+    "moments_full": "gaussian",
+    "moments_diag": "gaussian",
+    "conditional": "conditional",
+    "complete": "conditional",
+    "draw": "conditional",
+}
+
+SCORE, MOMENTS, EXPECT = 0, 1, 2
+"""Modes of the `conditional` kernel: score rows, add moments, or both with responsibilities made in between."""
+
+
+@cache
+def kernel(name, backend="cpu"):
+    """The implementation of a kernel; compiled kernels are imported when first asked for."""
+    if name not in KERNELS:
+        raise KeyError(f"no kernel is called {name!r}; there are {', '.join(sorted(KERNELS))}.")
+    home = {"cpu": KERNELS[name], "reference": "reference"}[backend]
+    return getattr(import_module(f"{__name__}.{home}"), name)

@@ -1,0 +1,352 @@
+"""Gaussian rows with missing cells: the observed density and the posterior of what is missing.
+
+With z = x − μ on the observed cells O and 0 on the missing cells M, Λ = Σ⁻¹ and u = Λ z,
+
+    E[x_M | x_O] = μ_M − Λ_MM⁻¹ u_M,    Cov[x_M | x_O] = C = Λ_MM⁻¹,
+    (x_O − μ_O)ᵀ Σ_OO⁻¹ (x_O − μ_O) = zᵀu − u_Mᵀ C u_M,    log|Σ_OO| = log|Σ| + log|Λ_MM|.
+
+Only the missing block is factored, once per pattern; rows with more missing than observed cells are conditioned
+through Σ_OO instead. Rows come sorted by pattern and are taken in batches; a run of rows with one pattern is a segment.
+"""
+
+import math
+
+import numpy as np
+
+from . import EXPECT, MOMENTS, SCORE
+from .jit import jit
+from .mixture import normalise
+
+BATCH = 120
+SCRATCH = 400_000  # doubles kept per batch for deviations and conditional covariances
+LOG_2PI = math.log(2 * math.pi)
+
+
+
+@jit
+def invert(A, size):
+    """Replace the leading block of A by its inverse through Cholesky; return its log determinant."""
+    log_det = 0.0
+    for i in range(size):
+        for j in range(i + 1):
+            total = A[i, j]
+            for h in range(j):
+                total -= A[i, h] * A[j, h]
+            if i == j:
+                total = math.sqrt(max(total, 1e-300))
+                log_det += 2.0 * math.log(total)
+                A[i, i] = total
+            else:
+                A[i, j] = total / A[j, j]
+    for i in range(size):
+        A[i, i] = 1.0 / A[i, i]
+        for j in range(i):
+            total = 0.0
+            for h in range(j, i):
+                total -= A[i, h] * A[h, j]
+            A[i, j] = total * A[i, i]
+    for i in range(size):
+        for j in range(i + 1):
+            total = 0.0
+            for h in range(i, size):
+                total += A[h, i] * A[h, j]
+            A[j, i] = total
+    for i in range(size):
+        for j in range(i):
+            A[i, j] = A[j, i]
+    return log_det
+
+
+@jit
+def root(A):
+    """Replace A by a lower triangle L with A = L Lᵀ; directions without variance get zero columns."""
+    for i in range(A.shape[0]):
+        for j in range(i + 1):
+            total = A[i, j]
+            for h in range(j):
+                total -= A[i, h] * A[j, h]
+            if i == j:
+                A[i, i] = math.sqrt(max(total, 0.0))
+            else:
+                A[i, j] = total / A[j, j] if A[j, j] > 0.0 else 0.0
+
+
+@jit
+def cut_batch(start, n_rows, starts, missing, n_classes):
+    """End of the batch that begins at `start`, and its segments as (first row, end row, pattern)."""
+    d = missing.shape[1]
+    segment = np.searchsorted(starts, start, side="right") - 1
+    bounds = np.empty((BATCH, 3), np.int64)
+    n_segments = 0
+    used = 0
+    end = start
+    while end < n_rows and end - start < BATCH:
+        lost = 0
+        for j in range(d):
+            lost += missing[segment, j]
+        stop = min(starts[segment + 1], start + BATCH)
+        used += n_classes * lost * lost
+        if n_segments and used + n_classes * d * (stop - start) > SCRATCH:
+            break
+        bounds[n_segments, 0] = end - start
+        bounds[n_segments, 1] = stop - start
+        bounds[n_segments, 2] = segment
+        n_segments += 1
+        end = stop
+        segment += 1
+    return end, bounds[:n_segments]
+
+
+@jit
+def split_cells(missing, pattern, lost, seen):
+    """Indices of the missing and observed cells of a pattern; return how many are missing."""
+    n_lost = 0
+    n_seen = 0
+    for j in range(missing.shape[1]):
+        if missing[pattern, j]:
+            lost[n_lost] = j
+            n_lost += 1
+        else:
+            seen[n_seen] = j
+            n_seen += 1
+    return n_lost
+
+
+@jit
+def condition(X, rows, missing, bounds, mean, precision, covariance, log_det, deviation, spread, log_prob, work):
+    """Condition one class on the observed cells of a batch.
+
+    Fills deviation (rows, d) with E[x | x_O] − μ, spread (segments, m·m) with C and log_prob with the observed density.
+    """
+    d = mean.size
+    lost = np.empty(d, np.int64)
+    seen = np.empty(d, np.int64)
+    gain = np.empty((d, d))
+    n = deviation.shape[0]
+    for i in range(n):
+        for j in range(d):
+            z = X[rows[i], j] - mean[j]
+            deviation[i, j] = z if z == z else 0.0
+    u = work[1][: n * d].reshape(n, d)
+    np.dot(deviation, precision, u)
+    A = work[0]
+    for s in range(bounds.shape[0]):
+        m = split_cells(missing, bounds[s, 2], lost, seen)
+        o = d - m
+        C = spread[s, : m * m].reshape(m, m)
+        if m <= o:
+            for a in range(m):
+                for b in range(m):
+                    A[a, b] = precision[lost[a], lost[b]]
+            constant = log_det + invert(A, m) + o * LOG_2PI
+            for a in range(m):
+                for b in range(m):
+                    C[a, b] = A[a, b]
+            for i in range(bounds[s, 0], bounds[s, 1]):
+                q = constant
+                for b in range(o):
+                    q += deviation[i, seen[b]] * u[i, seen[b]]
+                for a in range(m):
+                    t = 0.0
+                    for b in range(m):
+                        t += A[a, b] * u[i, lost[b]]
+                    deviation[i, lost[a]] = -t
+                    q -= t * u[i, lost[a]]
+                log_prob[i] = -0.5 * q
+        else:
+            for a in range(o):
+                for b in range(o):
+                    A[a, b] = covariance[seen[a], seen[b]]
+            constant = invert(A, o) + o * LOG_2PI
+            for a in range(m):
+                for b in range(o):
+                    t = 0.0
+                    for c in range(o):
+                        t += covariance[lost[a], seen[c]] * A[c, b]
+                    gain[a, b] = t
+            for a in range(m):
+                for b in range(a + 1):
+                    t = covariance[lost[a], lost[b]]
+                    for c in range(o):
+                        t -= gain[a, c] * covariance[seen[c], lost[b]]
+                    C[a, b] = t
+                    C[b, a] = t
+            for i in range(bounds[s, 0], bounds[s, 1]):
+                q = constant
+                for a in range(o):
+                    t = 0.0
+                    for b in range(o):
+                        t += A[a, b] * deviation[i, seen[b]]
+                    q += t * deviation[i, seen[a]]
+                for a in range(m):
+                    t = 0.0
+                    for b in range(o):
+                        t += gain[a, b] * deviation[i, seen[b]]
+                    deviation[i, lost[a]] = t
+                log_prob[i] = -0.5 * q
+
+
+@jit
+def workspace(n_classes, d):
+    """Scratch for one batch: a matrix, a product, deviations and conditional covariances."""
+    width = max(SCRATCH, n_classes * d * d) + n_classes * d * BATCH
+    return np.empty((d, d)), np.empty(BATCH * d), np.empty(width)
+
+
+@jit
+def views(work, n_classes, n, d, bounds, missing):
+    """Deviations (classes, n, d) and spreads (classes, segments, widest m²) inside the workspace."""
+    widest = 0
+    for s in range(bounds.shape[0]):
+        lost = 0
+        for j in range(d):
+            lost += missing[bounds[s, 2], j]
+        widest = max(widest, lost)
+    size = n_classes * n * d
+    flat = work[2]
+    need = size + n_classes * bounds.shape[0] * widest * widest
+    if need > flat.size:
+        flat = np.empty(need)
+    deviation = flat[:size].reshape(n_classes, n, d)
+    spread = flat[size:need].reshape(n_classes, bounds.shape[0], widest * widest)
+    return deviation, spread
+
+
+@jit
+def conditional(
+    X, rows, starts, missing, mean, precision, covariance, log_det, mode, log_weight, weight, labels, out, s0, s1, s2
+):
+    """One pass over rows with missing cells.
+
+    SCORE fills out (classes, all rows) with log densities. MOMENTS reads responsibilities from out. EXPECT makes
+    them from log densities, log_weight, weight and labels, leaves them in out and returns the log-likelihood.
+    The last two add the expected moments about each class's mean to s0, s1 and s2.
+    """
+    n_classes, d = mean.shape
+    work = workspace(n_classes, d)
+    joint = np.empty((n_classes, BATCH))
+    evidence = np.empty(BATCH)
+    weighted = np.empty((BATCH, d))
+    square = np.empty((d, d))
+    lost = np.empty(d, np.int64)
+    seen = np.empty(d, np.int64)
+    loglik = 0.0
+    start = 0
+    while start < rows.size:
+        end, bounds = cut_batch(start, rows.size, starts, missing, n_classes)
+        n = end - start
+        batch = rows[start:end]
+        deviation, spread = views(work, n_classes, n, d, bounds, missing)
+        for k in range(n_classes):
+            condition(
+                X, batch, missing, bounds, mean[k], precision[k], covariance[k], log_det[k],
+                deviation[k], spread[k], joint[k], work,
+            )  # fmt: skip
+        if mode == EXPECT:
+            for k in range(n_classes):
+                joint[k] += log_weight[k]
+            loglik += normalise(joint[:, :n], weight[batch], labels[batch], evidence)
+        for k in range(n_classes):
+            for i in range(n):
+                if mode == MOMENTS:
+                    joint[k, i] = out[k, batch[i]]
+                else:
+                    out[k, batch[i]] = joint[k, i]
+        start = end
+        if mode == SCORE:
+            continue
+        for k in range(n_classes):
+            r = joint[k]
+            for i in range(n):
+                s0[k] += r[i]
+                for j in range(d):
+                    weighted[i, j] = r[i] * deviation[k, i, j]
+                    s1[k, j] += weighted[i, j]
+            np.dot(weighted[:n].T, deviation[k], square)
+            s2[k] += square
+            for s in range(bounds.shape[0]):
+                m = split_cells(missing, bounds[s, 2], lost, seen)
+                total = 0.0
+                for i in range(bounds[s, 0], bounds[s, 1]):
+                    total += r[i]
+                for a in range(m):
+                    for b in range(m):
+                        s2[k, lost[a], lost[b]] += total * spread[k, s, a * m + b]
+    return loglik
+
+
+@jit
+def complete(X, rows, starts, missing, mean, precision, covariance, log_det, resp, filled, cov):
+    """Posterior mean of every row in `filled`, and its covariance in `cov` (zero on observed cells)."""
+    n_classes, d = mean.shape
+    work = workspace(n_classes, d)
+    ignored = np.empty(BATCH)
+    lost = np.empty(d, np.int64)
+    seen = np.empty(d, np.int64)
+    wanted = cov.shape[0] > 0
+    start = 0
+    while start < rows.size:
+        end, bounds = cut_batch(start, rows.size, starts, missing, n_classes)
+        batch = rows[start:end]
+        deviation, spread = views(work, n_classes, end - start, d, bounds, missing)
+        for k in range(n_classes):
+            condition(
+                X, batch, missing, bounds, mean[k], precision[k], covariance[k], log_det[k],
+                deviation[k], spread[k], ignored, work,
+            )  # fmt: skip
+        for s in range(bounds.shape[0]):
+            m = split_cells(missing, bounds[s, 2], lost, seen)
+            for i in range(bounds[s, 0], bounds[s, 1]):
+                row = batch[i]
+                for a in range(m):
+                    j = lost[a]
+                    filled[row, j] = 0.0
+                    for k in range(n_classes):
+                        filled[row, j] += resp[k, row] * (mean[k, j] + deviation[k, i, j])
+                if not wanted:
+                    continue
+                for a in range(m):
+                    for b in range(m):
+                        ja, jb = lost[a], lost[b]
+                        total = 0.0
+                        for k in range(n_classes):
+                            da = mean[k, ja] + deviation[k, i, ja] - filled[row, ja]
+                            db = mean[k, jb] + deviation[k, i, jb] - filled[row, jb]
+                            total += resp[k, row] * (spread[k, s, a * m + b] + da * db)
+                        cov[row, ja, jb] = total
+        start = end
+
+
+@jit
+def draw(X, rows, starts, missing, mean, precision, covariance, log_det, classes, noise, filled):
+    """Draws of the missing cells: filled (draws, all rows, d) given a class per draw and row and standard noise."""
+    n_classes, d = mean.shape
+    work = workspace(n_classes, d)
+    ignored = np.empty(BATCH)
+    lost = np.empty(d, np.int64)
+    seen = np.empty(d, np.int64)
+    start = 0
+    while start < rows.size:
+        end, bounds = cut_batch(start, rows.size, starts, missing, n_classes)
+        batch = rows[start:end]
+        deviation, spread = views(work, n_classes, end - start, d, bounds, missing)
+        for k in range(n_classes):
+            condition(
+                X, batch, missing, bounds, mean[k], precision[k], covariance[k], log_det[k],
+                deviation[k], spread[k], ignored, work,
+            )  # fmt: skip
+        for s in range(bounds.shape[0]):
+            m = split_cells(missing, bounds[s, 2], lost, seen)
+            for k in range(n_classes):
+                root(spread[k, s, : m * m].reshape(m, m))
+            for i in range(bounds[s, 0], bounds[s, 1]):
+                row = batch[i]
+                for t in range(filled.shape[0]):
+                    k = classes[t, row]
+                    for a in range(m):
+                        j = lost[a]
+                        value = mean[k, j] + deviation[k, i, j]
+                        for b in range(a + 1):
+                            value += spread[k, s, a * m + b] * noise[t, row, lost[b]]
+                        filled[t, row, j] = value
+        start = end

@@ -1,0 +1,46 @@
+"""How kernels are compiled: one thread, GIL released, cached on disk where that is safe."""
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+import numba
+
+__all__ = ["jit"]
+
+
+def _fingerprint():
+    """Digest of every kernel source: numba's own key misses helpers that live in other files."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_folder():
+    """A writable folder for compiled kernels, or None: an unwritable cache must not stop a fit."""
+    base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    try:
+        folder = Path(base) / "tacit" / _fingerprint()
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return str(folder)
+    except (OSError, RuntimeError):
+        return None
+
+
+_FOLDER = _cache_folder()
+
+
+def jit(function):
+    """Compile `function` for one thread without the GIL.
+
+    Only contraction is allowed: reassociation would undo the rounding trick of the fast exponential.
+    """
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = _FOLDER or before
+    try:
+        return numba.njit(nogil=True, fastmath={"contract"}, error_model="numpy", cache=_FOLDER is not None)(function)
+    finally:
+        numba.config.CACHE_DIR = before

@@ -1,0 +1,97 @@
+"""Finite mixtures: p(x) = Σ_k π_k p(x | θ_k), for any family.
+
+    E-step: r_ik ∝ π_k p(x_i | θ_k)        M-step: π_k = Σ_i r_ik / n,  θ_k from the family
+"""
+
+import numpy as np
+
+from ..arrays import Arrays, record
+from ..families import responsibilities
+from .seeds import seed_responsibilities
+
+__all__ = ["Mixture", "MixtureParams", "MixtureStats"]
+
+
+@record
+class MixtureParams(Arrays):
+    """Class weights and the family's parameters."""
+
+    weight: np.ndarray
+    components: Arrays
+
+    @property
+    def log_weight(self):
+        """Log weights; an empty class is as good as impossible, not an infinity."""
+        return np.log(np.maximum(self.weight, np.finfo(float).tiny))
+
+
+@record
+class MixtureStats(Arrays):
+    """Log-likelihood, total weight, class sizes and the family's statistics."""
+
+    loglik: float
+    weight: float
+    counts: np.ndarray
+    components: Arrays
+
+
+class Mixture:
+    """A mixture of `n_components` classes of one family.
+
+    Parameters
+    ----------
+    family : Family
+        The distribution of a row given its class.
+    n_components : int
+        Number of classes.
+    init : {"kmeans", "k-means++", "random", "random_from_data"}
+        How starts are seeded; see `seed_responsibilities`.
+    """
+
+    def __init__(self, family, n_components, init="kmeans"):
+        self.family, self.n_components, self.init_method = family, n_components, init
+
+    @property
+    def one_start(self):
+        """Whether every start is the same."""
+        return self.n_components == 1
+
+    def init(self, sample, rng):
+        """A random start from a sample of rows."""
+        resp = seed_responsibilities(self.family, sample, self.n_components, rng, self.init_method)
+        weight = block_weights(resp, sample)
+        return MixtureParams(weight, self.family.start(sample, resp))
+
+    def e_step(self, params, block):
+        """Statistics of a block at the posterior of its classes."""
+        loglik, counts, components = self.family.e_step(params.components, params.log_weight, block)
+        return MixtureStats(loglik, float(block.weight.sum()), counts, components)
+
+    def m_step(self, stats, params):
+        """Weights from class sizes, the rest from the family."""
+        weight = stats.counts / stats.counts.sum()
+        return MixtureParams(weight, self.family.m_step(stats.components, params.components))
+
+    def posterior(self, params, block):
+        """Probabilities of the classes of each row, (rows, classes), and the log density of the row."""
+        joint = self.family.log_prob(params.components, block) + params.log_weight
+        unknown = np.full(len(block), -1)
+        resp, evidence, _ = responsibilities(joint, np.ones(len(block)), unknown)
+        return resp, evidence
+
+    def sample(self, params, n_rows, rng):
+        """Rows and their classes, ordered by class."""
+        counts = rng.multinomial(n_rows, params.weight / params.weight.sum())
+        classes = np.repeat(np.arange(self.n_components), counts)
+        return self.family.sample(params.components, classes, rng), classes
+
+    def n_parameters(self, params):
+        """Free parameters."""
+        return self.n_components - 1 + self.family.n_parameters(params.components)
+
+
+def block_weights(resp, block):
+    """Class weights of soft assignments, none of them zero."""
+    counts = block.weight @ resp
+    counts = np.maximum(counts, 0.1 * counts.sum() / len(counts) ** 2)
+    return counts / counts.sum()
