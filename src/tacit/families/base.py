@@ -10,8 +10,8 @@ from ..kernels import kernel
 __all__ = ["Family", "responsibilities"]
 
 
-def responsibilities(joint, weight, labels):
-    """Posterior of the class, times the row's weight, from log joint (rows, classes).
+def responsibilities(log_prob, log_weight, weight, labels):
+    """Posterior of the class, times the row's weight, from log densities (rows, classes), which are overwritten.
 
     Returns
     -------
@@ -21,9 +21,9 @@ def responsibilities(joint, weight, labels):
     loglik : float
         Σ weight · evidence.
     """
-    resp = np.array(joint.T, dtype=np.float64, order="C")
+    resp = np.ascontiguousarray(log_prob.T, dtype=np.float64)
     evidence = np.empty(len(weight))
-    loglik = kernel("normalise")(resp, weight, labels, evidence)
+    loglik = kernel("normalise")(resp, log_weight, weight, labels, evidence)
     return resp.T, evidence, loglik
 
 
@@ -58,8 +58,8 @@ class Family:
 
         Families that can share work between the two override this.
         """
-        joint = self.log_prob(params, block) + log_weight
-        resp, _, loglik = responsibilities(joint, block.weight, block.labels)
+        log_prob = self.log_prob(params, block)
+        resp, _, loglik = responsibilities(log_prob, log_weight, block.weight, block.labels)
         return loglik, resp.sum(axis=0), self.stats(params, block, resp)
 
     def sample(self, params, classes, rng):

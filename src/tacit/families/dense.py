@@ -10,7 +10,6 @@ import numpy as np
 from ..arrays import Arrays, record
 from ..kernels import EXPECT, MOMENTS, SCORE, kernel
 from ..kernels.layout import pack_strips, strip_width
-from .base import responsibilities
 from .gaussian import LOG_2PI, Gaussian, GaussianParams, invert_triangle
 
 __all__ = ["FullGaussian", "TiedGaussian"]
@@ -67,9 +66,10 @@ class TiedParams(GaussianParams):
 
     @cached_property
     def form(self):
-        """Arguments of the complete-row kernel: Pᵀ, (μ − o)P, log normaliser."""
+        """Arguments of the complete-row kernel: Pᵀ/√2, (μ − o)P/√2, log normaliser."""
         constant = np.full(len(self.mean), _constant(self.triangle, self.mean.shape[1]))
-        return np.ascontiguousarray(self.triangle.T), self.shift @ self.triangle, constant
+        half = self.triangle * np.sqrt(0.5)
+        return np.ascontiguousarray(half.T), self.shift @ half, constant
 
 
 def _as(dtype, values):
@@ -77,63 +77,43 @@ def _as(dtype, values):
 
 
 class DenseGaussian(Gaussian):
-    """What full and tied families share: the passes over complete rows and over rows with missing cells."""
-
-    log_prob_kernel = ""
+    """What full and tied families share: complete rows go one way, rows with missing cells another, in one pass each."""
 
     def log_prob(self, params, block):
         """Log density of the observed cells of each row under each class, (rows, classes)."""
         out = np.empty((len(params.mean), len(block)))
-        form = _as(block.X.dtype, params.form)
-        kernel(self.log_prob_kernel)(block.X, block.patterns.complete, params.origin, *form, out)
-        if not block.patterns.is_complete:
-            self._conditional(params, block, SCORE, out)
+        self._pass(params, block, SCORE, out)
         return out.T
-
-    def e_step(self, params, log_weight, block):
-        """As `Family.e_step`; rows with missing cells are conditioned once for both halves."""
-        if block.patterns.is_complete:
-            joint = self.log_prob(params, block) + log_weight
-            resp, _, loglik = responsibilities(joint, block.weight, block.labels)
-            resp, whole = resp.T, block.patterns.complete
-            return loglik, resp.sum(axis=1), self._moments(params, block, whole, resp, normalised=True)
-        whole = block.patterns.complete
-        resp = np.zeros((len(params.mean), len(block)))
-        form = _as(block.X.dtype, params.form)
-        kernel(self.log_prob_kernel)(block.X, whole, params.origin, *form, resp)
-        part = resp[:, whole] + log_weight[:, None]
-        loglik = kernel("normalise")(part, block.weight[whole], block.labels[whole], np.empty(len(whole)))
-        resp[:, whole] = part
-        more, stats = self._conditional(params, block, EXPECT, resp, log_weight)
-        stats = self._moments(params, block, whole, resp, normalised=True) + stats
-        return loglik + more, resp.sum(axis=1), stats
 
     def stats(self, params, block, resp):
         """Expected moments about the origin, of rows weighted by resp (rows, classes)."""
-        resp = np.ascontiguousarray(resp.T)
-        stats = self._moments(params, block, block.patterns.complete, resp)
-        if block.patterns.is_complete:
-            return stats
-        return stats + self._conditional(params, block, MOMENTS, resp)[1]
+        return self._pass(params, block, MOMENTS, np.ascontiguousarray(resp.T))[1]
 
-    def _moments(self, params, block, rows, resp, *, normalised=False):
-        """Moments of complete rows; `normalised` says that responsibilities sum to the rows' weights."""
-        k, d = params.mean.shape
-        out = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
-        kernel("moments_full")(block.X, rows, params.origin, resp, *out)
-        return DenseStats(*out)
+    def e_step(self, params, log_weight, block):
+        """As `Family.e_step`, with every row read and conditioned once for both halves."""
+        loglik, stats = self._pass(params, block, EXPECT, np.empty((0, 0)), log_weight)
+        return loglik, stats.count, stats
 
-    def _conditional(self, params, block, mode, out, log_weight=np.zeros(0)):
-        """Score rows with missing cells into `out` or add up their expected moments."""
+    def _pass(self, params, block, mode, out, log_weight=np.zeros(0)):
+        rest = mode, log_weight, block.weight, block.labels, out
+        loglik, stats = self._whole(params, block, rest)
+        if not block.patterns.is_complete:
+            more, holed = self._holed(params, block, rest)
+            loglik, stats = loglik + more, stats + holed
+        return loglik, stats
+
+    def _whole(self, params, block, rest):
+        """The pass over complete rows."""
+        raise NotImplementedError
+
+    def _holed(self, params, block, rest):
+        """The pass over rows with missing cells."""
         k, d = params.mean.shape
         s0, s1, s2 = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
         holes = block.patterns.incomplete
         loglik = kernel("conditional")(
-            block.X, holes.rows, holes.starts, holes.missing, *params.posterior,
-            mode, log_weight, block.weight, block.labels, out, s0, s1, s2,
-        )  # fmt: skip
-        if mode == SCORE:
-            return loglik, None
+            block.X, holes.rows, holes.starts, holes.missing, *params.posterior, *rest, s0, s1, s2
+        )
         # The kernel's moments are about the class means, where they are small; carried to the origin they add up.
         shift = params.shift
         cross = shift[:, :, None] * s1[:, None, :]
@@ -149,16 +129,27 @@ def _means(stats, params):
     return alive, count, np.where(alive[:, None], stats.first / count[:, None], params.shift)
 
 
+def _scatter(params, block, rows, weight):
+    """Σ_i w_i (x_i − o)(x_i − o)ᵀ."""
+    x = block.X[rows] - params.origin
+    return (x * weight[:, None]).T @ x
+
+
 class FullGaussian(DenseGaussian):
     """One full covariance per class."""
-
-    log_prob_kernel = "log_prob_full"
 
     def params(self, mean, covariance, origin, scale):
         return FullParams(mean, covariance, origin, scale)
 
     def pool(self, covariance, n_classes):
         return np.repeat(covariance[None], n_classes, axis=0)
+
+    def _whole(self, params, block, rest):
+        k, d = params.mean.shape
+        out = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
+        form = _as(block.X.dtype, params.form)
+        loglik = kernel("full")(block.X, block.patterns.complete, params.origin, *form, *rest, *out)
+        return loglik, DenseStats(*out)
 
     def m_step(self, stats, params):
         alive, count, shift = _means(stats, params)
@@ -175,30 +166,33 @@ class FullGaussian(DenseGaussian):
 class TiedGaussian(DenseGaussian):
     """One full covariance for all classes."""
 
-    log_prob_kernel = "log_prob_tied"
-
     def params(self, mean, covariance, origin, scale):
         return TiedParams(mean, covariance, origin, scale)
 
     def pool(self, covariance, n_classes):
         return covariance
 
-    def _moments(self, params, block, rows, resp, *, normalised=False):
-        x = (block.X[rows] if len(rows) < len(block) else block.X) - params.origin
-        resp = np.ascontiguousarray(resp[:, rows]) if len(rows) < len(block) else resp
-        if not normalised:
-            second = (x * resp.sum(axis=0)[:, None]).T @ x
-        else:
-            # Responsibilities sum to the weights, so this never changes during a fit.
+    def _whole(self, params, block, rest):
+        k, d = params.mean.shape
+        s0, s1 = np.zeros(k), np.zeros((k, d))
+        rows, mode, out = block.patterns.complete, rest[0], rest[-1]
+        form = _as(block.X.dtype, params.form)
+        loglik = kernel("tied")(block.X, rows, params.origin, *form, *rest, s0, s1)
+        if mode == EXPECT:
+            # Responsibilities sum to the row's weight, so this never changes during a fit.
             key = params.origin.tobytes()
             if block.local.get("scatter", (None,))[0] != key:
-                block.local["scatter"] = key, (x * block.weight[rows][:, None]).T @ x
+                block.local["scatter"] = key, _scatter(params, block, rows, block.weight[rows])
             second = block.local["scatter"][1]
-        return DenseStats(resp.sum(axis=1), resp @ x, second)
+        elif mode == MOMENTS:
+            second = _scatter(params, block, rows, out[:, rows].sum(axis=0))
+        else:
+            second = np.zeros((d, d))
+        return loglik, DenseStats(s0, s1, second)
 
-    def _conditional(self, params, block, mode, out, log_weight=np.zeros(0)):
-        loglik, stats = super()._conditional(params, block, mode, out, log_weight)
-        return loglik, stats and DenseStats(stats.count, stats.first, stats.second.sum(axis=0))
+    def _holed(self, params, block, rest):
+        loglik, stats = super()._holed(params, block, rest)
+        return loglik, DenseStats(stats.count, stats.first, stats.second.sum(axis=0))
 
     def m_step(self, stats, params):
         _, count, shift = _means(stats, params)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import Arrays, record
 from ..engine.loop import SingularError
-from ..kernels import kernel
+from ..kernels import EXPECT, MOMENTS, SCORE, kernel
 from .gaussian import LOG_2PI, SINGULAR, Gaussian, GaussianParams
 
 __all__ = ["DiagonalGaussian", "SphericalGaussian"]
@@ -39,9 +39,9 @@ class DiagonalParams(GaussianParams):
 
     @cached_property
     def form(self):
-        """Arguments of the kernel: 1/σ, (μ − o)/σ and the log normaliser of every cell."""
-        scale = 1.0 / np.sqrt(self.variance)
-        return scale, self.shift * scale, np.log(scale) - 0.5 * LOG_2PI
+        """Arguments of the kernel: 1/σ√2, (μ − o)/σ√2 and the log normaliser of every cell."""
+        scale = 1.0 / np.sqrt(2.0 * self.variance)
+        return scale, self.shift * scale, -0.5 * (np.log(self.variance) + LOG_2PI)
 
 
 @record
@@ -65,17 +65,26 @@ class DiagonalGaussian(Gaussian):
     def log_prob(self, params, block):
         """Log density of the observed cells of each row under each class, (rows, classes)."""
         out = np.empty((len(params.mean), len(block)))
-        form = [value.astype(block.X.dtype, copy=False) for value in params.form]
-        patterns = block.patterns
-        kernel("log_prob_diag")(block.X, patterns.rows, params.origin, *form, patterns.is_complete, out)
+        self._pass(params, block, SCORE, out)
         return out.T
 
     def stats(self, params, block, resp):
         """Moments of the observed cells about the origin."""
-        out = [np.zeros(params.mean.shape) for _ in range(3)]
-        patterns, resp = block.patterns, np.ascontiguousarray(resp.T)
-        kernel("moments_diag")(block.X, patterns.rows, params.origin, resp, patterns.is_complete, *out)
-        return DiagonalStats(*out)
+        return self._pass(params, block, MOMENTS, np.ascontiguousarray(resp.T))[2]
+
+    def e_step(self, params, log_weight, block):
+        """As `Family.e_step`, with every row read once for both halves."""
+        return self._pass(params, block, EXPECT, np.empty((0, 0)), log_weight)
+
+    def _pass(self, params, block, mode, out, log_weight=np.zeros(0)):
+        count, moments = np.zeros(len(params.mean)), [np.zeros(params.mean.shape) for _ in range(3)]
+        form = [value.astype(block.X.dtype, copy=False) for value in params.form]
+        patterns = block.patterns
+        loglik = kernel("diag")(
+            block.X, patterns.rows, params.origin, *form, patterns.is_complete,
+            mode, log_weight, block.weight, block.labels, out, count, *moments,
+        )  # fmt: skip
+        return loglik, count, DiagonalStats(*moments)
 
     def m_step(self, stats, params):
         alive = stats.count > 1e-10

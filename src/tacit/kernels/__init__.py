@@ -11,18 +11,16 @@ __all__ = ["KERNELS", "kernel"]
 
 KERNELS = {
     "normalise": "mixture",
-    "log_prob_full": "gaussian",
-    "log_prob_tied": "gaussian",
-    "log_prob_diag": "gaussian",
-    "moments_full": "gaussian",
-    "moments_diag": "gaussian",
+    "full": "gaussian",
+    "tied": "gaussian",
+    "diag": "gaussian",
     "conditional": "conditional",
     "complete": "conditional",
     "draw": "conditional",
 }
 
 SCORE, MOMENTS, EXPECT = 0, 1, 2
-"""Modes of the `conditional` kernel: score rows, add moments, or both with responsibilities made in between."""
+"""What a pass over rows does: score them, add up their moments, or both with responsibilities made in between."""
 
 
 @cache

@@ -218,9 +218,7 @@ def conditional(
 ):
     """One pass over rows with missing cells.
 
-    SCORE fills out (classes, all rows) with log densities. MOMENTS reads responsibilities from out. EXPECT makes
-    them from log densities, log_weight, weight and labels, leaves them in out and returns the log-likelihood.
-    The last two add the expected moments about each class's mean to s0, s1 and s2.
+    The modes are those of the complete-row kernels; expected moments are about each class's mean.
     """
     n_classes, d = mean.shape
     work = workspace(n_classes, d)
@@ -243,15 +241,14 @@ def conditional(
                 deviation[k], spread[k], joint[k], work,
             )  # fmt: skip
         if mode == EXPECT:
+            loglik += normalise(joint[:, :n], log_weight, weight[batch], labels[batch], evidence)
+        else:
             for k in range(n_classes):
-                joint[k] += log_weight[k]
-            loglik += normalise(joint[:, :n], weight[batch], labels[batch], evidence)
-        for k in range(n_classes):
-            for i in range(n):
-                if mode == MOMENTS:
-                    joint[k, i] = out[k, batch[i]]
-                else:
-                    out[k, batch[i]] = joint[k, i]
+                for i in range(n):
+                    if mode == MOMENTS:
+                        joint[k, i] = out[k, batch[i]]
+                    else:
+                        out[k, batch[i]] = joint[k, i]
         start = end
         if mode == SCORE:
             continue

@@ -36,8 +36,8 @@ def exp(x):
 
 
 @jit
-def normalise(joint, weight, labels, evidence):
-    """Turn log joint (classes, rows) into weighted responsibilities in place; fill log evidence per row.
+def normalise(joint, log_weight, weight, labels, evidence):
+    """Turn log densities (classes, rows) into weighted responsibilities in place; fill log evidence per row.
 
     A row with a label belongs to that class, and its evidence is the joint's: the complete-data case.
     """
@@ -50,10 +50,11 @@ def normalise(joint, weight, labels, evidence):
             for k in range(n_classes):
                 joint[k, i] = -np.inf
             joint[labels[i], i] = known
-    top[:] = joint[0]
-    for k in range(1, n_classes):
+    top[:] = -np.inf
+    for k in range(n_classes):
         row = joint[k]
         for i in range(n_rows):
+            row[i] += log_weight[k]
             top[i] = row[i] if row[i] > top[i] else top[i]
     for k in range(n_classes):
         row = joint[k]

@@ -9,7 +9,8 @@ from .layout import unpack_strips
 LOG_2PI = np.log(2 * np.pi)
 
 
-def normalise(joint, weight, labels, evidence):
+def normalise(joint, log_weight, weight, labels, evidence):
+    joint += log_weight[:, None]
     known = np.flatnonzero(labels >= 0)
     kept = joint[labels[known], known].copy()
     joint[:, known] = -np.inf
@@ -19,39 +20,53 @@ def normalise(joint, weight, labels, evidence):
     return float(weight @ evidence)
 
 
-def log_prob_full(X, rows, origin, strips, shift, constant, width, out):
+def _settle(log_prob, rows, mode, log_weight, weight, labels, out):
+    """Responsibilities (classes, rows) for the modes that need them, and the log-likelihood."""
+    if mode == SCORE:
+        out[:, rows] = log_prob
+        return None, 0.0
+    if mode == MOMENTS:
+        return out[:, rows], 0.0
+    assert mode == EXPECT
+    loglik = normalise(log_prob, log_weight, weight[rows], labels[rows], np.empty(len(rows)))
+    return log_prob, loglik
+
+
+def full(X, rows, origin, strips, shift, constant, width, mode, log_weight, weight, labels, out, s0, s1, s2):
+    x = X[rows].astype(np.float64) - origin
     triangles = unpack_strips(strips, len(shift), X.shape[1], width)
-    for k, P in enumerate(triangles):
-        y = (X[rows] - origin) @ P - shift[k]
-        out[k, rows] = constant[k] - 0.5 * (y**2).sum(axis=1)
+    log_prob = np.array([c - 0.5 * ((x @ P - b) ** 2).sum(axis=1) for P, b, c in zip(triangles, shift, constant)])
+    r, loglik = _settle(log_prob, rows, mode, log_weight, weight, labels, out)
+    if r is not None:
+        s0 += r.sum(axis=1)
+        s1 += r @ x
+        s2 += np.einsum("kn,ni,nj->kij", r, x, x)
+    return loglik
 
 
-def log_prob_tied(X, rows, origin, triangle, shift, constant, out):
-    y = (X[rows] - origin) @ triangle.T
-    for k in range(len(shift)):
-        out[k, rows] = constant[k] - 0.5 * ((y - shift[k]) ** 2).sum(axis=1)
+def tied(X, rows, origin, triangle, shift, constant, mode, log_weight, weight, labels, out, s0, s1):
+    x = X[rows].astype(np.float64) - origin
+    log_prob = np.array([c - ((x @ triangle.T - b) ** 2).sum(axis=1) for b, c in zip(shift, constant)])
+    r, loglik = _settle(log_prob, rows, mode, log_weight, weight, labels, out)
+    if r is not None:
+        s0 += r.sum(axis=1)
+        s1 += r @ x
+    return loglik
 
 
-def log_prob_diag(X, rows, origin, scale, shift, constant, complete, out):
-    x = X[rows] - origin
-    for k in range(len(shift)):
-        out[k, rows] = np.nansum(constant[k] - 0.5 * (x * scale[k] - shift[k]) ** 2, axis=1)
-
-
-def moments_full(X, rows, origin, resp, s0, s1, s2):
-    x, r = X[rows].astype(np.float64) - origin, resp[:, rows]
-    s0 += r.sum(axis=1)
-    s1 += r @ x
-    s2 += np.einsum("kn,ni,nj->kij", r, x, x)
-
-
-def moments_diag(X, rows, origin, resp, complete, s0, s1, s2):
-    x, r = X[rows].astype(np.float64) - origin, resp[:, rows]
+def diag(X, rows, origin, scale, shift, constant, complete, mode, log_weight, weight, labels, out, count, s0, s1, s2):
+    x = X[rows].astype(np.float64) - origin
     seen = ~np.isnan(x)
-    x = np.where(seen, x, 0.0)
-    s0 += r @ seen
-    s1 += r @ x
-    s2 += r @ x**2
+    cells = (c - (x * s - b) ** 2 for s, b, c in zip(scale, shift, constant))
+    log_prob = np.array([np.nansum(cell, axis=1) for cell in cells])
+    r, loglik = _settle(log_prob, rows, mode, log_weight, weight, labels, out)
+    if r is not None:
+        x = np.where(seen, x, 0.0)
+        count += r.sum(axis=1)
+        s0 += r @ seen
+        s1 += r @ x
+        s2 += r @ x**2
+    return loglik
 
 
 def _condition(x, mean, covariance):
@@ -72,21 +87,14 @@ def conditional(
 ):
     posterior = [[_condition(X[i].astype(np.float64), m, C) for i in rows] for m, C in zip(mean, covariance)]
     log_prob = np.array([[p[2] for p in row] for row in posterior])
-    loglik = 0.0
-    if mode == SCORE:
-        out[:, rows] = log_prob
-        return loglik
-    if mode == EXPECT:
-        joint = log_prob + log_weight[:, None]
-        loglik = normalise(joint, weight[rows], labels[rows], np.empty(len(rows)))
-        out[:, rows] = joint
-    assert mode in (MOMENTS, EXPECT)
-    for k, row in enumerate(posterior):
-        for i, (filled, spread, _) in zip(rows, row):
-            z, r = filled - mean[k], out[k, i]
-            s0[k] += r
-            s1[k] += r * z
-            s2[k] += r * (np.outer(z, z) + spread)
+    r, loglik = _settle(log_prob, rows, mode, log_weight, weight, labels, out)
+    if r is not None:
+        for k, row in enumerate(posterior):
+            for i, (filled, spread, _) in enumerate(row):
+                z = filled - mean[k]
+                s0[k] += r[k, i]
+                s1[k] += r[k, i] * z
+                s2[k] += r[k, i] * (np.outer(z, z) + spread)
     return loglik
 
 

@@ -13,7 +13,7 @@ from ..families import GAUSSIANS
 from ..families.gaussian import invert_triangle, location_and_scale
 from ..source import Block
 from .model import Mixture, MixtureParams, block_weights
-from .seeds import INITS
+from .seeds import INITS, assign
 
 __all__ = ["GaussianMixture"]
 
@@ -150,22 +150,20 @@ class GaussianMixture(LatentClassEstimator):
 
     def _start(self, model, sample, rng):
         weight, mean, covariance = self._given(sample.X.shape[1])
-        if mean is None:
-            params = short_runs(model, sample, rng)
-        else:
-            params = self._around(model, sample, mean)
-        origin, scale = params.components.origin, params.components.scale
-        mean = params.components.mean if mean is None else mean
-        covariance = params.components.covariance if covariance is None else covariance
+        if weight is not None and mean is not None and covariance is not None:
+            return MixtureParams(weight, model.family.params(mean, covariance, *location_and_scale(sample)))
+        params = short_runs(model, sample, rng) if mean is None else self._around(model, sample, mean)
+        found = params.components
         weight = params.weight if weight is None else weight
-        return MixtureParams(weight, model.family.params(mean, covariance, origin, scale))
+        mean = found.mean if mean is None else mean
+        covariance = found.covariance if covariance is None else covariance
+        return MixtureParams(weight, model.family.params(mean, covariance, found.origin, found.scale))
 
     def _around(self, model, sample, mean):
         """A start with rows assigned to the nearest of the given means."""
-        X = model.family.fill(sample)
-        _, scale = location_and_scale(sample)
-        distance = (((X[:, None, :] - mean) ** 2) / scale).sum(axis=2)
-        resp = np.eye(self.n_components)[distance.argmin(axis=1)]
+        origin, scale = location_and_scale(sample)
+        X, seeds = ((rows - origin) / np.sqrt(scale) for rows in (model.family.fill(sample), mean))
+        resp = np.eye(self.n_components)[assign(X, seeds, sample.labels)]
         return MixtureParams(block_weights(resp, sample), model.family.start(sample, resp))
 
     def _given(self, d):

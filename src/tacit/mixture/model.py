@@ -74,9 +74,9 @@ class Mixture:
 
     def posterior(self, params, block):
         """Probabilities of the classes of each row, (rows, classes), and the log density of the row."""
-        joint = self.family.log_prob(params.components, block) + params.log_weight
+        log_prob = self.family.log_prob(params.components, block)
         unknown = np.full(len(block), -1)
-        resp, evidence, _ = responsibilities(joint, np.ones(len(block)), unknown)
+        resp, evidence, _ = responsibilities(log_prob, params.log_weight, np.ones(len(block)), unknown)
         return resp, evidence
 
     def sample(self, params, n_rows, rng):

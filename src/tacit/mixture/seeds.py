@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-__all__ = ["INITS", "seed_responsibilities"]
+__all__ = ["INITS", "assign", "seed_responsibilities"]
 
 INITS = ("kmeans", "k-means++", "random", "random_from_data")
 
@@ -24,14 +24,14 @@ def seed_responsibilities(family, sample, n_classes, rng, method):
         seeds[~fixed] = points[~fixed]
     else:
         _spread_seeds(Z, sample.weight, seeds, fixed, rng)
-    nearest = _assign(Z, seeds, sample.labels)
+    nearest = assign(Z, seeds, sample.labels)
     for _ in range(5 if method == "kmeans" else 0):
         counts = np.bincount(nearest, sample.weight, n_classes)
         occupied = counts > 0
         resp = np.zeros((len(Z), n_classes))
         resp[np.arange(len(Z)), nearest] = sample.weight
         seeds[occupied] = (resp.T @ Z)[occupied] / counts[occupied, None]
-        nearest = _assign(Z, seeds, sample.labels)
+        nearest = assign(Z, seeds, sample.labels)
     resp = np.zeros((len(Z), n_classes))
     resp[np.arange(len(Z)), nearest] = 1.0
     return resp
@@ -53,7 +53,8 @@ def _squared_distances(Z, seeds):
     return np.maximum((Z**2).sum(axis=1)[:, None] - 2 * Z @ seeds.T + (seeds**2).sum(axis=1), 0.0)
 
 
-def _assign(Z, seeds, labels):
+def assign(Z, seeds, labels):
+    """Nearest seed of each row; a labelled row keeps its label."""
     return np.where(labels >= 0, labels, _squared_distances(Z, seeds).argmin(axis=1))
 
 

@@ -13,7 +13,7 @@ from .block import Block, Patterns
 
 __all__ = ["ArraySource", "as_source"]
 
-BLOCK_BYTES = 1 << 19
+BLOCK_BYTES = 1 << 21
 MAX_ROWS = 16384
 
 
@@ -63,22 +63,29 @@ class ArraySource:
         self._one = np.ones(self.block_rows)
         self._unknown = np.full(self.block_rows, -1)
         self._whole = Patterns.of(np.zeros((self.block_rows, self.n_features)))
-        self._kept = [self._ingest(start) for start in self._starts]
+        self._blocks = [self._ingest(start) for start in self._starts]
+
+    def _rows(self, start):
+        """The cells, weights and labels of one block."""
+        rows = slice(start, start + self.block_rows)
+        X = self.X[rows]
+        weight = self._one[: len(X)] if self.weight is None else self.weight[rows]
+        labels = self._unknown[: len(X)] if self.labels is None else self.labels[rows]
+        return X, weight, labels
 
     def _ingest(self, start):
-        rows = self.X[start : start + self.block_rows]
-        patterns = Patterns.of(rows)
-        if patterns.is_complete and len(rows) == self.block_rows:
+        """A block, or the means to make it again where its rows are not laid out as kernels read them."""
+        X, weight, labels = self._rows(start)
+        patterns = Patterns.of(X)
+        if patterns.is_complete and len(X) == self.block_rows:
             patterns = self._whole
+        if X.flags.c_contiguous:
+            return Block.of(X, weight, labels, patterns)
         return patterns, {}
 
     def _block(self, index):
-        rows = slice(self._starts[index], self._starts[index] + self.block_rows)
-        X = self.X[rows]
-        patterns, local = self._kept[index]
-        weight = self._one[: len(X)] if self.weight is None else self.weight[rows]
-        labels = self._unknown[: len(X)] if self.labels is None else self.labels[rows]
-        return Block.of(X, weight, labels, patterns, local)
+        kept = self._blocks[index]
+        return kept if isinstance(kept, Block) else Block.of(*self._rows(self._starts[index]), *kept)
 
     def __len__(self):
         return len(self._starts)
