@@ -1,0 +1,41 @@
+"""Small tables that ship with the library.
+
+``penguins.csv``: 344 penguins of three species, with holes. Data by Gorman, Williams and Fraser (2014), Palmer Station LTER,
+released under CC0; collected by Horst, Hill and Gorman as *palmerpenguins*.
+"""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+__all__ = ["load_penguins", "penguins_path"]
+
+
+def penguins_path():
+    """Path of the penguins table as CSV."""
+    return Path(__file__).with_name("penguins.csv")
+
+
+def load_penguins():
+    """Measurements of 344 penguins, 8 cells missing.
+
+    Returns
+    -------
+    X : ndarray of shape (344, 4)
+        Bill length and depth (mm), flipper length (mm), body mass (g); NaN is missing.
+    species : ndarray of str of shape (344,)
+    columns : list of str
+
+    Examples
+    --------
+    >>> from tacit.datasets import load_penguins
+    >>> X, species, columns = load_penguins()
+    >>> X.shape, int((X != X).sum())
+    ((344, 4), 8)
+    """
+    columns = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
+    with penguins_path().open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    X = np.array([[float(row[c]) if row[c] not in ("", "NA") else np.nan for c in columns] for row in rows])
+    return X, np.array([row["species"] for row in rows]), columns

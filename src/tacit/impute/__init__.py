@@ -1,0 +1,5 @@
+"""Fill the holes of a table."""
+
+from .gaussian import GaussianImputer
+
+__all__ = ["GaussianImputer"]

@@ -1,0 +1,200 @@
+"""`GaussianImputer`: missing cells at their expectation, x̂_M = μ_M + Σ_MO Σ_OO⁻¹ (x_O − μ_O), under a learned Gaussian or mixture."""
+
+import numbers
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.impute import MissingIndicator
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+
+from ..base import check_number
+from ..mixture import GaussianMixture
+
+__all__ = ["GaussianImputer"]
+
+
+class GaussianImputer(TransformerMixin, BaseEstimator):
+    """Impute missing cells by their expectation given the observed cells of the row.
+
+    Works where scikit-learn's imputers do. The columns are taken as jointly Gaussian, or as a mixture of Gaussians, learned
+    by maximum likelihood of the observed cells.
+
+    Parameters
+    ----------
+    n_components : int, default=1
+        Number of Gaussians; 1 is linear imputation.
+    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+        Shape of the components, as in :class:`tacit.mixture.GaussianMixture`.
+    missing_values : number or NaN, default=NaN
+        What marks a missing cell.
+    sample_posterior : bool, default=False
+        Draw missing cells instead of filling in their expectation, for multiple imputation.
+    add_indicator : bool, default=False
+        Append one column per column with missing cells that says where they were.
+    keep_empty_features : bool, default=False
+        Keep columns without any observed value, filled with 0; otherwise they are dropped.
+    tol, max_iter, reg_covar, random_state, n_jobs, callback
+        As in :class:`tacit.mixture.GaussianMixture`.
+
+    Attributes
+    ----------
+    mixture_ : GaussianMixture
+        The learned distribution; its methods give standard deviations, draws and scores.
+    n_iter_ : int
+        EM steps taken.
+    observed_ : ndarray of shape (n_features_in_,)
+        Which columns had any observed value.
+    indicator_ : sklearn.impute.MissingIndicator
+        None unless `add_indicator`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    References
+    ----------
+    Little and Rubin (2019), Statistical Analysis with Missing Data, chapter 11.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.impute import GaussianImputer
+    >>> X = [[1.0, 2.0], [2.0, 4.1], [3.0, 5.9], [4.0, np.nan]]
+    >>> GaussianImputer().fit_transform(X).round(1)[-1]
+    array([4. , 7.9])
+    """
+
+    def __init__(
+        self,
+        n_components=1,
+        *,
+        covariance_type="full",
+        missing_values=np.nan,
+        sample_posterior=False,
+        add_indicator=False,
+        keep_empty_features=False,
+        tol=1e-5,
+        max_iter=200,
+        reg_covar=1e-6,
+        random_state=None,
+        n_jobs=None,
+        callback=None,
+    ):
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.missing_values = missing_values
+        self.sample_posterior = sample_posterior
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.tol = tol
+        self.max_iter = max_iter
+        self.reg_covar = reg_covar
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _validate(self, X, *, reset):
+        """Rows with NaN in missing cells."""
+        X = validate_data(
+            self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan",
+            ensure_min_samples=2 if reset else 1,
+        )  # fmt: skip
+        marker = self.missing_values
+        if isinstance(marker, numbers.Real) and not np.isnan(marker):
+            if np.isnan(X).any():
+                raise ValueError(f"X holds NaN, but missing_values={marker!r}; use missing_values=np.nan.")
+            X = np.where(X == marker, X.dtype.type(np.nan), X)
+        return X
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Learn the distribution of the columns.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows with missing cells.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights.
+
+        Returns
+        -------
+        self
+        """
+        check_number("n_components", self.n_components, numbers.Integral, 1)
+        X = self._validate(X, reset=True)
+        self.observed_ = ~np.isnan(X).all(axis=0)
+        if not self.observed_.any():
+            raise ValueError("X has no observed value in any column; there is nothing to learn from.")
+        if not self.observed_.all() and not self.keep_empty_features:
+            names = _check_feature_names_in(self)[~self.observed_]
+            warnings.warn(
+                f"columns without any observed value are dropped: {', '.join(map(str, names))}; "
+                "set keep_empty_features=True to fill them with 0.",
+                UserWarning,
+                stacklevel=2,
+            )
+        self.indicator_ = MissingIndicator(error_on_new=False).fit(X) if self.add_indicator else None
+        self.mixture_ = GaussianMixture(
+            self.n_components, covariance_type=self.covariance_type, tol=self.tol, max_iter=self.max_iter,
+            reg_covar=self.reg_covar, random_state=self.random_state, n_jobs=self.n_jobs, callback=self.callback,
+        ).fit(_columns(X, self.observed_), sample_weight=sample_weight)  # fmt: skip
+        self.n_iter_ = self.mixture_.n_iter_
+        return self
+
+    def transform(self, X):
+        """Fill missing cells.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows with missing cells.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+        """
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        kept = _columns(X, self.observed_)
+        if self.sample_posterior:
+            filled = self.mixture_.draw_missing(kept, 1, self.random_state)[0]
+        else:
+            filled = self.mixture_.impute(kept)
+        if self.keep_empty_features and not self.observed_.all():
+            whole = np.where(np.isnan(X), X.dtype.type(0), X)
+            whole[:, self.observed_] = filled
+            filled = whole
+        if self.indicator_ is None:
+            return filled
+        return np.hstack([filled, self.indicator_.transform(X).astype(X.dtype)])
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the output columns.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the input columns; default those seen at fit.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self)
+        names = _check_feature_names_in(self, input_features)
+        kept = names if self.keep_empty_features else names[self.observed_]
+        if self.indicator_ is None:
+            return kept
+        return np.concatenate([kept, self.indicator_.get_feature_names_out(names)])
+
+
+def _columns(X, kept):
+    """The kept columns; X itself where that is all of them."""
+    return X if kept.all() else np.ascontiguousarray(X[:, kept])

@@ -1,0 +1,226 @@
+"""Save and load fitted estimators: arrays in a zip file, everything else in a JSON manifest.
+
+Loading builds an object of an allow-listed class and sets allow-listed attributes from plain numbers, strings and arrays. Nothing
+in the file is ever executed, unpickled or imported.
+"""
+
+import contextlib
+import io
+import json
+import math
+import os
+import tempfile
+import warnings
+import zipfile
+from importlib import import_module
+
+import numpy as np
+
+from . import __version__
+from .engine import Fit, Trace
+
+__all__ = ["load", "save"]
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+
+CLASSES = {
+    "GaussianMixture": ("tacit.mixture", (
+        "weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_", "converged_", "n_iter_",
+        "lower_bound_", "lower_bounds_", "fit_", "n_features_in_", "feature_names_in_",
+    )),
+    "GaussianImputer": ("tacit.impute", (
+        "mixture_", "observed_", "n_iter_", "indicator_", "n_features_in_", "feature_names_in_",
+    )),
+    "MissingIndicator": ("sklearn.impute", (
+        "features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed",
+    )),
+}  # fmt: skip
+"""Classes a file may name, where they live, and the fitted attributes it may set."""
+
+
+def save(estimator, path):
+    """Write a fitted estimator to one file.
+
+    The file appears whole or not at all: it is written beside `path` and renamed.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted tacit estimator.
+    path : str or path-like
+        Where to write, by convention ``name.tacit``.
+
+    Examples
+    --------
+    >>> import numpy as np, tacit, tempfile, os
+    >>> from tacit.mixture import GaussianMixture
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.tacit")
+    >>> tacit.save(GaussianMixture().fit(np.arange(6.0).reshape(3, 2)), path)
+    >>> tacit.load(path).means_
+    array([[2., 3.]])
+    """
+    arrays = {}
+    manifest = {"format": FORMAT, "version": __version__, "estimator": _encode(estimator, arrays)}
+    folder = os.path.dirname(os.path.abspath(path))
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".tacit-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+                archive.writestr(MANIFEST, json.dumps(manifest, indent=1))
+                for name, array in arrays.items():
+                    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                        np.lib.format.write_array(member, array, allow_pickle=False)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def load(path):
+    """Read an estimator written by `save`.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    estimator
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, truncated, of a newer format, or names anything that is not on the allow-list.
+    """
+    with open(path, "rb") as file:
+        content = io.BytesIO(file.read())
+    try:
+        with zipfile.ZipFile(content) as archive:
+            if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
+                raise ValueError("it holds compressed members, which tacit never writes")
+            manifest = json.loads(archive.read(MANIFEST))
+            if manifest["format"] > FORMAT:
+                raise ValueError(f"its format is {manifest['format']}, newer than {FORMAT}; upgrade tacit")
+            return _decode(manifest["estimator"], archive)
+    except (
+        ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OverflowError, MemoryError,
+        NotImplementedError, RecursionError, RuntimeError, SyntaxError, zipfile.BadZipFile,
+    ) as error:  # fmt: skip
+        raise ValueError(f"{os.fspath(path)!r} is not a sound tacit model file: {error}.") from None
+
+
+def _encode(value, arrays):
+    """A value as JSON; arrays are set aside under a number."""
+    name = type(value).__name__
+    if name in CLASSES and type(value).__module__.startswith(CLASSES[name][0].split(".")[0] + "."):
+        return _encode_estimator(value, name, arrays)
+    if isinstance(value, Fit):
+        trace = value.trace
+        return {"fit": {
+            "trace": [float(v) for v in trace.objectives], "weight": trace.weight, "criterion": trace.criterion,
+            "previous": _encode(trace.previous, arrays), "reason": value.reason, "converged": value.converged,
+            "interrupted": value.interrupted, "failures": list(value.failures),
+        }}  # fmt: skip
+    if isinstance(value, np.ndarray) and value.dtype.kind in "OU":
+        return {"strings": [str(v) for v in value.ravel()]}
+    if isinstance(value, np.ndarray):
+        key = str(len(arrays))
+        arrays[key] = value
+        return {"array": key}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": repr(value)}
+    if isinstance(value, (list, tuple)):
+        return {"list": [_encode(v, arrays) for v in value]}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise TypeError(f"{value!r} cannot be saved")
+
+
+def _encode_estimator(estimator, name, arrays):
+    settings = {}
+    for key, value in estimator.get_params(deep=False).items():
+        try:
+            settings[key] = _encode(value, arrays)
+        except TypeError:
+            warnings.warn(f"{key}={value!r} cannot be saved; the loaded model will have {key}=None.", stacklevel=4)
+            settings[key] = None
+    fitted = {key: _encode(getattr(estimator, key), arrays) for key in CLASSES[name][1] if hasattr(estimator, key)}
+    if not fitted:
+        raise ValueError(f"this {name} is not fitted; call fit before saving it.")
+    return {"class": name, "settings": settings, "fitted": fitted}
+
+
+def _decode(value, archive):
+    """The value that `_encode` wrote."""
+    if not isinstance(value, dict):
+        if isinstance(value, list):
+            raise ValueError("a bare list stands where a value was expected")
+        return value
+    if "class" in value:
+        return _decode_estimator(value, archive)
+    (kind, content), *rest = value.items()
+    if rest or kind not in ("array", "strings", "float", "list", "fit"):
+        raise ValueError(f"it holds an entry of unknown kind {kind!r}")
+    if kind == "array":
+        return _read_array(archive, content)
+    if kind == "strings":
+        return np.array([str(v) for v in content], dtype=object)
+    if kind == "float":
+        return float(content)
+    if kind == "list":
+        return [_decode(v, archive) for v in content]
+    trace = Trace(content["criterion"], _decode(content["previous"], archive))
+    trace.objectives, trace.weight = [float(v) for v in content["trace"]], float(content["weight"])
+    failures = tuple(str(v) for v in content["failures"])
+    return Fit(None, trace, str(content["reason"]), bool(content["converged"]), bool(content["interrupted"]), failures)
+
+
+def _read_array(archive, key):
+    member = archive.getinfo(f"{int(key)}.npy")
+    with archive.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+        shape, fortran, dtype = read_header(file)
+        if dtype.kind not in "biuf":
+            raise ValueError(f"array {key} has type {dtype}; only numbers are read")
+        # The header's claim is checked against the file before any memory is set aside.
+        size = math.prod(shape) * dtype.itemsize
+        data = file.read()
+        if min(shape, default=0) < 0 or len(data) != size:
+            raise ValueError(f"array {key} should have {size} bytes but has {len(data)}")
+    return np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C").copy()
+
+
+def _decode_estimator(content, archive):
+    name = content["class"]
+    if name not in CLASSES:
+        raise ValueError(f"it names the class {name!r}, which is not one of {', '.join(CLASSES)}")
+    module, allowed = CLASSES[name]
+    cls = getattr(import_module(module), name)
+    known = cls._get_param_names()
+    settings = {key: _decode(value, archive) for key, value in content["settings"].items()}
+    if unknown := set(settings) - set(known):
+        raise ValueError(f"it sets {min(unknown)!r}, which is no setting of {name}")
+    estimator = cls(**settings)
+    for key, value in content["fitted"].items():
+        if key not in allowed:
+            raise ValueError(f"it sets {key!r}, which is no attribute of {name}")
+        setattr(estimator, key, _decode(value, archive))
+    if isinstance(getattr(estimator, "fit_", None), Fit):
+        fit = estimator.fit_
+        estimator.fit_ = Fit(estimator._params(), fit.trace, fit.reason, fit.converged, fit.interrupted, fit.failures)
+    return estimator
