@@ -48,7 +48,7 @@ def check_weight(sample_weight, n_rows):
     if bad.size:
         raise ValueError(f"sample_weight holds {bad[0]:g}; weights must be finite and not negative.")
     if not weight.any():
-        raise ValueError("sample_weight is 0 for every row; at least one row must count.")
+        raise ValueError("sample_weight is zero for every row; at least one row must count.")
     return weight
 
 
@@ -88,7 +88,7 @@ class EMEstimator(DensityMixin, BaseEstimator):
 
     def _start(self, model, sample, rng):
         """Parameters to start from; deterministic starts are not repeated."""
-        return short_runs(model, sample, rng)
+        return short_runs(model, sample, partial(model.init, sample, rng))
 
     def _n_starts(self, model):
         return 1 if getattr(model, "one_start", False) else self.n_init
@@ -204,8 +204,8 @@ class LatentClassEstimator(EMEstimator):
         X : array-like of shape (n_samples, n_features)
             Rows; NaN is missing.
         y : array-like of shape (n_samples,), optional
-            Known classes, 0 … n_components − 1, and −1 where unknown. With one component there is nothing to know and y
-            is ignored.
+            Known classes, 0 … n_components − 1, and −1 where unknown. Targets of another task, recognised by other
+            values and no −1, are ignored with a warning; so is y where there is only one component.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights: weight 2 counts as the row given twice.
 
@@ -236,10 +236,15 @@ class LatentClassEstimator(EMEstimator):
             labels = np.full(n_rows, np.nan)
         bad = y[~((labels >= -1) & (labels < self.n_components) & (labels == np.floor(labels)))]
         if bad.size:
-            raise ValueError(
+            fault = (
                 f"y holds {bad[0]!r}, which is no class; known classes are 0 to {self.n_components - 1}, "
-                "and −1 stands for unknown. Leave y out for an unsupervised fit."
+                "and −1 stands for unknown"
             )
+            if (labels == -1).any():
+                raise ValueError(f"{fault}. Leave y out for an unsupervised fit.")
+            # Targets of another task, as a pipeline passes them on: scikit-learn's mixtures ignore them too.
+            warnings.warn(f"{fault}. y is ignored.", UserWarning, stacklevel=3)
+            return None
         return None if (labels < 0).all() else labels.astype(np.int64)
 
     def fit_predict(self, X, y=None, sample_weight=None):

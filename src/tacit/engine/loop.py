@@ -105,9 +105,9 @@ def fit(model, source, params, *, max_iter=100, tol=1e-3, criterion="relative", 
             _warn_if_fallen(trace, model)
             if callback:
                 callback(Progress(*run, len(trace), max_iter, trace.per_weight[-1], trace.gain))
+            params = model.m_step(stats, params)
             if trace.settled(tol):
                 return done(params, "improvement fell below tol", converged=True)
-            params = model.m_step(stats, params)
     except KeyboardInterrupt:
         return done(params, f"interrupted by the user after {len(trace)} steps", interrupted=True)
     return done(params, f"max_iter={max_iter} steps were taken")

@@ -22,26 +22,31 @@ class Interrupted(KeyboardInterrupt):
         self.params = params
 
 
-def _value(candidate):
-    return candidate.trace.per_weight[-1] if candidate.trace.per_weight else -math.inf
+def _better(candidate, best):
+    """Whether a fit beats the best so far; two ways to the same maximum are a tie, which the first wins."""
+    if best is None:
+        return True
+    new, old = (fit.trace.per_weight[-1] if fit.trace.per_weight else -math.inf for fit in (candidate, best))
+    return new > old + 1e-9 * (1.0 + abs(old))
 
 
-def short_runs(model, sample, rng, *, n_starts=8, n_steps=10):
-    """Best of `n_starts` runs of `n_steps` steps on a sample of rows; the parameters it reached.
+def short_runs(model, sample, init, *, n_starts=None, n_steps=10):
+    """Best of `n_starts` runs of `n_steps` steps on a sample of rows, each from ``init()``; the parameters it reached.
 
-    A model with a single start (``model.one_start``) is initialised once and not run.
+    A model with a single start (``model.one_start``) is initialised once and not run. By default there are 8 starts, and
+    20 where rows are few and runs cost next to nothing.
     """
     if getattr(model, "one_start", False):
-        return model.init(sample, rng)
+        return init()
     source = ArraySource(sample.X, sample.weight, sample.labels)
     failures, best = [], None
-    for _ in range(n_starts):
+    for _ in range(n_starts or (20 if len(sample) <= 1000 else 8)):
         try:
-            candidate = fit(model, source, model.init(sample, rng), max_iter=n_steps, tol=1e-6)
+            candidate = fit(model, source, init(), max_iter=n_steps, tol=1e-6)
         except SingularError as error:
             failures.append(str(error))
             continue
-        if best is None or _value(candidate) > _value(best):
+        if _better(candidate, best):
             best = candidate
         if candidate.interrupted:
             raise Interrupted(best.params)
@@ -76,7 +81,7 @@ def fit_best(model, source, starts, **settings):
             best = best or Fit(stop.params, Trace(), "")
             best = dataclasses.replace(best, reason="interrupted by the user while choosing a start", interrupted=True)
             break
-        if best is None or _value(candidate) > _value(best):
+        if _better(candidate, best):
             best = candidate
         if candidate.interrupted:
             best = dataclasses.replace(best, reason=candidate.reason, interrupted=True)

@@ -152,12 +152,23 @@ class GaussianMixture(LatentClassEstimator):
         weight, mean, covariance = self._given(sample.X.shape[1])
         if weight is not None and mean is not None and covariance is not None:
             return MixtureParams(weight, model.family.params(mean, covariance, *location_and_scale(sample)))
-        params = short_runs(model, sample, rng) if mean is None else self._around(model, sample, mean)
-        found = params.components
-        weight = params.weight if weight is None else weight
-        mean = found.mean if mean is None else mean
-        covariance = found.covariance if covariance is None else covariance
-        return MixtureParams(weight, model.family.params(mean, covariance, found.origin, found.scale))
+
+        def given(params):
+            """The parameters with what the user gave in their place."""
+            found = params.components
+            return MixtureParams(
+                params.weight if weight is None else weight,
+                model.family.params(
+                    found.mean if mean is None else mean,
+                    found.covariance if covariance is None else covariance,
+                    found.origin,
+                    found.scale,
+                ),
+            )
+
+        if mean is not None:
+            return given(self._around(model, sample, mean))
+        return short_runs(model, sample, lambda: given(model.init(sample, rng)))
 
     def _around(self, model, sample, mean):
         """A start with rows assigned to the nearest of the given means."""

@@ -13,40 +13,39 @@ def seed_responsibilities(family, sample, n_classes, rng, method):
     """Assign the rows of a sample to classes around random seeds.
 
     ``kmeans`` and ``k-means++`` choose seeds far apart, in proportion to squared distance, and the former refines them by a few
-    rounds of k-means; ``random_from_data`` takes random rows and ``random`` random points of the data's spread. Rows join
-    the nearest seed. Labelled rows join their label, and a class that has labels is seeded at their mean.
+    rounds of k-means; ``random_from_data`` takes random distinct rows and ``random`` random points of the data's spread. Rows
+    join the nearest seed. Labelled rows join their label, and a class that has labels is seeded at their mean.
+
+    Draws are made along the cumulated weight of the sorted rows, so that neither the order of the rows nor writing a row
+    twice instead of giving it weight 2 changes the outcome.
     """
     Z = family.embed(sample, rng)
     seeds, fixed = _labelled_seeds(Z, sample, n_classes)
-    if method in ("random", "random_from_data"):
-        rows = rng.choice(len(Z), n_classes, replace=len(Z) < n_classes, p=sample.weight / sample.weight.sum())
-        points = Z[rows] if method == "random_from_data" else _random_points(Z, n_classes, rng)
+    if method == "random":
+        weight = sample.weight / sample.weight.sum()
+        mean = weight @ Z
+        spread = np.sqrt(weight @ (Z - mean) ** 2)
+        points = mean + spread * np.clip(rng.standard_normal((n_classes, Z.shape[1])), -1.5, 1.5)
         seeds[~fixed] = points[~fixed]
     else:
-        _spread_seeds(Z, sample.weight, seeds, fixed, rng)
+        _spread_seeds(Z, sample, seeds, fixed, rng, uniform=method == "random_from_data")
     nearest = assign(Z, seeds, sample.labels)
     for _ in range(5 if method == "kmeans" else 0):
-        counts = np.bincount(nearest, sample.weight, n_classes)
+        resp = np.eye(n_classes)[nearest] * sample.weight[:, None]
+        counts = resp.sum(axis=0)
         occupied = counts > 0
-        resp = np.zeros((len(Z), n_classes))
-        resp[np.arange(len(Z)), nearest] = sample.weight
         seeds[occupied] = (resp.T @ Z)[occupied] / counts[occupied, None]
         nearest = assign(Z, seeds, sample.labels)
-    resp = np.zeros((len(Z), n_classes))
-    resp[np.arange(len(Z)), nearest] = 1.0
-    return resp
+    return np.eye(n_classes)[nearest]
 
 
 def _labelled_seeds(Z, sample, n_classes):
     """Means of the labelled rows of each class, and which classes have any."""
     seeds, fixed = np.zeros((n_classes, Z.shape[1])), np.zeros(n_classes, bool)
     for k in np.unique(sample.labels[sample.labels >= 0]):
-        seeds[k], fixed[k] = Z[sample.labels == k].mean(axis=0), True
+        rows = sample.labels == k
+        seeds[k], fixed[k] = np.average(Z[rows], axis=0, weights=sample.weight[rows]), True
     return seeds, fixed
-
-
-def _random_points(Z, n_classes, rng):
-    return Z.mean(axis=0) + Z.std(axis=0) * np.clip(rng.standard_normal((n_classes, Z.shape[1])), -1.5, 1.5)
 
 
 def _squared_distances(Z, seeds):
@@ -58,23 +57,36 @@ def assign(Z, seeds, labels):
     return np.where(labels >= 0, labels, _squared_distances(Z, seeds).argmin(axis=1))
 
 
-def _spread_seeds(Z, weight, seeds, fixed, rng, n_candidates=3):
-    """k-means++: each seed is the best of a few rows drawn in proportion to weight times squared distance."""
-    nearest = _squared_distances(Z, seeds[fixed]).min(axis=1) if fixed.any() else np.ones(len(Z))
+def _draw(chance, order, rng, size):
+    """Rows drawn in proportion to chance, by the inverse of its cumulated sum over the sorted rows."""
+    cumulated = np.cumsum(chance[order])
+    at = np.searchsorted(cumulated, rng.random(size) * cumulated[-1], side="right")
+    return order[np.minimum(at, len(order) - 1)]
+
+
+def _spread_seeds(Z, sample, seeds, fixed, rng, *, uniform, n_candidates=3):
+    """Each seed is the best of a few rows drawn in proportion to weight times squared distance from the others.
+
+    If `uniform`, all rows that are not yet a seed have equal chances, and the first drawn is taken.
+    """
+    order = np.lexsort(sample.X.T)
+    weight = sample.weight
+    nearest = _squared_distances(Z, seeds[fixed]).min(axis=1) if fixed.any() else np.full(len(Z), np.inf)
+    least = 1e-12 * max((Z**2).sum(axis=1).max(), np.finfo(float).tiny)
     n_placed = fixed.sum()
     for k in np.flatnonzero(~fixed):
-        chance = weight * nearest
-        if n_placed and chance.sum() <= 1e-12 * weight.sum():
+        apart = nearest > least
+        if not (weight * apart).any():
             warnings.warn(
                 f"n_components={len(fixed)} exceeds the {n_placed} distinct rows; the surplus components repeat others.",
                 UserWarning,
                 stacklevel=2,
             )
-            chance = weight
-        candidates = rng.choice(len(Z), n_candidates, p=chance / chance.sum())
-        distance = _squared_distances(Z, Z[candidates])
-        if n_placed:
-            distance = np.minimum(distance, nearest[:, None])
+            seeds[k] = Z[_draw(weight, order, rng, 1)[0]]
+            continue
+        chance = weight * (apart if uniform or not n_placed else nearest * apart)
+        candidates = _draw(chance, order, rng, 1 if uniform else n_candidates)
+        distance = np.minimum(_squared_distances(Z, Z[candidates]), nearest[:, None])
         best = (weight @ distance).argmin()
         seeds[k], nearest = Z[candidates[best]], distance[:, best]
         n_placed += 1

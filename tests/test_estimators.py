@@ -1,0 +1,45 @@
+"""scikit-learn's estimator checks, and what every public estimator must do besides."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import tacit
+from tacit.impute import GaussianImputer
+from tacit.mixture import GaussianMixture
+
+from .zoo import gaussian_rows, with_holes
+
+ESTIMATORS = [
+    GaussianMixture(),
+    GaussianMixture(2, covariance_type="tied", random_state=0),
+    GaussianMixture(2, covariance_type="diag", random_state=0),
+    GaussianMixture(2, covariance_type="spherical", random_state=0),
+    GaussianImputer(),
+    GaussianImputer(2, add_indicator=True, random_state=0),
+    GaussianImputer(sample_posterior=True, random_state=0),
+]
+
+EXPECTED_FAILURES = {}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES)
+def test_sklearn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_pickle_clone_and_save(estimator, tmp_path):
+    X = with_holes(gaussian_rows())
+    fitted = clone(estimator).fit(X)
+    path = tmp_path / "model.tacit"
+    tacit.save(fitted, path)
+    method = "predict_proba" if hasattr(fitted, "predict_proba") else "transform"
+    expected = getattr(fitted, method)(X)
+    for again in (pickle.loads(pickle.dumps(fitted)), tacit.load(path)):
+        assert again.get_params().keys() == fitted.get_params().keys()
+        np.testing.assert_array_equal(getattr(again, method)(X), expected)
+    assert not hasattr(clone(fitted), "n_iter_")

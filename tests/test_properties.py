@@ -1,0 +1,55 @@
+"""The property list of tacit.testing, run over every family and every model."""
+
+import numpy as np
+import pytest
+
+from tacit.families import FullGaussian
+from tacit.mixture import Mixture
+from tacit.testing import check_family, check_model
+
+from .zoo import FAMILIES, MODELS, gaussian_rows, with_holes
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_family(name):
+    family, rows = FAMILIES[name]
+    check_family(family, rows())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_model(name):
+    model, rows = MODELS[name]
+    check_model(model, rows())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_model_with_holes(name):
+    model, rows = MODELS[name]
+    check_model(model, with_holes(rows()))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_model_with_weights_and_labels(name):
+    model, rows = MODELS[name]
+    rng = np.random.default_rng(3)
+    X = with_holes(rows(), 0.1)
+    labels = np.where(rng.random(len(X)) < 0.2, rng.integers(model.n_components, size=len(X)), -1)
+    check_model(model, X, weight=rng.uniform(0.2, 3.0, len(X)), labels=labels)
+
+
+@pytest.mark.parametrize("d", [1, 2, 7, 8, 9, 31, 33, 40])
+def test_every_width_of_strip_and_moment(d):
+    X = gaussian_rows(300, d, 2)
+    check_model(Mixture(FullGaussian(1e-3), 2), X, max_iter=8)
+
+
+def test_a_wrong_m_step_is_caught():
+    class Wrong(FullGaussian):
+        def m_step(self, stats, params):
+            right = super().m_step(stats, params)
+            return self.params(params.mean + 0.3, right.covariance, right.origin, right.scale)
+
+    with pytest.raises(AssertionError, match="m_step"):
+        check_family(Wrong(), gaussian_rows())
+    with pytest.raises((AssertionError, RuntimeWarning), match=r"fell|never decreases"):
+        check_model(Mixture(Wrong(), 2), gaussian_rows())
