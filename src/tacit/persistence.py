@@ -193,7 +193,9 @@ def _read_array(archive, key):
     member = archive.getinfo(f"{int(key)}.npy")
     with archive.open(member) as file:
         version = np.lib.format.read_magic(file)
-        read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+        read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[
+            version
+        ]
         shape, fortran, dtype = read_header(file)
         if dtype.kind not in "biuf":
             raise ValueError(f"array {key} has type {dtype}; only numbers are read")

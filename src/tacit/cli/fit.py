@@ -22,9 +22,15 @@ def add(subparsers):
         "structures, keep the one with the best BIC, and write each row's group and the table with its holes filled.",
         epilog="example: tacit fit penguins.csv --groups 1-6",
     )
-    parser.add_argument("file", help="CSV table whose first line names the columns; empty cells, NA and NaN are missing")
-    parser.add_argument("--groups", type=_whole_range, default=range(1, 10), metavar="A-B", help="numbers of groups (1-9)")
-    parser.add_argument("--covariance", type=_structures, default=STRUCTURES, metavar="A,B", help="full,tied,diag,spherical")
+    parser.add_argument(
+        "file", help="CSV table whose first line names the columns; empty cells, NA and NaN are missing"
+    )
+    parser.add_argument(
+        "--groups", type=_whole_range, default=range(1, 10), metavar="A-B", help="numbers of groups (1-9)"
+    )
+    parser.add_argument(
+        "--covariance", type=_structures, default=STRUCTURES, metavar="A,B", help="full,tied,diag,spherical"
+    )
     parser.add_argument("--columns", type=lambda text: text.split(","), metavar="A,B", help="numeric columns to use")
     parser.add_argument("--seed", type=int, default=0, help="random seed (0)")
     parser.add_argument("--out", metavar="FOLDER", help="where to write the results (beside the table)")
@@ -122,7 +128,10 @@ def _format(value):
 def _grid(lines):
     """Columns lined up, the first to the left."""
     widths = [max(len(line[j]) for line in lines) for j in range(len(lines[0]))]
-    return ["  " + "  ".join([line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:]))]) for line in lines]
+    return [
+        "  " + "  ".join([line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:]))])
+        for line in lines
+    ]
 
 
 def _summary(table, X, ranking, groups, order):

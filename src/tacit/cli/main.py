@@ -6,7 +6,7 @@ import sys
 from .. import __version__
 from . import fit
 
-__all__ = ["UsageError", "main"]
+__all__ = ["main"]
 
 COMMANDS = (fit,)
 

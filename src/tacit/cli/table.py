@@ -81,7 +81,9 @@ def read_table(path, columns=None):
             delimiter = max(",;\t", key=sample.split("\n", 1)[0].count)
             lines = [row for row in csv.reader(file, delimiter=delimiter) if row]
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); convert it first.") from None
+        raise ValueError(
+            f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); convert it first."
+        ) from None
     except csv.Error as error:
         raise ValueError(f"{path} is not a CSV file: {error}.") from None
     if len(lines) < 2:

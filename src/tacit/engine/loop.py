@@ -68,7 +68,9 @@ def _warn_if_fallen(trace, model):
         )
 
 
-def fit(model, source, params, *, max_iter=100, tol=1e-3, criterion="relative", previous=None, callback=None, run=(1, 1)):
+def fit(
+    model, source, params, *, max_iter=100, tol=1e-3, criterion="relative", previous=None, callback=None, run=(1, 1)
+):
     """Learn `model` from `source` by EM, starting at `params`.
 
     Parameters

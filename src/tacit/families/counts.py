@@ -36,7 +36,7 @@ class Poisson(Family):
         self.floor = floor
 
     def check(self, X):
-        bad = X[~np.isnan(X) & ((X < 0) | (X != np.floor(X)))]
+        bad = X[~np.isnan(X) & ((X < 0) | (np.floor(X) != X))]
         if bad.size:
             raise ValueError(f"Poisson columns hold whole numbers from 0, but X holds {bad.flat[0]:g}.")
 

@@ -1,6 +1,6 @@
 """Gaussians with full covariances, one per class or one for all.
 
-    Σ_k = S_k / N_k,   S_k = Σ_i r_ik E[(x_i − μ_k)(x_i − μ_k)ᵀ];   tied: Σ = Σ_k S_k / Σ_k N_k
+Σ_k = S_k / N_k,   S_k = Σ_i r_ik E[(x_i − μ_k)(x_i − μ_k)ᵀ];   tied: Σ = Σ_k S_k / Σ_k N_k
 """
 
 from functools import cached_property

@@ -1,6 +1,6 @@
 """Gaussians whose columns are independent given the class: a variance per column, or one for all columns.
 
-    σ²_kj = Σ_i r_ik (x_ij − μ_kj)² / Σ_i r_ik   over the rows where column j is observed
+σ²_kj = Σ_i r_ik (x_ij − μ_kj)² / Σ_i r_ik   over the rows where column j is observed
 """
 
 from functools import cached_property

@@ -23,7 +23,7 @@ def _zero_filled(block):
 
 
 def _ratio(total, count, fallback):
-    """total / count, and the fallback where nothing was observed."""
+    """Total / count, and the fallback where nothing was observed."""
     alive = count > 1e-10
     return np.where(alive, total / np.where(alive, count, 1.0), fallback)
 

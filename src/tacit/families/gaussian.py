@@ -15,7 +15,7 @@ from ..engine.loop import SingularError
 from ..kernels import kernel
 from .base import Family
 
-__all__ = ["SINGULAR", "Gaussian", "GaussianParams", "LOG_2PI", "invert_triangle", "location_and_scale"]
+__all__ = ["LOG_2PI", "SINGULAR", "Gaussian", "GaussianParams", "invert_triangle", "location_and_scale"]
 
 LOG_2PI = np.log(2 * np.pi)
 SINGULAR = (

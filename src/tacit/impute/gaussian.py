@@ -1,4 +1,7 @@
-"""`GaussianImputer`: missing cells at their expectation, x̂_M = μ_M + Σ_MO Σ_OO⁻¹ (x_O − μ_O), under a learned Gaussian or mixture."""
+"""`GaussianImputer`: missing cells at their expectation under a learned Gaussian or mixture.
+
+    x̂_M = E[x_M | x_O] = μ_M + Σ_MO Σ_OO⁻¹ (x_O − μ_O)
+"""
 
 import numbers
 import warnings
@@ -108,7 +111,7 @@ class GaussianImputer(TransformerMixin, BaseEstimator):
         if isinstance(marker, numbers.Real) and not np.isnan(marker):
             if np.isnan(X).any():
                 raise ValueError(f"X holds NaN, but missing_values={marker!r}; use missing_values=np.nan.")
-            X = np.where(X == marker, X.dtype.type(np.nan), X)
+            X = np.where(marker == X, X.dtype.type(np.nan), X)
         return X
 
     def fit(self, X, y=None, sample_weight=None):

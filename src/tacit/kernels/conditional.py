@@ -22,7 +22,6 @@ SCRATCH = 400_000  # doubles kept per batch for deviations and conditional covar
 LOG_2PI = math.log(2 * math.pi)
 
 
-
 @jit
 def invert(A, size):
     """Replace the leading block of A by its inverse through Cholesky; return its log determinant."""

@@ -284,7 +284,7 @@ def mark_observed(x, seen):
 
 @jit
 def subtract_distance(x, scale, shift, out):
-    """out −= Σ_j (x_j scale_j − shift_j)², four features at a time to spare the trips to `out`."""
+    """Out −= Σ_j (x_j scale_j − shift_j)², four features at a time to spare the trips to `out`."""
     d, m = x.shape
     j = 0
     while j + 4 <= d:

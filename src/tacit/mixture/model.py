@@ -1,6 +1,6 @@
 """Finite mixtures: p(x) = Σ_k π_k p(x | θ_k), for any family.
 
-    E-step: r_ik ∝ π_k p(x_i | θ_k)        M-step: π_k = Σ_i r_ik / n,  θ_k from the family
+E-step: r_ik ∝ π_k p(x_i | θ_k)        M-step: π_k = Σ_i r_ik / n,  θ_k from the family
 """
 
 import numpy as np

@@ -1,0 +1,1 @@
+"""Side-by-side runs against rival libraries: ``python -m benchmarks``."""

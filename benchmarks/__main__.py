@@ -1,0 +1,26 @@
+"""``python -m benchmarks [WORD …]``: run the comparisons whose name holds every WORD and print one table."""
+
+import argparse
+
+from . import gaussian_mixture, imputation
+from .harness import measure, table
+
+JOBS = [*gaussian_mixture.JOBS, *imputation.JOBS]
+
+
+def main():
+    """Run the comparisons."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("words", nargs="*", help="run only jobs whose name holds every word")
+    parser.add_argument("--no-memory", action="store_true", help="do not measure memory")
+    arguments = parser.parse_args()
+    rows = []
+    for job in JOBS:
+        if all(word in job.name for word in arguments.words):
+            print(f"running: {job.name} against {job.rival}", flush=True)
+            rows.append(measure(job, memory=not arguments.no_memory))
+    print("\n" + table(rows) if rows else "no job matches")
+
+
+if __name__ == "__main__":
+    main()
