@@ -6,13 +6,17 @@ extrapolate parameters and write either to disk.
 
 import dataclasses
 import operator
+from typing import dataclass_transform
 
 import numpy as np
 
 __all__ = ["Arrays", "record"]
 
-record = dataclasses.dataclass(frozen=True, eq=False)
-"""Decorator for subclasses of `Arrays`: a frozen dataclass compared by identity."""
+
+@dataclass_transform(frozen_default=True, eq_default=False)
+def record(cls):
+    """Make a subclass of `Arrays` a frozen dataclass, compared by identity."""
+    return dataclasses.dataclass(frozen=True, eq=False)(cls)
 
 
 class Arrays:
@@ -35,7 +39,7 @@ class Arrays:
 
     def items(self):
         """Pairs of field name and value."""
-        return [(f.name, getattr(self, f.name)) for f in dataclasses.fields(self)]
+        return [(f.name, getattr(self, f.name)) for f in dataclasses.fields(self)]  # type: ignore[arg-type]
 
     def map(self, function, *others):
         """Apply `function` to each array of this record and the matching arrays of `others`."""

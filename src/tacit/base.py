@@ -77,7 +77,8 @@ class EMEstimator(DensityMixin, BaseEstimator):
         check_number("verbose_interval", self.verbose_interval, numbers.Integral, 1)
 
     def _check_columns(self, X):
-        empty = np.flatnonzero(np.isnan(X).all(axis=0)) if np.isnan(X[0]).any() else []
+        maybe = np.flatnonzero(np.isnan(X[0]))
+        empty = maybe[np.isnan(X[:, maybe]).all(axis=0)]
         if len(empty):
             j = empty[0]
             name = f" ({self.feature_names_in_[j]!r})" if hasattr(self, "feature_names_in_") else ""
@@ -98,7 +99,7 @@ class EMEstimator(DensityMixin, BaseEstimator):
         source = ArraySource(X, weight, labels, n_jobs=self.n_jobs)
         model = self._model()
         if self.warm_start and hasattr(self, "fit_"):
-            params, previous = self._params(), self.lower_bound_
+            params, previous = self._params(), getattr(self, "lower_bound_", None)
             starts = [lambda: params]
         else:
             rng, previous = self._rng(), None

@@ -17,6 +17,7 @@ from importlib import import_module
 import numpy as np
 
 from . import __version__
+from .arrays import Arrays
 from .engine import Fit, Trace
 
 __all__ = ["load", "save"]
@@ -60,7 +61,7 @@ def save(estimator, path):
     >>> tacit.load(path).means_
     array([[2., 3.]])
     """
-    arrays = {}
+    arrays: dict[str, np.ndarray] = {}
     manifest = {"format": FORMAT, "version": __version__, "estimator": _encode(estimator, arrays)}
     folder = os.path.dirname(os.path.abspath(path))
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=".tacit-")
@@ -186,7 +187,9 @@ def _decode(value, archive):
     trace = Trace(content["criterion"], _decode(content["previous"], archive))
     trace.objectives, trace.weight = [float(v) for v in content["trace"]], float(content["weight"])
     failures = tuple(str(v) for v in content["failures"])
-    return Fit(None, trace, str(content["reason"]), bool(content["converged"]), bool(content["interrupted"]), failures)
+    return Fit(
+        Arrays(), trace, str(content["reason"]), bool(content["converged"]), bool(content["interrupted"]), failures
+    )
 
 
 def _read_array(archive, key):

@@ -83,7 +83,7 @@ def _select(X, arguments):
     if not jobs:
         raise ValueError(f"--groups starts at {arguments.groups[0]}, but the table has {len(X)} rows.")
     bar = ProgressBar(width=16)
-    ranking = []
+    ranking: list[tuple] = []
     for number, (kind, k) in enumerate(jobs, 1):
         bar.label = f"[{number}/{len(jobs)}] {k} {kind}"
         model = GaussianMixture(

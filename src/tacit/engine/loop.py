@@ -106,7 +106,7 @@ def fit(
             trace.record(objective(model, stats, params), stats.weight)
             _warn_if_fallen(trace, model)
             if callback:
-                callback(Progress(*run, len(trace), max_iter, trace.per_weight[-1], trace.gain))
+                callback(Progress(run[0], run[1], len(trace), max_iter, trace.per_weight[-1], trace.gain))
             params = model.m_step(stats, params)
             if trace.settled(tol):
                 return done(params, "improvement fell below tol", converged=True)
@@ -119,5 +119,5 @@ def _finish(trace, callback, run, max_iter, params, reason, **state):
     value = trace.per_weight[-1] if trace.per_weight else float("nan")
     log.debug("start %d of %d: %s after %d steps at %.9g per row", *run, reason, len(trace), value)
     if callback:
-        callback(Progress(*run, len(trace), max_iter, value, trace.gain, done=True, reason=reason))
+        callback(Progress(run[0], run[1], len(trace), max_iter, value, trace.gain, done=True, reason=reason))
     return Fit(params, trace, reason, **state)

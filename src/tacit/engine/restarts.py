@@ -3,6 +3,7 @@
 import dataclasses
 import logging
 import math
+from typing import Any
 
 from ..source import ArraySource
 from .loop import Fit, SingularError, fit
@@ -39,7 +40,8 @@ def short_runs(model, sample, init, *, n_starts=None, n_steps=10):
     if getattr(model, "one_start", False):
         return init()
     source = ArraySource(sample.X, sample.weight, sample.labels)
-    failures, best = [], None
+    failures: list[str] = []
+    best: Any = None
     for _ in range(n_starts or (20 if len(sample) <= 1000 else 8)):
         try:
             candidate = fit(model, source, init(), max_iter=n_steps, tol=1e-6)
@@ -69,7 +71,8 @@ def fit_best(model, source, starts, **settings):
     -------
     Fit
     """
-    best, failures = None, []
+    best: Any = None
+    failures: list[str] = []
     for number, start in enumerate(starts, 1):
         try:
             candidate = fit(model, source, start(), run=(number, len(starts)), **settings)

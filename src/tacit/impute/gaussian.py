@@ -1,6 +1,6 @@
 """`GaussianImputer`: missing cells at their expectation under a learned Gaussian or mixture.
 
-    x̂_M = E[x_M | x_O] = μ_M + Σ_MO Σ_OO⁻¹ (x_O − μ_O)
+x̂_M = E[x_M | x_O] = μ_M + Σ_MO Σ_OO⁻¹ (x_O − μ_O)
 """
 
 import numbers
@@ -108,7 +108,7 @@ class GaussianImputer(TransformerMixin, BaseEstimator):
             ensure_min_samples=2 if reset else 1,
         )  # fmt: skip
         marker = self.missing_values
-        if isinstance(marker, numbers.Real) and not np.isnan(marker):
+        if marker == marker:  # not NaN
             if np.isnan(X).any():
                 raise ValueError(f"X holds NaN, but missing_values={marker!r}; use missing_values=np.nan.")
             X = np.where(marker == X, X.dtype.type(np.nan), X)

@@ -4,6 +4,7 @@ import hashlib
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numba
 
@@ -38,9 +39,9 @@ def jit(function):
 
     Only contraction is allowed: reassociation would undo the rounding trick of the fast exponential.
     """
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _FOLDER or before
+    config: Any = numba.config
+    before, config.CACHE_DIR = config.CACHE_DIR, _FOLDER or config.CACHE_DIR
     try:
         return numba.njit(nogil=True, fastmath={"contract"}, error_model="numpy", cache=_FOLDER is not None)(function)
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before

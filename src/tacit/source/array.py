@@ -100,7 +100,7 @@ class ArraySource:
                 yield from map(function, self)
                 return
             pool = _pool(self.n_jobs)
-            waiting = deque()
+            waiting: deque = deque()
             try:
                 for index in range(len(self)):
                     waiting.append(pool.submit(lambda index: function(self._block(index)), index))
