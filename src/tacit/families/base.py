@@ -7,7 +7,7 @@ import numpy as np
 
 from ..kernels import kernel
 
-__all__ = ["Family", "responsibilities"]
+__all__ = ["Family", "occupied", "responsibilities"]
 
 
 def responsibilities(log_prob, log_weight, weight, labels):
@@ -25,6 +25,11 @@ def responsibilities(log_prob, log_weight, weight, labels):
     evidence = np.empty(len(weight))
     loglik = kernel("normalise")(resp, log_weight, weight, labels, evidence)
     return resp.T, evidence, loglik
+
+
+def occupied(count):
+    """Where there is anything to learn from; relative, because the scale of the weights is arbitrary."""
+    return count > 1e-12 * count.max(initial=0.0)
 
 
 class Family:

@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import Arrays, record
 from ..kernels import EXPECT, MOMENTS, SCORE, kernel
 from ..kernels.layout import pack_strips, strip_width
+from .base import occupied
 from .gaussian import LOG_2PI, Gaussian, GaussianParams, invert_triangle
 
 __all__ = ["FullGaussian", "TiedGaussian"]
@@ -124,7 +125,7 @@ class DenseGaussian(Gaussian):
 
 def _means(stats, params):
     """Occupied classes, their sizes, and all means about the origin; an empty class keeps its own."""
-    alive = stats.count > 1e-10
+    alive = occupied(stats.count)
     count = np.where(alive, stats.count, 1.0)
     return alive, count, np.where(alive[:, None], stats.first / count[:, None], params.shift)
 
@@ -195,8 +196,8 @@ class TiedGaussian(DenseGaussian):
         return loglik, DenseStats(stats.count, stats.first, stats.second.sum(axis=0))
 
     def m_step(self, stats, params):
-        _, count, shift = _means(stats, params)
-        between = (shift * np.where(stats.count > 1e-10, count, 0.0)[:, None]).T @ shift
+        alive, count, shift = _means(stats, params)
+        between = (shift * np.where(alive, count, 0.0)[:, None]).T @ shift
         covariance = self.clip((stats.second - between) / stats.count.sum(), params.scale)
         return TiedParams(params.origin + shift, covariance, params.origin, params.scale)
 

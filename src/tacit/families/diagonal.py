@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import Arrays, record
 from ..engine.loop import SingularError
 from ..kernels import EXPECT, MOMENTS, SCORE, kernel
+from .base import occupied
 from .gaussian import LOG_2PI, SINGULAR, Gaussian, GaussianParams
 
 __all__ = ["DiagonalGaussian", "SphericalGaussian"]
@@ -87,7 +88,7 @@ class DiagonalGaussian(Gaussian):
         return loglik, count, DiagonalStats(*moments)
 
     def m_step(self, stats, params):
-        alive = stats.count > 1e-10
+        alive = occupied(stats.count)
         count = np.where(alive, stats.count, 1.0)
         shift = np.where(alive, stats.first / count, params.shift)
         squares = np.where(alive, stats.second - count * shift**2, 0.0)

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Arrays, record
-from .base import Family
+from .base import Family, occupied
 
 __all__ = ["Bernoulli", "Categorical"]
 
@@ -24,7 +24,7 @@ def _zero_filled(block):
 
 def _ratio(total, count, fallback):
     """Total / count, and the fallback where nothing was observed."""
-    alive = count > 1e-10
+    alive = occupied(count)
     return np.where(alive, total / np.where(alive, count, 1.0), fallback)
 
 
