@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from ..arrays import Arrays
+from .accelerate import accelerator
 from .progress import Progress
 from .trace import Trace
 
@@ -69,7 +70,17 @@ def _warn_if_fallen(trace, model):
 
 
 def fit(
-    model, source, params, *, max_iter=100, tol=1e-3, criterion="relative", previous=None, callback=None, run=(1, 1)
+    model,
+    source,
+    params,
+    *,
+    max_iter=100,
+    tol=1e-3,
+    criterion="relative",
+    previous=None,
+    accelerate=None,
+    callback=None,
+    run=(1, 1),
 ):
     """Learn `model` from `source` by EM, starting at `params`.
 
@@ -89,6 +100,8 @@ def fit(
         See `Trace`.
     previous : float, optional
         Objective per unit of weight where an earlier run stopped.
+    accelerate : {"auto", "anderson", "squarem", None}
+        How to take fewer steps; see `tacit.engine.accelerate`.
     callback : callable, optional
         Called with a `Progress` after every step.
     run : (int, int)
@@ -100,19 +113,39 @@ def fit(
     """
     trace = Trace(criterion, previous)
     done = partial(_finish, trace, callback, run, max_iter)
+    step = accelerator(accelerate, model)
     try:
         for _ in range(max_iter):
-            stats = source.sum(partial(model.e_step, params))
-            trace.record(objective(model, stats, params), stats.weight)
+            stats = _expect(model, source, params, trace, step)
+            if stats is None:
+                params = step.retreat()
+                continue
             _warn_if_fallen(trace, model)
             if callback:
                 callback(Progress(run[0], run[1], len(trace), max_iter, trace.per_weight[-1], trace.gain))
-            params = model.m_step(stats, params)
+            image = model.m_step(stats, params)
             if trace.settled(tol):
-                return done(params, "improvement fell below tol", converged=True)
+                return done(image, "improvement fell below tol", converged=True)
+            params = step.advance(params, image, trace.gain)
     except KeyboardInterrupt:
         return done(params, f"interrupted by the user after {len(trace)} steps", interrupted=True)
     return done(params, f"max_iter={max_iter} steps were taken")
+
+
+def _expect(model, source, params, trace, step):
+    """The E-step at `params`, recorded; None where they are an extrapolation that went too far."""
+    trace.passes += 1
+    try:
+        stats = source.sum(partial(model.e_step, params))
+        value = objective(model, stats, params)
+    except (SingularError, np.linalg.LinAlgError):
+        if step.extrapolated:
+            return None
+        raise
+    if step.extrapolated and value < trace.objectives[-1]:
+        return None
+    trace.record(value, stats.weight)
+    return stats
 
 
 def _finish(trace, callback, run, max_iter, params, reason, **state):

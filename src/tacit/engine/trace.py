@@ -27,6 +27,7 @@ class Trace:
         self.previous = previous
         self.objectives = []
         self.weight = 1.0
+        self.passes = 0
 
     def record(self, objective, weight):
         """Add an objective measured on rows of total `weight`."""

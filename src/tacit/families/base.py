@@ -82,6 +82,14 @@ class Family:
         deviation = np.sqrt((weight * X**2).sum(axis=0) / total)
         return X / np.where(deviation > 0, deviation, 1.0)
 
+    def free(self, params):
+        """Parameters as a vector without constraints, in which accelerators extrapolate; by default as they are."""
+        return params.to_vector()
+
+    def bound(self, vector, params):
+        """The parameters that `free` made into a vector, valid for any vector; the rest is taken from `params`."""
+        return params.from_vector(vector)
+
     def n_parameters(self, params):
         """Free parameters of all classes together."""
         raise NotImplementedError(f"{type(self).__name__} does not define n_parameters.")

@@ -70,5 +70,12 @@ class Poisson(Family):
         X = np.sqrt(block.X)
         return super().embed(type(block).of(X, block.weight, block.labels, block.patterns), rng)
 
+    def free(self, params):
+        """Log rates."""
+        return params.log_rate.ravel()
+
+    def bound(self, vector, params):
+        return PoissonParams(np.maximum(np.exp(vector).reshape(params.rate.shape), self.floor))
+
     def n_parameters(self, params):
         return params.rate.size

@@ -95,6 +95,27 @@ class DenseGaussian(Gaussian):
         loglik, stats = self._pass(params, block, EXPECT, np.empty((0, 0)), log_weight)
         return loglik, stats.count, stats
 
+    def free(self, params):
+        """Means and log-Cholesky factors, in units of the data."""
+        root = np.sqrt(params.scale)
+        lower = np.linalg.cholesky(params.covariance / (root[:, None] * root))
+        i, j = np.tril_indices(len(root), -1)
+        log_diagonal = np.log(np.diagonal(lower, axis1=-2, axis2=-1))
+        return np.concatenate([(params.shift / root).ravel(), lower[..., i, j].ravel(), log_diagonal.ravel()])
+
+    def bound(self, vector, params):
+        d, root = len(params.scale), np.sqrt(params.scale)
+        mean, rest = np.split(vector, [params.mean.size])
+        i, j = np.tril_indices(d, -1)
+        shape = params.covariance.shape[:-2]
+        below, log_diagonal = np.split(rest, [int(np.prod(shape)) * len(i)])
+        lower = np.zeros(params.covariance.shape)
+        lower[..., i, j] = below.reshape(*shape, len(i))
+        lower[..., range(d), range(d)] = np.exp(log_diagonal).reshape(*shape, d)
+        covariance = (lower @ np.swapaxes(lower, -1, -2)) * (root[:, None] * root)
+        mean = params.origin + mean.reshape(params.mean.shape) * root
+        return self.params(mean, self.clip(covariance, params.scale), params.origin, params.scale)
+
     def _pass(self, params, block, mode, out, log_weight=np.zeros(0)):
         rest = mode, log_weight, block.weight, block.labels, out
         loglik, stats = self._whole(params, block, rest)

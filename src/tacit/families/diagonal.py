@@ -98,13 +98,27 @@ class DiagonalGaussian(Gaussian):
     def variances(self, squares, count, params):
         """Variances from sums of squared deviations and counts, each (classes, d)."""
         variance = np.where(count > 0, squares / np.where(count > 0, count, 1.0), params.covariance)
-        return self.floored(variance, self.floor * params.scale)
+        return self.floored(variance, params)
 
-    def floored(self, variance, least):
-        """Variances no smaller than `least`."""
+    def least(self, params):
+        """The smallest variance allowed."""
+        return self.floor * params.scale
+
+    def floored(self, variance, params):
+        """Variances no smaller than allowed."""
         if self.floor == 0 and not (variance > 0).all():
             raise SingularError(SINGULAR)
-        return np.maximum(variance, least)
+        return np.maximum(variance, self.least(params))
+
+    def free(self, params):
+        """Means and log variances, in units of the data."""
+        return np.concatenate([(params.shift / np.sqrt(params.scale)).ravel(), np.log(params.covariance).ravel()])
+
+    def bound(self, vector, params):
+        mean, log_variance = np.split(vector, [params.mean.size])
+        mean = params.origin + mean.reshape(params.mean.shape) * np.sqrt(params.scale)
+        covariance = np.exp(log_variance).reshape(params.covariance.shape)
+        return self.params(mean, np.maximum(covariance, self.least(params)), params.origin, params.scale)
 
     def n_parameters(self, params):
         return 2 * params.mean.size
@@ -122,7 +136,10 @@ class SphericalGaussian(DiagonalGaussian):
     def variances(self, squares, count, params):
         total = count.sum(axis=1)
         variance = np.where(total > 0, squares.sum(axis=1) / np.where(total > 0, total, 1.0), params.covariance)
-        return self.floored(variance, self.floor * params.scale.mean())
+        return self.floored(variance, params)
+
+    def least(self, params):
+        return self.floor * params.scale.mean()
 
     def n_parameters(self, params):
         return params.mean.size + len(params.mean)

@@ -9,6 +9,7 @@ A missing cell drops out of the sum, which is what integrating it out comes to.
 from functools import cached_property
 
 import numpy as np
+from scipy.special import expit
 
 from ..arrays import Arrays, record
 from .base import Family, occupied
@@ -87,6 +88,15 @@ class Bernoulli(Family):
 
     def sample(self, params, classes, rng):
         return (rng.random((len(classes), params.probability.shape[1])) < params.probability[classes]).astype(float)
+
+    def free(self, params):
+        """Log odds."""
+        one, zero = params.logs
+        return (one - zero).ravel()
+
+    def bound(self, vector, params):
+        probability = expit(vector).reshape(params.probability.shape)
+        return BernoulliParams(np.clip(probability, self.floor, 1 - self.floor))
 
     def n_parameters(self, params):
         return params.probability.size
@@ -187,6 +197,17 @@ class Categorical(Family):
             out[rows, levels] = 0.0
             out[rows, levels.start + codes] = 1.0
         return out
+
+    def free(self, params):
+        """Square roots: levels near zero stay near zero, where logarithms would run away."""
+        return np.sqrt(params.probability).ravel()
+
+    def bound(self, vector, params):
+        probability = np.maximum(vector.reshape(params.probability.shape), 0.0) ** 2
+        for _, levels in self._columns():
+            total = probability[:, levels].sum(axis=1, keepdims=True)
+            probability[:, levels] = self._floored(_ratio(probability[:, levels], total, params.probability[:, levels]))
+        return CategoricalParams(probability)
 
     def n_parameters(self, params):
         return len(params.probability) * sum(n - 1 for n in self.n_levels)

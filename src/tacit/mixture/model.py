@@ -4,6 +4,7 @@ E-step: r_ik ∝ π_k p(x_i | θ_k)        M-step: π_k = Σ_i r_ik / n,  θ_k f
 """
 
 import numpy as np
+from scipy.special import softmax
 
 from ..arrays import Arrays, record
 from ..families import responsibilities
@@ -71,6 +72,15 @@ class Mixture:
         """Weights from class sizes, the rest from the family."""
         weight = stats.counts / stats.counts.sum()
         return MixtureParams(weight, self.family.m_step(stats.components, params.components))
+
+    def free(self, params):
+        """Parameters as a vector without constraints: log weights, then what the family makes of its own."""
+        return np.concatenate([params.log_weight, self.family.free(params.components)])
+
+    def bound(self, vector, params):
+        """The parameters that `free` made into a vector, valid for any vector."""
+        log_weight, rest = np.split(vector, [self.n_components])
+        return MixtureParams(softmax(log_weight), self.family.bound(rest, params.components))
 
     def posterior(self, params, block):
         """Probabilities of the classes of each row, (rows, classes), and the log density of the row."""

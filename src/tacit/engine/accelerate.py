@@ -1,0 +1,161 @@
+"""Fewer steps: extrapolate the path of EM, and step back where that goes too far.
+
+EM is a fixed-point iteration θ ← G(θ). With f(θ) = G(θ) − θ on an unconstrained view of the parameters,
+
+    Anderson:  θ' = G(θ) − (ΔΘ + ΔF) γ,    γ = argmin ‖f(θ) − ΔF γ‖²    over the last few steps
+    SQUAREM:   θ' = θ₀ − 2αr + α²v,         r = f(θ₀), v = f(θ₁) − r, α = −‖r‖/‖v‖
+
+An extrapolated point that has a lower objective is dropped, and plain EM goes on from the last good one: the objective still never
+decreases. Each rejection costs one pass, so attempts are rationed by how often they failed.
+"""
+
+import numpy as np
+
+__all__ = ["ACCELERATORS", "Anderson", "Plain", "Squarem", "accelerator"]
+
+
+class Plain:
+    """EM as it is."""
+
+    extrapolated = False
+
+    def advance(self, params, image, gain):
+        """Where to go from `params`, whose M-step led to `image`, after a step that gained `gain`."""
+        return image
+
+    def retreat(self):
+        """Where to go instead of the last extrapolation."""
+        raise AssertionError("plain EM never retreats")
+
+
+class Accelerator(Plain):
+    """What accelerators share: when to try, and what to do when a try fails.
+
+    Parameters
+    ----------
+    model : Model
+        Has ``free(params)`` and ``bound(vector, params)``.
+    patient : bool
+        Wait until gains shrink slowly, so that fits that converge by themselves in a few steps are left alone.
+    """
+
+    def __init__(self, model, *, patient=True):
+        self.model = model
+        self.extrapolated = False
+        self.waiting = patient
+        self.gains = []
+        self.tries = self.failures = 0
+        self.clear()
+
+    def clear(self):
+        """Forget the path."""
+        raise NotImplementedError
+
+    def propose(self, x, image_x):
+        """An extrapolated vector from a point and its image, or None to take the plain step."""
+        raise NotImplementedError
+
+    def advance(self, params, image, gain):
+        self.gains = [*self.gains[-2:], gain]
+        self.extrapolated = False
+        if self.waiting and not self._slow():
+            return image
+        self.waiting = False
+        # A failed try costs a pass: at most about one in eight may fail before tries are made more rarely.
+        if self.failures > 3 + self.tries / 8:
+            self.tries += 1
+            return image
+        vector = self.propose(self.model.free(params), self.model.free(image))
+        if vector is None:
+            return image
+        self.tries += 1
+        self.extrapolated, self.image = True, image
+        return self.model.bound(vector, image)
+
+    def _slow(self):
+        if len(self.gains) < 3 or not np.isfinite(self.gains).all():
+            return False
+        a, b, c = self.gains
+        return 0 < a and b > 0.7 * a and c > 0.7 * b
+
+    def retreat(self):
+        self.failures += 1
+        self.extrapolated = False
+        self.clear()
+        return self.image
+
+
+class Anderson(Accelerator):
+    """Anderson acceleration with a ridge that grows after a failure.
+
+    References
+    ----------
+    Henderson and Varadhan (2019), Damped Anderson acceleration with restarts and monotonicity control for accelerating EM.
+    """
+
+    order = 10
+
+    def clear(self):
+        self.path, self.steps = [], []
+
+    def __init__(self, model, **settings):
+        self.ridge = 1e-6
+        super().__init__(model, **settings)
+
+    def propose(self, x, image_x):
+        if self.extrapolated is False and self.path:
+            self.ridge = max(self.ridge / 4, 1e-10)
+        self.path = [*self.path[-self.order :], x]
+        self.steps = [*self.steps[-self.order :], image_x - x]
+        if len(self.path) < 2:
+            return None
+        moved = np.diff(self.path, axis=0).T
+        turned = np.diff(self.steps, axis=0).T
+        size = np.sqrt((turned**2).sum(axis=0))
+        size[size == 0] = 1.0
+        gram = (turned / size).T @ (turned / size) + self.ridge * np.eye(len(size))
+        weight = np.linalg.solve(gram, (turned / size).T @ self.steps[-1]) / size
+        return image_x - (moved + turned) @ weight
+
+    def retreat(self):
+        self.ridge = min(self.ridge * 100, 1.0)
+        return super().retreat()
+
+
+class Squarem(Accelerator):
+    """Squared extrapolation, two plain steps and a jump.
+
+    References
+    ----------
+    Varadhan and Roland (2008), Simple and globally convergent methods for accelerating the convergence of any EM algorithm.
+    """
+
+    def clear(self):
+        self.start = None
+        self.longest = 4.0
+
+    def propose(self, x, image_x):
+        if self.start is None:
+            self.start = x
+            return None
+        first, second = x - self.start, image_x - x
+        curve = second - first
+        length = np.linalg.norm(first) / max(np.linalg.norm(curve), 1e-300)
+        length = float(np.clip(length, 1.0, self.longest))
+        self.longest = 4.0 * self.longest if length == self.longest else self.longest
+        start, self.start = self.start, None
+        return start + 2.0 * length * first + length**2 * curve
+
+
+ACCELERATORS = {"anderson": Anderson, "squarem": Squarem}
+
+
+def accelerator(name, model):
+    """The accelerator of that name: "auto" waits until it pays, None and "off" are plain EM."""
+    if name in (None, "off") or not hasattr(model, "free"):
+        return Plain()
+    if name == "auto":
+        return Anderson(model)
+    if name not in ACCELERATORS:
+        raise ValueError(f"accelerate={name!r} is unknown; use 'auto', {', '.join(map(repr, ACCELERATORS))} or None.")
+    return ACCELERATORS[name](model, patient=False)
