@@ -4,26 +4,21 @@ Loading builds an object of an allow-listed class and sets allow-listed attribut
 in the file is ever executed, unpickled or imported.
 """
 
-import contextlib
-import io
-import json
 import math
 import os
-import tempfile
 import warnings
-import zipfile
 from importlib import import_module
 
 import numpy as np
 
 from . import __version__
+from .archive import UNSOUND, read_archive, write_archive
 from .arrays import Arrays
 from .engine import Fit, Trace
 
 __all__ = ["load", "save"]
 
 FORMAT = 1
-MANIFEST = "manifest.json"
 
 CLASSES = {
     "GaussianMixture": ("tacit.mixture", (
@@ -63,29 +58,7 @@ def save(estimator, path):
     """
     arrays: dict[str, np.ndarray] = {}
     manifest = {"format": FORMAT, "version": __version__, "estimator": _encode(estimator, arrays)}
-    folder = os.path.dirname(os.path.abspath(path))
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".tacit-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-                archive.writestr(MANIFEST, json.dumps(manifest, indent=1))
-                for name, array in arrays.items():
-                    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                        np.lib.format.write_array(member, array, allow_pickle=False)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
-def _umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    write_archive(path, manifest, arrays)
 
 
 def load(path):
@@ -105,20 +78,12 @@ def load(path):
     ValueError
         If the file is damaged, truncated, of a newer format, or names anything that is not on the allow-list.
     """
-    with open(path, "rb") as file:
-        content = io.BytesIO(file.read())
     try:
-        with zipfile.ZipFile(content) as archive:
-            if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
-                raise ValueError("it holds compressed members, which tacit never writes")
-            manifest = json.loads(archive.read(MANIFEST))
-            if manifest["format"] > FORMAT:
-                raise ValueError(f"its format is {manifest['format']}, newer than {FORMAT}; upgrade tacit")
-            return _decode(manifest["estimator"], archive)
-    except (
-        ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OverflowError, MemoryError,
-        NotImplementedError, RecursionError, RuntimeError, SyntaxError, zipfile.BadZipFile,
-    ) as error:  # fmt: skip
+        manifest, arrays = read_archive(path)
+        if manifest["format"] > FORMAT:
+            raise ValueError(f"its format is {manifest['format']}, newer than {FORMAT}; upgrade tacit")
+        return _decode(manifest["estimator"], arrays)
+    except UNSOUND as error:
         raise ValueError(f"{os.fspath(path)!r} is not a sound tacit model file: {error}.") from None
 
 
@@ -165,26 +130,26 @@ def _encode_estimator(estimator, name, arrays):
     return {"class": name, "settings": settings, "fitted": fitted}
 
 
-def _decode(value, archive):
+def _decode(value, arrays):
     """The value that `_encode` wrote."""
     if not isinstance(value, dict):
         if isinstance(value, list):
             raise ValueError("a bare list stands where a value was expected")
         return value
     if "class" in value:
-        return _decode_estimator(value, archive)
+        return _decode_estimator(value, arrays)
     (kind, content), *rest = value.items()
     if rest or kind not in ("array", "strings", "float", "list", "fit"):
         raise ValueError(f"it holds an entry of unknown kind {kind!r}")
     if kind == "array":
-        return _read_array(archive, content)
+        return arrays(int(content))
     if kind == "strings":
         return np.array([str(v) for v in content], dtype=object)
     if kind == "float":
         return float(content)
     if kind == "list":
-        return [_decode(v, archive) for v in content]
-    trace = Trace(content["criterion"], _decode(content["previous"], archive))
+        return [_decode(v, arrays) for v in content]
+    trace = Trace(content["criterion"], _decode(content["previous"], arrays))
     trace.objectives, trace.weight = [float(v) for v in content["trace"]], float(content["weight"])
     failures = tuple(str(v) for v in content["failures"])
     return Fit(
@@ -192,39 +157,21 @@ def _decode(value, archive):
     )
 
 
-def _read_array(archive, key):
-    member = archive.getinfo(f"{int(key)}.npy")
-    with archive.open(member) as file:
-        version = np.lib.format.read_magic(file)
-        read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[
-            version
-        ]
-        shape, fortran, dtype = read_header(file)
-        if dtype.kind not in "biuf":
-            raise ValueError(f"array {key} has type {dtype}; only numbers are read")
-        # The header's claim is checked against the file before any memory is set aside.
-        size = math.prod(shape) * dtype.itemsize
-        data = file.read()
-        if min(shape, default=0) < 0 or len(data) != size:
-            raise ValueError(f"array {key} should have {size} bytes but has {len(data)}")
-    return np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C").copy()
-
-
-def _decode_estimator(content, archive):
+def _decode_estimator(content, arrays):
     name = content["class"]
     if name not in CLASSES:
         raise ValueError(f"it names the class {name!r}, which is not one of {', '.join(CLASSES)}")
     module, allowed = CLASSES[name]
     cls = getattr(import_module(module), name)
     known = cls._get_param_names()
-    settings = {key: _decode(value, archive) for key, value in content["settings"].items()}
+    settings = {key: _decode(value, arrays) for key, value in content["settings"].items()}
     if unknown := set(settings) - set(known):
         raise ValueError(f"it sets {min(unknown)!r}, which is no setting of {name}")
     estimator = cls(**settings)
     for key, value in content["fitted"].items():
         if key not in allowed:
             raise ValueError(f"it sets {key!r}, which is no attribute of {name}")
-        setattr(estimator, key, _decode(value, archive))
+        setattr(estimator, key, _decode(value, arrays))
     if isinstance(getattr(estimator, "fit_", None), Fit):
         fit = estimator.fit_
         estimator.fit_ = Fit(estimator._params(), fit.trace, fit.reason, fit.converged, fit.interrupted, fit.failures)

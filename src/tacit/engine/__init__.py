@@ -1,12 +1,18 @@
 """Learn any model from any source of rows."""
 
+from .accelerate import ACCELERATORS
+from .checkpoint import Checkpoint
 from .loop import Fit, SingularError, fit, objective
+from .online import Online, online_pass, online_step
 from .progress import Progress, ProgressBar, ProgressLines
 from .restarts import fit_best, short_runs
 from .trace import Trace
 
 __all__ = [
+    "ACCELERATORS",
+    "Checkpoint",
     "Fit",
+    "Online",
     "Progress",
     "ProgressBar",
     "ProgressLines",
@@ -15,5 +21,7 @@ __all__ = [
     "fit",
     "fit_best",
     "objective",
+    "online_pass",
+    "online_step",
     "short_runs",
 ]

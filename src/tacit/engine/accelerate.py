@@ -5,9 +5,11 @@ EM is a fixed-point iteration θ ← G(θ). With f(θ) = G(θ) − θ on an unco
     Anderson:  θ' = G(θ) − (ΔΘ + ΔF) γ,    γ = argmin ‖f(θ) − ΔF γ‖²    over the last few steps
     SQUAREM:   θ' = θ₀ − 2αr + α²v,         r = f(θ₀), v = f(θ₁) − r, α = −‖r‖/‖v‖
 
-An extrapolated point that has a lower objective is dropped, and plain EM goes on from the last good one: the objective still never
+An extrapolated point with a lower objective is dropped, and plain EM goes on from the last good one: the objective never
 decreases. Each rejection costs one pass, so attempts are rationed by how often they failed.
 """
+
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +20,7 @@ class Plain:
     """EM as it is."""
 
     extrapolated = False
+    image: Any = None
 
     def advance(self, params, image, gain):
         """Where to go from `params`, whose M-step led to `image`, after a step that gained `gain`."""
@@ -26,6 +29,17 @@ class Plain:
     def retreat(self):
         """Where to go instead of the last extrapolation."""
         raise AssertionError("plain EM never retreats")
+
+    def safe(self, params):
+        """`params`, or what stands in for them if they are an extrapolation not yet measured."""
+        return self.image if self.extrapolated else params
+
+    def state(self, arrays):
+        """What must be remembered to go on after a restart, as JSON; arrays are added to `arrays`."""
+        return {}
+
+    def restore(self, state):
+        """Go on from a remembered state."""
 
 
 class Accelerator(Plain):
@@ -72,11 +86,31 @@ class Accelerator(Plain):
         self.extrapolated, self.image = True, image
         return self.model.bound(vector, image)
 
+    scalars: tuple = ("extrapolated", "waiting", "gains", "tries", "failures")
+    vectors: tuple = ()
+
+    def state(self, arrays):
+        names = [name for name in self.vectors if len(getattr(self, name))]
+        arrays.update({f"step.{name}": np.array(getattr(self, name)) for name in names})
+        if self.extrapolated:
+            arrays.update({f"image.{name}": value for name, value in self.image.to_dict().items()})
+        return {"names": names, "image": self.extrapolated, **{name: getattr(self, name) for name in self.scalars}}
+
+    def restore(self, state):
+        if not state:
+            return
+        for name in self.scalars:
+            setattr(self, name, state[name])
+        for name, value in state["arrays"].items():
+            setattr(self, name, list(value))
+        if state["image"]:
+            self.image = state["image"]
+
     def _slow(self):
         if len(self.gains) < 3 or not np.isfinite(self.gains).all():
             return False
         a, b, c = self.gains
-        return 0 < a and b > 0.7 * a and c > 0.7 * b
+        return a > 0 and b > 0.7 * a and c > 0.7 * b
 
     def retreat(self):
         self.failures += 1
@@ -94,6 +128,8 @@ class Anderson(Accelerator):
     """
 
     order = 10
+    scalars = (*Accelerator.scalars, "ridge")
+    vectors = ("path", "steps")
 
     def clear(self):
         self.path, self.steps = [], []
@@ -130,20 +166,22 @@ class Squarem(Accelerator):
     Varadhan and Roland (2008), Simple and globally convergent methods for accelerating the convergence of any EM algorithm.
     """
 
+    scalars = (*Accelerator.scalars, "longest")
+    vectors = ("start",)
+
     def clear(self):
-        self.start = None
-        self.longest = 4.0
+        self.start, self.longest = [], 4.0
 
     def propose(self, x, image_x):
-        if self.start is None:
+        if not len(self.start):
             self.start = x
             return None
-        first, second = x - self.start, image_x - x
+        start, self.start = np.asarray(self.start), []
+        first, second = x - start, image_x - x
         curve = second - first
         length = np.linalg.norm(first) / max(np.linalg.norm(curve), 1e-300)
         length = float(np.clip(length, 1.0, self.longest))
         self.longest = 4.0 * self.longest if length == self.longest else self.longest
-        start, self.start = self.start, None
         return start + 2.0 * length * first + length**2 * curve
 
 

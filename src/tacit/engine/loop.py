@@ -80,6 +80,8 @@ def fit(
     previous=None,
     accelerate=None,
     callback=None,
+    checkpoint=None,
+    resumed=None,
     run=(1, 1),
 ):
     """Learn `model` from `source` by EM, starting at `params`.
@@ -104,6 +106,10 @@ def fit(
         How to take fewer steps; see `tacit.engine.accelerate`.
     callback : callable, optional
         Called with a `Progress` after every step.
+    checkpoint : Checkpoint, optional
+        Where the state of the fit is kept while it runs.
+    resumed : Resumed, optional
+        Go on from here instead of `params`.
     run : (int, int)
         Which start this is and of how many, for the callback.
 
@@ -111,11 +117,13 @@ def fit(
     -------
     Fit
     """
-    trace = Trace(criterion, previous)
+    trace, step = Trace(criterion, previous), accelerator(accelerate, model)
+    if resumed is not None:
+        params, trace = resumed.params, resumed.trace
+        step.restore(resumed.step)
     done = partial(_finish, trace, callback, run, max_iter)
-    step = accelerator(accelerate, model)
     try:
-        for _ in range(max_iter):
+        while trace.passes < max_iter:
             stats = _expect(model, source, params, trace, step)
             if stats is None:
                 params = step.retreat()
@@ -127,9 +135,11 @@ def fit(
             if trace.settled(tol):
                 return done(image, "improvement fell below tol", converged=True)
             params = step.advance(params, image, trace.gain)
+            if checkpoint is not None:
+                checkpoint.offer(params, trace, step)
     except KeyboardInterrupt:
-        return done(params, f"interrupted by the user after {len(trace)} steps", interrupted=True)
-    return done(params, f"max_iter={max_iter} steps were taken")
+        return done(step.safe(params), f"interrupted by the user after {len(trace)} steps", interrupted=True)
+    return done(step.safe(params), f"max_iter={max_iter} steps were taken")
 
 
 def _expect(model, source, params, trace, step):

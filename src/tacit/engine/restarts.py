@@ -57,13 +57,15 @@ def short_runs(model, sample, init, *, n_starts=None, n_steps=10):
     return best.params
 
 
-def fit_best(model, source, starts, **settings):
+def fit_best(model, source, starts, *, checkpoint=None, **settings):
     """Fit from each start and keep the best.
 
     Parameters
     ----------
     starts : sequence of callables
         Each returns parameters to start from. A start that turns out singular is recorded and the next one runs.
+    checkpoint : Checkpoint, optional
+        Continue from it if its file exists, and keep the state of the fit in it.
     **settings
         Passed to `fit`.
 
@@ -73,9 +75,19 @@ def fit_best(model, source, starts, **settings):
     """
     best: Any = None
     failures: list[str] = []
+    first, resumed = 1, None
+    if checkpoint is not None and (resumed := checkpoint.resume()) is not None:
+        first, best, failures = checkpoint.run, checkpoint.best, checkpoint.failures
     for number, start in enumerate(starts, 1):
+        if number < first:
+            continue
+        if checkpoint is not None:
+            checkpoint.run, checkpoint.best, checkpoint.failures = number, best, failures
         try:
-            candidate = fit(model, source, start(), run=(number, len(starts)), **settings)
+            params = start() if resumed is None else resumed.params
+            candidate = fit(
+                model, source, params, run=(number, len(starts)), checkpoint=checkpoint, resumed=resumed, **settings
+            )
         except SingularError as error:
             failures.append(f"start {number}: {error}")
             log.info("start %d failed: %s", number, error)
@@ -84,6 +96,8 @@ def fit_best(model, source, starts, **settings):
             best = best or Fit(stop.params, Trace(), "")
             best = dataclasses.replace(best, reason="interrupted by the user while choosing a start", interrupted=True)
             break
+        finally:
+            resumed = None
         if _better(candidate, best):
             best = candidate
         if candidate.interrupted:
@@ -91,4 +105,6 @@ def fit_best(model, source, starts, **settings):
             break
     if best is None:
         raise SingularError(failures[-1].split(": ", 1)[1])
+    if checkpoint is not None and not best.interrupted:
+        checkpoint.remove()
     return dataclasses.replace(best, failures=tuple(failures))

@@ -1,6 +1,7 @@
 """Where rows come from: blocks of rows, summed or mapped over."""
 
-from .array import ArraySource, as_source
+from .array import ArraySource
+from .base import OneBlock, Source
 from .block import Block, Patterns
 
-__all__ = ["ArraySource", "Block", "Patterns", "as_source"]
+__all__ = ["ArraySource", "Block", "OneBlock", "Patterns", "Source"]

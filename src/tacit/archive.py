@@ -1,0 +1,91 @@
+"""Files of arrays and JSON: npy members and a manifest in an uncompressed zip, written whole or not at all.
+
+Reading never runs code: only numbers are read into arrays, and a header's claim is checked before any memory is set aside.
+"""
+
+import contextlib
+import io
+import json
+import math
+import os
+import tempfile
+import zipfile
+
+import numpy as np
+
+__all__ = ["UNSOUND", "read_archive", "write_archive"]
+
+MANIFEST = "manifest.json"
+UNSOUND = (
+    ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OverflowError, MemoryError,
+    NotImplementedError, RecursionError, RuntimeError, SyntaxError, zipfile.BadZipFile,
+)  # fmt: skip
+"""What reading a damaged or hostile file may raise."""
+
+
+def write_archive(path, manifest, arrays):
+    """Write beside `path` and rename, so that the file is never seen half-written.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Where to write.
+    manifest : dict
+        Anything JSON can hold.
+    arrays : dict of str to ndarray
+        Arrays by name.
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".tacit-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+                archive.writestr(MANIFEST, json.dumps(manifest, indent=1))
+                for name, array in arrays.items():
+                    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                        np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def read_archive(path):
+    """The manifest of a file written by `write_archive`, and a function that reads an array by name.
+
+    Raises one of `UNSOUND` where the file is damaged.
+    """
+    with open(path, "rb") as file:
+        content = io.BytesIO(file.read())
+    archive = zipfile.ZipFile(content)
+    if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
+        raise ValueError("it holds compressed members, which tacit never writes")
+    manifest = json.loads(archive.read(MANIFEST))
+
+    def array(name):
+        with archive.open(f"{name}.npy") as file:
+            return _read_array(file, name)
+
+    return manifest, array
+
+
+def _read_array(file, name):
+    headers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    shape, fortran, dtype = headers[np.lib.format.read_magic(file)](file)
+    if dtype.kind not in "biuf":
+        raise ValueError(f"array {name} has type {dtype}; only numbers are read")
+    size = math.prod(shape) * dtype.itemsize
+    data = file.read()
+    if min(shape, default=0) < 0 or len(data) != size:
+        raise ValueError(f"array {name} should have {size} bytes but has {len(data)}")
+    return np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C").copy()

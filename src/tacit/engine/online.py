@@ -1,0 +1,70 @@
+"""Stepwise EM: parameters from statistics that are blended, batch by batch, with a decaying step.
+
+    s ← (1 − η) s + η s(batch) / weight(batch),    η = (t + 2)^−decay,    θ ← M-step(s)
+"""
+
+from dataclasses import dataclass
+from functools import partial
+
+from ..arrays import Arrays
+from .loop import objective
+
+__all__ = ["Online", "online_pass", "online_step"]
+
+
+@dataclass(frozen=True)
+class Online:
+    """What an online fit remembers between batches.
+
+    Attributes
+    ----------
+    params : Arrays
+        The parameters.
+    stats : Arrays or None
+        Blended statistics, per unit of weight.
+    steps : int
+        Batches seen.
+    score : float
+        Objective per unit of weight of the last batch, before learning from it.
+    """
+
+    params: Arrays
+    stats: Arrays | None = None
+    steps: int = 0
+    score: float = float("nan")
+
+
+def online_step(model, source, state, *, decay=0.6, least=0.0):
+    """Learn from one batch.
+
+    Parameters
+    ----------
+    model : Model
+        What is learned.
+    source : Source
+        The batch.
+    state : Online
+        What was learned before.
+    decay : float
+        How quickly steps shrink, between 0.5 (new batches count most) and 1 (all count the same).
+    least : float
+        Smallest step; above 0, old batches are forgotten, which follows a drift.
+    """
+    stats = source.sum(partial(model.e_step, state.params))
+    score = objective(model, stats, state.params) / stats.weight
+    stats = (1.0 / stats.weight) * stats
+    if state.stats is not None:
+        size = max((state.steps + 2.0) ** -decay, least)
+        stats = (1.0 - size) * state.stats + size * stats
+    return Online(model.m_step(stats, state.params), stats, state.steps + 1, score)
+
+
+def online_pass(model, source, params, **settings):
+    """One pass over a source, learning after every block: a quick way into the neighbourhood of a maximum."""
+    from ..source import OneBlock
+
+    state = Online(params)
+    for block in source:
+        if block.weight.any():
+            state = online_step(model, OneBlock(block), state, **settings)
+    return state
