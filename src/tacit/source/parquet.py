@@ -1,0 +1,301 @@
+"""`ParquetSource`: rows of Parquet files, Arrow datasets and streams, read in blocks and never held at once."""
+
+import os
+import queue
+import tempfile
+import threading
+from pathlib import Path
+
+import numpy as np
+
+from .base import Source, default_block_rows, n_cores
+from .block import Block
+
+__all__ = ["ParquetSource", "ParquetWriter", "is_arrow"]
+
+READ_AHEAD = 4
+
+
+def _arrow():
+    try:
+        import pyarrow
+        import pyarrow.dataset
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError("reading Parquet and Arrow needs pyarrow; install tacit[parquet].") from error
+    return pyarrow
+
+
+def is_arrow(data):
+    """Whether data is a path, or an Arrow dataset, table or stream."""
+    if isinstance(data, (str, Path)):
+        return True
+    return type(data).__module__.split(".")[0] == "pyarrow"
+
+
+def _numeric(kind):
+    types = _arrow().types
+    return types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind)
+
+
+class ParquetSource(Source):
+    """Rows of a Parquet file, a folder of them, or anything Arrow can scan.
+
+    Blocks are decoded by a thread that reads ahead while others compute; memory is bounded by `memory`, not by the number
+    of rows. A record-batch reader can be read only once, so it is first written to a temporary file.
+
+    Parameters
+    ----------
+    data : str, path, list of paths, pyarrow Dataset, Table or RecordBatchReader
+        What to read.
+    columns : list of str, optional
+        Columns to use; default all numeric ones.
+    weight, labels : str, optional
+        Columns of row weights and of known classes (−1 or null where unknown).
+    memory : int, default=256 MB
+        Bytes that blocks in flight may take.
+    block_rows : int, optional
+        Rows per block.
+    n_jobs : int, optional
+        Threads; default all cores.
+
+    Examples
+    --------
+    >>> from tacit.source import ParquetSource  # doctest: +SKIP
+    >>> GaussianMixture(8).fit(ParquetSource("visits/", columns=["age", "cost"]))  # doctest: +SKIP
+    """
+
+    def __init__(self, data, columns=None, *, weight=None, labels=None, memory=1 << 28, block_rows=None, n_jobs=None):
+        self._spool = None
+        self.name = os.fspath(data) if isinstance(data, (str, Path)) else type(data).__name__
+        self.dataset = self._open(data)
+        self.weight, self.labels = weight, labels
+        self.columns = self._check_columns(columns)
+        self.n_features = len(self.columns)
+        kinds = [self.dataset.schema.field(name).type for name in self.columns]
+        small = all(kind.bit_width <= 32 and _arrow().types.is_floating(kind) for kind in kinds)
+        self.dtype = np.dtype(np.float32 if small else np.float64)
+        self.n_rows = self._count()
+        self.n_jobs = n_cores() if n_jobs in (None, -1) else n_jobs
+        row_bytes = self.dtype.itemsize * self.n_features
+        most = max(memory // (row_bytes * 4 * (READ_AHEAD + 2 * self.n_jobs)), 64)
+        self.block_rows = block_rows or int(min(default_block_rows(self.n_features, self.dtype.itemsize), most))
+
+    # Opening
+
+    def _open(self, data):
+        pa = _arrow()
+        if isinstance(data, pa.dataset.Dataset):
+            return data
+        if isinstance(data, pa.RecordBatchReader):
+            return self._spooled(data)
+        if isinstance(data, (pa.Table, pa.RecordBatch)):
+            return pa.dataset.dataset(data)
+        for path in [data] if isinstance(data, (str, Path)) else data:
+            if not os.path.exists(path):
+                raise FileNotFoundError(f"there is no file or folder {os.fspath(path)!r}.")
+        try:
+            dataset = pa.dataset.dataset(data, format="parquet")
+            self._check_files(dataset)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise ValueError(f"{self.name!r} cannot be read as Parquet: {error}") from None
+        return dataset
+
+    def _check_files(self, dataset):
+        """Every file must have the columns of the first, with types that can be read as the same numbers."""
+        for fragment in dataset.get_fragments():
+            schema = fragment.physical_schema
+            for field in dataset.schema:
+                if not _numeric(field.type) or field.name not in dataset.schema.names:
+                    continue
+                position = schema.get_field_index(field.name)
+                if position < 0:
+                    if field.name in str(fragment.partition_expression):
+                        continue
+                    raise ValueError(f"the file {fragment.path!r} has no column {field.name!r}, which others have.")
+                kind = schema.field(position).type
+                if not _numeric(kind):
+                    raise ValueError(
+                        f"column {field.name!r} is {kind} in the file {fragment.path!r} but {field.type} in others; "
+                        "rewrite that file."
+                    )
+
+    def _spooled(self, reader):
+        pa = _arrow()
+        self._spool = tempfile.TemporaryDirectory(prefix="tacit-")
+        path = os.path.join(self._spool.name, "rows.arrow")
+        with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, reader.schema) as writer:
+            for batch in reader:
+                writer.write_batch(batch)
+        return pa.dataset.dataset(path, format="ipc")
+
+    def _check_columns(self, columns):
+        schema = self.dataset.schema
+        special = [name for name in (self.weight, self.labels) if name is not None]
+        for name in [*(columns or []), *special]:
+            if name not in schema.names:
+                raise ValueError(f"{self.name!r} has no column {name!r}; it has {', '.join(schema.names)}.")
+            if not _numeric(schema.field(name).type):
+                raise ValueError(f"column {name!r} holds {schema.field(name).type}, which is not a number.")
+        found = columns or [f.name for f in schema if _numeric(f.type) and f.name not in special]
+        if not found:
+            raise ValueError(f"{self.name!r} has no numeric column; it has {', '.join(schema.names)}.")
+        return list(found)
+
+    def _count(self):
+        n_rows = self.dataset.count_rows()
+        if not n_rows:
+            raise ValueError(f"Found array with 0 sample(s): {self.name!r} has no rows.")
+        return n_rows
+
+    # Reading
+
+    def _batches(self):
+        """Record batches of exactly `block_rows` rows, but for the last; decoded one batch ahead of need."""
+        pa = _arrow()
+        wanted = [*self.columns, *(name for name in (self.weight, self.labels) if name is not None)]
+        batches = self.dataset.to_batches(
+            columns=wanted, batch_size=self.block_rows, batch_readahead=2, fragment_readahead=1, use_threads=False
+        )
+        held, n_held = [], 0
+        try:
+            for batch in batches:
+                if not batch.num_rows:
+                    continue
+                held.append(batch)
+                n_held += batch.num_rows
+                while n_held >= self.block_rows:
+                    table = pa.Table.from_batches(held)
+                    yield table.slice(0, self.block_rows)
+                    held = table.slice(self.block_rows).to_batches()
+                    n_held -= self.block_rows
+        except (pa.ArrowInvalid, OSError) as error:
+            raise ValueError(f"{self.name!r} could not be read to its end: {error}") from None
+        if n_held:
+            yield pa.Table.from_batches(held)
+
+    def _read_ahead(self):
+        """Batches from a thread that stays a few ahead."""
+        ready: queue.Queue = queue.Queue(READ_AHEAD)
+        stop = threading.Event()
+
+        def read():
+            try:
+                for batch in self._batches():
+                    if not _put(ready, batch, stop):
+                        return
+                _put(ready, None, stop)
+            except BaseException as error:
+                _put(ready, error, stop)
+
+        thread = threading.Thread(target=read, name="tacit-read", daemon=True)
+        thread.start()
+        try:
+            while (batch := ready.get()) is not None:
+                if isinstance(batch, BaseException):
+                    raise batch
+                yield batch
+        finally:
+            stop.set()
+            thread.join()
+
+    def _block(self, table):
+        X = np.empty((table.num_rows, self.n_features), self.dtype)
+        for j, name in enumerate(self.columns):
+            X[:, j] = _column(table, name)
+        infinite = np.isinf(X.sum()) and np.isinf(X).any()
+        if infinite:
+            raise ValueError(f"{self.name!r} contains infinity; replace it or leave the cell empty.")
+        weight = None if self.weight is None else _column(table, self.weight).astype(np.float64)
+        labels = None
+        if self.labels is not None:
+            values = _column(table, self.labels)
+            labels = np.where(np.isnan(values), -1, values).astype(np.int64)
+        return Block.of(X, weight, labels)
+
+    def __iter__(self):
+        return map(self._block, self._read_ahead())
+
+    def map(self, function):
+        """Yield function(block) for every block, in order; blocks are made from batches on the worker threads."""
+        batches = _Batches(self._read_ahead, self)
+        return batches.map(lambda table: function(self._block(table)))
+
+    def eligible(self):
+        if self.weight is None:
+            return np.arange(self.n_rows)
+        tables = self.dataset.to_batches(columns=[self.weight])
+        weight = np.concatenate([_column(_arrow().Table.from_batches([t]), self.weight) for t in tables])
+        return np.flatnonzero(weight > 0)
+
+    def take(self, rows):
+        start, found = 0, []
+        for table in self._read_ahead():
+            end = start + table.num_rows
+            inside = rows[np.searchsorted(rows, start) : np.searchsorted(rows, end)] - start
+            if len(inside):
+                found.append(table.take(inside))
+            start = end
+        return self._block(_arrow().concat_tables(found))
+
+
+class _Batches(Source):
+    """Undecoded batches, mapped over like blocks."""
+
+    def __init__(self, batches, source):
+        self.batches = batches
+        self.n_rows, self.n_features, self.n_jobs = source.n_rows, source.n_features, source.n_jobs
+
+    def __iter__(self):
+        return self.batches()
+
+
+def _put(ready, item, stop):
+    """Queue an item unless nobody will fetch it any more."""
+    while not stop.is_set():
+        try:
+            ready.put(item, timeout=0.1)
+            return True
+        except queue.Full:
+            continue
+    return False
+
+
+def _column(table, name):
+    """A column as floats, NaN where null."""
+    column = table.column(name)
+    chunks = [chunk.to_numpy(zero_copy_only=False) for chunk in column.chunks]
+    values = chunks[0] if len(chunks) == 1 else np.concatenate(chunks)
+    return values if values.dtype.kind == "f" else values.astype(np.float64)
+
+
+class ParquetWriter:
+    """Write columns to a Parquet file in a stream; the file appears whole or not at all."""
+
+    def __init__(self, path):
+        self.path = os.fspath(path)
+        folder = os.path.dirname(os.path.abspath(self.path))
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(f"the folder {folder!r} does not exist; create it first.")
+        handle, self.temporary = tempfile.mkstemp(dir=folder, prefix=".tacit-")
+        os.close(handle)
+        self.writer = None
+
+    def write(self, columns):
+        """Append columns, a dictionary of arrays."""
+        pa = _arrow()
+        table = pa.table(columns)
+        if self.writer is None:
+            self.writer = pa.parquet.ParquetWriter(self.temporary, table.schema)
+        self.writer.write_table(table)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if self.writer is not None:
+            self.writer.close()
+        if kind is None:
+            os.replace(self.temporary, self.path)
+        else:
+            os.unlink(self.temporary)
