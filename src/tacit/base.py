@@ -1,5 +1,6 @@
 """`EMEstimator`: the scikit-learn face of every model that the engine learns, written once."""
 
+import hashlib
 import numbers
 import warnings
 from functools import partial
@@ -10,9 +11,21 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .engine import Fit, ProgressLines, Trace, fit_best, objective, short_runs
+from .engine import (
+    Checkpoint,
+    Fit,
+    Online,
+    ProgressLines,
+    Trace,
+    fit_best,
+    objective,
+    online_pass,
+    online_step,
+    short_runs,
+)  # fmt: skip
 from .engine.restarts import SAMPLE_ROWS
-from .source import ArraySource
+from .source import ArraySource, Source
+from .source.parquet import ParquetSource, ParquetWriter, is_arrow
 
 __all__ = ["EMEstimator", "LatentClassEstimator", "check_choice", "check_number", "check_weight"]
 
@@ -76,6 +89,35 @@ class EMEstimator(DensityMixin, BaseEstimator):
         check_number("n_init", self.n_init, numbers.Integral, 1)
         check_number("verbose_interval", self.verbose_interval, numbers.Integral, 1)
 
+    def _open(self, X, weight=None, labels=None, *, reset=False):
+        """The source of rows for X, which may be an array, a table, a path, Arrow data or a source."""
+        if is_arrow(X):
+            columns = None if reset else list(getattr(self, "feature_names_in_", [])) or None
+            X = ParquetSource(X, columns, weight=weight, labels=labels, n_jobs=self.n_jobs)
+        if isinstance(X, Source):
+            self._check_source(X, reset)
+            return X
+        X = self._validate(X, reset=reset)
+        if reset:
+            self._check_columns(X)
+        return ArraySource(X, check_weight(weight, len(X)), self._check_labels(labels, len(X)), n_jobs=self.n_jobs)
+
+    def _check_source(self, source, reset):
+        if reset:
+            self.n_features_in_ = source.n_features
+            if hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+            if getattr(source, "columns", None):
+                self.feature_names_in_ = np.array(source.columns, dtype=object)
+        elif source.n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {source.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input."
+            )
+
+    def _check_labels(self, y, n_rows):
+        return None
+
     def _check_columns(self, X):
         maybe = np.flatnonzero(np.isnan(X[0]))
         empty = maybe[np.isnan(X[:, maybe]).all(axis=0)]
@@ -94,56 +136,81 @@ class EMEstimator(DensityMixin, BaseEstimator):
     def _n_starts(self, model):
         return 1 if getattr(model, "one_start", False) else self.n_init
 
-    def _learn(self, X, weight=None, labels=None):
-        """Fit the model to validated rows and publish what was learned."""
-        source = ArraySource(X, weight, labels, n_jobs=self.n_jobs)
-        model = self._model()
+    def _callback(self):
+        if self.callback is None and self.verbose:
+            return ProgressLines(self.verbose, self.verbose_interval)
+        return self.callback
+
+    def _learn(self, source, *, online=False, checkpoint=None, checkpoint_every=60.0):
+        """Fit the model to rows and publish what was learned."""
+        model, rng, previous = self._model(), self._rng(), None
         if self.warm_start and hasattr(self, "fit_"):
             params, previous = self._params(), getattr(self, "lower_bound_", None)
             starts = [lambda: params]
         else:
-            rng, previous = self._rng(), None
             sample = source.sample(SAMPLE_ROWS, rng)
             starts = [partial(self._start, model, sample, rng)] * self._n_starts(model)
-        callback = self.callback
-        if callback is None and self.verbose:
-            callback = ProgressLines(self.verbose, self.verbose_interval)
-        if labels is not None and (labels >= 0).all() and not np.isnan(X).any():
+        if online:
+            starts = [lambda start=start: online_pass(model, source, start()).params for start in starts]
+        if source.labelled:
             fit = _one_pass(model, source, starts[0]())
         else:
+            kept = None
+            if checkpoint is not None:
+                template = model.init(source.sample(100, np.random.default_rng(0)), np.random.default_rng(0))
+                kept = Checkpoint(checkpoint, template, self._identity(source), every=checkpoint_every, rng=rng)
             fit = fit_best(
                 model, source, starts, max_iter=self.max_iter, tol=self.tol, criterion=self.convergence,
-                previous=previous, callback=callback,
+                previous=previous, accelerate=self.accelerate, callback=self._callback(), checkpoint=kept,
             )  # fmt: skip
+        self._publish_fit(fit, source.dtype)
+        if self.max_iter > 0 and not (fit.converged or fit.interrupted):
+            warnings.warn(NOT_CONVERGED, ConvergenceWarning, stacklevel=3)
+
+    def _publish_fit(self, fit, dtype):
         self.fit_ = fit
+        self.trace_ = fit.trace
         self.converged_ = fit.converged
         self.n_iter_ = len(fit.trace)
         self.lower_bounds_ = [value / fit.trace.weight for value in fit.trace.objectives]
         self.lower_bound_ = self.lower_bounds_[-1] if self.lower_bounds_ else -np.inf
-        self._publish(fit.params, X.dtype)
-        if self.max_iter > 0 and not (fit.converged or fit.interrupted):
-            warnings.warn(NOT_CONVERGED, ConvergenceWarning, stacklevel=3)
+        self._publish(fit.params, dtype)
 
-    def _map(self, X, function):
-        """Concatenate function(block) over validated rows."""
-        return np.concatenate(list(ArraySource(X, n_jobs=self.n_jobs).map(function)))
+    def _identity(self, source):
+        """What a checkpoint belongs to: settings that matter, and the rows, by a few of them."""
+        few = source.take(np.unique(np.linspace(0, source.n_rows - 1, 16).astype(int)))
+        settings = {k: v for k, v in self.get_params().items() if k not in ("callback", "n_jobs", "verbose")}
+        text = f"{type(self).__name__} {settings} {source.n_rows} {source.n_features}".encode()
+        return hashlib.sha256(text + few.X.tobytes() + few.weight.tobytes() + few.labels.tobytes()).hexdigest()
 
-    def score_samples(self, X):
+    def _apply(self, X, function, out=None, names=None):
+        """function(block) over all blocks: one array, or columns of a Parquet file where `out` is given."""
+        check_is_fitted(self)
+        source = self._open(X)
+        if out is None:
+            return np.concatenate(list(source.map(function)))
+        with ParquetWriter(out) as writer:
+            for part in source.map(function):
+                writer.write({name: column for name, column in zip(names, np.atleast_2d(part.T))})
+        return out
+
+    def score_samples(self, X, out=None):
         """Log density of the observed cells of each row.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), path, Arrow data or source
             Rows; NaN is missing.
+        out : path, optional
+            A Parquet file to write to, in a stream, instead of returning an array.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
         model, params = self._model(), self._params()
-        return self._map(X, lambda block: model.posterior(params, block)[1]).astype(X.dtype)
+        return self._apply(X, lambda block: _like(block, model.posterior(params, block)[1]), out, ["log_density"])
 
     def score(self, X, y=None, sample_weight=None):
         """Average log density per row.
@@ -185,6 +252,11 @@ class EMEstimator(DensityMixin, BaseEstimator):
         return deviance + 2 * p
 
 
+def _like(block, values):
+    """Values in the precision of the block."""
+    return values.astype(block.X.dtype)
+
+
 def _one_pass(model, source, start):
     """The complete-data estimate: with every class known, one M-step is the maximum."""
     params = model.m_step(source.sum(partial(model.e_step, start)), start)
@@ -197,32 +269,73 @@ def _one_pass(model, source, start):
 class LatentClassEstimator(EMEstimator):
     """Base of estimators whose hidden state is one class per row."""
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, *, online=False, checkpoint=None, checkpoint_every=60.0):
         """Learn the classes.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; NaN is missing.
+        X : array-like of shape (n_samples, n_features), path, Arrow data or source
+            Rows; NaN is missing. A path names a Parquet file or a folder of them, which is read in a stream.
         y : array-like of shape (n_samples,), optional
             Known classes, 0 … n_components − 1, and −1 where unknown. Targets of another task, recognised by other
             values and no −1, are ignored with a warning; so is y where there is only one component.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights: weight 2 counts as the row given twice.
+            Row weights: weight 2 counts as the row given twice. For a path, y and sample_weight name columns.
+        online : bool, default=False
+            Begin with a pass that learns after every block, which saves passes where there are many rows.
+        checkpoint : path, optional
+            A file that keeps the state of the fit. If it exists, the fit goes on from there; it is removed at the end.
+        checkpoint_every : float, default=60
+            Seconds between writes of the checkpoint.
 
         Returns
         -------
         self
         """
         self._check_settings()
-        X = self._validate(X, reset=True)
-        if len(X) < self.n_components:
+        source = self._open(X, sample_weight, y, reset=True)
+        if source.n_rows < self.n_components:
             raise ValueError(
                 f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
-                f"n_samples = {len(X)}; use at most {len(X)} components."
+                f"n_samples = {source.n_rows}; use at most {source.n_rows} components."
             )
-        self._check_columns(X)
-        self._learn(X, check_weight(sample_weight, len(X)), self._check_labels(y, len(X)))
+        self._learn(source, online=online, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
+        return self
+
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Learn from one more batch of rows, by stepwise EM.
+
+        The first batch sets the start, so it should be typical. Later ones count less and less, as ``(t + 2) ** -0.6``.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        first = not hasattr(self, "fit_")
+        source = self._open(X, sample_weight, y, reset=first)
+        model = self._model()
+        if first:
+            if source.n_rows < self.n_components:
+                raise ValueError(
+                    f"the first batch has n_samples = {source.n_rows} rows, fewer than n_components = "
+                    f"{self.n_components}; begin with a larger one."
+                )
+            rng = self._rng()
+            state = Online(self._start(model, source.sample(SAMPLE_ROWS, rng), rng))
+        else:
+            state = getattr(self, "_online", None) or Online(self._params())
+        self._online = online_step(model, source, state)
+        trace = Trace()
+        trace.record(self._online.score, 1.0)
+        reason = f"{self._online.steps} batches were seen"
+        self._publish_fit(Fit(self._online.params, trace, reason), source.dtype)
+        self.n_iter_ = self._online.steps
         return self
 
     def _check_labels(self, y, n_rows):
@@ -252,48 +365,46 @@ class LatentClassEstimator(EMEstimator):
         """Learn the classes and return the most probable one of each row."""
         return self.fit(X, y, sample_weight).predict(X)
 
-    def _posterior(self, X):
-        """Validated rows and their class probabilities."""
-        check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        model, params = self._model(), self._params()
-        return X, self._map(X, lambda block: model.posterior(params, block)[0])
-
-    def predict(self, X):
+    def predict(self, X, out=None):
         """Most probable class of each row.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), path, Arrow data or source
             Rows; NaN is missing.
+        out : path, optional
+            A Parquet file to write to, in a stream, instead of returning an array.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
         model, params = self._model(), self._params()
-        return self._map(X, lambda block: model.posterior(params, block)[0].argmax(axis=1))
+        return self._apply(X, lambda block: model.posterior(params, block)[0].argmax(axis=1), out, ["class"])
 
-    def predict_proba(self, X):
+    def predict_proba(self, X, out=None):
         """Probability of each class for each row.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), path, Arrow data or source
             Rows; NaN is missing.
+        out : path, optional
+            A Parquet file to write to, in a stream, instead of returning an array.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
         """
-        X, resp = self._posterior(X)
-        return resp.astype(X.dtype)
+        check_is_fitted(self)
+        model, params = self._model(), self._params()
+        names = [f"probability_{k}" for k in range(self.n_components)]
+        return self._apply(X, lambda block: _like(block, model.posterior(params, block)[0]), out, names)
 
     def icl(self, X, sample_weight=None):
         """Integrated completed likelihood, lower is better: BIC, plus what it costs to name each row's class."""
-        best = self._posterior(X)[1].max(axis=1)
+        best = self.predict_proba(X).astype(np.float64).max(axis=1)
         weight = check_weight(sample_weight, len(best))
         uncertain = -np.log(best)
         return self.bic(X, sample_weight) + 2.0 * float(uncertain.sum() if weight is None else weight @ uncertain)

@@ -84,7 +84,9 @@ class Checkpoint:
             write_archive(self.path, scalars, arrays)
         except OSError as error:
             # The fit is worth more than its checkpoint; the last one is still there.
-            warnings.warn(f"the checkpoint {self.path!r} could not be written ({error}); the fit goes on.", stacklevel=3)
+            warnings.warn(
+                f"the checkpoint {self.path!r} could not be written ({error}); the fit goes on.", stacklevel=3
+            )
         self.written = time.monotonic()
 
     def resume(self):

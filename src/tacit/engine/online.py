@@ -1,6 +1,6 @@
 """Stepwise EM: parameters from statistics that are blended, batch by batch, with a decaying step.
 
-    s ← (1 − η) s + η s(batch) / weight(batch),    η = (t + 2)^−decay,    θ ← M-step(s)
+s ← (1 − η) s + η s(batch) / weight(batch),    η = (t + 2)^−decay,    θ ← M-step(s)
 """
 
 from dataclasses import dataclass

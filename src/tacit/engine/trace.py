@@ -59,6 +59,17 @@ class Trace:
         rounding = 1e-13 * abs(values[-1])
         return abs(gain) < tol and (gain <= before or gain <= rounding)
 
+    def plot(self, ax=None):
+        """Draw the objective per unit of weight against the step; needs matplotlib."""
+        if ax is None:
+            from matplotlib import pyplot
+
+            ax = pyplot.gca()
+        ax.plot(range(1, len(self) + 1), [value / self.weight for value in self.objectives], marker=".")
+        ax.set_xlabel("step")
+        ax.set_ylabel("objective per row")
+        return ax
+
     def __len__(self):
         return len(self.objectives)
 

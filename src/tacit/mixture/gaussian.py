@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..base import LatentClassEstimator, check_choice, check_number
-from ..engine import short_runs
+from ..engine import ACCELERATORS, short_runs
 from ..engine.trace import CRITERIA
 from ..families import GAUSSIANS
 from ..families.gaussian import invert_triangle, location_and_scale
@@ -53,6 +53,8 @@ class GaussianMixture(LatentClassEstimator):
         Steps between lines.
     convergence : {"relative", "aitken"}, default="relative"
         Stop when a step gains less than `tol` per row, or when the limit extrapolated from the last steps is closer.
+    accelerate : {"auto", "anderson", "squarem", None}, default="auto"
+        Take fewer steps by extrapolating them; ``auto`` does so only where steps gain little each.
     n_jobs : int, optional
         Threads; default all cores.
     callback : callable, optional
@@ -110,6 +112,7 @@ class GaussianMixture(LatentClassEstimator):
         verbose=0,
         verbose_interval=10,
         convergence="relative",
+        accelerate="auto",
         n_jobs=None,
         callback=None,
     ):
@@ -128,6 +131,7 @@ class GaussianMixture(LatentClassEstimator):
         self.verbose = verbose
         self.verbose_interval = verbose_interval
         self.convergence = convergence
+        self.accelerate = accelerate
         self.n_jobs = n_jobs
         self.callback = callback
 
@@ -138,6 +142,7 @@ class GaussianMixture(LatentClassEstimator):
         check_choice("covariance_type", self.covariance_type, GAUSSIANS)
         check_choice("init_params", self.init_params, INITS)
         check_choice("convergence", self.convergence, CRITERIA)
+        check_choice("accelerate", self.accelerate, ("auto", *ACCELERATORS, "off", None))
 
     def _model(self):
         family = GAUSSIANS[self.covariance_type](floor=self.reg_covar)
@@ -226,15 +231,17 @@ class GaussianMixture(LatentClassEstimator):
 
     # Missing cells
 
-    def impute(self, X, return_std=False):
+    def impute(self, X, return_std=False, out=None):
         """Fill missing cells with their expectation given the observed ones.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), path, Arrow data or source
             Rows; NaN is missing.
         return_std : bool, default=False
             Also return the standard deviation of each cell, 0 where observed.
+        out : path, optional
+            A Parquet file to write the filled columns to, in a stream, instead of returning an array.
 
         Returns
         -------
@@ -242,20 +249,19 @@ class GaussianMixture(LatentClassEstimator):
         std : ndarray of shape (n_samples, n_features)
             Only if `return_std`.
         """
-
-        def fill(family, components, block, resp):
-            filled, cov = family.complete(components, block, resp, return_cov=return_std)
-            return np.stack([filled, np.sqrt(np.diagonal(cov, axis1=1, axis2=2))], 1) if return_std else filled
-
-        X, result = self._complete(X, fill)
-        return (result[:, 0].astype(X.dtype), result[:, 1].astype(X.dtype)) if return_std else result.astype(X.dtype)
+        if return_std and out is None:
+            mean, covariance = self.conditional(X)
+            return mean, np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        return self._complete(X, out, names)
 
     def conditional(self, X):
         """Mean and covariance of each row given its observed cells.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), path, Arrow data or source
             Rows; NaN is missing.
 
         Returns
@@ -265,12 +271,7 @@ class GaussianMixture(LatentClassEstimator):
         covariance : ndarray of shape (n_samples, n_features, n_features)
             Zero in the rows and columns of observed cells.
         """
-
-        def fill(family, components, block, resp):
-            filled, cov = family.complete(components, block, resp, return_cov=True)
-            return np.concatenate([filled[:, None], cov], axis=1)
-
-        _, result = self._complete(X, fill)
+        result = self._complete(X, return_cov=True)
         return result[:, 0], result[:, 1:]
 
     def draw_missing(self, X, n_draws=1, random_state=None):
@@ -290,20 +291,24 @@ class GaussianMixture(LatentClassEstimator):
         ndarray of shape (n_draws, n_samples, n_features)
         """
         check_number("n_draws", n_draws, numbers.Integral, 1)
-        X, resp = self._posterior(X)
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-        return self._model().family.draw(self._params().components, Block.of(X), resp, n_draws, rng).astype(X.dtype)
-
-    def _complete(self, X, fill):
-        """Validated rows, and fill(family, components, block, resp) over their blocks."""
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
+        block = Block.of(self._validate(X, reset=False))
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        model, params = self._model(), self._params()
+        resp = model.posterior(params, block)[0]
+        return model.family.draw(params.components, block, resp, n_draws, rng).astype(block.X.dtype)
+
+    def _complete(self, X, out=None, names=None, **settings):
+        """The posterior of each row of X, as `family.complete` gives it, mean and covariance stacked."""
+        check_is_fitted(self)
         model, params = self._model(), self._params()
 
-        def filled(block):
-            return fill(model.family, params.components, block, model.posterior(params, block)[0])
+        def fill(block):
+            resp = model.posterior(params, block)[0]
+            filled, cov = model.family.complete(params.components, block, resp, **settings)
+            return np.concatenate([filled[:, None], cov], axis=1) if len(cov) else filled.astype(block.X.dtype)
 
-        return X, self._map(X, filled)
+        return self._apply(X, fill, out, names)
 
 
 def _checked(name, value, shape):

@@ -3,5 +3,6 @@
 from .array import ArraySource
 from .base import OneBlock, Source
 from .block import Block, Patterns
+from .parquet import ParquetSource
 
-__all__ = ["ArraySource", "Block", "OneBlock", "Patterns", "Source"]
+__all__ = ["ArraySource", "Block", "OneBlock", "ParquetSource", "Patterns", "Source"]

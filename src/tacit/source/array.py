@@ -34,7 +34,9 @@ class ArraySource(Source):
         self._unknown = np.full(self.block_rows, -1)
         self._whole = Patterns.of(np.zeros((self.block_rows, self.n_features)))
         self.n_blocks = len(self._starts)
+        self.dtype = X.dtype
         self._blocks = [self._ingest(start) for start in self._starts]
+        self.labelled = labels is not None and bool((labels >= 0).all()) and not np.isnan(X).any()
 
     def _rows(self, start):
         """The cells, weights and labels of one block."""

@@ -47,6 +47,8 @@ class Source:
 
     n_rows: int
     n_features: int
+    dtype: np.dtype = np.dtype(np.float64)
+    labelled: bool = False  # every row's class is known and no cell is missing
     n_jobs: int = 1
     n_blocks: int | None = None
 
