@@ -9,16 +9,17 @@ import json
 import math
 import os
 import tempfile
+import tokenize
 import zipfile
 
 import numpy as np
 
-__all__ = ["UNSOUND", "read_archive", "write_archive"]
+__all__ = ["UNSOUND", "read_archive", "replacing", "write_archive"]
 
 MANIFEST = "manifest.json"
 UNSOUND = (
     ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OverflowError, MemoryError,
-    NotImplementedError, RecursionError, RuntimeError, SyntaxError, zipfile.BadZipFile,
+    NotImplementedError, RecursionError, RuntimeError, SyntaxError, tokenize.TokenError, zipfile.BadZipFile,
 )  # fmt: skip
 """What reading a damaged or hostile file may raise."""
 
@@ -35,29 +36,31 @@ def write_archive(path, manifest, arrays):
     arrays : dict of str to ndarray
         Arrays by name.
     """
+    with replacing(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(MANIFEST, json.dumps(manifest, indent=1))
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+
+
+@contextlib.contextmanager
+def replacing(path):
+    """Path of a temporary file beside `path` that takes its place at the end, or vanishes if anything goes wrong."""
     folder = os.path.dirname(os.path.abspath(path))
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=".tacit-")
+    os.close(handle)
     try:
-        with os.fdopen(handle, "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-                archive.writestr(MANIFEST, json.dumps(manifest, indent=1))
-                for name, array in arrays.items():
-                    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                        np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
-            file.flush()
+        yield temporary
+        with open(temporary, "rb") as file:
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
-
-
-def _umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def read_archive(path):

@@ -43,6 +43,9 @@ class Arrays:
 
     def map(self, function, *others):
         """Apply `function` to each array of this record and the matching arrays of `others`."""
+        for other in others:
+            if type(other) is not type(self):
+                raise TypeError(f"{type(self).__name__} and {type(other).__name__} hold different arrays.")
         values = {}
         for name, value in self.items():
             rest = [getattr(other, name) for other in others]

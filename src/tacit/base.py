@@ -37,14 +37,14 @@ NOT_CONVERGED = (
 
 def check_number(name, value, kind, least):
     """Raise where a setting is not a number of that kind, or too small."""
-    if not isinstance(value, kind) or isinstance(value, bool) or not value >= least:
+    if not isinstance(value, kind) or isinstance(value, bool) or not least <= value < float("inf"):
         noun = "a whole number" if kind is numbers.Integral else "a number"
         raise ValueError(f"{name}={value!r} is not {noun} of at least {least}.")
 
 
 def check_choice(name, value, choices):
     """Raise where a setting is not one of the choices."""
-    if value not in choices:
+    if not isinstance(value, (str, type(None))) or value not in choices:
         raise ValueError(f"{name}={value!r} is unknown; use one of {', '.join(map(repr, choices))}.")
 
 
@@ -83,7 +83,15 @@ class EMEstimator(DensityMixin, BaseEstimator):
             ensure_min_samples=2 if reset else 1,
         )  # fmt: skip
 
+    @property
+    def trace_(self):
+        """The objective after every step; ``trace_.plot()`` draws it."""
+        check_is_fitted(self)
+        return self.fit_.trace
+
     def _check_settings(self):
+        if self.n_jobs not in (None, -1):
+            check_number("n_jobs", self.n_jobs, numbers.Integral, 1)
         check_number("tol", self.tol, numbers.Real, 0)
         check_number("max_iter", self.max_iter, numbers.Integral, 0)
         check_number("n_init", self.n_init, numbers.Integral, 1)
@@ -169,7 +177,6 @@ class EMEstimator(DensityMixin, BaseEstimator):
 
     def _publish_fit(self, fit, dtype):
         self.fit_ = fit
-        self.trace_ = fit.trace
         self.converged_ = fit.converged
         self.n_iter_ = len(fit.trace)
         self.lower_bounds_ = [value / fit.trace.weight for value in fit.trace.objectives]
@@ -351,7 +358,7 @@ class LatentClassEstimator(EMEstimator):
         bad = y[~((labels >= -1) & (labels < self.n_components) & (labels == np.floor(labels)))]
         if bad.size:
             fault = (
-                f"y holds {bad[0]!r}, which is no class; known classes are 0 to {self.n_components - 1}, "
+                f"y holds {bad[:1].tolist()[0]!r}, which is no class; known classes are 0 to {self.n_components - 1}, "
                 "and −1 stands for unknown"
             )
             if (labels == -1).any():

@@ -96,6 +96,7 @@ def _encode(value, arrays):
         trace = value.trace
         return {"fit": {
             "trace": [float(v) for v in trace.objectives], "weight": trace.weight, "criterion": trace.criterion,
+            "passes": trace.passes,
             "previous": _encode(trace.previous, arrays), "reason": value.reason, "converged": value.converged,
             "interrupted": value.interrupted, "failures": list(value.failures),
         }}  # fmt: skip
@@ -150,6 +151,7 @@ def _decode(value, arrays):
     if kind == "list":
         return [_decode(v, arrays) for v in content]
     trace = Trace(content["criterion"], _decode(content["previous"], arrays))
+    trace.passes = int(content["passes"])
     trace.objectives, trace.weight = [float(v) for v in content["trace"]], float(content["weight"])
     failures = tuple(str(v) for v in content["failures"])
     return Fit(

@@ -10,6 +10,7 @@ from .table import read_table, write_csv
 
 __all__ = ["add", "run"]
 
+COLLAPSED = " (a group collapsed onto few rows)"
 STRUCTURES = ("full", "tied", "diag", "spherical")
 
 
@@ -65,7 +66,7 @@ def run(arguments):
     if not os.path.isdir(folder):
         raise ValueError(f"the folder {folder} does not exist; create it or choose another with --out.")
     ranking = _select(X, arguments)
-    best = ranking[0][1]
+    best = ranking[0][2]
     groups, order = _ordered_groups(best, X)
     print(_summary(table, X, ranking, groups, order))
     stem = os.path.join(folder, os.path.splitext(os.path.basename(arguments.file))[0])
@@ -73,7 +74,7 @@ def run(arguments):
 
 
 def _select(X, arguments):
-    """Fitted mixtures as (BIC, model, note), best first; collapsed and failed fits come last."""
+    """Fitted mixtures as (rank, BIC, model, note), best first; collapsed fits come after sound ones, failed ones last."""
     from ..engine import ProgressBar
     from ..mixture import GaussianMixture
 
@@ -95,16 +96,19 @@ def _select(X, arguments):
                 warnings.simplefilter("ignore")
                 model.fit(X)
         except ValueError as error:
-            ranking.append((np.inf, None, f"{k} {kind}: {error}"))
+            ranking.append((2, np.inf, None, f"{k} {kind}: {error}"))
             continue
         if model.fit_.interrupted:
             bar.close()
             raise KeyboardInterrupt
         collapsed = _collapsed(model, X)
-        note = f"{k} {kind}" + (" (a group collapsed onto few rows)" if collapsed else "")
-        ranking.append((model.bic(X) + (1e12 if collapsed else 0.0), model, note))
+        note = f"{k} {kind}" + (COLLAPSED if collapsed else "")
+        ranking.append((int(collapsed), model.bic(X), model, note))
     bar.close()
-    return sorted(ranking, key=lambda row: row[0])
+    ranking.sort(key=lambda row: row[:2])
+    if ranking[0][2] is None:
+        raise ValueError(f"no model could be fitted; {ranking[0][3]}")
+    return ranking
 
 
 def _collapsed(model, X):
@@ -135,7 +139,7 @@ def _grid(lines):
 
 
 def _summary(table, X, ranking, groups, order):
-    best = ranking[0][1]
+    rank, bic, best, _ = ranking[0]
     names = list(table.numbers)
     lost = np.isnan(X).sum(axis=0)
     holes = ", ".join(f"{name} {n}" for name, n in zip(names, lost) if n) or "none"
@@ -143,11 +147,11 @@ def _summary(table, X, ranking, groups, order):
     if table.left_out:
         lines.append("left out: " + "; ".join(f"{name} ({reason})" for name, reason in table.left_out.items()))
     lines.append(f"missing cells: {lost.sum()} of {X.size} ({holes})")
-    lines += ["", f"best model: {_phrase(best)}, BIC {ranking[0][0]:.1f}"]
-    lines += [f"  {note}: {_behind(bic, ranking[0][0])}" for bic, _, note in ranking[1:4]]
-    failed = sum(model is None for _, model, _ in ranking)
+    lines += ["", f"best model: {_phrase(best)}, BIC {bic:.1f}" + (COLLAPSED if rank else "")]
+    lines += [f"  {_behind(row, ranking[0])}" for row in ranking[1:4]]
+    failed = [note for rank, _, _, note in ranking if rank == 2]
     if failed:
-        lines.append(f"  {failed} models could not be fitted; the first: {next(n for _, m, n in ranking if m is None)}")
+        lines.append(f"  {len(failed)} models could not be fitted; the first: {failed[0]}")
     lines += ["", "groups (means):"]
     counts = np.bincount(groups, minlength=len(order) + 1)[1:]
     grid = [["group", "rows", "share", *names]]
@@ -164,10 +168,11 @@ def _phrase(model):
     return f"{model.n_components} group{'s' if model.n_components > 1 else ''}, {shape} ({model.covariance_type})"
 
 
-def _behind(bic, best):
-    if np.isinf(bic):
-        return "failed"
-    return "set aside" if bic > 1e11 else f"BIC worse by {bic - best:.1f}"
+def _behind(row, best):
+    rank, bic, _, note = row
+    if rank > best[0]:
+        return f"{note}: {'failed' if rank == 2 else 'set aside'}"
+    return f"{note}: BIC worse by {bic - best[1]:.1f}"
 
 
 def _write(stem, table, X, model, groups, order):

@@ -3,10 +3,11 @@
 import csv
 import math
 import os
-import tempfile
 from dataclasses import dataclass
 
 import numpy as np
+
+from ..archive import replacing
 
 __all__ = ["Table", "read_table", "write_csv"]
 
@@ -128,14 +129,7 @@ def _typed(path, header, rows, columns):
 
 def write_csv(path, header, rows):
     """Write a CSV file whole or not at all."""
-    folder = os.path.dirname(os.path.abspath(path))
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".tacit-", suffix=".csv")
-    try:
-        with os.fdopen(handle, "w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(header)
-            writer.writerows(rows)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with replacing(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)

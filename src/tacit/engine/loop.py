@@ -138,7 +138,11 @@ def fit(
             if checkpoint is not None:
                 checkpoint.offer(params, trace, step)
     except KeyboardInterrupt:
-        return done(step.safe(params), f"interrupted by the user after {len(trace)} steps", interrupted=True)
+        return done(
+            step.safe(params),
+            f"interrupted by the user after {len(trace)} step{'s' * (len(trace) != 1)}",
+            interrupted=True,
+        )
     return done(step.safe(params), f"max_iter={max_iter} steps were taken")
 
 
@@ -162,5 +166,9 @@ def _finish(trace, callback, run, max_iter, params, reason, **state):
     value = trace.per_weight[-1] if trace.per_weight else float("nan")
     log.debug("start %d of %d: %s after %d steps at %.9g per row", *run, reason, len(trace), value)
     if callback:
-        callback(Progress(run[0], run[1], len(trace), max_iter, value, trace.gain, done=True, reason=reason))
+        last = Progress(run[0], run[1], len(trace), max_iter, value, trace.gain, True, reason, "converged" in state)
+        try:
+            callback(last)
+        except KeyboardInterrupt:
+            state["interrupted"] = True
     return Fit(params, trace, reason, **state)

@@ -19,6 +19,7 @@ class Progress:
     gain: float
     done: bool = False
     reason: str = ""
+    converged: bool = False
 
 
 class ProgressBar:
@@ -78,6 +79,7 @@ class ProgressLines:
         if self.verbose > 1 and self.started is not None:
             detail = f"\t time lapse {now - self.started:.5f}s\t ll change {progress.gain:.5f}"
         if progress.done:
-            print(f"Initialization converged: {progress.reason}{detail}")
+            ended = "converged" if progress.converged else "stopped"
+            print(f"Initialization {ended}: {progress.reason}{detail}")
         elif progress.step % self.interval == 0:
             print(f"  Iteration {progress.step}{detail}")

@@ -48,6 +48,10 @@ def short_runs(model, sample, init, *, n_starts=None, n_steps=10):
         except SingularError as error:
             failures.append(str(error))
             continue
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            raise Interrupted(best.params) from None
         if _better(candidate, best):
             best = candidate
         if candidate.interrupted:
@@ -92,7 +96,9 @@ def fit_best(model, source, starts, *, checkpoint=None, **settings):
             failures.append(f"start {number}: {error}")
             log.info("start %d failed: %s", number, error)
             continue
-        except Interrupted as stop:
+        except KeyboardInterrupt as stop:
+            if best is None and not isinstance(stop, Interrupted):
+                raise
             best = best or Fit(stop.params, Trace(), "")
             best = dataclasses.replace(best, reason="interrupted by the user while choosing a start", interrupted=True)
             break

@@ -54,7 +54,7 @@ class Trace:
         gain = values[-1] - values[-2]
         before = values[-2] - values[-3] if len(values) > 2 else math.inf
         if self.criterion == "aitken":
-            rate = gain / before if before > 0 else 1.0
+            rate = gain / before if 0 < before < math.inf else 1.0
             return abs(gain) <= 0.0 < tol or (0.0 <= rate < 1.0 and gain * rate / (1.0 - rate) < tol)
         rounding = 1e-13 * abs(values[-1])
         return abs(gain) < tol and (gain <= before or gain <= rounding)

@@ -92,6 +92,8 @@ class DiagonalGaussian(Gaussian):
         count = np.where(alive, stats.count, 1.0)
         shift = np.where(alive, stats.first / count, params.shift)
         squares = np.where(alive, stats.second - count * shift**2, 0.0)
+        # What rounding leaves of a difference is no variance.
+        squares = np.where(squares > 1e-13 * stats.second, squares, 0.0)
         covariance = self.variances(squares, np.where(alive, stats.count, 0.0), params)
         return self.params(params.origin + shift, covariance, params.origin, params.scale)
 

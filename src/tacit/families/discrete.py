@@ -127,6 +127,10 @@ class Categorical(Family):
     def __init__(self, n_levels, floor=1e-10):
         self.n_levels = tuple(int(n) for n in n_levels)
         self.floor = floor
+        if floor * max(self.n_levels) > 1:
+            raise ValueError(
+                f"floor={floor} is too large for {max(self.n_levels)} levels; use at most {1 / max(self.n_levels):g}."
+            )
 
     def _columns(self):
         ends = np.cumsum(self.n_levels)
@@ -177,9 +181,13 @@ class Categorical(Family):
     def _floored(self, p):
         """The likeliest probabilities with none below the floor: raise the small ones, share the rest in proportion."""
         low = p < self.floor
-        rest = np.where(low, 0.0, p)
-        rest *= (1.0 - self.floor * low.sum(axis=1, keepdims=True)) / rest.sum(axis=1, keepdims=True)
-        return np.where(low, self.floor, rest)
+        while True:
+            rest = np.where(low, 0.0, p)
+            rest *= (1.0 - self.floor * low.sum(axis=1, keepdims=True)) / rest.sum(axis=1, keepdims=True)
+            pushed = ~low & (rest < self.floor)  # by making room for the others
+            if not pushed.any():
+                return np.where(low, self.floor, rest)
+            low |= pushed
 
     def sample(self, params, classes, rng):
         X = np.empty((len(classes), len(self.n_levels)))

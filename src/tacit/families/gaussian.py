@@ -8,7 +8,7 @@ still never decreases, and where the constraint is idle the estimate is exactly 
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtri
 
 from ..arrays import Arrays, record
 from ..engine.loop import SingularError
@@ -44,7 +44,7 @@ def invert_triangle(lower):
     """L⁻ᵀ: the upper triangle P with P Pᵀ = (L Lᵀ)⁻¹, for one matrix or a stack of them."""
     if lower.ndim == 3:
         return np.array([invert_triangle(matrix) for matrix in lower])
-    return solve_triangular(lower, np.eye(len(lower)), lower=True).T
+    return np.triu(dtrtri(lower, lower=1)[0].T)
 
 
 @record
@@ -134,10 +134,11 @@ class Gaussian(Family):
         X = self.fill(block)
         weight = block.weight / block.weight.sum()
         X = X - weight @ X
-        covariance = (X * weight[:, None]).T @ X
+        deviation = np.sqrt(weight @ X**2)
+        X = X / np.where(deviation > 0, deviation, 1.0)
         if rng.random() < 0.5:
-            covariance = np.diag(np.diag(covariance))
-        value, vector = np.linalg.eigh(covariance)
+            return X
+        value, vector = np.linalg.eigh((X * weight[:, None]).T @ X)
         kept = value > 1e-10 * value[-1]
         return X @ vector[:, kept] / np.sqrt(value[kept]) if kept.any() else X
 
@@ -177,6 +178,8 @@ class Gaussian(Family):
 
         The maximum of −log|Σ| − tr(Σ⁻¹S) under Σ ⪰ floor·diag(scale) clips the eigenvalues of S, in units of scale.
         """
+        if self.floor == 0 and (np.diagonal(covariance, axis1=-2, axis2=-1) <= 1e-13 * scale).any():
+            raise SingularError(SINGULAR)
         try:
             # Costs a tenth of the eigenvalues and nearly always settles the matter.
             np.linalg.cholesky(covariance - np.diag(self.floor * scale))

@@ -29,10 +29,11 @@ def invert(A, size):
     for i in range(size):
         for j in range(i + 1):
             total = A[i, j]
+            least = 1e-15 * A[i, j]
             for h in range(j):
                 total -= A[i, h] * A[j, h]
             if i == j:
-                total = math.sqrt(max(total, 1e-300))
+                total = math.sqrt(max(total, least))
                 log_det += 2.0 * math.log(total)
                 A[i, i] = total
             else:

@@ -21,8 +21,8 @@ def _fingerprint():
 
 def _cache_folder():
     """A writable folder for compiled kernels, or None: an unwritable cache must not stop a fit."""
-    base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     try:
+        base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         folder = Path(base) / "tacit" / _fingerprint()
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

@@ -306,7 +306,8 @@ class GaussianMixture(LatentClassEstimator):
         def fill(block):
             resp = model.posterior(params, block)[0]
             filled, cov = model.family.complete(params.components, block, resp, **settings)
-            return np.concatenate([filled[:, None], cov], axis=1) if len(cov) else filled.astype(block.X.dtype)
+            both = np.concatenate([filled[:, None], cov], axis=1) if len(cov) else filled
+            return both.astype(block.X.dtype)
 
         return self._apply(X, fill, out, names)
 

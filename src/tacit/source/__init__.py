@@ -3,6 +3,15 @@
 from .array import ArraySource
 from .base import OneBlock, Source
 from .block import Block, Patterns
-from .parquet import ParquetSource
+from .parquet import ParquetSource, is_arrow
 
-__all__ = ["ArraySource", "Block", "OneBlock", "ParquetSource", "Patterns", "Source"]
+
+def as_source(X, weight=None, labels=None, *, n_jobs=None):
+    """The source of rows for an array, a path or Arrow data; a source passes through."""
+    if isinstance(X, Source):
+        return X
+    kind = ParquetSource if is_arrow(X) else ArraySource
+    return kind(X, weight=weight, labels=labels, n_jobs=n_jobs)
+
+
+__all__ = ["ArraySource", "Block", "OneBlock", "ParquetSource", "Patterns", "Source", "as_source"]

@@ -23,6 +23,10 @@ def _pool(n_threads):
     return ThreadPoolExecutor(n_threads, thread_name_prefix="tacit")
 
 
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
+
+
 @cache
 def _blas():
     return ThreadpoolController().select(user_api="blas")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..archive import replacing
 from .base import Source, default_block_rows, n_cores
 from .block import Block
 
@@ -273,12 +274,11 @@ class ParquetWriter:
     """Write columns to a Parquet file in a stream; the file appears whole or not at all."""
 
     def __init__(self, path):
-        self.path = os.fspath(path)
-        folder = os.path.dirname(os.path.abspath(self.path))
+        folder = os.path.dirname(os.path.abspath(path))
         if not os.path.isdir(folder):
             raise FileNotFoundError(f"the folder {folder!r} does not exist; create it first.")
-        handle, self.temporary = tempfile.mkstemp(dir=folder, prefix=".tacit-")
-        os.close(handle)
+        self.place = replacing(path)
+        self.temporary = self.place.__enter__()
         self.writer = None
 
     def write(self, columns):
@@ -295,7 +295,4 @@ class ParquetWriter:
     def __exit__(self, kind, error, trace):
         if self.writer is not None:
             self.writer.close()
-        if kind is None:
-            os.replace(self.temporary, self.path)
-        else:
-            os.unlink(self.temporary)
+        return self.place.__exit__(kind, error, trace)

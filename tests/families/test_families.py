@@ -1,0 +1,339 @@
+"""Families: what they refuse, their densities, what is missing, empty classes, floors and far-away data."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tacit.engine import SingularError
+from tacit.families import (
+    GAUSSIANS,
+    Bernoulli,
+    Categorical,
+    Family,
+    FullGaussian,
+    Poisson,
+    TiedGaussian,
+    responsibilities,
+)
+from tacit.families.discrete import CategoricalParams, CellStats
+from tacit.source import Block
+
+from ..zoo import FAMILIES, gaussian_rows, with_holes
+
+NAN = np.nan
+ALL_MISSING = 3  # a row of `holed_rows` without any observed cell
+
+
+def soft(n_rows, n_classes=3, seed=0):
+    return np.random.default_rng(seed).dirichlet(np.ones(n_classes), n_rows)
+
+
+def learned(name, X):
+    """A family and parameters of three classes that differ, learned from soft assignments."""
+    family = FAMILIES[name][0]
+    block, resp = Block.of(X), soft(len(X)) ** 4
+    start = family.start(block, resp)
+    return family, family.m_step(family.stats(start, block, resp), start)
+
+
+def holed_rows(name):
+    X = with_holes(FAMILIES[name][1](80), 0.4)
+    X[ALL_MISSING] = NAN
+    return X
+
+
+def cell_densities(family, params, X):
+    """Log density of every cell where columns are independent, (rows, classes, columns); 0 where a cell is missing."""
+    if isinstance(family, Bernoulli):
+        cells = stats.bernoulli.logpmf(X[:, None], params.probability)
+    elif isinstance(family, Poisson):
+        cells = stats.poisson.logpmf(X[:, None], params.rate)
+    elif isinstance(family, Categorical):
+        levels = np.split(params.probability, np.cumsum(family.n_levels)[:-1], axis=1)
+        codes = np.where(np.isnan(X), 0, X).astype(int)
+        cells = np.stack([np.log(p[:, codes[:, j]]).T for j, p in enumerate(levels)], axis=2)
+    else:
+        cells = stats.norm.logpdf(X[:, None], params.mean, np.sqrt(params.variance))
+    return np.where(np.isnan(X)[:, None], 0.0, cells)
+
+
+def expected_log_prob(family, params, X):
+    if not isinstance(family, FullGaussian | TiedGaussian):
+        return cell_densities(family, params, X).sum(axis=2)
+    out = np.zeros((len(X), len(params.mean)))
+    for i, seen in enumerate(~np.isnan(X)):
+        for k in range(len(params.mean) if seen.any() else 0):
+            covariance = params.dense[k][np.ix_(seen, seen)]
+            out[i, k] = stats.multivariate_normal.logpdf(X[i, seen], params.mean[k, seen], covariance)
+    return out
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_log_prob_is_scipys_on_complete_rows(name):
+    X = FAMILIES[name][1](80)
+    family, params = learned(name, X)
+    log_prob = family.log_prob(params, Block.of(X))
+    np.testing.assert_allclose(log_prob, expected_log_prob(family, params, X), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_log_prob_is_the_marginal_of_the_observed_cells(name):
+    X = holed_rows(name)
+    family, params = learned(name, FAMILIES[name][1](80))
+    log_prob = family.log_prob(params, Block.of(X))
+    np.testing.assert_allclose(log_prob, expected_log_prob(family, params, X), rtol=1e-10, atol=1e-10)
+    np.testing.assert_array_equal(log_prob[ALL_MISSING], 0.0)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_single_precision_rows_score_as_double_ones(name):
+    X = holed_rows(name).astype(np.float32)
+    family, params = learned(name, FAMILIES[name][1](80))
+    expected = expected_log_prob(family, params, X.astype(np.float64))
+    np.testing.assert_allclose(family.log_prob(params, Block.of(X)), expected, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["full", "tied"])
+def test_moments_are_those_of_the_posterior_of_missing_cells(name):
+    X, resp = holed_rows(name), soft(80)
+    family, params = learned(name, gaussian_rows(80))
+    block = Block.of(X)
+    moments = family.stats(params, block, resp)
+    seconds = []
+    for k in range(3):
+        filled, cov = family.complete(params, block, np.eye(3)[np.full(80, k)], return_cov=True)
+        z = filled - params.origin
+        np.testing.assert_allclose(moments.first[k], resp[:, k] @ z, rtol=1e-9, atol=1e-9)
+        seconds.append(np.einsum("n,nij->ij", resp[:, k], z[:, :, None] * z[:, None, :] + cov))
+    expected = sum(seconds) if name == "tied" else np.array(seconds)
+    np.testing.assert_allclose(moments.second, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(moments.count, resp.sum(axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_an_empty_class_keeps_its_parameters(name, missing):
+    X = holed_rows(name) if missing else FAMILIES[name][1](80)
+    family, params = learned(name, FAMILIES[name][1](80))
+    resp = soft(len(X))
+    resp[:, 1] = 0.0
+    after = family.m_step(family.stats(params, Block.of(X), resp), params)
+    for (field, old), (_, new) in zip(params.items(), after.items()):
+        if field in ("origin", "scale") or (field == "covariance" and name == "tied"):
+            continue
+        np.testing.assert_allclose(new[1], old[1], rtol=1e-14, err_msg=field)
+        assert not np.allclose(new[0], old[0]), f"{field} of an occupied class was not learned"
+    assert all(np.isfinite(value).all() for _, value in after.items())
+
+
+def test_a_tied_covariance_is_learned_from_the_occupied_classes():
+    X, resp = gaussian_rows(80), soft(80, 2)
+    family, params = learned("tied", X)
+    three = np.column_stack([resp[:, 0], np.zeros(80), resp[:, 1]])
+    after = family.m_step(family.stats(params, Block.of(X), three), params)
+    means = resp.T @ X / resp.sum(axis=0)[:, None]
+    within = sum((r[:, None] * (X - m)).T @ (X - m) for r, m in zip(resp.T, means)) / resp.sum()
+    np.testing.assert_allclose(after.covariance, within, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["diag", "bernoulli", "poisson", "categorical"])
+def test_a_column_without_a_cell_in_a_class_keeps_its_parameters(name):
+    X = FAMILIES[name][1](80)
+    family, params = learned(name, X)
+    classes = np.arange(80) % 3
+    X[classes == 2, 0] = NAN
+    after = family.m_step(family.stats(params, Block.of(X), np.eye(3)[classes]), params)
+    n_cells = family.n_levels[0] if name == "categorical" else 1
+    for (field, old), (_, new) in zip(params.items(), after.items()):
+        if field not in ("origin", "scale"):
+            np.testing.assert_allclose(new[2, :n_cells], old[2, :n_cells], rtol=1e-14, err_msg=field)
+            assert not np.allclose(new[:, n_cells:], old[:, n_cells:])
+
+
+@pytest.mark.parametrize(
+    ("family", "X", "message"),
+    [
+        (Bernoulli(), [[0, NAN, 1], [1, 0.5, 2]], r"Bernoulli columns hold 0, 1 or NaN, but X holds 0\.5; recode the column\."),
+        (Poisson(), [[0, NAN], [1, -3]], r"Poisson columns hold whole numbers from 0, but X holds -3\."),
+        (Poisson(), [[0, 2.5], [1, 3]], r"Poisson columns hold whole numbers from 0, but X holds 2\.5\."),
+        (Categorical([2, 3]), [[0, 2], [NAN, 3]], r"column 1 holds 3, but its codes run from 0 to 2\."),
+        (Categorical([2, 3]), [[0, 2], [-1, 0]], r"column 0 holds -1, but its codes run from 0 to 1\."),
+        (Categorical([2, 3]), [[0.25, 2], [1, 0]], r"column 0 holds 0\.25, but its codes run from 0 to 1\."),
+        (Categorical([2, 3]), [[0, 2, 1]], r"n_levels names 2 columns, but X has 3\."),
+    ],
+)  # fmt: skip
+def test_rows_a_family_does_not_describe_are_refused_with_their_value(family, X, message):
+    with pytest.raises(ValueError, match=message):
+        family.check(np.array(X, dtype=float))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_rows_a_family_describes_pass_its_check(name):
+    family, rows = FAMILIES[name]
+    family.check(with_holes(rows()))
+
+
+@pytest.mark.parametrize("name", GAUSSIANS)
+def test_a_column_without_a_value_is_refused(name):
+    X = gaussian_rows(20)
+    X[:, 2] = NAN
+    with pytest.raises(ValueError, match=r"column 2 has no observed value; drop it before fitting\."):
+        GAUSSIANS[name]().start(Block.of(X), np.ones((20, 1)))
+
+
+@pytest.mark.parametrize("method", ["sample", "n_parameters"])
+def test_a_family_without_a_method_says_so(method):
+    class Plain(Family):
+        pass
+
+    arguments = [None] * (3 if method == "sample" else 1)
+    with pytest.raises(NotImplementedError, match=rf"Plain does not define {method}\."):
+        getattr(Plain(), method)(*arguments)
+
+
+def scaled_eigenvalues(covariance, scale):
+    return np.linalg.eigvalsh(covariance / np.sqrt(np.multiply.outer(scale, scale)))
+
+
+def covariances(eigenvalues, scale, seed=0):
+    """One covariance per row of eigenvalues, which they have in units of scale."""
+    rng = np.random.default_rng(seed)
+    turns = [np.linalg.qr(rng.normal(size=(len(scale), len(scale))))[0] for _ in eigenvalues]
+    root = np.sqrt(np.multiply.outer(scale, scale))
+    return np.array([(turn * value) @ turn.T * root for turn, value in zip(turns, eigenvalues)])
+
+
+SCALE = np.array([1e-4, 1.0, 50.0])
+
+
+def test_clip_raises_eigenvalues_to_the_floor_and_no_others():
+    S = covariances([[1e-9, 0.5, 2.0], [0.2, 0.5, 1.0], [0.0, 1e-3, 3.0]], SCALE)
+    clipped = FullGaussian(0.01).clip(S, SCALE)
+    expected = [[0.01, 0.5, 2.0], [0.2, 0.5, 1.0], [0.01, 0.01, 3.0]]
+    np.testing.assert_allclose(scaled_eigenvalues(clipped, SCALE), expected, rtol=1e-10)
+    np.testing.assert_allclose(clipped[1], S[1], rtol=1e-12)
+
+
+def test_an_idle_floor_changes_nothing():
+    S = covariances([[0.02, 0.5, 2.0], [0.2, 0.5, 1.0]], SCALE)
+    np.testing.assert_array_equal(FullGaussian(0.01).clip(S, SCALE), S)
+    np.testing.assert_array_equal(TiedGaussian(0.01).clip(S[0], SCALE), S[0])
+
+
+def test_clip_is_the_likeliest_covariance_above_the_floor(rng):
+    S = covariances([[1e-6, 0.3, 2.0]], SCALE)[0]
+    family = FullGaussian(0.05)
+
+    def likelihood(covariance):
+        return -np.linalg.slogdet(covariance)[1] - np.trace(np.linalg.solve(covariance, S))
+
+    best = family.clip(S, SCALE)
+    root = np.sqrt(SCALE)[:, None]
+    for _ in range(50):
+        noise = 0.05 * root * rng.normal(size=(3, 3)) * root.T
+        near = family.clip(best + noise + noise.T, SCALE)
+        assert likelihood(near) <= likelihood(best) + 1e-9
+
+
+def collapse(name, family, d=4, seed=0):
+    """A block whose first class is one row given twenty times (both classes, where they share a covariance), and an M-step."""
+    X = gaussian_rows(60, d, seed=seed)
+    X[:20] = X[0]
+    if name == "tied":
+        X[20:] = X[20]
+    block, resp = Block.of(X), np.repeat(np.eye(2), [20, 40], axis=0)
+    start = family.start(block, resp)
+    return family.m_step(family.stats(start, block, resp), start)
+
+
+@pytest.mark.parametrize("name", GAUSSIANS)
+def test_a_collapsed_class_stays_at_the_floor(name):
+    params = collapse(name, GAUSSIANS[name](0.01))
+    least = 0.01 * (params.scale.mean() if name == "spherical" else 1.0)
+    values = scaled_eigenvalues(params.dense, np.ones(4) if name == "spherical" else params.scale)
+    np.testing.assert_allclose(values[0], least, rtol=1e-6)
+    assert values.min() >= least * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("d", [1, 4])
+@pytest.mark.parametrize("name", GAUSSIANS)
+def test_a_collapsed_class_without_a_floor_is_singular(name, d):
+    for seed in range(10):
+        with pytest.raises(SingularError, match="some components have ill-defined empirical covariance"):
+            collapse(name, GAUSSIANS[name](0.0), d, seed)
+
+
+@pytest.mark.parametrize("name", GAUSSIANS)
+def test_no_floor_is_needed_by_a_healthy_class(name):
+    X = gaussian_rows(60)
+    block, resp = Block.of(X), soft(60)
+    bare, floored = GAUSSIANS[name](0.0), GAUSSIANS[name](1e-6)
+    start = bare.start(block, resp)
+    moments = bare.stats(start, block, resp)
+    np.testing.assert_array_equal(bare.m_step(moments, start).covariance, floored.m_step(moments, start).covariance)
+
+
+@pytest.mark.parametrize(
+    "counts", [[0.0, 5.0, 95.0], [0.0, 0.0, 1.0], [30.0, 30.0, 40.0], [0.0, 5.01, 94.99], [1e-300, 1.0, 1.0]]
+)
+def test_floored_probabilities_sum_to_one_and_none_is_below(counts):
+    family = Categorical([3, 2], floor=0.05)
+    total = np.array([[*counts, 1.0, 1.0]])
+    p = family.m_step(CellStats(total, total), CategoricalParams(np.full((1, 5), 0.5)))
+    np.testing.assert_allclose(p.probability[0, :3].sum(), 1.0, rtol=1e-14)
+    np.testing.assert_allclose(p.probability[0, 3:], 0.5, rtol=1e-14)
+    assert p.probability.min() >= 0.05 * (1 - 1e-12)
+
+
+def test_probabilities_and_rates_stay_off_their_bounds():
+    X, resp = np.array([[0.0, 1.0], [0.0, 1.0]]), np.ones((2, 1))
+    for family, least, most in ((Bernoulli(0.01), 0.01, 0.99), (Poisson(0.02), 0.02, 1.0)):
+        start = family.start(Block.of(X), resp)
+        after = family.m_step(family.stats(start, Block.of(X), resp), start)
+        np.testing.assert_allclose(after.to_vector(), [least, most], rtol=1e-12)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("name", GAUSSIANS)
+def test_far_from_zero_covariances_keep_their_digits(name, missing):
+    family = GAUSSIANS[name](0.0)
+    far = gaussian_rows(200) + 1e6
+    near = far - 1e6  # exactly the same rows, moved
+    if missing:
+        far, near = with_holes(far), with_holes(near)
+    resp = soft(200)
+    results = []
+    for X in (far, near):
+        block = Block.of(X)
+        params = family.start(block, resp)
+        for _ in range(3):
+            params = family.m_step(family.stats(params, block, resp), params)
+        results.append(params)
+    np.testing.assert_allclose(results[0].covariance, results[1].covariance, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(results[0].mean - 1e6, results[1].mean, rtol=0.0, atol=1e-8)
+    if name == "full" and not missing:
+        expected = [np.cov(near.T, aweights=r, ddof=0) for r in resp.T]
+        np.testing.assert_allclose(results[0].covariance, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_responsibilities_are_bayes_rule_times_the_weight(rng):
+    log_prob, weight = 3.0 * rng.normal(size=(6, 2)), rng.uniform(0.5, 2.0, 6)
+    prior = np.array([0.3, 0.7])
+    labels = np.array([-1, -1, 0, 1, -1, -1])
+    joint = prior * np.exp(log_prob)
+    resp, evidence, loglik = responsibilities(log_prob, np.log(prior), weight, labels)
+    expected = joint / joint.sum(axis=1, keepdims=True)
+    expected[2], expected[3] = [1, 0], [0, 1]
+    total = np.where(labels < 0, joint.sum(axis=1), joint[np.arange(6), labels])
+    np.testing.assert_allclose(resp, expected * weight[:, None], rtol=1e-13)
+    np.testing.assert_allclose(evidence, np.log(total), rtol=1e-12)
+    assert loglik == pytest.approx(weight @ np.log(total), rel=1e-13)
+
+
+def test_free_parameters_are_counted():
+    X = gaussian_rows(60)
+    counts = {name: learned(name, X)[0].n_parameters(learned(name, X)[1]) for name in GAUSSIANS}
+    assert counts == {"full": 12 + 30, "tied": 12 + 10, "diag": 12 + 12, "spherical": 12 + 3}
+    for name, expected in {"bernoulli": 18, "categorical": 3 * (1 + 2 + 3), "poisson": 12}.items():
+        family, params = learned(name, FAMILIES[name][1](60))
+        assert family.n_parameters(params) == expected

@@ -1,0 +1,223 @@
+"""One equality test for every kernel, and what the compiled kernels stand on: exp, strips and the cache on disk."""
+
+import copy
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import tacit.kernels
+from tacit.families import DiagonalGaussian, FullGaussian, TiedGaussian
+from tacit.kernels import EXPECT, KERNELS, MOMENTS, SCORE, kernel
+from tacit.kernels.jit import _cache_folder
+from tacit.kernels.layout import pack_strips, strip_width, unpack_strips
+from tacit.kernels.mixture import exp
+from tacit.source import Patterns
+
+N_ROWS = 240
+NO_SCORES = np.empty((0, 0))
+
+
+def holed(X, rng):
+    """All kinds of patterns: rows with nothing, little or most missing, many that share a pattern, and complete rows."""
+    n, d = X.shape
+    missing = np.zeros((n, d), bool)
+    missing[20:150] = rng.random(d) < 0.5
+    missing[150:185] = rng.random((35, d)) < 0.2
+    missing[185:235] = rng.random((50, d)) < 0.85
+    missing[235:] = True
+    return np.where(missing[rng.permutation(n)], np.nan, X).astype(X.dtype)
+
+
+def make_world(dtype, d, n_classes):
+    """Rows and the parameters of classes to give to kernels."""
+    rng = np.random.default_rng([d, n_classes])
+    root = np.eye(d) + 0.4 * rng.normal(size=(n_classes, d, d)) / np.sqrt(d)
+    covariance = root @ root.transpose(0, 2, 1)
+    X = (3.0 + rng.normal(size=(N_ROWS, d))).astype(dtype)
+    H = holed(X, rng)
+    return SimpleNamespace(
+        rng=rng, dtype=dtype, d=d, n_classes=n_classes, X=X, H=H, patterns=Patterns.of(H), covariance=covariance,
+        rows=rng.permutation(N_ROWS)[:205].astype(np.int32),
+        mean=3.0 + rng.normal(size=(n_classes, d)), origin=3.0 + 0.1 * rng.normal(size=d), scale=np.ones(d),
+        log_weight=np.log(rng.dirichlet(np.ones(n_classes))),
+        weight=np.where(rng.random(N_ROWS) < 0.1, 0.0, rng.uniform(0.2, 3.0, N_ROWS)),
+        labels=np.where(rng.random(N_ROWS) < 0.3, rng.integers(n_classes, size=N_ROWS), -1),
+    )  # fmt: skip
+
+
+def form_of(family, world, covariance):
+    """The arguments that describe classes to a complete-row kernel."""
+    form = family.params(world.mean, covariance, world.origin, world.scale).form
+    return [value.astype(world.dtype) if isinstance(value, np.ndarray) else value for value in form]
+
+
+def passes(world, *shapes):
+    """The arguments from `mode` on, for every mode; sums do not start at zero, since kernels add to them."""
+    for mode in (SCORE, MOMENTS, EXPECT):
+        out = NO_SCORES if mode == EXPECT else world.rng.uniform(0.0, 2.0, (world.n_classes, N_ROWS))
+        sums = [np.full((world.n_classes, *shape), 0.5) for shape in shapes]
+        yield mode, world.log_weight, world.weight, world.labels, out, *sums
+
+
+def normalise_cases(world):
+    joint = 300.0 * world.rng.normal(size=(world.n_classes, N_ROWS))
+    joint[:, ::7] -= 2000.0
+    yield joint, world.log_weight, world.weight, world.labels, np.empty(N_ROWS)
+
+
+def full_cases(world):
+    form = form_of(FullGaussian(), world, world.covariance)
+    for rows in (world.rows, world.rows[:0]):
+        for rest in passes(world, (), (world.d,), (world.d, world.d)):
+            yield world.X, rows, world.origin, *form, *rest
+
+
+def tied_cases(world):
+    form = form_of(TiedGaussian(), world, world.covariance[0])
+    for rows in (world.rows, world.rows[:0]):
+        for rest in passes(world, (), (world.d,)):
+            yield world.X, rows, world.origin, *form, *rest
+
+
+def diag_cases(world):
+    form = form_of(DiagonalGaussian(), world, world.rng.uniform(0.5, 2.0, world.mean.shape))
+    for X, rows, complete in ((world.X, world.rows, True), (world.H, world.patterns.rows, False)):
+        for rest in passes(world, (), (world.d,), (world.d,), (world.d,)):
+            yield X, rows, world.origin, *form, complete, *rest
+
+
+def holes_of(world):
+    """The arguments shared by the kernels that condition on observed cells."""
+    params = FullGaussian().params(world.mean, world.covariance, world.origin, world.scale)
+    holes = world.patterns.incomplete
+    return world.H, holes.rows, holes.starts, holes.missing, *params.posterior
+
+
+def conditional_cases(world):
+    for rest in passes(world, (), (world.d,), (world.d, world.d)):
+        yield *holes_of(world), *rest
+
+
+def complete_cases(world):
+    resp = np.ascontiguousarray(world.rng.dirichlet(np.ones(world.n_classes), N_ROWS).T)
+    for n_covariances in (0, N_ROWS):
+        cov = np.zeros((n_covariances, world.d, world.d))
+        yield *holes_of(world), resp, world.H.astype(np.float64), cov
+
+
+def draw_cases(world):
+    classes = world.rng.integers(world.n_classes, size=(2, N_ROWS))
+    noise = world.rng.normal(size=(2, N_ROWS, world.d))
+    yield *holes_of(world), classes, noise, np.repeat(world.H.astype(np.float64)[None], 2, axis=0)
+
+
+CASES = {
+    "normalise": normalise_cases,
+    "full": full_cases,
+    "tied": tied_cases,
+    "diag": diag_cases,
+    "conditional": conditional_cases,
+    "complete": complete_cases,
+    "draw": draw_cases,
+}
+
+
+def agree(actual, expected, rtol, what):
+    scale = max(1.0, np.nanmax(np.abs(expected), initial=0.0))
+    np.testing.assert_allclose(actual, expected, rtol=0.0, atol=rtol * scale, err_msg=what)
+
+
+SHAPES = {
+    "float64": [(d, n_classes) for d in (1, 3, 8, 20, 33, 50) for n_classes in (1, 2, 5)],
+    "float32": [(1, 2), (3, 5), (8, 1), (20, 2), (33, 5), (50, 1)],
+}
+
+
+@pytest.mark.parametrize(("dtype", "d", "n_classes"), [(dtype, *shape) for dtype in SHAPES for shape in SHAPES[dtype]])
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_kernel_equals_its_reference(name, dtype, d, n_classes):
+    rtol = 1e-10 if dtype == "float64" or KERNELS[name] == "conditional" else 5e-5
+    for number, arguments in enumerate(CASES[name](make_world(dtype, d, n_classes))):
+        copies = copy.deepcopy(arguments)
+        result, expected = kernel(name)(*arguments), kernel(name, "reference")(*copies)
+        assert (result is None) == (expected is None)
+        if result is not None:
+            agree(result, expected, rtol, f"case {number}: what {name} returns")
+        for place, (array, other) in enumerate(zip(arguments, copies)):
+            if isinstance(array, np.ndarray):
+                agree(array, other, rtol, f"case {number}: argument {place} of {name}")
+
+
+def test_exp_is_numpys_where_it_matters_and_zero_far_below():
+    x = np.concatenate([np.linspace(-700.0, 0.0, 5001), -np.geomspace(1e-12, 1.0, 200)])
+    np.testing.assert_allclose([exp(value) for value in x], np.exp(x), rtol=1e-15, atol=0.0)
+    assert [exp(value) for value in (-708.0001, -745.0, -1e5, -1e300, -np.inf)] == [0.0] * 5
+
+
+@pytest.mark.parametrize("n_classes", [1, 4])
+@pytest.mark.parametrize("d", [1, 7, 8, 9, 33, 50])
+def test_strips_hold_the_triangles_and_little_else(d, n_classes):
+    triangles = np.triu(np.random.default_rng(0).normal(size=(n_classes, d, d)))
+    width = strip_width(d)
+    flat = pack_strips(triangles, width)
+    np.testing.assert_array_equal(unpack_strips(flat, n_classes, d, width), triangles)
+    assert flat.size <= n_classes * d * (d + width) / 2
+
+
+def test_an_unknown_kernel_is_named_with_those_there_are():
+    with pytest.raises(KeyError, match=r"no kernel is called 'fulll'; there are complete, conditional, .*tied\."):
+        kernel("fulll")
+
+
+USE_A_KERNEL = """
+import numpy as np
+from tacit.kernels import kernel
+from tacit.kernels.jit import _FOLDER
+joint, evidence = np.zeros((2, 3)), np.empty(3)
+print(_FOLDER, kernel("normalise")(joint, np.log([0.5, 0.5]), np.ones(3), np.full(3, -1), evidence), joint.sum())
+"""
+
+
+def test_kernels_work_where_no_cache_can_be_written():
+    nowhere = {"HOME": "/proc/nowhere", "XDG_CACHE_HOME": "/proc/nowhere/cache"}
+    env = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"} | nowhere
+    done = subprocess.run([sys.executable, "-c", USE_A_KERNEL], env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["None", "0.0", "3.0"]
+
+
+def test_a_user_without_a_home_has_no_cache_but_no_error(monkeypatch):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert _cache_folder() is None
+
+
+def test_compiled_kernels_are_kept_apart_whenever_a_source_changes(tmp_path, monkeypatch):
+    sources = tmp_path / "kernels"
+    shutil.copytree(Path(tacit.kernels.__file__).parent, sources, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+
+    def folder():
+        spec = importlib.util.spec_from_file_location("copied_jit", sources / "jit.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module._FOLDER
+
+    seen = [folder()]
+    assert folder() == seen[0]
+    assert Path(seen[0]).is_dir()
+    for path in sorted(sources.glob("*.py")):
+        path.write_text(path.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
+        seen.append(folder())
+    assert len(set(seen)) == len(seen) > 5
