@@ -110,6 +110,8 @@ class EMEstimator(DensityMixin, BaseEstimator):
             self._check_columns(X)
         return ArraySource(X, check_weight(weight, len(X)), self._check_labels(labels, len(X)), n_jobs=self.n_jobs)
 
+    feature_names_in_: np.ndarray
+
     def _check_source(self, source, reset):
         if reset:
             self.n_features_in_ = source.n_features
@@ -159,7 +161,7 @@ class EMEstimator(DensityMixin, BaseEstimator):
             sample = source.sample(SAMPLE_ROWS, rng)
             starts = [partial(self._start, model, sample, rng)] * self._n_starts(model)
         if online:
-            starts = [lambda start=start: online_pass(model, source, start()).params for start in starts]
+            starts = [partial(_online_start, model, source, start) for start in starts]
         if source.labelled:
             fit = _one_pass(model, source, starts[0]())
         else:
@@ -262,6 +264,11 @@ class EMEstimator(DensityMixin, BaseEstimator):
 def _like(block, values):
     """Values in the precision of the block."""
     return values.astype(block.X.dtype)
+
+
+def _online_start(model, source, start):
+    """Where a pass that learns after every block leads from a start."""
+    return online_pass(model, source, start()).params
 
 
 def _one_pass(model, source, start):

@@ -179,7 +179,7 @@ class Squarem(Accelerator):
         start, self.start = np.asarray(self.start), []
         first, second = x - start, image_x - x
         curve = second - first
-        length = np.linalg.norm(first) / max(np.linalg.norm(curve), 1e-300)
+        length = float(np.linalg.norm(first)) / max(float(np.linalg.norm(curve)), 1e-300)
         length = float(np.clip(length, 1.0, self.longest))
         self.longest = 4.0 * self.longest if length == self.longest else self.longest
         return start + 2.0 * length * first + length**2 * curve

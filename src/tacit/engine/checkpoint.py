@@ -10,6 +10,7 @@ import os
 import time
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ log = logging.getLogger("tacit")
 class Resumed:
     """Where a fit goes on."""
 
-    params: object
+    params: Any
     trace: Trace
     step: dict
 
@@ -70,7 +71,8 @@ class Checkpoint:
         """Write the state of a running fit if it is time to."""
         if time.monotonic() - self.written < self.every:
             return
-        scalars, arrays = {"identity": self.identity, "run": self.run, "failures": list(self.failures)}, {}
+        scalars: dict[str, Any] = {"identity": self.identity, "run": self.run, "failures": list(self.failures)}
+        arrays: dict[str, np.ndarray] = {}
         _trace_to(trace, "trace", scalars, arrays)
         _records("params", params, arrays)
         scalars["step"] = step.state(arrays)

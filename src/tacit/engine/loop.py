@@ -1,6 +1,7 @@
 """The one loop: learn any model from any source of rows, knowing nothing about either."""
 
 import logging
+import time
 import warnings
 from dataclasses import dataclass, field
 from functools import partial
@@ -121,7 +122,8 @@ def fit(
     if resumed is not None:
         params, trace = resumed.params, resumed.trace
         step.restore(resumed.step)
-    done = partial(_finish, trace, callback, run, max_iter)
+    state = partial(_progress, trace, source, run, max_iter, tol, time.perf_counter())
+    done = partial(_finish, trace, callback, state)
     try:
         while trace.passes < max_iter:
             stats = _expect(model, source, params, trace, step)
@@ -130,7 +132,7 @@ def fit(
                 continue
             _warn_if_fallen(trace, model)
             if callback:
-                callback(Progress(run[0], run[1], len(trace), max_iter, trace.per_weight[-1], trace.gain))
+                callback(state())
             image = model.m_step(stats, params)
             if trace.settled(tol):
                 return done(image, "improvement fell below tol", converged=True)
@@ -162,13 +164,24 @@ def _expect(model, source, params, trace, step):
     return stats
 
 
-def _finish(trace, callback, run, max_iter, params, reason, **state):
-    value = trace.per_weight[-1] if trace.per_weight else float("nan")
-    log.debug("start %d of %d: %s after %d steps at %.9g per row", *run, reason, len(trace), value)
+def _progress(trace, source, run, max_iter, tol, started, **end):
+    """What a callback is told now."""
+    return Progress(
+        run=run[0], n_runs=run[1], step=len(trace), max_iter=max_iter, gain=trace.gain,
+        objective=trace.per_weight[-1] if trace.per_weight else float("nan"), n_rows=getattr(source, "n_rows", 0),
+        seconds=time.perf_counter() - started, steps_left=trace.steps_left(tol), **end,
+    )  # fmt: skip
+
+
+def _finish(trace, callback, state, params, reason, *, converged=False, interrupted=False):
+    last = state(done=True, reason=reason, converged=converged)
+    log.info(
+        "start %d of %d: %s after %d steps at %.9g per row, %.3g rows/s",
+        last.run, last.n_runs, reason, last.step, last.objective, last.rate,
+    )  # fmt: skip
     if callback:
-        last = Progress(run[0], run[1], len(trace), max_iter, value, trace.gain, True, reason, "converged" in state)
         try:
             callback(last)
         except KeyboardInterrupt:
-            state["interrupted"] = True
-    return Fit(params, trace, reason, **state)
+            interrupted = True
+    return Fit(params, trace, reason, converged, interrupted)

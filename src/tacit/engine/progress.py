@@ -20,6 +20,39 @@ class Progress:
     done: bool = False
     reason: str = ""
     converged: bool = False
+    n_rows: int = 0
+    seconds: float = 0.0
+    steps_left: int | None = None
+
+    @property
+    def rate(self):
+        """Rows per second."""
+        return self.step * self.n_rows / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def seconds_left(self):
+        """A guess at the seconds that remain, or None."""
+        if self.steps_left is None or not self.step:
+            return None
+        return min(self.steps_left, self.max_iter - self.step) * self.seconds / self.step
+
+
+def peak_memory():
+    """The most memory this process has held, in bytes; 0 where the system does not say."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _short(number):
+    """A large number in a few characters."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:.3g}{letter}"
+    return f"{number:.3g}"
 
 
 class ProgressBar:
@@ -42,7 +75,12 @@ class ProgressBar:
         full = round(share * self.width)
         run = f" start {progress.run}/{progress.n_runs}" if progress.n_runs > 1 else ""
         bar = "█" * full + "░" * (self.width - full)
-        return f"{self.label}{run} {bar} step {progress.step}  {progress.objective:.6g} per row"
+        parts = [f"{self.label}{run} {bar} step {progress.step}", f"{progress.objective:.6g} per row"]
+        if progress.rate:
+            parts += [f"{_short(progress.rate)} rows/s", f"{_short(peak_memory())}B"]
+        if progress.seconds_left is not None and not progress.done:
+            parts.append(f"about {progress.seconds_left:.0f} s left")
+        return "  ".join(parts)
 
     def __call__(self, progress):
         stream = self.stream or sys.stderr

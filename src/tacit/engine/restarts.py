@@ -97,9 +97,10 @@ def fit_best(model, source, starts, *, checkpoint=None, **settings):
             log.info("start %d failed: %s", number, error)
             continue
         except KeyboardInterrupt as stop:
-            if best is None and not isinstance(stop, Interrupted):
+            if isinstance(stop, Interrupted):
+                best = best or Fit(stop.params, Trace(), "")
+            if best is None:
                 raise
-            best = best or Fit(stop.params, Trace(), "")
             best = dataclasses.replace(best, reason="interrupted by the user while choosing a start", interrupted=True)
             break
         finally:

@@ -46,6 +46,16 @@ class Trace:
         values = self.per_weight[-2:]
         return values[1] - values[0] if len(values) == 2 else math.inf
 
+    def steps_left(self, tol):
+        """A guess at how many steps remain, from the rate at which gains shrink; None where they do not."""
+        values = self.per_weight[-3:]
+        if len(values) < 3 or tol <= 0:
+            return None
+        before, gain = values[1] - values[0], values[2] - values[1]
+        if not 0 < gain < before:
+            return None
+        return max(math.ceil(math.log(tol / gain) / math.log(gain / before)), 0)
+
     def settled(self, tol):
         """Whether the objective has stopped improving."""
         values = self.per_weight
