@@ -35,11 +35,12 @@ NOT_CONVERGED = (
 )
 
 
-def check_number(name, value, kind, least):
-    """Raise where a setting is not a number of that kind, or too small."""
-    if not isinstance(value, kind) or isinstance(value, bool) or not least <= value < float("inf"):
+def check_number(name, value, kind, least, most=float("inf")):
+    """Raise where a setting is not a number of that kind, or out of range."""
+    if not isinstance(value, kind) or isinstance(value, bool) or not least <= value <= most:
         noun = "a whole number" if kind is numbers.Integral else "a number"
-        raise ValueError(f"{name}={value!r} is not {noun} of at least {least}.")
+        limit = f" and at most {most:g}" if most < float("inf") else ""
+        raise ValueError(f"{name}={value!r} is not {noun} of at least {least}{limit}.")
 
 
 def check_choice(name, value, choices):

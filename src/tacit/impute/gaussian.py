@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from ..base import check_number
 from ..mixture import GaussianMixture
+from ..source import is_streamed
 
 __all__ = ["GaussianImputer"]
 
@@ -119,7 +120,7 @@ class GaussianImputer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), path, Arrow data or source
             Rows with missing cells.
         y : None
             Ignored.
@@ -131,6 +132,18 @@ class GaussianImputer(TransformerMixin, BaseEstimator):
         self
         """
         check_number("n_components", self.n_components, numbers.Integral, 1)
+        mixture = GaussianMixture(
+            self.n_components, covariance_type=self.covariance_type, tol=self.tol, max_iter=self.max_iter,
+            reg_covar=self.reg_covar, random_state=self.random_state, n_jobs=self.n_jobs, callback=self.callback,
+        )  # fmt: skip
+        if is_streamed(X):
+            self._check_streamable()
+            self.mixture_ = mixture.fit(X, sample_weight=sample_weight)
+            self.n_features_in_, self.observed_ = mixture.n_features_in_, np.ones(mixture.n_features_in_, bool)
+            if hasattr(mixture, "feature_names_in_"):
+                self.feature_names_in_ = mixture.feature_names_in_
+            self.indicator_, self.n_iter_ = None, mixture.n_iter_
+            return self
         X = self._validate(X, reset=True)
         self.observed_ = ~np.isnan(X).all(axis=0)
         if not self.observed_.any():
@@ -144,26 +157,36 @@ class GaussianImputer(TransformerMixin, BaseEstimator):
                 stacklevel=2,
             )
         self.indicator_ = MissingIndicator(error_on_new=False).fit(X) if self.add_indicator else None
-        self.mixture_ = GaussianMixture(
-            self.n_components, covariance_type=self.covariance_type, tol=self.tol, max_iter=self.max_iter,
-            reg_covar=self.reg_covar, random_state=self.random_state, n_jobs=self.n_jobs, callback=self.callback,
-        ).fit(_columns(X, self.observed_), sample_weight=sample_weight)  # fmt: skip
+        self.mixture_ = mixture.fit(_columns(X, self.observed_), sample_weight=sample_weight)
         self.n_iter_ = self.mixture_.n_iter_
         return self
 
-    def transform(self, X):
+    def _check_streamable(self):
+        """Raise where a setting needs all rows at once."""
+        for name in ("sample_posterior", "add_indicator", "keep_empty_features"):
+            if getattr(self, name):
+                raise ValueError(f"{name}=True needs the rows in memory; X is read in a stream.")
+        if self.missing_values == self.missing_values:
+            raise ValueError(f"missing_values={self.missing_values!r} needs the rows in memory; mark cells as null.")
+
+    def transform(self, X, out=None):
         """Fill missing cells.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), path, Arrow data or source
             Rows with missing cells.
+        out : path, optional
+            A Parquet file to write to, in a stream, instead of returning an array.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features_out)
         """
         check_is_fitted(self)
+        if out is not None or is_streamed(X):
+            self._check_streamable()
+            return self.mixture_.impute(X, out=out)
         X = self._validate(X, reset=False)
         kept = _columns(X, self.observed_)
         if self.sample_posterior:

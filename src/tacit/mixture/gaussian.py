@@ -138,7 +138,7 @@ class GaussianMixture(LatentClassEstimator):
     def _check_settings(self):
         super()._check_settings()
         check_number("n_components", self.n_components, numbers.Integral, 1)
-        check_number("reg_covar", self.reg_covar, numbers.Real, 0)
+        check_number("reg_covar", self.reg_covar, numbers.Real, 0, 1e6)
         check_choice("covariance_type", self.covariance_type, GAUSSIANS)
         check_choice("init_params", self.init_params, INITS)
         check_choice("convergence", self.convergence, CRITERIA)

@@ -6,6 +6,11 @@ from .block import Block, Patterns
 from .parquet import ParquetSource, is_arrow
 
 
+def is_streamed(X):
+    """Whether X is a source, a path or Arrow data, as opposed to rows in memory."""
+    return isinstance(X, Source) or is_arrow(X)
+
+
 def as_source(X, weight=None, labels=None, *, n_jobs=None):
     """The source of rows for an array, a path or Arrow data; a source passes through."""
     if isinstance(X, Source):
@@ -14,4 +19,4 @@ def as_source(X, weight=None, labels=None, *, n_jobs=None):
     return kind(X, weight=weight, labels=labels, n_jobs=n_jobs)
 
 
-__all__ = ["ArraySource", "Block", "OneBlock", "ParquetSource", "Patterns", "Source", "as_source"]
+__all__ = ["ArraySource", "Block", "OneBlock", "ParquetSource", "Patterns", "Source", "as_source", "is_streamed"]
