@@ -10,11 +10,12 @@ import numpy as np
 
 from ..archive import replacing
 from .base import Source, default_block_rows, n_cores
-from .block import Block
+from .block import Block, Patterns
 
 __all__ = ["ParquetSource", "ParquetWriter", "is_arrow"]
 
 READ_AHEAD = 4
+STRIPE = 2048
 
 
 def _arrow():
@@ -81,6 +82,9 @@ class ParquetSource(Source):
         row_bytes = self.dtype.itemsize * self.n_features
         most = max(memory // (row_bytes * 4 * (READ_AHEAD + 2 * self.n_jobs)), 64)
         self.block_rows = block_rows or int(min(default_block_rows(self.n_features, self.dtype.itemsize), most))
+        # Shared by all blocks of complete rows with default weights, as in memory.
+        self._one, self._unknown = np.ones(self.block_rows), np.full(self.block_rows, -1)
+        self._whole = Patterns.of(np.zeros((self.block_rows, self.n_features)))
 
     # Opening
 
@@ -201,18 +205,28 @@ class ParquetSource(Source):
             thread.join()
 
     def _block(self, table):
-        X = np.empty((table.num_rows, self.n_features), self.dtype)
-        for j, name in enumerate(self.columns):
-            X[:, j] = _column(table, name)
-        infinite = np.isinf(X.sum()) and np.isinf(X).any()
-        if infinite:
-            raise ValueError(f"{self.name!r} contains infinity; replace it or leave the cell empty.")
-        weight = None if self.weight is None else _column(table, self.weight).astype(np.float64)
-        labels = None
+        n = table.num_rows
+        X = np.empty((n, self.n_features), self.dtype)
+        columns = [_column(table, name) for name in self.columns]
+        for start in range(0, n, STRIPE):  # few enough rows to stay in cache while column after column is laid in
+            stripe = X[start : start + STRIPE]
+            for j, column in enumerate(columns):
+                stripe[:, j] = column[start : start + STRIPE]
+        patterns = self._whole if n == self.block_rows else None
+        total = X.sum()
+        if not np.isfinite(total):
+            if np.isinf(X).any():
+                raise ValueError(f"{self.name!r} contains infinity; replace it or leave the cell empty.")
+            patterns = Patterns.of(X)
+        weight, labels = self._one[:n], self._unknown[:n]
+        if self.weight is not None:
+            weight = _column(table, self.weight).astype(np.float64)
+            if not (weight >= 0).all():
+                raise ValueError(f"the weights in column {self.weight!r} must be numbers that are not negative.")
         if self.labels is not None:
             values = _column(table, self.labels)
             labels = np.where(np.isnan(values), -1, values).astype(np.int64)
-        return Block.of(X, weight, labels)
+        return Block.of(X, weight, labels, patterns)
 
     def __iter__(self):
         return map(self._block, self._read_ahead())
@@ -237,7 +251,12 @@ class ParquetSource(Source):
             if len(inside):
                 found.append(table.take(inside))
             start = end
-        return self._block(_arrow().concat_tables(found))
+        # Of any size, so made by another source of the same columns.
+        table = _arrow().concat_tables(found)
+        whole = ParquetSource(
+            table, self.columns, weight=self.weight, labels=self.labels, block_rows=table.num_rows, n_jobs=1
+        )
+        return whole._block(table)
 
 
 class _Batches(Source):

@@ -1,0 +1,352 @@
+"""Acceleration: fewer passes to the same maximum, never a lower objective, never an invalid parameter."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from tacit.arrays import Arrays, record
+from tacit.engine import ACCELERATORS, SingularError, fit
+from tacit.engine.accelerate import Anderson, Plain, Squarem, accelerator
+from tacit.families import FullGaussian
+from tacit.mixture import GaussianMixture, Mixture
+from tacit.mixture.model import MixtureParams
+from tacit.source import ArraySource, Block
+from tacit.testing import close
+
+from ..zoo import FAMILIES, MODELS, gaussian_rows, with_holes
+
+SLACK = 1e-9
+
+
+def started(name, holes=False, seed=0):
+    model, make = MODELS[name]
+    X = with_holes(make(), 0.2, seed + 1) if holes else make()
+    source = ArraySource(X, n_jobs=1)
+    rng = np.random.default_rng(seed)
+    return model, source, model.init(source.sample(len(X), rng), rng)
+
+
+def value(model, source, params):
+    return source.sum(partial(model.e_step, params)).loglik
+
+
+# Fewer passes
+
+
+def from_moments(table):
+    X = table("missing/missvals.csv").to_numpy(float)
+    source, family = ArraySource(X, n_jobs=1), FullGaussian()
+    mean, variance = np.nanmean(X, axis=0), np.nanvar(X, axis=0)
+    start = family.params(mean[None], np.diag(variance)[None], mean, variance)
+    return Mixture(family, 1), source, MixtureParams(np.ones(1), start)
+
+
+@pytest.mark.parametrize("name", ["auto", "anderson"])
+def test_missvals_needs_few_passes(name, table):
+    model, source, start = from_moments(table)
+    plain = fit(model, source, start, max_iter=5000, tol=1e-12)
+    assert plain.trace.objectives[-1] == pytest.approx(-132.92525, abs=1e-4)
+    quick = fit(model, source, start, max_iter=5000, tol=1e-12, accelerate=name)
+    assert quick.converged
+    assert quick.trace.objectives[-1] >= plain.trace.objectives[-1] - 1e-7
+    assert quick.trace.passes <= 60 < plain.trace.passes / 5
+
+
+@pytest.mark.parametrize("tol", [1e-4, 1e-7])
+@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize("name", MODELS)
+def test_auto_never_needs_many_more_passes_than_plain_em(name, holes, tol):
+    for seed in range(4):
+        model, source, start = started(name, holes, seed)
+        plain = fit(model, source, start, max_iter=2000, tol=tol)
+        e_steps, seen = [0], []
+        counted = Counted(model, e_steps)
+        quick = fit(
+            counted, source, start, max_iter=2000, tol=1e-10, accelerate="auto",
+            callback=lambda progress: seen.append(e_steps[0]),
+        )  # fmt: skip
+        level = plain.trace.objectives[-1] - SLACK * plain.trace.weight
+        needed = next((n for n, o in zip(seen, quick.trace.objectives) if o >= level), np.inf)
+        assert needed <= 1.1 * plain.trace.passes + 1, f"seed {seed}: {needed} passes, plain EM {plain.trace.passes}"
+
+
+class Counted:
+    """A model that counts its E-steps, of sources with one block."""
+
+    def __init__(self, model, e_steps):
+        self.model, self.e_steps = model, e_steps
+
+    def __getattr__(self, name):
+        return getattr(self.model, name)
+
+    def e_step(self, params, block):
+        self.e_steps[0] += 1
+        return self.model.e_step(params, block)
+
+
+@pytest.mark.parametrize("method", ["auto", *ACCELERATORS])
+@pytest.mark.parametrize("name", MODELS)
+def test_the_objective_never_decreases(name, method):
+    for holes in (False, True):
+        model, source, start = started(name, holes, seed=7)
+        result = fit(model, source, start, max_iter=120, tol=0.0, accelerate=method)
+        slack = 1e-11 * abs(result.trace.objectives[-1])
+        assert np.diff(result.trace.objectives).min() >= -slack
+        assert value(model, source, result.params) >= result.trace.objectives[-1] - slack
+        plain = fit(model, source, start, max_iter=120, tol=0.0)
+        assert result.trace.objectives[-1] >= plain.trace.objectives[-1] - 0.1 * plain.trace.weight
+
+
+def test_weights_and_labels_are_accelerated_alike():
+    X = with_holes(gaussian_rows())
+    rng = np.random.default_rng(0)
+    labels = np.where(rng.random(len(X)) < 0.2, rng.integers(2, size=len(X)), -1)
+    weight = rng.uniform(0.1, 3.0, len(X))
+    settings = {"tol": 1e-10, "max_iter": 3000, "random_state": 0}
+    plain, quick = (GaussianMixture(2, accelerate=a, **settings).fit(X, labels, weight) for a in (None, "anderson"))
+    assert quick.lower_bound_ == pytest.approx(plain.lower_bound_, abs=1e-6)
+    assert quick.fit_.trace.passes < plain.fit_.trace.passes
+
+
+# The unconstrained view
+
+
+def family_params(name, seed=0):
+    family, make = FAMILIES[name]
+    block, rng = Block.of(make()), np.random.default_rng(seed)
+    return family, block, family.start(block, rng.dirichlet(np.ones(3), len(block)))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_free_and_bound_are_inverse(name):
+    family, _, params = family_params(name)
+    vector = family.free(params)
+    assert vector.ndim == 1
+    assert np.isfinite(vector).all()
+    close(family.bound(vector, params), params, 1e-9, "round trip")
+    np.testing.assert_allclose(family.free(family.bound(vector, params)), vector, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_free_and_bound_of_a_model_are_inverse(name):
+    model, _, params = started(name)
+    vector = model.free(params)
+    close(model.bound(vector, params), params, 1e-9, "round trip")
+    moved = model.bound(vector + 0.01, params)
+    assert moved.weight.sum() == pytest.approx(1.0)
+    assert np.abs(model.free(moved) - vector)[model.n_components :].max() > 1e-3
+
+
+def respects_floors(name, family, params):
+    if name in ("full", "tied"):
+        root = np.sqrt(params.scale)
+        least = np.linalg.eigvalsh(params.covariance / (root[:, None] * root)).min()
+        return least >= family.floor * (1 - 1e-6)
+    if name in ("diag", "spherical"):
+        return (params.covariance >= family.least(params)).all()
+    if name == "poisson":
+        return (params.rate >= family.floor).all()
+    levels = [slice(j, j + 1) for j in range(params.probability.shape[1])]
+    if name == "categorical":
+        levels = [levels for _, levels in family._columns()]
+        sums = [params.probability[:, at].sum(axis=1) for at in levels]
+        np.testing.assert_allclose(sums, 1.0, rtol=1e-12)
+    ceiling = 1 - family.floor
+    return (params.probability >= family.floor).all() and (params.probability <= ceiling).all()
+
+
+@pytest.mark.parametrize("size", [1.0, 5.0, 50.0])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_any_vector_makes_valid_parameters(name, size):
+    family, block, params = family_params(name)
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        wild = family.bound(size * rng.normal(size=family.free(params).shape), params)
+        assert respects_floors(name, family, wild)
+        assert np.isfinite(family.log_prob(wild, block)).all()
+        assert np.isfinite(family.free(wild)).all()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_any_vector_makes_a_valid_mixture(name):
+    model, source, params = started(name)
+    rng = np.random.default_rng(2)
+    for _ in range(10):
+        wild = model.bound(50.0 * rng.normal(size=model.free(params).shape), params)
+        assert wild.weight.sum() == pytest.approx(1.0)
+        assert np.isfinite(value(model, source, wild))
+
+
+# Choosing an accelerator
+
+
+def test_names_of_accelerators():
+    model = MODELS["mixture of full"][0]
+    assert type(accelerator(None, model)) is type(accelerator("off", model)) is Plain
+    assert isinstance(accelerator("anderson", model), Anderson)
+    assert isinstance(accelerator("squarem", model), Squarem)
+    assert accelerator("auto", model).waiting
+    assert not accelerator("anderson", model).waiting
+
+
+@pytest.mark.parametrize("with_free", [True, False])
+def test_an_unknown_accelerator_is_named(with_free):
+    model = Parabola() if with_free else Unfree()
+    with pytest.raises(ValueError, match="accelerate='warp' is unknown; use 'auto', 'anderson', 'squarem' or None"):
+        fit(model, one_row(), Point(np.array([1.0])), accelerate="warp")
+
+
+def test_an_unknown_accelerator_of_an_estimator_is_named():
+    with pytest.raises(ValueError, match="accelerate='warp' is unknown; use one of 'auto', 'anderson', 'squarem'"):
+        GaussianMixture(accelerate="warp").fit(np.eye(3))
+
+
+# What happens to extrapolations: a model on which they can be watched
+
+
+@record
+class Point(Arrays):
+    x: np.ndarray
+
+
+@record
+class Height(Arrays):
+    loglik: float
+    weight: float
+    x: np.ndarray
+
+
+class Unfree:
+    """Objective −x², whose M-step goes a tenth of the way; extrapolations land where `bound` says."""
+
+    def e_step(self, params, block):
+        return Height(-float(params.x @ params.x), 1.0, params.x)
+
+    def m_step(self, stats, params):
+        return Point(0.9 * stats.x)
+
+
+class Parabola(Unfree):
+    def __init__(self, bound=None):
+        self.tried, self._bound = [], bound or (lambda vector: vector)
+
+    def free(self, params):
+        return params.x
+
+    def bound(self, vector, params):
+        self.tried.append(Point(np.asarray(self._bound(vector), float)))
+        return self.tried[-1]
+
+
+def one_row():
+    return ArraySource(np.zeros((1, 1)), n_jobs=1)
+
+
+def climb(model, name, **settings):
+    return fit(model, one_row(), Point(np.array([1.0, 2.0])), accelerate=name, **{"tol": 0.0, "max_iter": 40, **settings})
+
+
+def worst(vector):
+    return vector + 1e3
+
+
+def poisoned(vector):
+    return vector * np.nan
+
+
+def test_a_model_without_free_runs_plain():
+    close(climb(Unfree(), "anderson").params, climb(Unfree(), None).params, 0.0)
+    assert climb(Unfree(), "auto").trace.passes == len(climb(Unfree(), "auto").trace) == 40
+
+
+@pytest.mark.parametrize("name", ACCELERATORS)
+def test_good_extrapolations_are_kept(name):
+    model = Parabola()
+    result = climb(model, name, max_iter=12)
+    assert model.tried
+    assert result.trace.objectives[-1] > climb(Unfree(), None, max_iter=12).trace.objectives[-1]
+
+
+@pytest.mark.parametrize("bound", [worst, poisoned], ids=["lower", "nan"])
+@pytest.mark.parametrize("name", ["auto", *ACCELERATORS])
+def test_rejected_extrapolations_are_never_the_result(name, bound):
+    for max_iter in range(1, 40):
+        model = Parabola(bound)
+        result = climb(model, name, max_iter=max_iter)
+        assert not any(result.params is tried for tried in model.tried)
+        assert -(result.params.x @ result.params.x) > result.trace.objectives[-1]
+        assert (np.diff(result.trace.objectives) > 0).all()
+        assert result.trace.passes == max_iter
+    assert len(result.trace) < max_iter
+    plain = climb(Unfree(), None, max_iter=len(result.trace))
+    np.testing.assert_array_equal(result.trace.objectives, plain.trace.objectives)
+
+
+@pytest.mark.parametrize("bound", [worst, poisoned], ids=["lower", "nan"])
+def test_failures_are_rationed(bound):
+    model = Parabola(bound)
+    result = climb(model, "anderson", max_iter=400)
+    assert len(model.tried) == result.trace.passes - len(result.trace) <= 0.2 * 400
+
+
+@pytest.mark.parametrize("fault", [SingularError("no"), np.linalg.LinAlgError("no")], ids=["singular", "linalg"])
+@pytest.mark.parametrize("where", ["bound", "e_step"])
+def test_an_extrapolation_that_cannot_be_computed_is_dropped(where, fault):
+    class Faulty(Parabola):
+        def bound(self, vector, params):
+            if where == "bound":
+                raise fault
+            return super().bound(vector, params)
+
+        def e_step(self, params, block):
+            if any(params is tried for tried in self.tried):
+                raise fault
+            return super().e_step(params, block)
+
+    result = climb(Faulty(), "anderson")
+    plain = climb(Unfree(), None, max_iter=len(result.trace))
+    np.testing.assert_array_equal(result.trace.objectives, plain.trace.objectives)
+    assert len(result.trace) > 20
+
+
+def test_a_fault_of_plain_em_is_still_an_error():
+    class Broken(Parabola):
+        def e_step(self, params, block):
+            raise SingularError("broken")
+
+    with pytest.raises(SingularError, match="broken"):
+        climb(Broken(), "anderson")
+
+
+@pytest.mark.parametrize("bound", [None, worst], ids=["good", "lower"])
+@pytest.mark.parametrize("name", ACCELERATORS)
+@pytest.mark.parametrize("where", ["e_step", "callback"])
+def test_an_interrupted_fit_returns_what_was_measured_or_better(where, name, bound):
+    class Stopping(Parabola):
+        calls = 0
+
+        def e_step(self, params, block):
+            self.calls += 1
+            if where == "e_step" and self.calls == at:
+                raise KeyboardInterrupt
+            return super().e_step(params, block)
+
+    def stop(progress):
+        if where == "callback" and progress.step >= at and not progress.done:
+            raise KeyboardInterrupt
+
+    for at in range(2, 14):
+        result = climb(Stopping(bound), name, callback=stop)
+        assert result.interrupted
+        assert -(result.params.x @ result.params.x) >= result.trace.objectives[-1]
+
+
+@pytest.mark.parametrize("name", ["auto", *ACCELERATORS])
+def test_max_iter_counts_every_pass(name):
+    for max_iter in (1, 2, 3, 7, 20):
+        model, source, start = started("mixture of full", holes=True)
+        e_steps = [0]
+        result = fit(Counted(model, e_steps), source, start, max_iter=max_iter, tol=0.0, accelerate=name)
+        assert e_steps[0] == result.trace.passes == max_iter >= len(result.trace)
+        assert value(model, source, result.params) >= result.trace.objectives[-1]
