@@ -117,7 +117,7 @@ def largest_error(found, expected):
     """Largest difference relative to the largest number of each statistic."""
     errors = []
     for a, b in zip(found, expected):
-        a, b = (torch.as_tensor(value).double().cpu() for value in (a, b))
+        a, b = (torch.as_tensor(value, dtype=torch.float64, device="cpu") for value in (a, b))
         errors.append(float((a - b).abs().max() / b.abs().max()))
     return max(errors)
 

@@ -8,7 +8,7 @@ still never decreases, and where the constraint is idle the estimate is exactly 
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtri
 
 from ..arrays import Arrays, record
 from ..engine.loop import SingularError
@@ -44,7 +44,7 @@ def invert_triangle(lower):
     """L⁻ᵀ: the upper triangle P with P Pᵀ = (L Lᵀ)⁻¹, for one matrix or a stack of them."""
     if lower.ndim == 3:
         return np.array([invert_triangle(matrix) for matrix in lower])
-    return solve_triangular(lower, np.eye(len(lower)), lower=True).T
+    return dtrtri(lower.T, lower=0)[0]
 
 
 @record

@@ -59,45 +59,43 @@ def pairs(x):
 
 def pair_coefficients(triangles, shift, constant):
     """Coefficients η (features, classes) of `pairs` in constant − ½ ‖xP − shift‖²."""
-    j, h = np.tril_indices(shift.shape[1])
-    precision = triangles @ triangles.transpose(0, 2, 1)
-    square = -precision[:, j, h]
-    square[:, j == h] *= 0.5
-    first = np.matmul(triangles, shift[:, :, None])[:, :, 0]
-    return np.concatenate([first.T, (constant - 0.5 * (shift**2).sum(axis=1))[None], square.T])
+    j, h = torch.tril_indices(shift.shape[1], shift.shape[1], device=shift.device)
+    square = (triangles @ triangles.mT)[:, j, h]
+    square *= torch.where(j == h, -0.5, -1.0)
+    first = (triangles @ shift[:, :, None])[:, :, 0]
+    return torch.cat([first.T, (constant - 0.5 * (shift**2).sum(dim=1))[None], square.T])
 
 
 def full(X, rows, origin, strips, shift, constant, width, mode, log_weight, weight, labels, out, s0, s1, s2):
     """Classes with their own covariances; `shift` is (μ − o)P, `constant` the log normaliser."""
     run = Pass(X, rows, mode, log_weight, weight, labels, out)
     n_classes, d = shift.shape
-    triangles = unpack_strips(strips, n_classes, d, width)
-    origin = put(origin, X.device)
+    exact = d > PACKED or (shift**2).sum(axis=1).max() > CANCELLED
+    origin, strips, shift, constant = (put(value, X.device) for value in (origin, strips, shift, constant))
+    triangles = unpack_strips(strips, n_classes, d, width, strips.new_zeros)
+    score = whitened(triangles, shift, constant) if exact else None
     if d > PACKED:
-        wide(run, origin, triangles, shift, constant, s0, s1, s2)
-        return run.finish()
-    exact = (shift**2).sum(axis=1).max() > CANCELLED
-    score = whitened(triangles, shift, constant, X.device) if exact else None
-    eta = np.zeros((0, n_classes)) if mode == MOMENTS else pair_coefficients(triangles, shift, constant)
-    total = run.products(origin, pairs, d + 1 + d * (d + 1) // 2, eta, score)
-    if mode != SCORE:
-        j, h = np.tril_indices(d)
-        s0 += total[d]
-        s1 += total[:d].T
-        square = np.empty_like(s2)
+        total, square = wide(run, origin, n_classes, score)
+    else:
+        eta = pair_coefficients(triangles, shift, constant)
+        total = run.products(origin, pairs, len(eta), eta, score)
+        j, h = torch.tril_indices(d, d, device=X.device)
+        square = torch.empty_like(triangles)
         square[:, j, h] = square[:, h, j] = total[d + 1 :].T
-        s2 += square
+    if mode != SCORE:
+        s0 += total[d].cpu().numpy()
+        s1 += total[:d].T.cpu().numpy()
+        s2 += square.cpu().numpy()
     return run.finish()
 
 
-def whitened(triangles, shift, constant, device):
+def whitened(P, b, c):
     """A scorer that whitens rows before it squares: slower than the expanded form, and loses no digits."""
-    n_classes, d = shift.shape
-    P, b, c = put(triangles, device), put(shift, device), put(constant, device)
-    group = max(int(budget(device) // (1 << 18) // d), 1)
+    n_classes, d = b.shape
 
     def score(x, phi, at):
         out = x.new_empty((x.shape[1], n_classes))
+        group = max(budget(x.device) // (8 * d * x.shape[1]), 1)
         for k in range(0, n_classes, group):
             y = x.T @ P[k : k + group] - b[k : k + group, None, :]
             out[:, k : k + group] = c[k : k + group] - 0.5 * y.square_().sum(dim=2).T
@@ -106,10 +104,9 @@ def whitened(triangles, shift, constant, device):
     return score
 
 
-def wide(run, origin, triangles, shift, constant, s0, s1, s2):
-    """Rows of many columns: moments class by class, because all pairs at once would not fit."""
-    n_classes, d = shift.shape
-    score = whitened(triangles, shift, constant, run.device)
+def wide(run, origin, n_classes, score):
+    """Σ r [x, 1] and Σ r x xᵀ of rows of many columns, class by class: all pairs at once would not fit."""
+    d = len(origin)
     second = torch.zeros((n_classes, d, d), dtype=torch.float64, device=run.device)
     first = torch.zeros((d + 1, n_classes), dtype=torch.float64, device=run.device)
     for at in run.chunks(2 * d + n_classes):
@@ -120,10 +117,7 @@ def wide(run, origin, triangles, shift, constant, s0, s1, s2):
         first.addmm_(with_one(x), r)
         for k in range(n_classes):
             second[k].addmm_(x * r[:, k], x.T)
-    total = first.cpu().numpy()
-    s0 += total[d]
-    s1 += total[:d].T
-    s2 += second.cpu().numpy()
+    return first, second
 
 
 def with_one(x):
@@ -137,11 +131,15 @@ def tied(X, rows, origin, triangle, shift, constant, mode, log_weight, weight, l
     P, b, c = (put(value, X.device) for value in (triangle, shift, constant))
     d = len(triangle)
 
-    def score(x, phi, at):
-        distance = torch.cdist((P @ x).T, b, compute_mode="donot_use_mm_for_euclid_dist")
-        return c - distance.square_()
+    exact = (shift**2).sum(axis=1).max() > CANCELLED
 
-    total = run.products(put(origin, X.device), with_one, d + 1, np.zeros((0, len(shift))), score)
+    def score(x, phi, at):
+        y = P @ x
+        if exact:
+            return c - torch.cdist(y.T, b, compute_mode="donot_use_mm_for_euclid_dist").square_()
+        return torch.addmm(c - b.square().sum(dim=1), y.T, b.T, alpha=2.0).sub_(y.square_().sum(dim=0)[:, None])
+
+    total = run.products(put(origin, X.device), with_one, d + 1, np.zeros((0, len(shift))), score).cpu().numpy()
     s0 += total[d]
     s1 += total[:d].T
     return run.finish()
@@ -174,7 +172,7 @@ def diag(X, rows, origin, scale, shift, constant, complete, mode, log_weight, we
     exact = (shift**2).sum(axis=1).max() > CANCELLED
     score = squared_cells(scale, shift, constant, X.device) if exact else None
     eta = np.concatenate(eta)
-    total = run.products(put(origin, X.device), features, len(eta), eta, score)
+    total = run.products(put(origin, X.device), features, len(eta), eta, score).cpu().numpy()
     count += total[2 * d]
     s0 += total[2 * d][:, None] if complete else total[2 * d + 1 :].T
     s1 += total[:d].T
@@ -207,6 +205,7 @@ def linear(X, slope, offset, base, mode, log_weight, weight, labels, out, count,
         return (phi.T @ coefficient).add_(base[at][:, None])
 
     total = run.products(put(np.zeros(d), X.device), features, len(eta), eta, score if len(base) else None)
+    total = total.cpu().numpy()
     count += total[d]
     s0 += total[d + 1 :].T
     s1 += total[:d].T
@@ -223,7 +222,7 @@ def levels(X, n_levels, log_probability, mode, log_weight, weight, labels, out, 
         return torch.cat([(x[column] == level[:, None]).to(x.dtype), torch.ones_like(x[:1])])
 
     eta = np.vstack([log_probability.T, np.zeros((1, len(log_probability)))])
-    found = run.products(put(np.zeros(len(n_levels)), X.device), features, len(eta), eta)
+    found = run.products(put(np.zeros(len(n_levels)), X.device), features, len(eta), eta).cpu().numpy()
     total += found[:-1].T
     count += found[-1]
     return run.finish()

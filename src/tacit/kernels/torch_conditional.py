@@ -5,8 +5,8 @@ With z = x − μ on the observed cells O and 0 on the missing cells M, Λ = Σ�
     E[x_M | x_O] = μ_M − Λ_MM⁻¹ u_M,    Cov[x_M | x_O] = C = Λ_MM⁻¹,
     (x_O − μ_O)ᵀ Σ_OO⁻¹ (x_O − μ_O) = zᵀu − u_Mᵀ C u_M,    log|Σ_OO| = log|Σ| + log|Λ_MM|.
 
-Patterns with equally many missing cells are taken together, all classes and patterns in one batch of small matrices: the
-number of steps does not grow with the number of patterns.
+Rows with equally many missing cells are taken together, all their patterns and all classes in one batch of small matrices:
+the number of steps does not grow with the number of patterns.
 """
 
 import math
@@ -22,16 +22,40 @@ __all__ = ["complete", "conditional", "draw"]
 
 LOG_2PI = math.log(2 * math.pi)
 LONGEST = 256  # rows that share one factor; longer runs are cut, so that no sum over a run is long
-SMALL = 1 << 15  # matrices factored in one call
+SMALL = 1 << 20  # matrices factored in one call
 
 
 @dataclass(frozen=True)
 class Group:
-    """Rows with equally many missing cells: row numbers, the pattern of each, and the missing cells of each pattern."""
+    """Rows with equally many missing cells, in runs that share a pattern.
+
+    Attributes
+    ----------
+    rows, run : (rows,)
+        Row numbers, and the run that each row belongs to.
+    lost : (runs, m)
+        The missing cells of each run.
+    lengths : (runs,)
+        Rows of each run.
+    ends : (runs,) NumPy
+        Where each run ends in `rows`; on the host, where batches are cut.
+    """
 
     rows: torch.Tensor
-    pattern: np.ndarray
+    run: torch.Tensor
     lost: torch.Tensor
+    lengths: torch.Tensor
+    ends: np.ndarray
+
+    def batches(self, n_rows, n_runs):
+        """Slices of rows and of runs that hold no more than so many of each, but one run at least."""
+        first, start = 0, 0
+        while first < len(self.ends):
+            last = int(np.searchsorted(self.ends, start + n_rows, side="right"))
+            last = max(min(last, first + n_runs), first + 1)
+            end = int(self.ends[last - 1])
+            yield slice(start, end), slice(first, last)
+            first, start = last, end
 
 
 def plan(rows, starts, missing, device):
@@ -41,28 +65,26 @@ def plan(rows, starts, missing, device):
         sizes = np.diff(starts)
         pieces = -(-sizes // LONGEST)
         cells = np.repeat(missing, pieces, axis=0)
-        # Piece i of a run holds LONGEST rows, the last one what is left.
+        # Piece i of a pattern holds LONGEST rows, the last one what is left.
         order = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
         lengths = np.minimum(np.repeat(sizes, pieces) - order * LONGEST, LONGEST)
         n_lost = cells.sum(axis=1)
-        of_row = np.repeat(np.arange(len(cells)), lengths)
-        groups = []
-        for m in np.unique(n_lost):
-            picked = np.flatnonzero(n_lost == m)
-            number = np.full(len(cells), -1)
-            number[picked] = np.arange(len(picked))
-            chosen = number[of_row] >= 0
-            lost = np.nonzero(cells[picked])[1].reshape(len(picked), m)
-            numbers = torch.as_tensor(rows[chosen].astype(np.int64), device=device)
-            groups.append(Group(numbers, number[of_row[chosen]], torch.as_tensor(lost, device=device)))
-        return groups
+        return [group(rows, lengths, cells, n_lost == m, device) for m in np.unique(n_lost)]
 
     return kept(missing, device, make)
 
 
+def group(rows, lengths, cells, picked, device):
+    """The runs that were picked as a group; all have equally many missing cells."""
+    chosen, length = rows[np.repeat(picked, lengths)], lengths[picked]
+    lost = np.nonzero(cells[picked])[1].reshape(len(length), -1)
+    arrays = chosen, np.repeat(np.arange(len(length)), length), lost, length
+    return Group(*(torch.as_tensor(value.astype(np.int64), device=device) for value in arrays), np.cumsum(length))
+
+
 @dataclass(frozen=True)
 class Batch:
-    """Some rows of a group, conditioned: shapes are (classes, rows, …) and (classes, patterns, m, m)."""
+    """Some rows of a group, conditioned: shapes are (classes, rows, …) and (classes, runs, m, m)."""
 
     at: torch.Tensor
     local: torch.Tensor
@@ -74,7 +96,7 @@ class Batch:
     log_prob: torch.Tensor
 
     def of_rows(self, values):
-        """What is held per pattern, (classes, patterns, …), for each row."""
+        """What is held per run, (classes, runs, …), for each row."""
         return values if values.shape[1] == len(self.at) else values[:, self.local]
 
     def columns(self, values):
@@ -93,18 +115,15 @@ class Posterior:
         n_classes, d = self.mean.shape
         for group in self.groups:
             m = group.lost.shape[1]
-            width = n_classes * (4 * d + 3 * m * m + m * d)
-            step = max(min(budget(self.X.device) // (8 * width), max(SMALL // n_classes, LONGEST)), 1)
-            for start in range(0, len(group.rows), step):
-                yield self.condition(group, slice(start, min(start + step, len(group.rows))))
+            n_rows = budget(self.X.device) // (8 * n_classes * (4 * d + m * m))
+            n_runs = budget(self.X.device) // (8 * n_classes * m * (3 * m + d))
+            for rows, runs in group.batches(n_rows, min(n_runs, SMALL // n_classes)):
+                yield self.condition(group, rows, runs)
 
-    def condition(self, group, chunk):
-        """E[x | x_O] − μ, C and the observed log density of a chunk of rows."""
-        device, at, pattern = self.X.device, group.rows[chunk], group.pattern[chunk]
-        first = pattern[0]
-        lengths = torch.as_tensor(np.bincount(pattern - first), device=device)
-        local = torch.as_tensor(pattern - first, device=device)
-        lost = group.lost[first : pattern[-1] + 1]
+    def condition(self, group, rows, runs):
+        """E[x | x_O] − μ, C and the observed log density of some rows, which are whole runs."""
+        device, at, local = self.X.device, group.rows[rows], group.run[rows] - runs.start
+        lost, lengths = group.lost[runs], group.lengths[runs]
         x = self.X[at].double()
         z = (x - self.mean[:, None, :]).nan_to_num_(nan=0.0)
         u = z @ self.precision
@@ -149,13 +168,13 @@ def spread_moments(batch, r, d):
 
     Written as a product with the places of the missing cells: adding at an index is not done in a fixed order on a GPU.
     """
-    n_classes, n_patterns, m, _ = batch.spread.shape
-    of_pattern = r if n_patterns == len(r) else torch.segment_reduce(r, "sum", lengths=batch.lengths, axis=0)
-    spread = (batch.spread * of_pattern.T[:, :, None, None]).permute(1, 2, 0, 3)
-    spaced = spread.new_zeros((n_patterns, m, n_classes, d))
+    n_classes, n_runs, m, _ = batch.spread.shape
+    of_run = r if n_runs == len(r) else torch.segment_reduce(r, "sum", lengths=batch.lengths, axis=0)
+    spread = (batch.spread * of_run.T[:, :, None, None]).permute(1, 2, 0, 3)
+    spaced = spread.new_zeros((n_runs, m, n_classes, d))
     spaced.scatter_(3, batch.lost[:, None, None, :].expand(spread.shape), spread)
-    place = torch.zeros((n_patterns, m, d), dtype=r.dtype, device=r.device).scatter_(2, batch.lost[:, :, None], 1.0)
-    return (place.view(-1, d).T @ spaced.view(n_patterns * m, -1)).view(d, n_classes, d).transpose(0, 1)
+    place = torch.zeros((n_runs, m, d), dtype=r.dtype, device=r.device).scatter_(2, batch.lost[:, :, None], 1.0)
+    return (place.view(-1, d).T @ spaced.view(n_runs * m, -1)).view(d, n_classes, d).transpose(0, 1)
 
 
 def complete(X, rows, starts, missing, mean, precision, covariance, log_det, resp, filled, cov):

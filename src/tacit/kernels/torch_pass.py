@@ -24,7 +24,9 @@ def budget(device):
 
 
 def put(values, device):
-    """NumPy values as a float64 tensor."""
+    """Values as a float64 tensor on the device."""
+    if isinstance(values, torch.Tensor):
+        return values.to(device, torch.float64)
     return torch.as_tensor(np.ascontiguousarray(values), dtype=torch.float64, device=device)
 
 
@@ -91,7 +93,8 @@ class Pass:
 
     def cells(self, at, origin):
         """Rows less the origin, (d, rows)."""
-        return (self.X[at].T - origin[:, None]).contiguous()
+        rows = self.X[at].T
+        return torch.sub(rows, origin[:, None], out=torch.empty(rows.shape, dtype=torch.float64, device=self.device))
 
     def settle(self, log_prob, at):
         """Responsibilities (rows, classes), or None where the mode wants scores only."""
@@ -112,7 +115,7 @@ class Pass:
         return float(self.loglik)
 
     def products(self, origin, features, n_features, coefficient, score=None):
-        """Σ r T(x) (features, classes) as NumPy, scoring by T(x)·coefficient or, where given, by score(x, rows)."""
+        """Σ r T(x) (features, classes) on the device, scoring by T(x)·coefficient or, where given, by score(x, T, rows)."""
         coefficient = put(coefficient, self.device)
         n_classes = coefficient.shape[1]
         total = torch.zeros((n_features, n_classes), dtype=torch.float64, device=self.device)
@@ -125,4 +128,4 @@ class Pass:
             r = self.settle(log_prob, at)
             if r is not None:
                 total.addmm_(phi, r)
-        return total.cpu().numpy()
+        return total

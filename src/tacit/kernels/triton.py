@@ -11,20 +11,25 @@ import triton.language as tl
 __all__ = ["pairs", "soften"]
 
 
+ROWS, COLUMNS, WARPS = 256, 8, 4
+
+
 @triton.jit
-def _pairs(x, out, n, x_stride, out_stride, d: tl.constexpr, ROWS: tl.constexpr):
-    """One column j times every column up to j, for a stretch of rows."""
+def _pairs(x, out, n, x_stride, out_stride, d: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    """A few columns j, held in registers, times every column up to them, for a stretch of rows."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    j = tl.program_id(1)
-    inside = row < n
-    left = tl.load(x + j.to(tl.int64) * x_stride + row, mask=inside)
-    tl.store(out + j.to(tl.int64) * out_stride + row, left, mask=inside)
-    if j == 0:
-        tl.store(out + d * out_stride + row, tl.full((ROWS,), 1.0, tl.float64), mask=inside)
-    target = out + (d + 1 + j * (j + 1) // 2).to(tl.int64) * out_stride + row
+    last = tl.program_id(1) * COLUMNS + COLUMNS
+    j = (last - COLUMNS + tl.arange(0, COLUMNS)).to(tl.int64)
+    inside = (j < d)[:, None] & (row < n)[None, :]
+    left = tl.load(x + j[:, None] * x_stride + row[None, :], mask=inside)
+    tl.store(out + j[:, None] * out_stride + row[None, :], left, mask=inside)
+    if last == COLUMNS:
+        tl.store(out + d * out_stride + row, tl.full((ROWS,), 1.0, tl.float64), mask=row < n)
+    target = out + (d + 1 + j * (j + 1) // 2)[:, None] * out_stride + row[None, :]
     source = x + row
-    for _ in range(j + 1):
-        tl.store(target, left * tl.load(source, mask=inside), mask=inside)
+    for h in range(min(last, d)):
+        right = tl.load(source, mask=row < n)
+        tl.store(target, left * right[None, :], mask=inside & (j >= h)[:, None])
         target += out_stride
         source += x_stride
 
@@ -35,7 +40,8 @@ def pairs(x):
     # Rows of features start at multiples of 128 bytes, which stores and matrix products are quickest with.
     stride = -(-n // 16) * 16
     out = x.new_empty((d + 1 + d * (d + 1) // 2, stride))[:, :n]
-    _pairs[(triton.cdiv(n, 512), d)](x, out, n, x.stride(0), stride, d, 512, num_warps=8)
+    grid = triton.cdiv(n, ROWS), triton.cdiv(d, COLUMNS)
+    _pairs[grid](x, out, n, x.stride(0), stride, d, ROWS, COLUMNS, num_warps=WARPS)
     return out
 
 
