@@ -5,7 +5,7 @@ Missing cells are integrated out: a family scores what is observed and its stati
 
 import numpy as np
 
-from ..kernels import kernel
+from ..kernels import backend, empty, flipped, host, kernel
 
 __all__ = ["Family", "occupied", "responsibilities"]
 
@@ -21,9 +21,9 @@ def responsibilities(log_prob, log_weight, weight, labels):
     loglik : float
         Σ weight · evidence.
     """
-    resp = np.ascontiguousarray(log_prob.T, dtype=np.float64)
-    evidence = np.empty(len(weight))
-    loglik = kernel("normalise")(resp, log_weight, weight, labels, evidence)
+    resp = flipped(log_prob, log_prob)
+    evidence = empty(len(weight), log_prob)
+    loglik = kernel("normalise", backend(log_prob))(resp, log_weight, weight, labels, evidence)
     return resp.T, evidence, loglik
 
 
@@ -65,7 +65,7 @@ class Family:
         """
         log_prob = self.log_prob(params, block)
         resp, _, loglik = responsibilities(log_prob, log_weight, block.weight, block.labels)
-        return loglik, resp.sum(axis=0), self.stats(params, block, resp)
+        return loglik, host(resp.sum(axis=0)), self.stats(params, block, resp)
 
     def sample(self, params, classes, rng):
         """One row for every entry of `classes`."""

@@ -3,11 +3,10 @@
 from functools import cached_property
 
 import numpy as np
-from scipy.special import gammaln
 
 from ..arrays import Arrays, record
-from .base import Family
-from .discrete import CellStats, _ratio, _zero_filled
+from ..kernels import backend, kernel
+from .discrete import LinearFamily, _ratio
 
 __all__ = ["Poisson"]
 
@@ -23,7 +22,7 @@ class PoissonParams(Arrays):
         return np.log(self.rate)
 
 
-class Poisson(Family):
+class Poisson(LinearFamily):
     """Columns of counts.
 
     Parameters
@@ -49,15 +48,13 @@ class Poisson(Family):
         # A class that starts without any count could never gain one.
         return PoissonParams(0.9 * learned.rate + 0.1 * pooled.rate)
 
-    def log_prob(self, params, block):
-        x, seen = _zero_filled(block)
-        if "log_factorial" not in block.local:
-            block.local["log_factorial"] = gammaln(x + 1.0).sum(axis=1)
-        return (params.log_rate @ x.T - params.rate @ seen.T - block.local["log_factorial"]).T
+    def form(self, params):
+        return params.log_rate, -params.rate
 
-    def stats(self, params, block, resp):
-        x, seen = _zero_filled(block)
-        return CellStats(resp.T @ seen, resp.T @ x)
+    def base(self, block):
+        if "log_base" not in block.local:
+            block.local["log_base"] = -kernel("log_factorial", backend(block.X))(block.X)
+        return block.local["log_base"]
 
     def m_step(self, stats, params):
         return PoissonParams(np.maximum(_ratio(stats.total, stats.count, params.rate), self.floor))

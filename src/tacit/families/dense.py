@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Arrays, record
-from ..kernels import EXPECT, MOMENTS, SCORE, kernel
+from ..kernels import EXPECT, MOMENTS, SCORE, backend, cast, empty, flipped, kernel
 from ..kernels.layout import pack_strips, strip_width
 from .base import occupied
 from .gaussian import LOG_2PI, Gaussian, GaussianParams, invert_triangle
@@ -73,22 +73,18 @@ class TiedParams(GaussianParams):
         return np.ascontiguousarray(half.T), self.shift @ half, constant
 
 
-def _as(dtype, values):
-    return [value.astype(dtype, copy=False) if isinstance(value, np.ndarray) else value for value in values]
-
-
 class DenseGaussian(Gaussian):
     """What full and tied families share: complete rows go one way, rows with missing cells another, in one pass each."""
 
     def log_prob(self, params, block):
         """Log density of the observed cells of each row under each class, (rows, classes)."""
-        out = np.empty((len(params.mean), len(block)))
+        out = empty((len(params.mean), len(block)), block.X)
         self._pass(params, block, SCORE, out)
         return out.T
 
     def stats(self, params, block, resp):
         """Expected moments about the origin, of rows weighted by resp (rows, classes)."""
-        return self._pass(params, block, MOMENTS, np.ascontiguousarray(resp.T))[1]
+        return self._pass(params, block, MOMENTS, flipped(resp, block.X))[1]
 
     def e_step(self, params, log_weight, block):
         """As `Family.e_step`, with every row read and conditioned once for both halves."""
@@ -133,7 +129,7 @@ class DenseGaussian(Gaussian):
         k, d = params.mean.shape
         s0, s1, s2 = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
         holes = block.patterns.incomplete
-        loglik = kernel("conditional")(
+        loglik = kernel("conditional", backend(block.X))(
             block.X, holes.rows, holes.starts, holes.missing, *params.posterior, *rest, s0, s1, s2
         )
         # The kernel's moments are about the class means, where they are small; carried to the origin they add up.
@@ -151,12 +147,6 @@ def _means(stats, params):
     return alive, count, np.where(alive[:, None], stats.first / count[:, None], params.shift)
 
 
-def _scatter(params, block, rows, weight):
-    """Σ_i w_i (x_i − o)(x_i − o)ᵀ."""
-    x = block.X[rows] - params.origin
-    return (x * weight[:, None]).T @ x
-
-
 class FullGaussian(DenseGaussian):
     """One full covariance per class."""
 
@@ -169,8 +159,8 @@ class FullGaussian(DenseGaussian):
     def _whole(self, params, block, rest):
         k, d = params.mean.shape
         out = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
-        form = _as(block.X.dtype, params.form)
-        loglik = kernel("full")(block.X, block.patterns.complete, params.origin, *form, *rest, *out)
+        form = cast(params.form, block.X)
+        loglik = kernel("full", backend(block.X))(block.X, block.patterns.complete, params.origin, *form, *rest, *out)
         return loglik, DenseStats(*out)
 
     def m_step(self, stats, params):
@@ -198,16 +188,17 @@ class TiedGaussian(DenseGaussian):
         k, d = params.mean.shape
         s0, s1 = np.zeros(k), np.zeros((k, d))
         rows, mode, out = block.patterns.complete, rest[0], rest[-1]
-        form = _as(block.X.dtype, params.form)
-        loglik = kernel("tied")(block.X, rows, params.origin, *form, *rest, s0, s1)
+        form = cast(params.form, block.X)
+        which = backend(block.X)
+        loglik = kernel("tied", which)(block.X, rows, params.origin, *form, *rest, s0, s1)
         if mode == EXPECT:
             # Responsibilities sum to the row's weight, so this never changes during a fit.
             key = params.origin.tobytes()
             if block.local.get("scatter", (None,))[0] != key:
-                block.local["scatter"] = key, _scatter(params, block, rows, block.weight[rows])
+                block.local["scatter"] = key, kernel("scatter", which)(block.X, rows, params.origin, block.weight)
             second = block.local["scatter"][1]
         elif mode == MOMENTS:
-            second = _scatter(params, block, rows, out[:, rows].sum(axis=0))
+            second = kernel("scatter", which)(block.X, rows, params.origin, out.sum(axis=0))
         else:
             second = np.zeros((d, d))
         return loglik, DenseStats(s0, s1, second)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import Arrays, record
 from ..engine.loop import SingularError
-from ..kernels import EXPECT, MOMENTS, SCORE, kernel
+from ..kernels import EXPECT, MOMENTS, SCORE, backend, cast, empty, flipped, kernel
 from .base import occupied
 from .gaussian import LOG_2PI, SINGULAR, Gaussian, GaussianParams
 
@@ -65,13 +65,13 @@ class DiagonalGaussian(Gaussian):
 
     def log_prob(self, params, block):
         """Log density of the observed cells of each row under each class, (rows, classes)."""
-        out = np.empty((len(params.mean), len(block)))
+        out = empty((len(params.mean), len(block)), block.X)
         self._pass(params, block, SCORE, out)
         return out.T
 
     def stats(self, params, block, resp):
         """Moments of the observed cells about the origin."""
-        return self._pass(params, block, MOMENTS, np.ascontiguousarray(resp.T))[2]
+        return self._pass(params, block, MOMENTS, flipped(resp, block.X))[2]
 
     def e_step(self, params, log_weight, block):
         """As `Family.e_step`, with every row read once for both halves."""
@@ -79,9 +79,9 @@ class DiagonalGaussian(Gaussian):
 
     def _pass(self, params, block, mode, out, log_weight=np.zeros(0)):
         count, moments = np.zeros(len(params.mean)), [np.zeros(params.mean.shape) for _ in range(3)]
-        form = [value.astype(block.X.dtype, copy=False) for value in params.form]
+        form = cast(params.form, block.X)
         patterns = block.patterns
-        loglik = kernel("diag")(
+        loglik = kernel("diag", backend(block.X))(
             block.X, patterns.rows, params.origin, *form, patterns.is_complete,
             mode, log_weight, block.weight, block.labels, out, count, *moments,
         )  # fmt: skip

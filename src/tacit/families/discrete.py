@@ -12,15 +12,11 @@ import numpy as np
 from scipy.special import expit
 
 from ..arrays import Arrays, record
+from ..kernels import EXPECT, MOMENTS, SCORE, backend, empty, flipped, kernel
+from ..kernels.products import level_columns
 from .base import Family, occupied
 
 __all__ = ["Bernoulli", "Categorical"]
-
-
-def _zero_filled(block):
-    """The block in float64 with 0 in missing cells, and its mask of observed cells."""
-    seen = ~np.isnan(block.X)
-    return np.where(seen, block.X, 0.0).astype(np.float64), seen.astype(np.float64)
 
 
 def _ratio(total, count, fallback):
@@ -49,7 +45,41 @@ class BernoulliParams(Arrays):
         return np.log(self.probability), np.log1p(-self.probability)
 
 
-class Bernoulli(Family):
+class LinearFamily(Family):
+    """Columns whose log density is linear in the cell: log p(x | k) = x·a_k + s·b_k + c(x), s = 1 on observed cells."""
+
+    def form(self, params):
+        """A and b, each (classes, d)."""
+        raise NotImplementedError
+
+    def base(self, block):
+        """c(x) of each row; empty where it is 0."""
+        return np.empty(0)
+
+    def log_prob(self, params, block):
+        """Log density of the observed cells of each row under each class, (rows, classes)."""
+        out = empty((len(self.form(params)[0]), len(block)), block.X)
+        self._pass(params, block, SCORE, out)
+        return out.T
+
+    def stats(self, params, block, resp):
+        """Σ r and Σ r x over observed cells."""
+        return self._pass(params, block, MOMENTS, flipped(resp, block.X))[2]
+
+    def e_step(self, params, log_weight, block):
+        """As `Family.e_step`, with every row read once for both halves."""
+        return self._pass(params, block, EXPECT, np.empty((0, 0)), log_weight)
+
+    def _pass(self, params, block, mode, out, log_weight=np.zeros(0)):
+        slope, offset = self.form(params)
+        count, s0, s1 = np.zeros(len(slope)), np.zeros(slope.shape), np.zeros(slope.shape)
+        loglik = kernel("linear", backend(block.X))(
+            block.X, slope, offset, self.base(block), mode, log_weight, block.weight, block.labels, out, count, s0, s1
+        )
+        return loglik, count, CellStats(s0, s1)
+
+
+class Bernoulli(LinearFamily):
     """Columns of 0 and 1.
 
     Parameters
@@ -73,14 +103,9 @@ class Bernoulli(Family):
         # Hard starts put probabilities at 0 and 1, from which EM cannot move.
         return BernoulliParams(0.9 * params.probability + 0.05)
 
-    def log_prob(self, params, block):
-        x, seen = _zero_filled(block)
+    def form(self, params):
         one, zero = params.logs
-        return (one @ x.T + zero @ (seen - x).T).T
-
-    def stats(self, params, block, resp):
-        x, seen = _zero_filled(block)
-        return CellStats(resp.T @ seen, resp.T @ x)
+        return one - zero, zero
 
     def m_step(self, stats, params):
         probability = _ratio(stats.total, stats.count, params.probability)
@@ -133,8 +158,7 @@ class Categorical(Family):
             )
 
     def _columns(self):
-        ends = np.cumsum(self.n_levels)
-        return enumerate(slice(end - n, end) for end, n in zip(ends, self.n_levels))
+        return enumerate(level_columns(self.n_levels))
 
     def check(self, X):
         if X.shape[1] != len(self.n_levels):
@@ -158,18 +182,24 @@ class Categorical(Family):
         return CategoricalParams(0.9 * learned.probability + 0.1 * params.probability)
 
     def log_prob(self, params, block):
-        out = np.zeros((len(params.probability), len(block)))
-        for levels, rows, codes in self._coded(block):
-            out[:, rows] += params.log_probability[:, levels][:, codes]
+        out = empty((len(params.probability), len(block)), block.X)
+        self._pass(params, block, SCORE, out)
         return out.T
 
     def stats(self, params, block, resp):
-        total = np.zeros(params.probability.shape)
-        for levels, rows, codes in self._coded(block):
-            one_hot = np.zeros((len(rows), levels.stop - levels.start))
-            one_hot[np.arange(len(rows)), codes] = 1.0
-            total[:, levels] = resp[rows].T @ one_hot
-        return CellStats(total, total)
+        return self._pass(params, block, MOMENTS, flipped(resp, block.X))[2]
+
+    def e_step(self, params, log_weight, block):
+        """As `Family.e_step`, with every row read once for both halves."""
+        return self._pass(params, block, EXPECT, np.empty((0, 0)), log_weight)
+
+    def _pass(self, params, block, mode, out, log_weight=np.zeros(0)):
+        count, total = np.zeros(len(params.probability)), np.zeros(params.probability.shape)
+        loglik = kernel("levels", backend(block.X))(
+            block.X, self.n_levels, params.log_probability,
+            mode, log_weight, block.weight, block.labels, out, count, total,
+        )  # fmt: skip
+        return loglik, count, CellStats(total, total)
 
     def m_step(self, stats, params):
         probability = np.empty_like(stats.total)

@@ -12,7 +12,7 @@ from scipy.linalg.lapack import dtrtri
 
 from ..arrays import Arrays, record
 from ..engine.loop import SingularError
-from ..kernels import kernel
+from ..kernels import backend, flipped, host, kernel
 from .base import Family
 
 __all__ = ["LOG_2PI", "SINGULAR", "Gaussian", "GaussianParams", "invert_triangle", "location_and_scale"]
@@ -44,7 +44,7 @@ def invert_triangle(lower):
     """L⁻ᵀ: the upper triangle P with P Pᵀ = (L Lᵀ)⁻¹, for one matrix or a stack of them."""
     if lower.ndim == 3:
         return np.array([invert_triangle(matrix) for matrix in lower])
-    return np.triu(dtrtri(lower, lower=1)[0].T)
+    return dtrtri(lower.T, lower=0)[0]
 
 
 @record
@@ -153,24 +153,28 @@ class Gaussian(Family):
 
     def complete(self, params, block, resp, *, return_cov=False):
         """Posterior mean (rows, d) of every row and, if asked, its covariance (rows, d, d)."""
-        filled = block.X.astype(np.float64)
+        filled = host(block.X).astype(np.float64)
         n, d = filled.shape
         cov = np.zeros((n if return_cov else 0, d, d))
         holes = block.patterns.incomplete
-        resp = np.ascontiguousarray(resp.T, dtype=np.float64)
-        kernel("complete")(block.X, holes.rows, holes.starts, holes.missing, *params.posterior, resp, filled, cov)
+        resp = flipped(resp, block.X)
+        kernel("complete", backend(block.X))(
+            block.X, holes.rows, holes.starts, holes.missing, *params.posterior, resp, filled, cov
+        )
         return filled, cov
 
     def draw(self, params, block, resp, n_draws, rng):
         """Draws (n_draws, rows, d) of the rows from the posterior of their missing cells."""
         n, d = block.X.shape
-        filled = np.repeat(block.X.astype(np.float64)[None], n_draws, axis=0)
+        filled = np.repeat(host(block.X).astype(np.float64)[None], n_draws, axis=0)
         cumulated = np.cumsum(resp, axis=1)
         cumulated /= cumulated[:, -1:]
         classes = (rng.random((n_draws, n, 1)) > cumulated).sum(axis=2)
         noise = rng.standard_normal((n_draws, n, d))
         holes = block.patterns.incomplete
-        kernel("draw")(block.X, holes.rows, holes.starts, holes.missing, *params.posterior, classes, noise, filled)
+        kernel("draw", backend(block.X))(
+            block.X, holes.rows, holes.starts, holes.missing, *params.posterior, classes, noise, filled
+        )
         return filled
 
     def clip(self, covariance, scale):

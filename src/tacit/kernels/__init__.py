@@ -1,19 +1,27 @@
 """Inner loops. One registry: a kernel has a name, and an implementation per backend with the same signature.
 
-Backends: ``cpu`` (numba) does the work; ``reference`` (plain NumPy) says what the work is, and the tests hold every
-backend to it. Nothing above this package knows numba.
+Backends: ``cpu`` (numba, or NumPy where a pass is matrix products anyway) and ``torch`` (tensors on any device) do the work;
+``reference`` (plain NumPy) says what the work is, and the tests hold every backend to it. Nothing above this package knows
+numba, torch or Triton: `backend` names the backend of an array, and `empty`, `flipped`, `cast` and `host` handle arrays of
+either kind.
 """
 
 from functools import cache
 from importlib import import_module
 
-__all__ = ["KERNELS", "kernel"]
+import numpy as np
+
+__all__ = ["EXPECT", "KERNELS", "MOMENTS", "SCORE", "backend", "cast", "empty", "flipped", "host", "kernel"]
 
 KERNELS = {
     "normalise": "mixture",
     "full": "gaussian",
     "tied": "gaussian",
     "diag": "gaussian",
+    "scatter": "products",
+    "linear": "products",
+    "levels": "products",
+    "log_factorial": "products",
     "conditional": "conditional",
     "complete": "conditional",
     "draw": "conditional",
@@ -28,5 +36,41 @@ def kernel(name, backend="cpu"):
     """The implementation of a kernel; compiled kernels are imported when first asked for."""
     if name not in KERNELS:
         raise KeyError(f"no kernel is called {name!r}; there are {', '.join(sorted(KERNELS))}.")
-    home = {"cpu": KERNELS[name], "reference": "reference"}[backend]
+    home = {"cpu": KERNELS[name], "reference": "reference", "torch": "torch"}[backend]
     return getattr(import_module(f"{__name__}.{home}"), name)
+
+
+def backend(X):
+    """The backend that computes on arrays like X: ``torch`` for tensors, else ``cpu``."""
+    return "torch" if type(X).__module__.partition(".")[0] == "torch" else "cpu"
+
+
+def empty(shape, like):
+    """An uninitialised float64 array of the kind, and on the device, of `like`."""
+    if backend(like) == "cpu":
+        return np.empty(shape)
+    import torch
+
+    return torch.empty(shape, dtype=torch.float64, device=like.device)
+
+
+def flipped(values, like):
+    """`values` (rows, classes) as contiguous float64 (classes, rows), as kernels want them, of the kind of `like`."""
+    if backend(like) == "cpu":
+        return np.ascontiguousarray(values.T, dtype=np.float64)
+    import torch
+
+    values = torch.as_tensor(values, dtype=torch.float64, device=like.device)
+    return values.T.contiguous()
+
+
+def cast(values, like):
+    """Arguments in the precision of the rows `like`; tensors are always computed on in float64."""
+    if backend(like) == "torch":
+        return list(values)
+    return [value.astype(like.dtype, copy=False) if isinstance(value, np.ndarray) else value for value in values]
+
+
+def host(values):
+    """An array or tensor as a NumPy array."""
+    return values.detach().cpu().numpy() if backend(values) == "torch" else values

@@ -20,11 +20,11 @@ def pack_strips(triangles, width):
     return np.concatenate([triangles[:, :e, s:e].transpose(0, 2, 1).ravel() for s, e in strips])
 
 
-def unpack_strips(flat, n_classes, n_features, width):
-    """The triangles that `pack_strips` laid out."""
-    triangles, at = np.zeros((n_classes, n_features, n_features)), 0
+def unpack_strips(flat, n_classes, n_features, width, zeros=np.zeros):
+    """The triangles that `pack_strips` laid out; `zeros` makes the array that they are written to."""
+    triangles, at = zeros((n_classes, n_features, n_features)), 0
     for s, e in _strips(n_features, width):
         size = n_classes * (e - s) * e
-        triangles[:, :e, s:e] = flat[at : at + size].reshape(n_classes, e - s, e).transpose(0, 2, 1)
+        triangles[:, :e, s:e] = flat[at : at + size].reshape(n_classes, e - s, e).swapaxes(1, 2)
         at += size
     return triangles

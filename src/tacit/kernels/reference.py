@@ -1,7 +1,7 @@
 """Every kernel once more, in plain NumPy, written to be read: the definition the compiled kernels are tested against."""
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import gammaln, logsumexp
 
 from . import EXPECT, MOMENTS, SCORE
 from .layout import unpack_strips
@@ -115,3 +115,34 @@ def draw(X, rows, starts, missing, mean, precision, covariance, log_det, classes
         for t, k in enumerate(classes[:, i]):
             means, spread, _ = _condition(x, mean[k], covariance[k])
             filled[t, i, m] = means[m] + np.linalg.cholesky(spread[np.ix_(m, m)]) @ noise[t, i, m]
+
+
+def linear(X, slope, offset, base, mode, log_weight, weight, labels, out, count, s0, s1):
+    seen = ~np.isnan(X)
+    x = np.where(seen, X, 0.0).astype(np.float64)
+    log_prob = slope @ x.T + offset @ seen.T + (base if len(base) else 0.0)
+    r, loglik = _settle(log_prob, np.arange(len(X)), mode, log_weight, weight, labels, out)
+    if r is not None:
+        count += r.sum(axis=1)
+        s0 += r @ seen
+        s1 += r @ x
+    return loglik
+
+
+def levels(X, n_levels, log_probability, mode, log_weight, weight, labels, out, count, total):
+    level = np.concatenate([np.arange(n) for n in n_levels])
+    hot = (X[:, np.repeat(np.arange(len(n_levels)), n_levels)] == level).astype(np.float64)
+    r, loglik = _settle(log_probability @ hot.T, np.arange(len(X)), mode, log_weight, weight, labels, out)
+    if r is not None:
+        count += r.sum(axis=1)
+        total += r @ hot
+    return loglik
+
+
+def log_factorial(X):
+    return np.nansum(gammaln(X.astype(np.float64) + 1.0), axis=1)
+
+
+def scatter(X, rows, origin, weight):
+    x = X[rows].astype(np.float64) - origin
+    return np.einsum("n,ni,nj->ij", weight[rows], x, x)

@@ -8,6 +8,7 @@ from scipy.special import softmax
 
 from ..arrays import Arrays, record
 from ..families import responsibilities
+from ..kernels import host
 from .seeds import seed_responsibilities
 
 __all__ = ["Mixture", "MixtureParams", "MixtureStats"]
@@ -87,7 +88,7 @@ class Mixture:
         log_prob = self.family.log_prob(params.components, block)
         unknown = np.full(len(block), -1)
         resp, evidence, _ = responsibilities(log_prob, params.log_weight, np.ones(len(block)), unknown)
-        return resp, evidence
+        return host(resp), host(evidence)
 
     def sample(self, params, n_rows, rng):
         """Rows and their classes, ordered by class."""

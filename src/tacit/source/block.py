@@ -1,6 +1,7 @@
 """`Block`: some rows, with all that a model may want to know about them."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -43,17 +44,17 @@ class Patterns:
         starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
         return cls(order.astype(np.int32), np.append(starts, n_rows), missing[order[starts]])
 
-    @property
+    @cached_property
     def is_complete(self):
         """Whether no cell is missing."""
         return not self.missing.any()
 
-    @property
+    @cached_property
     def complete(self):
         """Rows without a missing cell."""
         return self.rows[: self.starts[1]] if not self.missing[0].any() else self.rows[:0]
 
-    @property
+    @cached_property
     def incomplete(self):
         """The groups with missing cells."""
         if self.missing[0].any():

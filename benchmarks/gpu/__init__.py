@@ -1,0 +1,1 @@
+"""Figures that need a GPU."""

@@ -1,0 +1,81 @@
+"""Passes that are matrix products and little else, so that NumPy is the compiled form.
+
+    linear:  log p(x | k) = x·a_k + s·b_k + c(x),    s_j = 1 where x_j is observed (Bernoulli, Poisson)
+    levels:  log p(x | k) = Σ_j log p_kj(x_j)                                          (categorical)
+
+A missing cell drops out of the sums.
+"""
+
+import numpy as np
+from scipy.special import gammaln
+
+from . import EXPECT, MOMENTS, SCORE, kernel
+
+__all__ = ["level_columns", "levels", "linear", "log_factorial", "scatter"]
+
+
+def _zero_filled(X):
+    """The rows in float64 with 0 in missing cells, and the mask of observed cells."""
+    seen = ~np.isnan(X)
+    return np.where(seen, X, 0.0).astype(np.float64), seen.astype(np.float64)
+
+
+def level_columns(n_levels):
+    """For each column, the slice of its levels where all levels lie side by side."""
+    ends = np.cumsum(n_levels)
+    return [slice(int(end - n), int(end)) for end, n in zip(ends, n_levels)]
+
+
+def _settle(log_prob, mode, log_weight, weight, labels, out):
+    """Responsibilities (classes, rows) for the modes that need them, and the log-likelihood."""
+    if mode == SCORE:
+        out[:] = log_prob
+    if mode != EXPECT:
+        return out, 0.0
+    log_prob = np.ascontiguousarray(log_prob)
+    return log_prob, kernel("normalise")(log_prob, log_weight, weight, labels, np.empty(len(weight)))
+
+
+def linear(X, slope, offset, base, mode, log_weight, weight, labels, out, count, s0, s1):
+    """One pass; `base` (rows,) is c(x) or empty. s0 = Σ r s and s1 = Σ r x are (classes, d), `count` is Σ r."""
+    x, seen = _zero_filled(X)
+    log_prob = None if mode == MOMENTS else slope @ x.T + offset @ seen.T
+    if log_prob is not None and len(base):
+        log_prob += base
+    resp, loglik = _settle(log_prob, mode, log_weight, weight, labels, out)
+    if mode != SCORE:
+        count += resp.sum(axis=1)
+        s0 += resp @ seen
+        s1 += resp @ x
+    return loglik
+
+
+def levels(X, n_levels, log_probability, mode, log_weight, weight, labels, out, count, total):
+    """One pass; `log_probability` and `total` are (classes, Σ levels)."""
+    coded = []
+    for j, columns in enumerate(level_columns(n_levels)):
+        rows = np.flatnonzero(~np.isnan(X[:, j]))
+        coded.append((columns, rows, X[rows, j].astype(np.int64)))
+    log_prob = None if mode == MOMENTS else np.zeros((len(log_probability), len(X)))
+    if log_prob is not None:
+        for columns, rows, codes in coded:
+            log_prob[:, rows] += log_probability[:, columns][:, codes]
+    resp, loglik = _settle(log_prob, mode, log_weight, weight, labels, out)
+    if mode != SCORE:
+        count += resp.sum(axis=1)
+        for columns, rows, codes in coded:
+            one_hot = np.zeros((len(rows), columns.stop - columns.start))
+            one_hot[np.arange(len(rows)), codes] = 1.0
+            total[:, columns] += resp[:, rows] @ one_hot
+    return loglik
+
+
+def log_factorial(X):
+    """Σ_j log x_j! over the observed cells of each row."""
+    return gammaln(np.where(np.isnan(X), 0.0, X).astype(np.float64) + 1.0).sum(axis=1)
+
+
+def scatter(X, rows, origin, weight):
+    """Σ_i w_i (x_i − o)(x_i − o)ᵀ over `rows`; `weight` has an entry for every row of X."""
+    x = X[rows] - origin
+    return (x * weight[rows, None]).T @ x

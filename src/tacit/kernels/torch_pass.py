@@ -1,0 +1,131 @@
+"""How a pass over tensors runs: rows in chunks cut to a memory budget, responsibilities made in between.
+
+r_ik = w_i π_k p(x_i|k) / Σ_j π_j p(x_i|j)
+"""
+
+import weakref
+
+import numpy as np
+import torch
+
+from . import EXPECT, MOMENTS, SCORE
+
+__all__ = ["Pass", "budget", "fused", "kept", "put", "soften"]
+
+CPU_BUDGET = 1 << 25
+GPU_BUDGET = 1 << 30
+
+
+def budget(device):
+    """Bytes that one temporary may take: fixed by the machine, so that results do not depend on what else runs."""
+    if device.type != "cuda":
+        return CPU_BUDGET
+    return int(np.clip(torch.cuda.get_device_properties(device).total_memory // 64, 1 << 26, GPU_BUDGET))
+
+
+def put(values, device):
+    """Values as a float64 tensor on the device."""
+    if isinstance(values, torch.Tensor):
+        return values.to(device, torch.float64)
+    return torch.as_tensor(np.ascontiguousarray(values), dtype=torch.float64, device=device)
+
+
+_KEPT: dict = {}
+
+
+def kept(array, device, make):
+    """make(), remembered for as long as `array` lives: what is derived from row numbers is moved to a device once."""
+    key = id(array), device
+    if key not in _KEPT:
+        _KEPT[key] = make()
+        weakref.finalize(array, _KEPT.pop, key, None)
+    return _KEPT[key]
+
+
+def soften(joint, log_weight, weight, labels):
+    """Turn log densities (rows, classes) into weighted responsibilities in place; return log evidence per row."""
+    if joint.is_cuda and fused() is not None:
+        return fused().soften(joint, log_weight, weight, labels)
+    joint += log_weight
+    if labels is not None:
+        other = torch.arange(joint.shape[1], device=joint.device) != labels[:, None]
+        joint.masked_fill_(other & (labels >= 0)[:, None], -torch.inf)
+    top = joint.amax(dim=1)
+    joint.sub_(top[:, None]).exp_()
+    total = joint.sum(dim=1)
+    joint.mul_((weight / total)[:, None])
+    return top + total.log()
+
+
+def fused():
+    """The Triton kernels, or None where Triton is not installed."""
+    try:
+        from . import triton
+    except ImportError:
+        return None
+    return triton
+
+
+class Pass:
+    """One pass over some rows: cuts them into chunks and does with log densities what the mode asks for."""
+
+    def __init__(self, X, rows, mode, log_weight, weight, labels, out):
+        self.X, self.mode, self.device, self.given = X, mode, X.device, out
+        # As many rows as there are means all of them, in any order: no index is needed.
+        whole = rows is None or len(rows) == len(X)
+        self.n_rows = len(X) if whole else len(rows)
+        self.index = (
+            None if whole else kept(rows, self.device, lambda: torch.as_tensor(rows, device=self.device).long())
+        )
+        self.log_weight = put(log_weight, self.device)
+        self.weight = torch.as_tensor(weight, device=self.device)
+        labels = torch.as_tensor(labels, device=self.device)
+        self.labels = labels if mode == EXPECT and bool((labels >= 0).any()) else None
+        self.out = torch.as_tensor(out, device=self.device)
+        self.loglik = torch.zeros((), dtype=torch.float64, device=self.device)
+
+    def chunks(self, width):
+        """Where each chunk's rows lie, for temporaries of `width` numbers per row."""
+        step = max(budget(self.device) // (8 * width), 64)
+        for start in range(0, self.n_rows, step):
+            chunk = slice(start, min(start + step, self.n_rows))
+            yield chunk if self.index is None else self.index[chunk]
+
+    def cells(self, at, origin):
+        """Rows less the origin, (d, rows)."""
+        rows = self.X[at].T
+        return torch.sub(rows, origin[:, None], out=torch.empty(rows.shape, dtype=torch.float64, device=self.device))
+
+    def settle(self, log_prob, at):
+        """Responsibilities (rows, classes), or None where the mode wants scores only."""
+        if self.mode == SCORE:
+            self.out[:, at] = log_prob.T
+            return None
+        if self.mode == MOMENTS:
+            return self.out[:, at].T.contiguous()
+        labels = None if self.labels is None else self.labels[at]
+        weight = self.weight[at]
+        self.loglik += (weight * soften(log_prob, self.log_weight, weight, labels)).sum()
+        return log_prob
+
+    def finish(self):
+        """The log-likelihood; scores go back to where they were asked for."""
+        if self.mode == SCORE and isinstance(self.given, np.ndarray) and self.device.type != "cpu":
+            self.given[:] = self.out.cpu().numpy()
+        return float(self.loglik)
+
+    def products(self, origin, features, n_features, coefficient, score=None):
+        """Σ r T(x) (features, classes) on the device, scoring by T(x)·coefficient or, where given, by score(x, T, rows)."""
+        coefficient = put(coefficient, self.device)
+        n_classes = coefficient.shape[1]
+        total = torch.zeros((n_features, n_classes), dtype=torch.float64, device=self.device)
+        for at in self.chunks(n_features + n_classes):
+            x = self.cells(at, origin)
+            phi = features(x)
+            log_prob = None
+            if self.mode != MOMENTS:
+                log_prob = phi.T @ coefficient if score is None else score(x, phi, at)
+            r = self.settle(log_prob, at)
+            if r is not None:
+                total.addmm_(phi, r)
+        return total
