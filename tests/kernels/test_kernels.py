@@ -118,7 +118,40 @@ def draw_cases(world):
     yield *holes_of(world), classes, noise, np.repeat(world.H.astype(np.float64)[None], 2, axis=0)
 
 
+def counts_of(world):
+    """Whole numbers with holes."""
+    values = np.where(np.isnan(world.H), np.nan, world.rng.poisson(3.0, world.H.shape))
+    return values.astype(world.dtype)
+
+
+def linear_cases(world):
+    X, shape = counts_of(world), (world.n_classes, world.d)
+    for base in (np.empty(0), world.rng.normal(size=N_ROWS)):
+        for rest in passes(world, (), (world.d,), (world.d,)):
+            yield X, world.rng.normal(size=shape), world.rng.normal(size=shape), base, *rest
+
+
+def levels_cases(world):
+    n_levels = tuple(int(n) for n in world.rng.integers(2, 5, world.d))
+    X = np.minimum(counts_of(world), np.array(n_levels) - 1).astype(world.dtype)
+    log_probability = world.rng.normal(size=(world.n_classes, sum(n_levels)))
+    for rest in passes(world, (), (sum(n_levels),)):
+        yield X, n_levels, log_probability, *rest
+
+
+def log_factorial_cases(world):
+    yield (counts_of(world),)
+
+
+def scatter_cases(world):
+    yield world.X, world.rows, world.origin, world.weight
+
+
 CASES = {
+    "linear": linear_cases,
+    "levels": levels_cases,
+    "log_factorial": log_factorial_cases,
+    "scatter": scatter_cases,
     "normalise": normalise_cases,
     "full": full_cases,
     "tied": tied_cases,
