@@ -24,7 +24,7 @@ UNSOUND = (
 """What reading a damaged or hostile file may raise."""
 
 
-def write_archive(path, manifest, arrays):
+def write_archive(path, manifest, arrays, temporary=None):
     """Write beside `path` and rename, so that the file is never seen half-written.
 
     Parameters
@@ -35,8 +35,10 @@ def write_archive(path, manifest, arrays):
         Anything JSON can hold.
     arrays : dict of str to ndarray
         Arrays by name.
+    temporary : str, optional
+        Name of the file to write first, for files written so often that a killed process should leave one at most.
     """
-    with replacing(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive:
+    with replacing(path, temporary) as place, zipfile.ZipFile(place, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(MANIFEST, json.dumps(manifest, indent=1))
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
@@ -44,11 +46,11 @@ def write_archive(path, manifest, arrays):
 
 
 @contextlib.contextmanager
-def replacing(path):
+def replacing(path, temporary=None):
     """Path of a temporary file beside `path` that takes its place at the end, or vanishes if anything goes wrong."""
-    folder = os.path.dirname(os.path.abspath(path))
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".tacit-")
-    os.close(handle)
+    if temporary is None:
+        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(path)), prefix=".tacit-")
+        os.close(handle)
     try:
         yield temporary
         with open(temporary, "rb") as file:

@@ -101,9 +101,15 @@ class EMEstimator(DensityMixin, BaseEstimator):
     def _open(self, X, weight=None, labels=None, *, reset=False):
         """The source of rows for X, which may be an array, a table, a path, Arrow data or a source."""
         if is_arrow(X):
+            for name, value in (("sample_weight", weight), ("y", labels)):
+                if value is not None and not isinstance(value, str):
+                    raise ValueError(f"X is read from a file, so {name} must be the name of a column of it.")
             columns = None if reset else list(getattr(self, "feature_names_in_", [])) or None
             X = ParquetSource(X, columns, weight=weight, labels=labels, n_jobs=self.n_jobs)
+            weight = labels = None
         if isinstance(X, Source):
+            if weight is not None or labels is not None:
+                raise ValueError("a source carries its own weights and labels; give sample_weight and y to the source.")
             self._check_source(X, reset)
             return X
         X = self._validate(X, reset=reset)
@@ -120,6 +126,13 @@ class EMEstimator(DensityMixin, BaseEstimator):
                 del self.feature_names_in_
             if getattr(source, "columns", None):
                 self.feature_names_in_ = np.array(source.columns, dtype=object)
+            source.n_classes = getattr(self, "n_components", None)
+        elif getattr(source, "columns", None) and hasattr(self, "feature_names_in_"):
+            if list(source.columns) != list(self.feature_names_in_):
+                raise ValueError(
+                    f"the source has the columns {', '.join(source.columns)}, but the feature names seen at fit are "
+                    f"{', '.join(map(str, self.feature_names_in_))}; give it these columns in this order."
+                )
         elif source.n_features != self.n_features_in_:
             raise ValueError(
                 f"X has {source.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} "
@@ -175,6 +188,9 @@ class EMEstimator(DensityMixin, BaseEstimator):
                 previous=previous, accelerate=self.accelerate, callback=self._callback(), checkpoint=kept,
             )  # fmt: skip
         self._publish_fit(fit, source.dtype)
+        self._online = None
+        if fit.stats is not None:
+            self._online = Online(fit.params, (1.0 / fit.stats.weight) * fit.stats, steps=1)
         if self.max_iter > 0 and not (fit.converged or fit.interrupted):
             warnings.warn(NOT_CONVERGED, ConvergenceWarning, stacklevel=3)
 
@@ -187,11 +203,15 @@ class EMEstimator(DensityMixin, BaseEstimator):
         self._publish(fit.params, dtype)
 
     def _identity(self, source):
-        """What a checkpoint belongs to: settings that matter, and the rows, by a few of them."""
-        few = source.take(np.unique(np.linspace(0, source.n_rows - 1, 16).astype(int)))
-        settings = {k: v for k, v in self.get_params().items() if k not in ("callback", "n_jobs", "verbose")}
-        text = f"{type(self).__name__} {settings} {source.n_rows} {source.n_features}".encode()
-        return hashlib.sha256(text + few.X.tobytes() + few.weight.tobytes() + few.labels.tobytes()).hexdigest()
+        """What a checkpoint belongs to: settings that matter, and the rows."""
+        digest = hashlib.sha256(f"{type(self).__name__} {source.n_rows} {source.n_features}".encode())
+        for name, value in sorted(self.get_params().items()):
+            if name not in ("callback", "n_jobs", "verbose", "verbose_interval"):
+                digest.update(f"{name}={_settled(value)}".encode())
+        for block in source:
+            for array in (block.X, block.weight, block.labels):
+                digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
 
     def _apply(self, X, function, out=None, names=None):
         """function(block) over all blocks: one array, or columns of a Parquet file where `out` is given."""
@@ -262,6 +282,13 @@ class EMEstimator(DensityMixin, BaseEstimator):
         return deviance + 2 * p
 
 
+def _settled(value):
+    """A setting as text that says all of it."""
+    if isinstance(value, np.random.RandomState):
+        return [_settled(part) for part in value.get_state()]
+    return value.tolist() if isinstance(value, np.ndarray) else repr(value)
+
+
 def _like(block, values):
     """Values in the precision of the block."""
     return values.astype(block.X.dtype)
@@ -278,7 +305,7 @@ def _one_pass(model, source, start):
     stats = source.sum(partial(model.e_step, params))
     trace = Trace()
     trace.record(objective(model, stats, params), stats.weight)
-    return Fit(params, trace, "every class was known, so one pass gave the maximum", converged=True)
+    return Fit(params, trace, "every class was known, so one pass gave the maximum", converged=True, stats=stats)
 
 
 class LatentClassEstimator(EMEstimator):
@@ -378,6 +405,9 @@ class LatentClassEstimator(EMEstimator):
 
     def fit_predict(self, X, y=None, sample_weight=None):
         """Learn the classes and return the most probable one of each row."""
+        if is_arrow(X):
+            X = ParquetSource(X, weight=sample_weight, labels=y, n_jobs=self.n_jobs)
+            return self.fit(X).predict(X)
         return self.fit(X, y, sample_weight).predict(X)
 
     def predict(self, X, out=None):

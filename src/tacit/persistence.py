@@ -14,7 +14,8 @@ import numpy as np
 from . import __version__
 from .archive import UNSOUND, read_archive, write_archive
 from .arrays import Arrays
-from .engine import Fit, Trace
+from .engine import Fit, Online, Trace
+from .source import Block
 
 __all__ = ["load", "save"]
 
@@ -128,7 +129,12 @@ def _encode_estimator(estimator, name, arrays):
     fitted = {key: _encode(getattr(estimator, key), arrays) for key in CLASSES[name][1] if hasattr(estimator, key)}
     if not fitted:
         raise ValueError(f"this {name} is not fitted; call fit before saving it.")
-    return {"class": name, "settings": settings, "fitted": fitted}
+    content = {"class": name, "settings": settings, "fitted": fitted}
+    online = getattr(estimator, "_online", None)
+    if online is not None:
+        stats = {key: _encode(np.asarray(value), arrays) for key, value in online.stats.to_dict().items()}
+        content["online"] = {"steps": online.steps, "stats": stats}
+    return content
 
 
 def _decode(value, arrays):
@@ -176,5 +182,14 @@ def _decode_estimator(content, arrays):
         setattr(estimator, key, _decode(value, arrays))
     if isinstance(getattr(estimator, "fit_", None), Fit):
         fit = estimator.fit_
-        estimator.fit_ = Fit(estimator._params(), fit.trace, fit.reason, fit.converged, fit.interrupted, fit.failures)
+        params = estimator._params()
+        estimator.fit_ = Fit(params, fit.trace, fit.reason, fit.converged, fit.interrupted, fit.failures)
+        if "online" in content:
+            # Statistics of any row have the shapes to read saved ones into.
+            shapes = estimator._model().e_step(params, Block.of(np.zeros((1, estimator.n_features_in_))))
+            stats = {key: _decode(value, arrays) for key, value in content["online"]["stats"].items()}
+            for key, value in shapes.to_dict().items():
+                if np.shape(stats[key]) != value.shape:
+                    raise ValueError(f"statistic {key!r} has shape {np.shape(stats[key])}, not {value.shape}")
+            estimator._online = Online(params, shapes.from_dict(stats), int(content["online"]["steps"]))
     return estimator

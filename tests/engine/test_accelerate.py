@@ -53,22 +53,25 @@ def test_missvals_needs_few_passes(name, table):
     assert quick.trace.passes <= 60 < plain.trace.passes / 5
 
 
+def passes_to(level, model, source, start):
+    """Passes that "auto" needs to come to an objective."""
+    e_steps, passes = [0], []
+    result = fit(
+        Counted(model, e_steps), source, start, max_iter=2000, tol=1e-10, accelerate="auto",
+        callback=lambda progress: passes.append(e_steps[0]),
+    )  # fmt: skip
+    return next((n for n, found in zip(passes, result.trace.objectives) if found >= level), np.inf)
+
+
 @pytest.mark.parametrize("tol", [1e-4, 1e-7])
 @pytest.mark.parametrize("holes", [False, True])
 @pytest.mark.parametrize("name", MODELS)
 def test_auto_never_needs_many_more_passes_than_plain_em(name, holes, tol):
     for seed in range(4):
         model, source, start = started(name, holes, seed)
-        plain = fit(model, source, start, max_iter=2000, tol=tol)
-        e_steps, seen = [0], []
-        counted = Counted(model, e_steps)
-        quick = fit(
-            counted, source, start, max_iter=2000, tol=1e-10, accelerate="auto",
-            callback=lambda progress: seen.append(e_steps[0]),
-        )  # fmt: skip
-        level = plain.trace.objectives[-1] - SLACK * plain.trace.weight
-        needed = next((n for n, o in zip(seen, quick.trace.objectives) if o >= level), np.inf)
-        assert needed <= 1.1 * plain.trace.passes + 1, f"seed {seed}: {needed} passes, plain EM {plain.trace.passes}"
+        plain = fit(model, source, start, max_iter=2000, tol=tol).trace
+        needed = passes_to(plain.objectives[-1] - SLACK * plain.weight, model, source, start)
+        assert needed <= 1.1 * plain.passes + 1, f"seed {seed}: {needed} passes, plain EM {plain.passes}"
 
 
 class Counted:
@@ -96,6 +99,20 @@ def test_the_objective_never_decreases(name, method):
         assert value(model, source, result.params) >= result.trace.objectives[-1] - slack
         plain = fit(model, source, start, max_iter=120, tol=0.0)
         assert result.trace.objectives[-1] >= plain.trace.objectives[-1] - 0.1 * plain.trace.weight
+
+
+@pytest.mark.parametrize("method", ["auto", *ACCELERATORS])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_fit_that_has_settled_cannot_be_improved_by_plain_em(name, method):
+    tol = 1e-8
+    for seed in range(4):
+        model, source, start = started(name, True, seed)
+        result = fit(model, source, start, max_iter=3000, tol=tol, accelerate=method)
+        assert result.converged
+        gains = np.diff(fit(model, source, result.params, max_iter=400, tol=0.0).trace.per_weight)
+        assert gains.max() < 20 * tol, (
+            f"seed {seed}: it stopped at a saddle, where plain EM gains {gains.max():.3g} a step"
+        )
 
 
 def test_weights_and_labels_are_accelerated_alike():
@@ -141,8 +158,8 @@ def test_free_and_bound_of_a_model_are_inverse(name):
 def respects_floors(name, family, params):
     if name in ("full", "tied"):
         root = np.sqrt(params.scale)
-        least = np.linalg.eigvalsh(params.covariance / (root[:, None] * root)).min()
-        return least >= family.floor * (1 - 1e-6)
+        values = np.linalg.eigvalsh(params.covariance / (root[:, None] * root))
+        return (values >= family.floor * (1 - 1e-6) - 1e-14 * values.max()).all()
     if name in ("diag", "spherical"):
         return (params.covariance >= family.least(params)).all()
     if name == "poisson":
@@ -244,7 +261,9 @@ def one_row():
 
 
 def climb(model, name, **settings):
-    return fit(model, one_row(), Point(np.array([1.0, 2.0])), accelerate=name, **{"tol": 0.0, "max_iter": 40, **settings})
+    return fit(
+        model, one_row(), Point(np.array([1.0, 2.0])), accelerate=name, **{"tol": 0.0, "max_iter": 40, **settings}
+    )
 
 
 def worst(vector):
@@ -323,23 +342,31 @@ def test_a_fault_of_plain_em_is_still_an_error():
 @pytest.mark.parametrize("name", ACCELERATORS)
 @pytest.mark.parametrize("where", ["e_step", "callback"])
 def test_an_interrupted_fit_returns_what_was_measured_or_better(where, name, bound):
-    class Stopping(Parabola):
-        calls = 0
-
-        def e_step(self, params, block):
-            self.calls += 1
-            if where == "e_step" and self.calls == at:
-                raise KeyboardInterrupt
-            return super().e_step(params, block)
-
-    def stop(progress):
-        if where == "callback" and progress.step >= at and not progress.done:
-            raise KeyboardInterrupt
-
     for at in range(2, 14):
-        result = climb(Stopping(bound), name, callback=stop)
+        stops = Stops(at)
+        model = Parabola(bound)
+        if where == "e_step":
+            model.e_step = partial(stopping_e_step, model, stops)
+        result = climb(model, name, callback=stops if where == "callback" else None)
         assert result.interrupted
         assert -(result.params.x @ result.params.x) >= result.trace.objectives[-1]
+
+
+def stopping_e_step(model, stops, params, block):
+    stops()
+    return Parabola.e_step(model, params, block)
+
+
+class Stops:
+    """Ctrl-C at the call of a given number."""
+
+    def __init__(self, at):
+        self.calls, self.at = 0, at
+
+    def __call__(self, *ignored):
+        self.calls += 1
+        if self.calls == self.at:
+            raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("name", ["auto", *ACCELERATORS])
@@ -349,4 +376,4 @@ def test_max_iter_counts_every_pass(name):
         e_steps = [0]
         result = fit(Counted(model, e_steps), source, start, max_iter=max_iter, tol=0.0, accelerate=name)
         assert e_steps[0] == result.trace.passes == max_iter >= len(result.trace)
-        assert value(model, source, result.params) >= result.trace.objectives[-1]
+        assert value(model, source, result.params) >= result.trace.objectives[-1] - 1e-8

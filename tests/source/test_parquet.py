@@ -135,7 +135,9 @@ def test_blocks_are_mapped_in_order_on_any_number_of_threads(n_jobs, X, path):
 
 
 def test_samples_are_those_of_the_array(X, path):
-    drawn = [source.sample(40, np.random.default_rng(5)) for source in (ParquetSource(path, block_rows=30), ArraySource(X))]
+    drawn = [
+        source.sample(40, np.random.default_rng(5)) for source in (ParquetSource(path, block_rows=30), ArraySource(X))
+    ]
     np.testing.assert_array_equal(drawn[0].X, drawn[1].X)
     everything = ParquetSource(path).sample(10_000, np.random.default_rng(5))
     np.testing.assert_array_equal(everything.X, X)
@@ -275,7 +277,10 @@ def test_float32_results_are_float32(X, tmp_path):
 
 
 def test_weights_and_labels_of_a_path_are_named(X, tmp_path, rng):
-    weight, labels = rng.uniform(0.5, 2.0, len(X)), np.where(rng.random(len(X)) < 0.3, X[:, 0] > np.nanmean(X[:, 0]), -1)
+    weight, labels = (
+        rng.uniform(0.5, 2.0, len(X)),
+        np.where(rng.random(len(X)) < 0.3, X[:, 0] > np.nanmean(X[:, 0]), -1),
+    )
     path = write(tmp_path / "w.parquet", X, NAMES, w=pa.array(weight), y=pa.array(labels))
     found, expected = mixture().fit(path, "y", "w"), mixture().fit(X, labels, weight)
     fitted_alike(found, expected)
@@ -379,7 +384,9 @@ def test_an_error_midway_leaves_the_file_as_it_was(before, X, tmp_path):
 
 def test_a_folder_that_does_not_exist_is_named(X, tmp_path):
     where = tmp_path / "nowhere"
-    with pytest.raises(FileNotFoundError, match=f"the folder {re.escape(repr(str(where)))} does not exist; create it first"):
+    with pytest.raises(
+        FileNotFoundError, match=f"the folder {re.escape(repr(str(where)))} does not exist; create it first"
+    ):
         mixture().fit(X).predict(X, out=where / "out.parquet")
 
 
@@ -607,5 +614,5 @@ def test_weights_and_labels_beside_a_source_are_not_ignored(argument, X):
 
 def test_a_column_without_any_value_is_an_error(X, tmp_path):
     X[:, 1] = np.nan
-    with pytest.raises(ValueError, match="column 1.* has no observed value; drop it before fitting"):
+    with pytest.raises(ValueError, match=r"column 1.* has no observed value; drop it before fitting"):
         mixture().fit(write(tmp_path / "e.parquet", X, NAMES))

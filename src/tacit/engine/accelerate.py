@@ -30,6 +30,10 @@ class Plain:
         """Where to go instead of the last extrapolation."""
         raise AssertionError("plain EM never retreats")
 
+    def accept(self):
+        """The last extrapolation was measured and is good."""
+        self.extrapolated = False
+
     def safe(self, params):
         """`params`, or what stands in for them if they are an extrapolation not yet measured."""
         return self.image if self.extrapolated else params
@@ -83,8 +87,13 @@ class Accelerator(Plain):
         if vector is None:
             return image
         self.tries += 1
-        self.extrapolated, self.image = True, image
-        return self.model.bound(vector, image)
+        self.image = image
+        try:
+            params = self.model.bound(vector, image)
+        except ValueError:  # singular, or no number at all
+            return self.retreat()
+        self.extrapolated = True
+        return params
 
     scalars: tuple = ("extrapolated", "waiting", "gains", "tries", "failures")
     vectors: tuple = ()
@@ -139,7 +148,7 @@ class Anderson(Accelerator):
         super().__init__(model, **settings)
 
     def propose(self, x, image_x):
-        if self.extrapolated is False and self.path:
+        if self.path:
             self.ridge = max(self.ridge / 4, 1e-10)
         self.path = [*self.path[-self.order :], x]
         self.steps = [*self.steps[-self.order :], image_x - x]
@@ -190,10 +199,10 @@ ACCELERATORS = {"anderson": Anderson, "squarem": Squarem}
 
 def accelerator(name, model):
     """The accelerator of that name: "auto" waits until it pays, None and "off" are plain EM."""
+    if name not in (None, "off", "auto", *ACCELERATORS):
+        raise ValueError(f"accelerate={name!r} is unknown; use 'auto', {', '.join(map(repr, ACCELERATORS))} or None.")
     if name in (None, "off") or not hasattr(model, "free"):
         return Plain()
     if name == "auto":
         return Anderson(model)
-    if name not in ACCELERATORS:
-        raise ValueError(f"accelerate={name!r} is unknown; use 'auto', {', '.join(map(repr, ACCELERATORS))} or None.")
     return ACCELERATORS[name](model, patient=False)

@@ -65,12 +65,11 @@ class Checkpoint:
         self.path, self.template, self.identity = os.fspath(path), template, identity
         self.every, self.rng = every, rng
         self.run, self.best, self.failures = 1, None, []
+        self.pending = None
         self.written = time.monotonic()
 
     def offer(self, params, trace, step):
-        """Write the state of a running fit if it is time to."""
-        if time.monotonic() - self.written < self.every:
-            return
+        """Take note of the state of a running fit, and write it if it is time to."""
         scalars: dict[str, Any] = {"identity": self.identity, "run": self.run, "failures": list(self.failures)}
         arrays: dict[str, np.ndarray] = {}
         _trace_to(trace, "trace", scalars, arrays)
@@ -82,14 +81,22 @@ class Checkpoint:
             _trace_to(self.best.trace, "best", scalars, arrays)
             _records("best_params", self.best.params, arrays)
             scalars["best_end"] = [self.best.reason, self.best.converged]
+        self.pending = scalars, arrays
+        if time.monotonic() - self.written >= self.every:
+            self.flush()
+
+    def flush(self):
+        """Write the last state there was."""
+        if self.pending is None:
+            return
         try:
-            write_archive(self.path, scalars, arrays)
+            write_archive(self.path, *self.pending, temporary=f"{self.path}.part")
         except OSError as error:
             # The fit is worth more than its checkpoint; the last one is still there.
             warnings.warn(
                 f"the checkpoint {self.path!r} could not be written ({error}); the fit goes on.", stacklevel=3
             )
-        self.written = time.monotonic()
+        self.written, self.pending = time.monotonic(), None
 
     def resume(self):
         """The run that was under way when the file was written, or None where there is no file."""

@@ -40,6 +40,8 @@ class Fit:
         Whether the user stopped it.
     failures : tuple of str
         What happened to starts that could not go on.
+    stats : Arrays or None
+        Statistics of the last E-step, from which an online fit can go on.
     """
 
     params: Arrays
@@ -48,6 +50,7 @@ class Fit:
     converged: bool = False
     interrupted: bool = False
     failures: tuple = field(default=())
+    stats: Arrays | None = None
 
 
 def objective(model, stats, params):
@@ -124,6 +127,7 @@ def fit(
         step.restore(resumed.step)
     state = partial(_progress, trace, source, run, max_iter, tol, time.perf_counter())
     done = partial(_finish, trace, callback, state)
+    stats = None
     try:
         while trace.passes < max_iter:
             stats = _expect(model, source, params, trace, step)
@@ -135,31 +139,34 @@ def fit(
                 callback(state())
             image = model.m_step(stats, params)
             if trace.settled(tol):
-                return done(image, "improvement fell below tol", converged=True)
+                return done(image, "improvement fell below tol", converged=True, stats=stats)
             params = step.advance(params, image, trace.gain)
             if checkpoint is not None:
                 checkpoint.offer(params, trace, step)
     except KeyboardInterrupt:
+        if checkpoint is not None:
+            checkpoint.flush()
         return done(
             step.safe(params),
             f"interrupted by the user after {len(trace)} step{'s' * (len(trace) != 1)}",
             interrupted=True,
         )
-    return done(step.safe(params), f"max_iter={max_iter} steps were taken")
+    return done(step.safe(params), f"max_iter={max_iter} steps were taken", stats=stats)
 
 
 def _expect(model, source, params, trace, step):
     """The E-step at `params`, recorded; None where they are an extrapolation that went too far."""
-    trace.passes += 1
     try:
         stats = source.sum(partial(model.e_step, params))
         value = objective(model, stats, params)
     except (SingularError, np.linalg.LinAlgError):
-        if step.extrapolated:
-            return None
-        raise
+        if not step.extrapolated:
+            raise
+        value = -np.inf
+    trace.passes += 1
     if step.extrapolated and value < trace.objectives[-1]:
         return None
+    step.accept()
     trace.record(value, stats.weight)
     return stats
 
@@ -173,7 +180,7 @@ def _progress(trace, source, run, max_iter, tol, started, **end):
     )  # fmt: skip
 
 
-def _finish(trace, callback, state, params, reason, *, converged=False, interrupted=False):
+def _finish(trace, callback, state, params, reason, *, converged=False, interrupted=False, stats=None):
     last = state(done=True, reason=reason, converged=converged)
     log.info(
         "start %d of %d: %s after %d steps at %.9g per row, %.3g rows/s",
@@ -184,4 +191,4 @@ def _finish(trace, callback, state, params, reason, *, converged=False, interrup
             callback(last)
         except KeyboardInterrupt:
             interrupted = True
-    return Fit(params, trace, reason, converged, interrupted)
+    return Fit(params, trace, reason, converged, interrupted, stats=stats)

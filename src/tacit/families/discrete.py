@@ -9,7 +9,6 @@ A missing cell drops out of the sum, which is what integrating it out comes to.
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit
 
 from ..arrays import Arrays, record
 from ..kernels import EXPECT, MOMENTS, SCORE, backend, empty, flipped, kernel
@@ -115,12 +114,11 @@ class Bernoulli(LinearFamily):
         return (rng.random((len(classes), params.probability.shape[1])) < params.probability[classes]).astype(float)
 
     def free(self, params):
-        """Log odds."""
-        one, zero = params.logs
-        return (one - zero).ravel()
+        """Angles: probabilities near 0 and 1 stay there, where log odds would run away."""
+        return np.arcsin(np.sqrt(params.probability)).ravel()
 
     def bound(self, vector, params):
-        probability = expit(vector).reshape(params.probability.shape)
+        probability = np.sin(np.clip(vector, 0.0, np.pi / 2)).reshape(params.probability.shape) ** 2
         return BernoulliParams(np.clip(probability, self.floor, 1 - self.floor))
 
     def n_parameters(self, params):

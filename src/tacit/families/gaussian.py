@@ -194,6 +194,6 @@ class Gaussian(Family):
             return covariance
         root = np.sqrt(scale)
         value, vector = np.linalg.eigh(covariance / (root[:, None] * root))
-        value = np.maximum(value, self.floor)
+        value = np.maximum(value, np.maximum(self.floor, 1e-13 * value[..., -1:]))
         clipped = (vector * value[..., None, :]) @ np.swapaxes(vector, -1, -2)
         return clipped * (root[:, None] * root)

@@ -249,7 +249,9 @@ class GaussianMixture(LatentClassEstimator):
         std : ndarray of shape (n_samples, n_features)
             Only if `return_std`.
         """
-        if return_std and out is None:
+        if return_std and out is not None:
+            raise ValueError("return_std=True gives arrays, so it does not go with out; call impute once for each.")
+        if return_std:
             mean, covariance = self.conditional(X)
             return mean, np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
         check_is_fitted(self)

@@ -53,6 +53,8 @@ class Source:
     n_features: int
     dtype: np.dtype = np.dtype(np.float64)
     labelled: bool = False  # every row's class is known and no cell is missing
+    columns: list | None = None
+    n_classes: int | None = None
     n_jobs: int = 1
     n_blocks: int | None = None
 

@@ -68,7 +68,7 @@ class ParquetSource(Source):
     """
 
     def __init__(self, data, columns=None, *, weight=None, labels=None, memory=1 << 28, block_rows=None, n_jobs=None):
-        self._spool = None
+        self._spool, self._files = None, []
         self.name = os.fspath(data) if isinstance(data, (str, Path)) else type(data).__name__
         self.dataset = self._open(data)
         self.weight, self.labels = weight, labels
@@ -101,29 +101,33 @@ class ParquetSource(Source):
                 raise FileNotFoundError(f"there is no file or folder {os.fspath(path)!r}.")
         try:
             dataset = pa.dataset.dataset(data, format="parquet")
-            self._check_files(dataset)
+            self._files = [(file.path, file.physical_schema) for file in dataset.get_fragments()]
         except (pa.ArrowInvalid, OSError) as error:
             raise ValueError(f"{self.name!r} cannot be read as Parquet: {error}") from None
         return dataset
 
-    def _check_files(self, dataset):
-        """Every file must have the columns of the first, with types that can be read as the same numbers."""
-        for fragment in dataset.get_fragments():
-            schema = fragment.physical_schema
-            for field in dataset.schema:
-                if not _numeric(field.type) or field.name not in dataset.schema.names:
-                    continue
-                position = schema.get_field_index(field.name)
-                if position < 0:
-                    if field.name in str(fragment.partition_expression):
-                        continue
-                    raise ValueError(f"the file {fragment.path!r} has no column {field.name!r}, which others have.")
-                kind = schema.field(position).type
+    def _agree(self, names):
+        """Every file must have the columns, as numbers; they are read in the widest of their types."""
+        pa, types = _arrow(), {}
+        for path, schema in self._files:
+            for name in names:
+                if name not in schema.names:
+                    raise ValueError(f"the file {path!r} has no column {name!r}, which others have.")
+                kind = schema.field(name).type
                 if not _numeric(kind):
+                    other = next(s.field(name).type for _, s in self._files if s.field(name).type != kind)
                     raise ValueError(
-                        f"column {field.name!r} is {kind} in the file {fragment.path!r} but {field.type} in others; "
-                        "rewrite that file."
+                        f"column {name!r} is {kind} in the file {path!r} but {other} in others; rewrite that file."
                     )
+                types.setdefault(name, set()).add(kind)
+        if any(len(kinds) > 1 for kinds in types.values()):
+            chosen = [(name, kinds.pop() if len(kinds) == 1 else pa.float64()) for name, kinds in types.items()]
+            self.dataset = self.dataset.replace_schema(pa.schema(chosen))
+
+    def _numeric_columns(self):
+        """Columns that are numbers in at least one file, in the order they are met."""
+        schemas = [schema for _, schema in self._files] or [self.dataset.schema]
+        return list(dict.fromkeys(field.name for schema in schemas for field in schema if _numeric(field.type)))
 
     def _spooled(self, reader):
         pa = _arrow()
@@ -135,17 +139,20 @@ class ParquetSource(Source):
         return pa.dataset.dataset(path, format="ipc")
 
     def _check_columns(self, columns):
-        schema = self.dataset.schema
+        present, numeric = self.dataset.schema.names, self._numeric_columns()
         special = [name for name in (self.weight, self.labels) if name is not None]
         for name in [*(columns or []), *special]:
-            if name not in schema.names:
-                raise ValueError(f"{self.name!r} has no column {name!r}; it has {', '.join(schema.names)}.")
-            if not _numeric(schema.field(name).type):
-                raise ValueError(f"column {name!r} holds {schema.field(name).type}, which is not a number.")
-        found = columns or [f.name for f in schema if _numeric(f.type) and f.name not in special]
+            if name not in present and name not in numeric:
+                raise ValueError(f"{self.name!r} has no column {name!r}; it has {', '.join(present)}.")
+            if name not in numeric:
+                raise ValueError(
+                    f"column {name!r} holds {self.dataset.schema.field(name).type}, which is not a number."
+                )
+        found = list(columns or [name for name in numeric if name not in special])
         if not found:
-            raise ValueError(f"{self.name!r} has no numeric column; it has {', '.join(schema.names)}.")
-        return list(found)
+            raise ValueError(f"{self.name!r} has no numeric column; it has {', '.join(present)}.")
+        self._agree([*found, *special])
+        return found
 
     def _count(self):
         n_rows = self.dataset.count_rows()
@@ -213,7 +220,8 @@ class ParquetSource(Source):
             for j, column in enumerate(columns):
                 stripe[:, j] = column[start : start + STRIPE]
         patterns = self._whole if n == self.block_rows else None
-        total = X.sum()
+        with np.errstate(all="ignore"):
+            total = X.sum()
         if not np.isfinite(total):
             if np.isinf(X).any():
                 raise ValueError(f"{self.name!r} contains infinity; replace it or leave the cell empty.")
@@ -221,11 +229,19 @@ class ParquetSource(Source):
         weight, labels = self._one[:n], self._unknown[:n]
         if self.weight is not None:
             weight = _column(table, self.weight).astype(np.float64)
-            if not (weight >= 0).all():
-                raise ValueError(f"the weights in column {self.weight!r} must be numbers that are not negative.")
+            bad = weight[~(np.isfinite(weight) & (weight >= 0))]
+            if bad.size:
+                raise ValueError(f"sample_weight holds {bad[0]:g}; weights must be finite and not negative.")
         if self.labels is not None:
             values = _column(table, self.labels)
-            labels = np.where(np.isnan(values), -1, values).astype(np.int64)
+            labels = np.where(np.isnan(values), -1, values)
+            most = np.inf if self.n_classes is None else self.n_classes
+            bad = labels[(labels < -1) | (labels >= most) | (labels != np.floor(labels))]
+            if bad.size:
+                raise ValueError(
+                    f"y holds {bad[0]:g}, which is no class; known classes are 0 to {most - 1:g}, and −1 stands for unknown."
+                )
+            labels = labels.astype(np.int64)
         return Block.of(X, weight, labels, patterns)
 
     def __iter__(self):
