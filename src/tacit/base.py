@@ -25,6 +25,7 @@ from .engine import (
 )  # fmt: skip
 from .engine.restarts import SAMPLE_ROWS
 from .source import ArraySource, Source
+from .source.dask import DaskSource, is_dask
 from .source.parquet import ParquetSource, ParquetWriter, is_arrow
 
 __all__ = ["EMEstimator", "LatentClassEstimator", "check_choice", "check_number", "check_weight"]
@@ -98,10 +99,11 @@ class EMEstimator(DensityMixin, BaseEstimator):
         check_number("verbose_interval", self.verbose_interval, numbers.Integral, 1)
 
     def _open(self, X, weight=None, labels=None, *, reset=False):
-        """The source of rows for X, which may be an array, a table, a path, Arrow data or a source."""
-        if is_arrow(X):
+        """The source of rows for X, which may be an array, a table, a path, Arrow data, a Dask collection or a source."""
+        if is_arrow(X) or is_dask(X):
+            kind = ParquetSource if is_arrow(X) else DaskSource
             columns = None if reset else list(getattr(self, "feature_names_in_", [])) or None
-            X = ParquetSource(X, columns, weight=weight, labels=labels, n_jobs=self.n_jobs)
+            X = kind(X, columns, weight=weight, labels=labels, n_jobs=self.n_jobs)
         if isinstance(X, Source):
             self._check_source(X, reset)
             return X
@@ -117,6 +119,8 @@ class EMEstimator(DensityMixin, BaseEstimator):
                 del self.feature_names_in_
             if getattr(source, "columns", None):
                 self.feature_names_in_ = np.array(source.columns, dtype=object)
+            if hasattr(source, "observed"):
+                self._check_observed(source.observed)
         elif source.n_features != self.n_features_in_:
             raise ValueError(
                 f"X has {source.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} "
@@ -128,9 +132,13 @@ class EMEstimator(DensityMixin, BaseEstimator):
 
     def _check_columns(self, X):
         maybe = np.flatnonzero(np.isnan(X[0]))
-        empty = maybe[np.isnan(X[:, maybe]).all(axis=0)]
-        if len(empty):
-            j = empty[0]
+        observed = np.ones(X.shape[1], bool)
+        observed[maybe] = ~np.isnan(X[:, maybe]).all(axis=0)
+        self._check_observed(observed)
+
+    def _check_observed(self, observed):
+        if not observed.all():
+            j = int(np.argmin(observed))
             name = f" ({self.feature_names_in_[j]!r})" if hasattr(self, "feature_names_in_") else ""
             raise ValueError(f"column {j}{name} has no observed value; drop it before fitting.")
 
@@ -206,7 +214,7 @@ class EMEstimator(DensityMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data or source
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
             Rows; NaN is missing.
         out : path, optional
             A Parquet file to write to, in a stream, instead of returning an array.
@@ -281,13 +289,13 @@ class LatentClassEstimator(EMEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data or source
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
             Rows; NaN is missing. A path names a Parquet file or a folder of them, which is read in a stream.
         y : array-like of shape (n_samples,), optional
             Known classes, 0 … n_components − 1, and −1 where unknown. Targets of another task, recognised by other
             values and no −1, are ignored with a warning; so is y where there is only one component.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights: weight 2 counts as the row given twice. For a path, y and sample_weight name columns.
+            Row weights: weight 2 counts as the row given twice. For a path or a Dask dataframe, y and sample_weight name columns.
         online : bool, default=False
             Begin with a pass that learns after every block, which saves passes where there are many rows.
         checkpoint : path, optional
@@ -345,6 +353,15 @@ class LatentClassEstimator(EMEstimator):
         self.n_iter_ = self._online.steps
         return self
 
+    def _check_source(self, source, reset):
+        super()._check_source(source, reset)
+        _, high = getattr(source, "label_range", None) or (-1, -1)
+        if high >= self.n_components:
+            raise ValueError(
+                f"y holds {high}, which is no class; known classes are 0 to {self.n_components - 1}, and −1 stands for "
+                "unknown. Leave y out for an unsupervised fit."
+            )
+
     def _check_labels(self, y, n_rows):
         if y is None or self.n_components == 1:
             return None
@@ -377,7 +394,7 @@ class LatentClassEstimator(EMEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data or source
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
             Rows; NaN is missing.
         out : path, optional
             A Parquet file to write to, in a stream, instead of returning an array.
@@ -395,7 +412,7 @@ class LatentClassEstimator(EMEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data or source
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
             Rows; NaN is missing.
         out : path, optional
             A Parquet file to write to, in a stream, instead of returning an array.
