@@ -99,7 +99,7 @@ class EMEstimator(DensityMixin, BaseEstimator):
         check_number("verbose_interval", self.verbose_interval, numbers.Integral, 1)
 
     def _open(self, X, weight=None, labels=None, *, reset=False):
-        """The source of rows for X, which may be an array, a table, a path, Arrow data, a Dask collection or a source."""
+        """The source of rows for X, which may be an array, a table, a path, Arrow data, Dask data or a source."""
         if is_arrow(X) or is_dask(X):
             kind = ParquetSource if is_arrow(X) else DaskSource
             columns = None if reset else list(getattr(self, "feature_names_in_", [])) or None
@@ -290,12 +290,14 @@ class LatentClassEstimator(EMEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
-            Rows; NaN is missing. A path names a Parquet file or a folder of them, which is read in a stream.
+            Rows; NaN is missing. A path names a Parquet file or a folder of them, which is read in a stream. Partitions
+            of Dask collections stay on the workers of the current client.
         y : array-like of shape (n_samples,), optional
             Known classes, 0 … n_components − 1, and −1 where unknown. Targets of another task, recognised by other
             values and no −1, are ignored with a warning; so is y where there is only one component.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights: weight 2 counts as the row given twice. For a path or a Dask dataframe, y and sample_weight name columns.
+            Row weights: weight 2 counts as the row given twice. For a path or a Dask dataframe, y and sample_weight
+            name columns.
         online : bool, default=False
             Begin with a pass that learns after every block, which saves passes where there are many rows.
         checkpoint : path, optional

@@ -173,6 +173,16 @@ def test_nothing_is_left_on_workers(client):
     assert held(0) == []
 
 
+def count_visits(block):
+    block.local["visits"] = block.local.get("visits", 0) + 1
+    return block.local["visits"]
+
+
+def test_what_blocks_remember_stays_with_them(client):
+    source = DaskSource(cut(gaussian_rows()))
+    assert [source.sum(count_visits) for _ in range(3)] == [7, 14, 21]
+
+
 def test_what_fails_on_a_worker_fails_here(client):
     X = gaussian_rows()
     model = Wrong(FullGaussian(), 3)
@@ -385,6 +395,14 @@ def test_a_worker_killed_in_the_middle_of_a_step_costs_no_fit(client):
     timer.join()
     assert killed
     close(found.params, expected.params, 1e-10)
+
+
+def test_scattered_rows_lost_with_their_worker_are_an_error(client):
+    client.wait_for_workers(2, timeout=30)
+    source = DaskSource(client.scatter(np.array_split(gaussian_rows(), 4)))
+    kill_one(client)
+    with pytest.raises(RuntimeError, match=r"rows were lost with their worker .* instead of client.scatter"):
+        source.sum(len)
 
 
 def test_rows_that_end_every_worker_are_an_error(client):

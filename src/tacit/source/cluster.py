@@ -63,8 +63,8 @@ class Here:
 class Cluster:
     """The workers of a client.
 
-    Every value is the result of a task that the scheduler can run again: nothing is scattered, because scattered values die
-    with their worker.
+    Every value is the result of a task that the scheduler can run again: nothing is scattered, because scattered values
+    die with their worker.
     """
 
     def __init__(self, client):
@@ -127,8 +127,8 @@ class Cluster:
             ) from error
         except CancelledError as error:
             raise RuntimeError(
-                f"rows were lost with their worker and cannot be read again ({error}); make the collection from files or "
-                "from a graph instead of client.scatter, and keep the client open."
+                f"rows were lost with their worker and cannot be read again ({error}); make the collection from files "
+                "or from a graph instead of client.scatter, and keep the client open."
             ) from error
 
 

@@ -1,7 +1,7 @@
 """`DaskSource`: rows of Dask collections, which stay on the workers of a cluster.
 
-Each partition becomes an `ArraySource` in the memory of its worker. A pass sends one function down to every worker, makes
-one record of statistics per partition and adds these up in a tree on the workers; only the root comes back:
+Each partition becomes an `ArraySource` in the memory of its worker. A pass sends one function down to every worker,
+makes one record of statistics per partition and adds these up in a tree on the workers; only the root comes back:
 
     Σ_blocks f(block) = Σ_partitions Σ_{blocks of the partition} f(block),    eight addends per node, in a fixed order
 """
@@ -25,8 +25,8 @@ FAN_IN = 8
 class DaskSource(Source):
     """Rows of a Dask array, a Dask dataframe or a list of delayed arrays.
 
-    With a current `distributed.Client`, partitions are read once, by the workers, and stay in their memory; what a worker
-    held when it died is read again by others. Without one they are held in the memory of this process. Making a source
+    With a current `distributed.Client`, partitions are read once, by the workers, and stay in their memory; what a
+    worker held when it died is read again by others. Without one they are held in the memory of this process. Making a source
     reads the rows, so a source that is used more than once should be kept.
 
     Iteration brings every row to this process, partition by partition: it is slow, and only there for small data.
@@ -38,8 +38,8 @@ class DaskSource(Source):
     columns : list of str, optional
         Columns of a dataframe to use; default all numeric ones.
     weight, labels : str, array, dask array or dask series, optional
-        Row weights and known classes (−1 or NaN where unknown): names of columns of a dataframe, or values in partitions
-        like those of `data`. A NumPy array is cut to the partitions of a Dask array.
+        Row weights and known classes (−1 or NaN where unknown): names of columns of a dataframe, or values in
+        partitions like those of `data`. A NumPy array is cut to the partitions of a Dask array.
     client : distributed.Client, optional
         Where to compute; default the current client, or this process where there is none.
     n_jobs : int, optional
@@ -123,7 +123,7 @@ class DaskSource(Source):
         return self._in_order(lambda each: self.cluster.call("fetch", list, each))
 
     def _in_order(self, submit):
-        """The items of the lists that `submit` makes of each partition; results wait on workers only a few at a time."""
+        """The items of the lists that `submit` makes of each partition; only a few results wait on workers."""
         waiting: deque = deque()
         ahead = self.cluster.ahead()
         for each in self._partitions:

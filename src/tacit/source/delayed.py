@@ -82,8 +82,8 @@ def _listed(name, values, n_partitions):
     if not isinstance(values, (list, tuple)):
         if not hasattr(values, "to_delayed"):
             raise ValueError(
-                f"{name} is a {type(values).__name__}; for these rows give the name of a column, or a Dask series or array "
-                "in the same partitions."
+                f"{name} is a {type(values).__name__}; for these rows give the name of a column, or a Dask series or "
+                "array in the same partitions."
             )
         values = np.ravel(np.array(values.to_delayed(), dtype=object)).tolist()
     if len(values) != n_partitions:

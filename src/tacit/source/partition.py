@@ -70,7 +70,7 @@ def read(number, rows, weight, labels, columns, dtype, n_jobs):
     for name, values in (("weight", weight), ("labels", labels)):
         if values is not None and np.shape(values) != (len(X),):
             raise ValueError(
-                f"partition {number} has {len(X)} rows, but {name} has shape {np.shape(values)} there; give one per row."
+                f"partition {number} has {len(X)} rows, but {name} has shape {np.shape(values)} there; give one a row."
             )
     return Partition(np.ascontiguousarray(X), _weights(weight, number), _labels(labels, number), n_jobs)
 
