@@ -50,9 +50,18 @@ def run(data):
     from tacit.mixture import GaussianMixture
 
     times = []
-    start = {"means_init": means() + 0.1, "weights_init": np.full(K, 1 / K), "precisions_init": np.repeat(np.eye(D)[None], K, 0)}
+    start = {
+        "means_init": means() + 0.1,
+        "weights_init": np.full(K, 1 / K),
+        "precisions_init": np.repeat(np.eye(D)[None], K, 0),
+    }
     mixture = GaussianMixture(
-        K, tol=0.0, max_iter=STEPS + 1, accelerate=None, callback=lambda progress: times.append(time.perf_counter()), **start
+        K,
+        tol=0.0,
+        max_iter=STEPS + 1,
+        accelerate=None,
+        callback=lambda progress: times.append(time.perf_counter()),
+        **start,
     )
     warnings.simplefilter("ignore")
     mixture.fit(rows(20_000, 0))  # compiles
@@ -61,7 +70,11 @@ def run(data):
     base = peak_memory()
     mixture.fit(X)
     steps = np.diff(times[: STEPS + 1])
-    print(json.dumps({"seconds": float(np.median(steps)), "peak": peak_memory(), "before": base, "bound": mixture.lower_bound_}))
+    print(
+        json.dumps(
+            {"seconds": float(np.median(steps)), "peak": peak_memory(), "before": base, "bound": mixture.lower_bound_}
+        )
+    )
 
 
 def _measure(argument):

@@ -25,6 +25,7 @@ from .engine import (
 )  # fmt: skip
 from .engine.restarts import SAMPLE_ROWS
 from .source import ArraySource, Source
+from .source.dask import DaskSource, is_dask
 from .source.parquet import ParquetSource, ParquetWriter, is_arrow
 
 __all__ = ["EMEstimator", "LatentClassEstimator", "check_choice", "check_number", "check_weight"]
@@ -99,13 +100,14 @@ class EMEstimator(DensityMixin, BaseEstimator):
         check_number("verbose_interval", self.verbose_interval, numbers.Integral, 1)
 
     def _open(self, X, weight=None, labels=None, *, reset=False):
-        """The source of rows for X, which may be an array, a table, a path, Arrow data or a source."""
-        if is_arrow(X):
+        """The source of rows for X, which may be an array, a table, a path, Arrow data, Dask data or a source."""
+        if is_arrow(X) or is_dask(X):
             for name, value in (("sample_weight", weight), ("y", labels)):
-                if value is not None and not isinstance(value, str):
+                if is_arrow(X) and value is not None and not isinstance(value, str):
                     raise ValueError(f"X is read from a file, so {name} must be the name of a column of it.")
+            kind = ParquetSource if is_arrow(X) else DaskSource
             columns = None if reset else list(getattr(self, "feature_names_in_", [])) or None
-            X = ParquetSource(X, columns, weight=weight, labels=labels, n_jobs=self.n_jobs)
+            X = kind(X, columns, weight=weight, labels=labels, n_jobs=self.n_jobs)
             weight = labels = None
         if isinstance(X, Source):
             if weight is not None or labels is not None:
@@ -127,6 +129,8 @@ class EMEstimator(DensityMixin, BaseEstimator):
             if getattr(source, "columns", None):
                 self.feature_names_in_ = np.array(source.columns, dtype=object)
             source.n_classes = getattr(self, "n_components", None)
+            if hasattr(source, "observed"):
+                self._check_observed(source.observed)
         elif getattr(source, "columns", None) and hasattr(self, "feature_names_in_"):
             if list(source.columns) != list(self.feature_names_in_):
                 raise ValueError(
@@ -144,9 +148,13 @@ class EMEstimator(DensityMixin, BaseEstimator):
 
     def _check_columns(self, X):
         maybe = np.flatnonzero(np.isnan(X[0]))
-        empty = maybe[np.isnan(X[:, maybe]).all(axis=0)]
-        if len(empty):
-            j = empty[0]
+        observed = np.ones(X.shape[1], bool)
+        observed[maybe] = ~np.isnan(X[:, maybe]).all(axis=0)
+        self._check_observed(observed)
+
+    def _check_observed(self, observed):
+        if not observed.all():
+            j = int(np.argmin(observed))
             name = f" ({self.feature_names_in_[j]!r})" if hasattr(self, "feature_names_in_") else ""
             raise ValueError(f"column {j}{name} has no observed value; drop it before fitting.")
 
@@ -229,7 +237,7 @@ class EMEstimator(DensityMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data or source
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
             Rows; NaN is missing.
         out : path, optional
             A Parquet file to write to, in a stream, instead of returning an array.
@@ -316,13 +324,15 @@ class LatentClassEstimator(EMEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data or source
-            Rows; NaN is missing. A path names a Parquet file or a folder of them, which is read in a stream.
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            Rows; NaN is missing. A path names a Parquet file or a folder of them, which is read in a stream. Partitions
+            of Dask collections stay on the workers of the current client.
         y : array-like of shape (n_samples,), optional
             Known classes, 0 … n_components − 1, and −1 where unknown. Targets of another task, recognised by other
             values and no −1, are ignored with a warning; so is y where there is only one component.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights: weight 2 counts as the row given twice. For a path, y and sample_weight name columns.
+            Row weights: weight 2 counts as the row given twice. For a path or a Dask dataframe, y and sample_weight
+            name columns.
         online : bool, default=False
             Begin with a pass that learns after every block, which saves passes where there are many rows.
         checkpoint : path, optional
@@ -380,6 +390,15 @@ class LatentClassEstimator(EMEstimator):
         self.n_iter_ = self._online.steps
         return self
 
+    def _check_source(self, source, reset):
+        super()._check_source(source, reset)
+        _, high = getattr(source, "label_range", None) or (-1, -1)
+        if high >= self.n_components:
+            raise ValueError(
+                f"y holds {high}, which is no class; known classes are 0 to {self.n_components - 1}, and −1 stands for "
+                "unknown. Leave y out for an unsupervised fit."
+            )
+
     def _check_labels(self, y, n_rows):
         if y is None or self.n_components == 1:
             return None
@@ -415,7 +434,7 @@ class LatentClassEstimator(EMEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data or source
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
             Rows; NaN is missing.
         out : path, optional
             A Parquet file to write to, in a stream, instead of returning an array.
@@ -433,7 +452,7 @@ class LatentClassEstimator(EMEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data or source
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
             Rows; NaN is missing.
         out : path, optional
             A Parquet file to write to, in a stream, instead of returning an array.

@@ -236,7 +236,7 @@ class GaussianMixture(LatentClassEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data or source
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
             Rows; NaN is missing.
         return_std : bool, default=False
             Also return the standard deviation of each cell, 0 where observed.
@@ -263,7 +263,7 @@ class GaussianMixture(LatentClassEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data or source
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
             Rows; NaN is missing.
 
         Returns

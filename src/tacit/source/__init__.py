@@ -3,20 +3,31 @@
 from .array import ArraySource
 from .base import OneBlock, Source
 from .block import Block, Patterns
+from .dask import DaskSource, is_dask
 from .parquet import ParquetSource, is_arrow
 
 
 def is_streamed(X):
-    """Whether X is a source, a path or Arrow data, as opposed to rows in memory."""
-    return isinstance(X, Source) or is_arrow(X)
+    """Whether X is a source, a path, Arrow data or a Dask collection, as opposed to rows in memory."""
+    return isinstance(X, Source) or is_arrow(X) or is_dask(X)
 
 
 def as_source(X, weight=None, labels=None, *, n_jobs=None):
-    """The source of rows for an array, a path or Arrow data; a source passes through."""
+    """The source of rows for an array, a path, Arrow data or a Dask collection; a source passes through."""
     if isinstance(X, Source):
         return X
-    kind = ParquetSource if is_arrow(X) else ArraySource
+    kind = ParquetSource if is_arrow(X) else DaskSource if is_dask(X) else ArraySource
     return kind(X, weight=weight, labels=labels, n_jobs=n_jobs)
 
 
-__all__ = ["ArraySource", "Block", "OneBlock", "ParquetSource", "Patterns", "Source", "as_source", "is_streamed"]
+__all__ = [
+    "ArraySource",
+    "Block",
+    "DaskSource",
+    "OneBlock",
+    "ParquetSource",
+    "Patterns",
+    "Source",
+    "as_source",
+    "is_streamed",
+]

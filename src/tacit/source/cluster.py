@@ -1,0 +1,166 @@
+"""Where the tasks of a `DaskSource` run: on the workers of a client, or in this process."""
+
+import sys
+import uuid
+
+from . import partition
+from .base import n_cores
+
+__all__ = ["Cluster", "Here", "cluster_of", "places", "require_dask"]
+
+READ_RETRIES = 3  # a file system may fail for a moment; a function of rows that fails once fails always
+
+
+def require_dask():
+    """Dask, or an error that names what to install."""
+    try:
+        import dask
+    except ImportError as error:
+        raise ImportError("rows of Dask collections need dask; install tacit[cluster].") from error
+    return dask
+
+
+def cluster_of(client):
+    """The client's cluster, or this process where no client is given or current."""
+    if client is None and "distributed" in sys.modules:
+        try:
+            client = sys.modules["distributed"].get_client()
+        except ValueError:
+            client = None
+    return Here() if client is None else Cluster(client)
+
+
+class Here:
+    """The process itself: what is submitted is computed at once."""
+
+    def threads(self, n_partitions):
+        """Threads each partition should use."""
+        return n_cores()
+
+    def ahead(self):
+        """Partitions to work on ahead of the one whose result is awaited."""
+        return 0
+
+    def persist(self, tasks):
+        return list(require_dask().compute(*tasks))
+
+    def balanced(self, partitions, sizes):
+        return partitions
+
+    def hold(self, function):
+        return function
+
+    def call(self, name, function, each, *args):
+        return function(each, *args)
+
+    submit = call
+
+    def gather(self, results):
+        """The results themselves."""
+        return results
+
+
+class Cluster:
+    """The workers of a client.
+
+    Every value is the result of a task that the scheduler can run again: nothing is scattered, because scattered values
+    die with their worker.
+    """
+
+    def __init__(self, client):
+        self.client = client
+        self._place: dict = {}
+
+    def _n_threads(self):
+        return max(sum(self.client.nthreads().values()), 1)
+
+    def threads(self, n_partitions):
+        """Threads each partition should use."""
+        return max(self._n_threads() // max(n_partitions, 1), 1)
+
+    def ahead(self):
+        """Partitions to work on ahead of the one whose result is awaited."""
+        return 2 * self._n_threads()
+
+    def persist(self, tasks):
+        """Compute tasks and keep their results where they were made."""
+        return self.client.compute(tasks, retries=READ_RETRIES)
+
+    def balanced(self, partitions, sizes):
+        """The same partitions, some of them moved from workers that hold more than their share."""
+        holders = self.client.who_has(partitions)
+        where = [next(iter(holders.get(each.key) or ()), None) for each in partitions]
+        chosen = places(where, sizes, self.client.nthreads())
+        moved = [
+            each if at == place else self.submit("stay", partition.stay, each, **_at(place))
+            for each, at, place in zip(partitions, where, chosen)
+        ]
+        self._place = {each.key: place for each, place in zip(moved, chosen)}
+        return moved
+
+    def call(self, name, function, each, *args):
+        """Call function on the worker that holds the partition, or on any other once that one is gone."""
+        return self.submit(name, function, each, *args, **_at(self._place.get(each.key)))
+
+    def hold(self, function):
+        """The function as the result of a task: sent once to each worker, however many partitions it has."""
+        return self.submit("hold", partition.hold, function)
+
+    def submit(self, name, function, *args, **settings):
+        """Call function on a worker; a key of its own, since an equal call of the last step has another meaning."""
+        key = f"tacit-{name}-{uuid.uuid4().hex}"
+        return self.client.submit(function, *args, key=key, pure=False, **settings)
+
+    def gather(self, futures):
+        """Results of futures; what went wrong on a worker is raised here."""
+        from concurrent.futures import CancelledError
+
+        from distributed.scheduler import KilledWorker
+
+        try:
+            return self.client.gather(futures)
+        except KilledWorker as error:
+            raise RuntimeError(
+                f"workers died {error.allowed_failures + 1} times on {error.task!r}, the last at "
+                f"{getattr(error.last_worker, 'address', error.last_worker)}, most often for want of memory; make "
+                "partitions smaller (rechunk, repartition) or give workers more memory."
+            ) from error
+        except CancelledError as error:
+            raise RuntimeError(
+                f"rows were lost with their worker and cannot be read again ({error}); make the collection from files "
+                "or from a graph instead of client.scatter, and keep the client open."
+            ) from error
+
+
+def _at(place):
+    """Settings of a task that should run at a place. Left free, Dask would rather move small partitions than wait."""
+    return {} if place is None else {"workers": [place], "allow_other_workers": True}
+
+
+def places(where, sizes, threads):
+    """A worker for each partition: where it is, unless that worker has more than its share of bytes per thread.
+
+    Parameters
+    ----------
+    where : list of str or None
+        The worker that holds each partition.
+    sizes : list of int
+        Bytes of each partition.
+    threads : dict
+        Threads of each worker.
+    """
+    if not threads:
+        return where
+    share = {worker: sum(sizes) * n / sum(threads.values()) for worker, n in threads.items()}
+    load = dict.fromkeys(threads, 0.0)
+    chosen, homeless = list(where), []
+    for i, (worker, size) in enumerate(zip(where, sizes)):
+        # Half a partition over the share is as near to it as one can get.
+        if worker in load and load[worker] + size / 2 <= share[worker]:
+            load[worker] += size
+        else:
+            homeless.append(i)
+    for i in homeless:
+        chosen[i] = min(load, key=lambda worker: (load[worker] + sizes[i]) / threads[worker])
+        load[chosen[i]] += sizes[i]
+    return chosen
