@@ -79,8 +79,8 @@ def group(rows, lengths, cells, picked, device):
     chosen, length = rows[np.repeat(picked, lengths)], lengths[picked]
     lost = np.nonzero(cells[picked])[1].reshape(len(length), -1)
     arrays = chosen, np.repeat(np.arange(len(length)), length), lost, length
-    on_device, run, lost, sizes = (torch.as_tensor(value.astype(np.int64), device=device) for value in arrays)
-    return Group(on_device, run, lost, sizes, np.cumsum(length))
+    on_device, run, cell, sizes = (torch.as_tensor(value.astype(np.int64), device=device) for value in arrays)
+    return Group(on_device, run, cell, sizes, np.cumsum(length))
 
 
 @dataclass(frozen=True)
