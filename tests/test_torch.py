@@ -121,6 +121,23 @@ def test_a_block_without_memory_is_cut_in_two():
     assert len(tried) == 7 + 4, "what was cut stays cut"
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_scarce_memory_on_a_gpu():
+    X = gaussian_rows(200_000, 32)
+    model = Mixture(FullGaussian(), 3)
+    start = model.init(ArraySource(X[:1000]).sample(1000, np.random.default_rng(0)), np.random.default_rng(0))
+    source = TorchSource(X, device="cuda")
+    expected = source.sum(partial(model.e_step, start))
+    torch.cuda.empty_cache()
+    total = torch.cuda.get_device_properties(0).total_memory
+    torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + 300e6) / total)
+    try:
+        close(source.sum(partial(model.e_step, start)), expected, 1e-10, "statistics of halved blocks")
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+    assert source.n_blocks > 1
+
+
 def test_memory_that_does_not_suffice_for_one_row_is_an_error():
     def fail(block):
         raise torch.cuda.OutOfMemoryError("CUDA out of memory.")
@@ -140,3 +157,13 @@ def test_sources_agree_on_samples():
 
 def test_whole_numbers_become_float64():
     assert TorchSource(torch.ones((4, 2), dtype=torch.int64)).X.dtype == torch.float64
+
+
+def test_without_torch_the_error_names_the_extra(monkeypatch):
+    import importlib
+    import sys
+
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "tacit.source.torch")
+    with pytest.raises(ImportError, match=r"pip install tacit\[gpu\]"):
+        importlib.import_module("tacit.source.torch")

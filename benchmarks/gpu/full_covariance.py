@@ -52,14 +52,16 @@ def make_rows(n, d, n_classes, dtype, seed=0):
     """Rows of a mixture on the device, and parameters near its truth."""
     generator = torch.Generator("cuda").manual_seed(seed)
     random = partial(torch.randn, generator=generator, device="cuda", dtype=torch.float64)
-    means, roots = 2.0 * random((n_classes, d)), random((n_classes, d, d)) / np.sqrt(d) + torch.eye(d, device="cuda")
+    unit = torch.eye(d, device="cuda", dtype=torch.float64)
+    means, roots = 2.0 * random((n_classes, d)), random((n_classes, d, d)) / np.sqrt(d) + unit
+    covariance = roots @ roots.mT + 0.1 * unit
+    roots = torch.linalg.cholesky(covariance)
     X = random((n, d))
     classes = torch.randint(n_classes, (n,), generator=generator, device="cuda")
     for k in range(n_classes):
         rows = (classes == k).nonzero()[:, 0]
         X[rows] = means[k] + X[rows] @ roots[k].T
-    covariance = (roots @ roots.mT + 0.1 * torch.eye(d, device="cuda")).cpu().numpy()
-    return X.to(dtype), (means + 0.1 * random((n_classes, d))).cpu().numpy(), covariance
+    return X.to(dtype), (means + 0.1 * random((n_classes, d))).cpu().numpy(), covariance.cpu().numpy()
 
 
 def make_params(family, mean, covariance):

@@ -165,9 +165,14 @@ class FullGaussian(DenseGaussian):
 
     def m_step(self, stats, params):
         alive, count, shift = _means(stats, params)
-        covariance = stats.second / count[:, None, None] - shift[:, :, None] * shift[:, None, :]
-        covariance[alive] = self.clip(covariance[alive], params.scale)
-        covariance[~alive] = params.covariance[~alive]
+        covariance = stats.second / count[:, None, None]
+        covariance -= shift[:, :, None] * shift[:, None, :]
+        # With every class alive, which is the rule, there is nothing to pick and copy.
+        if alive.all():
+            covariance = self.clip(covariance, params.scale)
+        else:
+            covariance[alive] = self.clip(covariance[alive], params.scale)
+            covariance[~alive] = params.covariance[~alive]
         return FullParams(params.origin + shift, covariance, params.origin, params.scale)
 
     def n_parameters(self, params):

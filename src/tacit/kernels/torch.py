@@ -159,8 +159,8 @@ def diag(X, rows, origin, scale, shift, constant, complete, mode, log_weight, we
     run = Pass(X, rows, mode, log_weight, weight, labels, out)
     n_classes, d = shift.shape
     cell = constant - shift**2
-    eta = [2.0 * (scale * shift).T, -(scale**2).T]
-    eta += [cell.sum(axis=1)[None]] if complete else [np.zeros((1, n_classes)), cell.T]
+    last = [cell.sum(axis=1)[None]] if complete else [np.zeros((1, n_classes)), cell.T]
+    eta = np.concatenate([2.0 * (scale * shift).T, -(scale**2).T, *last])
 
     def features(x):
         one = torch.ones_like(x[:1])
@@ -171,7 +171,6 @@ def diag(X, rows, origin, scale, shift, constant, complete, mode, log_weight, we
 
     exact = (shift**2).sum(axis=1).max() > CANCELLED
     score = squared_cells(scale, shift, constant, X.device) if exact else None
-    eta = np.concatenate(eta)
     total = run.products(put(origin, X.device), features, len(eta), eta, score).cpu().numpy()
     count += total[2 * d]
     s0 += total[2 * d][:, None] if complete else total[2 * d + 1 :].T

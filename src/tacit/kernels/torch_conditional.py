@@ -79,7 +79,8 @@ def group(rows, lengths, cells, picked, device):
     chosen, length = rows[np.repeat(picked, lengths)], lengths[picked]
     lost = np.nonzero(cells[picked])[1].reshape(len(length), -1)
     arrays = chosen, np.repeat(np.arange(len(length)), length), lost, length
-    return Group(*(torch.as_tensor(value.astype(np.int64), device=device) for value in arrays), np.cumsum(length))
+    on_device, run, cell, sizes = (torch.as_tensor(value.astype(np.int64), device=device) for value in arrays)
+    return Group(on_device, run, cell, sizes, np.cumsum(length))
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,8 @@ class Posterior:
         log_det = self.log_det[:, None] + 2.0 * lower.diagonal(dim1=-2, dim2=-1).log().sum(dim=-1)
         batch = Batch(at, local, lengths, x, lost, z, spread, log_det)
         u_lost = batch.columns(u)
-        t = (batch.of_rows(spread) @ u_lost[..., None])[..., 0]
+        # Elementwise: as matrix products these are too small to be quick.
+        t = (batch.of_rows(spread) * u_lost[..., None, :]).sum(dim=-1)
         square = (z * u).sum(dim=2) - (u_lost * t).sum(dim=2)
         log_prob = -0.5 * (square + batch.of_rows(log_det) + (x.shape[1] - lost.shape[1]) * LOG_2PI)
         z.scatter_(2, lost[local].expand_as(t), -t)
@@ -169,7 +171,7 @@ def spread_moments(batch, r, d):
     Written as a product with the places of the missing cells: adding at an index is not done in a fixed order on a GPU.
     """
     n_classes, n_runs, m, _ = batch.spread.shape
-    of_run = r if n_runs == len(r) else torch.segment_reduce(r, "sum", lengths=batch.lengths, axis=0)
+    of_run = r if n_runs == len(r) else torch.segment_reduce(r, "sum", lengths=batch.lengths, axis=0, unsafe=True)
     spread = (batch.spread * of_run.T[:, :, None, None]).permute(1, 2, 0, 3)
     spaced = spread.new_zeros((n_runs, m, n_classes, d))
     spaced.scatter_(3, batch.lost[:, None, None, :].expand(spread.shape), spread)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +71,7 @@ class Block:
     Attributes
     ----------
     X : (n, d) float32 or float64, C-contiguous
-        The cells; NaN is missing.
+        The cells; NaN is missing. Cells, weights and labels may also be tensors on one device.
     weight : (n,) float64
         Weight of each row.
     labels : (n,) int64
@@ -81,9 +82,9 @@ class Block:
         A cache that models may fill; losing it may cost time, never correctness.
     """
 
-    X: np.ndarray
-    weight: np.ndarray
-    labels: np.ndarray
+    X: Any
+    weight: Any
+    labels: Any
     patterns: Patterns
     local: dict = field(default_factory=dict, compare=False)
 

@@ -1,7 +1,11 @@
 """`TorchSource`: rows of a tensor, on whatever device it lies."""
 
 import numpy as np
-import torch
+
+try:
+    import torch
+except ImportError as error:
+    raise ImportError("TorchSource needs torch; install it with: pip install tacit[gpu]") from error
 
 from .base import Source, default_block_rows
 from .block import Block, Patterns
@@ -51,11 +55,7 @@ class TorchSource(Source):
         self._whole: dict = {}
         starts = range(0, self.n_rows, self.block_rows)
         self._blocks = [self._ingest(slice(start, start + self.block_rows)) for start in starts]
-
-    @property
-    def n_blocks(self):
-        """Blocks the rows are cut into at present."""
-        return len(self._blocks)
+        self.n_blocks = len(self._blocks)
 
     def _ingest(self, rows):
         X = self.X[rows]
@@ -72,7 +72,7 @@ class TorchSource(Source):
         return Patterns.of(X.cpu().numpy())
 
     def __len__(self):
-        return self.n_blocks
+        return len(self._blocks)
 
     def __iter__(self):
         return iter(self._blocks)
@@ -104,6 +104,7 @@ class TorchSource(Source):
             self._ingest(slice(first, middle)),
             self._ingest(slice(middle, first + n_rows)),
         ]
+        self.n_blocks = len(self._blocks)
 
     def eligible(self):
         return torch.nonzero(self.weight > 0)[:, 0].cpu().numpy()
