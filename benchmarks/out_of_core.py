@@ -1,7 +1,7 @@
 """Fit a Parquet file that need not fit in memory: ``python -m benchmarks.out_of_core FOLDER [--rows 50000000]``.
 
-Writes the file once (16 float32 columns, 64 bytes a row), fits a mixture of 16 full Gaussians to it in a process of its own, and compares a
-step's time with ten times that of the same arithmetic on a tenth of the rows in memory, and its peak memory with the file's size.
+Writes the file once (16 float32 columns, 64 bytes a row), fits a mixture of 16 full Gaussians to it in a process of its own, and
+compares a step's time with ten times that of the same arithmetic on a tenth of the rows in memory.
 """
 
 import argparse

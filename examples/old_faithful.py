@@ -11,7 +11,12 @@ import numpy as np
 
 from tacit.mixture import GaussianMixture
 
-path = sys.argv[1] if len(sys.argv) > 1 else Path(os.environ["TACIT_DATA"]) / "faithful" / "faithful.csv"
+if len(sys.argv) > 1:
+    path = Path(sys.argv[1])
+elif "TACIT_DATA" in os.environ:
+    path = Path(os.environ["TACIT_DATA"]) / "faithful" / "faithful.csv"
+else:
+    sys.exit("give the path of faithful.csv, or set TACIT_DATA to the folder of published data sets")
 X = np.genfromtxt(path, delimiter=",", skip_header=1)[:, -2:]
 
 two = GaussianMixture(2, tol=1e-12, max_iter=2000, random_state=0).fit(X)

@@ -40,6 +40,7 @@ def test_family_skeleton_has_every_property(skeleton):
     Exponential = skeleton(0, "family_skeleton").Exponential
     rows = np.random.default_rng(0).exponential([[1.0, 5.0, 2.0]], size=(200, 3))
     check_family(Exponential(), rows)
+    exec(blocks("CONTRIBUTING.md")[1], {"Exponential": Exponential})
     check_model(Mixture(Exponential(), 2), with_holes(rows))
     with pytest.raises(ValueError, match=r"X holds -1"):
         Exponential().check(-np.ones((2, 2)))
@@ -47,7 +48,7 @@ def test_family_skeleton_has_every_property(skeleton):
 
 def test_model_skeleton_learns(skeleton):
     X = with_holes(gaussian_rows())
-    model = skeleton(1, "model_skeleton").Columns()
+    model = skeleton(2, "model_skeleton").Columns()
     check_model(model, X)
     learned = fit(model, ArraySource(X), model.init(Block.of(X), None)).params
     np.testing.assert_allclose(learned.mean, np.nanmean(X, axis=0))

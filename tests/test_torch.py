@@ -8,7 +8,7 @@ import pytest
 
 from tacit.engine import fit
 from tacit.families import FullGaussian
-from tacit.mixture import Mixture
+from tacit.mixture import GaussianMixture, Mixture
 from tacit.source import ArraySource
 from tacit.testing import close
 
@@ -167,3 +167,15 @@ def test_without_torch_the_error_names_the_extra(monkeypatch):
     monkeypatch.delitem(sys.modules, "tacit.source.torch")
     with pytest.raises(ImportError, match=r"pip install tacit\[gpu\]"):
         importlib.import_module("tacit.source.torch")
+
+
+def test_estimators_take_tensors():
+    X = with_holes(gaussian_rows())
+    tensor = torch.tensor(X)
+    array, same = (GaussianMixture(3, random_state=0).fit(rows) for rows in (X, tensor))
+    np.testing.assert_allclose(same.means_, array.means_, rtol=1e-10)
+    np.testing.assert_allclose(same.predict_proba(tensor), array.predict_proba(X), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(same.impute(tensor), array.impute(X), rtol=1e-8)
+    single = GaussianMixture(3, random_state=0).fit(tensor.float(), sample_weight=np.full(len(X), 2.0))
+    assert single.means_.dtype == single.predict_proba(tensor.float()).dtype == np.float32
+    np.testing.assert_allclose(single.means_, array.means_, rtol=1e-3, atol=1e-3)

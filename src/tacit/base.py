@@ -2,6 +2,7 @@
 
 import hashlib
 import numbers
+import os
 import warnings
 from functools import partial
 
@@ -24,6 +25,7 @@ from .engine import (
     short_runs,
 )  # fmt: skip
 from .engine.restarts import SAMPLE_ROWS
+from .kernels import backend
 from .source import ArraySource, Source
 from .source.dask import DaskSource, is_dask
 from .source.parquet import ParquetSource, ParquetWriter, is_arrow
@@ -109,6 +111,11 @@ class EMEstimator(DensityMixin, BaseEstimator):
             columns = None if reset else list(getattr(self, "feature_names_in_", [])) or None
             X = kind(X, columns, weight=weight, labels=labels, n_jobs=self.n_jobs)
             weight = labels = None
+        if backend(X) == "torch":
+            from .source.torch import TorchSource
+
+            weight, labels = check_weight(weight, len(X)), self._check_labels(labels, len(X))
+            X, weight, labels = TorchSource(X, weight, labels), None, None
         if isinstance(X, Source):
             if weight is not None or labels is not None:
                 raise ValueError("a source carries its own weights and labels; give sample_weight and y to the source.")
@@ -129,6 +136,8 @@ class EMEstimator(DensityMixin, BaseEstimator):
             if getattr(source, "columns", None):
                 self.feature_names_in_ = np.array(source.columns, dtype=object)
             source.n_classes = getattr(self, "n_components", None)
+            if source.n_rows < 2:
+                raise ValueError(f"Found array with {source.n_rows} sample(s); at least 2 are needed.")
             if hasattr(source, "observed"):
                 self._check_observed(source.observed)
         elif getattr(source, "columns", None) and hasattr(self, "feature_names_in_"):
@@ -225,6 +234,8 @@ class EMEstimator(DensityMixin, BaseEstimator):
         """function(block) over all blocks: one array, or columns of a Parquet file where `out` is given."""
         check_is_fitted(self)
         source = self._open(X)
+        if out is not None:
+            _check_out(X, out)
         if out is None:
             return np.concatenate(list(source.map(function)))
         with ParquetWriter(out) as writer:
@@ -290,6 +301,18 @@ class EMEstimator(DensityMixin, BaseEstimator):
         return deviance + 2 * p
 
 
+def _check_out(X, out):
+    """Refuse to write results over the rows they are made from, or under a name that misleads."""
+    if os.path.splitext(out)[1].lower() in (".csv", ".tsv", ".txt", ".xlsx", ".json"):
+        raise ValueError(f"out={os.fspath(out)!r} would be a Parquet file by another name; end it in .parquet.")
+    if isinstance(X, (str, os.PathLike)):
+        inside = os.path.realpath(out) == os.path.realpath(X) or os.path.dirname(
+            os.path.realpath(out)
+        ) == os.path.realpath(X)
+        if inside:
+            raise ValueError(f"out={os.fspath(out)!r} would write over the rows that are read; choose another place.")
+
+
 def _settled(value):
     """A setting as text that says all of it."""
     if isinstance(value, np.random.RandomState):
@@ -299,7 +322,7 @@ def _settled(value):
 
 def _like(block, values):
     """Values in the precision of the block."""
-    return values.astype(block.X.dtype)
+    return values.astype(block.dtype)
 
 
 def _online_start(model, source, start):
@@ -420,6 +443,13 @@ class LatentClassEstimator(EMEstimator):
             # Targets of another task, as a pipeline passes them on: scikit-learn's mixtures ignore them too.
             warnings.warn(f"{fault}. y is ignored.", UserWarning, stacklevel=3)
             return None
+        if (labels >= 0).all():
+            warnings.warn(
+                "y gives every row's class, so the classes are estimated from it in one pass; leave y out for an "
+                "unsupervised fit.",
+                UserWarning,
+                stacklevel=3,
+            )
         return None if (labels < 0).all() else labels.astype(np.int64)
 
     def fit_predict(self, X, y=None, sample_weight=None):

@@ -57,6 +57,9 @@ def save(estimator, path):
     >>> tacit.load(path).means_
     array([[2., 3.]])
     """
+    if type(estimator).__name__ not in CLASSES:
+        known = ", ".join(name for name, (module, _) in CLASSES.items() if module.startswith("tacit"))
+        raise TypeError(f"{type(estimator).__name__} cannot be saved; save takes a fitted {known}.")
     arrays: dict[str, np.ndarray] = {}
     manifest = {"format": FORMAT, "version": __version__, "estimator": _encode(estimator, arrays)}
     write_archive(path, manifest, arrays)
@@ -132,8 +135,11 @@ def _encode_estimator(estimator, name, arrays):
     content = {"class": name, "settings": settings, "fitted": fitted}
     online = getattr(estimator, "_online", None)
     if online is not None:
-        stats = {key: _encode(np.asarray(value), arrays) for key, value in online.stats.to_dict().items()}
-        content["online"] = {"steps": online.steps, "stats": stats}
+        records = {"params": online.params, "stats": online.stats}
+        content["online"] = {"steps": online.steps} | {
+            name: {key: _encode(value, arrays) for key, value in record.to_dict().items()}
+            for name, record in records.items()
+        }
     return content
 
 
@@ -182,14 +188,21 @@ def _decode_estimator(content, arrays):
         setattr(estimator, key, _decode(value, arrays))
     if isinstance(getattr(estimator, "fit_", None), Fit):
         fit = estimator.fit_
-        params = estimator._params()
+        params, estimator._online = estimator._params(), None
         estimator.fit_ = Fit(params, fit.trace, fit.reason, fit.converged, fit.interrupted, fit.failures)
         if "online" in content:
             # Statistics of any row have the shapes to read saved ones into.
-            shapes = estimator._model().e_step(params, Block.of(np.zeros((1, estimator.n_features_in_))))
-            stats = {key: _decode(value, arrays) for key, value in content["online"]["stats"].items()}
-            for key, value in shapes.to_dict().items():
-                if np.shape(stats[key]) != value.shape:
-                    raise ValueError(f"statistic {key!r} has shape {np.shape(stats[key])}, not {value.shape}")
-            estimator._online = Online(params, shapes.from_dict(stats), int(content["online"]["steps"]))
+            stats = estimator._model().e_step(params, Block.of(np.zeros((1, estimator.n_features_in_))))
+            online = content["online"]
+            params = _decode_record(online["params"], arrays, params)
+            estimator._online = Online(params, _decode_record(online["stats"], arrays, stats), int(online["steps"]))
     return estimator
+
+
+def _decode_record(content, arrays, like):
+    """A record of arrays with the shapes of `like`."""
+    flat = {key: _decode(value, arrays) for key, value in content.items()}
+    for key, value in like.to_dict().items():
+        if np.shape(flat[key]) != value.shape:
+            raise ValueError(f"{key!r} has shape {np.shape(flat[key])}, not {value.shape}")
+    return like.from_dict(flat)

@@ -179,7 +179,7 @@ def test_a_fit_without_interruption_is_not_changed_by_its_checkpoint(tmp_path):
 
 def test_the_file_is_written_no_more_often_than_asked(tmp_path, monkeypatch):
     written = []
-    monkeypatch.setattr(tacit.engine.checkpoint, "write_archive", lambda *a: written.append(a))
+    monkeypatch.setattr(tacit.engine.checkpoint, "write_archive", lambda *a, **k: written.append(a))
     mixture(n_init=1).fit(rows(), checkpoint=tmp_path / "state", checkpoint_every=3600.0)
     assert not written
     mixture(n_init=1).fit(rows(), checkpoint=tmp_path / "state", checkpoint_every=0.0)
@@ -413,7 +413,7 @@ def test_a_full_disk_is_a_warning_and_the_last_checkpoint_stays(tmp_path, monkey
     X, path = rows(), tmp_path / "state"
     content = kept(X, path, at=6).read_bytes()
 
-    def full(*arguments):
+    def full(*arguments, **settings):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:

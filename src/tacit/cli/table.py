@@ -75,6 +75,8 @@ def read_table(path, columns=None):
     """
     if os.path.isdir(path):
         raise ValueError(f"{path} is a folder; give a CSV file.")
+    if not os.path.exists(path):
+        raise ValueError(f"there is no file {path}.")
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             sample = file.read(65536)
@@ -113,7 +115,9 @@ def _typed(path, header, rows, columns):
         if text is not None:
             if columns:
                 raise ValueError(f"column {name!r} holds {text!r}, which is not a number.")
-            left_out[name] = "text"
+            found = sum(cell is not None for cell in cells)
+            mostly = f": {text!r} among {found} numbers" if found > len(cells) / 2 else ""
+            left_out[name] = f"text{mostly}"
             continue
         values = np.array(cells)
         reason = _why_not(values)

@@ -65,7 +65,7 @@ class Checkpoint:
         self.path, self.template, self.identity = os.fspath(path), template, identity
         self.every, self.rng = every, rng
         self.run, self.best, self.failures = 1, None, []
-        self.pending = None
+        self.pending: Any = None
         self.written = time.monotonic()
 
     def offer(self, params, trace, step):
@@ -90,7 +90,8 @@ class Checkpoint:
         if self.pending is None:
             return
         try:
-            write_archive(self.path, *self.pending, temporary=f"{self.path}.part")
+            scalars, arrays = self.pending
+            write_archive(self.path, scalars, arrays, temporary=f"{self.path}.part")
         except OSError as error:
             # The fit is worth more than its checkpoint; the last one is still there.
             warnings.warn(

@@ -11,7 +11,7 @@ from ..engine import ACCELERATORS, short_runs
 from ..engine.trace import CRITERIA
 from ..families import GAUSSIANS
 from ..families.gaussian import invert_triangle, location_and_scale
-from ..source import Block
+from ..source import Block, is_streamed
 from .model import Mixture, MixtureParams, block_weights
 from .seeds import INITS, assign
 
@@ -277,7 +277,9 @@ class GaussianMixture(LatentClassEstimator):
         return result[:, 0], result[:, 1:]
 
     def draw_missing(self, X, n_draws=1, random_state=None):
-        """Draw missing cells from their posterior, for multiple imputation.
+        """Draw missing cells given the observed ones, for multiple imputation.
+
+        The fitted parameters are held fixed: with few rows, refit to bootstrap samples to add their uncertainty.
 
         Parameters
         ----------
@@ -294,6 +296,8 @@ class GaussianMixture(LatentClassEstimator):
         """
         check_number("n_draws", n_draws, numbers.Integral, 1)
         check_is_fitted(self)
+        if is_streamed(X):
+            raise ValueError("draw_missing takes rows in memory; read the part you need first.")
         block = Block.of(self._validate(X, reset=False))
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
         model, params = self._model(), self._params()
@@ -309,7 +313,7 @@ class GaussianMixture(LatentClassEstimator):
             resp = model.posterior(params, block)[0]
             filled, cov = model.family.complete(params.components, block, resp, **settings)
             both = np.concatenate([filled[:, None], cov], axis=1) if len(cov) else filled
-            return both.astype(block.X.dtype)
+            return both.astype(block.dtype)
 
         return self._apply(X, fill, out, names)
 

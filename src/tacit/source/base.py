@@ -5,6 +5,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -53,7 +54,7 @@ class Source:
     n_features: int
     dtype: np.dtype = np.dtype(np.float64)
     labelled: bool = False  # every row's class is known and no cell is missing
-    columns: list | None = None
+    columns: Any = None
     n_classes: int | None = None
     n_jobs: int = 1
     n_blocks: int | None = None

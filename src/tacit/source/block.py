@@ -38,7 +38,7 @@ class Patterns:
             missing = np.isnan(X)
         if missing is None or not missing.any():
             return cls(np.arange(n_rows, dtype=np.int32), np.array([0, n_rows]), np.zeros((1, d), bool))
-        packed = np.packbits(missing, axis=1)
+        packed = np.ascontiguousarray(np.packbits(missing, axis=1))
         keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
         order = np.argsort(keys, kind="stable")
         keys = keys[order]
@@ -96,6 +96,11 @@ class Block:
         weight = np.ones(n) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
         labels = np.full(n, -1) if labels is None else np.ascontiguousarray(labels, dtype=np.int64)
         return cls(X, weight, labels, patterns or Patterns.of(X), {} if local is None else local)
+
+    @property
+    def dtype(self):
+        """NumPy's name for the precision of the cells."""
+        return np.dtype(str(self.X.dtype).removeprefix("torch."))
 
     @property
     def observed(self):

@@ -1,5 +1,6 @@
 """`ParquetSource`: rows of Parquet files, Arrow datasets and streams, read in blocks and never held at once."""
 
+import logging
 import os
 import queue
 import tempfile
@@ -14,6 +15,7 @@ from .block import Block, Patterns
 
 __all__ = ["ParquetSource", "ParquetWriter", "is_arrow"]
 
+log = logging.getLogger("tacit")
 READ_AHEAD = 4
 STRIPE = 2048
 
@@ -108,7 +110,8 @@ class ParquetSource(Source):
 
     def _agree(self, names):
         """Every file must have the columns, as numbers; they are read in the widest of their types."""
-        pa, types = _arrow(), {}
+        pa = _arrow()
+        types: dict[str, set] = {}
         for path, schema in self._files:
             for name in names:
                 if name not in schema.names:
@@ -122,7 +125,8 @@ class ParquetSource(Source):
                 types.setdefault(name, set()).add(kind)
         if any(len(kinds) > 1 for kinds in types.values()):
             chosen = [(name, kinds.pop() if len(kinds) == 1 else pa.float64()) for name, kinds in types.items()]
-            self.dataset = self.dataset.replace_schema(pa.schema(chosen))
+            paths = [path for path, _ in self._files]
+            self.dataset = pa.dataset.dataset(paths, schema=pa.schema(chosen), format="parquet")
 
     def _numeric_columns(self):
         """Columns that are numbers in at least one file, in the order they are met."""
@@ -149,6 +153,9 @@ class ParquetSource(Source):
                     f"column {name!r} holds {self.dataset.schema.field(name).type}, which is not a number."
                 )
         found = list(columns or [name for name in numeric if name not in special])
+        left_out = [name for name in present if name not in numeric]
+        if columns is None and left_out:
+            log.info("%s: columns that are no numbers are left out: %s", self.name, ", ".join(left_out))
         if not found:
             raise ValueError(f"{self.name!r} has no numeric column; it has {', '.join(present)}.")
         self._agree([*found, *special])
@@ -272,6 +279,7 @@ class ParquetSource(Source):
         whole = ParquetSource(
             table, self.columns, weight=self.weight, labels=self.labels, block_rows=table.num_rows, n_jobs=1
         )
+        whole.n_classes = self.n_classes
         return whole._block(table)
 
 

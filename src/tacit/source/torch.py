@@ -45,6 +45,7 @@ class TorchSource(Source):
         self.X = self.X.contiguous()
         device = self.X.device
         self.n_rows, self.n_features = self.X.shape
+        self.dtype = np.dtype(str(self.X.dtype).removeprefix("torch."))
         # A single number seen as often as there are rows takes no memory.
         one, unknown = torch.ones(1, dtype=torch.float64, device=device), torch.full((1,), -1, device=device)
         self.weight = one.expand(self.n_rows) if weight is None else torch.as_tensor(weight, device=device).double()
