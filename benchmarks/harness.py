@@ -1,10 +1,10 @@
 """How rivals are compared: interleaved runs, medians, equal results checked, memory measured in fresh processes."""
 
 import multiprocessing
-import resource
 import statistics
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 __all__ = ["Job", "measure", "table"]
 
@@ -49,10 +49,17 @@ def _timed(function, data):
 
 def _peak(function, make, pipe):
     data = make()
-    function(data[:2000] if hasattr(data, "__getitem__") and not isinstance(data, tuple) else data)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    function(data[:2000])  # imports and compiles
+    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+    before = _memory_line("VmRSS")
     function(data)
-    pipe.send((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+    pipe.send((_memory_line("VmHWM") - before) / 1024)
+
+
+def _memory_line(name):
+    """Kilobytes under a name in this process's status."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith(name)).split()[1])
 
 
 def _memory(function, make):

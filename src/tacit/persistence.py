@@ -59,7 +59,7 @@ def save(estimator, path):
     """
     if type(estimator).__name__ not in CLASSES:
         known = ", ".join(name for name, (module, _) in CLASSES.items() if module.startswith("tacit"))
-        raise TypeError(f"{type(estimator).__name__} cannot be saved; save takes a fitted {known}.")
+        raise TypeError(f"{estimator!r} cannot be saved; save takes a fitted {known}.")
     arrays: dict[str, np.ndarray] = {}
     manifest = {"format": FORMAT, "version": __version__, "estimator": _encode(estimator, arrays)}
     write_archive(path, manifest, arrays)

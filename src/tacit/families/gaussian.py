@@ -106,6 +106,9 @@ class Gaussian(Family):
     def start(self, block, resp):
         """Class means, and for every class the pooled covariance within classes."""
         origin, scale = location_and_scale(block)
+        if resp.shape[1] == 1 and not block.patterns.is_complete:
+            # One class has nothing to be told apart from: EM itself fills the cells soon enough.
+            return self.params(origin[None], self.pool(np.diag(scale), 1), origin, scale)
         X = self.fill(block) - origin
         resp = resp * block.weight[:, None]
         counts = resp.sum(axis=0)

@@ -135,6 +135,8 @@ class GaussianImputer(TransformerMixin, BaseEstimator):
         mixture = GaussianMixture(
             self.n_components, covariance_type=self.covariance_type, tol=self.tol, max_iter=self.max_iter,
             reg_covar=self.reg_covar, random_state=self.random_state, n_jobs=self.n_jobs, callback=self.callback,
+            # The path of one Gaussian is smooth enough to extrapolate from the first step.
+            accelerate="anderson" if self.n_components == 1 else "auto",
         )  # fmt: skip
         if is_streamed(X):
             self._check_streamable()

@@ -26,6 +26,7 @@ LOG_2PI = math.log(2 * math.pi)
 def invert(A, size):
     """Replace the leading block of A by its inverse through Cholesky; return its log determinant."""
     log_det = 0.0
+    pivots = 1.0  # one logarithm for many pivots
     for i in range(size):
         for j in range(i + 1):
             total = A[i, j]
@@ -33,13 +34,16 @@ def invert(A, size):
             for h in range(j):
                 total -= A[i, h] * A[j, h]
             if i == j:
-                total = math.sqrt(max(total, least))
-                log_det += 2.0 * math.log(total)
-                A[i, i] = total
+                total = max(total, least)
+                pivots *= total
+                if not 1e-100 < pivots < 1e100:
+                    log_det += math.log(pivots)
+                    pivots = 1.0
+                A[i, i] = 1.0 / math.sqrt(total)
             else:
-                A[i, j] = total / A[j, j]
+                A[i, j] = total * A[j, j]
+    log_det += math.log(pivots)
     for i in range(size):
-        A[i, i] = 1.0 / A[i, i]
         for j in range(i):
             total = 0.0
             for h in range(j, i):
@@ -102,13 +106,13 @@ def split_cells(missing, pattern, lost, seen):
     """Indices of the missing and observed cells of a pattern; return how many are missing."""
     n_lost = 0
     n_seen = 0
+    # Both lists are written and one end moves: patterns are random, so a branch would be guessed wrong half of the time.
     for j in range(missing.shape[1]):
-        if missing[pattern, j]:
-            lost[n_lost] = j
-            n_lost += 1
-        else:
-            seen[n_seen] = j
-            n_seen += 1
+        gone = np.int64(missing[pattern, j])
+        lost[n_lost] = j
+        seen[n_seen] = j
+        n_lost += gone
+        n_seen += 1 - gone
     return n_lost
 
 
@@ -119,8 +123,8 @@ def condition(X, rows, missing, bounds, mean, precision, covariance, log_det, de
     Fills deviation (rows, d) with E[x | x_O] − μ, spread (segments, m·m) with C and log_prob with the observed density.
     """
     d = mean.size
-    lost = np.empty(d, np.int64)
-    seen = np.empty(d, np.int64)
+    lost = np.empty(d + 1, np.int64)
+    seen = np.empty(d + 1, np.int64)
     gain = np.empty((d, d))
     n = deviation.shape[0]
     for i in range(n):
@@ -226,8 +230,8 @@ def conditional(
     evidence = np.empty(BATCH)
     weighted = np.empty((BATCH, d))
     square = np.empty((d, d))
-    lost = np.empty(d, np.int64)
-    seen = np.empty(d, np.int64)
+    lost = np.empty(d + 1, np.int64)
+    seen = np.empty(d + 1, np.int64)
     loglik = 0.0
     start = 0
     while start < rows.size:
@@ -278,8 +282,8 @@ def complete(X, rows, starts, missing, mean, precision, covariance, log_det, res
     n_classes, d = mean.shape
     work = workspace(n_classes, d)
     ignored = np.empty(BATCH)
-    lost = np.empty(d, np.int64)
-    seen = np.empty(d, np.int64)
+    lost = np.empty(d + 1, np.int64)
+    seen = np.empty(d + 1, np.int64)
     wanted = cov.shape[0] > 0
     start = 0
     while start < rows.size:
@@ -320,8 +324,8 @@ def draw(X, rows, starts, missing, mean, precision, covariance, log_det, classes
     n_classes, d = mean.shape
     work = workspace(n_classes, d)
     ignored = np.empty(BATCH)
-    lost = np.empty(d, np.int64)
-    seen = np.empty(d, np.int64)
+    lost = np.empty(d + 1, np.int64)
+    seen = np.empty(d + 1, np.int64)
     start = 0
     while start < rows.size:
         end, bounds = cut_batch(start, rows.size, starts, missing, n_classes)

@@ -310,7 +310,8 @@ class GaussianMixture(LatentClassEstimator):
         model, params = self._model(), self._params()
 
         def fill(block):
-            resp = model.posterior(params, block)[0]
+            one = self.n_components == 1
+            resp = np.ones((len(block), 1)) if one else model.posterior(params, block)[0]
             filled, cov = model.family.complete(params.components, block, resp, **settings)
             both = np.concatenate([filled[:, None], cov], axis=1) if len(cov) else filled
             return both.astype(block.dtype)

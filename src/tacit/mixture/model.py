@@ -60,6 +60,8 @@ class Mixture:
 
     def init(self, sample, rng):
         """A random start from a sample of rows."""
+        if self.one_start:
+            return MixtureParams(np.ones(1), self.family.start(sample, np.ones((len(sample), 1))))
         resp = seed_responsibilities(self.family, sample, self.n_components, rng, self.init_method)
         weight = block_weights(resp, sample)
         return MixtureParams(weight, self.family.start(sample, resp))
