@@ -108,7 +108,7 @@ def split_cells(missing, pattern, lost, seen):
     n_seen = 0
     # Both lists are written and one end moves: patterns are random, so a branch would be guessed wrong half of the time.
     for j in range(missing.shape[1]):
-        gone = np.int64(missing[pattern, j])
+        gone = int(missing[pattern, j])
         lost[n_lost] = j
         seen[n_seen] = j
         n_lost += gone

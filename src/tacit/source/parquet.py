@@ -76,9 +76,6 @@ class ParquetSource(Source):
         self.weight, self.labels = weight, labels
         self.columns = self._check_columns(columns)
         self.n_features = len(self.columns)
-        kinds = [self.dataset.schema.field(name).type for name in self.columns]
-        small = all(kind.bit_width <= 32 and _arrow().types.is_floating(kind) for kind in kinds)
-        self.dtype = np.dtype(np.float32 if small else np.float64)
         self.n_rows = self._count()
         self.n_jobs = n_cores() if n_jobs in (None, -1) else n_jobs
         row_bytes = self.dtype.itemsize * self.n_features
@@ -109,9 +106,8 @@ class ParquetSource(Source):
         return dataset
 
     def _agree(self, names):
-        """Every file must have the columns, as numbers; they are read in the widest of their types."""
-        pa = _arrow()
-        types: dict[str, set] = {}
+        """Types of the columns over all files, each of which must have them as numbers."""
+        types: dict[str, set] = {name: set() for name in names}
         for path, schema in self._files:
             for name in names:
                 if name not in schema.names:
@@ -122,11 +118,8 @@ class ParquetSource(Source):
                     raise ValueError(
                         f"column {name!r} is {kind} in the file {path!r} but {other} in others; rewrite that file."
                     )
-                types.setdefault(name, set()).add(kind)
-        if any(len(kinds) > 1 for kinds in types.values()):
-            chosen = [(name, kinds.pop() if len(kinds) == 1 else pa.float64()) for name, kinds in types.items()]
-            paths = [path for path, _ in self._files]
-            self.dataset = pa.dataset.dataset(paths, schema=pa.schema(chosen), format="parquet")
+                types[name].add(kind)
+        return types
 
     def _numeric_columns(self):
         """Columns that are numbers in at least one file, in the order they are met."""
@@ -158,7 +151,12 @@ class ParquetSource(Source):
             log.info("%s: columns that are no numbers are left out: %s", self.name, ", ".join(left_out))
         if not found:
             raise ValueError(f"{self.name!r} has no numeric column; it has {', '.join(present)}.")
-        self._agree([*found, *special])
+        types = self._agree([*found, *special])
+        for name in found:
+            types[name] |= set() if self._files else {self.dataset.schema.field(name).type}
+        floating = _arrow().types.is_floating
+        small = all(floating(kind) and kind.bit_width <= 32 for name in found for kind in types[name])
+        self.dtype = np.dtype(np.float32 if small else np.float64)
         return found
 
     def _count(self):
@@ -169,29 +167,42 @@ class ParquetSource(Source):
 
     # Reading
 
-    def _batches(self):
-        """Record batches of exactly `block_rows` rows, but for the last; decoded one batch ahead of need."""
+    def _decoded(self):
+        """Record batches of the columns in use, as they are decoded."""
         pa = _arrow()
         wanted = [*self.columns, *(name for name in (self.weight, self.labels) if name is not None)]
-        batches = self.dataset.to_batches(
-            columns=wanted, batch_size=self.block_rows, batch_readahead=2, fragment_readahead=1, use_threads=False
-        )
+        if not self._files:
+            options = pa.dataset.ParquetFragmentScanOptions(pre_buffer=False)
+            kind = {"fragment_scan_options": options} if "Parquet" in str(getattr(self.dataset, "format", "")) else {}
+            yield from self.dataset.to_batches(
+                columns=wanted,
+                batch_size=self.block_rows,
+                batch_readahead=2,
+                fragment_readahead=1,
+                use_threads=False,
+                **kind,
+            )
+        for path, _ in self._files:
+            # A dataset's scanner reads far ahead of its consumer; one file after the other, a megabyte at a time, does not.
+            with pa.parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
+                yield from file.iter_batches(batch_size=self.block_rows, columns=wanted, use_threads=False)
+
+    def _batches(self):
+        """Lists of record batches that hold `block_rows` rows together, but for the last."""
         held, n_held = [], 0
         try:
-            for batch in batches:
-                if not batch.num_rows:
-                    continue
+            for batch in self._decoded():
                 held.append(batch)
                 n_held += batch.num_rows
                 while n_held >= self.block_rows:
-                    table = pa.Table.from_batches(held)
-                    yield table.slice(0, self.block_rows)
-                    held = table.slice(self.block_rows).to_batches()
-                    n_held -= self.block_rows
-        except (pa.ArrowInvalid, OSError) as error:
+                    spare = n_held - self.block_rows
+                    last = held.pop()
+                    yield [*held, last.slice(0, last.num_rows - spare)]
+                    held, n_held = [last.slice(last.num_rows - spare)], spare
+        except (_arrow().ArrowInvalid, OSError) as error:
             raise ValueError(f"{self.name!r} could not be read to its end: {error}") from None
         if n_held:
-            yield pa.Table.from_batches(held)
+            yield held
 
     def _read_ahead(self):
         """Batches from a thread that stays a few ahead."""
@@ -218,69 +229,73 @@ class ParquetSource(Source):
             stop.set()
             thread.join()
 
-    def _block(self, table):
-        n = table.num_rows
+    def _block(self, batches):
+        n = sum(batch.num_rows for batch in batches)
         X = np.empty((n, self.n_features), self.dtype)
-        columns = [_column(table, name) for name in self.columns]
-        for start in range(0, n, STRIPE):  # few enough rows to stay in cache while column after column is laid in
-            stripe = X[start : start + STRIPE]
-            for j, column in enumerate(columns):
-                stripe[:, j] = column[start : start + STRIPE]
-        patterns = self._whole if n == self.block_rows else None
+        at = 0
+        for batch in batches:
+            columns = [_column(batch, name) for name in self.columns]
+            for start in range(0, batch.num_rows, STRIPE):  # few enough to stay in cache while columns are laid in
+                stripe = X[at + start : at + min(start + STRIPE, batch.num_rows)]
+                for j, column in enumerate(columns):
+                    stripe[:, j] = column[start : start + STRIPE]
+            at += batch.num_rows
+        return Block.of(X, self._weights(batches, n), self._classes(batches, n), self._patterns(X))
+
+    def _patterns(self, X):
         with np.errstate(all="ignore"):
             total = X.sum()
-        if not np.isfinite(total):
-            if np.isinf(X).any():
-                raise ValueError(f"{self.name!r} contains infinity; replace it or leave the cell empty.")
-            patterns = Patterns.of(X)
-        weight, labels = self._one[:n], self._unknown[:n]
-        if self.weight is not None:
-            weight = _column(table, self.weight).astype(np.float64)
-            bad = weight[~(np.isfinite(weight) & (weight >= 0))]
-            if bad.size:
-                raise ValueError(f"sample_weight holds {bad[0]:g}; weights must be finite and not negative.")
-        if self.labels is not None:
-            values = _column(table, self.labels)
-            labels = np.where(np.isnan(values), -1, values)
-            most = np.inf if self.n_classes is None else self.n_classes
-            bad = labels[(labels < -1) | (labels >= most) | (labels != np.floor(labels))]
-            if bad.size:
-                raise ValueError(
-                    f"y holds {bad[0]:g}, which is no class; known classes are 0 to {most - 1:g}, and −1 stands for unknown."
-                )
-            labels = labels.astype(np.int64)
-        return Block.of(X, weight, labels, patterns)
+        if np.isfinite(total):
+            return self._whole if len(X) == self.block_rows else None
+        if np.isinf(X).any():
+            name = self.columns[int(np.argmax(np.isinf(X).any(axis=0)))]
+            raise ValueError(f"{self.name!r} contains infinity in column {name!r}; replace it or leave the cell empty.")
+        return Patterns.of(X)
+
+    def _weights(self, batches, n):
+        if self.weight is None:
+            return self._one[:n] if n <= self.block_rows else None
+        weight = np.concatenate([_column(batch, self.weight) for batch in batches]).astype(np.float64)
+        bad = weight[~(np.isfinite(weight) & (weight >= 0))]
+        if bad.size:
+            raise ValueError(f"sample_weight holds {bad[0]:g}; weights must be finite and not negative.")
+        return weight
+
+    def _classes(self, batches, n):
+        if self.labels is None:
+            return self._unknown[:n] if n <= self.block_rows else None
+        values = np.concatenate([_column(batch, self.labels) for batch in batches])
+        labels = np.where(np.isnan(values), -1, values)
+        most = np.inf if self.n_classes is None else self.n_classes
+        bad = labels[(labels < -1) | (labels >= most) | (labels != np.floor(labels))]
+        if bad.size:
+            raise ValueError(
+                f"y holds {bad[0]:g}, which is no class; known classes are 0 to {most - 1:g}, and −1 stands for unknown."
+            )
+        return labels.astype(np.int64)
 
     def __iter__(self):
         return map(self._block, self._read_ahead())
 
     def map(self, function):
         """Yield function(block) for every block, in order; blocks are made from batches on the worker threads."""
-        batches = _Batches(self._read_ahead, self)
-        return batches.map(lambda table: function(self._block(table)))
+        return _Batches(self._read_ahead, self).map(lambda batches: function(self._block(batches)))
 
     def eligible(self):
         if self.weight is None:
             return np.arange(self.n_rows)
-        tables = self.dataset.to_batches(columns=[self.weight])
-        weight = np.concatenate([_column(_arrow().Table.from_batches([t]), self.weight) for t in tables])
-        return np.flatnonzero(weight > 0)
+        return np.flatnonzero(np.concatenate([self._weights(batches, 0) for batches in self._read_ahead()]) > 0)
 
     def take(self, rows):
         start, found = 0, []
-        for table in self._read_ahead():
-            end = start + table.num_rows
-            inside = rows[np.searchsorted(rows, start) : np.searchsorted(rows, end)] - start
-            if len(inside):
-                found.append(table.take(inside))
-            start = end
-        # Of any size, so made by another source of the same columns.
-        table = _arrow().concat_tables(found)
-        whole = ParquetSource(
-            table, self.columns, weight=self.weight, labels=self.labels, block_rows=table.num_rows, n_jobs=1
-        )
-        whole.n_classes = self.n_classes
-        return whole._block(table)
+        for batches in self._read_ahead():
+            for batch in batches:
+                end = start + batch.num_rows
+                inside = rows[np.searchsorted(rows, start) : np.searchsorted(rows, end)] - start
+                if len(inside):
+                    found.append(batch.take(_arrow().array(inside)))
+                start = end
+        return self._block(found)
 
 
 class _Batches(Source):
@@ -305,11 +320,9 @@ def _put(ready, item, stop):
     return False
 
 
-def _column(table, name):
+def _column(batch, name):
     """A column as floats, NaN where null."""
-    column = table.column(name)
-    chunks = [chunk.to_numpy(zero_copy_only=False) for chunk in column.chunks]
-    values = chunks[0] if len(chunks) == 1 else np.concatenate(chunks)
+    values = batch.column(batch.schema.get_field_index(name)).to_numpy(zero_copy_only=False)
     return values if values.dtype.kind == "f" else values.astype(np.float64)
 
 
