@@ -59,10 +59,10 @@ def on_workers(n_workers, parts, step, repeats):
 def main():
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster", description=__doc__)
-    parser.add_argument("--rows", type=int, default=400_000)
+    parser.add_argument("--rows", type=int, default=800_000)
     parser.add_argument("--columns", type=int, default=16)
-    parser.add_argument("--classes", type=int, default=16)
-    parser.add_argument("--partitions", type=int, default=8)
+    parser.add_argument("--classes", type=int, default=64)
+    parser.add_argument("--partitions", type=int, default=4)
     parser.add_argument("--repeats", type=int, default=5)
     given = parser.parse_args()
 
