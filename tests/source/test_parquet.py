@@ -578,7 +578,9 @@ def test_columns_of_weights_and_labels_must_exist(setting, path):
 @pytest.mark.parametrize("others", [[1.0], [np.nan], [-np.inf], []], ids=str)
 def test_infinity_is_an_error(others):
     X = np.array([[1.0, 2.0], [np.inf, *(others or [3.0])]])
-    with pytest.raises(ValueError, match="'Table' contains infinity in column 'x0'; replace it or leave the cell empty"):
+    with pytest.raises(
+        ValueError, match="'Table' contains infinity in column 'x0'; replace it or leave the cell empty"
+    ):
         rows_of(ParquetSource(to_table(X)))
 
 
