@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.impute import MissingIndicator
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from ..base import check_number
+from ..checks import check_number
 from ..mixture import GaussianMixture
 from ..source import is_streamed
 

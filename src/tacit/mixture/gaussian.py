@@ -6,11 +6,12 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ..base import LatentClassEstimator, check_choice, check_number
+from ..checks import check_choice, check_number
 from ..engine import ACCELERATORS, short_runs
 from ..engine.trace import CRITERIA
 from ..families import GAUSSIANS
 from ..families.gaussian import invert_triangle, location_and_scale
+from ..latent_class import LatentClassEstimator
 from ..source import Block, is_streamed
 from .model import Mixture, MixtureParams, block_weights
 from .seeds import INITS, assign

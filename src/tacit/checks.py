@@ -1,0 +1,51 @@
+"""Checks of settings, weights and places to write, each with an error that names the value and the remedy."""
+
+import numbers
+import os
+
+import numpy as np
+
+__all__ = ["check_choice", "check_number", "check_out", "check_weight"]
+
+
+def check_number(name, value, kind, least, most=float("inf")):
+    """Raise where a setting is not a number of that kind, or out of range."""
+    if not isinstance(value, kind) or isinstance(value, bool) or not least <= value <= most:
+        noun = "a whole number" if kind is numbers.Integral else "a number"
+        limit = f" and at most {most:g}" if most < float("inf") else ""
+        raise ValueError(f"{name}={value!r} is not {noun} of at least {least}{limit}.")
+
+
+def check_choice(name, value, choices):
+    """Raise where a setting is not one of the choices."""
+    if not isinstance(value, (str, type(None))) or value not in choices:
+        raise ValueError(f"{name}={value!r} is unknown; use one of {', '.join(map(repr, choices))}.")
+
+
+def check_weight(sample_weight, n_rows):
+    """Row weights as float64, or None; they must be finite, not negative, and not all zero."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.shape != (n_rows,):
+        raise ValueError(f"sample_weight has shape {weight.shape}, but X has {n_rows} rows; give one weight per row.")
+    bad = weight[~np.isfinite(weight) | (weight < 0)]
+    if bad.size:
+        raise ValueError(f"sample_weight holds {bad[0]:g}; weights must be finite and not negative.")
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every row; at least one row must count.")
+    return weight
+
+
+def check_out(X, out):
+    """Refuse to write results over the rows they are made from, or under a name that misleads."""
+    if os.path.splitext(out)[1].lower() in (".csv", ".tsv", ".txt", ".xlsx", ".json"):
+        raise ValueError(f"out={os.fspath(out)!r} would be a Parquet file by another name; end it in .parquet.")
+    if isinstance(X, (str, os.PathLike)):
+        inside = os.path.realpath(out) == os.path.realpath(X) or os.path.dirname(
+            os.path.realpath(out)
+        ) == os.path.realpath(X)
+        if inside:
+            raise ValueError(f"out={os.fspath(out)!r} would write over the rows that are read; choose another place.")

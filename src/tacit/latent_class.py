@@ -1,0 +1,199 @@
+"""`LatentClassEstimator`: the scikit-learn face of models whose hidden state is one class per row."""
+
+import numbers
+import warnings
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .base import EMEstimator, like
+from .checks import check_weight
+from .engine import Fit, Online, Trace, online_step
+from .engine.restarts import SAMPLE_ROWS
+from .source.parquet import ParquetSource, is_arrow
+
+__all__ = ["LatentClassEstimator"]
+
+
+class LatentClassEstimator(EMEstimator):
+    """Base of estimators whose hidden state is one class per row."""
+
+    def fit(self, X, y=None, sample_weight=None, *, online=False, checkpoint=None, checkpoint_every=60.0):
+        """Learn the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            Rows; NaN is missing. A path names a Parquet file or a folder of them, which is read in a stream. Partitions
+            of Dask collections stay on the workers of the current client.
+        y : array-like of shape (n_samples,), optional
+            Known classes, 0 … n_components − 1, and −1 where unknown. Targets of another task, recognised by other
+            values and no −1, are ignored with a warning; so is y where there is only one component.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights: weight 2 counts as the row given twice. For a path or a Dask dataframe, y and sample_weight
+            name columns.
+        online : bool, default=False
+            Begin with a pass that learns after every block, which saves passes where there are many rows.
+        checkpoint : path, optional
+            A file that keeps the state of the fit. If it exists, the fit goes on from there; it is removed at the end.
+        checkpoint_every : float, default=60
+            Seconds between writes of the checkpoint.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        source = self._open(X, sample_weight, y, reset=True)
+        if source.n_rows < self.n_components:
+            raise ValueError(
+                f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
+                f"n_samples = {source.n_rows}; use at most {source.n_rows} components."
+            )
+        self._learn(source, online=online, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
+        return self
+
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Learn from one more batch of rows, by stepwise EM.
+
+        The first batch sets the start, so it should be typical. Later ones count less and less, as ``(t + 2) ** -0.6``.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        first = not hasattr(self, "fit_")
+        source = self._open(X, sample_weight, y, reset=first)
+        model = self._model()
+        if first:
+            if source.n_rows < self.n_components:
+                raise ValueError(
+                    f"the first batch has n_samples = {source.n_rows} rows, fewer than n_components = "
+                    f"{self.n_components}; begin with a larger one."
+                )
+            rng = self._rng()
+            state = Online(self._start(model, source.sample(SAMPLE_ROWS, rng), rng))
+        else:
+            state = getattr(self, "_online", None) or Online(self._params())
+        self._online = online_step(model, source, state)
+        trace = Trace()
+        trace.record(self._online.score, 1.0)
+        reason = f"{self._online.steps} batches were seen"
+        self._publish_fit(Fit(self._online.params, trace, reason), source.dtype)
+        self.n_iter_ = self._online.steps
+        return self
+
+    def _check_source(self, source, reset):
+        super()._check_source(source, reset)
+        _, high = getattr(source, "label_range", None) or (-1, -1)
+        if high >= self.n_components:
+            raise ValueError(
+                f"y holds {high}, which is no class; known classes are 0 to {self.n_components - 1}, and −1 stands for "
+                "unknown. Leave y out for an unsupervised fit."
+            )
+
+    def _check_labels(self, y, n_rows):
+        if y is None or self.n_components == 1:
+            return None
+        y = np.asarray(y)
+        if y.shape != (n_rows,):
+            raise ValueError(f"y has shape {y.shape}, but X has {n_rows} rows; give one label per row, −1 if unknown.")
+        try:
+            labels = y.astype(np.float64)
+        except (TypeError, ValueError):
+            labels = np.full(n_rows, np.nan)
+        bad = y[~((labels >= -1) & (labels < self.n_components) & (labels == np.floor(labels)))]
+        if bad.size:
+            fault = (
+                f"y holds {bad[:1].tolist()[0]!r}, which is no class; known classes are 0 to {self.n_components - 1}, "
+                "and −1 stands for unknown"
+            )
+            if (labels == -1).any():
+                raise ValueError(f"{fault}. Leave y out for an unsupervised fit.")
+            # Targets of another task, as a pipeline passes them on: scikit-learn's mixtures ignore them too.
+            warnings.warn(f"{fault}. y is ignored.", UserWarning, stacklevel=3)
+            return None
+        if (labels >= 0).all():
+            warnings.warn(
+                "y gives every row's class, so the classes are estimated from it in one pass; leave y out for an "
+                "unsupervised fit.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return None if (labels < 0).all() else labels.astype(np.int64)
+
+    def fit_predict(self, X, y=None, sample_weight=None):
+        """Learn the classes and return the most probable one of each row."""
+        if is_arrow(X):
+            X = ParquetSource(X, weight=sample_weight, labels=y, n_jobs=self.n_jobs)
+            return self.fit(X).predict(X)
+        return self.fit(X, y, sample_weight).predict(X)
+
+    def predict(self, X, out=None):
+        """Most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            Rows; NaN is missing.
+        out : path, optional
+            A Parquet file to write to, in a stream, instead of returning an array.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        model, params = self._model(), self._params()
+        return self._apply(X, lambda block: model.posterior(params, block)[0].argmax(axis=1), out, ["class"])
+
+    def predict_proba(self, X, out=None):
+        """Probability of each class for each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            Rows; NaN is missing.
+        out : path, optional
+            A Parquet file to write to, in a stream, instead of returning an array.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        model, params = self._model(), self._params()
+        names = [f"probability_{k}" for k in range(self.n_components)]
+        return self._apply(X, lambda block: like(block, model.posterior(params, block)[0]), out, names)
+
+    def icl(self, X, sample_weight=None):
+        """Integrated completed likelihood, lower is better: BIC, plus what it costs to name each row's class."""
+        best = self.predict_proba(X).astype(np.float64).max(axis=1)
+        weight = check_weight(sample_weight, len(best))
+        uncertain = -np.log(best)
+        return self.bic(X, sample_weight) + 2.0 * float(uncertain.sum() if weight is None else weight @ uncertain)
+
+    def sample(self, n_samples=1):
+        """Draw rows from the fitted distribution.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of rows.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+            The class each row was drawn from.
+        """
+        check_is_fitted(self)
+        if not isinstance(n_samples, numbers.Integral) or n_samples < 1:
+            raise ValueError(f"Invalid value for 'n_samples': {n_samples}. The sampling requires at least one sample.")
+        return self._model().sample(self._params(), n_samples, self._rng())
