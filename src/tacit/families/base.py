@@ -5,9 +5,9 @@ Missing cells are integrated out: a family scores what is observed and its stati
 
 import numpy as np
 
-from ..kernels import backend, empty, flipped, host, kernel
+from ..kernels import EXPECT, MOMENTS, SCORE, backend, empty, flipped, host, kernel
 
-__all__ = ["Family", "occupied", "responsibilities"]
+__all__ = ["Family", "OnePassFamily", "occupied", "responsibilities"]
 
 
 def responsibilities(log_prob, log_weight, weight, labels):
@@ -93,3 +93,30 @@ class Family:
     def n_parameters(self, params):
         """Free parameters of all classes together."""
         raise NotImplementedError(f"{type(self).__name__} does not define n_parameters.")
+
+
+class OnePassFamily(Family):
+    """A family whose kernel makes one pass in one of three modes; scores, statistics and the E-step are that pass.
+
+    A subclass defines ``one_pass(params, block, mode, log_weight, out)``, which returns the log-likelihood, the size of each
+    class and the statistics. The first array of its parameters has one entry per class.
+    """
+
+    def one_pass(self, params, block, mode, log_weight, out):
+        """SCORE into `out`, MOMENTS for the responsibilities in `out`, or EXPECT both with none written."""
+        raise NotImplementedError
+
+    def log_prob(self, params, block):
+        """Log density of the observed cells of each row under each class, (rows, classes)."""
+        _, first = params.items()[0]
+        out = empty((len(first), len(block)), block.X)
+        self.one_pass(params, block, SCORE, np.zeros(0), out)
+        return out.T
+
+    def stats(self, params, block, resp):
+        """Expected sufficient statistics of rows weighted by resp (rows, classes)."""
+        return self.one_pass(params, block, MOMENTS, np.zeros(0), flipped(resp, block.X))[2]
+
+    def e_step(self, params, log_weight, block):
+        """As `Family.e_step`, with every row read once for both halves."""
+        return self.one_pass(params, block, EXPECT, log_weight, np.empty((0, 0)))

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Arrays, record
-from ..kernels import EXPECT, MOMENTS, SCORE, backend, cast, empty, flipped, kernel
+from ..kernels import EXPECT, MOMENTS, backend, cast, kernel
 from ..kernels.layout import pack_strips, strip_width
 from .base import occupied
 from .gaussian import LOG_2PI, Gaussian, GaussianParams, invert_triangle
@@ -76,21 +76,6 @@ class TiedParams(GaussianParams):
 class DenseGaussian(Gaussian):
     """What full and tied families share: complete rows go one way, rows with missing cells another, in one pass each."""
 
-    def log_prob(self, params, block):
-        """Log density of the observed cells of each row under each class, (rows, classes)."""
-        out = empty((len(params.mean), len(block)), block.X)
-        self._pass(params, block, SCORE, out)
-        return out.T
-
-    def stats(self, params, block, resp):
-        """Expected moments about the origin, of rows weighted by resp (rows, classes)."""
-        return self._pass(params, block, MOMENTS, flipped(resp, block.X))[1]
-
-    def e_step(self, params, log_weight, block):
-        """As `Family.e_step`, with every row read and conditioned once for both halves."""
-        loglik, stats = self._pass(params, block, EXPECT, np.empty((0, 0)), log_weight)
-        return loglik, stats.count, stats
-
     def free(self, params):
         """Means and log-Cholesky factors, in units of the data."""
         root = np.sqrt(params.scale)
@@ -112,13 +97,13 @@ class DenseGaussian(Gaussian):
         mean = params.origin + mean.reshape(params.mean.shape) * root
         return self.params(mean, self.clip(covariance, params.scale), params.origin, params.scale)
 
-    def _pass(self, params, block, mode, out, log_weight=np.zeros(0)):
+    def one_pass(self, params, block, mode, log_weight, out):
         rest = mode, log_weight, block.weight, block.labels, out
         loglik, stats = self._whole(params, block, rest)
         if not block.patterns.is_complete:
             more, holed = self._holed(params, block, rest)
             loglik, stats = loglik + more, stats + holed
-        return loglik, stats
+        return loglik, stats.count, stats
 
     def _whole(self, params, block, rest):
         """The pass over complete rows."""

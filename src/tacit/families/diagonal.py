@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import Arrays, record
 from ..engine.loop import SingularError
-from ..kernels import EXPECT, MOMENTS, SCORE, backend, cast, empty, flipped, kernel
+from ..kernels import backend, cast, kernel
 from .base import occupied
 from .gaussian import LOG_2PI, SINGULAR, Gaussian, GaussianParams
 
@@ -63,21 +63,7 @@ class DiagonalGaussian(Gaussian):
     def pool(self, covariance, n_classes):
         return np.repeat(np.diag(covariance)[None], n_classes, axis=0)
 
-    def log_prob(self, params, block):
-        """Log density of the observed cells of each row under each class, (rows, classes)."""
-        out = empty((len(params.mean), len(block)), block.X)
-        self._pass(params, block, SCORE, out)
-        return out.T
-
-    def stats(self, params, block, resp):
-        """Moments of the observed cells about the origin."""
-        return self._pass(params, block, MOMENTS, flipped(resp, block.X))[2]
-
-    def e_step(self, params, log_weight, block):
-        """As `Family.e_step`, with every row read once for both halves."""
-        return self._pass(params, block, EXPECT, np.empty((0, 0)), log_weight)
-
-    def _pass(self, params, block, mode, out, log_weight=np.zeros(0)):
+    def one_pass(self, params, block, mode, log_weight, out):
         count, moments = np.zeros(len(params.mean)), [np.zeros(params.mean.shape) for _ in range(3)]
         form = cast(params.form, block.X)
         patterns = block.patterns

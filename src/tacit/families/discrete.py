@@ -11,9 +11,9 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Arrays, record
-from ..kernels import EXPECT, MOMENTS, SCORE, backend, empty, flipped, kernel
+from ..kernels import backend, kernel
 from ..kernels.products import level_columns
-from .base import Family, occupied
+from .base import OnePassFamily, occupied
 
 __all__ = ["Bernoulli", "Categorical"]
 
@@ -44,7 +44,7 @@ class BernoulliParams(Arrays):
         return np.log(self.probability), np.log1p(-self.probability)
 
 
-class LinearFamily(Family):
+class LinearFamily(OnePassFamily):
     """Columns whose log density is linear in the cell: log p(x | k) = x·a_k + s·b_k + c(x), s = 1 on observed cells."""
 
     def form(self, params):
@@ -55,21 +55,7 @@ class LinearFamily(Family):
         """c(x) of each row; empty where it is 0."""
         return np.empty(0)
 
-    def log_prob(self, params, block):
-        """Log density of the observed cells of each row under each class, (rows, classes)."""
-        out = empty((len(self.form(params)[0]), len(block)), block.X)
-        self._pass(params, block, SCORE, out)
-        return out.T
-
-    def stats(self, params, block, resp):
-        """Σ r and Σ r x over observed cells."""
-        return self._pass(params, block, MOMENTS, flipped(resp, block.X))[2]
-
-    def e_step(self, params, log_weight, block):
-        """As `Family.e_step`, with every row read once for both halves."""
-        return self._pass(params, block, EXPECT, np.empty((0, 0)), log_weight)
-
-    def _pass(self, params, block, mode, out, log_weight=np.zeros(0)):
+    def one_pass(self, params, block, mode, log_weight, out):
         slope, offset = self.form(params)
         count, s0, s1 = np.zeros(len(slope)), np.zeros(slope.shape), np.zeros(slope.shape)
         loglik = kernel("linear", backend(block.X))(
@@ -136,7 +122,7 @@ class CategoricalParams(Arrays):
         return np.log(self.probability)
 
 
-class Categorical(Family):
+class Categorical(OnePassFamily):
     """Columns of codes 0 … L − 1.
 
     Parameters
@@ -179,19 +165,7 @@ class Categorical(Family):
         learned = self.m_step(self.stats(params, block, resp * block.weight[:, None]), params)
         return CategoricalParams(0.9 * learned.probability + 0.1 * params.probability)
 
-    def log_prob(self, params, block):
-        out = empty((len(params.probability), len(block)), block.X)
-        self._pass(params, block, SCORE, out)
-        return out.T
-
-    def stats(self, params, block, resp):
-        return self._pass(params, block, MOMENTS, flipped(resp, block.X))[2]
-
-    def e_step(self, params, log_weight, block):
-        """As `Family.e_step`, with every row read once for both halves."""
-        return self._pass(params, block, EXPECT, np.empty((0, 0)), log_weight)
-
-    def _pass(self, params, block, mode, out, log_weight=np.zeros(0)):
+    def one_pass(self, params, block, mode, log_weight, out):
         count, total = np.zeros(len(params.probability)), np.zeros(params.probability.shape)
         loglik = kernel("levels", backend(block.X))(
             block.X, self.n_levels, params.log_probability,

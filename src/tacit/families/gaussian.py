@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dtrtri
 from ..arrays import Arrays, record
 from ..engine.loop import SingularError
 from ..kernels import backend, flipped, host, kernel
-from .base import Family
+from .base import OnePassFamily
 
 __all__ = ["LOG_2PI", "SINGULAR", "Gaussian", "GaussianParams", "invert_triangle", "location_and_scale"]
 
@@ -83,7 +83,7 @@ class GaussianParams(Arrays):
         return self.mean - self.origin
 
 
-class Gaussian(Family):
+class Gaussian(OnePassFamily):
     """What all Gaussian families share: starts, sampling and the posterior of missing cells.
 
     Parameters
