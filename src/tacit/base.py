@@ -176,7 +176,9 @@ class EMEstimator(DensityMixin, BaseEstimator):
         self._online = None
         if fit.stats is not None:
             self._online = Online(fit.params, (1.0 / fit.stats.weight) * fit.stats, steps=1)
-        if self.max_iter > 0 and not (fit.converged or fit.interrupted):
+        if fit.interrupted:
+            warnings.warn(f"{fit.reason}; what was learned so far is kept.", UserWarning, stacklevel=3)
+        elif self.max_iter > 0 and not fit.converged:
             warnings.warn(NOT_CONVERGED, ConvergenceWarning, stacklevel=3)
 
     def _publish_fit(self, fit, dtype):
