@@ -179,3 +179,8 @@ def test_estimators_take_tensors():
     single = GaussianMixture(3, random_state=0).fit(tensor.float(), sample_weight=np.full(len(X), 2.0))
     assert single.means_.dtype == single.predict_proba(tensor.float()).dtype == np.float32
     np.testing.assert_allclose(single.means_, array.means_, rtol=1e-3, atol=1e-3)
+
+
+def test_infinity_in_a_tensor_is_an_error():
+    with pytest.raises(ValueError, match="X contains infinity"):
+        GaussianMixture().fit(torch.tensor([[1.0, 2.0], [3.0, float("inf")], [0.0, 1.0]]))

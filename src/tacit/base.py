@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from .checks import check_number, check_out, check_weight
+from .checks import check_number, check_out, check_rows, check_weight
 from .engine import (
     Checkpoint,
     Fit,
@@ -50,10 +50,7 @@ class EMEstimator(DensityMixin, BaseEstimator):
         return tags
 
     def _validate(self, X, *, reset):
-        return validate_data(
-            self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan",
-            ensure_min_samples=2 if reset else 1,
-        )  # fmt: skip
+        return check_rows(self, X, reset=reset)
 
     @property
     def trace_(self):
@@ -82,6 +79,8 @@ class EMEstimator(DensityMixin, BaseEstimator):
         if backend(X) == "torch":
             from .source.torch import TorchSource
 
+            if X.isinf().any():
+                raise ValueError("X contains infinity; replace it, or set the cell to NaN if it is missing.")
             weight, labels = check_weight(weight, len(X)), self._check_labels(labels, len(X))
             X, weight, labels = TorchSource(X, weight, labels), None, None
         if isinstance(X, Source):

@@ -4,8 +4,9 @@ import numbers
 import os
 
 import numpy as np
+from sklearn.utils.validation import validate_data
 
-__all__ = ["check_choice", "check_number", "check_out", "check_weight"]
+__all__ = ["check_choice", "check_number", "check_out", "check_rows", "check_weight"]
 
 
 def check_number(name, value, kind, least, most=float("inf")):
@@ -20,6 +21,14 @@ def check_choice(name, value, choices):
     """Raise where a setting is not one of the choices."""
     if not isinstance(value, (str, type(None))) or value not in choices:
         raise ValueError(f"{name}={value!r} is unknown; use one of {', '.join(map(repr, choices))}.")
+
+
+def check_rows(estimator, X, *, reset):
+    """X as a float array with NaN where cells are missing, by scikit-learn's checks."""
+    return validate_data(
+        estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan",
+        ensure_min_samples=2 if reset else 1,
+    )  # fmt: skip
 
 
 def check_weight(sample_weight, n_rows):

@@ -9,9 +9,9 @@ import warnings
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.impute import MissingIndicator
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from ..checks import check_number
+from ..checks import check_number, check_rows
 from ..mixture import GaussianMixture
 from ..source import is_streamed
 
@@ -104,10 +104,7 @@ class GaussianImputer(TransformerMixin, BaseEstimator):
 
     def _validate(self, X, *, reset):
         """Rows with NaN in missing cells."""
-        X = validate_data(
-            self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan",
-            ensure_min_samples=2 if reset else 1,
-        )  # fmt: skip
+        X = check_rows(self, X, reset=reset)
         marker = self.missing_values
         if marker == marker:  # not NaN
             if np.isnan(X).any():
