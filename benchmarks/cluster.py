@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from tacit.families import FullGaussian
-from tacit.mixture import Mixture
+from tacit.mixture import MixtureModel
 from tacit.source import ArraySource, DaskSource
 from tacit.source.partition import sum_blocks
 
@@ -66,7 +66,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=5)
     given = parser.parse_args()
 
-    model = Mixture(FullGaussian(), given.classes)
+    model = MixtureModel(FullGaussian(), given.classes)
     parts = delayed_rows(given.rows, given.columns, given.classes, given.partitions)
     first = ArraySource(parts[0].compute(scheduler="synchronous"), n_jobs=1)
     params = model.init(first.sample(5000, np.random.default_rng(0)), np.random.default_rng(0))

@@ -7,7 +7,7 @@ import numpy as np
 
 from tacit.engine import Online, online_step
 from tacit.families import FullGaussian
-from tacit.mixture import GaussianMixture, Mixture
+from tacit.mixture import GaussianMixture, MixtureModel
 from tacit.source import ArraySource
 
 rng = np.random.default_rng(0)
@@ -26,7 +26,7 @@ for _ in range(50):
 print("no drift, 50 batches: means", np.round(mixture.means_[np.argsort(mixture.means_[:, 0])], 2).tolist())
 
 # The engine's face: the same step with a floor under its size.
-model = Mixture(FullGaussian(), 2)
+model = MixtureModel(FullGaussian(), 2)
 first = ArraySource(batch(0.0))
 start = model.init(first.sample(500, rng), rng)
 states = {"remembers all": (Online(start), 0.0), "forgets": (Online(start), 0.1)}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tacit.engine import fit
-from tacit.mixture import Mixture
+from tacit.mixture import MixtureModel
 from tacit.source import ArraySource, Block
 from tacit.testing import check_family, check_model
 
@@ -41,7 +41,7 @@ def test_family_skeleton_has_every_property(skeleton):
     rows = np.random.default_rng(0).exponential([[1.0, 5.0, 2.0]], size=(200, 3))
     check_family(Exponential(), rows)
     exec(blocks("CONTRIBUTING.md")[1], {"Exponential": Exponential})
-    check_model(Mixture(Exponential(), 2), with_holes(rows))
+    check_model(MixtureModel(Exponential(), 2), with_holes(rows))
     with pytest.raises(ValueError, match=r"X holds -1"):
         Exponential().check(-np.ones((2, 2)))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tacit.families import FullGaussian
-from tacit.mixture import Mixture
+from tacit.mixture import MixtureModel
 from tacit.testing import check_family, check_model
 
 from .zoo import FAMILIES, MODELS, gaussian_rows, with_holes
@@ -40,7 +40,7 @@ def test_model_with_weights_and_labels(name):
 @pytest.mark.parametrize("d", [1, 2, 7, 8, 9, 31, 33, 40])
 def test_every_width_of_strip_and_moment(d):
     X = gaussian_rows(300, d, 2)
-    check_model(Mixture(FullGaussian(1e-3), 2), X, max_iter=8)
+    check_model(MixtureModel(FullGaussian(1e-3), 2), X, max_iter=8)
 
 
 def test_a_wrong_m_step_is_caught():
@@ -52,4 +52,4 @@ def test_a_wrong_m_step_is_caught():
     with pytest.raises(AssertionError, match="m_step"):
         check_family(Wrong(), gaussian_rows())
     with pytest.raises((AssertionError, RuntimeWarning), match=r"fell|never decreases"):
-        check_model(Mixture(Wrong(), 2), gaussian_rows())
+        check_model(MixtureModel(Wrong(), 2), gaussian_rows())

@@ -8,7 +8,7 @@ import pytest
 
 from tacit.engine import fit
 from tacit.families import FullGaussian
-from tacit.mixture import GaussianMixture, Mixture
+from tacit.mixture import GaussianMixture, MixtureModel
 from tacit.source import ArraySource
 from tacit.testing import close
 
@@ -76,7 +76,7 @@ def test_posterior_is_numpy(name, device):
 @pytest.mark.parametrize("device", DEVICES)
 def test_missing_cells_are_completed_and_drawn(device):
     X = with_holes(gaussian_rows())
-    model = Mixture(FullGaussian(), 3)
+    model = MixtureModel(FullGaussian(), 3)
     block = ArraySource(X).sample(len(X), np.random.default_rng(0))
     params = model.init(block, np.random.default_rng(0))
     (tensors,) = TorchSource(X, device=device, block_rows=len(X))
@@ -93,7 +93,7 @@ def test_missing_cells_are_completed_and_drawn(device):
 @pytest.mark.parametrize("device", DEVICES)
 def test_float32_rows_are_computed_on_in_float64(device):
     X = gaussian_rows().astype(np.float32)
-    model = Mixture(FullGaussian(), 3)
+    model = MixtureModel(FullGaussian(), 3)
     start = model.init(ArraySource(X).sample(len(X), np.random.default_rng(0)), np.random.default_rng(0))
     single = learn(model, TorchSource(X, device=device), start)
     double = learn(model, ArraySource(X.astype(np.float64)), start)
@@ -102,7 +102,7 @@ def test_float32_rows_are_computed_on_in_float64(device):
 
 def test_a_block_without_memory_is_cut_in_two():
     X = with_holes(gaussian_rows(), 0.1)
-    model = Mixture(FullGaussian(), 3)
+    model = MixtureModel(FullGaussian(), 3)
     start = model.init(ArraySource(X).sample(len(X), np.random.default_rng(0)), np.random.default_rng(0))
     expected = ArraySource(X).sum(partial(model.e_step, start))
     tried = []
@@ -124,7 +124,7 @@ def test_a_block_without_memory_is_cut_in_two():
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_scarce_memory_on_a_gpu():
     X = gaussian_rows(200_000, 32)
-    model = Mixture(FullGaussian(), 3)
+    model = MixtureModel(FullGaussian(), 3)
     start = model.init(ArraySource(X[:1000]).sample(1000, np.random.default_rng(0)), np.random.default_rng(0))
     source = TorchSource(X, device="cuda")
     expected = source.sum(partial(model.e_step, start))

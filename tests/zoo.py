@@ -11,7 +11,7 @@ from tacit.families import (
     SphericalGaussian,
     TiedGaussian,
 )
-from tacit.mixture import Mixture
+from tacit.mixture import MixtureModel
 
 N_LEVELS = (2, 3, 4)
 
@@ -59,5 +59,5 @@ FAMILIES = {
     "poisson": (Poisson(), count_rows),
 }
 
-MODELS = {f"mixture of {name}": (Mixture(family, 3), rows) for name, (family, rows) in FAMILIES.items()}
-MODELS["one full"] = (Mixture(FullGaussian(), 1), lambda: with_holes(gaussian_rows(), 0.1))
+MODELS = {f"mixture of {name}": (MixtureModel(family, 3), rows) for name, (family, rows) in FAMILIES.items()}
+MODELS["one full"] = (MixtureModel(FullGaussian(), 1), lambda: with_holes(gaussian_rows(), 0.1))

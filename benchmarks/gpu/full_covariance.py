@@ -15,7 +15,7 @@ import torch
 
 from benchmarks.harness import table
 from tacit.families import GAUSSIANS
-from tacit.mixture import Mixture
+from tacit.mixture import MixtureModel
 from tacit.mixture.model import MixtureParams
 from tacit.source.torch import TorchSource
 
@@ -127,7 +127,7 @@ def largest_error(found, expected):
 def full_case(n, d, n_classes, dtype):
     """Rows of the table for full covariances."""
     X, mean, covariance = make_rows(n, d, n_classes, dtype)
-    model, params = Mixture(GAUSSIANS["full"](), n_classes), make_params("full", mean, covariance)
+    model, params = MixtureModel(GAUSSIANS["full"](), n_classes), make_params("full", mean, covariance)
     components = params.components
     constant = components.form[2] - np.log(n_classes)
     arguments = [torch.as_tensor(value, device="cuda") for value in (mean, components.triangle, constant)]
@@ -158,7 +158,7 @@ def family_case(n, d, n_classes, family, holes):
     X, mean, covariance = make_rows(n, d, n_classes, torch.float64)
     if holes:
         X[torch.rand(X.shape, device="cuda") < holes] = torch.nan
-    model, params = Mixture(GAUSSIANS[family](), n_classes), make_params(family, mean, covariance)
+    model, params = MixtureModel(GAUSSIANS[family](), n_classes), make_params(family, mean, covariance)
     source = TorchSource(X)
     few = slice(0, 20000)
     part = TorchSource(X[few]).sum(partial(model.e_step, params))

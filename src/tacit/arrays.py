@@ -20,7 +20,7 @@ def record(cls):
 
 
 class Arrays:
-    """Base of records whose fields are float arrays, floats or other `Arrays`.
+    """Base of records whose fields are float arrays, floats, other `Arrays` or tuples of them.
 
     Subclasses are module-level frozen dataclasses (decorate with `record`). Values derived from the fields belong in
     `functools.cached_property`; they are recomputed after copying, adding or loading.
@@ -48,8 +48,7 @@ class Arrays:
                 raise TypeError(f"{type(self).__name__} and {type(other).__name__} hold different arrays.")
         values = {}
         for name, value in self.items():
-            rest = [getattr(other, name) for other in others]
-            values[name] = value.map(function, *rest) if isinstance(value, Arrays) else function(value, *rest)
+            values[name] = _map(function, value, *(getattr(other, name) for other in others))
         return type(self)(**values)
 
     def __add__(self, other):
@@ -66,22 +65,12 @@ class Arrays:
         """Flat dictionary of arrays; nested fields are joined by dots."""
         flat = {}
         for name, value in self.items():
-            if isinstance(value, Arrays):
-                flat.update(value.to_dict(f"{prefix}{name}."))
-            else:
-                flat[prefix + name] = np.asarray(value)
+            _flatten(value, prefix + name, flat)
         return flat
 
     def from_dict(self, flat, prefix=""):
         """A record shaped like this one with the arrays of `flat`."""
-        values = {}
-        for name, value in self.items():
-            if isinstance(value, Arrays):
-                values[name] = value.from_dict(flat, f"{prefix}{name}.")
-            else:
-                array = np.asarray(flat[prefix + name])
-                values[name] = array if isinstance(value, np.ndarray) else array.item()
-        return type(self)(**values)
+        return type(self)(**{name: _restore(value, prefix + name, flat) for name, value in self.items()})
 
     def to_vector(self):
         """All numbers in one float64 vector."""
@@ -100,3 +89,33 @@ class Arrays:
 
     def __setstate__(self, state):
         self.__dict__.update(state)
+
+
+def _map(function, value, *others):
+    """`Arrays.map` for one field."""
+    if isinstance(value, Arrays):
+        return value.map(function, *others)
+    if isinstance(value, tuple):
+        return tuple(_map(function, *parts) for parts in zip(value, *others, strict=True))
+    return function(value, *others)
+
+
+def _flatten(value, name, flat):
+    """Enter one field into the flat dictionary of `Arrays.to_dict`."""
+    if isinstance(value, Arrays):
+        flat.update(value.to_dict(f"{name}."))
+    elif isinstance(value, tuple):
+        for number, part in enumerate(value):
+            _flatten(part, f"{name}.{number}", flat)
+    else:
+        flat[name] = np.asarray(value)
+
+
+def _restore(value, name, flat):
+    """One field like `value` from the flat dictionary of `Arrays.to_dict`."""
+    if isinstance(value, Arrays):
+        return value.from_dict(flat, f"{name}.")
+    if isinstance(value, tuple):
+        return tuple(_restore(part, f"{name}.{number}", flat) for number, part in enumerate(value))
+    array = np.asarray(flat[name])
+    return array if isinstance(value, np.ndarray) else array.item()

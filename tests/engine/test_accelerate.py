@@ -9,7 +9,7 @@ from tacit.arrays import Arrays, record
 from tacit.engine import ACCELERATORS, SingularError, fit
 from tacit.engine.accelerate import Anderson, Plain, Squarem, accelerator
 from tacit.families import FullGaussian
-from tacit.mixture import GaussianMixture, Mixture
+from tacit.mixture import GaussianMixture, MixtureModel
 from tacit.mixture.model import MixtureParams
 from tacit.source import ArraySource, Block
 from tacit.testing import close
@@ -39,7 +39,7 @@ def from_moments(table):
     source, family = ArraySource(X, n_jobs=1), FullGaussian()
     mean, variance = np.nanmean(X, axis=0), np.nanvar(X, axis=0)
     start = family.params(mean[None], np.diag(variance)[None], mean, variance)
-    return Mixture(family, 1), source, MixtureParams(np.ones(1), start)
+    return MixtureModel(family, 1), source, MixtureParams(np.ones(1), start)
 
 
 @pytest.mark.parametrize("name", ["auto", "anderson"])

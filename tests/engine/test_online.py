@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 import tacit
 from tacit.engine import Online, fit, online_pass, online_step
 from tacit.families import GAUSSIANS, DiagonalGaussian
-from tacit.mixture import GaussianMixture, Mixture
+from tacit.mixture import GaussianMixture, MixtureModel
 from tacit.source import ArraySource
 from tacit.testing import close
 
@@ -70,7 +70,7 @@ def test_every_model_learns_by_steps(name):
 
 
 def test_one_step_is_one_step_of_em():
-    model = Mixture(DiagonalGaussian(), 3)
+    model = MixtureModel(DiagonalGaussian(), 3)
     source = ArraySource(gaussian_rows())
     rng = np.random.default_rng(0)
     start = model.init(source.sample(240, rng), rng)
@@ -86,7 +86,7 @@ def test_one_step_is_one_step_of_em():
 
 
 def test_steps_shrink_as_stated():
-    model = Mixture(DiagonalGaussian(), 1)
+    model = MixtureModel(DiagonalGaussian(), 1)
     batches = [ArraySource(np.full((5, 1), x) + np.linspace(-0.1, 0.1, 5)[:, None]) for x in (0.0, 1.0, 5.0)]
     rng = np.random.default_rng(0)
     start = model.init(batches[0].sample(5, rng), rng)
@@ -138,7 +138,7 @@ def test_batches_may_come_from_files(tmp_path):
 
 def test_a_least_step_follows_a_moving_cluster():
     rng = np.random.default_rng(0)
-    model = Mixture(DiagonalGaussian(), 2)
+    model = MixtureModel(DiagonalGaussian(), 2)
     where = np.linspace(0.0, 8.0, 120)
     batches = []
     for x in where:
@@ -173,7 +173,7 @@ def test_an_online_start_leads_to_the_same_maximum_in_no_more_passes():
 
 
 def test_blocks_without_weight_are_passed_over():
-    model = Mixture(DiagonalGaussian(), 2)
+    model = MixtureModel(DiagonalGaussian(), 2)
     X = clusters(300)[0]
     weight = np.repeat([1.0, 0.0, 1.0], 100)
     rng = np.random.default_rng(0)

@@ -11,7 +11,7 @@ import pytest
 
 from tacit.engine import fit
 from tacit.families import FullGaussian
-from tacit.mixture import GaussianMixture, Mixture
+from tacit.mixture import GaussianMixture, MixtureModel
 from tacit.source import ArraySource, Block, as_source
 from tacit.source.cluster import Cluster, Here, places
 from tacit.source.dask import DaskSource, is_dask
@@ -57,7 +57,7 @@ def start(model, X):
     return model.init(Block.of(X), np.random.default_rng(0))
 
 
-class Slow(Mixture):
+class Slow(MixtureModel):
     """A mixture that takes its time."""
 
     def e_step(self, params, block):
@@ -65,14 +65,14 @@ class Slow(Mixture):
         return super().e_step(params, block)
 
 
-class Deadly(Mixture):
+class Deadly(MixtureModel):
     """A mixture that ends its worker."""
 
     def e_step(self, params, block):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-class Wrong(Mixture):
+class Wrong(MixtureModel):
     """A mixture that meets a singular matrix."""
 
     def e_step(self, params, block):
@@ -105,7 +105,7 @@ def test_fit_equals_that_in_memory(client, name, holes):
 def test_weights_and_labels_of_arrays(client, rng):
     X = with_holes(gaussian_rows())
     weight, labels = rng.uniform(0.0, 2.0, len(X)) * (rng.random(len(X)) < 0.8), rng.integers(-1, 3, len(X))
-    model = Mixture(FullGaussian(), 3)
+    model = MixtureModel(FullGaussian(), 3)
     params = start(model, X)
     here = ArraySource(X, weight, labels)
     expected = here.sum(partial(model.e_step, params))
@@ -135,7 +135,7 @@ def test_source_looks_like_an_array(client):
 
 def test_sums_do_not_depend_on_where_partitions_are(client):
     X = with_holes(gaussian_rows())
-    model = Mixture(FullGaussian(), 3)
+    model = MixtureModel(FullGaussian(), 3)
     e_step = partial(model.e_step, start(model, X))
     first = DaskSource(cut(X, 11)).sum(e_step)
     again = DaskSource(cut(X, 11)).sum(e_step)
@@ -145,7 +145,7 @@ def test_sums_do_not_depend_on_where_partitions_are(client):
 def test_partitions_are_balanced_and_stay(client):
     X = gaussian_rows(20_000)
     source = DaskSource(cut(X, 1000))
-    model = Mixture(FullGaussian(), 3)
+    model = MixtureModel(FullGaussian(), 3)
     distributed.wait(source._partitions)
     before = client.who_has(source._partitions)
     counts = np.unique([at[0] for at in before.values()], return_counts=True)[1]
@@ -166,7 +166,7 @@ def test_nothing_is_left_on_workers(client):
 
     X = gaussian_rows()
     source = DaskSource(cut(X))
-    model = Mixture(FullGaussian(), 3)
+    model = MixtureModel(FullGaussian(), 3)
     fit(model, source, start(model, X), max_iter=5, tol=0.0)
     assert len(held(source.n_partitions)) == source.n_partitions
     del source
@@ -365,7 +365,7 @@ def test_dask_missing_names_the_extra(monkeypatch):
 
 def test_a_worker_killed_between_steps_costs_no_fit(client):
     X = with_holes(gaussian_rows())
-    model = Mixture(FullGaussian(), 3)
+    model = MixtureModel(FullGaussian(), 3)
     params = start(model, X)
     expected = fit(model, ArraySource(X), params, max_iter=8, tol=0.0)
     killed = []
@@ -385,7 +385,7 @@ def test_a_worker_killed_in_the_middle_of_a_step_costs_no_fit(client):
     X = with_holes(gaussian_rows())
     model = Slow(FullGaussian(), 3)
     params = start(model, X)
-    expected = fit(Mixture(FullGaussian(), 3), ArraySource(X), params, max_iter=5, tol=0.0)
+    expected = fit(MixtureModel(FullGaussian(), 3), ArraySource(X), params, max_iter=5, tol=0.0)
     source = DaskSource(cut(X, 24))
     killed = []
     # A pass takes a quarter of a second: ten partitions of 0.05 s each on two workers.

@@ -3,6 +3,8 @@
 Missing cells are integrated out: a family scores what is observed and its statistics are expectations over what is not.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ..kernels import EXPECT, MOMENTS, SCORE, backend, empty, flipped, host, kernel
@@ -35,16 +37,21 @@ def occupied(count):
 class Family:
     """A distribution with one set of parameters per class.
 
-    A family needs ``start``, ``log_prob``, ``stats`` and ``m_step``; ``sample`` and ``embed`` make it complete. Families hold
+    A family needs ``log_prob``, ``stats`` and ``m_step``; ``sample``, ``mean`` and ``variance`` make it complete. Families hold
     settings only: parameters and statistics are `Arrays` that go in and out.
     """
+
+    prior: Any = None
 
     def check(self, X):
         """Raise ValueError, naming the value, where X is not what this family describes."""
 
     def start(self, block, resp):
-        """Parameters from (soft) assignments of a sample of rows; also fixes origin and scale for the fit."""
-        raise NotImplementedError
+        """Parameters from (soft) assignments of a sample of rows; also fixes origin and scale for the fit.
+
+        By default one M-step, for families whose statistics do not depend on the parameters.
+        """
+        return self.m_step(self.stats(None, block, resp * block.weight[:, None]), None)
 
     def log_prob(self, params, block):
         """Log density of the observed cells of each row under each class, (rows, classes)."""
@@ -66,6 +73,18 @@ class Family:
         log_prob = self.log_prob(params, block)
         resp, _, loglik = responsibilities(log_prob, log_weight, block.weight, block.labels)
         return loglik, host(resp.sum(axis=0)), self.stats(params, block, resp)
+
+    def log_prior(self, params):
+        """Log density of all classes' parameters under the family's prior; 0 without one."""
+        return 0.0
+
+    def mean(self, params):
+        """Expectation of each column under each class, (classes, d)."""
+        raise NotImplementedError(f"{type(self).__name__} does not define mean.")
+
+    def variance(self, params):
+        """Variance of each column under each class, (classes, d)."""
+        raise NotImplementedError(f"{type(self).__name__} does not define variance.")
 
     def sample(self, params, classes, rng):
         """One row for every entry of `classes`."""

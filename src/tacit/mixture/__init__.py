@@ -1,6 +1,6 @@
 """Mixtures: one hidden class per row."""
 
 from .gaussian import GaussianMixture
-from .model import Mixture
+from .model import MixtureModel
 
-__all__ = ["GaussianMixture", "Mixture"]
+__all__ = ["GaussianMixture", "MixtureModel"]

@@ -13,7 +13,7 @@ from ..families import GAUSSIANS
 from ..families.gaussian import invert_triangle, location_and_scale
 from ..latent_class import LatentClassEstimator
 from ..source import Block, is_streamed
-from .model import Mixture, MixtureParams, block_weights
+from .model import MixtureModel, MixtureParams, block_weights
 from .seeds import INITS, assign
 
 __all__ = ["GaussianMixture"]
@@ -147,7 +147,7 @@ class GaussianMixture(LatentClassEstimator):
 
     def _model(self):
         family = GAUSSIANS[self.covariance_type](floor=self.reg_covar)
-        return Mixture(family, self.n_components, self.init_params)
+        return MixtureModel(family, self.n_components, self.init_params)
 
     # Starts
 

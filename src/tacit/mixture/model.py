@@ -1,17 +1,19 @@
 """Finite mixtures: p(x) = Σ_k π_k p(x | θ_k), for any family.
 
 E-step: r_ik ∝ π_k p(x_i | θ_k)        M-step: π_k = Σ_i r_ik / n,  θ_k from the family
+
+With a Dirichlet(α, …, α) prior on π and the family's own prior on θ, the M-step maximises the posterior density instead.
 """
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import gammaln, softmax
 
 from ..arrays import Arrays, record
 from ..families import responsibilities
 from ..kernels import host
 from .seeds import seed_responsibilities
 
-__all__ = ["Mixture", "MixtureParams", "MixtureStats"]
+__all__ = ["MixtureModel", "MixtureParams", "MixtureStats"]
 
 
 @record
@@ -37,7 +39,7 @@ class MixtureStats(Arrays):
     components: Arrays
 
 
-class Mixture:
+class MixtureModel:
     """A mixture of `n_components` classes of one family.
 
     Parameters
@@ -48,10 +50,13 @@ class Mixture:
         Number of classes.
     init : {"kmeans", "k-means++", "random", "random_from_data"}
         How starts are seeded; see `seed_responsibilities`.
+    weight_prior : float, optional
+        α ≥ 1 of a Dirichlet prior on the class weights; none, or 1, is maximum likelihood.
     """
 
-    def __init__(self, family, n_components, init="kmeans"):
+    def __init__(self, family, n_components, init="kmeans", weight_prior=None):
         self.family, self.n_components, self.init_method = family, n_components, init
+        self.weight_prior = 1.0 if weight_prior is None else float(weight_prior)
 
     @property
     def one_start(self):
@@ -73,8 +78,17 @@ class Mixture:
 
     def m_step(self, stats, params):
         """Weights from class sizes, the rest from the family."""
-        weight = stats.counts / stats.counts.sum()
-        return MixtureParams(weight, self.family.m_step(stats.components, params.components))
+        counts = stats.counts + (self.weight_prior - 1.0)
+        return MixtureParams(counts / counts.sum(), self.family.m_step(stats.components, params.components))
+
+    def log_prior(self, params):
+        """Log density of the parameters under their priors, 0 where there are none."""
+        value = self.family.log_prior(params.components)
+        alpha, k = self.weight_prior, self.n_components
+        if alpha == 1.0:
+            return value
+        constant = gammaln(k * alpha) - k * gammaln(alpha)
+        return value + float(constant + (alpha - 1.0) * params.log_weight.sum())
 
     def free(self, params):
         """Parameters as a vector without constraints: log weights, then what the family makes of its own."""
