@@ -8,6 +8,7 @@ from tacit.families import (
     DiagonalGaussian,
     FullGaussian,
     Poisson,
+    Product,
     SphericalGaussian,
     TiedGaussian,
 )
@@ -42,6 +43,16 @@ def count_rows(n=240, d=4, seed=0):
     return rng.poisson(rng.gamma(2.0, 3.0, size=(3, d))[rng.integers(3, size=n)]).astype(float)
 
 
+def mixed_rows(n=240, seed=0):
+    """Counts, categories and measurements, their columns interleaved, all driven by one class."""
+    rng = np.random.default_rng(seed)
+    classes = rng.integers(3, size=n)
+    measured = 3.0 * rng.normal(size=(3, 2))[classes] + rng.normal(size=(n, 2)) @ [[1.0, 0.6], [0.0, 0.8]]
+    levels = [[rng.choice(m, p=p) for p in rng.dirichlet(np.ones(m), 3)[classes]] for m in (2, 3)]
+    counts = rng.poisson(np.array([2.0, 6.0, 11.0])[classes])
+    return np.column_stack([counts, measured[:, 0], levels[0], measured[:, 1], levels[1]]).astype(float)
+
+
 def with_holes(X, share=0.2, seed=1):
     rng = np.random.default_rng(seed)
     holes = rng.random(X.shape) < share
@@ -57,6 +68,7 @@ FAMILIES = {
     "bernoulli": (Bernoulli(), binary_rows),
     "categorical": (Categorical(N_LEVELS), category_rows),
     "poisson": (Poisson(), count_rows),
+    "product": (Product([(FullGaussian(), (1, 3)), (Categorical((2, 3)), (2, 4)), (Poisson(), (0,))]), mixed_rows),
 }
 
 MODELS = {f"mixture of {name}": (MixtureModel(family, 3), rows) for name, (family, rows) in FAMILIES.items()}

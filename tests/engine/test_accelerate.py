@@ -181,6 +181,13 @@ def respects_floors(name, family, params):
         return (params.covariance >= family.least(params)).all()
     if name == "poisson":
         return (params.rate >= family.floor).all()
+    if name == "product":
+        return all(
+            respects_floors(part, family, p)
+            for part, (family, _), p in zip(("full", "categorical", "poisson"), family.parts, params.parts)
+        )
+    if name not in ("bernoulli", "categorical"):
+        return True  # its log density is looked at below
     levels = [slice(j, j + 1) for j in range(params.probability.shape[1])]
     if name == "categorical":
         levels = [levels for _, levels in family._columns()]

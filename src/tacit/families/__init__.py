@@ -6,6 +6,7 @@ from .dense import FullGaussian, TiedGaussian
 from .diagonal import DiagonalGaussian, SphericalGaussian
 from .discrete import Bernoulli, Categorical
 from .gaussian import Gaussian
+from .product import Product
 
 GAUSSIANS = {"full": FullGaussian, "tied": TiedGaussian, "diag": DiagonalGaussian, "spherical": SphericalGaussian}
 
@@ -18,6 +19,7 @@ __all__ = [
     "FullGaussian",
     "Gaussian",
     "Poisson",
+    "Product",
     "SphericalGaussian",
     "TiedGaussian",
     "responsibilities",

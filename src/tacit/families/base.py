@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels import EXPECT, MOMENTS, SCORE, backend, empty, flipped, host, kernel
 
-__all__ = ["Family", "OnePassFamily", "occupied", "responsibilities"]
+__all__ = ["Family", "OnePassFamily", "draw_classes", "occupied", "responsibilities"]
 
 
 def responsibilities(log_prob, log_weight, weight, labels):
@@ -27,6 +27,13 @@ def responsibilities(log_prob, log_weight, weight, labels):
     evidence = empty(len(weight), log_prob)
     loglik = kernel("normalise", backend(log_prob))(resp, log_weight, weight, labels, evidence)
     return resp.T, evidence, loglik
+
+
+def draw_classes(resp, n_draws, rng):
+    """A class for every draw and row, (n_draws, rows), in proportion to resp (rows, classes)."""
+    cumulated = np.cumsum(resp, axis=1)
+    cumulated /= cumulated[:, -1:]
+    return (rng.random((n_draws, len(resp), 1)) > cumulated).sum(axis=2)
 
 
 def occupied(count):
@@ -89,6 +96,23 @@ class Family:
     def sample(self, params, classes, rng):
         """One row for every entry of `classes`."""
         raise NotImplementedError(f"{type(self).__name__} does not define sample.")
+
+    def expect(self, params, block, resp):
+        """The rows with missing cells at their expectation given the class probabilities, and its standard deviation.
+
+        Both are (rows, d); the deviation is 0 in observed cells. Columns are taken as independent given the class.
+        """
+        X, resp = host(block.X).astype(np.float64), host(resp)
+        mean = resp @ self.mean(params)
+        variance = resp @ (self.variance(params) + self.mean(params) ** 2) - mean**2
+        missing = np.isnan(X)
+        return np.where(missing, mean, X), np.sqrt(np.where(missing, np.maximum(variance, 0.0), 0.0))
+
+    def draw(self, params, block, resp, n_draws, rng):
+        """Draws (n_draws, rows, d) of the rows from the posterior of their missing cells."""
+        X, classes = host(block.X).astype(np.float64), draw_classes(host(resp), n_draws, rng)
+        drawn = [self.sample(params, row_classes, rng) for row_classes in classes]
+        return np.where(np.isnan(X), drawn, X)
 
     def embed(self, block, rng):
         """Complete real columns in which Euclidean distance is meaningful, to seed clusters in."""

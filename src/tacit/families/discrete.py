@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Arrays, record
-from ..kernels import backend, kernel
+from ..kernels import backend, host, kernel
 from ..kernels.products import level_columns
 from .base import OnePassFamily, occupied
 
@@ -197,6 +197,19 @@ class Categorical(OnePassFamily):
             cumulated = np.cumsum(params.probability[classes, levels], axis=1)
             X[:, j] = (rng.random((len(classes), 1)) * cumulated[:, -1:] > cumulated).sum(axis=1)
         return X
+
+    def level_probabilities(self, params, resp):
+        """For each column, the probability of every level given class probabilities (rows, classes)."""
+        return [resp @ params.probability[:, levels] for _, levels in self._columns()]
+
+    def expect(self, params, block, resp):
+        """The rows with missing cells at their most probable level, and the probability that another is true."""
+        filled, wrong = host(block.X).astype(np.float64), np.zeros(block.X.shape)
+        for j, probability in enumerate(self.level_probabilities(params, host(resp))):
+            missing = np.isnan(filled[:, j])
+            wrong[missing, j] = 1.0 - probability[missing].max(axis=1)
+            filled[missing, j] = probability[missing].argmax(axis=1)
+        return filled, wrong
 
     def embed(self, block, rng):
         """One column per level."""

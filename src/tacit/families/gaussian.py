@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dtrtri
 from ..arrays import Arrays, record
 from ..engine.loop import SingularError
 from ..kernels import backend, flipped, host, kernel
-from .base import OnePassFamily
+from .base import OnePassFamily, draw_classes
 
 __all__ = ["LOG_2PI", "SINGULAR", "Gaussian", "GaussianParams", "invert_triangle", "location_and_scale"]
 
@@ -166,13 +166,16 @@ class Gaussian(OnePassFamily):
         )
         return filled, cov
 
+    def expect(self, params, block, resp):
+        """As `Family.expect`, with columns that depend on each other given the class."""
+        filled, cov = self.complete(params, block, resp, return_cov=True)
+        return filled, np.sqrt(np.diagonal(cov, axis1=1, axis2=2))
+
     def draw(self, params, block, resp, n_draws, rng):
         """Draws (n_draws, rows, d) of the rows from the posterior of their missing cells."""
         n, d = block.X.shape
         filled = np.repeat(host(block.X).astype(np.float64)[None], n_draws, axis=0)
-        cumulated = np.cumsum(resp, axis=1)
-        cumulated /= cumulated[:, -1:]
-        classes = (rng.random((n_draws, n, 1)) > cumulated).sum(axis=2)
+        classes = draw_classes(resp, n_draws, rng)
         noise = rng.standard_normal((n_draws, n, d))
         holes = block.patterns.incomplete
         kernel("draw", backend(block.X))(

@@ -45,6 +45,16 @@ class Patterns:
         starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
         return cls(order.astype(np.int32), np.append(starts, n_rows), missing[order[starts]])
 
+    def select(self, columns):
+        """The patterns of these columns alone: groups that differ elsewhere become one."""
+        missing = self.missing[:, columns]
+        kinds, group = np.unique(missing, axis=0, return_inverse=True)
+        if len(kinds) == 1 and not kinds.any():
+            return Patterns(np.sort(self.rows), np.array([0, len(self.rows)]), kinds)
+        group = np.repeat(group.ravel(), np.diff(self.starts))
+        order = np.argsort(group, kind="stable")
+        return Patterns(self.rows[order], np.append(0, np.cumsum(np.bincount(group))), kinds)
+
     @cached_property
     def is_complete(self):
         """Whether no cell is missing."""
@@ -96,6 +106,15 @@ class Block:
         weight = np.ones(n) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
         labels = np.full(n, -1) if labels is None else np.ascontiguousarray(labels, dtype=np.int64)
         return cls(X, weight, labels, patterns or Patterns.of(X), {} if local is None else local)
+
+    def select(self, columns):
+        """These columns of the same rows as a block, made once and kept."""
+        key = "select", tuple(columns)
+        if key not in self.local:
+            X = self.X[:, list(columns)]
+            X = X.contiguous() if hasattr(X, "contiguous") else np.ascontiguousarray(X)
+            self.local[key] = Block(X, self.weight, self.labels, self.patterns.select(list(columns)))
+        return self.local[key]
 
     @property
     def dtype(self):
