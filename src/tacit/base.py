@@ -72,9 +72,7 @@ class EMEstimator(DensityMixin, BaseEstimator):
             for name, value in (("sample_weight", weight), ("y", labels)):
                 if is_arrow(X) and value is not None and not isinstance(value, str):
                     raise ValueError(f"X is read from a file, so {name} must be the name of a column of it.")
-            kind = ParquetSource if is_arrow(X) else DaskSource
-            columns = None if reset else list(getattr(self, "feature_names_in_", [])) or None
-            X = kind(X, columns, weight=weight, labels=labels, n_jobs=self.n_jobs)
+            X = self._stream(X, weight, labels, reset=reset)
             weight = labels = None
         if backend(X) == "torch":
             from .source.torch import TorchSource
@@ -92,6 +90,12 @@ class EMEstimator(DensityMixin, BaseEstimator):
         if reset:
             self._check_columns(X)
         return ArraySource(X, check_weight(weight, len(X)), self._check_labels(labels, len(X)), n_jobs=self.n_jobs)
+
+    def _stream(self, X, weight, labels, *, reset):
+        """The source for a path, Arrow data or Dask data; the columns are those seen at fit."""
+        kind = ParquetSource if is_arrow(X) else DaskSource
+        columns = None if reset else list(getattr(self, "feature_names_in_", [])) or None
+        return kind(X, columns, weight=weight, labels=labels, n_jobs=self.n_jobs)
 
     feature_names_in_: np.ndarray
 

@@ -9,9 +9,12 @@ from .gaussian import Gaussian
 from .product import Product
 
 GAUSSIANS = {"full": FullGaussian, "tied": TiedGaussian, "diag": DiagonalGaussian, "spherical": SphericalGaussian}
+NAMED = {"bernoulli": Bernoulli, "poisson": Poisson, "normal": DiagonalGaussian}
+"""Families that can be asked for by name, beside the Gaussian structures and the categorical."""
 
 __all__ = [
     "GAUSSIANS",
+    "NAMED",
     "Bernoulli",
     "Categorical",
     "DiagonalGaussian",

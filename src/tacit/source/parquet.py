@@ -56,6 +56,9 @@ class ParquetSource(Source):
         Columns to use; default all numeric ones.
     weight, labels : str, optional
         Columns of row weights and of known classes (−1 or null where unknown).
+    levels : dict of str to sequence, or "learn", optional
+        Levels of columns that are categories, which become the codes 0, 1, …; such columns may hold text. With ``"learn"``
+        every column is taken, and `levels` must be set, from what `record_batches` shows, before rows are read.
     memory : int, default=256 MB
         Bytes that blocks in flight may take.
     block_rows : int, optional
@@ -69,8 +72,20 @@ class ParquetSource(Source):
     >>> GaussianMixture(8).fit(ParquetSource("visits/", columns=["age", "cost"]))  # doctest: +SKIP
     """
 
-    def __init__(self, data, columns=None, *, weight=None, labels=None, memory=1 << 28, block_rows=None, n_jobs=None):
+    def __init__(
+        self,
+        data,
+        columns=None,
+        *,
+        weight=None,
+        labels=None,
+        levels=None,
+        memory=1 << 28,
+        block_rows=None,
+        n_jobs=None,
+    ):
         self._spool, self._files = None, []
+        self.levels = {} if levels is None else levels
         self.name = os.fspath(data) if isinstance(data, (str, Path)) else type(data).__name__
         self.dataset = self._open(data)
         self.weight, self.labels = weight, labels
@@ -113,7 +128,7 @@ class ParquetSource(Source):
                 if name not in schema.names:
                     raise ValueError(f"the file {path!r} has no column {name!r}, which others have.")
                 kind = schema.field(name).type
-                if not _numeric(kind):
+                if not self._usable(schema.field(name)):
                     other = next(s.field(name).type for _, s in self._files if s.field(name).type != kind)
                     raise ValueError(
                         f"column {name!r} is {kind} in the file {path!r} but {other} in others; rewrite that file."
@@ -124,7 +139,12 @@ class ParquetSource(Source):
     def _numeric_columns(self):
         """Columns that are numbers in at least one file, in the order they are met."""
         schemas = [schema for _, schema in self._files] or [self.dataset.schema]
-        return list(dict.fromkeys(field.name for schema in schemas for field in schema if _numeric(field.type)))
+        fields = (field for schema in schemas for field in schema)
+        return list(dict.fromkeys(field.name for field in fields if self._usable(field)))
+
+    def _usable(self, field):
+        """Whether a column is made of numbers, or of categories that are expected."""
+        return _numeric(field.type) or self.levels == "learn" or field.name in self.levels
 
     def _spooled(self, reader):
         pa = _arrow()
@@ -187,6 +207,11 @@ class ParquetSource(Source):
             with pa.parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
                 yield from file.iter_batches(batch_size=self.block_rows, columns=wanted, use_threads=False)
 
+    def record_batches(self):
+        """The columns in use as Arrow record batches, one after the other."""
+        for batch in self._decoded():
+            yield batch.select(self.columns)
+
     def _batches(self):
         """Lists of record batches that hold `block_rows` rows together, but for the last."""
         held, n_held = [], 0
@@ -234,13 +259,16 @@ class ParquetSource(Source):
         X = np.empty((n, self.n_features), self.dtype)
         at = 0
         for batch in batches:
-            columns = [_column(batch, name) for name in self.columns]
+            columns = [self._cells(batch, name) for name in self.columns]
             for start in range(0, batch.num_rows, STRIPE):  # few enough to stay in cache while columns are laid in
                 stripe = X[at + start : at + min(start + STRIPE, batch.num_rows)]
                 for j, column in enumerate(columns):
                     stripe[:, j] = column[start : start + STRIPE]
             at += batch.num_rows
         return Block.of(X, self._weights(batches, n), self._classes(batches, n), self._patterns(X))
+
+    def _cells(self, batch, name):
+        return _codes(batch, name, self.levels[name]) if name in self.levels else _column(batch, name)
 
     def _patterns(self, X):
         with np.errstate(all="ignore"):
@@ -324,6 +352,25 @@ def _column(batch, name):
     """A column as floats, NaN where null."""
     values = batch.column(batch.schema.get_field_index(name)).to_numpy(zero_copy_only=False)
     return values if values.dtype.kind == "f" else values.astype(np.float64)
+
+
+def _codes(batch, name, levels):
+    """A column of categories as the places of its cells among the levels, NaN where null."""
+    pa = _arrow()
+    import pyarrow.compute as pc
+
+    column = batch.column(batch.schema.get_field_index(name))
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    codes = pc.index_in(column, value_set=pa.array(levels, type=column.type))
+    strange = pc.and_(pc.is_null(codes), pc.is_valid(column))
+    if pc.any(strange).as_py():
+        value = column.filter(strange)[0].as_py()
+        raise ValueError(
+            f"column {name!r} holds {value!r}, which was not there at fit (known: {', '.join(map(repr, levels))}); leave the "
+            "cell empty to treat it as unknown."
+        )
+    return codes.to_numpy(zero_copy_only=False).astype(np.float64)
 
 
 class ParquetWriter:

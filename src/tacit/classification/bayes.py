@@ -1,0 +1,217 @@
+"""Bayes classifiers: p(y = k | x) ∝ π_k p(x | θ_k), with the classes known at fit.
+
+A mixture whose labels are given. Missing cells are integrated out, at fit and at prediction.
+"""
+
+import numbers
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from ..checks import check_number
+from ..mixture import GaussianMixture, Mixture
+
+__all__ = ["GaussianBayes", "NaiveBayes"]
+
+
+class BayesClassifier(ClassifierMixin, BaseEstimator):
+    """What Bayes classifiers share; a subclass says which mixture it is (``_mixture(n_classes)``)."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _mixture(self, n_classes):
+        raise NotImplementedError
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or table
+            Rows; NaN is missing.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights.
+
+        Returns
+        -------
+        self
+        """
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        mixture = self._mixture(len(self.classes_))
+        with warnings.catch_warnings():
+            # That all classes are known is the point.
+            warnings.filterwarnings("ignore", "y gives every row's class")
+            self.mixture_ = mixture.fit(X, codes, sample_weight)
+        if self.priors is not None:
+            self.mixture_.weights_ = self._given_priors()
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(mixture, name):
+                setattr(self, name, getattr(mixture, name))
+        return self
+
+    def _given_priors(self):
+        priors = np.asarray(self.priors, dtype=np.float64)
+        if priors.shape != self.classes_.shape:
+            raise ValueError(f"priors has shape {priors.shape}, but there are {len(self.classes_)} classes.")
+        if (priors < 0).any() or abs(priors.sum() - 1.0) > 1e-6:
+            raise ValueError(f"priors={priors.tolist()} must not be negative and must sum to 1.")
+        return priors
+
+    @property
+    def class_prior_(self):
+        """Probability of each class before its row is seen."""
+        return self.mixture_.weights_
+
+    def predict_proba(self, X):
+        """Probability of each class for each row, in the order of ``classes_``."""
+        check_is_fitted(self)
+        return self.mixture_.predict_proba(X)
+
+    def predict_log_proba(self, X):
+        """Log probability of each class for each row."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X):
+        """Most probable class of each row."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def score_samples(self, X):
+        """Log density of each row, whatever its class: a low one has no place among the rows seen at fit."""
+        check_is_fitted(self)
+        return self.mixture_.score_samples(X)
+
+
+class GaussianBayes(BayesClassifier):
+    """Discriminant analysis with missing cells: quadratic with ``"full"``, linear with ``"tied"`` covariances.
+
+    Parameters
+    ----------
+    covariance_type : str, default="full"
+        Structure of the classes' covariances, as in :class:`tacit.mixture.GaussianMixture`.
+    priors : array-like of shape (n_classes,), optional
+        Probabilities of the classes, in sorted order; default their shares of the rows.
+    reg_covar : float, default=1e-6
+        Smallest variance of a class in any direction, relative to the data's variance.
+    tol, max_iter : float and int
+        When EM over the missing cells stops; without any, one pass is exact.
+    n_jobs : int, optional
+        Threads; default all cores.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    class_prior_ : ndarray of shape (n_classes,)
+    means_, covariances_ : ndarray
+        As in :class:`tacit.mixture.GaussianMixture`.
+    mixture_ : GaussianMixture
+        The joint distribution; it imputes, draws and scores rows.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    References
+    ----------
+    Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, section 4.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.classification import GaussianBayes
+    >>> X = np.array([[1.0, 2.0], [1.2, np.nan], [0.8, 1.9], [5.0, 6.0], [np.nan, 6.2], [5.1, 5.7]])
+    >>> GaussianBayes("tied").fit(X, ["a", "a", "a", "b", "b", "b"]).predict([[np.nan, 2.1]]).tolist()
+    ['a']
+    """
+
+    def __init__(self, covariance_type="full", *, priors=None, reg_covar=1e-6, tol=1e-6, max_iter=200, n_jobs=None):
+        self.covariance_type = covariance_type
+        self.priors = priors
+        self.reg_covar = reg_covar
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+
+    def _mixture(self, n_classes):
+        return GaussianMixture(
+            n_classes, covariance_type=self.covariance_type, reg_covar=self.reg_covar, tol=self.tol,
+            max_iter=self.max_iter, n_jobs=self.n_jobs, random_state=0,
+        )  # fmt: skip
+
+    @property
+    def means_(self):
+        """Means of the classes."""
+        return self.mixture_.means_
+
+    @property
+    def covariances_(self):
+        """Covariances of the classes."""
+        return self.mixture_.covariances_
+
+
+class NaiveBayes(BayesClassifier):
+    """Naive Bayes over columns of any kind: measurements, counts, categories, yes/no, with missing cells.
+
+    Columns are independent given the class: continuous ones normal, counts Poisson, categories categorical, unless `by_column`
+    says otherwise.
+
+    Parameters
+    ----------
+    family, by_column
+        As in :class:`tacit.mixture.Mixture`.
+    smoothing : float, default=1.0
+        Rows' worth added to every level of a category in every class, so that no level is impossible (Laplace's rule).
+    priors : array-like of shape (n_classes,), optional
+        Probabilities of the classes, in sorted order; default their shares of the rows.
+    reg_covar : float, default=1e-6
+        Smallest variance of a column in a class, relative to its variance in the data.
+    n_jobs : int, optional
+        Threads; default all cores.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    class_prior_ : ndarray of shape (n_classes,)
+    mixture_ : Mixture
+        The joint distribution; its `describe` tells each class column by column.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Examples
+    --------
+    >>> from tacit.classification import NaiveBayes
+    >>> X = [["red", 1.0], ["red", 1.2], [None, 0.9], ["blue", 5.0], ["blue", None], ["blue", 4.7]]
+    >>> NaiveBayes().fit(X, [0, 0, 0, 1, 1, 1]).predict([["red", None], [None, 4.9]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(self, family="auto", *, by_column=None, smoothing=1.0, priors=None, reg_covar=1e-6, n_jobs=None):
+        self.family = family
+        self.by_column = by_column
+        self.smoothing = smoothing
+        self.priors = priors
+        self.reg_covar = reg_covar
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _mixture(self, n_classes):
+        check_number("smoothing", self.smoothing, numbers.Real, 0)
+        return Mixture(
+            n_classes, family=self.family, by_column=self.by_column, covariance_type="diag", smoothing=self.smoothing,
+            reg_covar=self.reg_covar, n_jobs=self.n_jobs, random_state=0, tol=1e-8,
+        )  # fmt: skip

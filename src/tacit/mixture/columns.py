@@ -1,0 +1,139 @@
+"""Which family describes which columns of a table."""
+
+import numpy as np
+
+from ..families import GAUSSIANS, NAMED, Categorical, Family, Product
+from ..schema import Column, Schema
+
+__all__ = ["check_columns", "coded", "kinds_of", "plain_schema", "positions", "product_family"]
+
+CODED = {"categorical": "category", "bernoulli": "binary"}
+
+
+def _keys(by_column):
+    """Pairs of column names and the family asked for them."""
+    for key, family in (by_column or {}).items():
+        yield (key if isinstance(key, tuple) else (key,)), family
+
+
+def kinds_of(family, by_column):
+    """Kinds of columns that follow from the families asked for: name to kind, or one kind for all."""
+    kinds = {name: _kind(asked) for names, asked in _keys(by_column) for name in names}
+    return kinds, None if family == "auto" else _kind(family)
+
+
+def _kind(family):
+    """The kind a column must be of for a family; None leaves it to the column."""
+    if isinstance(family, Categorical):
+        return None  # the codes are the user's own
+    return CODED.get(family, "continuous") if isinstance(family, str) else "continuous"
+
+
+def product_family(schema, family, by_column, covariance_type, floor):
+    """The product of families over the columns of a schema.
+
+    Parameters
+    ----------
+    schema : Schema
+        The columns.
+    family : str or Family
+        What describes all columns together; ``"auto"`` goes by kind.
+    by_column : dict, optional
+        Families by name, or tuple of names, of columns.
+    covariance_type : str
+        Structure of the Gaussian block of continuous columns.
+    floor : float
+        Smallest relative variance.
+    """
+    position = {column.name: j for j, column in enumerate(schema.columns)}
+    parts, left = [], dict(position)
+    for names, asked in _keys(by_column):
+        for name in names:
+            if name not in position:
+                raise ValueError(f"by_column names {name!r}, but the columns are {', '.join(map(str, position))}.")
+            if name not in left:
+                raise ValueError(f"by_column names {name!r} more than once; each column has one family.")
+            del left[name]
+        columns = [position[name] for name in names]
+        parts.append((_named(asked, [schema.columns[j] for j in columns], covariance_type, floor), columns))
+    if left and family != "auto":
+        columns = list(left.values())
+        parts.append((_named(family, [schema.columns[j] for j in columns], covariance_type, floor), columns))
+    elif left:
+        parts += _by_kind(schema, left.values(), covariance_type, floor)
+    return Product(parts)
+
+
+def _by_kind(schema, columns, covariance_type, floor):
+    families = {"continuous": "gaussian", "category": "categorical", "count": "poisson"}
+    for kind, name in families.items():
+        chosen = [j for j in columns if schema.columns[j].kind == kind]
+        if chosen:
+            yield _named(name, [schema.columns[j] for j in chosen], covariance_type, floor), chosen
+
+
+def _named(family, columns, covariance_type, floor):
+    """A family by its name, with what it needs to know about its columns."""
+    if isinstance(family, Family):
+        return family
+    if family == "categorical":
+        return Categorical([len(column.levels) for column in columns])
+    if family == "bernoulli":
+        wide = next((column for column in columns if len(column.levels) > 2), None)
+        if wide is not None:
+            raise ValueError(
+                f"column {wide.name!r} has {len(wide.levels)} levels, so it is not yes or no; use 'categorical'."
+            )
+    structure = covariance_type if family == "gaussian" else family
+    if structure in GAUSSIANS:
+        return GAUSSIANS[structure](floor)
+    if family not in NAMED:
+        known = ", ".join(map(repr, ["gaussian", "categorical", *NAMED, *GAUSSIANS]))
+        raise ValueError(f"family={family!r} is unknown; use a Family, or one of {known}.")
+    return NAMED[family]()
+
+
+def check_columns(family, X, schema):
+    """Raise, naming the column, where a family does not describe its cells."""
+    for part, columns in family.parts:
+        try:
+            part.check(X[:, columns])
+        except ValueError as error:
+            names = ", ".join(repr(schema.columns[j].name) for j in _at_fault(part, X, columns))
+            raise ValueError(f"column {names}: {error}") from None
+
+
+def _at_fault(part, X, columns):
+    """The first column that a family refuses by itself, or all."""
+    for j in columns:
+        try:
+            part.check(X[:, [j]])
+        except ValueError:
+            return [j] if len(columns) == 1 or not isinstance(part, Categorical) else columns
+    return columns
+
+
+def plain_schema(n_features, names=None):
+    """The schema of rows that are numbers only."""
+    names = range(n_features) if names is None else names
+    return Schema(tuple(Column(name, "continuous") for name in names))
+
+
+def coded(schema, name):
+    """Position of a category among the columns."""
+    for j, column in enumerate(schema.columns):
+        if column.name == name:
+            if column.kind != "category":
+                raise ValueError(f"column {name!r} is {column.kind}, not a category; use impute or predict_given.")
+            return j
+    raise ValueError(f"there is no column {name!r}; there are {', '.join(map(str, schema.names))}.")
+
+
+def positions(schema, names):
+    """Positions of columns by name."""
+    names = [names] if isinstance(names, (str, int)) else list(names)
+    where = {name: j for j, name in enumerate(schema.names)}
+    for name in names:
+        if name not in where:
+            raise ValueError(f"target names {name!r}, but the columns are {', '.join(map(str, schema.names))}.")
+    return np.array([where[name] for name in names], dtype=int)

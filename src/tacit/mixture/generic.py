@@ -1,0 +1,366 @@
+"""`Mixture`: groups of rows in a table of any columns, p(x) = Σ_k π_k Π_f p_f(x_f | θ_kf).
+
+Continuous columns share one Gaussian block, with whatever covariance structure, beside categories and counts; a missing cell
+of any kind is integrated out.
+"""
+
+import numbers
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+
+from ..checks import check_choice, check_number, check_weight
+from ..engine import ACCELERATORS
+from ..engine.trace import CRITERIA
+from ..families import GAUSSIANS, Categorical
+from ..latent_class import LatentClassEstimator
+from ..schema import Schema
+from ..source import ArraySource, Block, ParquetSource, is_streamed
+from ..source.parquet import is_arrow
+from ..tables import is_table
+from .columns import check_columns, coded, kinds_of, plain_schema, positions, product_family
+from .model import MixtureModel, MixtureParams
+from .seeds import INITS
+
+__all__ = ["Mixture"]
+
+
+class Mixture(LatentClassEstimator):
+    """Mixture over tables of measurements, counts, categories and yes/no columns, with missing cells.
+
+    Parameters
+    ----------
+    n_components : int, default=1
+        Number of groups.
+    family : str or Family, default="auto"
+        What describes the columns that `by_column` does not name. ``"auto"`` goes by kind: continuous columns are jointly
+        Gaussian, categories categorical, counts Poisson. A name or a :class:`tacit.families.Family` describes them all,
+        and may be your own: three methods make one (``log_prob``, ``stats``, ``m_step``).
+    by_column : dict, optional
+        Families of columns, by name or by tuple of names that are described together:
+        ``{"visits": "negative_binomial", ("height", "weight"): "gaussian"}``. Columns of arrays are named 0, 1, …
+    covariance_type : str, default="full"
+        Structure of Gaussian blocks, as in :class:`tacit.mixture.GaussianMixture`.
+    weight_prior : float, optional
+        α ≥ 1 of a Dirichlet prior on the weights of the groups.
+    tol, reg_covar, max_iter, n_init, init_params, random_state, warm_start, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
+        As in :class:`tacit.mixture.GaussianMixture`.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_components,)
+        Sizes of the groups, as shares.
+    schema_ : tacit.schema.Schema
+        Names, kinds and levels of the columns.
+    family_ : tacit.families.Product
+        The families and the columns each describes.
+    params_ : tacit.mixture.model.MixtureParams
+        All parameters; `describe` tells them by column.
+    converged_, n_iter_, lower_bound_, lower_bounds_, fit_
+        As in :class:`tacit.mixture.GaussianMixture`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    References
+    ----------
+    Hunt and Jorgensen (2003), Mixture model clustering for mixed data with missing information.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.mixture import Mixture
+    >>> X = [["red", 1.0], ["red", 1.2], ["red", None], ["blue", 5.0], [None, 5.1], ["blue", 4.7]]
+    >>> mixture = Mixture(2, random_state=0).fit(X)
+    >>> mixture.impute(X)[4, 0]
+    'blue'
+    """  # noqa: E501
+
+    def __init__(
+        self,
+        n_components=1,
+        *,
+        family="auto",
+        by_column=None,
+        covariance_type="full",
+        weight_prior=None,
+        tol=1e-3,
+        reg_covar=1e-6,
+        max_iter=100,
+        n_init=1,
+        init_params="kmeans",
+        random_state=None,
+        warm_start=False,
+        verbose=0,
+        verbose_interval=10,
+        convergence="relative",
+        accelerate="auto",
+        n_jobs=None,
+        callback=None,
+    ):
+        self.n_components = n_components
+        self.family = family
+        self.by_column = by_column
+        self.covariance_type = covariance_type
+        self.weight_prior = weight_prior
+        self.tol = tol
+        self.reg_covar = reg_covar
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.init_params = init_params
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.verbose_interval = verbose_interval
+        self.convergence = convergence
+        self.accelerate = accelerate
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _check_settings(self):
+        super()._check_settings()
+        check_number("n_components", self.n_components, numbers.Integral, 1)
+        check_number("reg_covar", self.reg_covar, numbers.Real, 0, 1e6)
+        check_choice("covariance_type", self.covariance_type, GAUSSIANS)
+        check_choice("init_params", self.init_params, INITS)
+        check_choice("convergence", self.convergence, CRITERIA)
+        check_choice("accelerate", self.accelerate, ("auto", *ACCELERATORS, "off", None))
+        if self.weight_prior is not None:
+            check_number("weight_prior", self.weight_prior, numbers.Real, 1)
+
+    # Tables
+
+    def _open(self, X, weight=None, labels=None, *, reset=False):
+        if not is_table(X):
+            source = super()._open(X, weight, labels, reset=reset)
+            in_memory = isinstance(source, ArraySource) and not isinstance(X, ArraySource)
+            if reset and not is_arrow(X) and not in_memory:
+                self._settle(plain_schema(source.n_features, source.columns))
+            return source
+        X = self._validate(X, reset=reset)
+        return ArraySource(X, check_weight(weight, len(X)), self._check_labels(labels, len(X)), n_jobs=self.n_jobs)
+
+    def _stream(self, X, weight, labels, *, reset):
+        if not is_arrow(X):
+            return super()._stream(X, weight, labels, reset=reset)
+        columns, levels = (None, "learn") if reset else (self.schema_.names, self._levels())
+        source = ParquetSource(X, columns, weight=weight, labels=labels, levels=levels, n_jobs=self.n_jobs)
+        if reset:
+            self._settle(Schema.scan(source.record_batches(), self._kinds(source)))
+            source.levels = self._levels()
+        return source
+
+    def _levels(self):
+        """Levels of the categories, by name."""
+        return {column.name: column.levels for column in self.schema_.columns if column.kind == "category"}
+
+    def _validate(self, X, *, reset):
+        if not is_table(X):
+            X = super()._validate(X, reset=reset)
+            given = X
+        else:
+            given = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
+            if hasattr(given, "columns") and not hasattr(given, "column_names"):
+                _check_feature_names(self, given, reset=reset)
+            if hasattr(given, "shape"):
+                _check_n_features(self, given, reset=reset)
+        if reset:
+            self._settle(Schema.of(given, self._kinds(given)))
+        cells = self.schema_.encode(given) if is_table(X) or self._coded() else X
+        if len(cells) < (2 if reset else 1):
+            raise ValueError(f"Found array with {len(cells)} sample(s) (shape={cells.shape}) while a minimum of "
+                             f"{2 if reset else 1} is required.")  # fmt: skip
+        check_columns(self.family_, cells, self.schema_)
+        return cells
+
+    def _kinds(self, X):
+        """Kinds of columns that are settled by the families asked for."""
+        kinds, every = kinds_of(self.family, self.by_column)
+        if every is None:
+            return kinds
+        names = X.column_names if hasattr(X, "column_names") else getattr(X, "columns", range(np.shape(X)[1]))
+        return {name: every for name in names} | kinds
+
+    def _coded(self):
+        """Whether any column is a category, whose cells must be turned into codes."""
+        return bool(self._levels())
+
+    def _settle(self, schema):
+        """Keep the columns and the families that describe them."""
+        self.schema_ = schema
+        self.family_ = product_family(schema, self.family, self.by_column, self.covariance_type, self.reg_covar)
+        self.n_features_in_ = len(schema.columns)
+
+    def _model(self):
+        return MixtureModel(self.family_, self.n_components, self.init_params, self.weight_prior)
+
+    def _publish(self, params, dtype):
+        self.params_ = params
+        self.weights_ = params.weight
+
+    def _params(self):
+        return MixtureParams(np.asarray(self.weights_, dtype=np.float64), self.params_.components)
+
+    # What was learned
+
+    def describe(self):
+        """What each group looks like, column by column.
+
+        Returns
+        -------
+        dict
+            For a column of numbers ``{"family": name, "mean": array, "std": array}``; for a category
+            ``{"family": name, "probability": {level: array}}``. Arrays have one entry per group.
+        """
+        check_is_fitted(self)
+        told = {}
+        for (part, columns), params in zip(self.family_.parts, self.params_.components.parts):
+            if isinstance(part, Categorical):
+                shares = part.level_probabilities(params, np.eye(self.n_components))
+                for j, share in zip(columns, shares):
+                    levels = self.schema_.columns[j].levels or range(share.shape[1])
+                    told[j] = {"probability": dict(zip(levels, share.T))}
+            else:
+                moments = part.mean(params), np.sqrt(part.variance(params))
+                for j, mean, std in zip(columns, *(moment.T for moment in moments)):
+                    told[j] = {"mean": mean, "std": std}
+            for j in columns:
+                told[j] = {"family": type(part).__name__, **told[j]}
+        return {self.schema_.columns[j].name: told[j] for j in range(len(told))}
+
+    # Missing cells
+
+    def impute(self, X, return_std=False):
+        """Fill missing cells with their expectation, categories with their most probable level.
+
+        Parameters
+        ----------
+        X : DataFrame, Arrow table or array-like of shape (n_samples, n_features)
+            Rows; None and NaN are missing.
+        return_std : bool, default=False
+            Also return the standard deviation of each cell, 0 where observed; for a category, the probability that
+            another level is the true one.
+
+        Returns
+        -------
+        filled : table of the same kind as X
+        std : ndarray of shape (n_samples, n_features)
+            Only if `return_std`.
+        """
+        cells, spread = self._expect(self._encoded(X))
+        filled = self._decode(cells, X)
+        return (filled, spread) if return_std else filled
+
+    def _encoded(self, X):
+        check_is_fitted(self)
+        if is_streamed(X) and not is_table(X):
+            raise ValueError("this method takes a table in memory; read the part you need first.")
+        return self._validate(X, reset=False)
+
+    def _expect(self, cells):
+        model, params = self._model(), self._params()
+
+        def fill(block):
+            resp = model.posterior(params, block)[0]
+            return np.stack(model.family.expect(params.components, block, resp), axis=1)
+
+        both = np.concatenate(list(ArraySource(cells, n_jobs=self.n_jobs).map(fill)))
+        return both[:, 0], both[:, 1]
+
+    def _decode(self, cells, X):
+        """Cells as a table of the kind of X."""
+        if is_table(X):
+            like = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
+            return Schema.decode(self.schema_, cells, like)
+        return self.schema_.decode(cells) if self._coded() else cells
+
+    def draw_missing(self, X, n_draws=1, random_state=None):
+        """Draw missing cells given the observed ones, for multiple imputation.
+
+        Parameters
+        ----------
+        X : DataFrame, Arrow table or array-like of shape (n_samples, n_features)
+            Rows; None and NaN are missing.
+        n_draws : int, default=1
+            Number of completed tables.
+        random_state : int, RandomState instance or None, default=None
+            Seeds the draws.
+
+        Returns
+        -------
+        list of tables of the same kind as X
+        """
+        check_number("n_draws", n_draws, numbers.Integral, 1)
+        block = Block.of(self._encoded(X))
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        model, params = self._model(), self._params()
+        resp = model.posterior(params, block)[0]
+        return [self._decode(cells, X) for cells in self.family_.draw(params.components, block, resp, n_draws, rng)]
+
+    def predict_given(self, X, target, return_std=False):
+        """Expectation of some columns given the others.
+
+        Parameters
+        ----------
+        X : DataFrame, Arrow table or array-like
+            The other columns; the target's cells, if there are any, are not looked at. None and NaN are missing.
+        target : name or list of names
+            Columns to predict; columns of arrays are named 0, 1, …
+        return_std : bool, default=False
+            As in `impute`.
+
+        Returns
+        -------
+        predicted : table of the target columns, of the same kind as X
+        std : ndarray of shape (n_samples, n_targets)
+            Only if `return_std`.
+        """
+        where = self._positions(target)
+        cells, spread = self._expect(self._without(X, where))
+        chosen = Schema(tuple(self.schema_.columns[j] for j in where), self.schema_.container)
+        predicted = chosen.decode(cells[:, where])
+        return (predicted, spread[:, where]) if return_std else predicted
+
+    def predict_level(self, X, target):
+        """Probability of every level of a category given the other columns, (n_samples, n_levels).
+
+        The levels are in the order of ``schema_``. Parameters are as in `predict_given`, with one target.
+        """
+        where = self._positions(target)
+        j = coded(self.schema_, self.schema_.names[where[0]])
+        model, params = self._model(), self._params()
+        resp = model.posterior(params, Block.of(self._without(X, where)))[0]
+        for (part, columns), own in zip(self.family_.parts, params.components.parts):
+            if j in columns and hasattr(part, "level_probabilities"):
+                return part.level_probabilities(own, resp)[columns.index(j)]
+        raise ValueError(f"column {target!r} is not described by a categorical family; use predict_given.")
+
+    def _positions(self, target):
+        check_is_fitted(self)
+        return positions(self.schema_, target)
+
+    def _without(self, X, where):
+        """The rows with the target's cells taken out, whether or not X has those columns."""
+        absent = [self.schema_.names[j] for j in where]
+        if is_table(X) and not isinstance(X, (np.ndarray, list, tuple)):
+            return self.schema_.encode(X, absent)
+        X = np.array(X, dtype=None if hasattr(X, "dtype") else object)
+        if X.ndim == 2 and X.shape[1] == self.n_features_in_ - len(where):
+            holes = np.full(len(X), np.nan)
+            for j in np.sort(where):
+                X = np.insert(X.astype(object), j, holes, axis=1)
+        cells = self._encoded(X.astype(object) if self._coded() else X.astype(float))
+        cells = cells.copy()
+        cells[:, where] = np.nan
+        return cells
+
+    def sample(self, n_samples=1):
+        """Draw rows from the fitted distribution, as a table of the kind seen at fit, and the group of each."""
+        cells, classes = super().sample(n_samples)
+        return (self.schema_.decode(cells) if self._coded() or self.schema_.container != "numpy" else cells), classes
