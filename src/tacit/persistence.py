@@ -4,9 +4,12 @@ Loading builds an object of an allow-listed class and sets allow-listed attribut
 in the file is ever executed, unpickled or imported.
 """
 
+import dataclasses
+import inspect
 import math
 import os
 import warnings
+from functools import cache
 from importlib import import_module
 
 import numpy as np
@@ -15,6 +18,8 @@ from . import __version__
 from .archive import UNSOUND, read_archive, write_archive
 from .arrays import Arrays
 from .engine import Fit, Online, Trace
+from .families import Family
+from .schema import Column, Schema
 from .source import Block
 
 __all__ = ["load", "save"]
@@ -26,6 +31,12 @@ CLASSES = {
         "weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_", "converged_", "n_iter_",
         "lower_bound_", "lower_bounds_", "fit_", "n_features_in_", "feature_names_in_",
     )),
+    "Mixture": ("tacit.mixture", (
+        "weights_", "schema_", "family_", "params_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_", "fit_",
+        "n_features_in_", "feature_names_in_",
+    )),
+    "GaussianBayes": ("tacit.classification", ("classes_", "mixture_", "n_features_in_", "feature_names_in_")),
+    "NaiveBayes": ("tacit.classification", ("classes_", "mixture_", "n_features_in_", "feature_names_in_")),
     "GaussianImputer": ("tacit.impute", (
         "mixture_", "observed_", "n_iter_", "indicator_", "n_features_in_", "feature_names_in_",
     )),
@@ -34,6 +45,31 @@ CLASSES = {
     )),
 }  # fmt: skip
 """Classes a file may name, where they live, and the fitted attributes it may set."""
+
+
+PARTS = (Arrays, Family, Schema, Column)
+"""Bases of what an estimator may be made of: records of arrays and things that hold settings only."""
+
+
+@cache
+def _parts():
+    """Classes of this library that derive from `PARTS`, by name."""
+    import_module("tacit.mixture")
+    known: dict = {}
+    waiting = list(PARTS)
+    while waiting:
+        cls = waiting.pop()
+        waiting += cls.__subclasses__()
+        if cls.__module__.startswith("tacit."):
+            known[cls.__name__] = cls
+    return known
+
+
+def _fields(cls):
+    """Names of what a part is made of, which its constructor takes."""
+    if dataclasses.is_dataclass(cls):
+        return [field.name for field in dataclasses.fields(cls)]
+    return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
 
 
 def save(estimator, path):
@@ -104,6 +140,12 @@ def _encode(value, arrays):
             "previous": _encode(trace.previous, arrays), "reason": value.reason, "converged": value.converged,
             "interrupted": value.interrupted, "failures": list(value.failures),
         }}  # fmt: skip
+    if isinstance(value, PARTS):
+        return _encode_part(value, name, arrays)
+    if isinstance(value, dict):
+        return {"dict": [[_encode(key, arrays), _encode(v, arrays)] for key, v in value.items()]}
+    if isinstance(value, tuple):
+        return {"tuple": [_encode(v, arrays) for v in value]}
     if isinstance(value, np.ndarray) and value.dtype.kind in "OU":
         return {"strings": [str(v) for v in value.ravel()]}
     if isinstance(value, np.ndarray):
@@ -114,11 +156,26 @@ def _encode(value, arrays):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": repr(value)}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, list):
         return {"list": [_encode(v, arrays) for v in value]}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise TypeError(f"{value!r} cannot be saved")
+
+
+def _encode_part(value, name, arrays):
+    if _parts().get(name) is not type(value):
+        raise TypeError(f"{name} is no class of this library, so it cannot be saved")
+    return {"part": name, "fields": {field: _encode(getattr(value, field), arrays) for field in _fields(type(value))}}
+
+
+def _decode_part(content, arrays):
+    name, fields = content["part"], content["fields"]
+    if name not in _parts():
+        raise ValueError(f"it names {name!r}, which is no part of an estimator")
+    if unknown := set(fields) - set(_fields(_parts()[name])):
+        raise ValueError(f"it sets {min(unknown)!r}, which is no part of {name}")
+    return _parts()[name](**{field: _decode(value, arrays) for field, value in fields.items()})
 
 
 def _encode_estimator(estimator, name, arrays):
@@ -151,8 +208,10 @@ def _decode(value, arrays):
         return value
     if "class" in value:
         return _decode_estimator(value, arrays)
+    if "part" in value:
+        return _decode_part(value, arrays)
     (kind, content), *rest = value.items()
-    if rest or kind not in ("array", "strings", "float", "list", "fit"):
+    if rest or kind not in ("array", "strings", "float", "list", "tuple", "dict", "fit"):
         raise ValueError(f"it holds an entry of unknown kind {kind!r}")
     if kind == "array":
         return arrays(int(content))
@@ -162,6 +221,10 @@ def _decode(value, arrays):
         return float(content)
     if kind == "list":
         return [_decode(v, arrays) for v in content]
+    if kind == "tuple":
+        return tuple(_decode(v, arrays) for v in content)
+    if kind == "dict":
+        return {_decode(key, arrays): _decode(v, arrays) for key, v in content}
     trace = Trace(content["criterion"], _decode(content["previous"], arrays))
     trace.passes = int(content["passes"])
     trace.objectives, trace.weight = [float(v) for v in content["trace"]], float(content["weight"])

@@ -139,17 +139,17 @@ def _digest(cells, kind, before):
         both = np.concatenate([before.values, cells.values]), np.concatenate([before.missing, cells.missing])
         cells = Cells(*both, cells.levels, cells.whole)
     seen = cells.values[~cells.missing]
-    hole = cells.missing.any()
+    hole = int(cells.missing.any())
     if cells.numeric and kind != "category":
         telling = np.array([*seen[seen != np.floor(seen)][:1], seen.min(), seen.max()]) if len(seen) else seen
         return Cells(
-            np.append(telling, [np.nan] * hole), np.append(np.isnan(telling), [True] * hole), None, cells.whole
+            np.append(telling, [np.nan] * hole), np.append(np.isnan(telling), np.ones(hole, bool)), None, cells.whole
         )
     distinct = np.empty(0, dtype=cells.values.dtype)
     if len(seen):
         distinct = np.array(list(dict.fromkeys(seen.tolist())), dtype=cells.values.dtype)
     values = np.append(distinct, np.array([None] * hole, dtype=cells.values.dtype))
-    return Cells(values, np.append(np.zeros(len(distinct), bool), [True] * hole), cells.levels, cells.whole)
+    return Cells(values, np.append(np.zeros(len(distinct), bool), np.ones(hole, bool)), cells.levels, cells.whole)
 
 
 def _guess(cells, seen):
