@@ -12,7 +12,7 @@ import numpy as np
 
 from ..arrays import Arrays, record
 from ..kernels import backend, host, kernel
-from ..kernels.products import level_columns
+from ..kernels.layout import level_columns
 from .base import OnePassFamily, occupied
 
 __all__ = ["Bernoulli", "Categorical"]

@@ -20,7 +20,7 @@ KERNELS = {
     "diag": "gaussian",
     "scatter": "products",
     "linear": "products",
-    "levels": "products",
+    "levels": "levels",
     "log_factorial": "products",
     "conditional": "conditional",
     "complete": "conditional",

@@ -28,3 +28,9 @@ def unpack_strips(flat, n_classes, n_features, width, zeros=np.zeros):
         triangles[:, :e, s:e] = flat[at : at + size].reshape(n_classes, e - s, e).swapaxes(1, 2)
         at += size
     return triangles
+
+
+def level_columns(n_levels):
+    """For each column, the slice of its levels where all levels lie side by side."""
+    ends = np.cumsum(n_levels)
+    return [slice(int(end - n), int(end)) for end, n in zip(ends, n_levels)]

@@ -1,7 +1,6 @@
 """Passes that are matrix products and little else, so that NumPy is the compiled form.
 
     linear:  log p(x | k) = x·a_k + s·b_k + c(x),    s_j = 1 where x_j is observed (Bernoulli, Poisson)
-    levels:  log p(x | k) = Σ_j log p_kj(x_j)                                          (categorical)
 
 A missing cell drops out of the sums.
 """
@@ -11,19 +10,13 @@ from scipy.special import gammaln
 
 from . import EXPECT, MOMENTS, SCORE, kernel
 
-__all__ = ["level_columns", "levels", "linear", "log_factorial", "scatter"]
+__all__ = ["linear", "log_factorial", "scatter"]
 
 
 def _zero_filled(X):
     """The rows in float64 with 0 in missing cells, and the mask of observed cells."""
     seen = ~np.isnan(X)
     return np.where(seen, X, 0.0).astype(np.float64), seen.astype(np.float64)
-
-
-def level_columns(n_levels):
-    """For each column, the slice of its levels where all levels lie side by side."""
-    ends = np.cumsum(n_levels)
-    return [slice(int(end - n), int(end)) for end, n in zip(ends, n_levels)]
 
 
 def _settle(log_prob, mode, log_weight, weight, labels, out):
@@ -47,26 +40,6 @@ def linear(X, slope, offset, base, mode, log_weight, weight, labels, out, count,
         count += resp.sum(axis=1)
         s0 += resp @ seen
         s1 += resp @ x
-    return loglik
-
-
-def levels(X, n_levels, log_probability, mode, log_weight, weight, labels, out, count, total):
-    """One pass; `log_probability` and `total` are (classes, Σ levels)."""
-    coded = []
-    for j, columns in enumerate(level_columns(n_levels)):
-        rows = np.flatnonzero(~np.isnan(X[:, j]))
-        coded.append((columns, rows, X[rows, j].astype(np.int64)))
-    log_prob = None if mode == MOMENTS else np.zeros((len(log_probability), len(X)))
-    if log_prob is not None:
-        for columns, rows, codes in coded:
-            log_prob[:, rows] += log_probability[:, columns][:, codes]
-    resp, loglik = _settle(log_prob, mode, log_weight, weight, labels, out)
-    if mode != SCORE:
-        count += resp.sum(axis=1)
-        for columns, rows, codes in coded:
-            one_hot = np.zeros((len(rows), columns.stop - columns.start))
-            one_hot[np.arange(len(rows)), codes] = 1.0
-            total[:, columns] += resp[:, rows] @ one_hot
     return loglik
 
 
