@@ -1,7 +1,7 @@
 """Mixtures of mixed tables with missing cells against StepMix: the same columns, start, model and number of steps.
 
-StepMix describes measurements with missing cells by independent normals and has no counts, so the comparison is over the columns it
-supports; a second job gives our side all columns and a full covariance, which StepMix cannot do, against the same rival run.
+StepMix describes measurements with missing cells by independent normals and has no counts, so the comparison is over the columns
+it supports; a second job gives our side all columns and a full covariance, which StepMix cannot do, against the same rival run.
 """
 
 from functools import partial

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-__all__ = ["pack_strips", "strip_width", "unpack_strips"]
+__all__ = ["level_columns", "pack_strips", "strip_width", "unpack_strips"]
 
 
 def strip_width(n_features):

@@ -26,7 +26,12 @@ def _kind(family):
     """The kind a column must be of for a family; None leaves it to the column."""
     if isinstance(family, Categorical):
         return None  # the codes are the user's own
-    return CODED.get(family, "continuous") if isinstance(family, str) else "continuous"
+    if isinstance(family, Family):
+        return "continuous"
+    if family not in ("gaussian", "categorical", *NAMED, *GAUSSIANS):
+        known = ", ".join(map(repr, ["gaussian", "categorical", *NAMED, *GAUSSIANS]))
+        raise ValueError(f"family={family!r} is unknown; use a Family, or one of {known}.")
+    return CODED.get(family, "continuous")
 
 
 def product_family(schema, family, by_column, covariance_type, floor):
@@ -87,9 +92,6 @@ def _named(family, columns, covariance_type, floor):
     structure = covariance_type if family == "gaussian" else family
     if structure in GAUSSIANS:
         return GAUSSIANS[structure](floor)
-    if family not in NAMED:
-        known = ", ".join(map(repr, ["gaussian", "categorical", *NAMED, *GAUSSIANS]))
-        raise ValueError(f"family={family!r} is unknown; use a Family, or one of {known}.")
     return NAMED[family]()
 
 

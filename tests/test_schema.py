@@ -1,0 +1,133 @@
+"""Tables of every kind become numbers and come back."""
+
+import numpy as np
+import pytest
+
+from tacit.schema import Column, Schema
+from tacit.tables import is_table
+
+pd = pytest.importorskip("pandas")
+
+
+def people():
+    return pd.DataFrame(
+        {
+            "height": [1.61, np.nan, 1.83, 1.75],
+            "visits": pd.array([3, 0, None, 12], dtype="Int64"),
+            "colour": ["red", None, "blue", "red"],
+            "size": pd.Categorical(["S", "L", None, "M"], ["S", "M", "L"]),
+            "member": [True, False, True, True],
+            "code": [0, 1, 1, 0],
+            "grams": [4200, 3900, 5100, 4800],
+        },
+        index=[10, 20, 30, 40],
+    )
+
+
+def polars():
+    return pytest.importorskip("polars").from_pandas(people())
+
+
+def arrow():
+    return pytest.importorskip("pyarrow").Table.from_pandas(people(), preserve_index=False)
+
+
+KINDS = ["continuous", "count", "category", "category", "category", "category", "continuous"]
+CODES = [
+    [1.61, 3, 1, 0, 1, 0, 4200],
+    [np.nan, 0, np.nan, 2, 0, 1, 3900],
+    [1.83, np.nan, 0, np.nan, 1, 1, 5100],
+    [1.75, 12, 1, 1, 1, 0, 4800],
+]
+
+
+def test_kinds_and_levels_of_a_data_frame():
+    schema = Schema.of(people())
+    assert [column.kind for column in schema.columns] == KINDS
+    assert [column.levels for column in schema.columns[2:6]] == [
+        ("blue", "red"), ("S", "M", "L"), (False, True), (0, 1),
+    ]  # fmt: skip
+    np.testing.assert_array_equal(schema.encode(people()), CODES)
+
+
+@pytest.mark.parametrize("make", [people, polars, arrow])
+def test_a_table_goes_there_and_back(make):
+    table = make()
+    schema = Schema.of(table)
+    codes = schema.encode(table)
+    filled = schema.decode(np.where(np.isnan(codes), 0.0, codes), table)
+    assert type(filled) is type(table)
+    again = schema.encode(filled)
+    np.testing.assert_array_equal(again, np.where(np.isnan(codes), 0.0, codes))
+    assert Schema.of(filled).names == schema.names
+
+
+def test_columns_without_holes_keep_their_type():
+    table = people()
+    schema = Schema.of(table)
+    filled = schema.decode(np.nan_to_num(schema.encode(table)), table)
+    assert list(filled.index) == [10, 20, 30, 40]
+    assert filled["grams"].dtype == np.int64
+    assert filled["member"].dtype == bool
+    assert filled["size"].dtype == table["size"].dtype
+    assert filled["size"].tolist() == ["S", "L", "S", "M"]
+
+
+def test_an_array_of_objects():
+    X = np.array([["a", 1.5], [None, 2.5], ["b", None]], dtype=object)
+    assert is_table(X) and is_table(X.tolist())
+    assert not is_table(np.eye(2)) and not is_table(np.eye(2).tolist())
+    schema = Schema.of(X)
+    assert schema.columns == (Column(0, "category", ("a", "b")), Column(1, "continuous"))
+    filled = schema.decode(np.array([[0, 1.5], [1, 2.5], [1, 2.0]]), X)
+    assert filled.tolist() == [["a", 1.5], ["b", 2.5], ["b", 2.0]]
+
+
+def test_a_table_read_in_parts_has_the_schema_of_the_whole():
+    pa = pytest.importorskip("pyarrow")
+    table = pa.Table.from_pandas(people().astype({"size": str}), preserve_index=False)
+    whole = Schema.of(table)
+    assert Schema.scan(table.to_batches(max_chunksize=1)) == whole
+    assert Schema.scan(table.to_batches(max_chunksize=3)) == whole
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([0, 51], "continuous"), ([0, 50], "count"), ([-1, 3], "continuous"), ([0.0, 3.0], "continuous"),
+        ([0.0, 3.0, np.nan], "count"), ([0.5, 3.0, np.nan], "continuous"), ([0, 1], "category"),
+    ],
+)  # fmt: skip
+def test_how_kinds_of_numbers_are_told_apart(values, kind):
+    assert Schema.of(pd.DataFrame({"a": values})).columns[0].kind == kind
+
+
+def refuse(match, table, **settings):
+    with pytest.raises(ValueError, match=match):
+        Schema.of(table, **settings)
+
+
+def test_columns_that_cannot_be_used_are_named():
+    refuse(
+        "column 'when' holds datetime64.*turn it into numbers", pd.DataFrame({"when": pd.to_datetime(["2020-01-01"])})
+    )
+    refuse("column 'a' has no observed value", pd.DataFrame({"a": [None, None]}))
+    refuse("column 'id' has 30 levels in 30 cells", pd.DataFrame({"id": [f"p{i}" for i in range(30)]}))
+    refuse("column 'a' contains infinity", pd.DataFrame({"a": [1.0, np.inf]}))
+    refuse("column 'a' is to be count but holds 'x'", pd.DataFrame({"a": ["x"]}), kinds={"a": "count"})
+    refuse("said to be 'colour'; use one of", pd.DataFrame({"a": [1]}), kinds={"a": "colour"})
+    refuse("names the column 'a' more than once", pd.DataFrame([[1, 2]], columns=["a", "a"]))
+
+
+def test_an_unseen_level_is_named():
+    schema = Schema.of(people())
+    strange = people()
+    strange.loc[10, "colour"] = "green"
+    with pytest.raises(ValueError, match="'colour' holds 'green', which was not there at fit .known: 'blue', 'red'"):
+        schema.encode(strange)
+    with pytest.raises(ValueError, match="no column 'colour', which was there at fit"):
+        schema.encode(people().drop(columns="colour"))
+    words = people().astype({"height": object})
+    words.loc[10, "height"] = "tall"
+    with pytest.raises(ValueError, match="column 'height' holds 'tall', but it held numbers at fit"):
+        schema.encode(words)
