@@ -123,7 +123,7 @@ def test_an_unseen_level_is_named():
     schema = Schema.of(people())
     strange = people()
     strange.loc[10, "colour"] = "green"
-    with pytest.raises(ValueError, match="'colour' holds 'green', which was not there at fit .known: 'blue', 'red'"):
+    with pytest.raises(ValueError, match=r"'colour' holds 'green', which was not there at fit .known: 'blue', 'red'"):
         schema.encode(strange)
     with pytest.raises(ValueError, match="no column 'colour', which was there at fit"):
         schema.encode(people().drop(columns="colour"))

@@ -3,6 +3,7 @@
 import numpy as np
 
 from tacit.families import (
+    GAUSSIANS,
     Bernoulli,
     Categorical,
     DiagonalGaussian,
@@ -15,6 +16,7 @@ from tacit.families import (
 from tacit.mixture import MixtureModel
 
 N_LEVELS = (2, 3, 4)
+STRUCTURED = ("EII", "EEI", "VEI", "EVI", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV")  # the others are aliases
 
 
 def gaussian_rows(n=240, d=4, n_classes=3, seed=0):
@@ -65,6 +67,7 @@ FAMILIES = {
     "tied": (TiedGaussian(), gaussian_rows),
     "diag": (DiagonalGaussian(), gaussian_rows),
     "spherical": (SphericalGaussian(), gaussian_rows),
+    **{name: (GAUSSIANS[name](), gaussian_rows) for name in STRUCTURED},
     "bernoulli": (Bernoulli(), binary_rows),
     "categorical": (Categorical(N_LEVELS), category_rows),
     "poisson": (Poisson(), count_rows),

@@ -125,6 +125,18 @@ def test_groups_covariances_and_columns_are_as_asked(run, penguins):
     assert set(re.findall(r"\b(full|tied|diag|spherical)\b", out)) == {"diag", "full"}
 
 
+@pytest.mark.parametrize(
+    ("asked", "named", "words"),
+    [("VEV", {"VEV"}, "varying volume, equal shape, varying orientation (VEV)"), ("EII", {"EII"}, "equal volume, round"),
+     ("all", {"EII", "VEV", "VVV"}, "best model: 2 groups, ")],
+)  # fmt: skip
+def test_structures_of_three_letters(run, asked, named, words):
+    code, out, _ = run("t.csv", two_groups(), "--groups", "2", "--covariance", asked)
+    assert code == 0
+    assert words in out
+    assert len(set(re.findall(r"\b[EV][EVI]{2}\b", out)) - named) <= 3 * (asked == "all")
+
+
 def test_results_go_to_another_folder(run, tmp_path):
     folder = tmp_path / "results"
     folder.mkdir()

@@ -255,7 +255,7 @@ def test_a_strange_cell_at_prediction_is_named(fitted):
     mixture, table, _ = fitted
     with pytest.raises(ValueError, match="column 'ward' holds 'south', which was not there at fit"):
         mixture.predict(table.assign(ward="south"))
-    with pytest.raises(ValueError, match="column 'visits': Poisson columns hold whole numbers from 0, but X holds 2.5"):
+    with pytest.raises(ValueError, match=r"column 'visits': Poisson columns hold whole numbers from 0, but X holds 2.5"):
         mixture.predict(table.assign(visits=2.5))
     with pytest.raises(ValueError, match="feature names"):
         mixture.predict(table.drop(columns="age"))

@@ -58,6 +58,23 @@ def test_iris_three_full():
     assert mixture.bic(X) == near(580.8389, 4)
 
 
+@pytest.mark.parametrize(("k", "kind", "value", "bic"), [
+    (2, "VEV", (-215.72597, 5), (561.72846, 5)), (3, "VEV", (-186.0733, 4), (562.5507, 4)),
+    (3, "VVV", (-180.1855, 4), (580.8389, 4)),
+])  # fmt: skip
+def test_iris_structures(k, kind, value, bic):
+    X = load_iris().data
+    mixture = fitted(X, k, kind)
+    assert loglik(mixture, X) == near(*value)
+    assert mixture.bic(X) == near(*bic)
+    if k == 2:
+        assert np.sort(np.bincount(mixture.predict(X))).tolist() == [50, 100]
+
+
+def test_faithful_three_of_one_volume_shape_and_orientation(faithful):
+    assert loglik(fitted(faithful, 3, "EEE"), faithful) == near(-1126.3159, 4)
+
+
 def test_diabetes_three_full(diabetes):
     mixture = fitted(diabetes, 3)
     deviance = -2 * loglik(mixture, diabetes)

@@ -11,7 +11,16 @@ from .table import read_table, write_csv
 __all__ = ["add", "run"]
 
 COLLAPSED = " (a group collapsed onto few rows)"
-STRUCTURES = ("full", "tied", "diag", "spherical")
+DEFAULT = ("full", "tied", "diag", "spherical")
+PHRASES = {
+    "full": "each with its own covariance", "tied": "sharing one covariance", "diag": "with independent columns",
+    "spherical": "round",
+}  # fmt: skip
+WORDS = (
+    {"E": "equal volume", "V": "varying volume"},
+    {"E": "equal shape", "V": "varying shape", "I": "round"},
+    {"E": "equal orientation", "V": "varying orientation", "I": "independent columns"},
+)
 
 
 def add(subparsers):
@@ -30,7 +39,11 @@ def add(subparsers):
         "--groups", type=_whole_range, default=range(1, 10), metavar="A-B", help="numbers of groups (1-9)"
     )
     parser.add_argument(
-        "--covariance", type=_structures, default=STRUCTURES, metavar="A,B", help="full,tied,diag,spherical"
+        "--covariance",
+        type=_structures,
+        default=DEFAULT,
+        metavar="A,B",
+        help="full,tied,diag,spherical, or structures of three letters such as VEV; all stands for every one",
     )
     parser.add_argument("--columns", type=lambda text: text.split(","), metavar="A,B", help="numeric columns to use")
     parser.add_argument("--seed", type=int, default=0, help="random seed (0)")
@@ -51,10 +64,12 @@ def _whole_range(text):
 
 
 def _structures(text):
-    names = text.split(",")
+    from ..families import GAUSSIANS, STRUCTURES
+
+    names = list(STRUCTURES) if text == "all" else text.split(",")
     for name in names:
-        if name not in STRUCTURES:
-            raise argparse.ArgumentTypeError(f"{name!r} is not one of {', '.join(STRUCTURES)}")
+        if name not in GAUSSIANS:
+            raise argparse.ArgumentTypeError(f"{name!r} is not one of {', '.join(GAUSSIANS)}")
     return names
 
 
@@ -163,9 +178,13 @@ def _summary(table, X, ranking, groups, order):
 
 
 def _phrase(model):
-    shape = {"full": "each with its own covariance", "tied": "sharing one covariance",
-             "diag": "with independent columns", "spherical": "round"}[model.covariance_type]  # fmt: skip
+    shape = PHRASES.get(model.covariance_type) or _spelled(model.covariance_type)
     return f"{model.n_components} group{'s' if model.n_components > 1 else ''}, {shape} ({model.covariance_type})"
+
+
+def _spelled(letters):
+    """A structure of three letters in words."""
+    return ", ".join(words[letter] for words, letter in zip(WORDS, letters))
 
 
 def _behind(row, best):

@@ -1,5 +1,8 @@
 """What data look like given the hidden state."""
 
+from functools import partial
+from typing import Any
+
 from .base import Family, responsibilities
 from .counts import Poisson
 from .dense import FullGaussian, TiedGaussian
@@ -7,14 +10,31 @@ from .diagonal import DiagonalGaussian, SphericalGaussian
 from .discrete import Bernoulli, Categorical
 from .gaussian import Gaussian
 from .product import Product
+from .structured import StructuredDense, StructuredDiagonal, StructuredSpherical
+from .structures import STRUCTURES
 
-GAUSSIANS = {"full": FullGaussian, "tied": TiedGaussian, "diag": DiagonalGaussian, "spherical": SphericalGaussian}
+GAUSSIANS: dict[str, Any] = {
+    "full": FullGaussian,
+    "tied": TiedGaussian,
+    "diag": DiagonalGaussian,
+    "spherical": SphericalGaussian,
+    "EII": partial(StructuredSpherical, "EII"),
+    "VII": SphericalGaussian,
+    **{name: partial(StructuredDiagonal, name) for name in ("EEI", "VEI", "EVI")},
+    "VVI": DiagonalGaussian,
+    "EEE": TiedGaussian,
+    **{name: partial(StructuredDense, name) for name in ("VEE", "EVE", "VVE", "EEV", "VEV", "EVV")},
+    "VVV": FullGaussian,
+}
+"""Gaussian families by the name of their covariances: scikit-learn's four, and the fourteen of three letters."""
+
 NAMED = {"bernoulli": Bernoulli, "poisson": Poisson, "normal": DiagonalGaussian}
 """Families that can be asked for by name, beside the Gaussian structures and the categorical."""
 
 __all__ = [
     "GAUSSIANS",
     "NAMED",
+    "STRUCTURES",
     "Bernoulli",
     "Categorical",
     "DiagonalGaussian",
@@ -24,6 +44,9 @@ __all__ = [
     "Poisson",
     "Product",
     "SphericalGaussian",
+    "StructuredDense",
+    "StructuredDiagonal",
+    "StructuredSpherical",
     "TiedGaussian",
     "responsibilities",
 ]

@@ -13,7 +13,7 @@ from ..kernels.layout import pack_strips, strip_width
 from .base import occupied
 from .gaussian import LOG_2PI, Gaussian, GaussianParams, invert_triangle
 
-__all__ = ["FullGaussian", "TiedGaussian"]
+__all__ = ["DenseStats", "FullGaussian", "FullParams", "TiedGaussian", "class_means"]
 
 
 @record
@@ -125,7 +125,7 @@ class DenseGaussian(Gaussian):
         return loglik, DenseStats(s0, s1 + s0[:, None] * shift, s2)
 
 
-def _means(stats, params):
+def class_means(stats, params):
     """Occupied classes, their sizes, and all means about the origin; an empty class keeps its own."""
     alive = occupied(stats.count)
     count = np.where(alive, stats.count, 1.0)
@@ -149,7 +149,7 @@ class FullGaussian(DenseGaussian):
         return loglik, DenseStats(*out)
 
     def m_step(self, stats, params):
-        alive, count, shift = _means(stats, params)
+        alive, count, shift = class_means(stats, params)
         covariance = stats.second / count[:, None, None]
         covariance -= shift[:, :, None] * shift[:, None, :]
         # With every class alive, which is the rule, there is nothing to pick and copy.
@@ -167,6 +167,9 @@ class FullGaussian(DenseGaussian):
 
 class TiedGaussian(DenseGaussian):
     """One full covariance for all classes."""
+
+    def shape(self, n_classes, d):
+        return d, d
 
     def params(self, mean, covariance, origin, scale):
         return TiedParams(mean, covariance, origin, scale)
@@ -198,7 +201,7 @@ class TiedGaussian(DenseGaussian):
         return loglik, DenseStats(stats.count, stats.first, stats.second.sum(axis=0))
 
     def m_step(self, stats, params):
-        alive, count, shift = _means(stats, params)
+        alive, count, shift = class_means(stats, params)
         between = (shift * np.where(alive, count, 0.0)[:, None]).T @ shift
         covariance = self.clip((stats.second - between) / stats.count.sum(), params.scale)
         return TiedParams(params.origin + shift, covariance, params.origin, params.scale)

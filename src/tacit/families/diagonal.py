@@ -57,6 +57,11 @@ class SphericalParams(DiagonalParams):
 class DiagonalGaussian(Gaussian):
     """One variance per class and column."""
 
+    matrices = False
+
+    def shape(self, n_classes, d):
+        return n_classes, d
+
     def params(self, mean, covariance, origin, scale):
         return DiagonalParams(mean, covariance, origin, scale)
 
@@ -114,6 +119,9 @@ class DiagonalGaussian(Gaussian):
 
 class SphericalGaussian(DiagonalGaussian):
     """One variance per class."""
+
+    def shape(self, n_classes, d):
+        return (n_classes,)
 
     def params(self, mean, covariance, origin, scale):
         return SphericalParams(mean, covariance, origin, scale)

@@ -1,4 +1,4 @@
-"""Gaussian families: x | k ~ N(μ_k, Σ_k), with Σ_k full, shared (tied), diagonal or spherical.
+"""Gaussian families: x | k ~ N(μ_k, Σ_k), with Σ_k full, shared (tied), diagonal, spherical, or of a structure between.
 
 Moments are taken about a fixed origin (the sample's mean) so that no digits are lost far from zero. A covariance never
 falls below `floor` times the data's own variance: the M-step is the maximum under that constraint, so the likelihood
@@ -92,8 +92,21 @@ class Gaussian(OnePassFamily):
         Smallest variance in any direction, relative to the data's variance.
     """
 
+    matrices = True  # whether a covariance is held as a matrix, or as variances
+
     def __init__(self, floor=1e-6):
         self.floor = floor
+
+    def shape(self, n_classes, d):
+        """Shape of the covariances."""
+        return n_classes, d, d
+
+    def inside(self, params, fallback=None):
+        """The parameters nearest to any given ones, in likelihood, that have the family's structure.
+
+        Where those would be singular, the covariances of `fallback` are taken.
+        """
+        return params
 
     def params(self, mean, covariance, origin, scale):
         """Parameters of this family."""

@@ -28,7 +28,7 @@ class GaussianImputer(TransformerMixin, BaseEstimator):
     ----------
     n_components : int, default=1
         Number of Gaussians; 1 is linear imputation.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+    covariance_type : {"full", "tied", "diag", "spherical"} or three letters such as "VEV", default="full"
         Shape of the components, as in :class:`tacit.mixture.GaussianMixture`.
     missing_values : number or NaN, default=NaN
         What marks a missing cell.

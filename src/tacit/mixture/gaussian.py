@@ -29,8 +29,9 @@ class GaussianMixture(LatentClassEstimator):
     ----------
     n_components : int, default=1
         Number of components.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        Shape of the components: each its own covariance, one shared by all, a variance per column, or a single variance.
+    covariance_type : {"full", "tied", "diag", "spherical"} or three letters, default="full"
+        Shape of the components: each its own covariance, one shared by all, a variance per column, or a single variance;
+        or one of the fourteen structures of the Notes.
     tol : float, default=1e-3
         The fit has converged when the log-likelihood gains less than this per row.
     reg_covar : float, default=1e-6
@@ -67,7 +68,7 @@ class GaussianMixture(LatentClassEstimator):
     means_ : ndarray of shape (n_components, n_features)
     covariances_, precisions_, precisions_cholesky_ : ndarray
         Of shape (n_components, n_features, n_features), (n_features, n_features), (n_components, n_features) or
-        (n_components,) for full, tied, diag and spherical.
+        (n_components,) for full, tied, diag and spherical. The Notes give the shape for each structure.
     converged_ : bool
     n_iter_ : int
         Steps of the best start.
@@ -80,8 +81,28 @@ class GaussianMixture(LatentClassEstimator):
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
+    Notes
+    -----
+    Three letters say whether volume λ, shape A and orientation D of the covariances Σ_k = λ_k D_k A_k D_kᵀ are equal (E),
+    varying (V) or those of the identity (I):
+
+    ===================== ======================== =========================================
+    covariance_type       components are           shape of ``covariances_``
+    ===================== ======================== =========================================
+    EII, VII (spherical)  round                    (n_components,)
+    EEI, VEI, EVI, VVI    along the columns        (n_components, n_features); VVI is diag
+    EEE (tied)            all alike                (n_features, n_features)
+    VEE, EVE, VVE         turned alike             (n_components, n_features, n_features)
+    EEV, VEV, EVV, VVV    turned each its own way  the same; VVV is full
+    ===================== ======================== =========================================
+
+    `precisions_init` has the same shape, and is brought into the structure where it does not have it. Where covariances fall
+    below the floor of `reg_covar`, a structure other than scikit-learn's four is learned with a ridge instead, if that
+    does not lose likelihood.
+
     References
     ----------
+    Celeux and Govaert (1995), Gaussian parsimonious clustering models.
     Dempster, Laird and Rubin (1977), Maximum likelihood from incomplete data via the EM algorithm.
     Ghahramani and Jordan (1994), Supervised learning from incomplete data via an EM approach.
 
@@ -155,22 +176,21 @@ class GaussianMixture(LatentClassEstimator):
         return 1 if self.means_init is not None else super()._n_starts(model)
 
     def _start(self, model, sample, rng):
-        weight, mean, covariance = self._given(sample.X.shape[1])
+        family = model.family
+        weight, mean, covariance = self._given(family, sample.X.shape[1])
         if weight is not None and mean is not None and covariance is not None:
-            return MixtureParams(weight, model.family.params(mean, covariance, *location_and_scale(sample)))
+            return MixtureParams(weight, family.inside(family.params(mean, covariance, *location_and_scale(sample))))
 
         def given(params):
             """The parameters with what the user gave in their place."""
             found = params.components
-            return MixtureParams(
-                params.weight if weight is None else weight,
-                model.family.params(
-                    found.mean if mean is None else mean,
-                    found.covariance if covariance is None else covariance,
-                    found.origin,
-                    found.scale,
-                ),
+            components = family.params(
+                found.mean if mean is None else mean,
+                found.covariance if covariance is None else covariance,
+                found.origin,
+                found.scale,
             )
+            return MixtureParams(params.weight if weight is None else weight, family.inside(components))
 
         if mean is not None:
             return given(self._around(model, sample, mean))
@@ -183,7 +203,7 @@ class GaussianMixture(LatentClassEstimator):
         resp = np.eye(self.n_components)[assign(X, seeds, sample.labels)]
         return MixtureParams(block_weights(resp, sample), model.family.start(sample, resp))
 
-    def _given(self, d):
+    def _given(self, family, d):
         """The user's starting weights, means and covariances, checked; None where not given."""
         k, kind = self.n_components, self.covariance_type
         weight = mean = covariance = None
@@ -201,18 +221,18 @@ class GaussianMixture(LatentClassEstimator):
         if self.means_init is not None:
             mean = _checked("means", self.means_init, (k, d))
         if self.precisions_init is not None:
-            shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
-            covariance = _inverse(_checked(f"{kind} precision", self.precisions_init, shape), kind)
+            precision = _checked(f"{kind} precision", self.precisions_init, family.shape(k, d))
+            covariance = _inverse(precision, kind, family.matrices)
         return weight, mean, covariance
 
     # Fitted attributes and parameters
 
     def _publish(self, params, dtype):
-        components, kind = params.components, self.covariance_type
+        components = params.components
         self.weights_ = params.weight.astype(dtype)
         self.means_ = components.mean.astype(dtype)
         self.covariances_ = components.covariance.astype(dtype)
-        if kind in ("full", "tied"):
+        if self._model().family.matrices:
             triangle = components.triangle
             precision = triangle @ np.swapaxes(triangle, -1, -2)
         else:
@@ -328,9 +348,9 @@ def _checked(name, value, shape):
     return value
 
 
-def _inverse(precision, kind):
+def _inverse(precision, kind, matrices):
     """Covariances of positive precisions."""
-    if kind in ("diag", "spherical"):
+    if not matrices:
         if (precision <= 0).any():
             raise ValueError(f"'{kind} precision' should be positive")
         return 1.0 / precision

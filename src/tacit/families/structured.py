@@ -1,0 +1,128 @@
+"""Gaussians whose covariances share volume, shape or orientation: Σ_k = λ_k D_k A_k D_kᵀ, named by three letters.
+
+The floor is kept by a ridge: where the likeliest covariances of a structure fall below it, those of W_k / n_k + t diag(scale) are
+taken, with the smallest t that will do and only if they are no worse than the previous ones, which are kept otherwise.
+"""
+
+import numpy as np
+
+from ..engine.loop import SingularError
+from .dense import FullGaussian, FullParams, class_means
+from .diagonal import DiagonalGaussian, SphericalGaussian
+from .gaussian import SINGULAR, Gaussian
+from .structures import covariances, deviance, n_covariance_parameters, variances
+
+__all__ = ["StructuredDense", "StructuredDiagonal", "StructuredSpherical", "above_floor", "learn_covariances"]
+
+SCARCE = 1e-12  # what an empty class counts, relative to the largest: it keeps its own, and moves nothing
+
+
+def above_floor(learn, sound, cost, previous, floor):
+    """learn(ridge) with the smallest ridge that makes it sound, or `previous` where that is cheaper.
+
+    Raises
+    ------
+    SingularError
+        If there is no floor to keep and the estimate is singular.
+    """
+    with np.errstate(all="ignore"):
+        for ridge in (0.0, *floor * 10.0 ** np.arange(14)):
+            try:
+                found = learn(ridge)
+            except np.linalg.LinAlgError:
+                found = None
+            if found is not None and np.isfinite(found).all() and sound(found):
+                return found if ridge == 0.0 or cost(found) <= cost(previous) else previous
+            if floor == 0.0:
+                raise SingularError(SINGULAR)
+    return previous
+
+
+def learn_covariances(structure, W, count, previous, scale, floor):
+    """The likeliest covariances (classes, d, d) of a structure above the floor; empty classes count for next to nothing."""
+    empty = count <= 0
+    count = np.where(empty, SCARCE * count.max(), count)
+    W = np.where(empty[:, None, None], count[:, None, None] * previous, W)
+    unit = np.sqrt(np.multiply.outer(scale, scale))
+    ridges = count[:, None, None] * np.diag(scale)
+
+    def sound(found):
+        value = np.linalg.eigvalsh(found / unit)
+        return (value[:, 0] >= np.maximum(floor, 1e-13 * value[:, -1]) * (1 - 1e-9)).all() and (value > 1e-13).all()
+
+    return above_floor(
+        lambda ridge: covariances(structure, W + ridge * ridges, count, previous),
+        sound, lambda found: deviance(W, count, found), previous, floor,
+    )  # fmt: skip
+
+
+class Structured(Gaussian):
+    """What structured families share; mixed into a Gaussian family that has as many covariances as classes.
+
+    Parameters
+    ----------
+    structure : str
+        One of `tacit.families.STRUCTURES`.
+    floor : float
+        Smallest variance in any direction, relative to the data's variance.
+    """
+
+    def __init__(self, structure, floor=1e-6):
+        self.structure, self.floor = structure, floor
+
+    def bound(self, vector, params):
+        return self.inside(super().bound(vector, params), params)
+
+    def n_parameters(self, params):
+        return params.mean.size + n_covariance_parameters(self.structure, *params.mean.shape)
+
+
+class StructuredDiagonal(Structured, DiagonalGaussian):
+    """Independent columns with a common shape or volume: EEI, VEI, EVI. A covariance is its diagonal, (classes, d)."""
+
+    def variances(self, squares, count, params):
+        seen, before = count > 0, params.variance
+        cells = np.where(seen, count, SCARCE * count.max())
+        filled = np.where(seen, squares, cells * before)
+        return above_floor(
+            lambda ridge: variances(self.structure, filled + ridge * cells * params.scale, cells, before),
+            lambda found: (found >= self.least(params) * (1 - 1e-9)).all() and (found > 0).all(),
+            lambda found: float((cells * np.log(found) + filled / found).sum()),
+            before,
+            self.floor,
+        )
+
+    def inside(self, params, fallback=None):
+        count = np.ones(params.mean.shape)
+        covariance = self.variances(params.variance, count, params if fallback is None else fallback)
+        return self.params(params.mean, covariance, params.origin, params.scale)
+
+
+class StructuredSpherical(Structured, SphericalGaussian):
+    """One variance for all classes and columns: EII. It is given for each class, (classes,), as for VII."""
+
+    def variances(self, squares, count, params):
+        return self.floored(np.full(len(squares), squares.sum() / count.sum()), params)
+
+    def inside(self, params, fallback=None):
+        covariance = np.full(len(params.mean), params.covariance.mean())
+        return self.params(params.mean, covariance, params.origin, params.scale)
+
+
+class StructuredDense(Structured, FullGaussian):
+    """Full covariances with common parts: VEE, EVE, VVE, EEV, VEV, EVV. Each class has its own matrix, (classes, d, d)."""
+
+    def _learn(self, W, count, previous, scale):
+        return learn_covariances(self.structure, W, count, previous, scale, self.floor)
+
+    def m_step(self, stats, params):
+        alive, count, shift = class_means(stats, params)
+        W = stats.second - count[:, None, None] * shift[:, :, None] * shift[:, None, :]
+        covariance = self._learn(W, np.where(alive, count, 0.0), params.covariance, params.scale)
+        return FullParams(params.origin + shift, covariance, params.origin, params.scale)
+
+    def inside(self, params, fallback=None):
+        previous = params if fallback is None else fallback
+        count = np.ones(len(params.mean))
+        covariance = self._learn(params.covariance, count, previous.covariance, params.scale)
+        return self.params(params.mean, covariance, params.origin, params.scale)
