@@ -75,8 +75,10 @@ def test_columns_without_holes_keep_their_type():
 
 def test_an_array_of_objects():
     X = np.array([["a", 1.5], [None, 2.5], ["b", None]], dtype=object)
-    assert is_table(X) and is_table(X.tolist())
-    assert not is_table(np.eye(2)) and not is_table(np.eye(2).tolist())
+    assert is_table(X)
+    assert is_table(X.tolist())
+    assert not is_table(np.eye(2))
+    assert not is_table(np.eye(2).tolist())
     schema = Schema.of(X)
     assert schema.columns == (Column(0, "category", ("a", "b")), Column(1, "continuous"))
     filled = schema.decode(np.array([[0, 1.5], [1, 2.5], [1, 2.0]]), X)

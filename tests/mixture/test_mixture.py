@@ -72,7 +72,8 @@ def test_holes_are_filled_with_values_of_their_kind(fitted):
     assert set(filled["smoker"]) == {True, False}
     seen = table.notna()
     assert (filled["age"][seen["age"]] == table["age"][seen["age"]].astype(float)).all()
-    assert (std[seen.to_numpy()] == 0.0).all() and (std[~seen.to_numpy()] > 0.0).all()
+    assert (std[seen.to_numpy()] == 0.0).all()
+    assert (std[~seen.to_numpy()] > 0.0).all()
     assert (std[:, 3] <= 2 / 3 + 1e-9).all()  # the probability of being wrong among three wards
 
 
@@ -94,10 +95,12 @@ def test_imputed_cells_are_close_to_the_truth():
 def test_draws_are_whole_tables(fitted):
     mixture, table, _ = fitted
     draws = mixture.draw_missing(table, 3, random_state=0)
-    assert len(draws) == 3 and all(type(draw) is type(table) and not draw.isna().any().any() for draw in draws)
+    assert len(draws) == 3
+    assert all(type(draw) is type(table) and not draw.isna().any().any() for draw in draws)
     gone = table["visits"].isna()
     drawn = draws[0]["visits"][gone].astype(float)
-    assert (drawn == np.floor(drawn)).all() and drawn.var() > 1.0
+    assert (drawn == np.floor(drawn)).all()
+    assert drawn.var() > 1.0
     assert (draws[0]["age"][table["age"].isna()] != draws[1]["age"][table["age"].isna()]).any()
 
 
@@ -105,7 +108,8 @@ def test_columns_are_predicted_from_the_others(fitted):
     mixture, table, _ = fitted
     rest = table.drop(columns=["age", "ward"])
     predicted, std = mixture.predict_given(rest, ["age", "ward"], return_std=True)
-    assert list(predicted.columns) == ["age", "ward"] and std.shape == (len(table), 2)
+    assert list(predicted.columns) == ["age", "ward"]
+    assert std.shape == (len(table), 2)
     np.testing.assert_array_equal(predicted["age"], mixture.predict_given(table, "age")["age"])
     seen = table["age"].notna().to_numpy()
     actual = table["age"][seen].astype(float).to_numpy()
@@ -123,7 +127,8 @@ def test_columns_are_predicted_from_the_others(fitted):
 def test_samples_are_tables(fitted):
     mixture, table, _ = fitted
     rows, group = mixture.sample(500)
-    assert list(rows.columns) == list(table.columns) and set(rows["ward"]) <= {"east", "north", "west"}
+    assert list(rows.columns) == list(table.columns)
+    assert set(rows["ward"]) <= {"east", "north", "west"}
     assert len(group) == 500
     assert (mixture.predict(rows) == group).mean() > 0.9
 
@@ -255,7 +260,9 @@ def test_a_strange_cell_at_prediction_is_named(fitted):
     mixture, table, _ = fitted
     with pytest.raises(ValueError, match="column 'ward' holds 'south', which was not there at fit"):
         mixture.predict(table.assign(ward="south"))
-    with pytest.raises(ValueError, match=r"column 'visits': Poisson columns hold whole numbers from 0, but X holds 2.5"):
+    with pytest.raises(
+        ValueError, match=r"column 'visits': Poisson columns hold whole numbers from 0, but X holds 2.5"
+    ):
         mixture.predict(table.assign(visits=2.5))
     with pytest.raises(ValueError, match="feature names"):
         mixture.predict(table.drop(columns="age"))
