@@ -2,5 +2,6 @@
 
 from .gaussian import GaussianMixture
 from .model import MixtureModel
+from .selection import Selection, select
 
-__all__ = ["GaussianMixture", "MixtureModel"]
+__all__ = ["GaussianMixture", "MixtureModel", "Selection", "select"]
