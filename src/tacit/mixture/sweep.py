@@ -71,7 +71,7 @@ class Sweep:
         n_rows = int(np.clip(20 * max(self.by_size, default=1) * source.n_features, 2000, 10_000))
         self.sample = source.sample(n_rows, self.rng)
         # Where rows are few, runs cost next to nothing, and many starts lead to as many maxima.
-        self.heats = [(10, 3)] if self.few else [(2, 3), (8, 1)]
+        self.heats = [(10, 6), (20, 3)] if self.few else [(2, 3), (8, 1)]
 
     def _size(self, outcome):
         return outcome.settings.get("n_components", getattr(self.estimator, "n_components", 1))
