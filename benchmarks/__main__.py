@@ -2,10 +2,11 @@
 
 import argparse
 
-from . import gaussian_mixture, imputation, mixed_table
+from . import gaussian_mixture, imputation, mixed_table, selection
 from .harness import measure, table
 
-JOBS = [*gaussian_mixture.JOBS, *imputation.JOBS, *mixed_table.JOBS]
+MODULES = (gaussian_mixture, imputation, mixed_table, selection)
+JOBS = [job for module in MODULES for job in module.JOBS]
 
 
 def main():

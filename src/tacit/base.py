@@ -89,7 +89,9 @@ class EMEstimator(DensityMixin, BaseEstimator):
         X = self._validate(X, reset=reset)
         if reset:
             self._check_columns(X)
-        return ArraySource(X, check_weight(weight, len(X)), self._check_labels(labels, len(X)), n_jobs=self.n_jobs)
+        source = ArraySource(X, check_weight(weight, len(X)), self._check_labels(labels, len(X)), n_jobs=self.n_jobs)
+        source.columns = list(getattr(self, "feature_names_in_", [])) or None
+        return source
 
     def _stream(self, X, weight, labels, *, reset):
         """The source for a path, Arrow data or Dask data; the columns are those seen at fit."""
@@ -141,6 +143,10 @@ class EMEstimator(DensityMixin, BaseEstimator):
     def _rng(self):
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
+    def _start_is_given(self):
+        """Whether the settings say where to start, so that no other start will do."""
+        return False
+
     def _start(self, model, sample, rng):
         """Parameters to start from; deterministic starts are not repeated."""
         return short_runs(model, sample, partial(model.init, sample, rng))
@@ -153,10 +159,12 @@ class EMEstimator(DensityMixin, BaseEstimator):
             return ProgressLines(self.verbose, self.verbose_interval)
         return self.callback
 
-    def _learn(self, source, *, online=False, checkpoint=None, checkpoint_every=60.0):
-        """Fit the model to rows and publish what was learned."""
+    def _learn(self, source, *, starts=None, online=False, checkpoint=None, checkpoint_every=60.0):
+        """Fit the model to rows and publish what was learned; `starts` are parameters to begin with, default its own."""
         model, rng, previous = self._model(), self._rng(), None
-        if self.warm_start and hasattr(self, "fit_"):
+        if starts is not None:
+            starts = [lambda start=start: start for start in starts]
+        elif self.warm_start and hasattr(self, "fit_"):
             params, previous = self._params(), getattr(self, "lower_bound_", None)
             starts = [lambda: params]
         else:

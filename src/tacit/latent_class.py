@@ -45,13 +45,16 @@ class LatentClassEstimator(EMEstimator):
         """
         self._check_settings()
         source = self._open(X, sample_weight, y, reset=True)
+        self._check_enough(source)
+        self._learn(source, online=online, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
+        return self
+
+    def _check_enough(self, source):
         if source.n_rows < self.n_components:
             raise ValueError(
                 f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
                 f"n_samples = {source.n_rows}; use at most {source.n_rows} components."
             )
-        self._learn(source, online=online, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
-        return self
 
     def partial_fit(self, X, y=None, sample_weight=None):
         """Learn from one more batch of rows, by stepwise EM.
@@ -91,7 +94,7 @@ class LatentClassEstimator(EMEstimator):
 
     def _check_source(self, source, reset):
         super()._check_source(source, reset)
-        _, high = getattr(source, "label_range", None) or (-1, -1)
+        _, high = source.label_range or (-1, -1)
         if high >= self.n_components:
             raise ValueError(
                 f"y holds {high}, which is no class; known classes are 0 to {self.n_components - 1}, and −1 stands for "

@@ -85,6 +85,10 @@ class Family:
         """Log density of all classes' parameters under the family's prior; 0 without one."""
         return 0.0
 
+    def collapsed(self, params, weight):
+        """Whether a class has shrunk to where the likelihood has no maximum, and tells of a floor rather than of the rows."""
+        return False
+
     def mean(self, params):
         """Expectation of each column under each class, (classes, d)."""
         raise NotImplementedError(f"{type(self).__name__} does not define mean.")

@@ -196,6 +196,16 @@ class Gaussian(OnePassFamily):
         )
         return filled
 
+    def collapsed(self, params, weight):
+        """Whether a class lies on the floor in a direction in which the mixture as a whole does not."""
+        # A floor set by hand far above rounding is a choice: estimates on it are what was asked for.
+        least = 2.0 * min(self.floor, 1e-6)
+        root = np.sqrt(params.scale)
+        shift = params.mean - weight @ params.mean
+        total = np.einsum("k,kij->ij", weight, params.dense) + (shift * weight[:, None]).T @ shift
+        narrow, whole = (np.linalg.eigvalsh(each / (root[:, None] * root)).min() for each in (params.dense, total))
+        return bool(narrow <= least < whole)
+
     def clip(self, covariance, scale):
         """The nearest covariances, in likelihood, with no direction below the floor.
 

@@ -13,7 +13,7 @@ from ..families import GAUSSIANS
 from ..families.gaussian import invert_triangle, location_and_scale
 from ..latent_class import LatentClassEstimator
 from ..source import Block, is_streamed
-from .model import MixtureModel, MixtureParams, block_weights
+from .model import MixtureModel, MixtureParams
 from .seeds import INITS, assign
 
 __all__ = ["GaussianMixture"]
@@ -172,6 +172,9 @@ class GaussianMixture(LatentClassEstimator):
 
     # Starts
 
+    def _start_is_given(self):
+        return any(value is not None for value in (self.weights_init, self.means_init, self.precisions_init))
+
     def _n_starts(self, model):
         return 1 if self.means_init is not None else super()._n_starts(model)
 
@@ -201,7 +204,7 @@ class GaussianMixture(LatentClassEstimator):
         origin, scale = location_and_scale(sample)
         X, seeds = ((rows - origin) / np.sqrt(scale) for rows in (model.family.fill(sample), mean))
         resp = np.eye(self.n_components)[assign(X, seeds, sample.labels)]
-        return MixtureParams(block_weights(resp, sample), model.family.start(sample, resp))
+        return model.start(sample, resp)
 
     def _given(self, family, d):
         """The user's starting weights, means and covariances, checked; None where not given."""

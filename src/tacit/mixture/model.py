@@ -67,9 +67,21 @@ class MixtureModel:
         """A random start from a sample of rows."""
         if self.one_start:
             return MixtureParams(np.ones(1), self.family.start(sample, np.ones((len(sample), 1))))
-        resp = seed_responsibilities(self.family, sample, self.n_components, rng, self.init_method)
-        weight = block_weights(resp, sample)
-        return MixtureParams(weight, self.family.start(sample, resp))
+        return self.start(sample, self.seed(sample, rng))
+
+    def seed(self, sample, rng):
+        """Random assignments of a sample of rows to the classes, (rows, classes)."""
+        return seed_responsibilities(self.family, sample, self.n_components, rng, self.init_method)
+
+    def start(self, sample, resp):
+        """Cautious parameters from assignments of a sample of rows: classes that few rows define borrow from the others."""
+        return MixtureParams(block_weights(resp, sample), self.family.start(sample, resp))
+
+    def follow(self, sample, resp):
+        """The M-step at given assignments of a sample of rows."""
+        params = self.start(sample, resp)
+        stats = self.family.stats(params.components, sample, resp * sample.weight[:, None])
+        return MixtureParams(params.weight, self.family.m_step(stats, params.components))
 
     def e_step(self, params, block):
         """Statistics of a block at the posterior of its classes."""
@@ -89,6 +101,10 @@ class MixtureModel:
             return value
         constant = gammaln(k * alpha) - k * gammaln(alpha)
         return value + float(constant + (alpha - 1.0) * params.log_weight.sum())
+
+    def collapsed(self, params):
+        """Whether a class has shrunk to where the likelihood has no maximum; see `Family.collapsed`."""
+        return self.family.collapsed(params.components, params.weight)
 
     def free(self, params):
         """Parameters as a vector without constraints: log weights, then what the family makes of its own."""

@@ -4,6 +4,7 @@ from .array import ArraySource
 from .base import OneBlock, Source
 from .block import Block, Patterns
 from .dask import DaskSource, is_dask
+from .fold import FoldSource
 from .parquet import ParquetSource, is_arrow
 
 
@@ -24,6 +25,7 @@ __all__ = [
     "ArraySource",
     "Block",
     "DaskSource",
+    "FoldSource",
     "OneBlock",
     "ParquetSource",
     "Patterns",

@@ -36,6 +36,7 @@ class ArraySource(Source):
         self.n_blocks = len(self._starts)
         self.dtype = X.dtype
         self._blocks = [self._ingest(start) for start in self._starts]
+        self.label_range = None if labels is None or labels.max() < 0 else (int(labels.min()), int(labels.max()))
         self.labelled = labels is not None and bool((labels >= 0).all()) and not np.isnan(X).any()
 
     def _rows(self, start):

@@ -55,6 +55,7 @@ class Source:
     dtype: np.dtype = np.dtype(np.float64)
     labelled: bool = False  # every row's class is known and no cell is missing
     columns: Any = None
+    label_range: tuple | None = None  # least and greatest known class, where any is known
     n_classes: int | None = None
     n_jobs: int = 1
     n_blocks: int | None = None

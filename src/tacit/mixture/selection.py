@@ -1,0 +1,275 @@
+"""Which model? Fit every combination of settings and rank them.
+
+    BIC = −2 log L + p log n        AIC = −2 log L + 2 p        ICL = BIC − 2 Σ_i log max_k r_ik
+
+with p free parameters and n the total weight of the rows; lower is better. Cross-validation scores rows that were left out
+by their log density; higher is better.
+"""
+
+import inspect
+import itertools
+import numbers
+from functools import partial
+
+import numpy as np
+from sklearn.base import clone
+
+from ..arrays import Arrays, record
+from ..base import EMEstimator
+from ..checks import check_choice, check_number
+from ..families import GAUSSIANS
+from ..kernels import host
+from ..source.fold import FoldSource, assign_folds
+from ..table import Table
+from .sweep import Sweep
+
+__all__ = ["Selection", "select"]
+
+CRITERIA = ("bic", "aic", "icl", "cv")
+COLLAPSED = "a class collapsed onto the covariance floor, where the likelihood has no maximum; ranked after the others"
+
+
+class Selection:
+    """Fits of one estimator under many settings, ranked; made by `select`.
+
+    Attributes
+    ----------
+    table : tacit.table.Table
+        One row per combination of settings, best first: the settings, ``log_likelihood``, ``n_parameters``, ``bic``, ``aic``,
+        ``icl``, ``cv`` (log density per row left out, None unless asked for), ``converged``, ``n_iter``, ``seconds`` and
+        ``failed``, the reason why a fit failed or None.
+    best : estimator
+        The fitted model of the first row.
+    best_settings : dict
+        Its settings.
+    models : dict
+        All fitted models, by the tuple of their settings' values in the order of the table's columns.
+    settings : tuple of str
+        Names of the settings that were tried.
+    criterion : str
+        What the table is ranked by.
+    """
+
+    def __init__(self, table, models, settings, criterion):
+        self.table, self.models, self.settings, self.criterion = table, models, settings, criterion
+        self.best_settings = {name: table[0][name] for name in settings}
+        self.best = models[_key(self.best_settings.values())]
+
+    def plot(self, ax=None):
+        """Draw the criterion against the number of components; returns a :class:`tacit.plot.SelectionDisplay`."""
+        from ..plot import SelectionDisplay
+
+        return SelectionDisplay.from_selection(self, ax=ax)
+
+    def __repr__(self):
+        shown = self.table[:10]
+        more = f"\n… and {len(self.table) - 10} more rows in .table" if len(self.table) > 10 else ""
+        return f"{shown}{more}"
+
+
+def select(
+    estimator,
+    X,
+    y=None,
+    *,
+    n_components=range(1, 10),
+    covariance_type=None,
+    criterion="bic",
+    sample_weight=None,
+    cv=5,
+    n_jobs=None,
+    callback=None,
+    **grid,
+):
+    """Fit an estimator under every combination of settings and rank the fits.
+
+    Rows are opened once. Fits share their starts: for each number of components, random assignments are made once, and each
+    structure also starts from what the others found, from the fit with one component less with each component cut in two, and
+    on few rows from that with one more. The estimator's `n_init` multiplies the number of random starts.
+
+    Parameters
+    ----------
+    estimator : EMEstimator
+        Its other settings hold for all fits. Not changed.
+    X, y, sample_weight
+        As in the estimator's `fit`: arrays, tables, paths, Arrow data, Dask collections or sources.
+    n_components : int or iterable of int, default=range(1, 10)
+        Numbers of components.
+    covariance_type : str, iterable of str, or "all", optional
+        Structures; "all" tries every distinct one there is. Default: that of the estimator.
+    criterion : {"bic", "aic", "icl", "cv"}, default="bic"
+        What to rank by.
+    cv : int, default=5
+        Folds, for ``criterion="cv"``.
+    n_jobs : int, optional
+        Threads; default that of the estimator.
+    callback : callable, optional
+        Called with each row of the table, a dictionary, as soon as it is there.
+    **grid
+        Values to try of any other setting of the estimator.
+
+    Returns
+    -------
+    Selection
+
+    References
+    ----------
+    Fraley and Raftery (2002), Model-based clustering, discriminant analysis, and density estimation.
+    Biernacki, Celeux and Govaert (2000), Assessing a mixture model for clustering with the integrated completed likelihood.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from tacit.mixture import GaussianMixture, select
+    >>> found = select(GaussianMixture(random_state=0), load_iris().data, covariance_type=["full", "tied"])
+    >>> found.best_settings
+    {'n_components': 2, 'covariance_type': 'full'}
+    """
+    _check(estimator, criterion, cv, callback)
+    values = _values(estimator, n_components, covariance_type, grid)
+    settings = [dict(zip(values, combination)) for combination in itertools.product(*values.values())]
+    base = clone(estimator).set_params(**({} if n_jobs is None else {"n_jobs": n_jobs}))
+    largest = {"n_components": max(values["n_components"])} if "n_components" in values else {}
+    source = clone(base).set_params(**largest)._open(X, sample_weight, y, reset=True)
+
+    tell = None if callback is None else lambda outcome: callback(_row(outcome, source))
+    outcomes = Sweep(base, settings, source, tell).run()
+    rows = [_row(outcome, source) for outcome in outcomes]
+    if criterion == "cv":
+        _cross_validate(base, settings, source, cv, rows)
+    order = sorted(range(len(rows)), key=lambda i: _rank(rows[i], criterion))
+    models = {
+        _key(outcome.settings.values()): outcome.estimator for outcome in outcomes if outcome.estimator is not None
+    }
+    if not models:
+        raise ValueError(f"none of the {len(rows)} fits succeeded; the first failed because: {rows[0]['failed']}")
+    return Selection(Table([rows[i] for i in order]), models, tuple(values), criterion)
+
+
+# What to try
+
+
+def _check(estimator, criterion, cv, callback):
+    if not isinstance(estimator, EMEstimator):
+        name = estimator.__name__ if inspect.isclass(estimator) else type(estimator).__name__
+        raise TypeError(f"select takes an estimator that is learned by EM, such as GaussianMixture(), but got {name}.")
+    check_choice("criterion", criterion, CRITERIA)
+    if criterion == "icl" and not hasattr(estimator, "icl"):
+        raise ValueError(f"criterion='icl' needs classes, which {type(estimator).__name__} has not; use 'bic'.")
+    check_number("cv", cv, numbers.Integral, 2)
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback={callback!r} cannot be called; give a function of one row.")
+
+
+def _values(estimator, n_components, covariance_type, grid):
+    """The values to try of each setting, checked."""
+    known, values = estimator.get_params(deep=False), {}
+    if "n_components" in known:
+        values["n_components"] = _listed("n_components", n_components)
+        for value in values["n_components"]:
+            check_number("n_components", value, numbers.Integral, 1)
+    if covariance_type is not None:
+        values["covariance_type"] = _structures(covariance_type)
+    values.update({name: _listed(name, value) for name, value in grid.items()})
+    unknown = [name for name in values if name not in known]
+    if unknown:
+        raise ValueError(
+            f"{type(estimator).__name__} has no setting {unknown[0]!r}; its settings are {', '.join(sorted(known))}."
+        )
+    return values
+
+
+def _listed(name, value):
+    """One value or several, as a list."""
+    if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__iter__"):
+        return [value]
+    value = list(value)
+    if not value:
+        raise ValueError(f"{name} is empty; give at least one value to try.")
+    return value
+
+
+def _structures(covariance_type):
+    """Names of covariance structures; "all" names each family once."""
+    if not isinstance(covariance_type, str) or covariance_type != "all":
+        return _listed("covariance_type", covariance_type)
+    first: dict = {}
+    for name, family in GAUSSIANS.items():
+        first.setdefault(family, name)
+    return list(first.values())
+
+
+def _key(values):
+    """A key that tells settings apart; what cannot be one goes by its text."""
+    return tuple(value if value.__hash__ else repr(value) for value in values)
+
+
+# What came out
+
+
+@record
+class Totals(Arrays):
+    """Σ w log p(x), Σ w and Σ w log max_k r_k over rows."""
+
+    loglik: float
+    weight: float
+    log_best: float
+
+
+def _totals(model, params, block):
+    resp, log_density = model.posterior(params, block)
+    weight = host(block.weight)
+    best = np.log(np.maximum(resp.max(axis=1), np.finfo(float).tiny)) if resp.ndim == 2 else np.zeros(len(weight))
+    return Totals(float(weight @ log_density), float(weight.sum()), float(weight @ best))
+
+
+def _row(outcome, source):
+    """One row of the table, from one pass over the source."""
+    row = dict(
+        outcome.settings, log_likelihood=None, n_parameters=None, bic=None, aic=None, icl=None, cv=None,
+        converged=None, n_iter=None, seconds=outcome.seconds, failed=outcome.failed,
+    )  # fmt: skip
+    fitted = outcome.estimator
+    if fitted is None:
+        return row
+    model, params = fitted._model(), fitted._params()
+    totals, n_parameters = source.sum(partial(_totals, model, params)), fitted._n_parameters()
+    bic = -2.0 * totals.loglik + n_parameters * np.log(totals.weight)
+    row.update(
+        log_likelihood=totals.loglik, n_parameters=n_parameters, bic=float(bic), aic=-2.0 * totals.loglik + 2 * n_parameters,
+        icl=float(bic) - 2.0 * totals.log_best if hasattr(fitted, "icl") else None,
+        converged=bool(fitted.converged_), n_iter=fitted.n_iter_,
+    )  # fmt: skip
+    if hasattr(model, "collapsed") and model.collapsed(fitted.fit_.params):
+        row["failed"] = COLLAPSED
+    return row
+
+
+def _rank(row, criterion):
+    """Sort key: fits without fault, then collapsed ones, then none; the simpler of two equals first."""
+    value = row[criterion]
+    if value is None or not np.isfinite(value):
+        return 2, 0.0, 0
+    return int(row["failed"] is not None), -value if criterion == "cv" else value, row["n_parameters"]
+
+
+def _cross_validate(estimator, settings, source, n_folds, rows):
+    """Enter into the rows how well rows left out are predicted, by fits that never saw them."""
+    if n_folds > source.n_rows:
+        raise ValueError(f"cv={n_folds} exceeds the {source.n_rows} rows of X; use at most {source.n_rows}.")
+    fold = assign_folds(source.n_rows, n_folds, estimator._rng())
+    totals: list = [0.0] * len(rows)
+    for number in range(n_folds):
+        rest, left_out = FoldSource(source, fold != number), FoldSource(source, fold == number)
+        for i, outcome in enumerate(Sweep(estimator, settings, rest).run()):
+            fitted = outcome.estimator
+            if fitted is None:
+                rows[i]["failed"] = rows[i]["failed"] or f"fold {number + 1}: {outcome.failed}"
+            elif totals[i] is not None:
+                found = left_out.sum(partial(_totals, fitted._model(), fitted._params()))
+                totals[i] += np.array([found.loglik, found.weight])
+                continue
+            totals[i] = None
+    for row, total in zip(rows, totals):
+        if total is not None:
+            row["cv"] = float(total[0] / total[1])

@@ -1,0 +1,116 @@
+"""Starts that the models of a sweep share: assignments of one sample of rows to classes.
+
+An assignment knows nothing of covariances, so what one structure found is a start for every other. With a class cut in two
+it is a start for one class more; with two classes merged, for one fewer.
+"""
+
+import numpy as np
+
+from ..engine import SingularError, fit
+from ..source import OneBlock
+
+__all__ = ["follow", "merges", "merit", "pinned", "race", "splits"]
+
+
+def splits(resp, Z, weight):
+    """Assignments to one class more: each class cut at its mean, across the direction in which it is longest.
+
+    Parameters
+    ----------
+    resp : (rows, classes) array
+        Assignments.
+    Z : (rows, d) array
+        Complete columns in which distance is meaningful.
+    weight : (rows,) array
+        Row weights.
+    """
+    found = []
+    for k in range(resp.shape[1]):
+        share = resp[:, k] * weight
+        if share.sum() <= 1e-6 * weight.sum():
+            continue
+        offset = Z - share @ Z / share.sum()
+        longest = np.linalg.eigh((offset * share[:, None]).T @ offset)[1][:, -1]
+        beyond = offset @ longest > 0
+        cut = np.column_stack([resp, resp[:, k] * beyond])
+        cut[:, k] *= ~beyond
+        found.append(cut)
+    return found
+
+
+def merges(resp, weight):
+    """Assignments to one class fewer: the pairs of classes that share rows most, as many as there are classes."""
+    n_classes = resp.shape[1]
+    common = (resp * weight[:, None]).T @ resp
+    size = np.sqrt(np.maximum(np.diag(common), np.finfo(float).tiny))
+    i, j = np.triu_indices(n_classes, 1)
+    order = np.argsort(-(common / (size[:, None] * size))[i, j], kind="stable")[:n_classes]
+    found = []
+    for first, second in zip(i[order], j[order]):
+        merged = np.delete(resp, second, axis=1)
+        merged[:, first] += resp[:, second]
+        found.append(merged)
+    return found
+
+
+def pinned(resp, labels):
+    """Assignments in which rows whose class is known are in it."""
+    known = labels >= 0
+    if not known.any():
+        return resp
+    return np.where(known[:, None], np.eye(resp.shape[1])[np.where(known, labels, 0)], resp)
+
+
+def follow(model, sample, resp):
+    """Parameters at given assignments, cautious ones where a class has too few rows for its own."""
+    try:
+        params = model.follow(sample, resp)
+        if not model.collapsed(params):
+            return params
+    except (SingularError, np.linalg.LinAlgError):
+        pass
+    return model.start(sample, resp)
+
+
+def merit(model, learned):
+    """What to rank fits by: those that did not collapse first, then by their objective."""
+    objectives = learned.trace.objectives
+    return not model.collapsed(learned.params), objectives[-1] if objectives else -np.inf
+
+
+def race(model, sample, starts, heats):
+    """The parameters that short runs on a sample lead to from the best starts, best first.
+
+    Parameters
+    ----------
+    starts : list of Arrays
+        Parameters.
+    heats : list of (int, int)
+        How many steps each run takes, and how many go on from there.
+    """
+    source, failure = OneBlock(sample), None
+    for n_steps, n_kept in heats:
+        runs = []
+        for start in starts:
+            try:
+                runs.append(fit(model, source, start, max_iter=n_steps, tol=1e-6))
+            except (SingularError, np.linalg.LinAlgError) as error:
+                failure = error
+                continue
+            if runs[-1].interrupted:
+                raise KeyboardInterrupt
+        if not runs:
+            raise SingularError(str(failure))
+        ranked = sorted(runs, key=lambda run: merit(model, run), reverse=True)
+        starts = [run.params for run in _distinct(ranked)[:n_kept]]
+    return starts
+
+
+def _distinct(ranked):
+    """Fits in their order, without those that came to the same objective."""
+    kept = ranked[:1]
+    for run in ranked[1:]:
+        last, value = kept[-1].trace.per_weight[-1], run.trace.per_weight[-1]
+        if abs(last - value) > 1e-6 * (1.0 + abs(last)):
+            kept.append(run)
+    return kept

@@ -1,0 +1,190 @@
+"""`Sweep`: one estimator under many settings, learned from one source with shared starts."""
+
+import time
+import warnings
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ..latent_class import LatentClassEstimator
+from .starts import follow, merges, merit, pinned, race, splits
+
+__all__ = ["Outcome", "Sweep"]
+
+FEW_ROWS = 1000
+
+
+@dataclass
+class Outcome:
+    """What became of one combination of settings.
+
+    Attributes
+    ----------
+    settings : dict
+    estimator : the fitted estimator, or None
+    failed : str or None
+        Why there is none.
+    seconds : float
+    resp : (rows, classes) array or None
+        The classes of the sample's rows.
+    """
+
+    settings: dict
+    estimator: Any = None
+    failed: str | None = None
+    seconds: float = 0.0
+    resp: Any = None
+
+
+class Sweep:
+    """Fits of one estimator under many settings.
+
+    For each number of classes, random starts are made once for all settings. Each fit begins where the best of a race on a
+    sample of rows ended; what fits under other settings found runs along, and so do the fits with one class less and, where
+    rows are few, one class more. Fits in which no class collapsed go before those in which one did.
+
+    Parameters
+    ----------
+    estimator : EMEstimator
+        Not changed.
+    grid : list of dict
+        The settings.
+    source : Source
+        Rows, opened once.
+    told : callable, optional
+        Called with each `Outcome` when its first fit is made.
+    """
+
+    def __init__(self, estimator, grid, source, told=None):
+        self.estimator, self.source, self.told = estimator, source, told
+        self.outcomes = [Outcome(settings) for settings in grid]
+        self.by_size = defaultdict(list)
+        for outcome in self.outcomes:
+            self.by_size[self._size(outcome)].append(outcome)
+        self.rng = estimator._rng()
+        self.fresh: dict = {}
+        self.few = source.n_rows <= FEW_ROWS
+        # Enough rows to tell classes apart in all directions.
+        n_rows = int(np.clip(20 * max(self.by_size, default=1) * source.n_features, 2000, 10_000))
+        self.sample = source.sample(n_rows, self.rng)
+        # Where rows are few, runs cost next to nothing, and many starts lead to as many maxima.
+        self.heats = [(10, 6), (20, 3)] if self.few else [(2, 3), (8, 1)]
+
+    def _size(self, outcome):
+        return outcome.settings.get("n_components", getattr(self.estimator, "n_components", 1))
+
+    def run(self):
+        """Fit everything; returns the outcomes in the order of the grid."""
+        try:
+            for size in sorted(self.by_size):
+                for outcome in self.by_size[size]:
+                    self._attempt(outcome, self._first)
+                    if self.told:
+                        self.told(outcome)
+            for size in sorted(self.by_size) if self.few else ():
+                for outcome in self.by_size[size]:
+                    if outcome.resp is not None:
+                        self._attempt(outcome, self._again)
+        except KeyboardInterrupt:
+            if not any(outcome.estimator is not None for outcome in self.outcomes):
+                raise
+            warnings.warn("interrupted by the user; what was fitted so far is kept.", UserWarning, stacklevel=4)
+            for outcome in self.outcomes:
+                if outcome.estimator is None and outcome.failed is None:
+                    outcome.failed = "interrupted by the user before this fit"
+        return self.outcomes
+
+    def _attempt(self, outcome, work):
+        """Do the work for one outcome; an error is its result."""
+        started = time.perf_counter()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                work(outcome)
+        except Exception as error:
+            if outcome.estimator is None:
+                kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+                outcome.failed = kind + " ".join(str(error).split())
+        outcome.seconds += time.perf_counter() - started
+
+    def _candidate(self, outcome):
+        """An estimator with the settings, ready to learn from the source."""
+        candidate = clone(self.estimator).set_params(**outcome.settings)
+        candidate._check_settings()
+        candidate._open(self.source, reset=True)
+        if isinstance(candidate, LatentClassEstimator):
+            candidate._check_enough(self.source)
+        return candidate
+
+    def _first(self, outcome):
+        candidate = self._candidate(outcome)
+        model = candidate._model()
+        if self.source.labelled or candidate._start_is_given() or not hasattr(model, "follow"):
+            candidate._learn(self.source)
+            outcome.estimator = candidate
+            return
+        if getattr(model, "one_start", False):
+            starts = [model.init(self.sample, self.rng)]
+        else:
+            starts = [model.start(self.sample, resp) for resp in self._fresh(candidate, model)]
+            starts += self._inherited(outcome, model)
+            starts = race(model, self.sample, starts, self.heats)
+        self._keep_best(outcome, starts)
+
+    def _again(self, outcome):
+        """Try what other settings found since, and what one class more leads to."""
+        model = outcome.estimator._model()
+        if getattr(model, "one_start", False):
+            return
+        starts = self._inherited(outcome, model)
+        larger = self._related(outcome, +1)
+        if larger is not None and not (self.sample.labels >= 0).any():
+            starts += [follow(model, self.sample, resp) for resp in merges(larger.resp, self.sample.weight)]
+        if starts:
+            self._keep_best(outcome, race(model, self.sample, starts, self.heats))
+
+    def _keep_best(self, outcome, starts):
+        """Learn from each start, and keep the best fit, an earlier one included."""
+        fits = [] if outcome.estimator is None else [outcome.estimator]
+        for start in starts:
+            candidate = self._candidate(outcome)
+            candidate._learn(self.source, starts=[start])
+            fits.append(candidate)
+            if candidate.fit_.interrupted:
+                break
+        model = fits[0]._model()
+        best = max(fits, key=lambda candidate: merit(model, candidate.fit_))
+        if best is not outcome.estimator:
+            resp = model.posterior(best.fit_.params, self.sample)[0]
+            outcome.estimator, outcome.resp = best, pinned(resp, self.sample.labels)
+        if fits[-1].fit_.interrupted:
+            raise KeyboardInterrupt
+
+    def _fresh(self, candidate, model):
+        """Random assignments, the same for all settings that seed them alike."""
+        n_starts = (20 if self.few else 8) * candidate.n_init
+        key = model.n_components, model.init_method, n_starts
+        if key not in self.fresh:
+            self.fresh[key] = [model.seed(self.sample, self.rng) for _ in range(n_starts)]
+        return self.fresh[key]
+
+    def _inherited(self, outcome, model):
+        """Starts from what other settings found with as many classes, and from splits of what was found with one less."""
+        others = [each.resp for each in self.by_size[self._size(outcome)] if each is not outcome]
+        smaller = self._related(outcome, -1)
+        if smaller is not None:
+            Z = model.family.embed(self.sample, self.rng)
+            others += [pinned(resp, self.sample.labels) for resp in splits(smaller.resp, Z, self.sample.weight)]
+        return [follow(model, self.sample, resp) for resp in others if resp is not None]
+
+    def _related(self, outcome, step):
+        """The outcome with `step` classes more under the same settings, if it was fitted."""
+        size = self._size(outcome) + step
+        wanted = {**outcome.settings, "n_components": size}
+        for other in self.by_size.get(size, ()):
+            if other.resp is not None and repr(other.settings) == repr(wanted):
+                return other
+        return None

@@ -1,0 +1,96 @@
+"""`Table`: results in columns, which print as text and become a data frame."""
+
+from numbers import Integral, Real
+
+import numpy as np
+
+__all__ = ["Table"]
+
+WIDEST = 72
+
+
+class Table:
+    """Columns of equal length, with names.
+
+    ``table["name"]`` is a column as a list, ``table[0]`` a row as a dictionary; iteration goes over rows.
+
+    Parameters
+    ----------
+    rows : list of dict
+        Rows with the same keys.
+    title : str, optional
+        A line to print above.
+
+    Examples
+    --------
+    >>> from tacit.table import Table
+    >>> print(Table([{"model": "tied", "bic": 2314.29573}, {"model": "full", "bic": None}]))
+    model      bic
+    tied   2314.30
+    full         -
+    """
+
+    def __init__(self, rows, title=None):
+        self.rows, self.title = list(rows), title
+        self.columns = list(self.rows[0]) if self.rows else []
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __iter__(self):
+        return iter(self.rows)
+
+    def __getitem__(self, key):
+        if isinstance(key, str):
+            if key not in self.columns:
+                raise KeyError(f"{key!r} is no column; there are {', '.join(self.columns)}.")
+            return [row[key] for row in self.rows]
+        return Table(self.rows[key], self.title) if isinstance(key, slice) else self.rows[key]
+
+    def to_pandas(self):
+        """The table as a pandas DataFrame."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("to_pandas needs pandas; install it with: pip install pandas") from error
+        return pandas.DataFrame(self.rows, columns=self.columns)
+
+    to_frame = to_pandas
+
+    def __str__(self):
+        shown = [name for name in self.columns if any(row[name] is not None for row in self.rows)]
+        cells = {name: _texts(self[name]) for name in shown}
+        widths = {name: max(len(name), *map(len, texts)) for name, texts in cells.items()}
+        right = {name: all(_is_number(value) for value in self[name]) for name in shown}
+        lines = [] if self.title is None else [self.title]
+        for texts in [{name: name for name in shown}, *(dict(zip(cells, row)) for row in zip(*cells.values()))]:
+            parts = [
+                text.rjust(widths[name]) if right[name] else text.ljust(widths[name]) for name, text in texts.items()
+            ]
+            lines.append("  ".join(parts).rstrip())
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def _is_number(value):
+    return value is None or (isinstance(value, Real) and not isinstance(value, (bool, np.bool_)))
+
+
+def _texts(values):
+    """Values of a column as text: numbers with as many decimals as their size asks for, the same in all rows."""
+    numbers = [abs(float(v)) for v in values if _is_number(v) and v is not None and np.isfinite(v)]
+    largest = max(numbers, default=0.0)
+    decimals = 2 if largest >= 100 else 4
+    return [_text(value, decimals) for value in values]
+
+
+def _text(value, decimals):
+    if value is None:
+        return "-"
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, Real) and not isinstance(value, Integral):
+        return f"{float(value):.{decimals}f}"
+    text = " ".join(str(value).split())
+    return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
