@@ -5,11 +5,12 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit.impute import GaussianImputer
-from tacit.mixture import GaussianMixture
+from tacit.mixture import GaussianMixture, MixtureOfExperts, MixtureOfExpertsClassifier
 
 from .zoo import gaussian_rows, with_holes
 
@@ -21,6 +22,11 @@ ESTIMATORS = [
     GaussianImputer(),
     GaussianImputer(2, add_indicator=True, random_state=0),
     GaussianImputer(sample_posterior=True, random_state=0),
+    MixtureOfExperts(1),
+    MixtureOfExperts(2, random_state=0),
+    MixtureOfExperts(2, gate="constant", random_state=0),
+    MixtureOfExpertsClassifier(1),
+    MixtureOfExpertsClassifier(2, random_state=0),
 ]
 
 EXPECTED_FAILURES = {}
@@ -33,11 +39,15 @@ def test_sklearn_checks(estimator, check):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_pickle_clone_and_save(estimator, tmp_path):
-    X = with_holes(gaussian_rows())
-    fitted = clone(estimator).fit(X)
+    if get_tags(estimator).target_tags.required:
+        X = gaussian_rows()
+        fitted = clone(estimator).fit(X, (X[:, 0] > X[:, 1]).astype(int))
+    else:
+        X = with_holes(gaussian_rows())
+        fitted = clone(estimator).fit(X)
     path = tmp_path / "model.tacit"
     tacit.save(fitted, path)
-    method = "predict_proba" if hasattr(fitted, "predict_proba") else "transform"
+    method = next(name for name in ("predict_proba", "transform", "predict") if hasattr(fitted, name))
     expected = getattr(fitted, method)(X)
     for again in (pickle.loads(pickle.dumps(fitted)), tacit.load(path)):
         assert again.get_params().keys() == fitted.get_params().keys()

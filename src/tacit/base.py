@@ -159,13 +159,17 @@ class EMEstimator(DensityMixin, BaseEstimator):
             return ProgressLines(self.verbose, self.verbose_interval)
         return self.callback
 
-    def _learn(self, source, *, starts=None, online=False, checkpoint=None, checkpoint_every=60.0):
+    def _resume(self, model):
+        """Parameters of the last fit, to go on from."""
+        return self._params()
+
+    def _learn(self, source, *, model=None, starts=None, online=False, checkpoint=None, checkpoint_every=60.0):
         """Fit the model to rows and publish what was learned; `starts` are parameters to begin with, default its own."""
-        model, rng, previous = self._model(), self._rng(), None
+        model, rng, previous = model or self._model(), self._rng(), None
         if starts is not None:
             starts = [lambda start=start: start for start in starts]
         elif self.warm_start and hasattr(self, "fit_"):
-            params, previous = self._params(), getattr(self, "lower_bound_", None)
+            params, previous = self._resume(model), getattr(self, "lower_bound_", None)
             starts = [lambda: params]
         else:
             sample = source.sample(SAMPLE_ROWS, rng)

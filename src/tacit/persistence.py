@@ -40,6 +40,14 @@ CLASSES = {
     "GaussianImputer": ("tacit.impute", (
         "mixture_", "observed_", "n_iter_", "indicator_", "n_features_in_", "feature_names_in_",
     )),
+    "MixtureOfExperts": ("tacit.mixture", (
+        "coef_", "intercept_", "noise_variance_", "gate_coef_", "gate_intercept_", "weights_", "converged_", "n_iter_",
+        "lower_bound_", "lower_bounds_", "fit_", "n_features_in_", "feature_names_in_",
+    )),
+    "MixtureOfExpertsClassifier": ("tacit.mixture", (
+        "classes_", "coef_", "intercept_", "gate_coef_", "gate_intercept_", "weights_", "converged_", "n_iter_",
+        "lower_bound_", "lower_bounds_", "fit_", "n_features_in_", "feature_names_in_",
+    )),
     "MissingIndicator": ("sklearn.impute", (
         "features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed",
     )),

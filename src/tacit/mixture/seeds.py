@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-__all__ = ["INITS", "assign", "seed_responsibilities"]
+__all__ = ["INITS", "assign", "draw", "seed_responsibilities"]
 
 INITS = ("kmeans", "k-means++", "random", "random_from_data")
 
@@ -57,7 +57,7 @@ def assign(Z, seeds, labels):
     return np.where(labels >= 0, labels, _squared_distances(Z, seeds).argmin(axis=1))
 
 
-def _draw(chance, order, rng, size):
+def draw(chance, order, rng, size):
     """Rows drawn in proportion to chance, by the inverse of its cumulated sum over the sorted rows."""
     cumulated = np.cumsum(chance[order])
     at = np.searchsorted(cumulated, rng.random(size) * cumulated[-1], side="right")
@@ -82,10 +82,10 @@ def _spread_seeds(Z, sample, seeds, fixed, rng, *, uniform, n_candidates=3):
                 UserWarning,
                 stacklevel=2,
             )
-            seeds[k] = Z[_draw(weight, order, rng, 1)[0]]
+            seeds[k] = Z[draw(weight, order, rng, 1)[0]]
             continue
         chance = weight * (apart if uniform or not n_placed else nearest * apart)
-        candidates = _draw(chance, order, rng, 1 if uniform else n_candidates)
+        candidates = draw(chance, order, rng, 1 if uniform else n_candidates)
         distance = np.minimum(_squared_distances(Z, Z[candidates]), nearest[:, None])
         best = (weight @ distance).argmin()
         seeds[k], nearest = Z[candidates[best]], distance[:, best]

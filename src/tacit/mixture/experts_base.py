@@ -1,0 +1,230 @@
+"""`ExpertsEstimator`: what mixtures of experts share, whatever their experts say."""
+
+import numbers
+import warnings
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..base import EMEstimator
+from ..checks import check_choice, check_number, check_weight
+from ..engine import ACCELERATORS
+from ..engine.trace import CRITERIA
+from ..source import ArraySource, is_streamed
+from .experts_model import ExpertsModel, ExpertsParams, Frame
+from .gate import GATES
+
+__all__ = ["ExpertsEstimator"]
+
+
+class ExpertsEstimator(EMEstimator):
+    """Base of mixtures of experts.
+
+    A subclass defines ``_experts()``, ``_targets(y, reset)`` (y as columns of numbers), ``_publish_experts(params)`` and
+    ``_expert_params()``.
+    """
+
+    coef_: np.ndarray
+    intercept_: np.ndarray
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False
+        return tags
+
+    def _check_settings(self):
+        super()._check_settings()
+        check_number("n_components", self.n_components, numbers.Integral, 1)
+        check_number("alpha", self.alpha, numbers.Real, 0)
+        check_choice("gate", self.gate, GATES)
+        check_choice("convergence", self.convergence, CRITERIA)
+        check_choice("accelerate", self.accelerate, ("auto", *ACCELERATORS, "off", None))
+
+    def _model(self, frame=None):
+        n_targets = self._n_targets if frame is None else len(frame.target_origin)
+        return ExpertsModel(GATES[self.gate](self.alpha), self._experts(), self.n_components, n_targets, frame)
+
+    # Rows
+
+    def _validate(self, X, *, reset):
+        if is_streamed(X):
+            raise ValueError(
+                f"X is a {type(X).__name__}, read in a stream; {type(self).__name__} takes rows in memory."
+            )
+        X = validate_data(
+            self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2 if reset else 1
+        )
+        if np.isnan(X).any():
+            j = int(np.isnan(X).any(axis=0).argmax())
+            name = f" ({self.feature_names_in_[j]!r})" if hasattr(self, "feature_names_in_") else ""
+            raise ValueError(
+                f"X contains NaN in column {j}{name}, and {type(self).__name__} takes no missing cells; fill them first, "
+                "for example with tacit.impute.GaussianImputer in a pipeline."
+            )
+        return X
+
+    def _rows(self, X, y):
+        """X and y as one table, as the model takes them."""
+        check_is_fitted(self)
+        X, Y = self._validate(X, reset=False), self._targets(y)
+        if len(X) != len(Y):
+            raise ValueError(f"X has {len(X)} rows and y has {len(Y)}; give one target per row.")
+        return np.column_stack([X, Y])
+
+    # Learning
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn the gate and the experts.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights: weight 2 counts as the row given twice.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        X, Y = self._validate(X, reset=True), self._targets(y, reset=True)
+        if len(X) != len(Y):
+            raise ValueError(f"X has {len(X)} rows and y has {len(Y)}; give one target per row.")
+        if len(X) < self.n_components:
+            raise ValueError(f"n_components={self.n_components} exceeds the {len(X)} rows of X; use at most {len(X)}.")
+        source = ArraySource(np.column_stack([X, Y]), check_weight(sample_weight, len(X)), n_jobs=self.n_jobs)
+        model = self._model(self._frame(source, Y.shape[1]))
+        self._learn(source, model=model)
+        self._online = None
+        total = source.sum(lambda block: block.weight @ self._gate_of(block.X[:, : X.shape[1]]))
+        self.weights_ = total / total.sum()
+        self._review(model.frame)
+        return self
+
+    def _frame(self, source, n_targets):
+        return Frame.of(source, n_targets)
+
+    def _review(self, frame):
+        """Say what the user should know of the fit."""
+        idle = np.flatnonzero(self.weights_ < 1e-6)
+        if idle.size:
+            warnings.warn(
+                f"expert {idle[0]} answers for no row; {self.n_components} experts are more than the rows tell apart, "
+                f"use n_components={self.n_components - idle.size}.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _resume(self, model):
+        """Parameters of the last fit, in the frame of the present rows."""
+        return model.frame.inward(self._params())
+
+    def _publish(self, params, dtype):
+        params = params.frame.outward(params)
+        self.gate_intercept_, self.gate_coef_ = params.gate[:, 0], params.gate[:, 1:]
+        self._publish_experts(params.experts)
+
+    def _params(self):
+        gate = np.column_stack([self.gate_intercept_, self.gate_coef_])
+        return ExpertsParams(gate, self._expert_params(), Frame.identity(gate.shape[1] - 1, self._n_targets))
+
+    # Prediction
+
+    def _gate_of(self, X):
+        return softmax(self.gate_intercept_ + X @ self.gate_coef_.T, axis=1)
+
+    def predict_gate(self, X):
+        """Probability of each expert given the features alone.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        return self._gate_of(self._validate(X, reset=False))
+
+    def _posterior(self, X, y):
+        rows = self._rows(X, y)
+        model, params = self._model(), self._params()
+        parts = list(ArraySource(rows, n_jobs=self.n_jobs).map(lambda block: model.posterior(params, block)))
+        return tuple(np.concatenate(part) for part in zip(*parts))
+
+    def responsibilities(self, X, y):
+        """Probability of each expert given features and target.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        return self._posterior(X, y)[0]
+
+    def log_density(self, X, y):
+        """Log density (of classes: log probability) of each target given its features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._posterior(X, y)[1]
+
+    def density(self, X, y):
+        """Density (of classes: probability) of each target given its features."""
+        return np.exp(self.log_density(X, y))
+
+    @property
+    def score_samples(self):
+        """Not for models of y given x; see `log_density`."""
+        # scikit-learn calls score_samples with X alone wherever there is one.
+        raise AttributeError(f"{type(self).__name__} has no score_samples: use log_density(X, y), or score(X, y).")
+
+    def _pick(self, X, random_state):
+        """Features, a generator, and an expert drawn from the gate for every row."""
+        gate = self.predict_gate(X)
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        below = np.cumsum(gate, axis=1) < rng.random((len(gate), 1))
+        return np.minimum(below.sum(axis=1), gate.shape[1] - 1), rng
+
+    # Criteria
+
+    def _criterion(self, X, y, sample_weight):
+        """−2 log-likelihood, total weight and number of free parameters."""
+        values = self.log_density(X, y)
+        weight = check_weight(sample_weight, len(values))
+        weight = np.ones(len(values)) if weight is None else weight
+        return -2.0 * float(weight @ values), float(weight.sum()), self._n_parameters()
+
+    def bic(self, X, y, sample_weight=None):  # type: ignore[override]
+        """Bayesian information criterion, lower is better."""
+        deviance, n, p = self._criterion(X, y, sample_weight)
+        return deviance + p * np.log(n)
+
+    def aic(self, X, y, sample_weight=None):  # type: ignore[override]
+        """Akaike information criterion, lower is better."""
+        deviance, _, p = self._criterion(X, y, sample_weight)
+        return deviance + 2 * p

@@ -1,0 +1,136 @@
+"""Softmax regression inside EM: g_c(z) = exp(v_c·z) / Σ_b exp(v_b·z), climbed by one safe Newton step at a time.
+
+For rows with (fractional) counts n_ic of the classes, n_i = Σ_c n_ic, and a Gaussian prior of precision α on V,
+
+    gradient  Σ_i (n_i· − n_i g_i) z_iᵀ − α V        curvature  Σ_i n_i (diag g_i − g_i g_iᵀ) ⊗ z_i z_iᵀ + α I
+
+Along a direction h the log-likelihood's third derivative is at most m times its second, m = max_i range_c h_c·z_i, because the
+third cumulant of a variable is at most its range times its variance. So a Newton step of length log(1 + m) / m always climbs,
+without a search, and becomes a full step where m vanishes.
+
+References
+----------
+Jordan and Jacobs (1994), Hierarchical mixtures of experts and the EM algorithm.
+Bach (2010), Self-concordant analysis for logistic regression.
+"""
+
+import numpy as np
+from scipy.special import log_softmax, softmax
+
+from ..arrays import Arrays, record
+
+__all__ = ["GATES", "ConstantGate", "SoftmaxGate", "SoftmaxStats", "grams", "newton_step", "softmax_stats"]
+
+
+@record
+class SoftmaxStats(Arrays):
+    """Gradient (classes, q) and curvature (classes, q, classes, q) of a softmax log-likelihood."""
+
+    gradient: np.ndarray
+    curvature: np.ndarray
+
+
+@record
+class ConstantStats(Arrays):
+    """Sizes of the classes."""
+
+    counts: np.ndarray
+
+
+def grams(Z, weights):
+    """Σ_i w_ij z_i z_iᵀ for every column j of `weights`, (columns, q, q)."""
+    return np.stack([(Z * weight[:, None]).T @ Z for weight in weights.T])
+
+
+def softmax_stats(coef, Z, counts):
+    """Gradient and curvature at `coef` (classes, q) for rows Z (rows, q) with class counts (rows, classes)."""
+    chance, total = softmax(Z @ coef.T, axis=1), counts.sum(axis=1, keepdims=True)
+    n_classes, q = coef.shape
+    upper = np.triu_indices(n_classes)
+    covariance = total * chance[:, upper[0]] * ((upper[0] == upper[1]) - chance[:, upper[1]])
+    curvature = np.empty((n_classes, q, n_classes, q))
+    for a, b, gram in zip(*upper, grams(Z, covariance)):
+        curvature[a, :, b] = curvature[b, :, a] = gram
+    return SoftmaxStats((counts - total * chance).T @ Z, curvature)
+
+
+def newton_step(coef, stats, alpha, reach):
+    """Coefficients one safe Newton step on; `reach` bounds the size of each column of Z over all rows."""
+    curvature = stats.curvature.reshape(coef.size, coef.size) + alpha * np.eye(coef.size)
+    gradient = stats.gradient - alpha * coef
+    # Least squares: without a prior, coefficients that no row can tell apart stay where they are.
+    direction = np.linalg.lstsq(curvature, gradient.ravel(), rcond=1e-12)[0].reshape(coef.shape)
+    m = float(reach @ np.ptp(direction, axis=0))
+    return coef + (np.log1p(m) / m if m > 0 else 1.0) * direction
+
+
+class SoftmaxGate:
+    """Probability of each expert as a softmax of linear scores, with a Gaussian prior of precision `alpha`."""
+
+    def __init__(self, alpha):
+        self.alpha = alpha
+
+    def log_prob(self, coef, Z):
+        """Log probabilities of the experts, (rows, experts)."""
+        return log_softmax(Z @ coef.T, axis=1)
+
+    def start(self, Z, resp):
+        """Coefficients near the best for soft assignments, times weights, of a sample of rows."""
+        coef, reach = np.zeros((resp.shape[1], Z.shape[1])), np.abs(Z).max(axis=0)
+        for _ in range(5):
+            coef = self.m_step(self.stats(coef, Z, resp), coef, reach)
+        return coef
+
+    def stats(self, coef, Z, resp):
+        """What a block adds."""
+        return softmax_stats(coef, Z, resp)
+
+    def m_step(self, stats, coef, reach):
+        """Better coefficients."""
+        return newton_step(coef, stats, self.alpha, reach)
+
+    def log_prior(self, coef):
+        """Log density of the coefficients, up to a constant."""
+        return -0.5 * self.alpha * float((coef**2).sum())
+
+    def free(self, coef):
+        """Coefficients as a vector."""
+        return coef.ravel()
+
+    def bound(self, vector, coef):
+        """Coefficients from a vector."""
+        return vector.reshape(coef.shape)
+
+    def n_parameters(self, coef):
+        """Free parameters: one class is the yardstick of the others."""
+        return (coef.shape[0] - 1) * coef.shape[1]
+
+
+class ConstantGate(SoftmaxGate):
+    """The same probabilities for every row, by maximum likelihood: a softmax whose slopes are zero."""
+
+    def stats(self, coef, Z, resp):
+        return ConstantStats(resp.sum(axis=0))
+
+    def m_step(self, stats, coef, reach):
+        share = stats.counts / stats.counts.sum()
+        coef = np.zeros_like(coef)
+        coef[:, 0] = np.log(np.maximum(share, np.finfo(float).tiny))
+        return coef
+
+    def log_prior(self, coef):
+        return 0.0
+
+    def free(self, coef):
+        return coef[:, 0]
+
+    def bound(self, vector, coef):
+        coef = np.zeros_like(coef)
+        coef[:, 0] = log_softmax(vector)
+        return coef
+
+    def n_parameters(self, coef):
+        return len(coef) - 1
+
+
+GATES = {"softmax": SoftmaxGate, "constant": ConstantGate}
