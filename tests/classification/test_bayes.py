@@ -1,0 +1,114 @@
+"""Bayes classifiers against scikit-learn's on complete rows, and on rows that scikit-learn's refuse."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import cross_val_score
+from sklearn.naive_bayes import CategoricalNB, GaussianNB
+
+import tacit
+from tacit.classification import GaussianBayes, NaiveBayes
+
+from ..zoo import with_holes
+
+
+def test_linear_discriminant_analysis():
+    X, y = load_iris(return_X_y=True)
+    theirs = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
+    ours = GaussianBayes("tied").fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-8)
+    np.testing.assert_allclose(ours.covariances_, theirs.covariance_, rtol=1e-10)
+
+
+def test_quadratic_discriminant_analysis():
+    X, y = load_iris(return_X_y=True)
+    ours = GaussianBayes().fit(X, y)
+    for k in range(3):
+        np.testing.assert_allclose(ours.means_[k], X[y == k].mean(axis=0), rtol=1e-12)
+        np.testing.assert_allclose(ours.covariances_[k], np.cov(X[y == k].T, bias=True), rtol=1e-9)
+    assert (ours.predict(X) == y).mean() == pytest.approx(0.98, abs=0.001)
+    assert ours.mixture_.n_iter_ == 1
+
+
+def test_naive_bayes_of_measurements():
+    X, y = load_wine(return_X_y=True)
+    theirs = GaussianNB(var_smoothing=0.0).fit(X, y)
+    ours = NaiveBayes().fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-9)
+
+
+def test_naive_bayes_of_categories():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(4, size=(200, 3)), rng.integers(2, size=200)
+    X[y == 1] = np.minimum(X[y == 1] + (rng.random((np.sum(y == 1), 3)) < 0.5), 3)
+    theirs = CategoricalNB(alpha=0.7).fit(X, y)
+    ours = NaiveBayes("categorical", smoothing=0.7).fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
+
+
+def test_naive_bayes_of_mixed_columns_with_holes():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    y = np.array(["ill", "well"])[rng.integers(2, size=800)]
+    ill = y == "ill"
+    table = pd.DataFrame(
+        {
+            "fever": rng.normal(size=800) + 1.5 * ill,
+            "visits": rng.poisson(np.where(ill, 6, 2)),
+            "ward": np.where(rng.random(800) < np.where(ill, 0.8, 0.3), "east", "west"),
+        }
+    )
+    table = table.astype(object).mask(rng.random(table.shape) < 0.3).infer_objects()
+    model = NaiveBayes().fit(table, y)
+    assert model.classes_.tolist() == ["ill", "well"]
+    assert model.score(table, y) > 0.8
+    nothing = table.head(1).astype(object).mask(np.ones((1, 3), bool))
+    np.testing.assert_allclose(model.predict_proba(nothing)[0], model.class_prior_)
+    told = model.mixture_.describe()
+    np.testing.assert_allclose(told["visits"]["mean"], [6, 2], atol=0.5)
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "diag"])
+def test_missing_cells_cost_little(kind):
+    X, y = load_iris(return_X_y=True)
+    holed = with_holes(X, 0.2)
+    assert cross_val_score(GaussianBayes(kind), holed, y, cv=5).mean() > 0.9
+    model = GaussianBayes(kind).fit(holed, y)
+    np.testing.assert_allclose(model.class_prior_, 1 / 3)
+    assert model.mixture_.n_iter_ > 1
+
+
+def test_priors_weights_and_names():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    plain, tilted = GaussianBayes().fit(X, y), GaussianBayes(priors=[0.0, 0.01, 0.99]).fit(X, y)
+    assert (tilted.predict(X) != 0).all()
+    assert (tilted.predict(X) == 2).sum() > (plain.predict(X) == 2).sum()
+    assert list(plain.feature_names_in_) == list(X.columns)
+    weight = np.where(y == 0, 0.0, 1.0)
+    np.testing.assert_allclose(GaussianBayes().fit(X, y, weight).class_prior_, [0, 0.5, 0.5], atol=1e-12)
+    odd = plain.score_samples(X.to_numpy() * [[1, 1, 1, 10]])
+    assert odd.max() < plain.score_samples(X.to_numpy()).min()
+
+
+@pytest.mark.parametrize("model", [GaussianBayes("tied"), NaiveBayes()])
+def test_save_and_load(model, tmp_path):
+    X, y = load_iris(return_X_y=True)
+    fitted = model.fit(X, np.array(["a", "b", "c"])[y])
+    tacit.save(fitted, tmp_path / "model.tacit")
+    again = tacit.load(tmp_path / "model.tacit")
+    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+
+
+def test_bad_settings_are_named():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=r"priors=\[0.5, 0.5, 0.5\] must not be negative and must sum to 1"):
+        GaussianBayes(priors=[0.5, 0.5, 0.5]).fit(X, y)
+    with pytest.raises(ValueError, match=r"priors has shape \(2,\), but there are 3 classes"):
+        NaiveBayes(priors=[0.5, 0.5]).fit(X, y)
+    with pytest.raises(ValueError, match="smoothing=-1 is not a number of at least 0"):
+        NaiveBayes(smoothing=-1).fit(X, y)
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        GaussianBayes().fit(X, None)
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        GaussianBayes().fit(X, X[:, 0])
