@@ -1,7 +1,7 @@
 """Growing boys: a table of measurements and stages with half of its rows incomplete, from end to end.
 
-Age, height, weight, head circumference and testicular volume are measured; the stages of puberty and the region are categories. Which
-groups are there, how sure is that, and what stood in the empty cells?
+Age, height, weight, head circumference and testicular volume are measured; the stages of puberty and the region are categories.
+Which groups are there, how sure is that, and what stood in the empty cells?
 
 Run: python examples/mixed_table.py [BOYS.csv] [FIGURE.png], or with TACIT_DATA naming the data folder.
 """

@@ -7,12 +7,18 @@ from tacit.families import FullGaussian
 from tacit.mixture import MixtureModel
 from tacit.testing import check_family, check_model
 
-from .zoo import FAMILIES, MODELS, gaussian_rows, with_holes
+from .zoo import FAMILIES, MODELS, WITH_PRIORS, gaussian_rows, with_holes
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_family(name):
     family, rows = FAMILIES[name]
+    check_family(family, rows())
+
+
+@pytest.mark.parametrize("name", WITH_PRIORS)
+def test_family_with_a_prior(name):
+    family, rows = WITH_PRIORS[name]
     check_family(family, rows())
 
 

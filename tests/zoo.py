@@ -5,9 +5,22 @@ import numpy as np
 from tacit.families import (
     GAUSSIANS,
     Bernoulli,
+    Beta,
+    BetaPrior,
+    Binomial,
     Categorical,
     DiagonalGaussian,
+    Dirichlet,
+    DirichletPrior,
+    Exponential,
     FullGaussian,
+    Gamma,
+    GammaPrior,
+    Geometric,
+    LogNormal,
+    NegativeBinomial,
+    NormalInverseGamma,
+    NormalInverseWishart,
     Poisson,
     Product,
     SphericalGaussian,
@@ -55,6 +68,42 @@ def mixed_rows(n=240, seed=0):
     return np.column_stack([counts, measured[:, 0], levels[0], measured[:, 1], levels[1]]).astype(float)
 
 
+def trial_rows(n=240, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.binomial(10, rng.uniform(0.1, 0.9, size=(3, d))[rng.integers(3, size=n)]).astype(float)
+
+
+def failure_rows(n=240, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.geometric(rng.uniform(0.05, 0.7, size=(3, d))[rng.integers(3, size=n)]) - 1.0
+
+
+def overdispersed_rows(n=240, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    classes = rng.integers(3, size=n)
+    mean, size = rng.gamma(2.0, 6.0, size=(3, d))[classes], rng.uniform(1.0, 4.0, size=(3, d))[classes]
+    return rng.poisson(rng.gamma(size, mean / size)).astype(float)
+
+
+def positive_rows(n=240, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    classes = rng.integers(3, size=n)
+    return rng.gamma(rng.uniform(1.0, 6.0, size=(3, d))[classes], rng.gamma(2.0, 2.0, size=(3, d))[classes])
+
+
+def proportion_rows(n=240, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    classes = rng.integers(3, size=n)
+    a, b = rng.uniform(0.7, 8.0, size=(2, 3, d))
+    return rng.beta(a[classes], b[classes])
+
+
+def composition_rows(n=240, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    parts = rng.standard_gamma(rng.uniform(0.7, 8.0, size=(3, d))[rng.integers(3, size=n)])
+    return parts / parts.sum(axis=1, keepdims=True)
+
+
 def with_holes(X, share=0.2, seed=1):
     rng = np.random.default_rng(seed)
     holes = rng.random(X.shape) < share
@@ -69,10 +118,39 @@ FAMILIES = {
     "spherical": (SphericalGaussian(), gaussian_rows),
     **{name: (GAUSSIANS[name](), gaussian_rows) for name in STRUCTURED},
     "bernoulli": (Bernoulli(), binary_rows),
+    "binomial": (Binomial(10), trial_rows),
     "categorical": (Categorical(N_LEVELS), category_rows),
     "poisson": (Poisson(), count_rows),
     "product": (Product([(FullGaussian(), (1, 3)), (Categorical((2, 3)), (2, 4)), (Poisson(), (0,))]), mixed_rows),
+    "geometric": (Geometric(), failure_rows),
+    "negative binomial": (NegativeBinomial(), overdispersed_rows),
+    "negative binomial of known size": (NegativeBinomial([1.0, 2.0, 3.0, 0.5]), overdispersed_rows),
+    "exponential": (Exponential(), positive_rows),
+    "gamma": (Gamma(), positive_rows),
+    "log-normal": (LogNormal(), positive_rows),
+    "beta": (Beta(), proportion_rows),
+    "dirichlet": (Dirichlet(), composition_rows),
+}
+
+WISHART = NormalInverseWishart([1.0, -1.0, 0.0, 2.0], 0.5, 7.0, np.diag([1.0, 2.0, 3.0, 4.0]) + 0.5)
+COLUMNS = NormalInverseGamma([1.0, -1.0, 0.0, 2.0], 0.5, 2.5, [1.0, 2.0, 3.0, 4.0])
+
+WITH_PRIORS = {
+    "full": (FullGaussian(prior=WISHART), gaussian_rows),
+    "tied": (TiedGaussian(prior=WISHART), gaussian_rows),
+    "diag": (DiagonalGaussian(prior=COLUMNS), gaussian_rows),
+    "spherical": (SphericalGaussian(prior=NormalInverseGamma([1.0, -1.0, 0.0, 2.0], 0.5, 2.5, 3.0)), gaussian_rows),
+    "bernoulli": (Bernoulli(prior=BetaPrior(2.0, 3.0)), binary_rows),
+    "binomial": (Binomial(10, prior=BetaPrior(2.0, 3.0)), trial_rows),
+    "categorical": (Categorical(N_LEVELS, prior=DirichletPrior(2.0)), category_rows),
+    "poisson": (Poisson(prior=GammaPrior(2.0, [0.5, 1.0, 1.0, 2.0])), count_rows),
+    "geometric": (Geometric(prior=BetaPrior(2.0, 3.0)), failure_rows),
+    "negative binomial": (NegativeBinomial(2.0, prior=BetaPrior(2.0, 3.0)), overdispersed_rows),
+    "exponential": (Exponential(prior=GammaPrior(2.0, 3.0)), positive_rows),
+    "log-normal": (LogNormal(prior=COLUMNS), positive_rows),
 }
 
 MODELS = {f"mixture of {name}": (MixtureModel(family, 3), rows) for name, (family, rows) in FAMILIES.items()}
 MODELS["one full"] = (MixtureModel(FullGaussian(), 1), lambda: with_holes(gaussian_rows(), 0.1))
+for name, (family, rows) in WITH_PRIORS.items():
+    MODELS[f"mixture of {name} with priors"] = (MixtureModel(family, 3, weight_prior=2.0), rows)

@@ -143,6 +143,29 @@ def log_factorial_cases(world):
     yield (counts_of(world),)
 
 
+def features_cases(world):
+    X = 1.0 / (2.0 + counts_of(world))
+    for names in (("x",), ("log", "log1m"), ("x", "log")):
+        yield X.astype(world.dtype), names
+
+
+def row_sums_cases(world):
+    yield (world.H,)
+
+
+def log_choose_cases(world):
+    for n in (np.array([30.0]), 30.0 + np.arange(world.d)):
+        yield counts_of(world), n
+
+
+def log_rising_cases(world):
+    yield counts_of(world), world.rng.uniform(0.1, 20.0, (world.n_classes, world.d))
+
+
+def rising_slope_cases(world):
+    yield *next(log_rising_cases(world)), world.rng.uniform(0.0, 2.0, (world.n_classes, N_ROWS))
+
+
 def scatter_cases(world):
     yield world.X, world.rows, world.origin, world.weight
 
@@ -151,6 +174,11 @@ CASES = {
     "linear": linear_cases,
     "levels": levels_cases,
     "log_factorial": log_factorial_cases,
+    "features": features_cases,
+    "row_sums": row_sums_cases,
+    "log_choose": log_choose_cases,
+    "log_rising": log_rising_cases,
+    "rising_slope": rising_slope_cases,
     "scatter": scatter_cases,
     "normalise": normalise_cases,
     "full": full_cases,

@@ -110,7 +110,7 @@ def test_columns_are_predicted_from_the_others(fitted):
     predicted, std = mixture.predict_given(rest, ["age", "ward"], return_std=True)
     assert list(predicted.columns) == ["age", "ward"]
     assert std.shape == (len(table), 2)
-    np.testing.assert_array_equal(predicted["age"], mixture.predict_given(table, "age")["age"])
+    np.testing.assert_array_equal(predicted["age"], mixture.predict_given(table, ["age", "ward"])["age"])
     seen = table["age"].notna().to_numpy()
     actual = table["age"][seen].astype(float).to_numpy()
     assert np.corrcoef(predicted["age"].to_numpy()[seen], actual)[0, 1] > 0.8

@@ -4,12 +4,18 @@ from functools import partial
 from typing import Any
 
 from .base import Family, responsibilities
-from .counts import Poisson
+from .counts import Geometric, NegativeBinomial, Poisson
 from .dense import FullGaussian, TiedGaussian
 from .diagonal import DiagonalGaussian, SphericalGaussian
-from .discrete import Bernoulli, Categorical
+from .discrete import Bernoulli, Binomial, Categorical
+from .distribution import Distribution
 from .gaussian import Gaussian
+from .gaussian_priors import NormalInverseGamma, NormalInverseWishart, default_prior
+from .positive import Exponential, Gamma, LogNormal
+from .predictive import Predictive
+from .priors import BetaPrior, DirichletPrior, GammaPrior, Prior
 from .product import Product
+from .proportions import Beta, Dirichlet
 from .structured import StructuredDense, StructuredDiagonal, StructuredSpherical
 from .structures import STRUCTURES
 
@@ -28,25 +34,57 @@ GAUSSIANS: dict[str, Any] = {
 }
 """Gaussian families by the name of their covariances: scikit-learn's four, and the fourteen of three letters."""
 
-NAMED = {"bernoulli": Bernoulli, "poisson": Poisson, "normal": DiagonalGaussian}
+NAMED: dict[str, Any] = {
+    "bernoulli": Bernoulli,
+    "beta": Beta,
+    "exponential": Exponential,
+    "gamma": Gamma,
+    "geometric": Geometric,
+    "lognormal": LogNormal,
+    "negative_binomial": NegativeBinomial,
+    "normal": DiagonalGaussian,
+    "poisson": Poisson,
+}
 """Families that can be asked for by name, beside the Gaussian structures and the categorical."""
+
+# The names people look for: independent Gaussian columns, and Gaussian rows.
+Normal, MultivariateNormal = DiagonalGaussian, FullGaussian
 
 __all__ = [
     "GAUSSIANS",
     "NAMED",
     "STRUCTURES",
     "Bernoulli",
+    "Beta",
+    "BetaPrior",
+    "Binomial",
     "Categorical",
     "DiagonalGaussian",
+    "Dirichlet",
+    "DirichletPrior",
+    "Distribution",
+    "Exponential",
     "Family",
     "FullGaussian",
+    "Gamma",
+    "GammaPrior",
     "Gaussian",
+    "Geometric",
+    "LogNormal",
+    "MultivariateNormal",
+    "NegativeBinomial",
+    "Normal",
+    "NormalInverseGamma",
+    "NormalInverseWishart",
     "Poisson",
+    "Predictive",
+    "Prior",
     "Product",
     "SphericalGaussian",
     "StructuredDense",
     "StructuredDiagonal",
     "StructuredSpherical",
     "TiedGaussian",
+    "default_prior",
     "responsibilities",
 ]

@@ -3,11 +3,13 @@
 Missing cells are integrated out: a family scores what is observed and its statistics are expectations over what is not.
 """
 
+from copy import copy
 from typing import Any
 
 import numpy as np
 
 from ..kernels import EXPECT, MOMENTS, SCORE, backend, empty, flipped, host, kernel
+from .distribution import Distribution, learn, posterior_of
 
 __all__ = ["Family", "OnePassFamily", "draw_classes", "occupied", "responsibilities"]
 
@@ -49,6 +51,23 @@ class Family:
     """
 
     prior: Any = None
+    conjugate: str | None = None  # the class of its conjugate priors, where it has one
+    complete_posterior = False  # whether the posterior is conjugate for complete rows only
+    exact = True  # whether the M-step maximises; if not, it only improves
+
+    @property
+    def support(self):
+        """What its values are; divergence is between distributions over the same values."""
+        return type(self).__name__
+
+    def accepted(self, prior):
+        """The prior, if it is one that this family can have; None is none."""
+        if prior is not None and type(prior).__name__ != self.conjugate:
+            known = f"takes a {self.conjugate}" if self.conjugate else "has no conjugate prior"
+            raise TypeError(f"{type(self).__name__} {known}, but prior is a {type(prior).__name__}.")
+        if prior is not None:
+            prior.check_mode()
+        return prior
 
     def check(self, X):
         """Raise ValueError, naming the value, where X is not what this family describes."""
@@ -83,7 +102,74 @@ class Family:
 
     def log_prior(self, params):
         """Log density of all classes' parameters under the family's prior; 0 without one."""
-        return 0.0
+        if self.prior is None:
+            return 0.0
+        return float(self.spread(self.prior, self.n_columns(params)).log_prob(*self.value(params)).sum())
+
+    def spread(self, prior, n_columns):
+        """A prior as that of all columns."""
+        return prior.over(n_columns)
+
+    @property
+    def pseudo(self):
+        """What the prior adds to each number of `evidence` in the M-step; zeros without one."""
+        return (0.0, 0.0) if self.prior is None else self.prior.pseudo
+
+    def evidence(self, stats, params):
+        """What the conjugate prior is updated with, one row per class; statistics were taken at `params`."""
+        raise NotImplementedError(f"{type(self).__name__} has no conjugate prior.")
+
+    def value(self, params):
+        """The parameters as the variables of the conjugate prior, each with one row per class."""
+        raise NotImplementedError(f"{type(self).__name__} has no conjugate prior.")
+
+    def at(self, *value):
+        """The parameters at a value of the conjugate prior's variables."""
+        raise NotImplementedError(f"{type(self).__name__} has no conjugate prior.")
+
+    def predictive(self, prior):
+        """A row's distribution with the parameters integrated out over a prior or posterior."""
+        raise NotImplementedError(f"{type(self).__name__} has no conjugate prior.")
+
+    def fit(self, x, sample_weight=None):
+        """The likeliest distribution of rows; the most probable one where the family has a prior.
+
+        Parameters
+        ----------
+        x : array-like of shape (n, d) or (n,)
+            Rows, or the cells of one column; NaN is missing.
+        sample_weight : array-like of shape (n,), optional
+            Row weights.
+
+        Returns
+        -------
+        Distribution
+        """
+        return learn(self, x, sample_weight)
+
+    def map(self, x, prior, sample_weight=None):
+        """The distribution at the mode of the posterior; see `fit`."""
+        return Distribution(self, learn(self.with_prior(prior), x, sample_weight).params)
+
+    def with_prior(self, prior):
+        """A copy of the family, under a prior."""
+        other = copy(self)
+        other.prior = self.accepted(prior)
+        return other
+
+    def posterior(self, x, prior, sample_weight=None):
+        """The conjugate prior updated by rows: an object of the same class, which knows this family."""
+        return posterior_of(self, x, prior, sample_weight)[0]
+
+    def log_marginal(self, x, prior, sample_weight=None):
+        """Log evidence of rows: their density with the parameters integrated out over the prior.
+
+        By Bayes' rule log p(x) = log p(x | θ) + log p(θ) − log p(θ | x), whatever θ.
+        """
+        posterior, block = posterior_of(self, x, prior, sample_weight)
+        theta, prior = posterior.interior, self.spread(prior, block.X.shape[1])
+        loglik = block.weight @ self.log_prob(self.at(*theta), block)[:, 0]
+        return float(loglik + prior.log_prob(*theta)[0] - posterior.log_prob(*theta)[0])
 
     def collapsed(self, params, weight):
         """Whether a class has shrunk to where the likelihood has no maximum, and tells of a floor rather than of the rows."""
@@ -96,6 +182,26 @@ class Family:
     def variance(self, params):
         """Variance of each column under each class, (classes, d)."""
         raise NotImplementedError(f"{type(self).__name__} does not define variance.")
+
+    def n_columns(self, params):
+        """Columns of a row."""
+        return params.items()[0][1].shape[1]
+
+    def parameters(self, params):
+        """What is worth showing of the parameters: a dictionary of arrays (classes, …)."""
+        return dict(params.items())
+
+    def entropy(self, params):
+        """−E[log p(x)] under each class, in nats, (classes,)."""
+        raise NotImplementedError(f"{type(self).__name__} does not define entropy.")
+
+    def kl(self, params, other):
+        """Divergence Σ p log p/q of each class's p from the same class of other parameters, in nats, (classes,)."""
+        raise NotImplementedError(f"{type(self).__name__} does not define kl.")
+
+    def cross_entropy(self, params, other):
+        """−E[log q(x)] under each class, q being the same class of other parameters."""
+        return self.entropy(params) + self.kl(params, other)
 
     def sample(self, params, classes, rng):
         """One row for every entry of `classes`."""

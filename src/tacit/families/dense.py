@@ -76,6 +76,8 @@ class TiedParams(GaussianParams):
 class DenseGaussian(Gaussian):
     """What full and tied families share: complete rows go one way, rows with missing cells another, in one pass each."""
 
+    conjugate = "NormalInverseWishart"
+
     def free(self, params):
         """Means and log-Cholesky factors, in units of the data."""
         root = np.sqrt(params.scale)
@@ -96,6 +98,21 @@ class DenseGaussian(Gaussian):
         covariance = (lower @ np.swapaxes(lower, -1, -2)) * (root[:, None] * root)
         mean = params.origin + mean.reshape(params.mean.shape) * root
         return self.params(mean, self.clip(covariance, params.scale), params.origin, params.scale)
+
+    def with_prior_rows(self, stats, params):
+        """Statistics with the rows that the prior is worth, and what the scatter of each class is divided by.
+
+        The exponents of |Σ| add up: a row has ½, a class's mean ½, and the inverse Wishart (dof + d + 1)/2 for every Σ.
+        """
+        if self.prior is None:
+            return stats, stats.count
+        prior, k = self.prior.over(params.mean.shape[1]), len(stats.count)
+        tied = stats.second.ndim == 2
+        shift = prior.mean - params.origin
+        rows = prior.kappa * np.outer(shift, shift)
+        second = stats.second + (k * rows if tied else rows) + prior.scale
+        pseudo = DenseStats(stats.count + prior.kappa, stats.first + prior.kappa * shift, second)
+        return pseudo, stats.count + 1.0 + (prior.dof + len(shift) + 1.0) / (k if tied else 1)
 
     def one_pass(self, params, block, mode, log_weight, out):
         rest = mode, log_weight, block.weight, block.labels, out
@@ -135,6 +152,8 @@ def class_means(stats, params):
 class FullGaussian(DenseGaussian):
     """One full covariance per class."""
 
+    complete_posterior = True
+
     def params(self, mean, covariance, origin, scale):
         return FullParams(mean, covariance, origin, scale)
 
@@ -149,9 +168,12 @@ class FullGaussian(DenseGaussian):
         return loglik, DenseStats(*out)
 
     def m_step(self, stats, params):
+        stats, divisor = self.with_prior_rows(stats, params)
         alive, count, shift = class_means(stats, params)
         covariance = stats.second / count[:, None, None]
         covariance -= shift[:, :, None] * shift[:, None, :]
+        if self.prior is not None:
+            covariance *= (count / divisor)[:, None, None]
         # With every class alive, which is the rule, there is nothing to pick and copy.
         if alive.all():
             covariance = self.clip(covariance, params.scale)
@@ -159,6 +181,24 @@ class FullGaussian(DenseGaussian):
             covariance[alive] = self.clip(covariance[alive], params.scale)
             covariance[~alive] = params.covariance[~alive]
         return FullParams(params.origin + shift, covariance, params.origin, params.scale)
+
+    def evidence(self, stats, params):
+        """Number, mean and scatter of the rows of each class."""
+        _, count, shift = class_means(stats, params)
+        outer = shift[:, :, None] * shift[:, None, :]
+        return stats.count, params.origin + shift, stats.second - count[:, None, None] * outer
+
+    def value(self, params):
+        return params.mean, params.covariance
+
+    def at(self, mean, covariance):
+        return FullParams(mean, covariance, mean[0], np.diagonal(covariance[0]))
+
+    def predictive(self, prior):
+        from .predictive import MultivariatePredictive
+
+        dof = prior.dof - len(prior.mean) + 1.0
+        return MultivariatePredictive(prior.mean, prior.scale * (prior.kappa + 1.0) / (prior.kappa * dof), dof)
 
     def n_parameters(self, params):
         k, d = params.mean.shape
@@ -201,10 +241,18 @@ class TiedGaussian(DenseGaussian):
         return loglik, DenseStats(stats.count, stats.first, stats.second.sum(axis=0))
 
     def m_step(self, stats, params):
+        stats, divisor = self.with_prior_rows(stats, params)
         alive, count, shift = class_means(stats, params)
         between = (shift * np.where(alive, count, 0.0)[:, None]).T @ shift
-        covariance = self.clip((stats.second - between) / stats.count.sum(), params.scale)
+        covariance = self.clip((stats.second - between) / np.sum(divisor), params.scale)
         return TiedParams(params.origin + shift, covariance, params.origin, params.scale)
+
+    def log_prior(self, params):
+        if self.prior is None:
+            return 0.0
+        prior = self.prior.over(params.mean.shape[1])
+        means = prior.log_prob_mean(params.mean, params.covariance)
+        return float(means.sum() + prior.log_prob_covariance(params.covariance[None])[0])
 
     def n_parameters(self, params):
         k, d = params.mean.shape

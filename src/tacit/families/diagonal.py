@@ -57,6 +57,7 @@ class SphericalParams(DiagonalParams):
 class DiagonalGaussian(Gaussian):
     """One variance per class and column."""
 
+    conjugate = "NormalInverseGamma"
     matrices = False
 
     def shape(self, n_classes, d):
@@ -79,14 +80,52 @@ class DiagonalGaussian(Gaussian):
         return loglik, count, DiagonalStats(*moments)
 
     def m_step(self, stats, params):
+        shift, squares, count = self.moments(self.with_prior_rows(stats, params), params)
+        squares, count = self.with_prior_squares(squares, count)
+        covariance = self.variances(squares, count, params)
+        return self.params(params.origin + shift, covariance, params.origin, params.scale)
+
+    def moments(self, stats, params):
+        """Means about the origin, sums of squared deviations from them, and counts, each (classes, d)."""
         alive = occupied(stats.count)
         count = np.where(alive, stats.count, 1.0)
         shift = np.where(alive, stats.first / count, params.shift)
         squares = np.where(alive, stats.second - count * shift**2, 0.0)
         # What rounding leaves of a difference is no variance.
         squares = np.where(squares > 1e-13 * stats.second, squares, 0.0)
-        covariance = self.variances(squares, np.where(alive, stats.count, 0.0), params)
-        return self.params(params.origin + shift, covariance, params.origin, params.scale)
+        return shift, squares, np.where(alive, stats.count, 0.0)
+
+    def with_prior_rows(self, stats, params):
+        """Statistics with the rows at its mean that the prior is worth."""
+        if self.prior is None:
+            return stats
+        prior = self.prior.over(params.mean.shape[1])
+        shift, kappa = prior.mean - params.origin, prior.kappa
+        return DiagonalStats(stats.count + kappa, stats.first + kappa * shift, stats.second + kappa * shift**2)
+
+    def with_prior_squares(self, squares, count):
+        """Squares and counts that give the mode of σ²: its exponents are ½ a row, ½ for the mean, and shape + 1."""
+        if self.prior is None:
+            return squares, count
+        prior = self.prior.over(squares.shape[1])
+        return squares + 2.0 * prior.scale, count - prior.kappa + 1.0 + 2.0 * (prior.shape + 1.0)
+
+    def evidence(self, stats, params):
+        """Number, mean and summed squared deviations of the cells of each class and column."""
+        shift, squares, count = self.moments(stats, params)
+        return count, params.origin + shift, squares
+
+    def value(self, params):
+        return params.mean, params.variance
+
+    def at(self, mean, variance):
+        return self.params(mean, variance, mean[0], variance[0])
+
+    def predictive(self, prior):
+        from .predictive import Predictive
+
+        scale = np.sqrt(prior.scale * (prior.kappa + 1.0) / (prior.shape * prior.kappa))
+        return Predictive("t", df=2.0 * prior.shape, loc=prior.mean, scale=scale)
 
     def variances(self, squares, count, params):
         """Variances from sums of squared deviations and counts, each (classes, d)."""
@@ -122,6 +161,32 @@ class SphericalGaussian(DiagonalGaussian):
 
     def shape(self, n_classes, d):
         return (n_classes,)
+
+    def with_prior_squares(self, squares, count):
+        """Here the exponents of the d means come with the inverse gamma's only once."""
+        if self.prior is None:
+            return squares, count
+        prior, d = self._one_variance(self.prior), squares.shape[1]
+        return squares + 2.0 * prior.scale[0] / d, count - prior.kappa + 1.0 + 2.0 * (prior.shape[0] + 1.0) / d
+
+    def log_prior(self, params):
+        if self.prior is None:
+            return 0.0
+        prior = self._one_variance(self.prior)
+        means = prior.over(params.mean.shape[1]).log_prob_mean(params.mean, params.variance)
+        return float(means.sum() + prior.log_prob_variance(params.covariance[:, None])[:, 0].sum())
+
+    def _one_variance(self, prior):
+        if np.ptp(prior.shape) > 0 or np.ptp(prior.scale) > 0:
+            raise ValueError(
+                "SphericalGaussian has one variance for all columns; give its prior one shape and one scale."
+            )
+        return prior
+
+    def evidence(self, stats, params):
+        raise NotImplementedError(
+            "the posterior of one variance for all columns is no NormalInverseGamma per column; use map for its mode."
+        )
 
     def params(self, mean, covariance, origin, scale):
         return SphericalParams(mean, covariance, origin, scale)

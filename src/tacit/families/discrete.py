@@ -1,6 +1,7 @@
-"""Yes/no and categorical columns, independent given the class.
+"""Yes/no, repeated yes/no and categorical columns, independent given the class.
 
     Bernoulli:    log p(x | k) = Σ_j x_j log p_kj + (1 − x_j) log(1 − p_kj)
+    Binomial:     log p(x | k) = Σ_j log C(n_j, x_j) + x_j log p_kj + (n_j − x_j) log(1 − p_kj)
     Categorical:  log p(x | k) = Σ_j log p_kj(x_j)
 
 A missing cell drops out of the sum, which is what integrating it out comes to.
@@ -9,72 +10,38 @@ A missing cell drops out of the sum, which is what integrating it out comes to.
 from functools import cached_property
 
 import numpy as np
+from scipy.special import gammaln, rel_entr, xlogy
 
 from ..arrays import Arrays, record
 from ..kernels import backend, host, kernel
 from ..kernels.layout import level_columns
-from .base import OnePassFamily, occupied
+from .base import OnePassFamily
+from .counts import check_counts
+from .distribution import Distribution
+from .linear import CellStats, ProbabilityFamily, ProbabilityParams, ratio
+from .sums import expected_over_counts
 
-__all__ = ["Bernoulli", "Categorical"]
-
-
-def _ratio(total, count, fallback):
-    """Total / count, and the fallback where nothing was observed."""
-    alive = occupied(count)
-    return np.where(alive, total / np.where(alive, count, 1.0), fallback)
+__all__ = ["Bernoulli", "Binomial", "Categorical"]
 
 
-@record
-class CellStats(Arrays):
-    """Σ r and Σ r x over observed cells, each (classes, d)."""
-
-    count: np.ndarray
-    total: np.ndarray
-
-
-@record
-class BernoulliParams(Arrays):
-    """Probability of a 1, (classes, d)."""
-
-    probability: np.ndarray
-
-    @cached_property
-    def logs(self):
-        """Log probabilities of 1 and of 0."""
-        return np.log(self.probability), np.log1p(-self.probability)
-
-
-class LinearFamily(OnePassFamily):
-    """Columns whose log density is linear in the cell: log p(x | k) = x·a_k + s·b_k + c(x), s = 1 on observed cells."""
-
-    def form(self, params):
-        """A and b, each (classes, d)."""
-        raise NotImplementedError
-
-    def base(self, block):
-        """c(x) of each row; empty where it is 0."""
-        return np.empty(0)
-
-    def one_pass(self, params, block, mode, log_weight, out):
-        slope, offset = self.form(params)
-        count, s0, s1 = np.zeros(len(slope)), np.zeros(slope.shape), np.zeros(slope.shape)
-        loglik = kernel("linear", backend(block.X))(
-            block.X, slope, offset, self.base(block), mode, log_weight, block.weight, block.labels, out, count, s0, s1
-        )
-        return loglik, count, CellStats(s0, s1)
-
-
-class Bernoulli(LinearFamily):
+class Bernoulli(ProbabilityFamily):
     """Columns of 0 and 1.
 
     Parameters
     ----------
     floor : float
         Probabilities stay within [floor, 1 − floor].
-    """
+    prior : BetaPrior, optional
+        Prior of every probability; the M-step then gives the posterior mode.
 
-    def __init__(self, floor=1e-10):
-        self.floor = floor
+    Examples
+    --------
+    >>> from tacit.families import Bernoulli, BetaPrior
+    >>> Bernoulli().fit([1, 0, 1, 1]).mean
+    array([0.75])
+    >>> Bernoulli().posterior([1, 0, 1, 1], BetaPrior(1, 1))
+    BetaPrior(a=[4.], b=[2.])
+    """
 
     def check(self, X):
         bad = X[~np.isnan(X) & (X != 0) & (X != 1)]
@@ -82,33 +49,106 @@ class Bernoulli(LinearFamily):
             raise ValueError(f"Bernoulli columns hold 0, 1 or NaN, but X holds {bad.flat[0]:g}; recode the column.")
 
     def start(self, block, resp):
-        shape = resp.shape[1], block.X.shape[1]
-        params = BernoulliParams(np.full(shape, 0.5))
+        params = ProbabilityParams(np.full((resp.shape[1], block.X.shape[1]), 0.5))
         params = self.m_step(self.stats(params, block, resp * block.weight[:, None]), params)
         # Hard starts put probabilities at 0 and 1, from which EM cannot move.
-        return BernoulliParams(0.9 * params.probability + 0.05)
+        return self.at(0.9 * params.probability + 0.05)
 
     def form(self, params):
-        one, zero = params.logs
+        one, zero = np.log(params.probability), np.log1p(-params.probability)
         return one - zero, zero
 
-    def m_step(self, stats, params):
-        probability = _ratio(stats.total, stats.count, params.probability)
-        return BernoulliParams(np.clip(probability, self.floor, 1 - self.floor))
+    def evidence(self, stats, params):
+        return stats.total, stats.count - stats.total
+
+    def mean(self, params):
+        return params.probability
+
+    def variance(self, params):
+        return params.probability * (1.0 - params.probability)
 
     def sample(self, params, classes, rng):
         return (rng.random((len(classes), params.probability.shape[1])) < params.probability[classes]).astype(float)
 
-    def free(self, params):
-        """Angles: probabilities near 0 and 1 stay there, where log odds would run away."""
-        return np.arcsin(np.sqrt(params.probability)).ravel()
+    def predictive(self, prior):
+        from .predictive import Predictive
 
-    def bound(self, vector, params):
-        probability = np.sin(np.clip(vector, 0.0, np.pi / 2)).reshape(params.probability.shape) ** 2
-        return BernoulliParams(np.clip(probability, self.floor, 1 - self.floor))
+        return Predictive("bernoulli", p=prior.a / (prior.a + prior.b))
 
-    def n_parameters(self, params):
-        return params.probability.size
+
+class Binomial(ProbabilityFamily):
+    """Columns of successes among a known number of trials.
+
+    Parameters
+    ----------
+    n_trials : int or sequence of int
+        Trials of every column, or of each.
+    floor : float
+        Probabilities stay within [floor, 1 − floor].
+    prior : BetaPrior, optional
+        Prior of every probability; the M-step then gives the posterior mode.
+
+    Examples
+    --------
+    >>> from tacit.families import Binomial
+    >>> Binomial(10).fit([3, 5, 4]).parameters
+    {'probability': array([0.4])}
+    """
+
+    def __init__(self, n_trials, floor=1e-10, prior=None):
+        super().__init__(floor, prior)
+        self.n_trials = np.atleast_1d(np.asarray(n_trials, dtype=np.float64))
+        if not ((self.n_trials >= 1) & (self.n_trials == np.floor(self.n_trials))).all():
+            raise ValueError(f"n_trials={n_trials} must be whole numbers from 1.")
+
+    @property
+    def support(self):
+        return f"Binomial({self.n_trials.tolist()})"
+
+    def check(self, X):
+        check_counts("Binomial", X)
+        if self.n_trials.size not in (1, X.shape[1]):
+            raise ValueError(f"n_trials names {self.n_trials.size} columns, but X has {X.shape[1]}.")
+        column, trials = np.argwhere(self.n_trials < X), np.broadcast_to(self.n_trials, X.shape[1:])
+        if len(column):
+            i, j = column[0]
+            raise ValueError(f"column {j} holds {X[i, j]:g}, which exceeds its {trials[j]:g} trials.")
+
+    def form(self, params):
+        one, zero = np.log(params.probability), np.log1p(-params.probability)
+        return one - zero, self.n_trials * zero
+
+    def base(self, block):
+        key = "log_choose", *self.n_trials.tolist()
+        if key not in block.local:
+            block.local[key] = kernel("log_choose", backend(block.X))(block.X, self.n_trials)
+        return block.local[key]
+
+    def expected_base(self, params):
+        from scipy.stats import binom
+
+        def log_choose(x, n, p):
+            return gammaln(n + 1.0) - gammaln(x + 1.0) - gammaln(n - x + 1.0)
+
+        trials = np.broadcast_to(self.n_trials, params.probability.shape)
+        return expected_over_counts(log_choose, binom, trials, params.probability)
+
+    def evidence(self, stats, params):
+        return stats.total, self.n_trials * stats.count - stats.total
+
+    def mean(self, params):
+        return self.n_trials * params.probability
+
+    def variance(self, params):
+        return self.n_trials * params.probability * (1.0 - params.probability)
+
+    def sample(self, params, classes, rng):
+        return rng.binomial(self.n_trials.astype(int), params.probability[classes]).astype(float)
+
+    def predictive(self, prior):
+        from .predictive import Predictive
+
+        return Predictive("betabinom", n=np.broadcast_to(self.n_trials, prior.a.shape), a=prior.a, b=prior.b)
 
 
 @record
@@ -131,15 +171,33 @@ class Categorical(OnePassFamily):
         Number of levels of each column.
     floor : float
         Smallest probability of a level.
+    prior : DirichletPrior, optional
+        Prior of every column's probabilities; the M-step then gives the posterior mode.
+
+    Notes
+    -----
+    Codes are names, not quantities: `mean` and `variance` are those of the indicator of each level, (classes, Σ levels).
+
+    Examples
+    --------
+    >>> from tacit.families import Categorical
+    >>> Categorical([3]).fit([0, 2, 2, 1]).parameters
+    {'probability': array([0.25, 0.25, 0.5 ])}
     """
 
-    def __init__(self, n_levels, floor=1e-10):
+    conjugate = "DirichletPrior"
+
+    def __init__(self, n_levels, floor=1e-10, prior=None):
         self.n_levels = tuple(int(n) for n in n_levels)
-        self.floor = floor
+        self.floor, self.prior = floor, self.accepted(prior)
         if floor * max(self.n_levels) > 1:
             raise ValueError(
                 f"floor={floor} is too large for {max(self.n_levels)} levels; use at most {1 / max(self.n_levels):g}."
             )
+
+    @property
+    def support(self):
+        return f"Categorical({list(self.n_levels)})"
 
     def _columns(self):
         return enumerate(level_columns(self.n_levels))
@@ -174,11 +232,48 @@ class Categorical(OnePassFamily):
         return loglik, count, CellStats(total, total)
 
     def m_step(self, stats, params):
-        probability = np.empty_like(stats.total)
+        total = stats.total
+        if self.prior is not None:
+            total = total + self.spread(self.prior, len(self.n_levels)).pseudo
+        return self._normalised(total, params)
+
+    def _normalised(self, total, params):
+        """Probabilities in proportion to totals, column by column."""
+        probability = np.empty_like(total)
         for _, levels in self._columns():
-            count = stats.total[:, levels].sum(axis=1, keepdims=True)
-            probability[:, levels] = self._floored(_ratio(stats.total[:, levels], count, params.probability[:, levels]))
+            count = total[:, levels].sum(axis=1, keepdims=True)
+            probability[:, levels] = self._floored(ratio(total[:, levels], count, params.probability[:, levels]))
         return CategoricalParams(probability)
+
+    def spread(self, prior, n_columns):
+        return prior.over_levels(self.n_levels)
+
+    def evidence(self, stats, params):
+        return (stats.total,)
+
+    def value(self, params):
+        return (params.probability,)
+
+    def at(self, value):
+        return CategoricalParams(value)
+
+    def predictive(self, prior):
+        return Distribution(self, CategoricalParams(self.spread(prior, len(self.n_levels)).mean[None]))
+
+    def n_columns(self, params):
+        return len(self.n_levels)
+
+    def mean(self, params):
+        return params.probability
+
+    def variance(self, params):
+        return params.probability * (1.0 - params.probability)
+
+    def entropy(self, params):
+        return -xlogy(params.probability, params.probability).sum(axis=1)
+
+    def kl(self, params, other):
+        return rel_entr(params.probability, other.probability).sum(axis=1)
 
     def _floored(self, p):
         """The likeliest probabilities with none below the floor: raise the small ones, share the rest in proportion."""
@@ -227,10 +322,7 @@ class Categorical(OnePassFamily):
 
     def bound(self, vector, params):
         probability = np.maximum(vector.reshape(params.probability.shape), 0.0) ** 2
-        for _, levels in self._columns():
-            total = probability[:, levels].sum(axis=1, keepdims=True)
-            probability[:, levels] = self._floored(_ratio(probability[:, levels], total, params.probability[:, levels]))
-        return CategoricalParams(probability)
+        return self._normalised(probability, params)
 
     def n_parameters(self, params):
         return len(params.probability) * sum(n - 1 for n in self.n_levels)

@@ -90,12 +90,34 @@ class Gaussian(OnePassFamily):
     ----------
     floor : float
         Smallest variance in any direction, relative to the data's variance.
+    prior : NormalInverseWishart or NormalInverseGamma, optional
+        The former for full and tied covariances, the latter for diagonal and spherical ones; the M-step then gives the
+        posterior mode.
     """
 
     matrices = True  # whether a covariance is held as a matrix, or as variances
+    support = "Gaussian"
 
-    def __init__(self, floor=1e-6):
-        self.floor = floor
+    def __init__(self, floor=1e-6, prior=None):
+        self.floor, self.prior = floor, self.accepted(prior)
+
+    def mean(self, params):
+        return params.mean
+
+    def variance(self, params):
+        return np.diagonal(params.dense, axis1=1, axis2=2)
+
+    def parameters(self, params):
+        return {"mean": params.mean, "covariance": params.dense}
+
+    def entropy(self, params):
+        return 0.5 * (params.posterior[3] + params.mean.shape[1] * (1.0 + LOG_2PI))
+
+    def kl(self, params, other):
+        (mean, _, covariance, log_det), (mean_q, precision_q, _, log_det_q) = params.posterior, other.posterior
+        apart = mean - mean_q
+        squares = np.einsum("kij,kij->k", precision_q, covariance + apart[:, :, None] * apart[:, None, :])
+        return 0.5 * (squares - mean.shape[1] + log_det_q - log_det)
 
     def shape(self, n_classes, d):
         """Shape of the covariances."""

@@ -1,7 +1,7 @@
 """Every kernel once more, in plain NumPy, written to be read: the definition the compiled kernels are tested against."""
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+from scipy.special import binom, digamma, gammaln, logsumexp, poch
 
 from . import EXPECT, MOMENTS, SCORE
 from .layout import unpack_strips
@@ -141,6 +141,28 @@ def levels(X, n_levels, log_probability, mode, log_weight, weight, labels, out, 
 
 def log_factorial(X):
     return np.nansum(gammaln(X.astype(np.float64) + 1.0), axis=1)
+
+
+def features(X, names):
+    functions: dict = {"x": lambda x: x, "log": np.log, "log1m": lambda x: np.log(1.0 - x)}
+    return np.hstack([functions[name](X.astype(np.float64)) for name in names])
+
+
+def row_sums(X):
+    return np.nansum(X.astype(np.float64), axis=1)
+
+
+def log_choose(X, n):
+    return np.nansum(np.log(binom(n, X)), axis=1)
+
+
+def log_rising(X, a):
+    return np.nansum(np.log(poch(a[:, None], X)), axis=2)
+
+
+def rising_slope(X, a, resp):
+    slope = digamma(X + a[:, None]) - digamma(a[:, None])
+    return np.einsum("kn,knd->kd", resp, np.where(np.isnan(slope), 0.0, slope))
 
 
 def scatter(X, rows, origin, weight):

@@ -13,6 +13,7 @@ import torch
 
 from . import MOMENTS, SCORE
 from .layout import unpack_strips
+from .torch_cells import features, log_choose, log_rising, rising_slope, row_sums
 from .torch_conditional import complete, conditional, draw
 from .torch_pass import Pass, budget, fused, put, soften
 
@@ -21,11 +22,16 @@ __all__ = [
     "conditional",
     "diag",
     "draw",
+    "features",
     "full",
     "levels",
     "linear",
+    "log_choose",
     "log_factorial",
+    "log_rising",
     "normalise",
+    "rising_slope",
+    "row_sums",
     "scatter",
     "tied",
 ]

@@ -1,0 +1,159 @@
+"""`Distribution`: a family with one set of parameters, p(x | θ).
+
+    self-information −log p(x),   entropy H(p) = −E[log p],   KL(p ‖ q) = E[log p/q],   cross-entropy = H(p) + KL(p ‖ q)
+
+All in nats. Learning is the engine's, on one class: an M-step in closed form settles at once.
+"""
+
+from functools import cached_property
+
+import numpy as np
+
+from ..source.array import ArraySource
+from ..source.block import Block
+
+__all__ = ["Distribution", "as_rows", "learn", "posterior_of"]
+
+
+def as_rows(x, n_columns=None):
+    """Rows (n, d) in float64; a vector is one column, a number one cell."""
+    x = np.asarray(x, dtype=np.float64)
+    x = x.reshape(-1, 1) if x.ndim < 2 else x
+    if x.ndim > 2:
+        raise ValueError(f"x has {x.ndim} dimensions; give rows of columns, or a vector for one column.")
+    if n_columns is not None and x.shape[1] != n_columns:
+        raise ValueError(f"x has {x.shape[1]} columns, but the distribution has {n_columns}.")
+    return np.ascontiguousarray(x)
+
+
+def as_source(family, x, sample_weight):
+    """Rows that the family describes, in one block."""
+    x = as_rows(x)
+    family.check(x)
+    weight = np.ones(len(x)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (len(x),):
+        raise ValueError(f"sample_weight has shape {weight.shape}, but x has {len(x)} rows.")
+    if (weight < 0).any() or not weight.sum() > 0:
+        raise ValueError("sample_weight must not be negative, and some of it must be positive.")
+    return ArraySource(x, weight, block_rows=max(len(x), 1), n_jobs=1)
+
+
+def learn(family, x, sample_weight=None, max_iter=10_000, tol=1e-13):
+    """The distribution of a family that makes rows likeliest, or most probable under the family's prior."""
+    # Here, because mixtures are made of families.
+    from ..engine import fit
+    from ..mixture.model import MixtureModel
+
+    source, model = as_source(family, x, sample_weight), MixtureModel(family, 1)
+    start = model.init(next(iter(source)), None)
+    learned = fit(model, source, start, max_iter=max_iter, tol=tol, accelerate="auto")
+    return Distribution(family, learned.params.components)
+
+
+def posterior_of(family, x, prior, sample_weight=None):
+    """The conjugate prior updated by rows, and the block of these rows."""
+    if type(prior).__name__ != family.conjugate:
+        family.accepted(prior)
+    block = next(iter(as_source(family, x, sample_weight)))
+    if family.complete_posterior and not block.patterns.is_complete:
+        raise ValueError(
+            f"the posterior of a {type(family).__name__} is conjugate for complete rows only; drop the others."
+        )
+    params = family.start(block, np.ones((len(block), 1)))
+    evidence = family.evidence(family.stats(params, block, block.weight[:, None]), params)
+    prior = family.spread(prior, block.X.shape[1])
+    return prior.observe(*(part[0] for part in evidence), likelihood=family), block
+
+
+class Distribution:
+    """A family with one set of parameters.
+
+    Parameters
+    ----------
+    family : Family
+        What rows look like.
+    params : Arrays
+        Its parameters, of one class.
+
+    Attributes
+    ----------
+    parameters : dict of ndarray
+        The parameters by name.
+    mean, variance : ndarray of shape (d,)
+        Moments of each column; for `Categorical`, of the indicator of each level.
+
+    References
+    ----------
+    T. M. Cover and J. A. Thomas, *Elements of Information Theory*, 2nd ed., Wiley, 2006, chapters 2 and 8.
+
+    Examples
+    --------
+    >>> from tacit.families import Poisson
+    >>> p, q = Poisson().fit([0, 1, 2, 5]), Poisson().fit([0, 1, 2, 1])
+    >>> p.mean
+    array([2.])
+    >>> round(p.kl(q), 4)
+    0.3863
+    """
+
+    def __init__(self, family, params):
+        self.family, self.params = family, params
+
+    def __repr__(self):
+        numbers = ", ".join(f"{name}={np.array2string(value, precision=4)}" for name, value in self.parameters.items())
+        return f"{self._name}({numbers})"
+
+    @property
+    def _name(self):
+        return type(self.family).__name__
+
+    @property
+    def parameters(self):
+        return {name: value[0] for name, value in self.family.parameters(self.params).items()}
+
+    @cached_property
+    def mean(self):
+        return self.family.mean(self.params)[0]
+
+    @cached_property
+    def variance(self):
+        return self.family.variance(self.params)[0]
+
+    @property
+    def n_columns(self):
+        """Columns of a row."""
+        return self.family.n_columns(self.params)
+
+    def log_prob(self, x):
+        """Log density of the observed cells of each row, (n,)."""
+        return self.family.log_prob(self.params, Block.of(as_rows(x, self.n_columns)))[:, 0]
+
+    def self_information(self, x):
+        """−log p(x) of each row, in nats: what seeing it tells."""
+        return -self.log_prob(x)
+
+    def sample(self, n=1, random_state=None):
+        """Rows, (n, d)."""
+        return self.family.sample(self.params, np.zeros(n, dtype=int), np.random.default_rng(random_state))
+
+    def entropy(self):
+        """−E[log p(x)], in nats."""
+        return float(self.family.entropy(self.params)[0])
+
+    def kl(self, other):
+        """Divergence of this distribution from another over the same values, E[log p(x)/q(x)], in nats."""
+        self._check_values(other)
+        return float(self.family.kl(self.params, other.params)[0])
+
+    def cross_entropy(self, other):
+        """−E[log q(x)] with q the other distribution, in nats: H(p) + KL(p ‖ q)."""
+        self._check_values(other)
+        return float(self.family.cross_entropy(self.params, other.params)[0])
+
+    def _check_values(self, other):
+        mine, theirs = ((d.family.support, d.n_columns) for d in (self, other))
+        if mine != theirs:
+            raise ValueError(
+                f"divergence is between distributions over the same values, but one is over {mine[0]} in {mine[1]} "
+                f"columns and the other over {theirs[0]} in {theirs[1]}."
+            )

@@ -1,0 +1,232 @@
+"""Proportions: columns between 0 and 1, and rows that are compositions of a whole.
+
+    Beta:       log p(x | k) = Σ_j (a_kj − 1) log x_j + (b_kj − 1) log(1 − x_j) − log B(a_kj, b_kj)
+    Dirichlet:  log p(x | k) = log Γ(Σ_l α_kl) − Σ_l log Γ(α_kl) + Σ_l (α_kl − 1) log x_l,    Σ_l x_l = 1
+
+Of a composition with missing parts M the rest m = 1 − Σ_observed x is known, and (x_observed, m) is Dirichlet with the α of
+the missing parts added up; the missing parts share m like a Dirichlet of their own, E[log x_l] = log m + ψ(α_l) − ψ(α_M).
+"""
+
+import numpy as np
+from scipy.special import betaln, digamma, gammaln
+
+from ..arrays import Arrays, record
+from ..kernels import flipped, host
+from .base import Family, occupied
+from .linear import CellStats, LinearFamily
+from .roots import concentrations
+
+__all__ = ["Beta", "Dirichlet"]
+
+
+@record
+class BetaParams(Arrays):
+    """Exponents, each (classes, d)."""
+
+    a: np.ndarray
+    b: np.ndarray
+
+
+class Beta(LinearFamily):
+    """Columns of proportions strictly between 0 and 1.
+
+    Parameters
+    ----------
+    floor : float
+        a + b stays below 1/floor, which bounds the variance of a column of one value from below.
+
+    References
+    ----------
+    T. P. Minka, "Estimating a Dirichlet distribution", 2000.
+
+    Examples
+    --------
+    >>> from tacit.families import Beta
+    >>> Beta().fit([0.2, 0.5, 0.6, 0.9]).mean.round(3)
+    array([0.548])
+    """
+
+    functions = ("log", "log1m")
+
+    def __init__(self, floor=1e-6):
+        self.floor = floor
+
+    def check(self, X):
+        bad = X[(X <= 0) | (X >= 1)]
+        if bad.size:
+            raise ValueError(f"Beta columns lie strictly between 0 and 1, but X holds {bad.flat[0]:g}; move it inside.")
+
+    def start(self, block, resp):
+        flat = BetaParams(*np.ones((2, resp.shape[1], block.X.shape[1])))
+        return self.first_steps(block, resp, flat)[1]
+
+    def form(self, params):
+        slope = np.concatenate([params.a - 1.0, params.b - 1.0], axis=1)
+        return slope, np.concatenate([-betaln(params.a, params.b), np.zeros(params.b.shape)], axis=1)
+
+    def expected(self, params):
+        total = digamma(params.a + params.b)
+        return np.concatenate([digamma(params.a) - total, digamma(params.b) - total], axis=1)
+
+    def m_step(self, stats, params):
+        count, total = (np.stack(np.split(part, 2, axis=1), axis=-1) for part in (stats.count, stats.total))
+        alive = occupied(count[..., 0])
+        old = np.stack([params.a, params.b], axis=-1)
+        # An unseen column is given the equation that its own parameters solve.
+        mean = np.where(alive[..., None], total / np.where(count > 0, count, 1.0), -1.0)
+        alpha = concentrations(mean, 1.0 / self.floor, old.sum(axis=-1))
+        alpha = np.where(alive[..., None], alpha, old)
+        return BetaParams(alpha[..., 0], alpha[..., 1])
+
+    def mean(self, params):
+        return params.a / (params.a + params.b)
+
+    def variance(self, params):
+        mean = self.mean(params)
+        return mean * (1.0 - mean) / (params.a + params.b + 1.0)
+
+    def sample(self, params, classes, rng):
+        X = rng.beta(params.a[classes], params.b[classes])
+        return np.clip(X, np.finfo(float).tiny, 1.0 - np.finfo(float).epsneg)
+
+    def free(self, params):
+        """Log odds of the mean, and log of a + b."""
+        return np.concatenate([np.log(params.a / params.b).ravel(), np.log(params.a + params.b).ravel()])
+
+    def bound(self, vector, params):
+        odds, total = (part.reshape(params.a.shape) for part in np.split(np.clip(vector, -40.0, 40.0), 2))
+        total = np.minimum(np.exp(total), 1.0 / self.floor)
+        return BetaParams(total / (1.0 + np.exp(-odds)), total / (1.0 + np.exp(odds)))
+
+    def n_parameters(self, params):
+        return 2 * params.a.size
+
+
+@record
+class DirichletParams(Arrays):
+    """Concentrations, (classes, parts)."""
+
+    alpha: np.ndarray
+
+
+class Dirichlet(Family):
+    """Rows of positive parts that sum to 1. Tensors are computed on as arrays.
+
+    Missing parts are integrated out exactly; of a row with one missing part nothing is missing.
+
+    Parameters
+    ----------
+    floor : float
+        Σ α stays below 1/floor, which bounds the variance of rows that are all alike from below.
+
+    References
+    ----------
+    T. P. Minka, "Estimating a Dirichlet distribution", 2000.
+
+    Examples
+    --------
+    >>> from tacit.families import Dirichlet
+    >>> Dirichlet().fit([[0.2, 0.3, 0.5], [0.3, 0.3, 0.4], [0.1, 0.2, 0.7]]).mean.round(2)
+    array([0.2 , 0.27, 0.53])
+    """
+
+    def __init__(self, floor=1e-6):
+        self.floor = floor
+
+    def check(self, X):
+        bad = X[(X <= 0) | (X >= 1)]
+        if bad.size:
+            raise ValueError(f"parts of a composition lie strictly between 0 and 1, but X holds {bad.flat[0]:g}.")
+        total, complete = np.nansum(X, axis=1), ~np.isnan(X).any(axis=1)
+        wrong = np.flatnonzero(complete & (np.abs(total - 1.0) > 1e-5))
+        if len(wrong):
+            raise ValueError(f"row {wrong[0]} sums to {total[wrong[0]]:g}, not to 1; divide each row by its sum.")
+        wrong = np.flatnonzero(~complete & (total >= 1.0))
+        if len(wrong):
+            raise ValueError(f"row {wrong[0]} sums to {total[wrong[0]]:g} and leaves nothing for its missing parts.")
+
+    def start(self, block, resp):
+        params = DirichletParams(np.ones((resp.shape[1], block.X.shape[1])))
+        return self.m_step(self.stats(params, block, resp * block.weight[:, None]), params)
+
+    def _groups(self, block):
+        """For each pattern: its rows, its missing parts, and (log parts, log rest) with 0 where there is none."""
+        if "log_parts" not in block.local:
+            X, patterns = host(block.X).astype(np.float64), block.patterns
+            groups = []
+            for first, last, missing in zip(patterns.starts[:-1], patterns.starts[1:], patterns.missing):
+                rows = patterns.rows[first:last]
+                parts = np.where(missing, 1.0, X[rows])
+                rest = (
+                    1.0 - parts[:, ~missing].sum(axis=1) if missing.any() and not missing.all() else np.ones(len(rows))
+                )
+                groups.append((rows, missing, np.log(parts), np.log(rest)))
+            block.local["log_parts"] = groups
+        return block.local["log_parts"]
+
+    def log_prob(self, params, block):
+        scores = np.empty((len(block), len(params.alpha)))
+        for rows, missing, log_parts, log_rest in self._groups(block):
+            alpha, together = params.alpha[:, ~missing], params.alpha[:, missing].sum(axis=1)
+            constant = gammaln(params.alpha.sum(axis=1)) - gammaln(alpha).sum(axis=1)
+            scores[rows] = log_parts[:, ~missing] @ (alpha - 1.0).T + constant
+            if missing.any():
+                scores[rows] += log_rest[:, None] * (together - 1.0) - gammaln(together)
+        return flipped(scores, block.X).T
+
+    def stats(self, params, block, resp):
+        resp = host(resp)
+        total = np.zeros(params.alpha.shape)
+        for rows, missing, log_parts, log_rest in self._groups(block):
+            total += resp[rows].T @ log_parts
+            if missing.any():
+                alpha = params.alpha[:, missing]
+                share = digamma(alpha) - digamma(alpha.sum(axis=1, keepdims=True))
+                total[:, missing] += (resp[rows].T @ log_rest)[:, None] + resp[rows].sum(axis=0)[:, None] * share
+        return CellStats(np.repeat(resp.sum(axis=0)[:, None], total.shape[1], axis=1), total)
+
+    def m_step(self, stats, params):
+        alive = occupied(stats.count[:, 0])[:, None]
+        mean = np.where(alive, stats.total / np.where(alive, stats.count, 1.0), -1.0)
+        alpha = concentrations(mean, 1.0 / self.floor, params.alpha.sum(axis=1))
+        return DirichletParams(np.where(alive, alpha, params.alpha))
+
+    def mean(self, params):
+        return params.alpha / params.alpha.sum(axis=1, keepdims=True)
+
+    def variance(self, params):
+        mean = self.mean(params)
+        return mean * (1.0 - mean) / (params.alpha.sum(axis=1, keepdims=True) + 1.0)
+
+    def _log_normaliser(self, params):
+        return gammaln(params.alpha).sum(axis=1) - gammaln(params.alpha.sum(axis=1))
+
+    def _expected_log(self, params):
+        return digamma(params.alpha) - digamma(params.alpha.sum(axis=1, keepdims=True))
+
+    def entropy(self, params):
+        return self._log_normaliser(params) - ((params.alpha - 1.0) * self._expected_log(params)).sum(axis=1)
+
+    def kl(self, params, other):
+        apart = ((params.alpha - other.alpha) * self._expected_log(params)).sum(axis=1)
+        return apart - self._log_normaliser(params) + self._log_normaliser(other)
+
+    def sample(self, params, classes, rng):
+        parts = np.maximum(rng.standard_gamma(params.alpha[classes]), np.finfo(float).tiny)
+        return parts / parts.sum(axis=1, keepdims=True)
+
+    def embed(self, block, rng):
+        """Square roots, which make the spread of proportions even."""
+        X = np.sqrt(block.X)
+        return super().embed(type(block).of(X, block.weight, block.labels, block.patterns), rng)
+
+    def free(self, params):
+        """Log concentrations."""
+        return np.log(params.alpha).ravel()
+
+    def bound(self, vector, params):
+        alpha = np.exp(np.clip(vector, -40.0, 40.0)).reshape(params.alpha.shape)
+        return DirichletParams(alpha * np.minimum(1.0, 1.0 / (self.floor * alpha.sum(axis=1, keepdims=True))))
+
+    def n_parameters(self, params):
+        return params.alpha.size
