@@ -4,9 +4,9 @@ import numbers
 import os
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
-__all__ = ["check_choice", "check_number", "check_out", "check_rows", "check_weight"]
+__all__ = ["check_choice", "check_number", "check_out", "check_positive", "check_rows", "check_shaped", "check_weight"]
 
 
 def check_number(name, value, kind, least, most=float("inf")):
@@ -15,6 +15,20 @@ def check_number(name, value, kind, least, most=float("inf")):
         noun = "a whole number" if kind is numbers.Integral else "a number"
         limit = f" and at most {most:g}" if most < float("inf") else ""
         raise ValueError(f"{name}={value!r} is not {noun} of at least {least}{limit}.")
+
+
+def check_positive(name, value):
+    """Raise where a setting is not a finite number above 0."""
+    if not isinstance(value, (int, float, np.number)) or isinstance(value, bool) or not 0 < value < float("inf"):
+        raise ValueError(f"{name}={value!r} is not a number above 0.")
+
+
+def check_shaped(name, value, shape):
+    """An array that the user gave, as float64 of the right shape."""
+    value = check_array(value, dtype=np.float64, ensure_2d=False, allow_nd=True)
+    if value.shape != shape:
+        raise ValueError(f"The parameter '{name}' should have the shape of {shape}, but got {value.shape}")
+    return value
 
 
 def check_choice(name, value, choices):

@@ -1,25 +1,18 @@
 """Gaussian mixtures: p(x) = Σ_k π_k N(x | μ_k, Σ_k), learned by EM from rows with missing cells."""
 
-import numbers
-
 import numpy as np
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted
 
-from ..checks import check_choice, check_number
-from ..engine import ACCELERATORS, short_runs
-from ..engine.trace import CRITERIA
-from ..families import GAUSSIANS
+from ..checks import check_shaped
+from ..engine import short_runs
 from ..families.gaussian import invert_triangle, location_and_scale
-from ..latent_class import LatentClassEstimator
-from ..source import Block, is_streamed
+from .base import BaseGaussianMixture
 from .model import MixtureModel, MixtureParams, block_weights
-from .seeds import INITS, assign
+from .seeds import assign
 
 __all__ = ["GaussianMixture"]
 
 
-class GaussianMixture(LatentClassEstimator):
+class GaussianMixture(BaseGaussianMixture):
     """Gaussian mixture that takes missing cells, weights and partial labels.
 
     A drop-in for :class:`sklearn.mixture.GaussianMixture`: the same arguments, methods and attributes. Missing cells (NaN)
@@ -136,18 +129,8 @@ class GaussianMixture(LatentClassEstimator):
         self.n_jobs = n_jobs
         self.callback = callback
 
-    def _check_settings(self):
-        super()._check_settings()
-        check_number("n_components", self.n_components, numbers.Integral, 1)
-        check_number("reg_covar", self.reg_covar, numbers.Real, 0, 1e6)
-        check_choice("covariance_type", self.covariance_type, GAUSSIANS)
-        check_choice("init_params", self.init_params, INITS)
-        check_choice("convergence", self.convergence, CRITERIA)
-        check_choice("accelerate", self.accelerate, ("auto", *ACCELERATORS, "off", None))
-
     def _model(self):
-        family = GAUSSIANS[self.covariance_type](floor=self.reg_covar)
-        return MixtureModel(family, self.n_components, self.init_params)
+        return MixtureModel(self._family(), self.n_components, self.init_params)
 
     # Starts
 
@@ -188,7 +171,7 @@ class GaussianMixture(LatentClassEstimator):
         k, kind = self.n_components, self.covariance_type
         weight = mean = covariance = None
         if self.weights_init is not None:
-            weight = _checked("weights", self.weights_init, (k,))
+            weight = check_shaped("weights", self.weights_init, (k,))
             if (weight < 0).any() or (weight > 1).any():
                 raise ValueError(
                     "The parameter 'weights' should be in the range [0, 1], but got "
@@ -199,133 +182,20 @@ class GaussianMixture(LatentClassEstimator):
                     f"The parameter 'weights' should be normalized, but got sum(weights) = {weight.sum():.5f}"
                 )
         if self.means_init is not None:
-            mean = _checked("means", self.means_init, (k, d))
+            mean = check_shaped("means", self.means_init, (k, d))
         if self.precisions_init is not None:
             shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
-            covariance = _inverse(_checked(f"{kind} precision", self.precisions_init, shape), kind)
+            covariance = _inverse(check_shaped(f"{kind} precision", self.precisions_init, shape), kind)
         return weight, mean, covariance
 
     # Fitted attributes and parameters
 
     def _publish(self, params, dtype):
-        components, kind = params.components, self.covariance_type
         self.weights_ = params.weight.astype(dtype)
-        self.means_ = components.mean.astype(dtype)
-        self.covariances_ = components.covariance.astype(dtype)
-        if kind in ("full", "tied"):
-            triangle = components.triangle
-            precision = triangle @ np.swapaxes(triangle, -1, -2)
-        else:
-            triangle = 1.0 / np.sqrt(components.covariance)
-            precision = triangle**2
-        self.precisions_cholesky_ = triangle.astype(dtype)
-        self.precisions_ = precision.astype(dtype)
+        self._publish_components(params.components, dtype)
 
     def _params(self):
-        weight, mean, covariance = (
-            np.asarray(value, dtype=np.float64) for value in (self.weights_, self.means_, self.covariances_)
-        )
-        family = self._model().family
-        scale = family.params(mean, covariance, mean[0], mean[0]).dense
-        variance = np.einsum("k,kjj->j", weight, scale) + weight @ (mean - weight @ mean) ** 2
-        return MixtureParams(weight, family.params(mean, covariance, weight @ mean, variance))
-
-    # Missing cells
-
-    def impute(self, X, return_std=False, out=None):
-        """Fill missing cells with their expectation given the observed ones.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
-            Rows; NaN is missing.
-        return_std : bool, default=False
-            Also return the standard deviation of each cell, 0 where observed.
-        out : path, optional
-            A Parquet file to write the filled columns to, in a stream, instead of returning an array.
-
-        Returns
-        -------
-        filled : ndarray of shape (n_samples, n_features)
-        std : ndarray of shape (n_samples, n_features)
-            Only if `return_std`.
-        """
-        if return_std and out is not None:
-            raise ValueError("return_std=True gives arrays, so it does not go with out; call impute once for each.")
-        if return_std:
-            mean, covariance = self.conditional(X)
-            return mean, np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        return self._complete(X, out, names)
-
-    def conditional(self, X):
-        """Mean and covariance of each row given its observed cells.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
-            Rows; NaN is missing.
-
-        Returns
-        -------
-        mean : ndarray of shape (n_samples, n_features)
-            Observed cells as they are, missing ones at their expectation.
-        covariance : ndarray of shape (n_samples, n_features, n_features)
-            Zero in the rows and columns of observed cells.
-        """
-        result = self._complete(X, return_cov=True)
-        return result[:, 0], result[:, 1:]
-
-    def draw_missing(self, X, n_draws=1, random_state=None):
-        """Draw missing cells given the observed ones, for multiple imputation.
-
-        The fitted parameters are held fixed: with few rows, refit to bootstrap samples to add their uncertainty.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; NaN is missing.
-        n_draws : int, default=1
-            Number of completed tables.
-        random_state : int, RandomState instance or None, default=None
-            Seeds the draws.
-
-        Returns
-        -------
-        ndarray of shape (n_draws, n_samples, n_features)
-        """
-        check_number("n_draws", n_draws, numbers.Integral, 1)
-        check_is_fitted(self)
-        if is_streamed(X):
-            raise ValueError("draw_missing takes rows in memory; read the part you need first.")
-        block = Block.of(self._validate(X, reset=False))
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-        model, params = self._model(), self._params()
-        resp = model.posterior(params, block)[0]
-        return model.family.draw(params.components, block, resp, n_draws, rng).astype(block.X.dtype)
-
-    def _complete(self, X, out=None, names=None, **settings):
-        """The posterior of each row of X, as `family.complete` gives it, mean and covariance stacked."""
-        check_is_fitted(self)
-        model, params = self._model(), self._params()
-
-        def fill(block):
-            one = self.n_components == 1
-            resp = np.ones((len(block), 1)) if one else model.posterior(params, block)[0]
-            filled, cov = model.family.complete(params.components, block, resp, **settings)
-            both = np.concatenate([filled[:, None], cov], axis=1) if len(cov) else filled
-            return both.astype(block.dtype)
-
-        return self._apply(X, fill, out, names)
-
-
-def _checked(name, value, shape):
-    """A starting value as float64, of the right shape."""
-    value = check_array(value, dtype=np.float64, ensure_2d=False, allow_nd=True)
-    if value.shape != shape:
-        raise ValueError(f"The parameter '{name}' should have the shape of {shape}, but got {value.shape}")
-    return value
+        return MixtureParams(np.asarray(self.weights_, dtype=np.float64), self._components())
 
 
 def _inverse(precision, kind):
