@@ -6,7 +6,16 @@ import os
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-__all__ = ["check_choice", "check_number", "check_out", "check_positive", "check_rows", "check_shaped", "check_weight"]
+__all__ = [
+    "check_choice",
+    "check_columns",
+    "check_number",
+    "check_out",
+    "check_positive",
+    "check_rows",
+    "check_shaped",
+    "check_weight",
+]
 
 
 def check_number(name, value, kind, least, most=float("inf")):
@@ -35,6 +44,25 @@ def check_choice(name, value, choices):
     """Raise where a setting is not one of the choices."""
     if not isinstance(value, (str, type(None))) or value not in choices:
         raise ValueError(f"{name}={value!r} is unknown; use one of {', '.join(map(repr, choices))}.")
+
+
+def check_columns(name, value, n_features, names=None):
+    """Numbers of columns that are given by number or, where they have names, by name."""
+    known = [] if names is None else [str(column) for column in names]
+    numbered = []
+    for column in [value] if isinstance(value, (str, numbers.Integral)) else value:
+        if isinstance(column, str) and column in known:
+            numbered.append(known.index(column))
+        elif isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < n_features:
+            numbered.append(int(column))
+        else:
+            there = f"named {', '.join(known)}" if known else "without names"
+            raise ValueError(f"{name} holds {column!r}, which is no column; there are 0 to {n_features - 1}, {there}.")
+    if not numbered:
+        raise ValueError(f"{name} names no column; give at least one.")
+    if len(set(numbered)) < len(numbered):
+        raise ValueError(f"{name}={value!r} names a column twice; give each once.")
+    return np.array(numbered)
 
 
 def check_rows(estimator, X, *, reset):

@@ -7,14 +7,15 @@ import numbers
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted
 
-from ..checks import check_choice, check_number
+from ..checks import check_choice, check_columns, check_number
 from ..engine import ACCELERATORS
 from ..engine.trace import CRITERIA
 from ..families import GAUSSIANS
 from ..latent_class import LatentClassEstimator
 from ..source import Block, is_streamed
+from .conditional import ConditionalMixture
 from .seeds import INITS
 
 __all__ = ["BaseGaussianMixture"]
@@ -134,6 +135,94 @@ class BaseGaussianMixture(LatentClassEstimator):
         model, params = self._model(), self._params()
         resp = model.posterior(params, block)[0]
         return model.family.draw(params.components, block, resp, n_draws, rng).astype(block.X.dtype)
+
+    # Some columns given others
+
+    def condition(self, X, given=None, target=None):
+        """The distribution of some columns given others, for every row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_given) or (n_samples, n_features)
+            The given columns alone, in the order of `given`, or all columns. Missing cells (NaN) are integrated out.
+        given, target : column or list of columns, optional
+            What is known and what is asked for, by number or name. One of the two may be left out and is then all other
+            columns; a column in neither is integrated out.
+
+        Returns
+        -------
+        ConditionalMixture
+            With `mean`, `covariance`, `std`, `quantile`, `interval`, `log_density` and `sample`.
+        """
+        check_is_fitted(self)
+        if is_streamed(X):
+            raise ValueError("condition takes rows in memory; read the part you need first.")
+        given, target = self._columns(given, target)
+        known = self._given_columns(X, given)
+        rows = np.full((len(known), self.n_features_in_), np.nan)
+        rows[:, given] = known
+        block, params = Block.of(rows), self._params()
+        resp = self._model().posterior(params, block)[0]
+        return ConditionalMixture.of(params.components, resp, block, target)
+
+    def predict_given(self, X, given=None, target=None, return_distribution=False):
+        """Expectation of some columns given others: regression with any columns as inputs and any as outputs.
+
+        Parameters
+        ----------
+        X, given, target
+            As in `condition`.
+        return_distribution : bool, default=False
+            Also return the distribution, a `ConditionalMixture`.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples, n_targets), or (n_samples,) where `target` is a single column and not a list
+        distribution : ConditionalMixture
+            Only if `return_distribution`.
+        """
+        found = self.condition(X, given, target)
+        mean = found.mean[:, 0] if isinstance(target, (str, numbers.Integral)) else found.mean
+        return (mean, found) if return_distribution else mean
+
+    def _columns(self, given, target):
+        """Numbers of the given and the target columns."""
+        if given is None and target is None:
+            raise ValueError("neither given nor target names a column; say what is known or what is asked for.")
+        d, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
+        given, target = (
+            None if columns is None else check_columns(name, columns, d, names)
+            for name, columns in (("given", given), ("target", target))
+        )
+        given = np.setdiff1d(np.arange(d), target) if given is None else given
+        target = np.setdiff1d(np.arange(d), given) if target is None else target
+        both = np.intersect1d(given, target)
+        if both.size:
+            column = int(both[0]) if names is None else str(names[both[0]])
+            raise ValueError(f"column {column!r} is both given and target; name it in one of the two.")
+        if not target.size:
+            raise ValueError("every column is given, so that none is left to predict; leave out the target.")
+        return given, target
+
+    def _given_columns(self, X, given):
+        """The given columns of X, which holds them alone or among all columns."""
+        names = getattr(self, "feature_names_in_", None)
+        if hasattr(X, "columns") and names is not None:
+            wanted = [str(names[j]) for j in given]
+            absent = [name for name in wanted if name not in list(X.columns)]
+            if absent:
+                raise ValueError(
+                    f"X has no column {absent[0]!r}, which is given; it has {', '.join(map(str, X.columns))}."
+                )
+            X = X[wanted]
+        X = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
+        if X.shape[1] == len(given):
+            return X
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} columns; give it the {len(given)} given ones, or all {self.n_features_in_}."
+            )
+        return X[:, given]
 
     def _complete(self, X, out=None, names=None, **settings):
         """The posterior of each row of X, as `family.complete` gives it, mean and covariance stacked."""
