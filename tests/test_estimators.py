@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit.impute import GaussianImputer
-from tacit.mixture import GaussianMixture, MixtureOfExperts, MixtureOfExpertsClassifier
+from tacit.mixture import BayesianGaussianMixture, GaussianMixture, MixtureOfExperts, MixtureOfExpertsClassifier
 
 from .zoo import gaussian_rows, with_holes
 
@@ -19,6 +19,12 @@ ESTIMATORS = [
     GaussianMixture(2, covariance_type="tied", random_state=0),
     GaussianMixture(2, covariance_type="diag", random_state=0),
     GaussianMixture(2, covariance_type="spherical", random_state=0),
+    BayesianGaussianMixture(),
+    BayesianGaussianMixture(3, covariance_type="tied", random_state=0),
+    BayesianGaussianMixture(
+        3, covariance_type="diag", weight_concentration_prior_type="dirichlet_distribution", random_state=0
+    ),
+    BayesianGaussianMixture(2, covariance_type="spherical", random_state=0),
     GaussianImputer(),
     GaussianImputer(2, add_indicator=True, random_state=0),
     GaussianImputer(sample_posterior=True, random_state=0),

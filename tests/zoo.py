@@ -26,7 +26,8 @@ from tacit.families import (
     SphericalGaussian,
     TiedGaussian,
 )
-from tacit.mixture import MixtureModel
+from tacit.mixture import MixtureModel, VariationalMixture, VariationalPrior
+from tacit.mixture import weights as beliefs
 
 N_LEVELS = (2, 3, 4)
 STRUCTURED = ("EII", "EEI", "VEI", "EVI", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV")  # the others are aliases
@@ -151,6 +152,24 @@ WITH_PRIORS = {
 }
 
 MODELS = {f"mixture of {name}": (MixtureModel(family, 3), rows) for name, (family, rows) in FAMILIES.items()}
+
+
+def belief(family, n_classes=4, d=4):
+    """A variational mixture for rows of `gaussian_rows`."""
+    scatter = {TiedGaussian: 9.0 * np.eye(d), FullGaussian: 9.0 * np.eye(d), DiagonalGaussian: np.full(d, 9.0)}
+    weights = (
+        beliefs.Dirichlet(np.full(n_classes, 0.5))
+        if type(family) in scatter
+        else beliefs.Sticks(np.ones(n_classes), np.ones(n_classes))
+    )
+    prior = VariationalPrior(weights, 0.5, np.ones(d), d + 1.0, scatter.get(type(family), np.array(9.0)))
+    return VariationalMixture(family, n_classes, prior)
+
+
 MODELS["one full"] = (MixtureModel(FullGaussian(), 1), lambda: with_holes(gaussian_rows(), 0.1))
 for name, (family, rows) in WITH_PRIORS.items():
     MODELS[f"mixture of {name} with priors"] = (MixtureModel(family, 3, weight_prior=2.0), rows)
+MODELS |= {
+    f"beliefs about {name}": (belief(FAMILIES[name][0]), gaussian_rows)
+    for name in ("full", "tied", "diag", "spherical")
+}

@@ -140,6 +140,17 @@ class EMEstimator(DensityMixin, BaseEstimator):
             name = f" ({self.feature_names_in_[j]!r})" if hasattr(self, "feature_names_in_") else ""
             raise ValueError(f"column {j}{name} has no observed value; drop it before fitting.")
 
+    def _prepare(self, source):
+        """Set what the model needs to know of the rows before it is learned."""
+
+    def _tol(self, source):
+        """Improvement per unit of weight below which the fit has settled."""
+        return self.tol
+
+    def _bounds(self, trace):
+        """What is published of the objectives."""
+        return [value / trace.weight for value in trace.objectives]
+
     def _rng(self):
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
@@ -165,11 +176,12 @@ class EMEstimator(DensityMixin, BaseEstimator):
 
     def _learn(self, source, *, model=None, starts=None, online=False, checkpoint=None, checkpoint_every=60.0):
         """Fit the model to rows and publish what was learned; `starts` are parameters to begin with, default its own."""
+        self._prepare(source)
         model, rng, previous = model or self._model(), self._rng(), None
         if starts is not None:
             starts = [lambda start=start: start for start in starts]
         elif self.warm_start and hasattr(self, "fit_"):
-            params, previous = self._resume(model), getattr(self, "lower_bound_", None)
+            params, previous = self._resume(model), next(iter(self.fit_.trace.per_weight[-1:]), None)
             starts = [lambda: params]
         else:
             sample = source.sample(SAMPLE_ROWS, rng)
@@ -184,13 +196,14 @@ class EMEstimator(DensityMixin, BaseEstimator):
                 template = model.init(source.sample(100, np.random.default_rng(0)), np.random.default_rng(0))
                 kept = Checkpoint(checkpoint, template, self._identity(source), every=checkpoint_every, rng=rng)
             fit = fit_best(
-                model, source, starts, max_iter=self.max_iter, tol=self.tol, criterion=self.convergence,
+                model, source, starts, max_iter=self.max_iter, tol=self._tol(source), criterion=self.convergence,
                 previous=previous, accelerate=self.accelerate, callback=self._callback(), checkpoint=kept,
             )  # fmt: skip
         self._publish_fit(fit, source.dtype)
         self._online = None
         if fit.stats is not None:
-            self._online = Online(fit.params, (1.0 / fit.stats.weight) * fit.stats, steps=1)
+            weight = fit.stats.weight
+            self._online = Online(fit.params, (1.0 / weight) * fit.stats, steps=1, weight=weight)
         if fit.interrupted:
             warnings.warn(f"{fit.reason}; what was learned so far is kept.", UserWarning, stacklevel=3)
         elif self.max_iter > 0 and not fit.converged:
@@ -200,7 +213,7 @@ class EMEstimator(DensityMixin, BaseEstimator):
         self.fit_ = fit
         self.converged_ = fit.converged
         self.n_iter_ = len(fit.trace)
-        self.lower_bounds_ = [value / fit.trace.weight for value in fit.trace.objectives]
+        self.lower_bounds_ = self._bounds(fit.trace)
         self.lower_bound_ = self.lower_bounds_[-1] if self.lower_bounds_ else -np.inf
         self._publish(fit.params, dtype)
 

@@ -4,9 +4,18 @@ import numbers
 import os
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
-__all__ = ["check_choice", "check_number", "check_out", "check_rows", "check_weight"]
+__all__ = [
+    "check_choice",
+    "check_columns",
+    "check_number",
+    "check_out",
+    "check_positive",
+    "check_rows",
+    "check_shaped",
+    "check_weight",
+]
 
 
 def check_number(name, value, kind, least, most=float("inf")):
@@ -17,10 +26,43 @@ def check_number(name, value, kind, least, most=float("inf")):
         raise ValueError(f"{name}={value!r} is not {noun} of at least {least}{limit}.")
 
 
+def check_positive(name, value):
+    """Raise where a setting is not a finite number above 0."""
+    if not isinstance(value, (int, float, np.number)) or isinstance(value, bool) or not 0 < value < float("inf"):
+        raise ValueError(f"{name}={value!r} is not a number above 0.")
+
+
+def check_shaped(name, value, shape):
+    """An array that the user gave, as float64 of the right shape."""
+    value = check_array(value, dtype=np.float64, ensure_2d=False, allow_nd=True)
+    if value.shape != shape:
+        raise ValueError(f"The parameter '{name}' should have the shape of {shape}, but got {value.shape}")
+    return value
+
+
 def check_choice(name, value, choices):
     """Raise where a setting is not one of the choices."""
     if not isinstance(value, (str, type(None))) or value not in choices:
         raise ValueError(f"{name}={value!r} is unknown; use one of {', '.join(map(repr, choices))}.")
+
+
+def check_columns(name, value, n_features, names=None):
+    """Numbers of columns that are given by number or, where they have names, by name."""
+    known = [] if names is None else [str(column) for column in names]
+    numbered = []
+    for column in [value] if isinstance(value, (str, numbers.Integral)) else value:
+        if isinstance(column, str) and column in known:
+            numbered.append(known.index(column))
+        elif isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < n_features:
+            numbered.append(int(column))
+        else:
+            there = f"named {', '.join(known)}" if known else "without names"
+            raise ValueError(f"{name} holds {column!r}, which is no column; there are 0 to {n_features - 1}, {there}.")
+    if not numbered:
+        raise ValueError(f"{name} names no column; give at least one.")
+    if len(set(numbered)) < len(numbered):
+        raise ValueError(f"{name}={value!r} names a column twice; give each once.")
+    return np.array(numbered)
 
 
 def check_rows(estimator, X, *, reset):

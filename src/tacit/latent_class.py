@@ -73,6 +73,8 @@ class LatentClassEstimator(EMEstimator):
         self._check_settings()
         first = not hasattr(self, "fit_")
         source = self._open(X, sample_weight, y, reset=first)
+        if first:
+            self._prepare(source)
         model = self._model()
         if first:
             if source.n_rows < self.n_components:

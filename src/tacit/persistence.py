@@ -18,7 +18,7 @@ from . import __version__
 from .archive import UNSOUND, read_archive, write_archive
 from .arrays import Arrays
 from .engine import Fit, Online, Trace
-from .families import Family
+from .families import Family, Prior
 from .schema import Column, Schema
 from .source import Block
 
@@ -29,7 +29,7 @@ FORMAT = 1
 CLASSES = {
     "GaussianMixture": ("tacit.mixture", (
         "weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_", "converged_", "n_iter_",
-        "lower_bound_", "lower_bounds_", "fit_", "n_features_in_", "feature_names_in_",
+        "lower_bound_", "lower_bounds_", "component_prior_", "fit_", "n_features_in_", "feature_names_in_",
     )),
     "Mixture": ("tacit.mixture", (
         "weights_", "schema_", "family_", "params_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_", "fit_",
@@ -37,6 +37,12 @@ CLASSES = {
     )),
     "GaussianBayes": ("tacit.classification", ("classes_", "mixture_", "n_features_in_", "feature_names_in_")),
     "NaiveBayes": ("tacit.classification", ("classes_", "mixture_", "n_features_in_", "feature_names_in_")),
+    "BayesianGaussianMixture": ("tacit.mixture", (
+        "weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_", "converged_", "n_iter_",
+        "lower_bound_", "lower_bounds_", "weight_concentration_", "mean_precision_", "degrees_of_freedom_",
+        "weight_concentration_prior_", "mean_precision_prior_", "mean_prior_", "degrees_of_freedom_prior_",
+        "covariance_prior_", "fit_", "n_features_in_", "feature_names_in_",
+    )),
     "GaussianImputer": ("tacit.impute", (
         "mixture_", "observed_", "n_iter_", "indicator_", "n_features_in_", "feature_names_in_",
     )),
@@ -55,7 +61,7 @@ CLASSES = {
 """Classes a file may name, where they live, and the fitted attributes it may set."""
 
 
-PARTS = (Arrays, Family, Schema, Column)
+PARTS = (Arrays, Family, Prior, Schema, Column)
 """Bases of what an estimator may be made of: records of arrays and things that hold settings only."""
 
 
@@ -201,7 +207,7 @@ def _encode_estimator(estimator, name, arrays):
     online = getattr(estimator, "_online", None)
     if online is not None:
         records = {"params": online.params, "stats": online.stats}
-        content["online"] = {"steps": online.steps} | {
+        content["online"] = {"steps": online.steps, "weight": float(online.weight)} | {
             name: {key: _encode(value, arrays) for key, value in record.to_dict().items()}
             for name, record in records.items()
         }
@@ -266,7 +272,8 @@ def _decode_estimator(content, arrays):
             stats = estimator._model().e_step(params, Block.of(np.zeros((1, estimator.n_features_in_))))
             online = content["online"]
             params = _decode_record(online["params"], arrays, params)
-            estimator._online = Online(params, _decode_record(online["stats"], arrays, stats), int(online["steps"]))
+            stats = _decode_record(online["stats"], arrays, stats)
+            estimator._online = Online(params, stats, int(online["steps"]), weight=float(online["weight"]))
     return estimator
 
 

@@ -12,6 +12,7 @@ from tacit.families import (
     Dirichlet,
     Family,
     FullGaussian,
+    LogNormal,
     Poisson,
     Product,
     TiedGaussian,
@@ -57,7 +58,7 @@ def scipys(family, params):
         "LogNormal": lambda p: stats.lognorm(np.sqrt(p.variance), scale=np.exp(p.mean)),
         "Beta": lambda p: stats.beta(p.a, p.b),
     }
-    independent = isinstance(family, GAUSSIANS["diag"])
+    independent = isinstance(family, GAUSSIANS["diag"]) and not isinstance(family, LogNormal)
     law = stats.norm(params.mean, np.sqrt(params.variance)) if independent else laws[type(family).__name__](params)
     return law, law.logpmf if hasattr(law.dist, "logpmf") else law.logpdf
 

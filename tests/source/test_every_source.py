@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from tacit.engine import fit
-from tacit.mixture import GaussianMixture
+from tacit.mixture import BayesianGaussianMixture, GaussianMixture
 from tacit.source import ArraySource, DaskSource, ParquetSource
 from tacit.testing import close
 
@@ -54,9 +55,12 @@ def test_every_source_gives_the_same_fit(name, make, holes, tmp_path):
     np.testing.assert_allclose(found.trace.objectives, expected.trace.objectives, rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "estimator", [GaussianMixture(3), BayesianGaussianMixture(5)], ids=lambda one: type(one).__name__
+)
 @pytest.mark.parametrize("make", SOURCES, ids=lambda make: make.__name__)
-def test_the_same_estimator_gives_the_same_result(make, tmp_path):
+def test_the_same_estimator_gives_the_same_result(make, estimator, tmp_path):
     X = with_holes(gaussian_rows())
-    array, other = (GaussianMixture(3, random_state=0).fit(rows) for rows in (X, make(X, tmp_path)))
+    array, other = (clone(estimator).set_params(random_state=0).fit(rows) for rows in (X, make(X, tmp_path)))
     np.testing.assert_allclose(other.means_, array.means_, rtol=1e-10)
     np.testing.assert_allclose(other.covariances_, array.covariances_, rtol=1e-8)

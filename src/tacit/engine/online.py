@@ -1,6 +1,8 @@
 """Stepwise EM: parameters from statistics that are blended, batch by batch, with a decaying step.
 
-s ← (1 − η) s + η s(batch) / weight(batch),    η = (t + 2)^−decay,    θ ← M-step(s)
+s ← (1 − η) s + η s(batch) / weight(batch),    η = (t + 2)^−decay,    θ ← M-step(s · weight seen)
+
+The weight seen so far matters only where there is a prior, which it is weighed against.
 """
 
 from dataclasses import dataclass
@@ -26,12 +28,15 @@ class Online:
         Batches seen.
     score : float
         Objective per unit of weight of the last batch, before learning from it.
+    weight : float
+        Total weight of the batches seen.
     """
 
     params: Arrays
     stats: Arrays | None = None
     steps: int = 0
     score: float = float("nan")
+    weight: float = 0.0
 
 
 def online_step(model, source, state, *, decay=0.6, least=0.0):
@@ -51,12 +56,13 @@ def online_step(model, source, state, *, decay=0.6, least=0.0):
         Smallest step; above 0, old batches are forgotten, which follows a drift.
     """
     stats = source.sum(partial(model.e_step, state.params))
-    score = objective(model, stats, state.params) / stats.weight
+    weight = state.weight + stats.weight
     stats = (1.0 / stats.weight) * stats
+    score = objective(model, weight * stats, state.params) / weight
     if state.stats is not None:
         size = max((state.steps + 2.0) ** -decay, least)
         stats = (1.0 - size) * state.stats + size * stats
-    return Online(model.m_step(stats, state.params), stats, state.steps + 1, score)
+    return Online(model.m_step(weight * stats, state.params), stats, state.steps + 1, score, weight)
 
 
 def online_pass(model, source, params, **settings):

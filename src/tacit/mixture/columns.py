@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..families import GAUSSIANS, NAMED, Categorical, Family, Product
+from ..families import GAUSSIANS, NAMED, Categorical, DirichletPrior, Family, Product
 from ..schema import Column, Schema
 
 __all__ = ["check_columns", "coded", "kinds_of", "plain_schema", "positions", "product_family"]
@@ -34,7 +34,7 @@ def _kind(family):
     return CODED.get(family, "continuous")
 
 
-def product_family(schema, family, by_column, covariance_type, floor):
+def product_family(schema, family, by_column, covariance_type, *, floor=1e-6, smoothing=0.0):
     """The product of families over the columns of a schema.
 
     Parameters
@@ -49,6 +49,8 @@ def product_family(schema, family, by_column, covariance_type, floor):
         Structure of the Gaussian block of continuous columns.
     floor : float
         Smallest relative variance.
+    smoothing : float
+        Rows' worth added to every level of a category.
     """
     position = {column.name: j for j, column in enumerate(schema.columns)}
     parts, left = [], dict(position)
@@ -60,29 +62,30 @@ def product_family(schema, family, by_column, covariance_type, floor):
                 raise ValueError(f"by_column names {name!r} more than once; each column has one family.")
             del left[name]
         columns = [position[name] for name in names]
-        parts.append((_named(asked, [schema.columns[j] for j in columns], covariance_type, floor), columns))
+        parts.append((_named(asked, [schema.columns[j] for j in columns], covariance_type, floor, smoothing), columns))
     if left and family != "auto":
         columns = list(left.values())
-        parts.append((_named(family, [schema.columns[j] for j in columns], covariance_type, floor), columns))
+        parts.append((_named(family, [schema.columns[j] for j in columns], covariance_type, floor, smoothing), columns))
     elif left:
-        parts += _by_kind(schema, left.values(), covariance_type, floor)
+        parts += _by_kind(schema, left.values(), covariance_type, floor, smoothing)
     return Product(parts)
 
 
-def _by_kind(schema, columns, covariance_type, floor):
+def _by_kind(schema, columns, covariance_type, floor, smoothing):
     families = {"continuous": "gaussian", "category": "categorical", "count": "poisson"}
     for kind, name in families.items():
         chosen = [j for j in columns if schema.columns[j].kind == kind]
         if chosen:
-            yield _named(name, [schema.columns[j] for j in chosen], covariance_type, floor), chosen
+            yield _named(name, [schema.columns[j] for j in chosen], covariance_type, floor, smoothing), chosen
 
 
-def _named(family, columns, covariance_type, floor):
+def _named(family, columns, covariance_type, floor, smoothing):
     """A family by its name, with what it needs to know about its columns."""
     if isinstance(family, Family):
         return family
     if family == "categorical":
-        return Categorical([len(column.levels) for column in columns])
+        prior = DirichletPrior(1.0 + smoothing) if smoothing else None
+        return Categorical([len(column.levels) for column in columns], prior=prior)
     if family == "bernoulli":
         wide = next((column for column in columns if len(column.levels) > 2), None)
         if wide is not None:

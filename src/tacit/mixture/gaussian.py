@@ -3,23 +3,22 @@
 import numbers
 
 import numpy as np
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted
 
-from ..checks import check_choice, check_number
-from ..engine import ACCELERATORS, short_runs
-from ..engine.trace import CRITERIA
-from ..families import GAUSSIANS
+from ..checks import check_number, check_shaped
+from ..engine import short_runs
+from ..engine.restarts import SAMPLE_ROWS
+from ..families import GAUSSIANS, Prior, default_prior
 from ..families.gaussian import invert_triangle, location_and_scale
-from ..latent_class import LatentClassEstimator
-from ..source import Block, is_streamed
+from .base import BaseGaussianMixture
 from .model import MixtureModel, MixtureParams
-from .seeds import INITS, assign
+from .seeds import assign
 
 __all__ = ["GaussianMixture"]
 
+CONJUGATE = ("full", "tied", "diag", "spherical", "VVV", "EEE", "VVI", "VII")
 
-class GaussianMixture(LatentClassEstimator):
+
+class GaussianMixture(BaseGaussianMixture):
     """Gaussian mixture that takes missing cells, weights and partial labels.
 
     A drop-in for :class:`sklearn.mixture.GaussianMixture`: the same arguments, methods and attributes. Missing cells (NaN)
@@ -45,6 +44,11 @@ class GaussianMixture(LatentClassEstimator):
         How the short runs are seeded.
     weights_init, means_init, precisions_init : array-like, optional
         Where to start. With `means_init` there is a single start, and no short runs.
+    weight_prior : float, optional
+        α ≥ 1 of a Dirichlet prior on the weights; the fit then maximises the posterior density.
+    component_prior : NormalInverseWishart, NormalInverseGamma or "default", optional
+        Prior of every component's mean and covariance (:mod:`tacit.families`): the former for full and tied covariances, the
+        latter for diagonal and spherical ones. ``"default"`` is a weak one made from the data, for components of few rows.
     random_state : int, RandomState instance or None, default=None
         Seeds the starts and `sample`. Results do not depend on the number of threads.
     warm_start : bool, default=False
@@ -69,6 +73,8 @@ class GaussianMixture(LatentClassEstimator):
     covariances_, precisions_, precisions_cholesky_ : ndarray
         Of shape (n_components, n_features, n_features), (n_features, n_features), (n_components, n_features) or
         (n_components,) for full, tied, diag and spherical. The Notes give the shape for each structure.
+    component_prior_ : NormalInverseWishart, NormalInverseGamma or None
+        The prior that was used.
     converged_ : bool
     n_iter_ : int
         Steps of the best start.
@@ -129,6 +135,8 @@ class GaussianMixture(LatentClassEstimator):
         weights_init=None,
         means_init=None,
         precisions_init=None,
+        weight_prior=None,
+        component_prior=None,
         random_state=None,
         warm_start=False,
         verbose=0,
@@ -148,6 +156,8 @@ class GaussianMixture(LatentClassEstimator):
         self.weights_init = weights_init
         self.means_init = means_init
         self.precisions_init = precisions_init
+        self.weight_prior = weight_prior
+        self.component_prior = component_prior
         self.random_state = random_state
         self.warm_start = warm_start
         self.verbose = verbose
@@ -159,16 +169,37 @@ class GaussianMixture(LatentClassEstimator):
 
     def _check_settings(self):
         super()._check_settings()
-        check_number("n_components", self.n_components, numbers.Integral, 1)
-        check_number("reg_covar", self.reg_covar, numbers.Real, 0, 1e6)
-        check_choice("covariance_type", self.covariance_type, GAUSSIANS)
-        check_choice("init_params", self.init_params, INITS)
-        check_choice("convergence", self.convergence, CRITERIA)
-        check_choice("accelerate", self.accelerate, ("auto", *ACCELERATORS, "off", None))
+        if self.weight_prior is not None:
+            check_number("weight_prior", self.weight_prior, numbers.Real, 1)
+        if self.component_prior is not None and self.covariance_type not in CONJUGATE:
+            raise ValueError(
+                f"component_prior does not go with covariance_type={self.covariance_type!r}; use one of "
+                f"{', '.join(map(repr, CONJUGATE))}."
+            )
+        if not (self.component_prior in (None, "default") or isinstance(self.component_prior, Prior)):
+            raise ValueError(
+                f"component_prior={self.component_prior!r} is no prior; use 'default', NormalInverseWishart(...) or "
+                "NormalInverseGamma(...) of tacit.families."
+            )
+
+    def _family(self):
+        if self.component_prior is None:
+            return super()._family()
+        return GAUSSIANS[self.covariance_type](self.reg_covar, self.component_prior_)
+
+    def _prepare(self, source):
+        self.component_prior_ = self.component_prior
+        if isinstance(self.component_prior, str):
+            rows = source.sample(SAMPLE_ROWS, np.random.default_rng(0)).X
+            kind = "full" if self._structure().matrices else "diag"
+            self.component_prior_ = default_prior(rows, self.n_components, kind)
+
+    def _structure(self):
+        """The family without its prior."""
+        return super()._family()
 
     def _model(self):
-        family = GAUSSIANS[self.covariance_type](floor=self.reg_covar)
-        return MixtureModel(family, self.n_components, self.init_params)
+        return MixtureModel(self._family(), self.n_components, self.init_params, self.weight_prior)
 
     # Starts
 
@@ -211,7 +242,7 @@ class GaussianMixture(LatentClassEstimator):
         k, kind = self.n_components, self.covariance_type
         weight = mean = covariance = None
         if self.weights_init is not None:
-            weight = _checked("weights", self.weights_init, (k,))
+            weight = check_shaped("weights", self.weights_init, (k,))
             if (weight < 0).any() or (weight > 1).any():
                 raise ValueError(
                     "The parameter 'weights' should be in the range [0, 1], but got "
@@ -222,133 +253,20 @@ class GaussianMixture(LatentClassEstimator):
                     f"The parameter 'weights' should be normalized, but got sum(weights) = {weight.sum():.5f}"
                 )
         if self.means_init is not None:
-            mean = _checked("means", self.means_init, (k, d))
+            mean = check_shaped("means", self.means_init, (k, d))
         if self.precisions_init is not None:
-            precision = _checked(f"{kind} precision", self.precisions_init, family.shape(k, d))
+            precision = check_shaped(f"{kind} precision", self.precisions_init, family.shape(k, d))
             covariance = _inverse(precision, kind, family.matrices)
         return weight, mean, covariance
 
     # Fitted attributes and parameters
 
     def _publish(self, params, dtype):
-        components = params.components
         self.weights_ = params.weight.astype(dtype)
-        self.means_ = components.mean.astype(dtype)
-        self.covariances_ = components.covariance.astype(dtype)
-        if self._model().family.matrices:
-            triangle = components.triangle
-            precision = triangle @ np.swapaxes(triangle, -1, -2)
-        else:
-            triangle = 1.0 / np.sqrt(components.covariance)
-            precision = triangle**2
-        self.precisions_cholesky_ = triangle.astype(dtype)
-        self.precisions_ = precision.astype(dtype)
+        self._publish_components(params.components, dtype)
 
     def _params(self):
-        weight, mean, covariance = (
-            np.asarray(value, dtype=np.float64) for value in (self.weights_, self.means_, self.covariances_)
-        )
-        family = self._model().family
-        scale = family.params(mean, covariance, mean[0], mean[0]).dense
-        variance = np.einsum("k,kjj->j", weight, scale) + weight @ (mean - weight @ mean) ** 2
-        return MixtureParams(weight, family.params(mean, covariance, weight @ mean, variance))
-
-    # Missing cells
-
-    def impute(self, X, return_std=False, out=None):
-        """Fill missing cells with their expectation given the observed ones.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
-            Rows; NaN is missing.
-        return_std : bool, default=False
-            Also return the standard deviation of each cell, 0 where observed.
-        out : path, optional
-            A Parquet file to write the filled columns to, in a stream, instead of returning an array.
-
-        Returns
-        -------
-        filled : ndarray of shape (n_samples, n_features)
-        std : ndarray of shape (n_samples, n_features)
-            Only if `return_std`.
-        """
-        if return_std and out is not None:
-            raise ValueError("return_std=True gives arrays, so it does not go with out; call impute once for each.")
-        if return_std:
-            mean, covariance = self.conditional(X)
-            return mean, np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        return self._complete(X, out, names)
-
-    def conditional(self, X):
-        """Mean and covariance of each row given its observed cells.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
-            Rows; NaN is missing.
-
-        Returns
-        -------
-        mean : ndarray of shape (n_samples, n_features)
-            Observed cells as they are, missing ones at their expectation.
-        covariance : ndarray of shape (n_samples, n_features, n_features)
-            Zero in the rows and columns of observed cells.
-        """
-        result = self._complete(X, return_cov=True)
-        return result[:, 0], result[:, 1:]
-
-    def draw_missing(self, X, n_draws=1, random_state=None):
-        """Draw missing cells given the observed ones, for multiple imputation.
-
-        The fitted parameters are held fixed: with few rows, refit to bootstrap samples to add their uncertainty.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; NaN is missing.
-        n_draws : int, default=1
-            Number of completed tables.
-        random_state : int, RandomState instance or None, default=None
-            Seeds the draws.
-
-        Returns
-        -------
-        ndarray of shape (n_draws, n_samples, n_features)
-        """
-        check_number("n_draws", n_draws, numbers.Integral, 1)
-        check_is_fitted(self)
-        if is_streamed(X):
-            raise ValueError("draw_missing takes rows in memory; read the part you need first.")
-        block = Block.of(self._validate(X, reset=False))
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-        model, params = self._model(), self._params()
-        resp = model.posterior(params, block)[0]
-        return model.family.draw(params.components, block, resp, n_draws, rng).astype(block.X.dtype)
-
-    def _complete(self, X, out=None, names=None, **settings):
-        """The posterior of each row of X, as `family.complete` gives it, mean and covariance stacked."""
-        check_is_fitted(self)
-        model, params = self._model(), self._params()
-
-        def fill(block):
-            one = self.n_components == 1
-            resp = np.ones((len(block), 1)) if one else model.posterior(params, block)[0]
-            filled, cov = model.family.complete(params.components, block, resp, **settings)
-            both = np.concatenate([filled[:, None], cov], axis=1) if len(cov) else filled
-            return both.astype(block.dtype)
-
-        return self._apply(X, fill, out, names)
-
-
-def _checked(name, value, shape):
-    """A starting value as float64, of the right shape."""
-    value = check_array(value, dtype=np.float64, ensure_2d=False, allow_nd=True)
-    if value.shape != shape:
-        raise ValueError(f"The parameter '{name}' should have the shape of {shape}, but got {value.shape}")
-    return value
+        return MixtureParams(np.asarray(self.weights_, dtype=np.float64), self._components())
 
 
 def _inverse(precision, kind, matrices):

@@ -42,6 +42,8 @@ class Mixture(LatentClassEstimator):
         ``{"visits": "negative_binomial", ("height", "weight"): "gaussian"}``. Columns of arrays are named 0, 1, …
     covariance_type : str, default="full"
         Structure of Gaussian blocks, as in :class:`tacit.mixture.GaussianMixture`.
+    smoothing : float, default=0.0
+        Rows' worth added to every level of a category in every group (a Dirichlet prior), so that no level is impossible.
     weight_prior : float, optional
         α ≥ 1 of a Dirichlet prior on the weights of the groups.
     tol, reg_covar, max_iter, n_init, init_params, random_state, warm_start, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
@@ -83,6 +85,7 @@ class Mixture(LatentClassEstimator):
         family="auto",
         by_column=None,
         covariance_type="full",
+        smoothing=0.0,
         weight_prior=None,
         tol=1e-3,
         reg_covar=1e-6,
@@ -102,6 +105,7 @@ class Mixture(LatentClassEstimator):
         self.family = family
         self.by_column = by_column
         self.covariance_type = covariance_type
+        self.smoothing = smoothing
         self.weight_prior = weight_prior
         self.tol = tol
         self.reg_covar = reg_covar
@@ -127,6 +131,7 @@ class Mixture(LatentClassEstimator):
         super()._check_settings()
         check_number("n_components", self.n_components, numbers.Integral, 1)
         check_number("reg_covar", self.reg_covar, numbers.Real, 0, 1e6)
+        check_number("smoothing", self.smoothing, numbers.Real, 0)
         check_choice("covariance_type", self.covariance_type, GAUSSIANS)
         check_choice("init_params", self.init_params, INITS)
         check_choice("convergence", self.convergence, CRITERIA)
@@ -194,7 +199,9 @@ class Mixture(LatentClassEstimator):
     def _settle(self, schema):
         """Keep the columns and the families that describe them."""
         self.schema_ = schema
-        self.family_ = product_family(schema, self.family, self.by_column, self.covariance_type, self.reg_covar)
+        self.family_ = product_family(
+            schema, self.family, self.by_column, self.covariance_type, floor=self.reg_covar, smoothing=self.smoothing
+        )
         self.n_features_in_ = len(schema.columns)
 
     def _model(self):

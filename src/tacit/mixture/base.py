@@ -1,0 +1,239 @@
+"""`BaseGaussianMixture`: what estimators of Gaussian mixtures share, whether learned by likelihood or by Bayes.
+
+x̂_M = Σ_k p(k | x_O) E_k[x_M | x_O],   the expectation of a row's missing cells M given the observed ones O
+"""
+
+import numbers
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from ..checks import check_choice, check_columns, check_number
+from ..engine import ACCELERATORS
+from ..engine.trace import CRITERIA
+from ..families import GAUSSIANS
+from ..latent_class import LatentClassEstimator
+from ..source import Block, is_streamed
+from .conditional import ConditionalMixture
+from .seeds import INITS
+
+__all__ = ["BaseGaussianMixture"]
+
+
+class BaseGaussianMixture(LatentClassEstimator):
+    """Base of Gaussian mixtures: settings, fitted Gaussians, and the distribution of missing cells."""
+
+    def _check_settings(self):
+        super()._check_settings()
+        check_number("n_components", self.n_components, numbers.Integral, 1)
+        check_number("reg_covar", self.reg_covar, numbers.Real, 0, 1e6)
+        check_choice("covariance_type", self.covariance_type, GAUSSIANS)
+        check_choice("init_params", self.init_params, INITS)
+        check_choice("convergence", self.convergence, CRITERIA)
+        check_choice("accelerate", self.accelerate, ("auto", *ACCELERATORS, "off", None))
+
+    def _family(self):
+        return GAUSSIANS[self.covariance_type](floor=self.reg_covar)
+
+    # Fitted Gaussians
+
+    def _publish_components(self, components, dtype):
+        """Set the attributes that describe the Gaussians."""
+        self.means_ = components.mean.astype(dtype)
+        self.covariances_ = components.covariance.astype(dtype)
+        if self._family().matrices:
+            triangle = components.triangle
+            precision = triangle @ np.swapaxes(triangle, -1, -2)
+        else:
+            triangle = 1.0 / np.sqrt(components.covariance)
+            precision = triangle**2
+        self.precisions_cholesky_ = triangle.astype(dtype)
+        self.precisions_ = precision.astype(dtype)
+
+    def _components(self):
+        """The Gaussians that the attributes describe, about their common mean."""
+        weight, mean, covariance = (
+            np.asarray(value, dtype=np.float64) for value in (self.weights_, self.means_, self.covariances_)
+        )
+        family = self._family()
+        scale = family.params(mean, covariance, mean[0], mean[0]).dense
+        variance = np.einsum("k,kjj->j", weight, scale) + weight @ (mean - weight @ mean) ** 2
+        return family.params(mean, covariance, weight @ mean, variance)
+
+    # Missing cells
+
+    def impute(self, X, return_std=False, out=None):
+        """Fill missing cells with their expectation given the observed ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            Rows; NaN is missing.
+        return_std : bool, default=False
+            Also return the standard deviation of each cell, 0 where observed.
+        out : path, optional
+            A Parquet file to write the filled columns to, in a stream, instead of returning an array.
+
+        Returns
+        -------
+        filled : ndarray of shape (n_samples, n_features)
+        std : ndarray of shape (n_samples, n_features)
+            Only if `return_std`.
+        """
+        if return_std and out is not None:
+            raise ValueError("return_std=True gives arrays, so it does not go with out; call impute once for each.")
+        if return_std:
+            mean, covariance = self.conditional(X)
+            return mean, np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        return self._complete(X, out, names)
+
+    def conditional(self, X):
+        """Mean and covariance of each row given its observed cells.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            Rows; NaN is missing.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples, n_features)
+            Observed cells as they are, missing ones at their expectation.
+        covariance : ndarray of shape (n_samples, n_features, n_features)
+            Zero in the rows and columns of observed cells.
+        """
+        result = self._complete(X, return_cov=True)
+        return result[:, 0], result[:, 1:]
+
+    def draw_missing(self, X, n_draws=1, random_state=None):
+        """Draw missing cells given the observed ones, for multiple imputation.
+
+        The fitted parameters are held fixed: with few rows, refit to bootstrap samples to add their uncertainty.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows; NaN is missing.
+        n_draws : int, default=1
+            Number of completed tables.
+        random_state : int, RandomState instance or None, default=None
+            Seeds the draws.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples, n_features)
+        """
+        check_number("n_draws", n_draws, numbers.Integral, 1)
+        check_is_fitted(self)
+        if is_streamed(X):
+            raise ValueError("draw_missing takes rows in memory; read the part you need first.")
+        block = Block.of(self._validate(X, reset=False))
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        model, params = self._model(), self._params()
+        resp = model.posterior(params, block)[0]
+        return model.family.draw(params.components, block, resp, n_draws, rng).astype(block.X.dtype)
+
+    # Some columns given others
+
+    def condition(self, X, given=None, target=None):
+        """The distribution of some columns given others, for every row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_given) or (n_samples, n_features)
+            The given columns alone, in the order of `given`, or all columns. Missing cells (NaN) are integrated out.
+        given, target : column or list of columns, optional
+            What is known and what is asked for, by number or name. One of the two may be left out and is then all other
+            columns; a column in neither is integrated out.
+
+        Returns
+        -------
+        ConditionalMixture
+            With `mean`, `covariance`, `std`, `quantile`, `interval`, `log_density` and `sample`.
+        """
+        check_is_fitted(self)
+        if is_streamed(X):
+            raise ValueError("condition takes rows in memory; read the part you need first.")
+        given, target = self._columns(given, target)
+        known = self._given_columns(X, given)
+        rows = np.full((len(known), self.n_features_in_), np.nan)
+        rows[:, given] = known
+        block, params = Block.of(rows), self._params()
+        resp = self._model().posterior(params, block)[0]
+        return ConditionalMixture.of(params.components, resp, block, target)
+
+    def predict_given(self, X, given=None, target=None, return_distribution=False):
+        """Expectation of some columns given others: regression with any columns as inputs and any as outputs.
+
+        Parameters
+        ----------
+        X, given, target
+            As in `condition`.
+        return_distribution : bool, default=False
+            Also return the distribution, a `ConditionalMixture`.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples, n_targets), or (n_samples,) where `target` is a single column and not a list
+        distribution : ConditionalMixture
+            Only if `return_distribution`.
+        """
+        found = self.condition(X, given, target)
+        mean = found.mean[:, 0] if isinstance(target, (str, numbers.Integral)) else found.mean
+        return (mean, found) if return_distribution else mean
+
+    def _columns(self, given, target):
+        """Numbers of the given and the target columns."""
+        if given is None and target is None:
+            raise ValueError("neither given nor target names a column; say what is known or what is asked for.")
+        d, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
+        given, target = (
+            None if columns is None else check_columns(name, columns, d, names)
+            for name, columns in (("given", given), ("target", target))
+        )
+        given = np.setdiff1d(np.arange(d), target) if given is None else given
+        target = np.setdiff1d(np.arange(d), given) if target is None else target
+        both = np.intersect1d(given, target)
+        if both.size:
+            column = int(both[0]) if names is None else str(names[both[0]])
+            raise ValueError(f"column {column!r} is both given and target; name it in one of the two.")
+        if not target.size:
+            raise ValueError("every column is given, so that none is left to predict; leave out the target.")
+        return given, target
+
+    def _given_columns(self, X, given):
+        """The given columns of X, which holds them alone or among all columns."""
+        names = getattr(self, "feature_names_in_", None)
+        if hasattr(X, "columns") and names is not None:
+            wanted = [str(names[j]) for j in given]
+            absent = [name for name in wanted if name not in list(X.columns)]
+            if absent:
+                raise ValueError(
+                    f"X has no column {absent[0]!r}, which is given; it has {', '.join(map(str, X.columns))}."
+                )
+            X = X[wanted]
+        X = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
+        if X.shape[1] == len(given):
+            return X
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} columns; give it the {len(given)} given ones, or all {self.n_features_in_}."
+            )
+        return X[:, given]
+
+    def _complete(self, X, out=None, names=None, **settings):
+        """The posterior of each row of X, as `family.complete` gives it, mean and covariance stacked."""
+        check_is_fitted(self)
+        model, params = self._model(), self._params()
+
+        def fill(block):
+            one = self.n_components == 1
+            resp = np.ones((len(block), 1)) if one else model.posterior(params, block)[0]
+            filled, cov = model.family.complete(params.components, block, resp, **settings)
+            both = np.concatenate([filled[:, None], cov], axis=1) if len(cov) else filled
+            return both.astype(block.dtype)
+
+        return self._apply(X, fill, out, names)

@@ -1,0 +1,219 @@
+"""The distribution of some columns given others, under a Gaussian mixture: itself a mixture, with its own weights for every row.
+
+p(y | x) = Σ_k p(k | x) N(y | μ_k + G_k (x − ν_k), S_k),    G_k = Σ_k,yx Σ_k,xx⁻¹,    S_k = Σ_k,yy − G_k Σ_k,xy
+"""
+
+import numbers
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import logsumexp, ndtr, ndtri
+from sklearn.utils import check_random_state
+
+from ..checks import check_number
+from ..families.gaussian import LOG_2PI
+
+__all__ = ["ConditionalMixture"]
+
+
+@dataclass(frozen=True)
+class ConditionalMixture:
+    """For every row a Gaussian mixture of the target columns, given what is observed of the others.
+
+    Made by `condition` of Gaussian mixtures. Covariances depend only on which cells of a row are observed, so they are held once
+    for each such group of rows.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_samples, n_components)
+        Probability of each component.
+    means : ndarray of shape (n_samples, n_components, n_targets)
+    group_covariances : ndarray of shape (n_groups, n_components, n_targets, n_targets)
+    groups : ndarray of shape (n_samples,)
+        Which group each row belongs to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.mixture import GaussianMixture
+    >>> x = np.random.default_rng(0).normal(size=500)
+    >>> mixture = GaussianMixture().fit(np.column_stack([x, 2 * x + 1]))
+    >>> mixture.condition([[3.0]], target=[1]).mean.round(2)
+    array([[7.]])
+    """
+
+    weights: np.ndarray
+    means: np.ndarray
+    group_covariances: np.ndarray
+    groups: np.ndarray
+
+    @classmethod
+    def of(cls, components, resp, block, target):
+        """The distribution of the target columns, missing in the block, for components of known probability `resp`."""
+        n, patterns = len(block), block.patterns
+        means, groups = np.empty((n, *components.mean[:, target].shape)), np.empty(n, dtype=np.intp)
+        covariances = []
+        for group, missing in enumerate(patterns.missing):
+            rows = patterns.rows[patterns.starts[group] : patterns.starts[group + 1]]
+            seen = np.flatnonzero(~missing)
+            gain, covariance = _regress(components.dense, seen, target)
+            deviation = block.X[rows][:, None, seen] - components.mean[:, seen]
+            means[rows] = components.mean[:, target] + np.einsum("nko,kot->nkt", deviation, gain)
+            groups[rows] = group
+            covariances.append(covariance)
+        return cls(resp, means, np.array(covariances), groups)
+
+    def __len__(self):
+        return len(self.weights)
+
+    @property
+    def covariances(self):
+        """Covariance of each component for each row, (n_samples, n_components, n_targets, n_targets)."""
+        return self.group_covariances[self.groups]
+
+    @cached_property
+    def mean(self):
+        """Expectation of the targets, (n_samples, n_targets)."""
+        return np.einsum("nk,nkt->nt", self.weights, self.means)
+
+    @cached_property
+    def covariance(self):
+        """Covariance of the targets, (n_samples, n_targets, n_targets)."""
+        apart = self.means - self.mean[:, None]
+        between = np.einsum("nk,nks,nkt->nst", self.weights, apart, apart)
+        return between + np.einsum("nk,nkst->nst", self.weights, self.covariances)
+
+    @cached_property
+    def std(self):
+        """Standard deviation of each target, (n_samples, n_targets)."""
+        return np.sqrt(np.diagonal(self.covariance, axis1=1, axis2=2))
+
+    @cached_property
+    def _deviations(self):
+        """Standard deviation of each target within each component, (n_samples, n_components, n_targets)."""
+        return np.sqrt(np.diagonal(self.group_covariances, axis1=2, axis2=3))[self.groups]
+
+    def cdf(self, y):
+        """Probability that each target is at most y, (n_samples, n_targets)."""
+        return np.einsum("nk,nkt->nt", self.weights, ndtr((self._checked(y)[:, None] - self.means) / self._deviations))
+
+    def quantile(self, p):
+        """Quantiles of each target on its own.
+
+        Parameters
+        ----------
+        p : float or array-like
+            Probabilities between 0 and 1, both excluded.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_targets), after the shape of p
+        """
+        p = np.asarray(p, dtype=np.float64)
+        bad = p[~((p > 0) & (p < 1))]
+        if bad.size:
+            raise ValueError(f"p holds {bad.flat[0]:g}; quantiles are defined for probabilities between 0 and 1.")
+        found = np.array([self._quantile(level) for level in p.ravel()])
+        return found.reshape(*p.shape, *self.mean.shape)
+
+    def _quantile(self, level):
+        """Newton's steps on the distribution function, with bisection where they leave the bracket or are slow."""
+        # The quantile of a mixture lies between the least and the greatest of its components'.
+        ends = self.means + ndtri(level) * self._deviations
+        low, high = ends.min(axis=1), ends.max(axis=1)
+        y, small = 0.5 * (low + high), 1e-13 * (high - low + self._deviations.max(axis=1))
+        for step in range(200):
+            z = (y[:, None] - self.means) / self._deviations
+            excess = np.einsum("nk,nkt->nt", self.weights, ndtr(z)) - level
+            density = np.einsum("nk,nkt->nt", self.weights, np.exp(-0.5 * z**2) / self._deviations) / np.sqrt(2 * np.pi)
+            low, high = np.where(excess < 0, y, low), np.where(excess < 0, high, y)
+            ahead = y - excess / np.maximum(density, np.finfo(float).tiny)
+            inside = (ahead >= low) & (ahead <= high) & (step % 3 < 2)
+            y, before = np.where(inside, ahead, 0.5 * (low + high)), y
+            if (np.abs(y - before) <= small).all():
+                break
+        return y
+
+    def interval(self, level=0.95):
+        """Central interval that holds each target with probability `level`.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability of the interval.
+
+        Returns
+        -------
+        low, high : ndarray of shape (n_samples, n_targets)
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"level={level!r} is not a probability between 0 and 1, both excluded.")
+        return tuple(self.quantile([0.5 * (1 - level), 0.5 * (1 + level)]))
+
+    def log_density(self, y):
+        """Log density of targets, row by row.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples, n_targets)
+            Targets; NaN is missing, and integrated out.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        y = self._checked(y)
+        joint = np.log(np.maximum(self.weights, np.finfo(float).tiny))
+        kinds, kind = np.unique(np.column_stack([self.groups, ~np.isnan(y)]), axis=0, return_inverse=True)
+        for number, (group, *seen) in enumerate(kinds):
+            rows, t = np.flatnonzero(kind.ravel() == number), np.flatnonzero(seen)
+            root = np.linalg.cholesky(self.group_covariances[group][:, t[:, None], t])
+            deviation = (y[rows][:, None, t] - self.means[rows][:, :, t]).transpose(1, 2, 0)
+            z = np.linalg.solve(root, deviation)
+            log_det = 2.0 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+            joint[rows] -= 0.5 * ((z**2).sum(axis=1) + log_det[:, None] + len(t) * LOG_2PI).T
+        return logsumexp(joint, axis=1)
+
+    def sample(self, n_draws=1, random_state=None):
+        """Draw targets for every row.
+
+        Parameters
+        ----------
+        n_draws : int, default=1
+            Draws for each row.
+        random_state : int, RandomState instance or None, default=None
+            Seeds the draws.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples, n_targets)
+        """
+        check_number("n_draws", n_draws, numbers.Integral, 1)
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        cumulated = np.cumsum(self.weights, axis=1)
+        classes = (rng.random((n_draws, len(self), 1)) * cumulated[:, -1:] > cumulated).sum(axis=2)
+        noise = rng.standard_normal((n_draws, *self.mean.shape))
+        root = np.linalg.cholesky(self.group_covariances)
+        draws = np.empty_like(noise)
+        for t in range(n_draws):  # one at a time: the matrices of all draws together would fill the memory
+            chosen = root[self.groups, classes[t]]
+            draws[t] = self.means[np.arange(len(self)), classes[t]] + np.einsum("nst,nt->ns", chosen, noise[t])
+        return draws
+
+    def _checked(self, y):
+        """Targets as an array of the right shape."""
+        y = np.asarray(y, dtype=np.float64)
+        y = y[:, None] if y.ndim == 1 and self.mean.shape[1] == 1 else y
+        if y.shape != self.mean.shape:
+            raise ValueError(f"y has shape {y.shape}, but the targets of the rows have shape {self.mean.shape}.")
+        return y
+
+
+def _regress(covariance, seen, target):
+    """Coefficients (classes, seen, target) and residual covariances (classes, target, target) of a regression."""
+    within = covariance[:, target[:, None], target]
+    across = covariance[:, seen[:, None], target]
+    gain = np.linalg.solve(covariance[:, seen[:, None], seen], across)
+    residual = within - across.transpose(0, 2, 1) @ gain
+    return gain, 0.5 * (residual + residual.transpose(0, 2, 1))

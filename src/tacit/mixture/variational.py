@@ -1,0 +1,141 @@
+"""Variational Bayes for Gaussian mixtures: q(z, x_missing) q(π) q(μ, Λ) closest to the posterior of all of them.
+
+E log p(x | z = k) = log N(x | m_k, Σ_k) + c_k,    c_k = ½ (E log|Λ_k| − log|Σ_k⁻¹| − d / β_k),    Σ_k⁻¹ = E Λ_k
+
+so that the E-step is a mixture's, with log weights E log π_k + c_k. Missing cells are no exception: what is integrated out is the
+Gaussian, and c_k stays. The log prior of the engine's objective is −KL(q(π, μ, Λ) ‖ p), which makes the objective the evidence
+lower bound.
+"""
+
+from functools import cached_property
+
+import numpy as np
+
+from ..arrays import Arrays, record
+from ..families.gaussian import GaussianParams
+from .model import MixtureModel
+from .seeds import seed_responsibilities
+from .weights import Dirichlet, Sticks
+from .wishart import SHAPES, expected_log_det, wishart_divergence
+
+__all__ = ["VariationalMixture", "VariationalParams", "VariationalPrior"]
+
+
+@record
+class VariationalPrior(Arrays):
+    """What is believed before seeing rows.
+
+    Attributes
+    ----------
+    weights : Dirichlet or Sticks
+    mean_precision : float
+        β₀, the number of rows that the prior mean counts for.
+    mean : (d,)
+    degrees : float
+        ν₀ > d − 1, the number of rows that the prior covariance counts for.
+    covariance : the shape depends on the family
+        V₀, the sum of squares that these rows would have.
+    """
+
+    weights: Dirichlet | Sticks
+    mean_precision: float
+    mean: np.ndarray
+    degrees: float
+    covariance: np.ndarray
+
+
+@record
+class VariationalParams(Arrays):
+    """What is believed of weights, means and precisions; `components` holds m and E[Λ]⁻¹ as the family's parameters."""
+
+    weights: Dirichlet | Sticks
+    mean_precision: np.ndarray
+    degrees: np.ndarray
+    components: GaussianParams
+
+    @cached_property
+    def weight(self):
+        """Expected class weights."""
+        return self.weights.expected
+
+    @cached_property
+    def log_weight(self):
+        """E log π_k + c_k, which the E-step adds to the Gaussian log density."""
+        d = self.components.mean.shape[1]
+        return self.weights.expected_log + 0.5 * (expected_log_det(self.degrees, d) - d / self.mean_precision)
+
+
+class VariationalMixture(MixtureModel):
+    """A Gaussian mixture learned by variational Bayes.
+
+    Parameters
+    ----------
+    family : Gaussian
+        The shape of the components.
+    n_components : int
+        Number of classes; those that rows do not speak for fade away.
+    prior : VariationalPrior
+        What is believed before seeing rows.
+    init : {"kmeans", "k-means++", "random", "random_from_data"}
+        How starts are seeded.
+    """
+
+    def __init__(self, family, n_components, prior, init="kmeans"):
+        super().__init__(family, n_components, init)
+        self.prior, self.shape = prior, SHAPES[type(family)]
+
+    def init(self, sample, rng, n_occupied=None):
+        """A random start from a sample of rows, with `n_occupied` classes occupied and the others empty."""
+        k, labelled = self.n_components, sample.labels.max(initial=-1) + 1
+        resp = np.zeros((len(sample), k))
+        n_seeds = max(n_occupied or k, labelled)
+        found = seed_responsibilities(self.family, sample, n_seeds, rng, self.init_method)
+        if not labelled:
+            # Sticks expect large classes first.
+            found = found[:, np.argsort(-(sample.weight @ found), kind="stable")]
+        resp[:, :n_seeds] = found
+        return self.believe(sample.weight @ resp, self.family.start(sample, resp))
+
+    def believe(self, counts, components):
+        """Parameters of classes of these sizes, means and covariances."""
+        prior = self.prior
+        degrees = prior.degrees + self.shape.share(counts)
+        return VariationalParams(prior.weights.after(counts), prior.mean_precision + counts, degrees, components)
+
+    def m_step(self, stats, params):
+        """The conjugate update: the prior and the expected statistics, added up about the origin."""
+        prior, shape, old = self.prior, self.shape, params.components
+        precision = prior.mean_precision + stats.counts
+        first, second = shape.moments(stats.components, stats.counts, old)
+        before = np.broadcast_to(prior.mean - old.origin, first.shape)
+        shift = (prior.mean_precision * before + first) / precision[:, None]
+        weight = np.full(len(precision), prior.mean_precision)
+        scatter = prior.covariance + second + shape.square(weight, before) - shape.square(precision, shift)
+        degrees = prior.degrees + shape.share(stats.counts)
+        covariance = shape.covariance(self.family, scatter, degrees, old)
+        return self.believe(stats.counts, self.family.params(old.origin + shift, covariance, old.origin, old.scale))
+
+    def log_prior(self, params):
+        """−KL(q(π, μ, Λ) ‖ p)."""
+        prior, shape, found = self.prior, self.shape, params.components
+        d = found.mean.shape[1]
+        ratio = prior.mean_precision / params.mean_precision
+        distance = prior.mean_precision * shape.distance(found.mean - prior.mean, found)
+        means = 0.5 * (d * (ratio - 1.0 - np.log(ratio)) + distance)
+        precisions = wishart_divergence(
+            params.degrees, shape.log_det(found), shape.trace(prior.covariance, found),
+            prior.degrees, shape.prior_log_det(prior.covariance, d), d,
+        )  # fmt: skip
+        return -float(params.weights.divergence(prior.weights) + (means + precisions).sum())
+
+    def free(self, params):
+        """Parameters as a vector without constraints: log sizes, then what the family makes of its own."""
+        return np.concatenate([np.log(params.mean_precision), self.family.free(params.components)])
+
+    def bound(self, vector, params):
+        """The parameters that `free` made into a vector, valid for any vector."""
+        log_size, rest = np.split(vector, [self.n_components])
+        least = self.prior.mean_precision
+        total = (params.mean_precision - least).sum()
+        counts = np.exp(np.clip(log_size, np.log(least), np.log(least + total))) - least
+        return self.believe(counts * (total / counts.sum()), self.family.bound(rest, params.components))
