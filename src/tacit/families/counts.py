@@ -8,7 +8,6 @@ NegativeBinomial:  log p(x | k) = Σ_j log Γ(x_j + r)/(Γ(r) x_j!) + r log(r/(r
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
 
 from ..arrays import Arrays, record
 from ..kernels import backend, flipped, kernel
@@ -60,10 +59,11 @@ class Poisson(RateFamily):
             block.local["log_base"] = -kernel("log_factorial", backend(block.X))(block.X)
         return block.local["log_base"]
 
-    def expected_base(self, params):
+    def entropy(self, params):
+        """By summing over counts; see `expected_over_counts`."""
         from scipy.stats import poisson
 
-        return -expected_over_counts(lambda x, rate: gammaln(x + 1.0), poisson, params.rate)
+        return -expected_over_counts(poisson.logpmf, poisson, params.rate)
 
     def evidence(self, stats, params):
         return stats.total, stats.count
