@@ -32,12 +32,12 @@ COLUMNS = [name for name in FAMILIES if name not in ("full", "tied", "categorica
 def pair(request):
     """A family and two classes' distributions."""
     family, params = learned(request.param, FAMILIES[request.param][1](80))
-    parts = [params.map(lambda value, k=k: pick(value, k, len(params.to_dict()))) for k in (0, 1)]
-    return family, *(Distribution(family, part) for part in parts)
+    return family, *(Distribution(family, params.map(lambda value, k=k: of_class(value, k))) for k in (0, 1))
 
 
-def pick(value, k, _):
-    return value[[k]] if value.ndim > 1 and len(value) == 3 else value[[k]] if value.shape == (3,) else value
+def of_class(value, k):
+    """The part of one of three classes; what they share stays."""
+    return value[[k]] if len(value) == 3 else value
 
 
 def draws(distribution, n=200_000):
@@ -100,7 +100,9 @@ def test_moments_and_entropy_are_scipys(name):
 
 def test_closed_form_divergences():
     assert Poisson().fit([2]).kl(Poisson().fit([1])) == pytest.approx(2 * np.log(2) - 1)
-    assert Bernoulli().fit([0, 1]).kl(Bernoulli().fit([0, 0, 0, 1])) == pytest.approx(0.5 * np.log(2) + 0.5 * np.log(2 / 3))
+    assert Bernoulli().fit([0, 1]).kl(Bernoulli().fit([0, 0, 0, 1])) == pytest.approx(
+        0.5 * np.log(2) + 0.5 * np.log(2 / 3)
+    )
     assert Bernoulli().fit([0, 1]).entropy() == pytest.approx(np.log(2))
     assert Categorical([4]).fit([0, 1, 2, 3]).entropy() == pytest.approx(np.log(4))
     assert Normal().fit([-1.0, 1.0]).entropy() == pytest.approx(0.5 * np.log(2 * np.pi * np.e))
