@@ -174,7 +174,7 @@ def test_a_tied_covariance_is_learned_from_the_occupied_classes():
     np.testing.assert_allclose(after.covariance, within, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["diag", "bernoulli", "poisson", "categorical"])
+@pytest.mark.parametrize("name", [name for name in FAMILIES if name not in ("full", "tied", "spherical", "dirichlet")])
 def test_a_column_without_a_cell_in_a_class_keeps_its_parameters(name):
     X = FAMILIES[name][1](80)
     family, params = learned(name, X)
@@ -183,7 +183,7 @@ def test_a_column_without_a_cell_in_a_class_keeps_its_parameters(name):
     after = family.m_step(family.stats(params, Block.of(X), np.eye(3)[classes]), params)
     n_cells = family.n_levels[0] if name == "categorical" else 1
     for (field, old), (_, new) in zip(params.items(), after.items()):
-        if field not in ("origin", "scale"):
+        if field not in ("origin", "scale") and not (field == "size" and family.exact):
             np.testing.assert_allclose(new[2, :n_cells], old[2, :n_cells], rtol=1e-14, err_msg=field)
             assert not np.allclose(new[:, n_cells:], old[:, n_cells:])
 

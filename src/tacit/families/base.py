@@ -61,13 +61,17 @@ class Family:
         return type(self).__name__
 
     def accepted(self, prior):
-        """The prior, if it is one that this family can have; None is none."""
-        if prior is not None and type(prior).__name__ != self.conjugate:
-            known = f"takes a {self.conjugate}" if self.conjugate else "has no conjugate prior"
-            raise TypeError(f"{type(self).__name__} {known}, but prior is a {type(prior).__name__}.")
+        """The prior, if it is one that this family can have and that has a mode; None is none."""
         if prior is not None:
+            self.check_prior(prior)
             prior.check_mode()
         return prior
+
+    def check_prior(self, prior):
+        """Raise TypeError where a prior is not conjugate to the family."""
+        if type(prior).__name__ != self.conjugate:
+            known = f"takes a {self.conjugate}" if self.conjugate else "has no conjugate prior"
+            raise TypeError(f"{type(self).__name__} {known}, but prior is a {type(prior).__name__}.")
 
     def check(self, X):
         """Raise ValueError, naming the value, where X is not what this family describes."""

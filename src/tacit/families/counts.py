@@ -8,7 +8,6 @@ NegativeBinomial:  log p(x | k) = Σ_j log Γ(x_j + r)/(Γ(r) x_j!) + r log(r/(r
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
 
 from ..arrays import Arrays, record
 from ..kernels import backend, flipped, kernel
@@ -60,10 +59,11 @@ class Poisson(RateFamily):
             block.local["log_base"] = -kernel("log_factorial", backend(block.X))(block.X)
         return block.local["log_base"]
 
-    def expected_base(self, params):
+    def entropy(self, params):
+        """By summing over counts; see `expected_over_counts`."""
         from scipy.stats import poisson
 
-        return -expected_over_counts(lambda x, rate: gammaln(x + 1.0), poisson, params.rate)
+        return -expected_over_counts(poisson.logpmf, poisson, params.rate)
 
     def evidence(self, stats, params):
         return stats.total, stats.count
@@ -184,9 +184,12 @@ class NegativeBinomial(LinearFamily):
         self.exact = size is not None
         if self.size is not None and not (self.size > 0).all():
             raise ValueError(f"size={size} must be positive.")
-        if prior is not None and size is None:
-            raise ValueError("NegativeBinomial has a conjugate prior only where size is known; give size.")
         self.floor, self.prior = floor, self.accepted(prior)
+
+    def check_prior(self, prior):
+        super().check_prior(prior)
+        if self.size is None:
+            raise ValueError("NegativeBinomial has a conjugate prior only where size is known; give size.")
 
     def check(self, X):
         check_counts("NegativeBinomial", X)
@@ -203,7 +206,7 @@ class NegativeBinomial(LinearFamily):
         mean = np.maximum(
             0.9 * np.where(count > 0, total / np.where(count > 0, count, 1.0), pooled) + 0.1 * pooled, self.floor
         )
-        if self.size is not None:
+        if self.exact:
             return NegativeBinomialParams(mean, np.broadcast_to(self.size, mean.shape).copy())
         variance = np.where(count > 0, square / np.where(count > 0, count, 1.0), 0.0) - mean**2
         size = mean**2 / np.maximum(variance - mean, 0.01 * mean)
@@ -214,18 +217,25 @@ class NegativeBinomial(LinearFamily):
         return np.log(mean / (size + mean)), -size * np.log1p(mean / size)
 
     def base(self, block):
-        if "log_base" not in block.local:
-            block.local["log_base"] = -kernel("log_factorial", backend(block.X))(block.X)
-        return block.local["log_base"]
+        """−log x!, and the rising factorials of a given size, which no class differs in."""
+        key = "log_base", *(self.size.tolist() if self.exact else ())
+        if key not in block.local:
+            block.local[key] = -kernel("log_factorial", backend(block.X))(block.X)
+            if self.exact:
+                size = np.broadcast_to(self.size, (1, block.X.shape[1]))
+                block.local[key] += kernel("log_rising", backend(block.X))(block.X, size)[0]
+        return block.local[key]
 
     def log_prob(self, params, block):
-        rising = kernel("log_rising", backend(block.X))(block.X, params.size)
-        return super().log_prob(params, block) + rising.T
+        scores = super().log_prob(params, block)
+        if self.exact:
+            return scores
+        return scores + kernel("log_rising", backend(block.X))(block.X, params.size).T
 
     def stats(self, params, block, resp):
         cells = super().stats(params, block, resp)
         tables = np.zeros(cells.total.shape)
-        if self.size is None:
+        if not self.exact:
             resp = flipped(resp, block.X)
             tables = params.size * kernel("rising_slope", backend(block.X))(block.X, params.size, resp)
         return NegativeBinomialStats(cells.count, cells.total, tables)
@@ -234,7 +244,7 @@ class NegativeBinomial(LinearFamily):
         return Family.e_step(self, params, log_weight, block)
 
     def m_step(self, stats, params):
-        if self.size is not None:
+        if self.exact:
             (a, b), (successes, failures) = self.pseudo, self.evidence(stats, params)
             old = params.size / (params.size + params.mean)
             return self.at(self.learned(successes + a, successes + failures + (a + b), stats, old))
@@ -309,13 +319,13 @@ class NegativeBinomial(LinearFamily):
 
     def free(self, params):
         """Log means and, where they are learned, log sizes."""
-        learned = () if self.size is not None else (np.log(params.size).ravel(),)
+        learned = () if self.exact else (np.log(params.size).ravel(),)
         return np.concatenate([np.log(params.mean).ravel(), *learned])
 
     def bound(self, vector, params):
         parts = np.exp(np.clip(vector, -600.0, 600.0)).reshape(-1, *params.mean.shape)
-        size = params.size if self.size is not None else np.clip(parts[1], 1e-6, self.largest)
+        size = params.size if self.exact else np.clip(parts[1], 1e-6, self.largest)
         return NegativeBinomialParams(np.maximum(parts[0], self.floor), size)
 
     def n_parameters(self, params):
-        return params.mean.size * (1 if self.size is not None else 2)
+        return params.mean.size * (1 if self.exact else 2)

@@ -247,6 +247,11 @@ class TiedGaussian(DenseGaussian):
         covariance = self.clip((stats.second - between) / np.sum(divisor), params.scale)
         return TiedParams(params.origin + shift, covariance, params.origin, params.scale)
 
+    def evidence(self, stats, params):
+        raise NotImplementedError(
+            "the posterior of a shared covariance is no NormalInverseWishart per class; use map for its mode."
+        )
+
     def log_prior(self, params):
         if self.prior is None:
             return 0.0

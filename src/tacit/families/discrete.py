@@ -10,7 +10,7 @@ A missing cell drops out of the sum, which is what integrating it out comes to.
 from functools import cached_property
 
 import numpy as np
-from scipy.special import gammaln, rel_entr, xlogy
+from scipy.special import rel_entr, xlogy
 
 from ..arrays import Arrays, record
 from ..kernels import backend, host, kernel
@@ -124,14 +124,12 @@ class Binomial(ProbabilityFamily):
             block.local[key] = kernel("log_choose", backend(block.X))(block.X, self.n_trials)
         return block.local[key]
 
-    def expected_base(self, params):
+    def entropy(self, params):
+        """By summing over counts; see `expected_over_counts`."""
         from scipy.stats import binom
 
-        def log_choose(x, n, p):
-            return gammaln(n + 1.0) - gammaln(x + 1.0) - gammaln(n - x + 1.0)
-
         trials = np.broadcast_to(self.n_trials, params.probability.shape)
-        return expected_over_counts(log_choose, binom, trials, params.probability)
+        return -expected_over_counts(binom.logpmf, binom, trials, params.probability)
 
     def evidence(self, stats, params):
         return stats.total, self.n_trials * stats.count - stats.total

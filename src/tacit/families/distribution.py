@@ -52,8 +52,7 @@ def learn(family, x, sample_weight=None, max_iter=10_000, tol=1e-13):
 
 def posterior_of(family, x, prior, sample_weight=None):
     """The conjugate prior updated by rows, and the block of these rows."""
-    if type(prior).__name__ != family.conjugate:
-        family.accepted(prior)
+    family.check_prior(prior)
     block = next(iter(as_source(family, x, sample_weight)))
     if family.complete_posterior and not block.patterns.is_complete:
         raise ValueError(

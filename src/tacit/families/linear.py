@@ -52,10 +52,6 @@ class LinearFamily(OnePassFamily):
         """c(x) of each row; empty where it is 0."""
         return np.empty(0)
 
-    def expected_base(self, params):
-        """E[c(x)] under each class."""
-        return 0.0
-
     def features(self, block):
         """T(x), (rows, columns of T)."""
         if self.functions == ("x",):
@@ -92,8 +88,9 @@ class LinearFamily(OnePassFamily):
         return ((slope - slope_other) * self.expected(params) + offset - offset_other).sum(axis=1)
 
     def entropy(self, params):
+        """By the formula above; a family with a c(x) of its own adds it up instead."""
         slope, offset = self.form(params)
-        return -(slope * self.expected(params) + offset).sum(axis=1) - self.expected_base(params)
+        return -(slope * self.expected(params) + offset).sum(axis=1)
 
 
 @record

@@ -43,7 +43,7 @@ class Beta(LinearFamily):
     --------
     >>> from tacit.families import Beta
     >>> Beta().fit([0.2, 0.5, 0.6, 0.9]).mean.round(3)
-    array([0.548])
+    array([0.555])
     """
 
     functions = ("log", "log1m")
@@ -127,7 +127,7 @@ class Dirichlet(Family):
     --------
     >>> from tacit.families import Dirichlet
     >>> Dirichlet().fit([[0.2, 0.3, 0.5], [0.3, 0.3, 0.4], [0.1, 0.2, 0.7]]).mean.round(2)
-    array([0.2 , 0.27, 0.53])
+    array([0.2 , 0.28, 0.53])
     """
 
     def __init__(self, floor=1e-6):

@@ -80,8 +80,6 @@ def concentrations(mean_log, largest, guess):
     level = digamma(np.exp(log_total))
     beyond = free(np.full_like(log_total, top))[0] < 0
     if beyond.any():
-        bound = increasing_root(
-            bounded, digamma(largest), digamma(largest) + 50.0, digamma(largest) - mean_log.mean(axis=-1)
-        )
+        bound = increasing_root(bounded, level - 50.0, digamma(largest), level)
         level = np.where(beyond, bound, level)
     return alphas(level)

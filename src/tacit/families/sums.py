@@ -28,7 +28,7 @@ def expected_over_counts(function, law, *shape, extra=(), tail=1e-14):
     out = np.zeros(shape[0].shape)
     for cell in np.ndindex(out.shape):
         numbers, others = [float(a[cell]) for a in shape], [float(a[cell]) for a in extra]
-        low, high = max(law.ppf(tail, *numbers), 0.0), law.isf(tail, *numbers) + 1.0
+        low, high = max(law.ppf(tail, *numbers), 0.0), min(law.isf(tail, *numbers) + 1.0, law.support(*numbers)[1])
         for first in np.arange(low, high + 1.0, CHUNK):
             x = np.arange(first, min(first + CHUNK, high + 1.0))
             out[cell] += law.pmf(x, *numbers) @ function(x, *numbers, *others)

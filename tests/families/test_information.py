@@ -1,0 +1,171 @@
+"""Moments, entropy and divergence of every family: against SciPy, sums, integrals and samples; the identities between them."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tacit.families import (
+    Bernoulli,
+    Beta,
+    Binomial,
+    Categorical,
+    Dirichlet,
+    Distribution,
+    Gamma,
+    LogNormal,
+    MultivariateNormal,
+    NegativeBinomial,
+    Normal,
+    Poisson,
+    SphericalGaussian,
+)
+from tacit.families.counts import NegativeBinomialParams
+from tacit.families.linear import RateParams
+
+from ..zoo import FAMILIES
+from .test_families import learned, scipys
+
+COLUMNS = [name for name in FAMILIES if name not in ("full", "tied", "categorical", "dirichlet")]
+
+
+@pytest.fixture(params=FAMILIES)
+def pair(request):
+    """A family and two classes' distributions."""
+    family, params = learned(request.param, FAMILIES[request.param][1](80))
+    return family, *(Distribution(family, params.map(lambda value, k=k: of_class(value, k))) for k in (0, 1))
+
+
+def of_class(value, k):
+    """The part of one of three classes; what they share stays."""
+    return value[[k]] if len(value) == 3 else value
+
+
+def draws(distribution, n=200_000):
+    return distribution.sample(n, 0)
+
+
+def indicators(family, X):
+    return np.hstack([X[:, [j]] == np.arange(n) for j, n in enumerate(family.n_levels)])
+
+
+def test_moments_are_those_of_samples(pair):
+    family, p, _ = pair
+    X = draws(p)
+    if isinstance(family, Categorical):
+        X = indicators(family, X)
+    squares = (X - p.mean) ** 2
+    assert (np.abs(X.mean(axis=0) - p.mean) <= 5.0 * np.sqrt(p.variance / len(X)) + 1e-12).all()
+    assert (np.abs(squares.mean(axis=0) - p.variance) <= 5.0 * squares.std(axis=0) / np.sqrt(len(X)) + 1e-12).all()
+
+
+def test_entropy_is_the_mean_self_information(pair):
+    _, p, _ = pair
+    information = p.self_information(draws(p))
+    assert p.entropy() == pytest.approx(information.mean(), abs=5.0 * information.std() / np.sqrt(len(information)))
+
+
+def test_divergence_is_the_mean_log_ratio(pair):
+    _, p, q = pair
+    X = draws(p)
+    ratio = p.log_prob(X) - q.log_prob(X)
+    assert p.kl(q) == pytest.approx(ratio.mean(), abs=5.0 * ratio.std() / np.sqrt(len(ratio)))
+
+
+def test_identities(pair):
+    _, p, q = pair
+    assert p.kl(p) == pytest.approx(0.0, abs=1e-9)
+    assert p.kl(q) > 0
+    assert q.kl(p) > 0
+    assert p.cross_entropy(q) == pytest.approx(p.entropy() + p.kl(q), rel=1e-12)
+    assert p.cross_entropy(p) == pytest.approx(p.entropy(), abs=1e-9)
+    X = p.sample(5, 1)
+    np.testing.assert_array_equal(p.self_information(X), -p.log_prob(X))
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_moments_and_entropy_are_scipys(name):
+    family, params = learned(name, FAMILIES[name][1](80))
+    law, _ = scipys(family, params)
+    np.testing.assert_allclose(family.mean(params), law.mean(), rtol=1e-10)
+    np.testing.assert_allclose(family.variance(params), law.var(), rtol=1e-10)
+    if name == "binomial":  # SciPy's entropy of one binomial at a time
+        expected = [sum(stats.binom(10, p).entropy() for p in row) for row in params.probability]
+    elif name.startswith("negative"):
+        cells = zip(params.size.ravel(), (params.size / (params.size + params.mean)).ravel())
+        expected = np.reshape([stats.nbinom(n, p).entropy() for n, p in cells], params.size.shape).sum(axis=1)
+    else:
+        expected = law.entropy().sum(axis=1)
+    np.testing.assert_allclose(family.entropy(params), expected, rtol=1e-6)
+
+
+def test_closed_form_divergences():
+    assert Poisson().fit([2]).kl(Poisson().fit([1])) == pytest.approx(2 * np.log(2) - 1)
+    assert Bernoulli().fit([0, 1]).kl(Bernoulli().fit([0, 0, 0, 1])) == pytest.approx(
+        0.5 * np.log(2) + 0.5 * np.log(2 / 3)
+    )
+    assert Bernoulli().fit([0, 1]).entropy() == pytest.approx(np.log(2))
+    assert Categorical([4]).fit([0, 1, 2, 3]).entropy() == pytest.approx(np.log(4))
+    assert Normal().fit([-1.0, 1.0]).entropy() == pytest.approx(0.5 * np.log(2 * np.pi * np.e))
+
+
+def test_gaussians_of_different_structure_are_over_the_same_values(rng):
+    X = rng.normal(size=(30, 2)) @ [[1.0, 0.8], [0.0, 1.0]]
+    full, columns = MultivariateNormal().fit(X), Normal().fit(X)
+    # What independence loses is the mutual information.
+    correlation = np.corrcoef(X.T)[0, 1]
+    assert full.kl(columns) == pytest.approx(-0.5 * np.log(1 - correlation**2), rel=1e-6)
+    assert full.kl(SphericalGaussian().fit(X)) >= full.kl(columns)
+
+
+def test_sums_reach_far_enough():
+    p = Distribution(Poisson(), RateParams(np.array([[1e5]])))
+    assert p.entropy() == pytest.approx(0.5 * np.log(2 * np.pi * np.e * 1e5), rel=1e-6)
+    wide = Distribution(NegativeBinomial(), NegativeBinomialParams(np.array([[500.0]]), np.array([[0.2]])))
+    x = np.arange(200_000)
+    mass = np.exp(wide.log_prob(x))
+    assert wide.entropy() == pytest.approx(-(mass * np.log(mass)).sum(), rel=1e-8)
+    assert mass.sum() == pytest.approx(1.0, rel=1e-10)
+
+
+def test_densities_integrate_to_one():
+    from scipy.integrate import quad
+
+    for p, ends in (
+        (Gamma().fit([1.0, 2.0, 5.0]), (0, np.inf)),
+        (LogNormal().fit([1.0, 2.0, 5.0]), (0, np.inf)),
+        (Beta().fit([0.2, 0.5, 0.6]), (0, 1)),
+    ):
+        assert quad(lambda x, p=p: np.exp(p.log_prob(x)[0]), *ends)[0] == pytest.approx(1.0, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("p", "q"),
+    [
+        (Poisson().fit([1, 2]), Bernoulli().fit([0, 1])),
+        (Binomial(4).fit([1, 2]), Binomial(5).fit([1, 2])),
+        (Categorical([2]).fit([0, 1]), Categorical([3]).fit([0, 1])),
+        (Poisson().fit([1, 2]), Poisson().fit([[1, 2]])),
+    ],
+)
+def test_divergence_between_different_values_is_refused(p, q):
+    with pytest.raises(ValueError, match=r"divergence is between distributions over the same values, but one is over"):
+        p.kl(q)
+    with pytest.raises(ValueError, match=r"over the same values"):
+        p.cross_entropy(q)
+
+
+def test_a_distribution_shows_its_parameters():
+    assert repr(Poisson().fit([1, 2])) == "Poisson(rate=[1.5])"
+    assert list(Gamma().fit([1.0, 2.0]).parameters) == ["shape", "rate"]
+    assert list(Normal().fit([1.0, 2.0]).parameters) == ["mean", "covariance"]
+
+
+def test_samples_are_repeated_by_the_same_seed():
+    p = Dirichlet().fit([[0.2, 0.3, 0.5], [0.1, 0.6, 0.3]])
+    np.testing.assert_array_equal(p.sample(3, 7), p.sample(3, 7))
+    assert p.sample(3, 7).shape == (3, 3)
+
+
+def test_missing_cells_of_a_scored_row_drop_out():
+    p = Normal().fit([[1.0, 2.0], [3.0, 5.0]])
+    np.testing.assert_allclose(p.log_prob([[1.0, np.nan]]), Normal().fit([1.0, 3.0]).log_prob(1.0))
