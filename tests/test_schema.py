@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from tacit.frames import is_table
 from tacit.schema import Column, Schema
-from tacit.tables import is_table
 
 pd = pytest.importorskip("pandas")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .tables import Cells, assemble, package, read_columns
+from .frames import Cells, assemble, package, read_columns
 
 __all__ = ["Column", "Schema"]
 

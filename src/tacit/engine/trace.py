@@ -70,15 +70,10 @@ class Trace:
         return abs(gain) < tol and (gain <= before or gain <= rounding)
 
     def plot(self, ax=None):
-        """Draw the objective per unit of weight against the step; needs matplotlib."""
-        if ax is None:
-            from matplotlib import pyplot
+        """Draw the objective per unit of weight against the step, and return the axes; needs matplotlib."""
+        from ..plot.trace import TraceDisplay
 
-            ax = pyplot.gca()
-        ax.plot(range(1, len(self) + 1), [value / self.weight for value in self.objectives], marker=".")
-        ax.set_xlabel("step")
-        ax.set_ylabel("objective per row")
-        return ax
+        return TraceDisplay.from_trace(self, ax=ax).ax_
 
     def __len__(self):
         return len(self.objectives)

@@ -179,6 +179,10 @@ class Family:
         """Whether a class has shrunk to where the likelihood has no maximum, and tells of a floor rather than of the rows."""
         return False
 
+    def permute(self, params, order):
+        """Parameters with the classes in another order; by default every array has one entry per class."""
+        return params.map(lambda value: value[order])
+
     def mean(self, params):
         """Expectation of each column under each class, (classes, d)."""
         raise NotImplementedError(f"{type(self).__name__} does not define mean.")

@@ -218,6 +218,12 @@ class Gaussian(OnePassFamily):
         )
         return filled
 
+    def permute(self, params, order):
+        one = np.eye(params.mean.shape[1])
+        shared = np.shape(self.pool(one, 1)) == np.shape(self.pool(one, 2))
+        covariance = params.covariance if shared else params.covariance[order]
+        return self.params(params.mean[order], covariance, params.origin, params.scale)
+
     def collapsed(self, params, weight):
         """Whether a class lies on the floor in a direction in which the mixture as a whole does not."""
         # A floor set by hand far above rounding is a choice: estimates on it are what was asked for.

@@ -1,6 +1,7 @@
 """Mixtures: one hidden class per row."""
 
 from .bayesian import BayesianGaussianMixture
+from .bootstrap import BootstrapTest, SequentialTest, bootstrap_lrt
 from .conditional import ConditionalMixture
 from .experts import MixtureOfExperts
 from .experts_classifier import MixtureOfExpertsClassifier
@@ -8,10 +9,12 @@ from .gaussian import GaussianMixture
 from .generic import Mixture
 from .model import MixtureModel
 from .selection import Selection, select
+from .uncertainty import StandardErrors, standard_errors
 from .variational import VariationalMixture, VariationalPrior
 
 __all__ = [
     "BayesianGaussianMixture",
+    "BootstrapTest",
     "ConditionalMixture",
     "GaussianMixture",
     "Mixture",
@@ -19,7 +22,11 @@ __all__ = [
     "MixtureOfExperts",
     "MixtureOfExpertsClassifier",
     "Selection",
+    "SequentialTest",
+    "StandardErrors",
     "VariationalMixture",
     "VariationalPrior",
+    "bootstrap_lrt",
     "select",
+    "standard_errors",
 ]

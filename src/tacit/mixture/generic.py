@@ -14,11 +14,11 @@ from ..checks import check_choice, check_number, check_weight
 from ..engine import ACCELERATORS
 from ..engine.trace import CRITERIA
 from ..families import GAUSSIANS, Categorical
+from ..frames import is_table
 from ..latent_class import LatentClassEstimator
 from ..schema import Schema
 from ..source import ArraySource, Block, ParquetSource, is_streamed
 from ..source.parquet import is_arrow
-from ..tables import is_table
 from .columns import check_columns, coded, kinds_of, plain_schema, positions, product_family
 from .model import MixtureModel, MixtureParams
 from .seeds import INITS

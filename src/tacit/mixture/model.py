@@ -106,6 +106,10 @@ class MixtureModel:
         """Whether a class has shrunk to where the likelihood has no maximum; see `Family.collapsed`."""
         return self.family.collapsed(params.components, params.weight)
 
+    def permute(self, params, order):
+        """The same mixture with its classes in another order."""
+        return MixtureParams(params.weight[order], self.family.permute(params.components, order))
+
     def free(self, params):
         """Parameters as a vector without constraints: log weights, then what the family makes of its own."""
         return np.concatenate([params.log_weight, self.family.free(params.components)])

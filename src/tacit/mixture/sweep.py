@@ -56,9 +56,11 @@ class Sweep:
         Rows, opened once.
     told : callable, optional
         Called with each `Outcome` when its first fit is made.
+    thorough : bool, default=True
+        Where rows are few, follow more starts to the end, and try every fit once more with what others found since.
     """
 
-    def __init__(self, estimator, grid, source, told=None):
+    def __init__(self, estimator, grid, source, told=None, *, thorough=True):
         self.estimator, self.source, self.told = estimator, source, told
         self.outcomes = [Outcome(settings) for settings in grid]
         self.by_size = defaultdict(list)
@@ -67,11 +69,13 @@ class Sweep:
         self.rng = estimator._rng()
         self.fresh: dict = {}
         self.few = source.n_rows <= FEW_ROWS
+        self.thorough = thorough
         # Enough rows to tell classes apart in all directions.
         n_rows = int(np.clip(20 * max(self.by_size, default=1) * source.n_features, 2000, 10_000))
         self.sample = source.sample(n_rows, self.rng)
         # Where rows are few, runs cost next to nothing, and many starts lead to as many maxima.
-        self.heats = [(10, 6), (20, 3)] if self.few else [(2, 3), (8, 1)]
+        few = [(10, 6), (20, 3)] if self.thorough else [(10, 2)]
+        self.heats = few if self.few else [(2, 3), (8, 1)]
 
     def _size(self, outcome):
         return outcome.settings.get("n_components", getattr(self.estimator, "n_components", 1))
@@ -84,7 +88,7 @@ class Sweep:
                     self._attempt(outcome, self._first)
                     if self.told:
                         self.told(outcome)
-            for size in sorted(self.by_size) if self.few else ():
+            for size in sorted(self.by_size) if self.few and self.thorough else ():
                 for outcome in self.by_size[size]:
                     if outcome.resp is not None:
                         self._attempt(outcome, self._again)

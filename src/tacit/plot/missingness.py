@@ -1,0 +1,160 @@
+"""`MissingnessDisplay`: which cells are missing, how many per column, and what stands in for them."""
+
+import numpy as np
+from scipy.stats import norm
+
+from .style import MUTED, axes, colours, column_names, memory_rows
+
+__all__ = ["MissingnessDisplay"]
+
+MOST_LINES = 400
+MOST_NAMES = 30
+
+
+class MissingnessDisplay:
+    """A map of missing cells with the share per column, and imputed values with intervals for chosen columns.
+
+    Parameters
+    ----------
+    X : (rows, d) array
+        Cells; NaN is missing.
+    names : list of str
+        Names of the columns.
+    filled, std : (rows, d) arrays, optional
+        Imputed cells and their standard deviations.
+    columns : list of int
+        Columns of which imputed values are drawn.
+    level : float
+        Of their intervals.
+
+    Attributes
+    ----------
+    figure_ : matplotlib figure
+    ax_ : matplotlib axes
+        The map.
+    share_ax_ : matplotlib axes
+        The bars above it.
+    imputed_axes_ : list of matplotlib axes
+        One per chosen column.
+    image_, bars_ : artists
+
+    Examples
+    --------
+    >>> from tacit.plot import MissingnessDisplay
+    >>> display = MissingnessDisplay.from_estimator(fitted, X, columns=[0])  # doctest: +SKIP
+    """
+
+    def __init__(self, X, names, *, filled=None, std=None, columns=(), level=0.9):
+        self.X, self.names, self.filled, self.std = X, list(names), filled, std
+        self.columns, self.level = list(columns), level
+
+    @classmethod
+    def from_data(cls, X, *, ax=None):
+        """Draw the missing cells of an array or a frame."""
+        values = np.asarray(X, dtype=float)
+        if values.ndim != 2:
+            raise ValueError(f"X has {values.ndim} dimension(s), but rows and columns are drawn; give it as a table.")
+        return cls(values, column_names(None, X)).plot(ax)
+
+    @classmethod
+    def from_estimator(cls, estimator, X, *, columns=None, level=0.9, ax=None):
+        """Draw the missing cells of X, and what a fitted estimator imputes for them.
+
+        Parameters
+        ----------
+        estimator : fitted estimator with ``impute(X, return_std=True)``
+        X : array-like of shape (n_samples, n_features)
+        columns : list of int or str, optional
+            Columns of which imputed values are drawn; default the two with most missing cells.
+        level : float, default=0.9
+            Of the intervals.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        MissingnessDisplay
+        """
+        rows = memory_rows(estimator, X)
+        if not hasattr(estimator, "impute"):
+            raise TypeError(f"{type(estimator).__name__} does not impute; use MissingnessDisplay.from_data.")
+        names = column_names(estimator, X if hasattr(X, "columns") else rows)
+        filled, std = estimator.impute(X, return_std=True)
+        return cls(rows, names, filled=filled, std=std, columns=_chosen(columns, names, rows), level=level).plot(ax)
+
+    def plot(self, ax=None):
+        """Draw; returns self. Given axes are filled with the panels of the display."""
+        n_panels = len(self.columns)
+        if ax is None:
+            ax = axes(None, figsize=(6.4 + 2.2 * n_panels, 4.8))
+        ax.set_axis_off()  # only its place is used
+        self.figure_ = ax.figure
+        width = 1.0 if not n_panels else 0.55
+        self.ax_ = ax.inset_axes((0.0, 0.0, width, 0.78))
+        self.share_ax_ = ax.inset_axes((0.0, 0.81, width, 0.19), sharex=self.ax_)
+        self._map()
+        self._shares()
+        self.imputed_axes_ = []
+        for i, column in enumerate(self.columns):
+            step = (1.0 - width) / n_panels
+            panel = ax.inset_axes((width + i * step + 0.35 * step, 0.0, 0.62 * step, 0.78))
+            self._imputed(panel, column)
+            self.imputed_axes_.append(panel)
+        return self
+
+    def _map(self):
+        """Cells, many rows to a line where there are more rows than lines."""
+        missing = np.isnan(self.X).astype(float)
+        n, d = missing.shape
+        n_lines = min(n, MOST_LINES)
+        starts = np.linspace(0, n, n_lines, endpoint=False).astype(int)
+        lines = np.add.reduceat(missing, starts, axis=0) / np.diff(np.append(starts, n))[:, None]
+        self.image_ = self.ax_.imshow(
+            lines, aspect="auto", interpolation="nearest", cmap="Blues", vmin=0, vmax=1, extent=(-0.5, d - 0.5, n, 0)
+        )
+        self.ax_.set_ylabel("row")
+        step = max(1, -(-d // MOST_NAMES))
+        look = {"rotation": 45, "ha": "right"} if d <= 8 else {"rotation": 90, "ha": "center"}
+        self.ax_.set_xticks(range(0, d, step), self.names[::step], fontsize="small" if d <= 8 else "x-small", **look)
+
+    def _shares(self):
+        share = np.isnan(self.X).mean(axis=0)
+        self.bars_ = self.share_ax_.bar(range(len(share)), share, color=colours(1)[0], width=0.8)
+        self.share_ax_.tick_params(labelbottom=False)
+        top = max(share.max(), 0.01)
+        self.share_ax_.set_ylim(0, 1.3 * top)
+        self.share_ax_.set_yticks([0, top], ["0%", f"{top:.0%}"], fontsize="small")
+        self.share_ax_.set_title(
+            f"{np.isnan(self.X).mean():.1%} of the cells are missing (dark)", fontsize="small", color=MUTED
+        )
+        for side in ("top", "right"):
+            self.share_ax_.spines[side].set_visible(False)
+
+    def _imputed(self, ax, column):
+        """Observed values on the left, imputed ones with intervals on the right, from small to large."""
+        holes = np.isnan(self.X[:, column])
+        observed = self.X[~holes, column]
+        spread = np.linspace(0.0, 0.3, len(observed))
+        ax.plot(np.random.default_rng(0).permutation(spread), observed, ".", color=MUTED, markersize=3, alpha=0.5)
+        order = np.argsort(self.filled[holes, column])
+        value, std = self.filled[holes, column][order], self.std[holes, column][order]
+        half = norm.ppf(0.5 + self.level / 2) * std
+        at = np.linspace(0.5, 1.0, len(value)) if len(value) > 1 else np.full(len(value), 0.75)
+        ax.errorbar(at, value, yerr=half, fmt="o", color=colours(2)[1], markersize=3, linewidth=0.9)
+        ax.set_xlim(-0.1, 1.1)
+        ax.set_xticks([0.15, 0.75], ["observed", "imputed"], fontsize="small", rotation=45, ha="right")
+        ax.set_title(f"{self.names[column]}\n{self.level:.0%} intervals", fontsize="small")
+
+
+def _chosen(columns, names, X):
+    """Numbers of columns; by default the two with most missing cells."""
+    if columns is None:
+        share = np.isnan(X).mean(axis=0)
+        order = np.argsort(-share, kind="stable")[:2]
+        return [int(j) for j in order if share[j] > 0]
+    found = [names.index(each) if each in names else each for each in columns]
+    for each in found:
+        if not isinstance(each, (int, np.integer)) or not 0 <= each < len(names):
+            raise ValueError(
+                f"columns holds {each!r}, which is no column; use names of {', '.join(names)}, or numbers."
+            )
+    return found

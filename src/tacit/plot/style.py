@@ -1,0 +1,58 @@
+"""What displays share: axes, colours that the colour-blind can tell apart, names of columns, rows in memory."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..source import is_streamed
+
+__all__ = ["MARKERS", "MUTED", "axes", "colours", "column_names", "memory_rows", "pyplot"]
+
+# Okabe and Ito's palette, in an order that keeps neighbours apart.
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000", "#F0E442")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+MUTED = "#767676"
+
+
+def pyplot():
+    """matplotlib.pyplot, or an error that says how to get it."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("plots need matplotlib; install it with: pip install tacit[plot]") from error
+    return pyplot
+
+
+def axes(ax, **figure):
+    """The axes given, or those of a new figure."""
+    plt = pyplot()
+    if ax is None:
+        _, ax = plt.subplots(layout="constrained", **figure)
+    return ax
+
+
+def colours(n):
+    """One colour per class: a fixed palette for up to eight, else evenly spaced on a map of growing lightness."""
+    if n <= len(PALETTE):
+        return list(PALETTE[:n])
+    pyplot()
+    from matplotlib import colormaps
+
+    return [colormaps["viridis"](value) for value in np.linspace(0.0, 0.95, n)]
+
+
+def column_names(estimator, X):
+    """Names of the columns: those seen at fit, those of a frame, or numbers."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        names = getattr(X, "columns", None)
+    if names is None or len(names) != np.shape(X)[1]:
+        names = [f"column {j}" for j in range(np.shape(X)[1])]
+    return [str(name) for name in names]
+
+
+def memory_rows(estimator, X):
+    """Rows of X as the fitted estimator sees them."""
+    check_is_fitted(estimator)
+    if is_streamed(X):
+        raise ValueError("plots show rows in memory; read the rows you want to see first.")
+    return estimator._validate(X, reset=False)
