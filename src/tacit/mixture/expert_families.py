@@ -63,7 +63,7 @@ class LinearExperts:
         residual = Y[:, None] - np.einsum("nq,kmq->nkm", Z, params.coef)
         return -0.5 * (np.log(2 * np.pi * params.variance) + residual**2 / params.variance).sum(axis=2)
 
-    def start(self, Z, Y, resp):
+    def start(self, Z, Y, resp, reach=None):
         """Least squares in every class of soft assignments, all with the noise that this leaves."""
         n_experts, shape = resp.shape[1], (Y.shape[1], Z.shape[1])
         one = self.m_step(
@@ -126,10 +126,9 @@ class LogisticExperts:
         every = log_softmax(np.einsum("nq,kcq->nkc", Z, params.coef), axis=2)
         return every[np.arange(len(Z)), :, Y[:, 0].astype(np.intp)]
 
-    def start(self, Z, Y, resp):
+    def start(self, Z, Y, resp, reach):
         """Coefficients near the best for soft assignments, times weights, of a sample of rows."""
         params = LogisticParams(np.zeros((resp.shape[1], self.n_classes, Z.shape[1])))
-        reach = np.abs(Z).max(axis=0)
         for _ in range(5):
             params = self.m_step(self.stats(params, Z, Y, resp), params, reach)
         return params

@@ -156,12 +156,13 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
 
     def _review(self, frame):
         super()._review(frame)
-        floor = 1.001 * self.noise_floor * frame.target_scale**2
-        low = (self.noise_variance_.reshape(self.n_components, -1) <= floor).any(axis=1)
+        noise = self.noise_variance_.reshape(self.n_components, -1)
+        low = noise <= 1.001 * self.noise_floor * frame.target_scale**2
         if low.any():
+            expert = int(low.any(axis=1).argmax())
             warnings.warn(
-                f"the noise of expert {low.argmax()} is at its floor, {self.noise_floor:g} of the variance of y: it passes "
-                "through its rows. Lower noise_floor if y is that precise; else use fewer experts.",
+                f"the noise variance of expert {expert} is at its floor, {noise[expert][low[expert]][0]:.3g}: it passes "
+                f"through its rows. Lower noise_floor={self.noise_floor:g} if y is that precise; else use fewer experts.",
                 UserWarning,
                 stacklevel=3,
             )

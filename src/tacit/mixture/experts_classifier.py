@@ -24,7 +24,7 @@ class MixtureOfExpertsClassifier(ClassifierMixin, ExpertsEstimator):
         Number of experts.
     gate : {"softmax", "constant"}, default="softmax"
         Whether the probabilities of the experts depend on x.
-    alpha : float, default=1e-4
+    alpha : float, default=1e-2
         Precision of a Gaussian prior on the coefficients of gate and experts, for features of mean 0 and variance 1. It
         is part of the objective and keeps them finite where classes or regions do not overlap.
     tol, max_iter, n_init, random_state, warm_start, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
@@ -59,7 +59,7 @@ class MixtureOfExpertsClassifier(ClassifierMixin, ExpertsEstimator):
         n_components=2,
         *,
         gate="softmax",
-        alpha=1e-4,
+        alpha=1e-2,
         tol=1e-6,
         max_iter=500,
         n_init=1,

@@ -3,13 +3,15 @@
 E-step: r_ik ∝ g_k(z_i) p(y_i | z_i, k)        M-step: a Newton step of the gate towards r, and each expert from its share of rows
 """
 
-from functools import reduce
+from dataclasses import replace
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from ..arrays import Arrays, record
 from ..families import responsibilities
 from ..source import OneBlock
+from .gate import grams
 from .seeds import draw, seed_responsibilities
 
 __all__ = ["ExpertsModel", "ExpertsParams", "ExpertsStats", "Frame"]
@@ -17,7 +19,7 @@ __all__ = ["ExpertsModel", "ExpertsParams", "ExpertsStats", "Frame"]
 
 @record
 class Frame(Arrays):
-    """Origin and scale of features and targets, fixed during a fit, and the largest |z| of each column."""
+    """Origin and scale of features and targets, fixed during a fit, and R with |z·h| ≤ ‖R h‖ for every row and any h."""
 
     origin: np.ndarray
     scale: np.ndarray
@@ -29,7 +31,8 @@ class Frame(Arrays):
     def identity(cls, n_features, n_targets):
         """The user's own units."""
         zero, one = np.zeros(n_features), np.ones(n_features)
-        return cls(zero, one, np.zeros(n_targets), np.ones(n_targets), np.full(n_features + 1, np.inf))
+        reach = np.full((n_features + 1, n_features + 1), np.inf)
+        return cls(zero, one, np.zeros(n_targets), np.ones(n_targets), reach)
 
     @classmethod
     def of(cls, source, n_targets, *, classes=False):
@@ -37,13 +40,27 @@ class Frame(Arrays):
         total = source.sum(lambda block: block.weight.sum())
         mean = source.sum(lambda block: block.weight @ _counted(block)) / total
         variance = source.sum(lambda block: block.weight @ (_counted(block, mean) - mean) ** 2) / total
-        reach = reduce(np.maximum, source.map(lambda block: np.abs(_counted(block, mean) - mean).max(axis=0)))
         # What rounding leaves of a constant column is no spread.
         scale = np.sqrt(np.where(variance > (1e-12 * np.abs(mean)) ** 2, variance, 1.0))
         d = len(mean) - n_targets
         if classes:
             mean[d:], scale[d:] = 0.0, 1.0
-        return cls(mean[:d], scale[:d], mean[d:], scale[d:], np.append(1.0, reach[:d] / scale[:d]))
+        frame = cls(mean[:d], scale[:d], mean[d:], scale[d:], np.zeros((d + 1, d + 1)))
+        return replace(frame, reach=frame._reach(source, total))
+
+    def _reach(self, source, total):
+        """R = ρ Lᵀ, where L Lᵀ is the second moment of z and ρ the largest ‖L⁻¹ z‖, by the Cauchy–Schwarz inequality."""
+        middle = np.append(self.origin, self.target_origin)
+
+        def features(block):
+            return self.split(_counted(block, middle))[0]
+
+        second = source.sum(lambda block: grams(features(block), block.weight[:, None])[0]) / total
+        root = np.linalg.cholesky(second + 1e-10 * np.eye(len(second)))
+        longest = max(
+            source.map(lambda block: (solve_triangular(root, features(block).T, lower=True) ** 2).sum(0).max())
+        )
+        return np.sqrt(longest) * root.T
 
     def split(self, rows):
         """Rows [x, y] as Z and Y in this frame."""
@@ -142,7 +159,8 @@ class ExpertsModel:
             view = _View(Z[:, 1:], np.eye(self.n_classes)[Y[:, 0].astype(int)] if self.n_classes else Y)
             resp = seed_responsibilities(view, sample, self.n_components, rng, "kmeans")
         resp = resp * sample.weight[:, None]
-        return ExpertsParams(self.gate.start(Z, resp), self.experts.start(Z, Y, resp), frame)
+        gate = self.gate.start(Z, resp, frame.reach)
+        return ExpertsParams(gate, self.experts.start(Z, Y, resp, frame.reach), frame)
 
     def _random_lines(self, Z, Y, sample, rng):
         """Rows assigned to the nearest of lines through a few random rows each."""

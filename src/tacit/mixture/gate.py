@@ -15,6 +15,8 @@ Bach (2010), Self-concordant analysis for logistic regression.
 """
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.spatial.distance import pdist
 from scipy.special import log_softmax, softmax
 
 from ..arrays import Arrays, record
@@ -55,12 +57,15 @@ def softmax_stats(coef, Z, counts):
 
 
 def newton_step(coef, stats, alpha, reach):
-    """Coefficients one safe Newton step on; `reach` bounds the size of each column of Z over all rows."""
+    """Coefficients one safe Newton step on; `reach` is a matrix R with |z·h| ≤ ‖R h‖ for every row and any h."""
     curvature = stats.curvature.reshape(coef.size, coef.size) + alpha * np.eye(coef.size)
-    gradient = stats.gradient - alpha * coef
-    # Least squares: without a prior, coefficients that no row can tell apart stay where they are.
-    direction = np.linalg.lstsq(curvature, gradient.ravel(), rcond=1e-12)[0].reshape(coef.shape)
-    m = float(reach @ np.ptp(direction, axis=0))
+    gradient = (stats.gradient - alpha * coef).ravel()
+    if alpha > 1e-10 * curvature.diagonal().max():
+        direction = cho_solve(cho_factor(curvature), gradient)
+    else:  # coefficients that no row can tell apart stay where they are
+        direction = np.linalg.lstsq(curvature, gradient, rcond=1e-12)[0]
+    direction = direction.reshape(coef.shape)
+    m = float(pdist(direction @ reach.T).max(initial=0.0))
     return coef + (np.log1p(m) / m if m > 0 else 1.0) * direction
 
 
@@ -74,9 +79,9 @@ class SoftmaxGate:
         """Log probabilities of the experts, (rows, experts)."""
         return log_softmax(Z @ coef.T, axis=1)
 
-    def start(self, Z, resp):
+    def start(self, Z, resp, reach):
         """Coefficients near the best for soft assignments, times weights, of a sample of rows."""
-        coef, reach = np.zeros((resp.shape[1], Z.shape[1])), np.abs(Z).max(axis=0)
+        coef = np.zeros((resp.shape[1], Z.shape[1]))
         for _ in range(5):
             coef = self.m_step(self.stats(coef, Z, resp), coef, reach)
         return coef
