@@ -2,10 +2,10 @@
 
 import argparse
 
-from . import gaussian_mixture, imputation
+from . import gaussian_mixture, imputation, student_mixture
 from .harness import measure, table
 
-JOBS = [*gaussian_mixture.JOBS, *imputation.JOBS]
+JOBS = [*gaussian_mixture.JOBS, *imputation.JOBS, *student_mixture.JOBS]
 
 
 def main():

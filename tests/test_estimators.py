@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit.impute import GaussianImputer
-from tacit.mixture import GaussianMixture
+from tacit.mixture import GaussianMixture, StudentTMixture
 
 from .zoo import gaussian_rows, with_holes
 
@@ -18,6 +18,11 @@ ESTIMATORS = [
     GaussianMixture(2, covariance_type="tied", random_state=0),
     GaussianMixture(2, covariance_type="diag", random_state=0),
     GaussianMixture(2, covariance_type="spherical", random_state=0),
+    GaussianMixture(2, covariance_type="VEV", random_state=0),
+    GaussianMixture(2, covariance_type="EVI", random_state=0),
+    StudentTMixture(),
+    StudentTMixture(2, covariance_type="VVE", df="shared", random_state=0),
+    StudentTMixture(2, covariance_type="diag", df=4.0, random_state=0),
     GaussianImputer(),
     GaussianImputer(2, add_indicator=True, random_state=0),
     GaussianImputer(sample_posterior=True, random_state=0),

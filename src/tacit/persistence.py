@@ -26,6 +26,10 @@ CLASSES = {
         "weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_", "converged_", "n_iter_",
         "lower_bound_", "lower_bounds_", "fit_", "n_features_in_", "feature_names_in_",
     )),
+    "StudentTMixture": ("tacit.mixture", (
+        "weights_", "means_", "scales_", "covariances_", "df_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_",
+        "fit_", "n_features_in_", "feature_names_in_",
+    )),
     "GaussianImputer": ("tacit.impute", (
         "mixture_", "observed_", "n_iter_", "indicator_", "n_features_in_", "feature_names_in_",
     )),

@@ -11,6 +11,7 @@ from .discrete import Bernoulli, Categorical
 from .gaussian import Gaussian
 from .structured import StructuredDense, StructuredDiagonal, StructuredSpherical
 from .structures import STRUCTURES
+from .student import StudentT
 
 GAUSSIANS: dict[str, Any] = {
     "full": FullGaussian,
@@ -41,6 +42,7 @@ __all__ = [
     "StructuredDense",
     "StructuredDiagonal",
     "StructuredSpherical",
+    "StudentT",
     "TiedGaussian",
     "responsibilities",
 ]

@@ -42,6 +42,7 @@ class Family:
     """
 
     prior: Any = None
+    maximises = True  # whether m_step is the maximum given the classes, or a step towards it that never loses
 
     def check(self, X):
         """Raise ValueError, naming the value, where X is not what this family describes."""

@@ -181,17 +181,21 @@ class Gaussian(OnePassFamily):
 
     def draw(self, params, block, resp, n_draws, rng):
         """Draws (n_draws, rows, d) of the rows from the posterior of their missing cells."""
-        n, d = block.X.shape
+        n = len(block)
         filled = np.repeat(host(block.X).astype(np.float64)[None], n_draws, axis=0)
         cumulated = np.cumsum(resp, axis=1)
         cumulated /= cumulated[:, -1:]
         classes = (rng.random((n_draws, n, 1)) > cumulated).sum(axis=2)
-        noise = rng.standard_normal((n_draws, n, d))
+        noise = self.noise(params, block, classes, rng)
         holes = block.patterns.incomplete
         kernel("draw", backend(block.X))(
             block.X, holes.rows, holes.starts, holes.missing, *params.posterior, classes, noise, filled
         )
         return filled
+
+    def noise(self, params, block, classes, rng):
+        """What draws of missing cells are made of, given a class per draw and row: (draws, rows, d)."""
+        return rng.standard_normal((*classes.shape, params.mean.shape[1]))
 
     def clip(self, covariance, scale):
         """The nearest covariances, in likelihood, with no direction below the floor.

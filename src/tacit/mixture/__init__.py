@@ -2,5 +2,6 @@
 
 from .gaussian import GaussianMixture
 from .model import MixtureModel
+from .student import StudentTMixture
 
-__all__ = ["GaussianMixture", "MixtureModel"]
+__all__ = ["GaussianMixture", "MixtureModel", "StudentTMixture"]
