@@ -9,8 +9,16 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
+from tacit.classification import GaussianBayes, NaiveBayes
 from tacit.impute import GaussianImputer
-from tacit.mixture import BayesianGaussianMixture, GaussianMixture, MixtureOfExperts, MixtureOfExpertsClassifier
+from tacit.mixture import (
+    BayesianGaussianMixture,
+    GaussianMixture,
+    Mixture,
+    MixtureOfExperts,
+    MixtureOfExpertsClassifier,
+    StudentTMixture,
+)
 
 from .zoo import gaussian_rows, with_holes
 
@@ -25,6 +33,16 @@ ESTIMATORS = [
         3, covariance_type="diag", weight_concentration_prior_type="dirichlet_distribution", random_state=0
     ),
     BayesianGaussianMixture(2, covariance_type="spherical", random_state=0),
+    GaussianMixture(2, covariance_type="VEV", random_state=0),
+    GaussianMixture(2, covariance_type="EVI", random_state=0),
+    StudentTMixture(),
+    StudentTMixture(2, covariance_type="VVE", df="shared", random_state=0),
+    StudentTMixture(2, covariance_type="diag", df=4.0, random_state=0),
+    Mixture(),
+    Mixture(2, random_state=0),
+    GaussianBayes(),
+    GaussianBayes("tied"),
+    NaiveBayes(),
     GaussianImputer(),
     GaussianImputer(2, add_indicator=True, random_state=0),
     GaussianImputer(sample_posterior=True, random_state=0),

@@ -24,6 +24,7 @@ from tacit.families import (
     Poisson,
     Product,
     SphericalGaussian,
+    StudentT,
     TiedGaussian,
 )
 from tacit.mixture import MixtureModel, VariationalMixture, VariationalPrior
@@ -39,6 +40,12 @@ def gaussian_rows(n=240, d=4, n_classes=3, seed=0):
     roots = rng.normal(size=(n_classes, d, d)) / 2 + np.eye(d)
     classes = rng.integers(n_classes, size=n)
     return means[classes] + np.einsum("nij,nj->ni", roots[classes], rng.normal(size=(n, d)))
+
+
+def heavy_rows(n=240, d=4, n_classes=3, seed=0):
+    """As `gaussian_rows`, with every seventh row thrown far by heavy-tailed noise."""
+    X, rng = gaussian_rows(n, d, n_classes, seed), np.random.default_rng(seed + 1)
+    return np.where(rng.random((n, 1)) < 0.15, 3.0 * rng.standard_t(3.0, size=(n, d)) + X, X)
 
 
 def binary_rows(n=240, d=6, seed=0):
@@ -118,6 +125,9 @@ FAMILIES = {
     "diag": (DiagonalGaussian(), gaussian_rows),
     "spherical": (SphericalGaussian(), gaussian_rows),
     **{name: (GAUSSIANS[name](), gaussian_rows) for name in STRUCTURED},
+    "student": (StudentT(), heavy_rows),
+    "student shared": (StudentT("VEV", df="shared"), heavy_rows),
+    "student fixed": (StudentT("EEE", df=4.0), heavy_rows),
     "bernoulli": (Bernoulli(), binary_rows),
     "binomial": (Binomial(10), trial_rows),
     "categorical": (Categorical(N_LEVELS), category_rows),

@@ -43,6 +43,10 @@ CLASSES = {
         "weight_concentration_prior_", "mean_precision_prior_", "mean_prior_", "degrees_of_freedom_prior_",
         "covariance_prior_", "fit_", "n_features_in_", "feature_names_in_",
     )),
+    "StudentTMixture": ("tacit.mixture", (
+        "weights_", "means_", "scales_", "covariances_", "df_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_",
+        "fit_", "n_features_in_", "feature_names_in_",
+    )),
     "GaussianImputer": ("tacit.impute", (
         "mixture_", "observed_", "n_iter_", "indicator_", "n_features_in_", "feature_names_in_",
     )),

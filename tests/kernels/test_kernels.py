@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import tacit.kernels
-from tacit.families import DiagonalGaussian, FullGaussian, TiedGaussian
+from tacit.families import DiagonalGaussian, FullGaussian, StudentT, TiedGaussian
 from tacit.kernels import EXPECT, KERNELS, MOMENTS, SCORE, kernel
 from tacit.kernels.jit import _cache_folder
 from tacit.kernels.layout import pack_strips, strip_width, unpack_strips
-from tacit.kernels.mixture import exp
+from tacit.kernels.mixture import exp, log1p
 from tacit.source import Patterns
 
 N_ROWS = 240
@@ -105,6 +105,27 @@ def conditional_cases(world):
         yield *holes_of(world), *rest
 
 
+def student_of(world):
+    """Student t parameters, light tails and heavy ones, and the shapes of their sums."""
+    df = np.geomspace(0.5, 300.0, world.n_classes)
+    params = StudentT().params(world.mean, world.covariance, world.origin, world.scale, df)
+    return params, [(), (), (), (world.d,), (world.d, world.d)]
+
+
+def student_cases(world):
+    params, shapes = student_of(world)
+    form = [value.astype(world.dtype) if isinstance(value, np.ndarray) else value for value in params.form]
+    for rows in (world.rows, world.rows[:0]):
+        for rest in passes(world, *shapes):
+            yield world.X, rows, world.origin, *form, *params.tables, *rest
+
+
+def student_conditional_cases(world):
+    params, shapes = student_of(world)
+    for rest in passes(world, *shapes):
+        yield *holes_of(world), *params.tables, *rest
+
+
 def complete_cases(world):
     resp = np.ascontiguousarray(world.rng.dirichlet(np.ones(world.n_classes), N_ROWS).T)
     for n_covariances in (0, N_ROWS):
@@ -187,6 +208,8 @@ CASES = {
     "conditional": conditional_cases,
     "complete": complete_cases,
     "draw": draw_cases,
+    "student": student_cases,
+    "student_conditional": student_conditional_cases,
 }
 
 
@@ -204,7 +227,8 @@ SHAPES = {
 @pytest.mark.parametrize(("dtype", "d", "n_classes"), [(dtype, *shape) for dtype in SHAPES for shape in SHAPES[dtype]])
 @pytest.mark.parametrize("name", KERNELS)
 def test_every_kernel_equals_its_reference(name, dtype, d, n_classes):
-    rtol = 1e-10 if dtype == "float64" or KERNELS[name] == "conditional" else 5e-5
+    exact = dtype == "float64" or KERNELS[name] == "conditional" or name == "student_conditional"
+    rtol = 1e-10 if exact else 5e-5
     for number, arguments in enumerate(CASES[name](make_world(dtype, d, n_classes))):
         copies = copy.deepcopy(arguments)
         result, expected = kernel(name)(*arguments), kernel(name, "reference")(*copies)
@@ -220,6 +244,11 @@ def test_exp_is_numpys_where_it_matters_and_zero_far_below():
     x = np.concatenate([np.linspace(-700.0, 0.0, 5001), -np.geomspace(1e-12, 1.0, 200)])
     np.testing.assert_allclose([exp(value) for value in x], np.exp(x), rtol=1e-15, atol=0.0)
     assert [exp(value) for value in (-708.0001, -745.0, -1e5, -1e300, -np.inf)] == [0.0] * 5
+
+
+def test_log1p_is_numpys_to_the_last_digits():
+    x = np.concatenate([[0.0, 1e300], np.geomspace(1e-300, 1e18, 5001), np.linspace(0.0, 10.0, 5001)])
+    np.testing.assert_allclose([log1p(value) for value in x], np.log1p(x), rtol=1e-15, atol=0.0)
 
 
 @pytest.mark.parametrize("n_classes", [1, 4])

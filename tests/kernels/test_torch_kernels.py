@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.families import Categorical, DiagonalGaussian, FullGaussian, TiedGaussian
+from tacit.families import Categorical, DiagonalGaussian, FullGaussian, StudentT, TiedGaussian
 from tacit.kernels import EXPECT, KERNELS, MOMENTS, SCORE, backend, kernel
 from tacit.source import Block, Patterns
 
@@ -58,6 +58,32 @@ def test_full(d, mode, dtype, device):
     # A part of the rows, in any order.
     part = np.random.default_rng(0).permutation(len(X))[:150]
     compare("full", X, (part, *arguments[1:]), MODES[mode], [(3,), (3, d), (3, d, d)], device)
+
+
+def student_shapes(d):
+    return [(3,), (3,), (3,), (3, d), (3, d, d)]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("d", [1, 4, 33, 97])
+def test_student(d, mode, device):
+    X = gaussian_rows(400, d)
+    params, patterns = gaussian_case(StudentT(floor=1e-2), X)
+    for rows in (patterns.rows, np.random.default_rng(0).permutation(len(X))[:150]):
+        arguments = rows, params.origin, *params.form, *params.tables
+        compare("student", X, arguments, MODES[mode], student_shapes(d), device)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("mode", MODES)
+def test_student_rows_with_holes(mode, device):
+    X = with_holes(gaussian_rows(400, 5), 0.4)
+    X[7] = np.nan
+    params, patterns = gaussian_case(StudentT(), X)
+    holes = patterns.incomplete
+    arguments = holes.rows, holes.starts, holes.missing, *params.posterior, *params.tables
+    compare("student_conditional", X, arguments, MODES[mode], student_shapes(5), device)
 
 
 @pytest.mark.parametrize("device", DEVICES)

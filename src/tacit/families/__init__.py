@@ -18,6 +18,7 @@ from .product import Product
 from .proportions import Beta, Dirichlet
 from .structured import StructuredDense, StructuredDiagonal, StructuredSpherical
 from .structures import STRUCTURES
+from .student import StudentT
 
 GAUSSIANS: dict[str, Any] = {
     "full": FullGaussian,
@@ -84,6 +85,7 @@ __all__ = [
     "StructuredDense",
     "StructuredDiagonal",
     "StructuredSpherical",
+    "StudentT",
     "TiedGaussian",
     "default_prior",
     "responsibilities",

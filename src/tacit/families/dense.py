@@ -13,7 +13,7 @@ from ..kernels.layout import pack_strips, strip_width
 from .base import occupied
 from .gaussian import LOG_2PI, Gaussian, GaussianParams, invert_triangle
 
-__all__ = ["DenseStats", "FullGaussian", "FullParams", "TiedGaussian", "class_means"]
+__all__ = ["DenseStats", "FullGaussian", "FullParams", "TiedGaussian", "about_origin", "class_means"]
 
 
 @record
@@ -134,12 +134,14 @@ class DenseGaussian(Gaussian):
         loglik = kernel("conditional", backend(block.X))(
             block.X, holes.rows, holes.starts, holes.missing, *params.posterior, *rest, s0, s1, s2
         )
-        # The kernel's moments are about the class means, where they are small; carried to the origin they add up.
-        shift = params.shift
-        cross = shift[:, :, None] * s1[:, None, :]
-        outer = shift[:, :, None] * shift[:, None, :]
-        s2 += cross + cross.transpose(0, 2, 1) + s0[:, None, None] * outer
-        return loglik, DenseStats(s0, s1 + s0[:, None] * shift, s2)
+        return loglik, DenseStats(*about_origin(params.shift, s0, s1, s2))
+
+
+def about_origin(shift, s0, s1, s2):
+    """Moments about class means, where kernels keep them small, carried to the origin, where they add up."""
+    cross = shift[:, :, None] * s1[:, None, :]
+    outer = shift[:, :, None] * shift[:, None, :]
+    return s0, s1 + s0[:, None] * shift, s2 + cross + cross.transpose(0, 2, 1) + s0[:, None, None] * outer
 
 
 def class_means(stats, params):

@@ -208,10 +208,10 @@ class Gaussian(OnePassFamily):
 
     def draw(self, params, block, resp, n_draws, rng):
         """Draws (n_draws, rows, d) of the rows from the posterior of their missing cells."""
-        n, d = block.X.shape
+        len(block)
         filled = np.repeat(host(block.X).astype(np.float64)[None], n_draws, axis=0)
         classes = draw_classes(resp, n_draws, rng)
-        noise = rng.standard_normal((n_draws, n, d))
+        noise = self.noise(params, block, classes, rng)
         holes = block.patterns.incomplete
         kernel("draw", backend(block.X))(
             block.X, holes.rows, holes.starts, holes.missing, *params.posterior, classes, noise, filled
@@ -233,6 +233,10 @@ class Gaussian(OnePassFamily):
         total = np.einsum("k,kij->ij", weight, params.dense) + (shift * weight[:, None]).T @ shift
         narrow, whole = (np.linalg.eigvalsh(each / (root[:, None] * root)).min() for each in (params.dense, total))
         return bool(narrow <= least < whole)
+
+    def noise(self, params, block, classes, rng):
+        """What draws of missing cells are made of, given a class per draw and row: (draws, rows, d)."""
+        return rng.standard_normal((*classes.shape, params.mean.shape[1]))
 
     def clip(self, covariance, scale):
         """The nearest covariances, in likelihood, with no direction below the floor.

@@ -30,6 +30,8 @@ KERNELS = {
     "conditional": "conditional",
     "complete": "conditional",
     "draw": "conditional",
+    "student": "student",
+    "student_conditional": "student",
 }
 
 SCORE, MOMENTS, EXPECT = 0, 1, 2

@@ -117,10 +117,13 @@ def split_cells(missing, pattern, lost, seen):
 
 
 @jit
-def condition(X, rows, missing, bounds, mean, precision, covariance, log_det, deviation, spread, log_prob, work):
+def condition(
+    X, rows, missing, bounds, mean, precision, covariance, log_det, deviation, spread, square, log_dets, work
+):
     """Condition one class on the observed cells of a batch.
 
-    Fills deviation (rows, d) with E[x | x_O] − μ, spread (segments, m·m) with C and log_prob with the observed density.
+    Fills deviation (rows, d) with E[x | x_O] − μ, spread (segments, m·m) with C, square (rows) with the squared distance of
+    the observed cells and log_dets (segments) with log|Σ_OO|.
     """
     d = mean.size
     lost = np.empty(d + 1, np.int64)
@@ -142,12 +145,12 @@ def condition(X, rows, missing, bounds, mean, precision, covariance, log_det, de
             for a in range(m):
                 for b in range(m):
                     A[a, b] = precision[lost[a], lost[b]]
-            constant = log_det + invert(A, m) + o * LOG_2PI
+            log_dets[s] = log_det + invert(A, m)
             for a in range(m):
                 for b in range(m):
                     C[a, b] = A[a, b]
             for i in range(bounds[s, 0], bounds[s, 1]):
-                q = constant
+                q = 0.0
                 for b in range(o):
                     q += deviation[i, seen[b]] * u[i, seen[b]]
                 for a in range(m):
@@ -156,12 +159,12 @@ def condition(X, rows, missing, bounds, mean, precision, covariance, log_det, de
                         t += A[a, b] * u[i, lost[b]]
                     deviation[i, lost[a]] = -t
                     q -= t * u[i, lost[a]]
-                log_prob[i] = -0.5 * q
+                square[i] = q
         else:
             for a in range(o):
                 for b in range(o):
                     A[a, b] = covariance[seen[a], seen[b]]
-            constant = invert(A, o) + o * LOG_2PI
+            log_dets[s] = invert(A, o)
             for a in range(m):
                 for b in range(o):
                     t = 0.0
@@ -176,7 +179,7 @@ def condition(X, rows, missing, bounds, mean, precision, covariance, log_det, de
                     C[a, b] = t
                     C[b, a] = t
             for i in range(bounds[s, 0], bounds[s, 1]):
-                q = constant
+                q = 0.0
                 for a in range(o):
                     t = 0.0
                     for b in range(o):
@@ -187,7 +190,7 @@ def condition(X, rows, missing, bounds, mean, precision, covariance, log_det, de
                     for b in range(o):
                         t += gain[a, b] * deviation[i, seen[b]]
                     deviation[i, lost[a]] = t
-                log_prob[i] = -0.5 * q
+                square[i] = q
 
 
 @jit
@@ -227,11 +230,7 @@ def conditional(
     n_classes, d = mean.shape
     work = workspace(n_classes, d)
     joint = np.empty((n_classes, BATCH))
-    evidence = np.empty(BATCH)
-    weighted = np.empty((BATCH, d))
-    square = np.empty((d, d))
-    lost = np.empty(d + 1, np.int64)
-    seen = np.empty(d + 1, np.int64)
+    log_dets = np.empty(BATCH)
     loglik = 0.0
     start = 0
     while start < rows.size:
@@ -242,38 +241,76 @@ def conditional(
         for k in range(n_classes):
             condition(
                 X, batch, missing, bounds, mean[k], precision[k], covariance[k], log_det[k],
-                deviation[k], spread[k], joint[k], work,
+                deviation[k], spread[k], joint[k], log_dets, work,
             )  # fmt: skip
-        if mode == EXPECT:
-            loglik += normalise(joint[:, :n], log_weight, weight[batch], labels[batch], evidence)
-        else:
-            for k in range(n_classes):
-                for i in range(n):
-                    if mode == MOMENTS:
-                        joint[k, i] = out[k, batch[i]]
-                    else:
-                        out[k, batch[i]] = joint[k, i]
-        start = end
-        if mode == SCORE:
-            continue
-        for k in range(n_classes):
-            r = joint[k]
-            for i in range(n):
-                s0[k] += r[i]
-                for j in range(d):
-                    weighted[i, j] = r[i] * deviation[k, i, j]
-                    s1[k, j] += weighted[i, j]
-            np.dot(weighted[:n].T, deviation[k], square)
-            s2[k] += square
             for s in range(bounds.shape[0]):
-                m = split_cells(missing, bounds[s, 2], lost, seen)
-                total = 0.0
+                constant = log_dets[s] + n_observed(missing, bounds[s, 2]) * LOG_2PI
                 for i in range(bounds[s, 0], bounds[s, 1]):
-                    total += r[i]
-                for a in range(m):
-                    for b in range(m):
-                        s2[k, lost[a], lost[b]] += total * spread[k, s, a * m + b]
+                    joint[k, i] = -0.5 * (joint[k, i] + constant)
+        loglik += settle(joint[:, :n], batch, mode, log_weight, weight, labels, out)
+        start = end
+        if mode != SCORE:
+            for k in range(n_classes):
+                r = joint[k, :n]
+                s0[k] += add_first(r, deviation[k], work, s1[k], s2[k])
+                add_spread(r, missing, bounds, spread[k], s2[k])
     return loglik
+
+
+@jit
+def n_observed(missing, pattern):
+    """How many cells of a pattern are there."""
+    seen = 0
+    for j in range(missing.shape[1]):
+        seen += 1 - int(missing[pattern, j])
+    return seen
+
+
+@jit
+def settle(joint, batch, mode, log_weight, weight, labels, out):
+    """What a mode does with a batch's log densities, which become responsibilities unless the mode is SCORE."""
+    n_classes, n = joint.shape
+    if mode == EXPECT:
+        return normalise(joint, log_weight, weight[batch], labels[batch], np.empty(n))
+    for k in range(n_classes):
+        for i in range(n):
+            if mode == MOMENTS:
+                joint[k, i] = out[k, batch[i]]
+            else:
+                out[k, batch[i]] = joint[k, i]
+    return 0.0
+
+
+@jit
+def add_first(r, deviation, work, s1, s2):
+    """Add Σ r z and Σ r z zᵀ of a batch and a class to s1 and s2; return Σ r."""
+    n, d = deviation.shape
+    weighted = work[1][: n * d].reshape(n, d)
+    total = 0.0
+    for i in range(n):
+        total += r[i]
+        for j in range(d):
+            weighted[i, j] = r[i] * deviation[i, j]
+            s1[j] += weighted[i, j]
+    np.dot(weighted.T, deviation, work[0])
+    s2 += work[0]
+    return total
+
+
+@jit
+def add_spread(r, missing, bounds, spread, s2):
+    """Add Σ r C of a batch and a class to s2."""
+    d = missing.shape[1]
+    lost = np.empty(d + 1, np.int64)
+    seen = np.empty(d + 1, np.int64)
+    for s in range(bounds.shape[0]):
+        m = split_cells(missing, bounds[s, 2], lost, seen)
+        total = 0.0
+        for i in range(bounds[s, 0], bounds[s, 1]):
+            total += r[i]
+        for a in range(m):
+            for b in range(m):
+                s2[lost[a], lost[b]] += total * spread[s, a * m + b]
 
 
 @jit
@@ -293,7 +330,7 @@ def complete(X, rows, starts, missing, mean, precision, covariance, log_det, res
         for k in range(n_classes):
             condition(
                 X, batch, missing, bounds, mean[k], precision[k], covariance[k], log_det[k],
-                deviation[k], spread[k], ignored, work,
+                deviation[k], spread[k], ignored, ignored, work,
             )  # fmt: skip
         for s in range(bounds.shape[0]):
             m = split_cells(missing, bounds[s, 2], lost, seen)
@@ -334,7 +371,7 @@ def draw(X, rows, starts, missing, mean, precision, covariance, log_det, classes
         for k in range(n_classes):
             condition(
                 X, batch, missing, bounds, mean[k], precision[k], covariance[k], log_det[k],
-                deviation[k], spread[k], ignored, work,
+                deviation[k], spread[k], ignored, ignored, work,
             )  # fmt: skip
         for s in range(bounds.shape[0]):
             m = split_cells(missing, bounds[s, 2], lost, seen)

@@ -76,19 +76,20 @@ def settle(joint, rows, start, mode, log_weight, weight, labels, out, r):
 
 
 @jit
+def workspace(d, n_classes, width, dtype):
+    """Scratch for one tile: features, a product and its factor, log densities, responsibilities, and sums over features."""
+    p = 1 + d + (d * (d + 1) // 2 if d <= PACKED else 0)
+    product = np.empty(max(min(n_classes, GROUP // (width * TILE)), 1) * width * max(d, TILE), dtype)
+    joint, r = np.empty(n_classes * TILE), np.empty((TILE, n_classes), dtype)
+    part, total = np.empty((p, n_classes), dtype), np.zeros((p, n_classes))
+    return np.empty(p * TILE, dtype), product, np.empty(product.size, dtype), joint, r, part, total
+
+
+@jit
 def full(X, rows, origin, strips, shift, constant, width, mode, log_weight, weight, labels, out, s0, s1, s2):
     """Classes with their own covariances; `shift` is (μ − o)P, `constant` the log normaliser."""
-    d = X.shape[1]
-    n_classes = shift.shape[0]
-    packed = d <= PACKED
-    p = 1 + d + (d * (d + 1) // 2 if packed else 0)
-    flat = np.empty(p * TILE, X.dtype)
-    product = np.empty(max(min(n_classes, GROUP // (width * TILE)), 1) * width * max(d, TILE), X.dtype)
-    weighted = np.empty(product.size, X.dtype)
-    joint = np.empty(n_classes * TILE)
-    r = np.empty((TILE, n_classes), X.dtype)
-    part = np.empty((p, n_classes), X.dtype)
-    total = np.zeros((p, n_classes))
+    n_classes, d = shift.shape
+    flat, product, weighted, joint, r, part, total = workspace(d, n_classes, width, X.dtype)
     loglik = 0.0
     for start in range(0, rows.size, TILE):
         x = load(X, rows, start, flat, origin)
@@ -97,23 +98,30 @@ def full(X, rows, origin, strips, shift, constant, width, mode, log_weight, weig
         if mode != MOMENTS:
             score_full(x, strips, shift, constant, width, product, log_prob)
         loglik += settle(log_prob, rows, start, mode, log_weight, weight, labels, out, r)
-        if mode == SCORE:
-            continue
-        features = flat[: p * m].reshape(p, m)
-        features[d] = 1.0
-        if packed:
-            at = d + 1
-            for j in range(d):
-                for h in range(j + 1):
-                    multiply(x[j], x[h], features[at])
-                    at += 1
-        else:
-            add_strips(x, r[:m].T, weighted, product, s2)
-        np.dot(features, r[:m], part)
-        total += part
+        if mode != SCORE:
+            add_moments(x, flat, r[:m], weighted, product, part, total, s2)
     if mode != SCORE:
-        unpack_moments(total, packed, s0, s1, s2)
+        unpack_moments(total, d <= PACKED, s0, s1, s2)
     return loglik
+
+
+@jit
+def add_moments(x, flat, r, weighted, product, part, total, s2):
+    """Add Σ r [x, 1, x_j x_h …] of a tile to `total`, which lacks the pairs where there are too many; they go to s2."""
+    d, m = x.shape
+    p = total.shape[0]
+    features = flat[: p * m].reshape(p, m)
+    features[d] = 1.0
+    if p > d + 1:
+        at = d + 1
+        for j in range(d):
+            for h in range(j + 1):
+                multiply(x[j], x[h], features[at])
+                at += 1
+    else:
+        add_strips(x, r.T, weighted, product, s2)
+    np.dot(features, r, part)
+    total += part
 
 
 @jit

@@ -1,4 +1,4 @@
-"""Responsibilities: r_ik = w_i π_k p(x_i|k) / Σ_j π_j p(x_i|j), and the log of that sum."""
+"""Responsibilities: r_ik = w_i π_k p(x_i|k) / Σ_j π_j p(x_i|j), the log of that sum, and quick exp and log1p for them."""
 
 import math
 
@@ -33,6 +33,36 @@ def exp(x):
     p = p * r + 1.0
     power = np.int64((np.float64(shifted).view(np.int64) + 1023) << 52).view(np.float64)
     return p * power if x > -708.0 else 0.0
+
+
+ROOT_HALF = np.int64(0x3FE6A09E667F3BCD)  # the bits of √½
+EXPONENT = np.int64(-(1 << 52))
+WHOLE = np.int64(0x4330000000000000)  # the bits of 2⁵²: a small integer added to them is added to the number
+
+
+@jit
+def log1p(t):
+    """Logarithm of 1 + t for t ≥ 0 by a series, to 1e-15 of its value."""
+    y = 1.0 + t
+    bits = np.float64(y).view(np.int64)
+    above = bits - ROOT_HALF
+    power = np.int64((above >> 52) | WHOLE).view(np.float64) - 4503599627370496.0
+    m = np.int64(bits - (above & EXPONENT)).view(np.float64)  # from √½ to √2
+    s = (m - 1.0) / (m + 1.0)
+    z = s * s
+    p = 2.0 / 21.0
+    p = p * z + 2.0 / 19.0
+    p = p * z + 2.0 / 17.0
+    p = p * z + 2.0 / 15.0
+    p = p * z + 2.0 / 13.0
+    p = p * z + 2.0 / 11.0
+    p = p * z + 2.0 / 9.0
+    p = p * z + 2.0 / 7.0
+    p = p * z + 2.0 / 5.0
+    p = p * z + 2.0 / 3.0
+    # 1 + t was rounded: what it lost is added where it matters.
+    lost = (t - (y - 1.0)) / y
+    return power * LN2_HIGH + (power * LN2_LOW + lost + s * z * p + 2.0 * s)
 
 
 @jit

@@ -70,7 +70,7 @@ def diag(X, rows, origin, scale, shift, constant, complete, mode, log_weight, we
 
 
 def _condition(x, mean, covariance):
-    """Posterior of a row given its observed cells: mean, covariance, log density of what is observed."""
+    """Posterior of a row given its observed cells: mean, covariance, their squared distance and log determinant."""
     m, o = np.isnan(x), ~np.isnan(x)
     inverse = np.linalg.inv(covariance[np.ix_(o, o)])
     residual = x[o] - mean[o]
@@ -78,19 +78,19 @@ def _condition(x, mean, covariance):
     filled, spread = x.copy(), np.zeros_like(covariance)
     filled[m] = mean[m] + gain @ residual
     spread[np.ix_(m, m)] = covariance[np.ix_(m, m)] - gain @ covariance[np.ix_(o, m)]
-    log_det = np.linalg.slogdet(covariance[np.ix_(o, o)])[1]
-    return filled, spread, -0.5 * (residual @ inverse @ residual + log_det + o.sum() * LOG_2PI)
+    return filled, spread, residual @ inverse @ residual, np.linalg.slogdet(covariance[np.ix_(o, o)])[1]
 
 
 def conditional(
     X, rows, starts, missing, mean, precision, covariance, log_det, mode, log_weight, weight, labels, out, s0, s1, s2
 ):
     posterior = [[_condition(X[i].astype(np.float64), m, C) for i in rows] for m, C in zip(mean, covariance)]
-    log_prob = np.array([[p[2] for p in row] for row in posterior])
+    n_seen = (~np.isnan(X[rows])).sum(axis=1)
+    log_prob = np.array([[-0.5 * (p[2] + p[3] + o * LOG_2PI) for p, o in zip(row, n_seen)] for row in posterior])
     r, loglik = _settle(log_prob, rows, mode, log_weight, weight, labels, out)
     if r is not None:
         for k, row in enumerate(posterior):
-            for i, (filled, spread, _) in enumerate(row):
+            for i, (filled, spread, *_) in enumerate(row):
                 z = filled - mean[k]
                 s0[k] += r[k, i]
                 s1[k] += r[k, i] * z
@@ -98,10 +98,55 @@ def conditional(
     return loglik
 
 
+def _tails(square, df, n_cells, constant, log_scale):
+    """Log density up to a determinant, E[u] and E[log u] of squared distances (classes, rows) on so many cells."""
+    power = df[:, None] + n_cells
+    log_y = np.log1p(square / df[:, None])
+    return constant[:, n_cells] - 0.5 * power * log_y, power / (df[:, None] + square), log_scale[:, n_cells] - log_y
+
+
+def student(
+    X, rows, origin, strips, shift, log_root, width, df, constant, log_scale,
+    mode, log_weight, weight, labels, out, count, log_u, s0, s1, s2,
+):  # fmt: skip
+    x = X[rows].astype(np.float64) - origin
+    triangles = unpack_strips(strips, len(shift), X.shape[1], width)
+    square = np.array([((x @ P - b) ** 2).sum(axis=1) for P, b in zip(triangles, shift)])
+    log_prob, u, logs = _tails(square, df, np.full(len(rows), X.shape[1]), constant, log_scale)
+    r, loglik = _settle(log_prob + log_root[:, None], rows, mode, log_weight, weight, labels, out)
+    if r is not None:
+        count += r.sum(axis=1)
+        log_u += (r * logs).sum(axis=1)
+        s0 += (r * u).sum(axis=1)
+        s1 += (r * u) @ x
+        s2 += np.einsum("kn,ni,nj->kij", r * u, x, x)
+    return loglik
+
+
+def student_conditional(
+    X, rows, starts, missing, mean, precision, covariance, log_det, df, constant, log_scale,
+    mode, log_weight, weight, labels, out, count, log_u, s0, s1, s2,
+):  # fmt: skip
+    posterior = [[_condition(X[i].astype(np.float64), m, C) for i in rows] for m, C in zip(mean, covariance)]
+    square, dets = (np.array([[p[j] for p in row] for row in posterior]).reshape(len(mean), len(rows)) for j in (2, 3))
+    log_prob, u, logs = _tails(square, df, (~np.isnan(X[rows])).sum(axis=1), constant, log_scale)
+    r, loglik = _settle(log_prob - 0.5 * dets, rows, mode, log_weight, weight, labels, out)
+    if r is not None:
+        count += r.sum(axis=1)
+        log_u += (r * logs).sum(axis=1)
+        s0 += (r * u).sum(axis=1)
+        for k, row in enumerate(posterior):
+            for i, (filled, spread, *_) in enumerate(row):
+                z = filled - mean[k]
+                s1[k] += r[k, i] * u[k, i] * z
+                s2[k] += r[k, i] * (u[k, i] * np.outer(z, z) + spread)
+    return loglik
+
+
 def complete(X, rows, starts, missing, mean, precision, covariance, log_det, resp, filled, cov):
     for i in rows:
         x = X[i].astype(np.float64)
-        means, spreads, _ = zip(*[_condition(x, m, C) for m, C in zip(mean, covariance)])
+        means, spreads, *_ = zip(*[_condition(x, m, C) for m, C in zip(mean, covariance)])
         filled[i] = np.where(np.isnan(x), resp[:, i] @ np.array(means), x)
         if len(cov):
             d = np.array(means) - filled[i]
@@ -113,7 +158,7 @@ def draw(X, rows, starts, missing, mean, precision, covariance, log_det, classes
         x = X[i].astype(np.float64)
         m = np.isnan(x)
         for t, k in enumerate(classes[:, i]):
-            means, spread, _ = _condition(x, mean[k], covariance[k])
+            means, spread, *_ = _condition(x, mean[k], covariance[k])
             filled[t, i, m] = means[m] + np.linalg.cholesky(spread[np.ix_(m, m)]) @ noise[t, i, m]
 
 

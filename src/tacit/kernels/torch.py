@@ -14,8 +14,8 @@ import torch
 from . import MOMENTS, SCORE
 from .layout import unpack_strips
 from .torch_cells import features, log_choose, log_rising, rising_slope, row_sums
-from .torch_conditional import complete, conditional, draw
-from .torch_pass import Pass, budget, fused, put, soften
+from .torch_conditional import complete, conditional, draw, student_conditional
+from .torch_pass import Pass, Tails, budget, fused, put, soften
 
 __all__ = [
     "complete",
@@ -33,6 +33,8 @@ __all__ = [
     "rising_slope",
     "row_sums",
     "scatter",
+    "student",
+    "student_conditional",
     "tied",
 ]
 
@@ -75,24 +77,49 @@ def pair_coefficients(triangles, shift, constant):
 def full(X, rows, origin, strips, shift, constant, width, mode, log_weight, weight, labels, out, s0, s1, s2):
     """Classes with their own covariances; `shift` is (μ − o)P, `constant` the log normaliser."""
     run = Pass(X, rows, mode, log_weight, weight, labels, out)
+    return dense(run, origin, strips, shift, constant, width, None, s0, s1, s2)
+
+
+def student(
+    X, rows, origin, strips, shift, log_root, width, df, constant, log_scale,
+    mode, log_weight, weight, labels, out, count, log_u, s0, s1, s2,
+):  # fmt: skip
+    """As `full` for Student t classes; `log_root` is log|P|."""
+    run, tails = Pass(X, rows, mode, log_weight, weight, labels, out), Tails(X.device, df, constant, log_scale)
+    loglik = dense(run, origin, strips, shift, log_root, width, tails, s0, s1, s2)
+    if mode != SCORE:
+        tails.finish(count, log_u)
+    return loglik
+
+
+def dense(run, origin, strips, shift, constant, width, tails, s0, s1, s2):
+    """The pass of `full`, or of `student` where `tails` are given."""
     n_classes, d = shift.shape
     exact = d > PACKED or (shift**2).sum(axis=1).max() > CANCELLED
-    origin, strips, shift, constant = (put(value, X.device) for value in (origin, strips, shift, constant))
+    origin, strips, shift, constant = (put(value, run.device) for value in (origin, strips, shift, constant))
     triangles = unpack_strips(strips, n_classes, d, width, strips.new_zeros)
-    score = whitened(triangles, shift, constant) if exact else None
-    if d > PACKED:
-        total, square = wide(run, origin, n_classes, score)
+    base = constant if tails is None else torch.zeros_like(constant)
+    eta = None if d > PACKED else pair_coefficients(triangles, shift, base)
+    score = whitened(triangles, shift, base) if exact else None
+    if tails is not None:
+        score = heavier(score or (lambda x, phi, at: phi.T @ eta), tails, d, constant)
+    if eta is None:
+        total, square = wide(run, origin, n_classes, score, tails)
     else:
-        eta = pair_coefficients(triangles, shift, constant)
-        total = run.products(origin, pairs, len(eta), eta, score)
-        j, h = torch.tril_indices(d, d, device=X.device)
+        total = run.products(origin, pairs, len(eta), eta, score, tails)
+        j, h = torch.tril_indices(d, d, device=run.device)
         square = torch.empty_like(triangles)
         square[:, j, h] = square[:, h, j] = total[d + 1 :].T
-    if mode != SCORE:
+    if run.mode != SCORE:
         s0 += total[d].cpu().numpy()
         s1 += total[:d].T.cpu().numpy()
         s2 += square.cpu().numpy()
     return run.finish()
+
+
+def heavier(score, tails, d, constant):
+    """A scorer of Student t rows from one that gives −½ δ."""
+    return lambda x, phi, at: tails.score(score(x, phi, at).mul_(-2.0).clamp_min_(0.0), d) + constant
 
 
 def whitened(P, b, c):
@@ -110,16 +137,17 @@ def whitened(P, b, c):
     return score
 
 
-def wide(run, origin, n_classes, score):
+def wide(run, origin, n_classes, score, tails):
     """Σ r [x, 1] and Σ r x xᵀ of rows of many columns, class by class: all pairs at once would not fit."""
     d = len(origin)
     second = torch.zeros((n_classes, d, d), dtype=torch.float64, device=run.device)
     first = torch.zeros((d + 1, n_classes), dtype=torch.float64, device=run.device)
     for at in run.chunks(2 * d + n_classes):
         x = run.cells(at, origin)
-        r = run.settle(None if run.mode == MOMENTS else score(x, None, at), at)
+        r = run.settle(None if run.mode == MOMENTS and tails is None else score(x, None, at), at)
         if r is None:
             continue
+        r = r if tails is None else tails.weigh(r)
         first.addmm_(with_one(x), r)
         for k in range(n_classes):
             second[k].addmm_(x * r[:, k], x.T)

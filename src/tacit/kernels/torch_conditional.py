@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from . import SCORE
-from .torch_pass import Pass, budget, kept, put
+from .torch_pass import Pass, Tails, budget, kept, put
 
 __all__ = ["complete", "conditional", "draw"]
 
@@ -94,7 +94,13 @@ class Batch:
     lost: torch.Tensor
     deviation: torch.Tensor
     spread: torch.Tensor
-    log_prob: torch.Tensor
+    log_det: torch.Tensor
+    square: torch.Tensor
+
+    @property
+    def n_seen(self):
+        """How many cells of every row are observed."""
+        return self.cells.shape[1] - self.lost.shape[1]
 
     def of_rows(self, values):
         """What is held per run, (classes, runs, …), for each row."""
@@ -122,7 +128,7 @@ class Posterior:
                 yield self.condition(group, rows, runs)
 
     def condition(self, group, rows, runs):
-        """E[x | x_O] − μ, C and the observed log density of some rows, which are whole runs."""
+        """E[x | x_O] − μ, C, log|Σ_OO| and the squared distance of some rows, which are whole runs."""
         device, at, local = self.X.device, group.rows[rows], group.run[rows] - runs.start
         lost, lengths = group.lost[runs], group.lengths[runs]
         x = self.X[at].double()
@@ -134,14 +140,13 @@ class Posterior:
         inverse = torch.linalg.solve_triangular(lower, unit, upper=False)
         spread = inverse.mT @ inverse
         log_det = self.log_det[:, None] + 2.0 * lower.diagonal(dim1=-2, dim2=-1).log().sum(dim=-1)
-        batch = Batch(at, local, lengths, x, lost, z, spread, log_det)
+        batch = Batch(at, local, lengths, x, lost, z, spread, log_det, (z * u).sum(dim=2))
         u_lost = batch.columns(u)
         # Elementwise: as matrix products these are too small to be quick.
         t = (batch.of_rows(spread) * u_lost[..., None, :]).sum(dim=-1)
-        square = (z * u).sum(dim=2) - (u_lost * t).sum(dim=2)
-        log_prob = -0.5 * (square + batch.of_rows(log_det) + (x.shape[1] - lost.shape[1]) * LOG_2PI)
+        batch.square.sub_((u_lost * t).sum(dim=2))
         z.scatter_(2, lost[local].expand_as(t), -t)
-        return Batch(at, local, lengths, x, lost, z, spread, log_prob)
+        return batch
 
 
 def conditional(
@@ -149,16 +154,39 @@ def conditional(
 ):
     """One pass over rows with missing cells; expected moments are about each class's mean."""
     run = Pass(X, None, mode, log_weight, weight, labels, out)
-    first, second, third = (torch.as_tensor(np.zeros_like(s), device=X.device) for s in (s0, s1, s2))
-    for batch in Posterior(X, rows, starts, missing, mean, precision, log_det):
-        r = run.settle(batch.log_prob.T.contiguous(), batch.at)
-        if mode == SCORE:
+    return posterior_pass(run, Posterior(X, rows, starts, missing, mean, precision, log_det), None, s0, s1, s2)
+
+
+def student_conditional(
+    X, rows, starts, missing, mean, precision, covariance, log_det, df, constant, log_scale,
+    mode, log_weight, weight, labels, out, count, log_u, s0, s1, s2,
+):  # fmt: skip
+    """As `conditional` for Student t classes."""
+    run, tails = Pass(X, None, mode, log_weight, weight, labels, out), Tails(X.device, df, constant, log_scale)
+    loglik = posterior_pass(run, Posterior(X, rows, starts, missing, mean, precision, log_det), tails, s0, s1, s2)
+    if mode != SCORE:
+        tails.finish(count, log_u)
+    return loglik
+
+
+def posterior_pass(run, posterior, tails, s0, s1, s2):
+    """The pass of `conditional`, or of `student_conditional` where `tails` are given."""
+    first, second, third = (torch.as_tensor(np.zeros_like(s), device=run.device) for s in (s0, s1, s2))
+    for batch in posterior:
+        log_det = 0.5 * batch.of_rows(batch.log_det).T
+        if tails is None:
+            log_prob = -0.5 * (batch.square.T + batch.n_seen * LOG_2PI) - log_det
+        else:
+            log_prob = tails.score(batch.square.T.clamp_min(0.0), batch.n_seen) - log_det
+        r = run.settle(log_prob.contiguous(), batch.at)
+        if r is None:
             continue
-        weighted = r.T[:, :, None] * batch.deviation
-        first += r.sum(dim=0)
+        r_u = r if tails is None else tails.weigh(r)
+        weighted = r_u.T[:, :, None] * batch.deviation
+        first += r_u.sum(dim=0)
         second += weighted.sum(dim=1)
         third += weighted.mT @ batch.deviation
-        third += spread_moments(batch, r, X.shape[1])
+        third += spread_moments(batch, r, s2.shape[1])
     s0 += first.cpu().numpy()
     s1 += second.cpu().numpy()
     s2 += third.cpu().numpy()

@@ -10,7 +10,7 @@ import torch
 
 from . import EXPECT, MOMENTS, SCORE
 
-__all__ = ["Pass", "budget", "fused", "kept", "put", "soften"]
+__all__ = ["Pass", "Tails", "budget", "fused", "kept", "put", "soften"]
 
 CPU_BUDGET = 1 << 25
 GPU_BUDGET = 1 << 30
@@ -114,8 +114,11 @@ class Pass:
             self.given[:] = self.out.cpu().numpy()
         return float(self.loglik)
 
-    def products(self, origin, features, n_features, coefficient, score=None):
-        """Σ r T(x) (features, classes) on the device, scoring by T(x)·coefficient or, where given, by score(x, T, rows)."""
+    def products(self, origin, features, n_features, coefficient, score=None, tails=None):
+        """Σ r T(x) (features, classes) on the device, scoring by T(x)·coefficient or, where given, by score(x, T, rows).
+
+        With `tails`, responsibilities are weighted by what was scored, so rows are scored in every mode.
+        """
         coefficient = put(coefficient, self.device)
         n_classes = coefficient.shape[1]
         total = torch.zeros((n_features, n_classes), dtype=torch.float64, device=self.device)
@@ -123,9 +126,38 @@ class Pass:
             x = self.cells(at, origin)
             phi = features(x)
             log_prob = None
-            if self.mode != MOMENTS:
+            if self.mode != MOMENTS or tails is not None:
                 log_prob = phi.T @ coefficient if score is None else score(x, phi, at)
             r = self.settle(log_prob, at)
             if r is not None:
-                total.addmm_(phi, r)
+                total.addmm_(phi, r if tails is None else tails.weigh(r))
         return total
+
+
+class Tails:
+    """Student t rows from squared distances δ: log densities, then weights r E[u] for the moments.
+
+    log t = c(ν, o) − ½ (ν + o) log(1 + δ/ν),    E[u] = (ν + o) / (ν + δ),    E[log u] = ψ((ν + o)/2) − log(ν/2) − log(1 + δ/ν)
+    """
+
+    def __init__(self, device, df, constant, log_scale):
+        self.df, self.constant, self.log_scale = (put(value, device) for value in (df, constant, log_scale))
+        self.count, self.log_u = torch.zeros_like(self.df), torch.zeros_like(self.df)
+
+    def score(self, square, n_cells):
+        """Log densities, less ½ log|Σ|, of squared distances (rows, classes) on so many observed cells."""
+        power = self.df + n_cells
+        log_y = torch.log1p(square / self.df)
+        self.pull, self.log_pull = power / (self.df + square), self.log_scale[:, n_cells] - log_y
+        return self.constant[:, n_cells] - 0.5 * power * log_y
+
+    def weigh(self, r):
+        """R E[u] of the rows scored last, whose Σ r and Σ r E[log u] are added up."""
+        self.count += r.sum(dim=0)
+        self.log_u += (r * self.log_pull).sum(dim=0)
+        return r * self.pull
+
+    def finish(self, count, log_u):
+        """Add what was summed to NumPy arrays."""
+        count += self.count.cpu().numpy()
+        log_u += self.log_u.cpu().numpy()

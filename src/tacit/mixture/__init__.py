@@ -9,6 +9,7 @@ from .gaussian import GaussianMixture
 from .generic import Mixture
 from .model import MixtureModel
 from .selection import Selection, select
+from .student import StudentTMixture
 from .uncertainty import StandardErrors, standard_errors
 from .variational import VariationalMixture, VariationalPrior
 
@@ -24,6 +25,7 @@ __all__ = [
     "Selection",
     "SequentialTest",
     "StandardErrors",
+    "StudentTMixture",
     "VariationalMixture",
     "VariationalPrior",
     "bootstrap_lrt",

@@ -1,0 +1,237 @@
+"""Multivariate Student t classes: x | k, u ~ N(μ_k, Σ_k / u),  u ~ Gamma(ν_k/2, ν_k/2).
+
+E-step: E[u] and E[log u] of every row. M-step, with S_k = Σ r E[u (x − μ_k)(x − μ_k)ᵀ], n_k = Σ r and α_k = Σ r E[u] / n_k:
+
+    μ_k = Σ r E[u x] / Σ r E[u],    Σ_k = S_k / (n_k α_k),    log(ν/2) − ψ(ν/2) = log α_k − Σ r E[log u] / n_k
+
+where classes have volumes of their own; dividing by α_k takes fewer steps than the plain M-step α_k = 1, which is taken where
+volumes are shared. One heavy-tailed u per row makes columns dependent: for independent columns use one family per column,
+each with d = 1.
+
+References
+----------
+Peel and McLachlan (2000), Robust mixture modelling using the t distribution.
+Liu, Rubin and Wu (1998), Parameter expansion to accelerate EM: the PX-EM algorithm.
+"""
+
+from functools import cached_property
+
+import numpy as np
+from scipy.special import betaln, digamma, gammaln, polygamma
+
+from ..arrays import Arrays, record
+from ..kernels import backend, cast, host, kernel
+from .base import occupied
+from .dense import FullGaussian, FullParams, about_origin
+from .gaussian import LOG_2PI
+from .structured import StructuredDense
+from .structures import n_covariance_parameters
+
+__all__ = ["LEAST_DF", "StudentT", "gamma_shape", "n_observed"]
+
+LEAST_DF = 0.1
+LETTERS = {"full": "VVV", "tied": "EEE", "diag": "VVI", "spherical": "VII"}
+
+
+def gamma_shape(excess):
+    """The x with log x − ψ(x) = excess, the shape of a Gamma whose log mean exceeds its mean log by so much; ∞ for 0."""
+    excess = np.asarray(excess, dtype=np.float64)
+    s = np.maximum(excess, 1e-9)
+    x = (3.0 - s + np.sqrt((s - 3.0) ** 2 + 24.0 * s)) / (12.0 * s)
+    for _ in range(8):  # Newton's method for 1/x, whose error is squared from a good start
+        x = 1.0 / (1.0 / x + (np.log(x) - digamma(x) - s) / (x - x**2 * polygamma(1, x)))
+    return np.where(excess > 1e-9, x, np.inf)
+
+
+def n_observed(block):
+    """How many cells of each row are there, (rows, 1)."""
+    return host(block.X == block.X).sum(axis=1)[:, None]
+
+
+def _sums(params):
+    """Zeros for the statistics of the kernels."""
+    k, d = params.mean.shape
+    return np.zeros(k), np.zeros(k), np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
+
+
+@record
+class StudentParams(FullParams):
+    """Scale matrices (classes, d, d) in the place of covariances, and degrees of freedom (classes,)."""
+
+    df: np.ndarray
+
+    @cached_property
+    def tables(self):
+        """ν, c(ν, o) and ψ((ν + o)/2) − log(ν/2), the last two for o = 0 … d observed cells."""
+        df, half = self.df[:, None], 0.5 * np.arange(self.mean.shape[1] + 1)
+        # A difference of log gammas, which would lose digits where ν is large.
+        ratio = np.where(half > 0, gammaln(np.maximum(half, 0.5)) - betaln(0.5 * df, np.maximum(half, 0.5)), 0.0)
+        return self.df, ratio - half * np.log(np.pi * df), digamma(0.5 * df + half) - np.log(0.5 * df)
+
+    @cached_property
+    def form(self):
+        """Arguments of the complete-row kernel: strips of P, (μ − o)P, log|P|, strip width."""
+        strips, shift, constant, width = FullParams.form.func(self)
+        return strips, shift, constant + 0.5 * self.mean.shape[1] * LOG_2PI, width
+
+
+@record
+class StudentStats(Arrays):
+    """Σ r, Σ r E[log u], Σ r E[u], Σ r E[u(x − o)] and Σ r E[u(x − o)(x − o)ᵀ] of each class."""
+
+    count: np.ndarray
+    log_u: np.ndarray
+    pull: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+
+
+class StudentT(StructuredDense):
+    """Student t classes over joint columns.
+
+    Parameters
+    ----------
+    structure : str
+        Structure of the scale matrices: one of `tacit.families.STRUCTURES`, or full, tied, diag or spherical.
+    floor : float
+        Smallest scale in any direction, relative to the data's variance.
+    df : {"free", "shared"} or float
+        Degrees of freedom: learned for each class, learned for all together, or given.
+    df_init, max_df : float
+        Where learned ones start, and the most they may become.
+    """
+
+    exact = False  # a step improves: the weights of rows are hidden
+
+    def __init__(self, structure="full", floor=1e-6, *, df="free", df_init=10.0, max_df=200.0):
+        super().__init__(LETTERS.get(structure, structure), floor)
+        self.df, self.df_init, self.max_df = df, df_init, max_df
+
+    @property
+    def learns_df(self):
+        """Whether degrees of freedom are learned."""
+        return isinstance(self.df, str)
+
+    def params(self, mean, covariance, origin, scale, df=None):
+        if df is None:
+            df = np.full(len(mean), float(self.df_init if self.learns_df else self.df))
+        return StudentParams(mean, covariance, origin, scale, df)
+
+    def pool(self, covariance, n_classes):
+        d = len(covariance)
+        if self.structure[2] == "I":
+            covariance = np.diag(np.diag(covariance))
+        if self.structure[1] == "I":
+            covariance = np.eye(d) * np.trace(covariance) / d
+        return super().pool(covariance, n_classes)
+
+    def _whole(self, params, block, rest):
+        form = cast(params.form, block.X)
+        rows, out = block.patterns.complete, _sums(params)
+        loglik = kernel("student", backend(block.X))(block.X, rows, params.origin, *form, *params.tables, *rest, *out)
+        return loglik, StudentStats(*out)
+
+    def _holed(self, params, block, rest):
+        holes, out = block.patterns.incomplete, _sums(params)
+        loglik = kernel("student_conditional", backend(block.X))(
+            block.X, holes.rows, holes.starts, holes.missing, *params.posterior, *params.tables, *rest, *out
+        )
+        count, log_u, *moments = out
+        return loglik, StudentStats(count, log_u, *about_origin(params.shift, *moments))
+
+    def m_step(self, stats, params):
+        alive = occupied(stats.count)
+        count, pull = (np.where(alive, value, 1.0) for value in (stats.count, stats.pull))
+        shift = np.where(alive[:, None], stats.first / pull[:, None], params.shift)
+        W = stats.second - pull[:, None, None] * shift[:, :, None] * shift[:, None, :]
+        covariance = self._learn(W, np.where(alive, count, 0.0), params.covariance, params.scale)
+        expansion = np.where(alive, pull / count, 1.0)
+        reduced = covariance / expansion[:, None, None]
+        if self.structure[0] == "E" or not self._sound(reduced, params.scale):
+            expansion, reduced = np.ones(len(count)), covariance
+        df = self._df(alive, count, pull / count / expansion, stats.log_u / count - np.log(expansion), params.df)
+        return self.params(params.origin + shift, reduced, params.origin, params.scale, df)
+
+    def _sound(self, covariance, scale):
+        unit = np.sqrt(np.multiply.outer(scale, scale))
+        return np.linalg.eigvalsh(covariance / unit).min() >= max(self.floor, 1e-13)
+
+    def _df(self, alive, count, mean, mean_log, previous):
+        """Degrees of freedom from the means of u and log u; an empty class keeps its own."""
+        if not self.learns_df:
+            return previous
+        excess = mean - mean_log - 1.0
+        if self.df == "shared":
+            excess = np.full(len(count), excess[alive] @ count[alive] / count[alive].sum())
+            alive = np.ones(len(count), bool)
+        return np.where(alive, np.clip(2.0 * gamma_shape(excess), LEAST_DF, self.max_df), previous)
+
+    # Hidden weights
+
+    def distance(self, params, block):
+        """Squared distance of the observed cells of each row from each class, in units of the scale, (rows, classes)."""
+        gaussian, n_seen = FullGaussian(), n_observed(block)
+        near, far = (
+            host(gaussian.log_prob(gaussian.params(params.mean, size * params.covariance, *frame), block))
+            for frame in [(params.origin, params.scale)]
+            for size in (1.0, 4.0)
+        )
+        # Log determinants cancel in the difference of two Gaussians of different size.
+        return np.maximum((n_seen * np.log(4.0) - 2.0 * (near - far)) / 0.75, 0.0)
+
+    def complete(self, params, block, resp, *, return_cov=False):
+        filled, cov = super().complete(params, block, resp)
+        if return_cov:
+            cov = sum(self._spread(params, block, resp, filled, k) for k in range(len(params.mean)))
+        return filled, cov
+
+    def _spread(self, params, block, resp, filled, k):
+        """What class k adds to the covariances of rows; infinite where two or fewer degrees of freedom are left."""
+        mean, spread = super().complete(
+            params, block, np.eye(len(params.mean))[[k]].repeat(len(filled), 0), return_cov=True
+        )
+        left = params.df[k] + n_observed(block)[:, 0] - 2.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            wider = np.where(left > 0, (params.df[k] + self.distance(params, block)[:, k]) / left, np.inf)
+            spread = np.where(spread != 0, spread * wider[:, None, None], 0.0)
+        apart = mean - filled
+        return resp[:, k, None, None] * (spread + apart[:, :, None] * apart[:, None, :])
+
+    def noise(self, params, block, classes, rng):
+        noise = super().noise(params, block, classes, rng)
+        rows = np.arange(len(block))
+        df = params.df[classes]
+        u = rng.chisquare(df + n_observed(block)[:, 0]) / (df + self.distance(params, block)[rows, classes])
+        return noise / np.sqrt(u)[:, :, None]
+
+    def sample(self, params, classes, rng):
+        """One row for every entry of `classes`."""
+        X = super().sample(params, classes, rng)
+        u = rng.chisquare(params.df[classes]) / params.df[classes]
+        return params.mean[classes] + (X - params.mean[classes]) / np.sqrt(u)[:, None]
+
+    # Accelerators and counts
+
+    def free(self, params):
+        """Means, log-Cholesky factors and 1/ν, in which the Gaussian is not far away."""
+        learned = 1.0 / params.df if self.learns_df else np.empty(0)
+        return np.concatenate([super().free(params), learned])
+
+    def bound(self, vector, params):
+        if not self.learns_df:
+            return super().bound(vector, params)
+        vector, inverse = np.split(vector, [-len(params.df)])
+        if self.df == "shared":
+            inverse = np.full(len(inverse), inverse.mean())
+        found = super().bound(vector, params)
+        df = 1.0 / np.clip(inverse, 1.0 / self.max_df, 1.0 / LEAST_DF)
+        return self.params(found.mean, found.covariance, found.origin, found.scale, df)
+
+    def inside(self, params, fallback=None):
+        found = super().inside(params, fallback)
+        return self.params(found.mean, found.covariance, found.origin, found.scale, params.df)
+
+    def n_parameters(self, params):
+        k, d = params.mean.shape
+        learned = {"free": k, "shared": 1}.get(self.df, 0) if self.learns_df else 0
+        return k * d + n_covariance_parameters(self.structure, k, d) + learned

@@ -1,0 +1,197 @@
+"""Student t mixtures: p(x) = Σ_k π_k t(x | μ_k, Σ_k, ν_k), whose tails let outliers be outliers."""
+
+import numbers
+import warnings
+
+import numpy as np
+from scipy.special import logsumexp
+from scipy.stats import chi2
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import like
+from ..checks import check_choice, check_number
+from ..families import StudentT
+from ..families.student import LEAST_DF, n_observed
+from .gaussian import GaussianMixture
+from .model import MixtureModel, MixtureParams
+
+__all__ = ["StudentTMixture"]
+
+
+class StudentTMixture(GaussianMixture):
+    """Mixture of multivariate Student t components: a Gaussian mixture that outliers do not pull away.
+
+    It takes missing cells, weights and partial labels, and has all methods of :class:`GaussianMixture`.
+
+    Parameters
+    ----------
+    n_components : int, default=1
+        Number of components.
+    covariance_type : {"full", "tied", "diag", "spherical"} or three letters, default="full"
+        Structure of the scale matrices, as in :class:`GaussianMixture`. With "diag", a component is stretched along the
+        columns, but its columns still share their outliers and so are not independent.
+    df : {"free", "shared"} or float, default="free"
+        Degrees of freedom: learned for each component, learned for all together, or given. The smaller they are, the heavier
+        the tails; 1 is the Cauchy distribution.
+    df_init : float, default=10
+        Where learned degrees of freedom start.
+    max_df : float, default=200
+        The most they may become; a component that reaches it has no heavier tails than a Gaussian, and a warning says so.
+    tol, reg_covar, max_iter, n_init, init_params, weights_init, means_init
+        As in :class:`GaussianMixture`.
+    precisions_init : array-like of shape (n_components, n_features, n_features), optional
+        Inverses of the scale matrices to start from.
+    random_state, warm_start, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
+        As in :class:`GaussianMixture`.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_components,)
+    means_ : ndarray of shape (n_components, n_features)
+        Locations; the means where `df_` exceeds 1.
+    scales_ : ndarray of shape (n_components, n_features, n_features)
+        Scale matrices, of this shape for every structure.
+    covariances_ : ndarray of shape (n_components, n_features, n_features)
+        ``scales_ * df_ / (df_ - 2)``, infinite where `df_` is 2 or less.
+    df_ : ndarray of shape (n_components,)
+        Degrees of freedom.
+    converged_, n_iter_, lower_bound_, lower_bounds_, fit_, n_features_in_, feature_names_in_
+        As in :class:`GaussianMixture`.
+
+    References
+    ----------
+    Peel and McLachlan (2000), Robust mixture modelling using the t distribution.
+    Liu, Rubin and Wu (1998), Parameter expansion to accelerate EM: the PX-EM algorithm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.mixture import StudentTMixture
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> X[:5] += 50
+    >>> mixture = StudentTMixture(df=3.0).fit(X)
+    >>> np.abs(mixture.means_).max() < 0.3, np.flatnonzero(mixture.outliers(X, 0.9999))
+    (np.True_, array([0, 1, 2, 3, 4]))
+    """
+
+    def __init__(
+        self,
+        n_components=1,
+        *,
+        covariance_type="full",
+        df="free",
+        df_init=10.0,
+        max_df=200.0,
+        tol=1e-3,
+        reg_covar=1e-6,
+        max_iter=100,
+        n_init=1,
+        init_params="kmeans",
+        weights_init=None,
+        means_init=None,
+        precisions_init=None,
+        random_state=None,
+        warm_start=False,
+        verbose=0,
+        verbose_interval=10,
+        convergence="relative",
+        accelerate="auto",
+        n_jobs=None,
+        callback=None,
+    ):
+        super().__init__(
+            n_components, covariance_type=covariance_type, tol=tol, reg_covar=reg_covar, max_iter=max_iter, n_init=n_init,
+            init_params=init_params, weights_init=weights_init, means_init=means_init, precisions_init=precisions_init,
+            random_state=random_state, warm_start=warm_start, verbose=verbose, verbose_interval=verbose_interval,
+            convergence=convergence, accelerate=accelerate, n_jobs=n_jobs, callback=callback,
+        )  # fmt: skip
+        self.df = df
+        self.df_init = df_init
+        self.max_df = max_df
+
+    def _check_settings(self):
+        super()._check_settings()
+        if isinstance(self.df, str):
+            check_choice("df", self.df, ("free", "shared"))
+            check_number("max_df", self.max_df, numbers.Real, 1)
+            check_number("df_init", self.df_init, numbers.Real, LEAST_DF, self.max_df)
+        else:
+            check_number("df", self.df, numbers.Real, LEAST_DF)
+
+    def _model(self):
+        family = StudentT(
+            self.covariance_type, floor=self.reg_covar, df=self.df, df_init=self.df_init, max_df=self.max_df
+        )
+        return MixtureModel(family, self.n_components, self.init_params)
+
+    def _publish(self, params, dtype):
+        components = params.components
+        df = components.df[:, None, None]
+        self.weights_ = params.weight.astype(dtype)
+        self.means_ = components.mean.astype(dtype)
+        self.scales_ = components.covariance.astype(dtype)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.covariances_ = np.where(df > 2, components.covariance * df / (df - 2), np.inf).astype(dtype)
+        self.df_ = components.df.astype(dtype)
+        high = np.flatnonzero(components.df >= self.max_df * (1 - 1e-9)) if isinstance(self.df, str) else []
+        if len(high):
+            warnings.warn(
+                f"component {high[0]} reached max_df={self.max_df:g} degrees of freedom: it has no heavier tails than a "
+                "Gaussian. Use GaussianMixture, or fix df.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _params(self):
+        weight, mean, scale, df = (
+            np.asarray(value, dtype=np.float64) for value in (self.weights_, self.means_, self.scales_, self.df_)
+        )
+        variance = np.einsum("k,kjj->j", weight, scale) + weight @ (mean - weight @ mean) ** 2
+        return MixtureParams(weight, self._model().family.params(mean, scale, weight @ mean, variance, df))
+
+    # Outliers
+
+    def outlier_scores(self, X, out=None):
+        """How far each row lies from the bulk of the components: larger is more outlying.
+
+        The score is −log of the probability that a row from the Gaussian core of its component, N(μ_k, Σ_k) on the cells that
+        are observed, lies farther from μ_k; averaged over the components with the row's probabilities for them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            Rows; NaN is missing. A row without any observed cell has score 0.
+        out : path, optional
+            A Parquet file to write to, in a stream, instead of returning an array.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        model, params = self._model(), self._params()
+
+        def score(block):
+            resp = model.posterior(params, block)[0]
+            n_seen, square = n_observed(block), model.family.distance(params.components, block)
+            tail = np.where(n_seen > 0, chi2.logsf(square, np.maximum(n_seen, 1)), 0.0)
+            return like(block, np.maximum(-logsumexp(tail, axis=1, b=resp), 0.0))
+
+        return self._apply(X, score, out, ["outlier_score"])
+
+    def outliers(self, X, level=0.99):
+        """Which rows are outliers: those farther out than a share `level` of the Gaussian core of their component.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows; NaN is missing.
+        level : float, default=0.99
+            Between 0 and 1; of rows without outliers, about 1 − level are called so.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples,)
+        """
+        check_number("level", level, numbers.Real, 0, 1)
+        return self.outlier_scores(X) > -np.log1p(-min(level, 1 - 1e-16))
