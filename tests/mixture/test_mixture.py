@@ -107,21 +107,28 @@ def test_draws_are_whole_tables(fitted):
 def test_columns_are_predicted_from_the_others(fitted):
     mixture, table, _ = fitted
     rest = table.drop(columns=["age", "ward"])
-    predicted, std = mixture.predict_given(rest, ["age", "ward"], return_std=True)
+    predicted, std = mixture.predict_given(rest, target=["age", "ward"], return_std=True)
     assert list(predicted.columns) == ["age", "ward"]
     assert std.shape == (len(table), 2)
-    np.testing.assert_array_equal(predicted["age"], mixture.predict_given(table, ["age", "ward"])["age"])
+    np.testing.assert_array_equal(predicted["age"], mixture.predict_given(table, target=["age", "ward"])["age"])
     seen = table["age"].notna().to_numpy()
     actual = table["age"][seen].astype(float).to_numpy()
     assert np.corrcoef(predicted["age"].to_numpy()[seen], actual)[0, 1] > 0.8
     levels = mixture.predict_level(rest.assign(age=np.nan), "ward")
     np.testing.assert_allclose(levels.sum(axis=1), 1.0)
     best = np.array(["east", "north", "west"])[levels.argmax(axis=1)]
-    np.testing.assert_array_equal(best, mixture.predict_given(rest.assign(age=np.nan), "ward")["ward"])
-    with pytest.raises(ValueError, match="column 'age' is continuous, not a category"):
+    np.testing.assert_array_equal(best, mixture.predict_given(rest.assign(age=np.nan), target="ward")["ward"])
+    some = mixture.predict_given(table[["visits"]], given="visits", target="age")["age"]
+    hidden = table.assign(pressure=np.nan, ward=None, smoker=None)
+    np.testing.assert_allclose(some, mixture.predict_given(hidden, target="age")["age"], rtol=1e-12)
+    with pytest.raises(ValueError, match="column 'age' is both given and target"):
+        mixture.predict_given(table, given=["age", "visits"], target="age")
+    with pytest.raises(ValueError, match="neither given nor target names a column"):
+        mixture.predict_given(table)
+    with pytest.raises(ValueError, match="column 'age' is continuous, not described by a categorical family"):
         mixture.predict_level(table, "age")
-    with pytest.raises(ValueError, match="target names 'weight', but the columns are age, pressure"):
-        mixture.predict_given(table, "weight")
+    with pytest.raises(ValueError, match="there is no column 'weight'; the columns are age, pressure"):
+        mixture.predict_given(table, target="weight")
 
 
 def test_samples_are_tables(fitted):
@@ -180,7 +187,10 @@ def test_numbers_only_are_a_gaussian_mixture():
     assert ours.lower_bound_ == pytest.approx(plain.lower_bound_, rel=1e-10)
     np.testing.assert_allclose(ours.impute(X), plain.impute(X), rtol=1e-8)
     assert ours.bic(X) == pytest.approx(plain.bic(X), rel=1e-10)
-    np.testing.assert_allclose(ours.predict_given(X[:, 1:], 0)[:, 0], ours.predict_given(X, 0)[:, 0], rtol=1e-12)
+    np.testing.assert_allclose(ours.predict_given(X, target=[0])[:, 0], plain.predict_given(X, target=0), rtol=1e-8)
+    np.testing.assert_allclose(
+        ours.predict_given(X[:, 1:], target=0)[:, 0], ours.predict_given(X, target=0)[:, 0], rtol=1e-12
+    )
 
 
 @record

@@ -5,7 +5,7 @@ import numpy as np
 from ..families import GAUSSIANS, NAMED, Categorical, DirichletPrior, Family, Product
 from ..schema import Column, Schema
 
-__all__ = ["check_columns", "coded", "kinds_of", "plain_schema", "positions", "product_family"]
+__all__ = ["check_columns", "kinds_of", "plain_schema", "positions", "product_family"]
 
 CODED = {"categorical": "category", "bernoulli": "binary"}
 
@@ -124,21 +124,11 @@ def plain_schema(n_features, names=None):
     return Schema(tuple(Column(name, "continuous") for name in names))
 
 
-def coded(schema, name):
-    """Position of a category among the columns."""
-    for j, column in enumerate(schema.columns):
-        if column.name == name:
-            if column.kind != "category":
-                raise ValueError(f"column {name!r} is {column.kind}, not a category; use impute or predict_given.")
-            return j
-    raise ValueError(f"there is no column {name!r}; there are {', '.join(map(str, schema.names))}.")
-
-
 def positions(schema, names):
     """Positions of columns by name."""
     names = [names] if isinstance(names, (str, int)) else list(names)
     where = {name: j for j, name in enumerate(schema.names)}
     for name in names:
         if name not in where:
-            raise ValueError(f"target names {name!r}, but the columns are {', '.join(map(str, schema.names))}.")
+            raise ValueError(f"there is no column {name!r}; the columns are {', '.join(map(str, schema.names))}.")
     return np.array([where[name] for name in names], dtype=int)

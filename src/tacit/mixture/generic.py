@@ -19,7 +19,7 @@ from ..latent_class import LatentClassEstimator
 from ..schema import Schema
 from ..source import ArraySource, Block, ParquetSource, is_streamed
 from ..source.parquet import is_arrow
-from .columns import check_columns, coded, kinds_of, plain_schema, positions, product_family
+from .columns import check_columns, kinds_of, plain_schema, positions, product_family
 from .model import MixtureModel, MixtureParams
 from .seeds import INITS
 
@@ -310,61 +310,85 @@ class Mixture(LatentClassEstimator):
         resp = model.posterior(params, block)[0]
         return [self._decode(cells, X) for cells in self.family_.draw(params.components, block, resp, n_draws, rng)]
 
-    def predict_given(self, X, target, return_std=False):
-        """Expectation of some columns given the others.
+    def predict_given(self, X, given=None, target=None, return_std=False):
+        """Expectation of some columns given others; a category's most probable level.
 
         Parameters
         ----------
         X : DataFrame, Arrow table or array-like
-            The other columns; the target's cells, if there are any, are not looked at. None and NaN are missing.
-        target : name or list of names
-            Columns to predict; columns of arrays are named 0, 1, …
+            A table with the given columns, or an array of all columns or of all but the target. None and NaN are missing.
+        given, target : name or list of names, optional
+            What is known and what is asked for; columns of arrays are named 0, 1, … One of the two may be left out and is
+            then all other columns; a column in neither is integrated out.
         return_std : bool, default=False
             As in `impute`.
 
         Returns
         -------
-        predicted : table of the target columns, of the same kind as X
+        predicted : table of the target columns, of the same kind as was seen at fit
         std : ndarray of shape (n_samples, n_targets)
             Only if `return_std`.
         """
-        where = self._positions(target)
-        cells, spread = self._expect(self._without(X, where))
-        chosen = Schema(tuple(self.schema_.columns[j] for j in where), self.schema_.container)
-        predicted = chosen.decode(cells[:, where])
-        return (predicted, spread[:, where]) if return_std else predicted
+        given, target = self._given_and_target(given, target)
+        cells, spread = self._expect(self._only(X, given))
+        chosen = Schema(tuple(self.schema_.columns[j] for j in target), self.schema_.container)
+        predicted = chosen.decode(cells[:, target])
+        return (predicted, spread[:, target]) if return_std else predicted
 
-    def predict_level(self, X, target):
-        """Probability of every level of a category given the other columns, (n_samples, n_levels).
+    def predict_level(self, X, target, given=None):
+        """Probability of every level of a category given other columns.
 
-        The levels are in the order of ``schema_``. Parameters are as in `predict_given`, with one target.
+        Parameters
+        ----------
+        X, given
+            As in `predict_given`.
+        target : name
+            The category.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_levels)
+            The levels are in the order of ``schema_``.
         """
-        where = self._positions(target)
-        j = coded(self.schema_, self.schema_.names[where[0]])
+        given, (j,) = self._given_and_target(given, [target])
         model, params = self._model(), self._params()
-        resp = model.posterior(params, Block.of(self._without(X, where)))[0]
+        resp = model.posterior(params, Block.of(self._only(X, given)))[0]
         for (part, columns), own in zip(self.family_.parts, params.components.parts):
             if j in columns and hasattr(part, "level_probabilities"):
                 return part.level_probabilities(own, resp)[columns.index(j)]
-        raise ValueError(f"column {target!r} is not described by a categorical family; use predict_given.")
+        kind = self.schema_.columns[j].kind
+        raise ValueError(f"column {target!r} is {kind}, not described by a categorical family; use predict_given.")
 
-    def _positions(self, target):
+    def _given_and_target(self, given, target):
+        """Positions of the given and the target columns."""
         check_is_fitted(self)
-        return positions(self.schema_, target)
+        if given is None and target is None:
+            raise ValueError("neither given nor target names a column; say what is known or what is asked for.")
+        every = np.arange(self.n_features_in_)
+        given, target = (None if names is None else positions(self.schema_, names) for names in (given, target))
+        given = np.setdiff1d(every, target) if given is None else given
+        target = np.setdiff1d(every, given) if target is None else target
+        both = np.intersect1d(given, target)
+        if both.size:
+            raise ValueError(
+                f"column {self.schema_.names[both[0]]!r} is both given and target; name it in one of the two."
+            )
+        return given, target
 
-    def _without(self, X, where):
-        """The rows with the target's cells taken out, whether or not X has those columns."""
-        absent = [self.schema_.names[j] for j in where]
+    def _only(self, X, given):
+        """The rows with all but the given cells taken out, whether or not X has the other columns."""
+        others = np.setdiff1d(np.arange(self.n_features_in_), given)
         if is_table(X) and not isinstance(X, (np.ndarray, list, tuple)):
-            return self.schema_.encode(X, absent)
+            cells = self.schema_.encode(X, [self.schema_.names[j] for j in others])
+            check_columns(self.family_, cells, self.schema_)
+            return cells
         X = np.array(X, dtype=None if hasattr(X, "dtype") else object)
-        if X.ndim == 2 and X.shape[1] == self.n_features_in_ - len(where):
-            holes = np.full(len(X), np.nan)
-            for j in np.sort(where):
-                X = np.insert(X.astype(object), j, holes, axis=1)
-        cells = self._encoded(X.astype(object) if self._coded() else X.astype(float))
-        cells = cells.copy()
-        cells[:, where] = np.nan
+        if X.ndim == 2 and X.shape[1] == len(given) < self.n_features_in_:
+            whole = np.full((len(X), self.n_features_in_), np.nan, dtype=object)
+            whole[:, given] = X
+            X = whole
+        cells = np.array(self._encoded(X if self._coded() else X.astype(float)))
+        cells[:, others] = np.nan
         return cells
 
     def sample(self, n_samples=1):
