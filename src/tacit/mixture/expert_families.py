@@ -60,7 +60,7 @@ class LinearExperts:
 
     def log_prob(self, params, Z, Y):
         """Log density of the targets under each expert, (rows, experts)."""
-        residual = Y[:, None] - np.einsum("nq,kmq->nkm", Z, params.coef)
+        residual = Y[:, None] - _scores(Z, params.coef)
         return -0.5 * (np.log(2 * np.pi * params.variance) + residual**2 / params.variance).sum(axis=2)
 
     def start(self, Z, Y, resp, reach=None):
@@ -123,7 +123,7 @@ class LogisticExperts:
 
     def log_prob(self, params, Z, Y):
         """Log probability of the observed class under each expert, (rows, experts)."""
-        every = log_softmax(np.einsum("nq,kcq->nkc", Z, params.coef), axis=2)
+        every = log_softmax(_scores(Z, params.coef), axis=2)
         return every[np.arange(len(Z)), :, Y[:, 0].astype(np.intp)]
 
     def start(self, Z, Y, resp, reach):
@@ -161,6 +161,11 @@ class LogisticExperts:
         """Free parameters: one class is the yardstick of the others."""
         n_experts, n_classes, q = params.coef.shape
         return n_experts * (n_classes - 1) * q
+
+
+def _scores(Z, coef):
+    """coef_kc · z_n for every row, expert and output, (rows, experts, outputs), as one matrix product."""
+    return (Z @ coef.reshape(-1, Z.shape[1]).T).reshape(len(Z), *coef.shape[:2])
 
 
 def _average(values, weight):

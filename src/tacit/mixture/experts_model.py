@@ -50,10 +50,9 @@ class Frame(Arrays):
 
     def _reach(self, source, total):
         """R = ρ Lᵀ, where L Lᵀ is the second moment of z and ρ the largest ‖L⁻¹ z‖, by the Cauchy–Schwarz inequality."""
-        middle = np.append(self.origin, self.target_origin)
 
         def features(block):
-            return self.split(_counted(block, middle))[0]
+            return self.split(_counted(block, _middle(self)))[0]
 
         second = source.sum(lambda block: grams(features(block), block.weight[:, None])[0]) / total
         root = np.linalg.cholesky(second + 1e-10 * np.eye(len(second)))
