@@ -164,7 +164,7 @@ WITH_PRIORS = {
 MODELS = {f"mixture of {name}": (MixtureModel(family, 3), rows) for name, (family, rows) in FAMILIES.items()}
 
 
-def belief(family, n_classes=4, d=4):
+def belief(family, n_classes=3, d=4):
     """A variational mixture for rows of `gaussian_rows`."""
     scatter = {TiedGaussian: 9.0 * np.eye(d), FullGaussian: 9.0 * np.eye(d), DiagonalGaussian: np.full(d, 9.0)}
     weights = (

@@ -129,13 +129,15 @@ class VariationalMixture(MixtureModel):
         return -float(params.weights.divergence(prior.weights) + (means + precisions).sum())
 
     def free(self, params):
-        """Parameters as a vector without constraints: log sizes, then what the family makes of its own."""
-        return np.concatenate([np.log(params.mean_precision), self.family.free(params.components)])
+        """Parameters as a vector without constraints: roots of sizes, then what the family makes of its own."""
+        # Unlike logarithms, roots stay calm where a class is emptied.
+        sizes = params.mean_precision - self.prior.mean_precision
+        return np.concatenate([np.sqrt(sizes / sizes.sum()), self.family.free(params.components)])
 
     def bound(self, vector, params):
         """The parameters that `free` made into a vector, valid for any vector."""
-        log_size, rest = np.split(vector, [self.n_components])
-        least = self.prior.mean_precision
-        total = (params.mean_precision - least).sum()
-        counts = np.exp(np.clip(log_size, np.log(least), np.log(least + total))) - least
-        return self.believe(counts * (total / counts.sum()), self.family.bound(rest, params.components))
+        root, rest = np.split(vector, [self.n_components])
+        share = (root / max(np.abs(root).max(), np.finfo(float).tiny)) ** 2
+        total = (params.mean_precision - self.prior.mean_precision).sum()
+        counts = total * share / max(share.sum(), np.finfo(float).tiny)
+        return self.believe(counts, self.family.bound(rest, params.components))
