@@ -60,6 +60,9 @@ def test_readme_code_runs():
     exec(blocks("README.md")[0], scope)
     assert np.isfinite(scope["filled"]).all()
     assert scope["tables"].shape == (20, 344, 4)
+    exec(blocks("README.md")[1], scope)
+    assert not scope["whole"].isna().any().any()
+    assert len(scope["groups"]) == 344
 
 
 def test_readme_holds_exactly_two_commands():

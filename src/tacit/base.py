@@ -89,7 +89,12 @@ class EMEstimator(DensityMixin, BaseEstimator):
         X = self._validate(X, reset=reset)
         if reset:
             self._check_columns(X)
-        source = ArraySource(X, check_weight(weight, len(X)), self._check_labels(labels, len(X)), n_jobs=self.n_jobs)
+        return self._in_memory(X, weight, labels)
+
+    def _in_memory(self, X, weight, labels):
+        """The source for rows that were validated."""
+        weight, labels = check_weight(weight, len(X)), self._check_labels(labels, len(X))
+        source = ArraySource(X, weight, labels, n_jobs=self.n_jobs)
         source.columns = list(getattr(self, "feature_names_in_", [])) or None
         return source
 

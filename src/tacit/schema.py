@@ -72,6 +72,11 @@ class Schema:
         """Names of the columns."""
         return [column.name for column in self.columns]
 
+    @property
+    def levels(self):
+        """Levels of the categories, by name."""
+        return {column.name: column.levels for column in self.columns if column.kind == "category"}
+
     def encode(self, X, absent=()):
         """The cells of a table as float64, categories as codes, NaN where missing and in columns named `absent`."""
         given = read_columns(X)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
-from ..checks import check_choice, check_number, check_weight
+from ..checks import check_choice, check_number
 from ..engine import ACCELERATORS
 from ..engine.trace import CRITERIA
 from ..families import GAUSSIANS, Categorical
@@ -142,28 +142,29 @@ class Mixture(LatentClassEstimator):
     # Tables
 
     def _open(self, X, weight=None, labels=None, *, reset=False):
-        if not is_table(X):
-            source = super()._open(X, weight, labels, reset=reset)
-            in_memory = isinstance(source, ArraySource) and not isinstance(X, ArraySource)
-            if reset and not is_arrow(X) and not in_memory:
-                self._settle(plain_schema(source.n_features, source.columns))
-            return source
-        X = self._validate(X, reset=reset)
-        return ArraySource(X, check_weight(weight, len(X)), self._check_labels(labels, len(X)), n_jobs=self.n_jobs)
+        if is_table(X):
+            return self._in_memory(self._validate(X, reset=reset), weight, labels)
+        source = super()._open(X, weight, labels, reset=reset)
+        if reset and source.schema is None:
+            source.schema = plain_schema(source.n_features, source.columns)
+        if reset:
+            self._settle(source.schema)
+        return source
+
+    def _in_memory(self, X, weight, labels):
+        source = super()._in_memory(X, weight, labels)
+        source.schema = self.schema_
+        return source
 
     def _stream(self, X, weight, labels, *, reset):
         if not is_arrow(X):
             return super()._stream(X, weight, labels, reset=reset)
-        columns, levels = (None, "learn") if reset else (self.schema_.names, self._levels())
+        columns, levels = (None, "learn") if reset else (self.schema_.names, self.schema_.levels)
         source = ParquetSource(X, columns, weight=weight, labels=labels, levels=levels, n_jobs=self.n_jobs)
         if reset:
-            self._settle(Schema.scan(source.record_batches(), self._kinds(source)))
-            source.levels = self._levels()
+            source.schema = Schema.scan(source.record_batches(), self._kinds(source))
+            source.levels = source.schema.levels
         return source
-
-    def _levels(self):
-        """Levels of the categories, by name."""
-        return {column.name: column.levels for column in self.schema_.columns if column.kind == "category"}
 
     def _validate(self, X, *, reset):
         if not is_table(X):
@@ -194,7 +195,7 @@ class Mixture(LatentClassEstimator):
 
     def _coded(self):
         """Whether any column is a category, whose cells must be turned into codes."""
-        return bool(self._levels())
+        return bool(self.schema_.levels)
 
     def _settle(self, schema):
         """Keep the columns and the families that describe them."""

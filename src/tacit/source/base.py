@@ -54,7 +54,8 @@ class Source:
     n_features: int
     dtype: np.dtype = np.dtype(np.float64)
     labelled: bool = False  # every row's class is known and no cell is missing
-    columns: Any = None
+    columns: Any = None  # names of the columns
+    schema: Any = None  # how the columns of a table were turned into numbers
     label_range: tuple | None = None  # least and greatest known class, where any is known
     n_classes: int | None = None
     n_jobs: int = 1
@@ -66,6 +67,11 @@ class Source:
     def take(self, rows):
         """One block of the rows with these sorted numbers."""
         raise NotImplementedError
+
+    def described_as(self, other):
+        """The same source, with the columns of another."""
+        self.columns, self.schema = other.columns, other.schema
+        return self
 
     def map(self, function):
         """Yield function(block) for every block, in order."""

@@ -31,7 +31,8 @@ class FoldSource(Source):
     def __init__(self, source, kept):
         self.source, self.kept = source, kept
         self.n_rows, self.n_features, self.dtype = source.n_rows, source.n_features, source.dtype
-        self.labelled, self.label_range, self.columns = source.labelled, source.label_range, source.columns
+        self.labelled, self.label_range = source.labelled, source.label_range
+        self.described_as(source)
         self.n_jobs, self.n_blocks = source.n_jobs, source.n_blocks
 
     def __iter__(self):
