@@ -64,9 +64,8 @@ for j, name in enumerate(boys):
         print(f"{name:<18}{np.sqrt((error**2).mean()):>9.2f}{naive:>11.2f}{covered:>17.0%}")
 
 # What would a boy of fourteen look like? Any columns given any others.
-guess, std = mixture.predict_given(
-    pd.DataFrame({"age": [14.0]}).reindex(columns=boys.columns), ["hgt", "gen"], return_std=True
-)
+boy = pd.DataFrame({"age": [14.0]})
+guess, std = mixture.predict_given(boy, given="age", target=["hgt", "gen"], return_std=True)
 print(
     f"\na boy of 14: {guess['hgt'][0]:.0f} ± {std[0, 0]:.0f} cm, stage {guess['gen'][0]} (wrong with {std[0, 1]:.0%})"
 )
