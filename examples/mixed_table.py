@@ -26,7 +26,7 @@ print(
 )
 
 # How many groups? Rows with holes take part; continuous columns share a full covariance beside the categories.
-chosen = select(Mixture(random_state=0), boys, n_components=range(1, 8))
+chosen = select(Mixture(random_state=0), boys, n_components=range(1, 11))
 print(chosen)
 mixture = chosen.best
 

@@ -63,7 +63,7 @@ class Arrays:
 
     def to_dict(self, prefix=""):
         """Flat dictionary of arrays; nested fields are joined by dots."""
-        flat = {}
+        flat: dict[str, np.ndarray] = {}
         for name, value in self.items():
             _flatten(value, prefix + name, flat)
         return flat

@@ -180,7 +180,7 @@ def assemble(columns, container, like):
                 for name, values in columns.items()
             }
         )
-    kept = None if like is None else np.asarray(like, dtype=object)
+    kept = np.asarray(like, dtype=object)
     out = [kept[:, j] if values is None else values for j, values in enumerate(columns.values())]
     if all(np.asarray(column).dtype == np.float64 for column in out):
         return np.column_stack(out)

@@ -60,7 +60,8 @@ class Schema:
     @classmethod
     def scan(cls, batches, kinds=None):
         """Learn the columns of a table that is read in parts, of which only what tells the kinds is kept."""
-        kinds, digests = kinds or {}, {}
+        kinds = kinds or {}
+        digests: dict = {}
         for batch in batches:
             for name, cells in read_columns(batch).items():
                 digests[name] = _digest(cells, kinds.get(name), digests.get(name))

@@ -6,7 +6,7 @@ import pytest
 import tacit
 from tacit.arrays import Arrays, record
 from tacit.families import Categorical, Family, FullGaussian, Poisson
-from tacit.mixture import GaussianMixture, Mixture
+from tacit.mixture import GaussianMixture, Mixture, bootstrap_lrt, select, standard_errors
 from tacit.testing import check_family
 
 pd = pytest.importorskip("pandas")
@@ -311,3 +311,24 @@ def test_the_parts_of_a_product_name_each_column_once():
 def test_three_methods_pass_the_checks_but_for_sampling():
     with pytest.raises(NotImplementedError, match="Waiting does not define sample"):
         check_family(Waiting(), np.random.default_rng(0).exponential(2.0, size=(60, 2)))
+
+
+def test_standard_errors_name_what_they_are_of(fitted):
+    mixture, table, _ = fitted
+    found = standard_errors(mixture, table, method="information")
+    names = set(found.table["parameter"])
+    assert {"weights_[0]", "mean of age[1]", "covariance of age and pressure[2]", "rate of visits[0]"} <= names
+    assert "probability of ward = east[0]" in names
+    share = mixture.weights_ * len(table) * 0.85
+    spread = found.standard_error["mean of age"]
+    np.testing.assert_allclose(spread, np.array(mixture.describe()["age"]["std"]) / np.sqrt(share), rtol=0.25)
+
+
+def test_number_of_groups_by_every_criterion(fitted):
+    _, table, _ = fitted
+    for criterion in ("bic", "icl", "cv"):
+        chosen = select(Mixture(random_state=0), table, n_components=[1, 2, 3, 4], criterion=criterion, cv=3)
+        assert chosen.best.n_components == 3, criterion
+        assert chosen.best.predict(table).max() == 2
+    test = bootstrap_lrt(Mixture(random_state=0), table.head(200), 2, n_bootstrap=9, random_state=0)
+    assert test.p_value == pytest.approx(0.1)

@@ -67,6 +67,18 @@ class Product(Family):
     def log_prior(self, params):
         return sum(family.log_prior(p) for (family, _), p in zip(self.parts, params.parts))
 
+    def collapsed(self, params, weight):
+        return any(family.collapsed(p, weight) for (family, _), p in zip(self.parts, params.parts))
+
+    def permute(self, params, order):
+        return ProductParams(tuple(family.permute(p, order) for (family, _), p in zip(self.parts, params.parts)))
+
+    def entropy(self, params):
+        return sum(family.entropy(p) for (family, _), p in zip(self.parts, params.parts))
+
+    def kl(self, params, other):
+        return sum(family.kl(p, q) for (family, _), p, q in zip(self.parts, params.parts, other.parts))
+
     def _spread(self, values, out):
         """Lay the columns of the parts, along the last axis, into `out`."""
         for (_, columns), value in zip(self.parts, values):

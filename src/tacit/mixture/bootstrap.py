@@ -142,11 +142,11 @@ def bootstrap_lrt(
     base = clone(estimator).set_params(**tight, random_state=int(rng.integers(2**31)))
     source = clone(base).set_params(n_components=n_components)._open(X, reset=True)
     if max_components is None:
-        return _test(base, source.X, n_components, n_bootstrap, rng, callback)
+        return _test(base, source, n_components, n_bootstrap, rng, callback)
     check_number("max_components", max_components, numbers.Integral, n_components)
     tests: list = []
     for k in range(n_components, max_components + 1):
-        tests.append(_test(base, source.X, k, n_bootstrap, rng, callback))
+        tests.append(_test(base, source, k, n_bootstrap, rng, callback))
         if tests[-1].p_value > level:
             break
     return SequentialTest(tests, level)
@@ -163,32 +163,34 @@ def _check(estimator, X, n_bootstrap, max_components, level):
     check_number("level", level, numbers.Real, 0, 1)
 
 
-def _test(estimator, X, k, n_bootstrap, rng, callback):
+def _test(estimator, source, k, n_bootstrap, rng, callback):
     """One test of k components against k + 1."""
-    statistic, null = _ratio(estimator, X, k)
+    statistic, null = _ratio(estimator, source, k)
     replicates = np.empty(n_bootstrap)
     for b in range(n_bootstrap):
-        replicates[b] = _ratio(estimator, _simulated(null, X, rng), k)[0]
+        replicates[b] = _ratio(estimator, _simulated(null, source, rng), k)[0]
         if callback is not None:
             callback(b + 1, n_bootstrap)
     p_value = (1 + int((replicates >= statistic).sum())) / (1 + n_bootstrap)
     return BootstrapTest(k, statistic, p_value, replicates)
 
 
-def _ratio(estimator, X, k):
+def _ratio(estimator, source, k):
     """−2 log λ of rows, and the fit with k components."""
     grid = [{"n_components": k}, {"n_components": k + 1}]
-    fits = Sweep(estimator, grid, ArraySource(X, n_jobs=estimator.n_jobs), thorough=False).run()
+    fits = Sweep(estimator, grid, source, thorough=False).run()
     for outcome in fits:
         if outcome.estimator is None:
             raise ValueError(f"the fit with {outcome.settings['n_components']} components failed: {outcome.failed}")
     null, alternative = (outcome.estimator for outcome in fits)
-    gain = alternative.score_samples(X).sum() - null.score_samples(X).sum()
+    gain = alternative.score_samples(source).sum() - null.score_samples(source).sum()
     # A maximum with one component more is no lower: what search or tolerance leave below zero is zero.
     return max(2.0 * float(gain), 0.0), null
 
 
-def _simulated(fitted, X, rng):
-    """As many rows as X has, drawn from a fit, in any order, with the missing cells of X."""
+def _simulated(fitted, source, rng):
+    """As many rows as there are, drawn from a fit, in any order, with the cells missing that are missing there."""
+    X = source.X
     rows = fitted._model().sample(fitted._params(), len(X), rng)[0]
-    return np.where(np.isnan(X), np.nan, rng.permutation(rows)).astype(X.dtype)
+    rows = np.where(np.isnan(X), np.nan, rng.permutation(rows)).astype(X.dtype)
+    return ArraySource(rows, n_jobs=source.n_jobs).described_as(source)

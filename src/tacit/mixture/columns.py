@@ -5,7 +5,7 @@ import numpy as np
 from ..families import GAUSSIANS, NAMED, Categorical, DirichletPrior, Family, Product
 from ..schema import Column, Schema
 
-__all__ = ["check_columns", "kinds_of", "plain_schema", "positions", "product_family"]
+__all__ = ["by_column", "check_columns", "kinds_of", "plain_schema", "positions", "product_family"]
 
 CODED = {"categorical": "category", "bernoulli": "binary"}
 
@@ -132,3 +132,17 @@ def positions(schema, names):
         if name not in where:
             raise ValueError(f"there is no column {name!r}; the columns are {', '.join(map(str, schema.names))}.")
     return np.array([where[name] for name in names], dtype=int)
+
+
+def by_column(name, value, columns, levels=False):
+    """A parameter (classes, …) of some columns, cut into arrays (classes,) that are named after what they describe."""
+    if levels:
+        labels = [f"{column.name} = {level}" for column in columns for level in column.levels]
+    else:
+        labels = [str(column.name) for column in columns]
+    if value.ndim == 3:
+        pairs = [(i, j) for i in range(len(labels)) for j in range(i, len(labels))]
+        return {f"{name} of {labels[i]} and {labels[j]}": value[:, i, j] for i, j in pairs}
+    if value.ndim == 2 and value.shape[1] == len(labels):
+        return {f"{name} of {label}": part for label, part in zip(labels, value.T)}
+    return {f"{name} of {', '.join(labels)}": value}

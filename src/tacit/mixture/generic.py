@@ -19,7 +19,7 @@ from ..latent_class import LatentClassEstimator
 from ..schema import Schema
 from ..source import ArraySource, Block, ParquetSource, is_streamed
 from ..source.parquet import is_arrow
-from .columns import check_columns, kinds_of, plain_schema, positions, product_family
+from .columns import by_column, check_columns, kinds_of, plain_schema, positions, product_family
 from .model import MixtureModel, MixtureParams
 from .seeds import INITS
 
@@ -217,6 +217,15 @@ class Mixture(LatentClassEstimator):
 
     # What was learned
 
+    def _parameters(self, params):
+        """All parameters by what they describe: arrays with one entry per group."""
+        found = {"weights_": params.weight}
+        for (part, columns), own in zip(self.family_.parts, params.components.parts):
+            described = [self.schema_.columns[j] for j in columns]
+            for name, value in part.parameters(own).items():
+                found |= by_column(name, value, described, isinstance(part, Categorical))
+        return found
+
     def describe(self):
         """What each group looks like, column by column.
 
@@ -227,7 +236,7 @@ class Mixture(LatentClassEstimator):
             ``{"family": name, "probability": {level: array}}``. Arrays have one entry per group.
         """
         check_is_fitted(self)
-        told = {}
+        told: dict = {}
         for (part, columns), params in zip(self.family_.parts, self.params_.components.parts):
             if isinstance(part, Categorical):
                 shares = part.level_probabilities(params, np.eye(self.n_components))

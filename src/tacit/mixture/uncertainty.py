@@ -54,7 +54,7 @@ class StandardErrors:
         if replicates is not None:
             parts = [_unflatten(row, layout) for row in replicates]
             self.replicates = {name: np.array([part[name] for part in parts]) for name in layout}
-        columns = list(getattr(estimator, "feature_names_in_", []))
+        columns = [] if hasattr(estimator, "_parameters") else list(getattr(estimator, "feature_names_in_", []))
         self.table = Table([row for name in layout for row in self._rows(name, columns)])
 
     def _rows(self, name, columns):
@@ -163,6 +163,8 @@ class _View:
 
     def _published(self, params):
         """The arrays that the estimator shows for parameters; precisions say nothing that covariances do not."""
+        if hasattr(self.estimator, "_parameters"):
+            return self.estimator._parameters(params)
         shadow = copy.copy(self.estimator)
         before = {name: id(value) for name, value in vars(shadow).items()}
         shadow._publish(params, np.dtype(np.float64))
