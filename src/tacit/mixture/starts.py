@@ -12,7 +12,7 @@ from ..source import OneBlock
 __all__ = ["follow", "merges", "merit", "pinned", "race", "splits"]
 
 
-def splits(resp, Z, weight):
+def splits(resp, Z, weight, most=None):
     """Assignments to one class more: each class cut at its mean, across the direction in which it is longest.
 
     Parameters
@@ -23,6 +23,8 @@ def splits(resp, Z, weight):
         Complete columns in which distance is meaningful.
     weight : (rows,) array
         Row weights.
+    most : int, optional
+        How many to make, those of the classes that spread most first; default all.
     """
     found = []
     for k in range(resp.shape[1]):
@@ -30,12 +32,16 @@ def splits(resp, Z, weight):
         if share.sum() <= 1e-6 * weight.sum():
             continue
         offset = Z - share @ Z / share.sum()
-        longest = np.linalg.eigh((offset * share[:, None]).T @ offset)[1][:, -1]
-        beyond = offset @ longest > 0
-        cut = np.column_stack([resp, resp[:, k] * beyond])
-        cut[:, k] *= ~beyond
-        found.append(cut)
-    return found
+        spread, axes = np.linalg.eigh((offset * share[:, None]).T @ offset)
+        found.append((-spread[-1], k, offset @ axes[:, -1] > 0))
+    return [_cut(resp, k, beyond) for _, k, beyond in sorted(found, key=lambda each: each[:2])[:most]]
+
+
+def _cut(resp, k, beyond):
+    """Assignments with the rows of class k that lie beyond its mean in a class of their own."""
+    cut = np.column_stack([resp, resp[:, k] * beyond])
+    cut[:, k] *= ~beyond
+    return cut
 
 
 def merges(resp, weight):
@@ -101,9 +107,19 @@ def race(model, sample, starts, heats):
                 raise KeyboardInterrupt
         if not runs:
             raise SingularError(str(failure))
-        ranked = sorted(runs, key=lambda run: merit(model, run), reverse=True)
-        starts = [run.params for run in _distinct(ranked)[:n_kept]]
+        ranked = _distinct(sorted(runs, key=lambda run: run.trace.objectives[-1], reverse=True))
+        starts = [run.params for run in _proper_first(model, ranked, n_kept)]
     return starts
+
+
+def _proper_first(model, ranked, n_kept):
+    """The first few fits that did not collapse, then those that did; the rest is not even looked at."""
+    kept, collapsed = [], []
+    for run in ranked:
+        if len(kept) == n_kept:
+            break
+        (collapsed if model.collapsed(run.params) else kept).append(run)
+    return (kept + collapsed)[:n_kept]
 
 
 def _distinct(ranked):
