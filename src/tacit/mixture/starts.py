@@ -8,6 +8,7 @@ import numpy as np
 
 from ..engine import SingularError, fit
 from ..source import OneBlock
+from ..source.base import one_blas_thread
 
 __all__ = ["follow", "merges", "merit", "pinned", "race", "splits"]
 
@@ -94,27 +95,42 @@ def race(model, sample, starts, heats):
     heats : list of (int, int)
         How many steps each run takes, and how many go on from there.
     """
-    source, failure = OneBlock(sample), None
-    for n_steps, n_kept in heats:
-        runs = []
-        for start in starts:
-            try:
-                runs.append(fit(model, source, start, max_iter=n_steps, tol=1e-6))
-            except (SingularError, np.linalg.LinAlgError) as error:
-                failure = error
-                continue
-            if runs[-1].interrupted:
-                raise KeyboardInterrupt
-        if not runs:
-            raise SingularError(str(failure))
-        ranked = _distinct(sorted(runs, key=lambda run: run.trace.objectives[-1], reverse=True))
-        starts = [run.params for run in _proper_first(model, ranked, n_kept)]
+    source = _Sample(sample)
+    with one_blas_thread():
+        for n_steps, n_kept in heats:
+            runs = _heat(model, source, starts, n_steps)
+            ranked = _distinct(sorted(runs, key=lambda run: run.trace.objectives[-1], reverse=True))
+            starts = [run.params for run in _proper_first(model, ranked, n_kept)]
     return starts
+
+
+class _Sample(OneBlock):
+    """A block whose user has seen to the threads of BLAS, for hundreds of passes over few rows."""
+
+    def sum(self, function):
+        return function(self.block)
+
+
+def _heat(model, source, starts, n_steps):
+    """A short run from each start; one that turns out singular is left out."""
+    runs, failure = [], None
+    for start in starts:
+        try:
+            runs.append(fit(model, source, start, max_iter=n_steps, tol=1e-6))
+        except (SingularError, np.linalg.LinAlgError) as error:
+            failure = error
+            continue
+        if runs[-1].interrupted:
+            raise KeyboardInterrupt
+    if not runs:
+        raise SingularError(str(failure))
+    return runs
 
 
 def _proper_first(model, ranked, n_kept):
     """The first few fits that did not collapse, then those that did; the rest is not even looked at."""
-    kept, collapsed = [], []
+    kept: list = []
+    collapsed: list = []
     for run in ranked:
         if len(kept) == n_kept:
             break

@@ -75,7 +75,7 @@ class Sweep:
         self.sample = source.sample(n_rows, self.rng)
         # Where rows are few, runs cost next to nothing, and many starts lead to as many maxima.
         few = [(10, 6), (20, 3)] if self.thorough else [(10, 2)]
-        self.heats = few if self.few else [(2, 2), (8, 1)]
+        self.heats = few if self.few else [(4, 2), (8, 1)]
 
     def _size(self, outcome):
         return outcome.settings.get("n_components", getattr(self.estimator, "n_components", 1))
