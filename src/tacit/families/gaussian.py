@@ -27,6 +27,12 @@ SINGULAR = (
 
 def location_and_scale(block):
     """Weighted mean and variance of the observed cells of each column; a constant column has variance 1."""
+    if "location" not in block.local:
+        block.local["location"] = _location_and_scale(block)
+    return block.local["location"]
+
+
+def _location_and_scale(block):
     seen = ~np.isnan(block.X)
     weight = block.weight[:, None] * seen
     total = weight.sum(axis=0)

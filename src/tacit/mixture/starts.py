@@ -8,11 +8,12 @@ import numpy as np
 
 from ..engine import SingularError, fit
 from ..source import OneBlock
+from ..source.base import one_blas_thread
 
 __all__ = ["follow", "merges", "merit", "pinned", "race", "splits"]
 
 
-def splits(resp, Z, weight):
+def splits(resp, Z, weight, most=None):
     """Assignments to one class more: each class cut at its mean, across the direction in which it is longest.
 
     Parameters
@@ -23,6 +24,8 @@ def splits(resp, Z, weight):
         Complete columns in which distance is meaningful.
     weight : (rows,) array
         Row weights.
+    most : int, optional
+        How many to make, those of the classes that spread most first; default all.
     """
     found = []
     for k in range(resp.shape[1]):
@@ -30,12 +33,16 @@ def splits(resp, Z, weight):
         if share.sum() <= 1e-6 * weight.sum():
             continue
         offset = Z - share @ Z / share.sum()
-        longest = np.linalg.eigh((offset * share[:, None]).T @ offset)[1][:, -1]
-        beyond = offset @ longest > 0
-        cut = np.column_stack([resp, resp[:, k] * beyond])
-        cut[:, k] *= ~beyond
-        found.append(cut)
-    return found
+        spread, axes = np.linalg.eigh((offset * share[:, None]).T @ offset)
+        found.append((-spread[-1], k, offset @ axes[:, -1] > 0))
+    return [_cut(resp, k, beyond) for _, k, beyond in sorted(found, key=lambda each: each[:2])[:most]]
+
+
+def _cut(resp, k, beyond):
+    """Assignments with the rows of class k that lie beyond its mean in a class of their own."""
+    cut = np.column_stack([resp, resp[:, k] * beyond])
+    cut[:, k] *= ~beyond
+    return cut
 
 
 def merges(resp, weight):
@@ -88,22 +95,47 @@ def race(model, sample, starts, heats):
     heats : list of (int, int)
         How many steps each run takes, and how many go on from there.
     """
-    source, failure = OneBlock(sample), None
-    for n_steps, n_kept in heats:
-        runs = []
-        for start in starts:
-            try:
-                runs.append(fit(model, source, start, max_iter=n_steps, tol=1e-6))
-            except (SingularError, np.linalg.LinAlgError) as error:
-                failure = error
-                continue
-            if runs[-1].interrupted:
-                raise KeyboardInterrupt
-        if not runs:
-            raise SingularError(str(failure))
-        ranked = sorted(runs, key=lambda run: merit(model, run), reverse=True)
-        starts = [run.params for run in _distinct(ranked)[:n_kept]]
+    source = _Sample(sample)
+    with one_blas_thread():
+        for n_steps, n_kept in heats:
+            runs = _heat(model, source, starts, n_steps)
+            ranked = _distinct(sorted(runs, key=lambda run: run.trace.objectives[-1], reverse=True))
+            starts = [run.params for run in _proper_first(model, ranked, n_kept)]
     return starts
+
+
+class _Sample(OneBlock):
+    """A block whose user has seen to the threads of BLAS, for hundreds of passes over few rows."""
+
+    def sum(self, function):
+        return function(self.block)
+
+
+def _heat(model, source, starts, n_steps):
+    """A short run from each start; one that turns out singular is left out."""
+    runs, failure = [], None
+    for start in starts:
+        try:
+            runs.append(fit(model, source, start, max_iter=n_steps, tol=1e-6))
+        except (SingularError, np.linalg.LinAlgError) as error:
+            failure = error
+            continue
+        if runs[-1].interrupted:
+            raise KeyboardInterrupt
+    if not runs:
+        raise SingularError(str(failure))
+    return runs
+
+
+def _proper_first(model, ranked, n_kept):
+    """The first few fits that did not collapse, then those that did; the rest is not even looked at."""
+    kept: list = []
+    collapsed: list = []
+    for run in ranked:
+        if len(kept) == n_kept:
+            break
+        (collapsed if model.collapsed(run.params) else kept).append(run)
+    return (kept + collapsed)[:n_kept]
 
 
 def _distinct(ranked):

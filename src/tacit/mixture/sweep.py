@@ -75,7 +75,7 @@ class Sweep:
         self.sample = source.sample(n_rows, self.rng)
         # Where rows are few, runs cost next to nothing, and many starts lead to as many maxima.
         few = [(10, 6), (20, 3)] if self.thorough else [(10, 2)]
-        self.heats = few if self.few else [(2, 3), (8, 1)]
+        self.heats = few if self.few else [(4, 2), (8, 1)]
 
     def _size(self, outcome):
         return outcome.settings.get("n_components", getattr(self.estimator, "n_components", 1))
@@ -169,7 +169,7 @@ class Sweep:
 
     def _fresh(self, candidate, model):
         """Random assignments, the same for all settings that seed them alike."""
-        n_starts = (20 if self.few else 8) * candidate.n_init
+        n_starts = (20 if self.few else 5) * candidate.n_init
         key = model.n_components, model.init_method, n_starts
         if key not in self.fresh:
             self.fresh[key] = [model.seed(self.sample, self.rng) for _ in range(n_starts)]
@@ -181,7 +181,8 @@ class Sweep:
         smaller = self._related(outcome, -1)
         if smaller is not None:
             Z = model.family.embed(self.sample, self.rng)
-            others += [pinned(resp, self.sample.labels) for resp in splits(smaller.resp, Z, self.sample.weight)]
+            found = splits(smaller.resp, Z, self.sample.weight, most=None if self.few else 4)
+            others += [pinned(resp, self.sample.labels) for resp in found]
         return [follow(model, self.sample, resp) for resp in others if resp is not None]
 
     def _related(self, outcome, step):

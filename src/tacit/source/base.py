@@ -12,7 +12,7 @@ from threadpoolctl import ThreadpoolController
 
 from .block import Block
 
-__all__ = ["OneBlock", "Source", "default_block_rows", "n_cores"]
+__all__ = ["OneBlock", "Source", "default_block_rows", "n_cores", "one_blas_thread"]
 
 BLOCK_BYTES = 1 << 21
 MAX_ROWS = 16384
@@ -31,6 +31,11 @@ if hasattr(os, "register_at_fork"):
 @cache
 def _blas():
     return ThreadpoolController().select(user_api="blas")
+
+
+def one_blas_thread():
+    """A context in which BLAS runs on one thread; entering it costs as much as a small block."""
+    return _blas().limit(limits=1)
 
 
 def n_cores():
@@ -75,7 +80,7 @@ class Source:
 
     def map(self, function):
         """Yield function(block) for every block, in order."""
-        with _blas().limit(limits=1):
+        with one_blas_thread():
             if self.n_jobs == 1 or self.n_blocks == 1:
                 yield from map(function, self)
                 return
