@@ -174,7 +174,7 @@ class EMEstimator(DensityMixin, BaseEstimator):
         self._publish_fit(fit, source.dtype)
         self._online = None
         if fit.stats is not None:
-            self._online = Online(fit.params, (1.0 / fit.stats.weight) * fit.stats, steps=1)
+            self._online = Online(fit.params, (1.0 / fit.stats.weight) * fit.stats, steps=1, weight=fit.stats.weight)
         if fit.interrupted:
             warnings.warn(f"{fit.reason}; what was learned so far is kept.", UserWarning, stacklevel=3)
         elif self.max_iter > 0 and not fit.converged:

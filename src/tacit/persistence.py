@@ -136,7 +136,7 @@ def _encode_estimator(estimator, name, arrays):
     online = getattr(estimator, "_online", None)
     if online is not None:
         records = {"params": online.params, "stats": online.stats}
-        content["online"] = {"steps": online.steps} | {
+        content["online"] = {"steps": online.steps, "weight": online.weight} | {
             name: {key: _encode(value, arrays) for key, value in record.to_dict().items()}
             for name, record in records.items()
         }
@@ -195,7 +195,8 @@ def _decode_estimator(content, arrays):
             stats = estimator._model().e_step(params, Block.of(np.zeros((1, estimator.n_features_in_))))
             online = content["online"]
             params = _decode_record(online["params"], arrays, params)
-            estimator._online = Online(params, _decode_record(online["stats"], arrays, stats), int(online["steps"]))
+            stats = _decode_record(online["stats"], arrays, stats)
+            estimator._online = Online(params, stats, int(online["steps"]), weight=float(online["weight"]))
     return estimator
 
 

@@ -1,6 +1,6 @@
 """Stepwise EM: parameters from statistics that are blended, batch by batch, with a decaying step.
 
-s ← (1 − η) s + η s(batch) / weight(batch),    η = (t + 2)^−decay,    θ ← M-step(s)
+s ← (1 − η) s + η s(batch) / weight(batch),    η = (t + 2)^−decay,    θ ← M-step(s · weight seen)
 """
 
 from dataclasses import dataclass
@@ -26,12 +26,15 @@ class Online:
         Batches seen.
     score : float
         Objective per unit of weight of the last batch, before learning from it.
+    weight : float
+        Weight of the rows seen, which is what a prior is weighed against.
     """
 
     params: Arrays
     stats: Arrays | None = None
     steps: int = 0
     score: float = float("nan")
+    weight: float = 0.0
 
 
 def online_step(model, source, state, *, decay=0.6, least=0.0):
@@ -52,11 +55,12 @@ def online_step(model, source, state, *, decay=0.6, least=0.0):
     """
     stats = source.sum(partial(model.e_step, state.params))
     score = objective(model, stats, state.params) / stats.weight
+    seen = state.weight + stats.weight
     stats = (1.0 / stats.weight) * stats
     if state.stats is not None:
         size = max((state.steps + 2.0) ** -decay, least)
         stats = (1.0 - size) * state.stats + size * stats
-    return Online(model.m_step(stats, state.params), stats, state.steps + 1, score)
+    return Online(model.m_step(seen * stats, state.params), stats, state.steps + 1, score, seen)
 
 
 def online_pass(model, source, params, **settings):
