@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.arrays import Arrays, record
-from tacit.engine import ACCELERATORS, SingularError, fit
+from tacit.engine import ACCELERATORS, SingularError, fit, objective
 from tacit.engine.accelerate import Anderson, Plain, Squarem, accelerator
 from tacit.families import GAUSSIANS, FullGaussian
 from tacit.mixture import GaussianMixture, MixtureModel
@@ -28,7 +28,7 @@ def started(name, holes=False, seed=0):
 
 
 def value(model, source, params):
-    return source.sum(partial(model.e_step, params)).loglik
+    return objective(model, source.sum(partial(model.e_step, params)), params)
 
 
 # Fewer passes
@@ -179,17 +179,20 @@ def respects_floors(name, family, params):
         root = np.sqrt(params.scale)
         values = np.linalg.eigvalsh(params.covariance / (root[:, None] * root))
         return (values >= family.floor * (1 - 1e-6) - 1e-14 * values.max()).all()
-    if name in GAUSSIANS:
+    if name in GAUSSIANS or name == "log-normal":
         return (params.covariance >= family.least(params) * (1 - 1e-6)).all()
-    if name == "poisson":
-        return (params.rate >= family.floor).all()
+    if name in ("poisson", "exponential"):
+        return (params.rate >= family.floor).all() and (params.rate <= 1 / family.floor).all()
+    if name.startswith("negative"):
+        return (params.mean >= family.floor).all() and (params.size > 0).all() and (params.size <= family.largest).all()
+    if name in ("gamma", "beta", "dirichlet"):
+        shape = {"gamma": lambda p: p.shape, "beta": lambda p: p.a + p.b, "dirichlet": lambda p: p.alpha.sum(axis=1)}
+        return (params.to_vector() > 0).all() and (shape[name](params) <= (1 + 1e-12) / family.floor).all()
     if name == "product":
         return all(
             respects_floors(part, family, p)
             for part, (family, _), p in zip(("full", "categorical", "poisson"), family.parts, params.parts)
         )
-    if name not in ("bernoulli", "categorical"):
-        return True  # its log density is looked at below
     levels = [slice(j, j + 1) for j in range(params.probability.shape[1])]
     if name == "categorical":
         levels = [levels for _, levels in family._columns()]

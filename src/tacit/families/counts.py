@@ -318,14 +318,16 @@ class NegativeBinomial(LinearFamily):
         return super().embed(_square_roots(block), rng)
 
     def free(self, params):
-        """Log means and, where they are learned, log sizes."""
+        """Square roots of means and, where they are learned, log sizes."""
         learned = () if self.exact else (np.log(params.size).ravel(),)
-        return np.concatenate([np.log(params.mean).ravel(), *learned])
+        return np.concatenate([np.sqrt(params.mean).ravel(), *learned])
 
     def bound(self, vector, params):
-        parts = np.exp(np.clip(vector, -600.0, 600.0)).reshape(-1, *params.mean.shape)
-        size = params.size if self.exact else np.clip(parts[1], 1e-6, self.largest)
-        return NegativeBinomialParams(np.maximum(parts[0], self.floor), size)
+        parts = vector.reshape(-1, *params.mean.shape)
+        mean = np.maximum(np.maximum(parts[0], 0.0) ** 2, self.floor)
+        if self.exact:
+            return NegativeBinomialParams(mean, params.size)
+        return NegativeBinomialParams(mean, np.clip(np.exp(np.clip(parts[1], -50.0, 50.0)), 1e-6, self.largest))
 
     def n_parameters(self, params):
         return params.mean.size * (1 if self.exact else 2)
