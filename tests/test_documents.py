@@ -65,6 +65,14 @@ def test_readme_code_runs():
     assert len(scope["groups"]) == 344
 
 
+def test_the_page_on_mixtures_runs():
+    scope = {}
+    for code in blocks("docs/mixtures.md"):
+        exec(code, scope)
+    assert not scope["filled"].isna().any().any()
+    assert scope["robust"].outliers(scope["rows"], level=0.999)[400:].mean() > 0.5
+
+
 def test_readme_holds_exactly_two_commands():
     commands = re.findall(r"```sh\n(.*?)\n```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
     assert len(commands) == 2
