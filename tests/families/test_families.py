@@ -12,6 +12,7 @@ from tacit.families import (
     Family,
     FullGaussian,
     Poisson,
+    StudentT,
     TiedGaussian,
     responsibilities,
 )
@@ -64,7 +65,11 @@ def expected_log_prob(family, params, X):
     for i, seen in enumerate(~np.isnan(X)):
         for k in range(len(params.mean) if seen.any() else 0):
             covariance = params.dense[k][np.ix_(seen, seen)]
-            out[i, k] = stats.multivariate_normal.logpdf(X[i, seen], params.mean[k, seen], covariance)
+            rest = X[i, seen], params.mean[k, seen], covariance
+            if isinstance(family, StudentT):
+                out[i, k] = stats.multivariate_t.logpdf(*rest, df=params.df[k])
+            else:
+                out[i, k] = stats.multivariate_normal.logpdf(*rest)
     return out
 
 
@@ -110,6 +115,9 @@ def test_moments_are_those_of_the_posterior_of_missing_cells(name):
     np.testing.assert_allclose(moments.count, resp.sum(axis=0), rtol=1e-12)
 
 
+SHARING = ("tied", "student shared", "student fixed")
+
+
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_an_empty_class_keeps_its_parameters(name, missing):
@@ -119,7 +127,7 @@ def test_an_empty_class_keeps_its_parameters(name, missing):
     resp[:, 1] = 0.0
     after = family.m_step(family.stats(params, Block.of(X), resp), params)
     for (field, old), (_, new) in zip(params.items(), after.items()):
-        if field in ("origin", "scale") or (field == "covariance" and name in ("tied", *STRUCTURED)):
+        if field in ("origin", "scale") or (field in ("covariance", "df") and name in (*SHARING, *STRUCTURED)):
             continue
         np.testing.assert_allclose(new[1], old[1], rtol=1e-14, err_msg=field)
         assert not np.allclose(new[0], old[0]), f"{field} of an occupied class was not learned"

@@ -23,8 +23,8 @@ KERNELS = {
     "levels": "products",
     "log_factorial": "products",
     "conditional": "conditional",
-    "complete": "conditional",
-    "draw": "conditional",
+    "complete": "completion",
+    "draw": "completion",
     "student": "student",
     "student_conditional": "student",
 }
