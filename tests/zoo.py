@@ -43,9 +43,13 @@ def gaussian_rows(n=240, d=4, n_classes=3, seed=0):
 
 
 def heavy_rows(n=240, d=4, n_classes=3, seed=0):
-    """As `gaussian_rows`, with every seventh row thrown far by heavy-tailed noise."""
-    X, rng = gaussian_rows(n, d, n_classes, seed), np.random.default_rng(seed + 1)
-    return np.where(rng.random((n, 1)) < 0.15, 3.0 * rng.standard_t(3.0, size=(n, d)) + X, X)
+    """As `gaussian_rows`, with the tails of Student's t with four degrees of freedom."""
+    rng = np.random.default_rng(seed)
+    means = 6.0 * rng.normal(size=(n_classes, d))
+    roots = rng.normal(size=(n_classes, d, d)) / 2 + np.eye(d)
+    classes = rng.integers(n_classes, size=n)
+    noise = rng.normal(size=(n, d)) / np.sqrt(rng.chisquare(4.0, size=(n, 1)) / 4.0)
+    return means[classes] + np.einsum("nij,nj->ni", roots[classes], noise)
 
 
 def binary_rows(n=240, d=6, seed=0):

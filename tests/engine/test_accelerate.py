@@ -8,7 +8,8 @@ import pytest
 from tacit.arrays import Arrays, record
 from tacit.engine import ACCELERATORS, SingularError, fit, objective
 from tacit.engine.accelerate import Anderson, Plain, Squarem, accelerator
-from tacit.families import GAUSSIANS, FullGaussian
+from tacit.families import DiagonalGaussian, FullGaussian
+from tacit.families.dense import DenseGaussian
 from tacit.mixture import GaussianMixture, MixtureModel
 from tacit.mixture.model import MixtureParams
 from tacit.source import ArraySource, Block
@@ -175,11 +176,13 @@ def test_free_and_bound_of_a_model_are_inverse(name):
 
 
 def respects_floors(name, family, params):
-    if name in GAUSSIANS and family.matrices:
+    if name.startswith("student"):
+        assert (params.df <= family.max_df).all()
+    if isinstance(family, DenseGaussian):
         root = np.sqrt(params.scale)
         values = np.linalg.eigvalsh(params.covariance / (root[:, None] * root))
         return (values >= family.floor * (1 - 1e-6) - 1e-14 * values.max()).all()
-    if name in GAUSSIANS or name == "log-normal":
+    if isinstance(family, DiagonalGaussian):
         return (params.covariance >= family.least(params) * (1 - 1e-6)).all()
     if name in ("poisson", "exponential"):
         return (params.rate >= family.floor).all() and (params.rate <= 1 / family.floor).all()

@@ -15,6 +15,7 @@ from tacit.families import (
     LogNormal,
     Poisson,
     Product,
+    StudentT,
     TiedGaussian,
     responsibilities,
 )
@@ -99,7 +100,11 @@ def expected_log_prob(family, params, X):
     for i, seen in enumerate(~np.isnan(X)):
         for k in range(len(params.mean) if seen.any() else 0):
             covariance = params.dense[k][np.ix_(seen, seen)]
-            out[i, k] = stats.multivariate_normal.logpdf(X[i, seen], params.mean[k, seen], covariance)
+            rest = X[i, seen], params.mean[k, seen], covariance
+            if isinstance(family, StudentT):
+                out[i, k] = stats.multivariate_t.logpdf(*rest, df=params.df[k])
+            else:
+                out[i, k] = stats.multivariate_normal.logpdf(*rest)
     return out
 
 
@@ -145,6 +150,9 @@ def test_moments_are_those_of_the_posterior_of_missing_cells(name):
     np.testing.assert_allclose(moments.count, resp.sum(axis=0), rtol=1e-12)
 
 
+SHARING = ("tied", "student shared", "student fixed")
+
+
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_an_empty_class_keeps_its_parameters(name, missing):
@@ -155,7 +163,7 @@ def test_an_empty_class_keeps_its_parameters(name, missing):
     after = family.m_step(family.stats(params, Block.of(X), resp), params)
     for (path, old), new in zip(params.to_dict().items(), after.to_dict().values()):
         field = path.rpartition(".")[2]
-        if field in ("origin", "scale") or (field == "covariance" and name in ("tied", *STRUCTURED)):
+        if field in ("origin", "scale") or (field in ("covariance", "df") and name in (*SHARING, *STRUCTURED)):
             continue
         if field == "size" and family.exact:
             continue

@@ -25,9 +25,9 @@ class DenseStats(Arrays):
     second: np.ndarray
 
 
-def _constant(triangle, d):
+def _constant(triangle, d, log_unit=LOG_2PI):
     """Log normaliser log|P| − ½ d log 2π."""
-    return np.log(np.diagonal(triangle, axis1=-2, axis2=-1)).sum(axis=-1) - 0.5 * d * LOG_2PI
+    return np.log(np.diagonal(triangle, axis1=-2, axis2=-1)).sum(axis=-1) - 0.5 * d * log_unit
 
 
 @record
@@ -46,10 +46,14 @@ class FullParams(GaussianParams):
     @cached_property
     def form(self):
         """Arguments of the complete-row kernel: strips of P, (μ − o)P, log normaliser, strip width."""
+        return self.strips(LOG_2PI)
+
+    def strips(self, log_unit):
+        """Strips of P, (μ − o)P, log|P| − ½ d log_unit, strip width."""
         d = self.mean.shape[1]
         width = strip_width(d)
         shift = np.einsum("ki,kij->kj", self.shift, self.triangle)
-        return pack_strips(self.triangle, width), shift, _constant(self.triangle, d), width
+        return pack_strips(self.triangle, width), shift, _constant(self.triangle, d, log_unit), width
 
 
 @record

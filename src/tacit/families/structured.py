@@ -12,7 +12,14 @@ from .diagonal import DiagonalGaussian, SphericalGaussian
 from .gaussian import SINGULAR, Gaussian
 from .structures import covariances, deviance, n_covariance_parameters, variances
 
-__all__ = ["StructuredDense", "StructuredDiagonal", "StructuredSpherical", "above_floor", "learn_covariances"]
+__all__ = [
+    "StructuredDense",
+    "StructuredDiagonal",
+    "StructuredSpherical",
+    "above_floor",
+    "learn_covariances",
+    "without_empty",
+]
 
 SCARCE = 1e-12  # what an empty class counts, relative to the largest: it keeps its own, and moves nothing
 
@@ -38,11 +45,16 @@ def above_floor(learn, sound, cost, previous, floor):
     return previous
 
 
-def learn_covariances(structure, W, count, previous, scale, floor):
-    """The likeliest covariances (classes, d, d) of a structure above the floor; empty classes count for next to nothing."""
+def without_empty(W, count, previous):
+    """Scatter and counts in which an empty class has a very few rows that look as its previous covariance says."""
     empty = count <= 0
     count = np.where(empty, SCARCE * count.max(), count)
-    W = np.where(empty[:, None, None], count[:, None, None] * previous, W)
+    return np.where(empty[:, None, None], count[:, None, None] * previous, W), count
+
+
+def learn_covariances(structure, W, count, previous, scale, floor):
+    """The likeliest covariances (classes, d, d) of a structure above the floor; empty classes count for next to nothing."""
+    W, count = without_empty(W, count, previous)
     unit = np.sqrt(np.multiply.outer(scale, scale))
     ridges = count[:, None, None] * np.diag(scale)
 

@@ -23,13 +23,13 @@ from ..arrays import Arrays, record
 from ..kernels import backend, cast, host, kernel
 from .base import occupied
 from .dense import FullGaussian, FullParams, about_origin
-from .gaussian import LOG_2PI
-from .structured import StructuredDense
-from .structures import n_covariance_parameters
+from .structured import StructuredDense, without_empty
+from .structures import covariances, n_covariance_parameters
 
 __all__ = ["LEAST_DF", "StudentT", "gamma_shape", "n_observed"]
 
 LEAST_DF = 0.1
+SEPARATE = ("EII", "VII", "EEI", "VVI", "EEE", "VVV")
 LETTERS = {"full": "VVV", "tied": "EEE", "diag": "VVI", "spherical": "VII"}
 
 
@@ -71,8 +71,7 @@ class StudentParams(FullParams):
     @cached_property
     def form(self):
         """Arguments of the complete-row kernel: strips of P, (μ − o)P, log|P|, strip width."""
-        strips, shift, constant, width = FullParams.form.func(self)
-        return strips, shift, constant + 0.5 * self.mean.shape[1] * LOG_2PI, width
+        return self.strips(0.0)
 
 
 @record
@@ -145,16 +144,26 @@ class StudentT(StructuredDense):
         shift = np.where(alive[:, None], stats.first / pull[:, None], params.shift)
         W = stats.second - pull[:, None, None] * shift[:, :, None] * shift[:, None, :]
         covariance = self._learn(W, np.where(alive, count, 0.0), params.covariance, params.scale)
-        expansion = np.where(alive, pull / count, 1.0)
-        reduced = covariance / expansion[:, None, None]
-        if self.structure[0] == "E" or not self._sound(reduced, params.scale):
-            expansion, reduced = np.ones(len(count)), covariance
+        expansion = self._expansion(alive, pull / count, covariance, params.scale)
+        covariance = covariance / expansion[:, None, None]
         df = self._df(alive, count, pull / count / expansion, stats.log_u / count - np.log(expansion), params.df)
-        return self.params(params.origin + shift, reduced, params.origin, params.scale, df)
+        return self.params(params.origin + shift, covariance, params.origin, params.scale, df)
 
-    def _sound(self, covariance, scale):
+    def _learn(self, W, count, previous, scale):
+        if self.structure not in SEPARATE:
+            return super()._learn(W, count, previous, scale)
+        # Directions do not bear on each other, so that clipping is the maximum above the floor.
+        W, count = without_empty(W, count, previous)
+        covariance = covariances(self.structure, W, count, previous)
+        return self.clip(covariance, scale if self.structure[1] != "I" else np.full(len(scale), scale.mean()))
+
+    def _expansion(self, alive, mean, covariance, scale):
+        """α_k: the mean weight where a class has a volume of its own and stays above the floor, else 1."""
+        if self.structure[0] == "E":
+            return np.ones(len(mean))
         unit = np.sqrt(np.multiply.outer(scale, scale))
-        return np.linalg.eigvalsh(covariance / unit).min() >= max(self.floor, 1e-13)
+        least = np.linalg.eigvalsh(covariance / unit)[:, 0]
+        return np.where(alive & (least / mean >= max(self.floor, 1e-13)), mean, 1.0)
 
     def _df(self, alive, count, mean, mean_log, previous):
         """Degrees of freedom from the means of u and log u; an empty class keeps its own."""

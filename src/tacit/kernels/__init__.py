@@ -28,8 +28,8 @@ KERNELS = {
     "rising_slope": "cells",
     "row_sums": "cells",
     "conditional": "conditional",
-    "complete": "conditional",
-    "draw": "conditional",
+    "complete": "completion",
+    "draw": "completion",
     "student": "student",
     "student_conditional": "student",
 }

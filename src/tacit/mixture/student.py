@@ -4,8 +4,7 @@ import numbers
 import warnings
 
 import numpy as np
-from scipy.special import logsumexp
-from scipy.stats import chi2
+from scipy.special import chdtrc, gammaln, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import like
@@ -116,7 +115,7 @@ class StudentTMixture(GaussianMixture):
             check_number("max_df", self.max_df, numbers.Real, 1)
             check_number("df_init", self.df_init, numbers.Real, LEAST_DF, self.max_df)
         else:
-            check_number("df", self.df, numbers.Real, LEAST_DF)
+            check_number("df", self.df, numbers.Real, LEAST_DF, 1e9)
 
     def _model(self):
         family = StudentT(
@@ -133,8 +132,9 @@ class StudentTMixture(GaussianMixture):
         with np.errstate(divide="ignore", invalid="ignore"):
             self.covariances_ = np.where(df > 2, components.covariance * df / (df - 2), np.inf).astype(dtype)
         self.df_ = components.df.astype(dtype)
-        high = np.flatnonzero(components.df >= self.max_df * (1 - 1e-9)) if isinstance(self.df, str) else []
-        if len(high):
+        learned = components.df if isinstance(self.df, str) else np.empty(0)
+        high = np.flatnonzero(learned >= self.max_df * (1 - 1e-9))
+        if high.size:
             warnings.warn(
                 f"component {high[0]} reached max_df={self.max_df:g} degrees of freedom: it has no heavier tails than a "
                 "Gaussian. Use GaussianMixture, or fix df.",
@@ -174,7 +174,7 @@ class StudentTMixture(GaussianMixture):
         def score(block):
             resp = model.posterior(params, block)[0]
             n_seen, square = n_observed(block), model.family.distance(params.components, block)
-            tail = np.where(n_seen > 0, chi2.logsf(square, np.maximum(n_seen, 1)), 0.0)
+            tail = np.where(n_seen > 0, log_tail(square, np.maximum(n_seen, 1)), 0.0)
             return like(block, np.maximum(-logsumexp(tail, axis=1, b=resp), 0.0))
 
         return self._apply(X, score, out, ["outlier_score"])
@@ -195,3 +195,13 @@ class StudentTMixture(GaussianMixture):
         """
         check_number("level", level, numbers.Real, 0, 1)
         return self.outlier_scores(X) > -np.log1p(-min(level, 1 - 1e-16))
+
+
+def log_tail(square, df):
+    """Log of the probability that a χ² variable with `df` degrees of freedom exceeds `square`, however small."""
+    half, z = 0.5 * df, 0.5 * square
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_p = np.log(chdtrc(df, square))
+        # Γ(a, z) ≈ zᵃ exp(−z) / (z − a + 1), whose error is nothing where the probability underflows.
+        far = half * np.log(z) - z - np.log(z - half + 1.0) - gammaln(half)
+    return np.where(np.isfinite(log_p), log_p, far)
