@@ -17,15 +17,26 @@ from tacit.families import (
     NegativeBinomial,
     Normal,
     Poisson,
+    Product,
     SphericalGaussian,
+    StudentT,
 )
 from tacit.families.counts import NegativeBinomialParams
 from tacit.families.linear import RateParams
 
-from ..zoo import FAMILIES
+from ..zoo import FAMILIES, STRUCTURED
 from .test_families import learned, scipys
 
-COLUMNS = [name for name in FAMILIES if name not in ("full", "tied", "categorical", "dirichlet")]
+DENSE = [name for name in STRUCTURED if FAMILIES[name][0].matrices]
+JOINT = (
+    "full",
+    "tied",
+    "categorical",
+    "dirichlet",
+    "product",
+    *(name for name in FAMILIES if name.startswith("student")),
+)
+COLUMNS = [name for name in FAMILIES if name not in (*JOINT, *DENSE)]
 
 
 @pytest.fixture(params=FAMILIES)
@@ -50,6 +61,8 @@ def indicators(family, X):
 
 def test_moments_are_those_of_samples(pair):
     family, p, _ = pair
+    if isinstance(family, Product):
+        pytest.skip("columns of several kinds have no moments in common")
     X = draws(p)
     if isinstance(family, Categorical):
         X = indicators(family, X)
@@ -65,14 +78,20 @@ def test_entropy_is_the_mean_self_information(pair):
 
 
 def test_divergence_is_the_mean_log_ratio(pair):
-    _, p, q = pair
+    family, p, q = pair
+    if isinstance(family, StudentT):
+        with pytest.raises(NotImplementedError, match="average log_prob differences over samples"):
+            p.kl(q)
+        return
     X = draws(p)
     ratio = p.log_prob(X) - q.log_prob(X)
     assert p.kl(q) == pytest.approx(ratio.mean(), abs=5.0 * ratio.std() / np.sqrt(len(ratio)))
 
 
 def test_identities(pair):
-    _, p, q = pair
+    family, p, q = pair
+    if isinstance(family, StudentT):
+        return  # it has no divergence
     assert p.kl(p) == pytest.approx(0.0, abs=1e-9)
     assert p.kl(q) > 0
     assert q.kl(p) > 0

@@ -85,15 +85,15 @@ class Product(Family):
             out[..., columns] = value
         return out
 
-    def mean(self, params):
-        return self._moments(params, "mean")
+    def n_columns(self, params):
+        return sum(len(columns) for _, columns in self.parts)
 
-    def variance(self, params):
-        return self._moments(params, "variance")
-
-    def _moments(self, params, which):
-        values = [getattr(family, which)(p) for (family, _), p in zip(self.parts, params.parts)]
-        return self._spread(values, np.empty((len(values[0]), sum(len(columns) for _, columns in self.parts))))
+    def parameters(self, params):
+        return {
+            f"{number}.{name}": value
+            for number, ((family, _), p) in enumerate(zip(self.parts, params.parts))
+            for name, value in family.parameters(p).items()
+        }
 
     def expect(self, params, block, resp):
         each = zip(self._each(block), params.parts)
@@ -112,7 +112,7 @@ class Product(Family):
 
     def sample(self, params, classes, rng):
         values = [family.sample(p, classes, rng) for (family, _), p in zip(self.parts, params.parts)]
-        return self._spread(values, np.empty((len(classes), sum(len(columns) for _, columns in self.parts))))
+        return self._spread(values, np.empty((len(classes), self.n_columns(params))))
 
     def embed(self, block, rng):
         return np.hstack([family.embed(part, rng) for family, part in self._each(block)])

@@ -111,6 +111,30 @@ class StudentT(StructuredDense):
         """Whether degrees of freedom are learned."""
         return isinstance(self.df, str)
 
+    support = "StudentT"
+
+    def variance(self, params):
+        """Infinite, or where even the mean does not exist NaN, for few degrees of freedom."""
+        df, square = params.df[:, None], np.diagonal(params.covariance, axis1=1, axis2=2)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(df > 2, square * df / (df - 2), np.where(df > 1, np.inf, np.nan))
+
+    def parameters(self, params):
+        return {"mean": params.mean, "scale": params.covariance, "df": params.df}
+
+    def entropy(self, params):
+        half, d = 0.5 * params.df, params.mean.shape[1]
+        constant = 0.5 * d * np.log(np.pi * params.df) - gammaln(0.5 * d) + betaln(0.5 * d, half)
+        return 0.5 * params.posterior[3] + constant + (half + 0.5 * d) * (digamma(half + 0.5 * d) - digamma(half))
+
+    def kl(self, params, other):
+        raise NotImplementedError(
+            "the divergence of Student t distributions has no closed form; average log_prob differences over samples."
+        )
+
+    def permute(self, params, order):
+        return self.params(params.mean[order], params.covariance[order], params.origin, params.scale, params.df[order])
+
     def params(self, mean, covariance, origin, scale, df=None):
         if df is None:
             df = np.full(len(mean), float(self.df_init if self.learns_df else self.df))

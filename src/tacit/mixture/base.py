@@ -154,16 +154,21 @@ class BaseGaussianMixture(LatentClassEstimator):
         ConditionalMixture
             With `mean`, `covariance`, `std`, `quantile`, `interval`, `log_density` and `sample`.
         """
+        rows, target = self._known(X, given, target)
+        block, params = Block.of(rows), self._params()
+        resp = self._model().posterior(params, block)[0]
+        return ConditionalMixture.of(params.components, resp, block, target)
+
+    def _known(self, X, given, target):
+        """Rows of all columns with only the given cells in them, and the numbers of the target columns."""
         check_is_fitted(self)
         if is_streamed(X):
-            raise ValueError("condition takes rows in memory; read the part you need first.")
+            raise ValueError("this method takes rows in memory; read the part you need first.")
         given, target = self._columns(given, target)
         known = self._given_columns(X, given)
         rows = np.full((len(known), self.n_features_in_), np.nan)
         rows[:, given] = known
-        block, params = Block.of(rows), self._params()
-        resp = self._model().posterior(params, block)[0]
-        return ConditionalMixture.of(params.components, resp, block, target)
+        return rows, target
 
     def predict_given(self, X, given=None, target=None, return_distribution=False):
         """Expectation of some columns given others: regression with any columns as inputs and any as outputs.

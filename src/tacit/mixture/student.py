@@ -36,7 +36,7 @@ class StudentTMixture(GaussianMixture):
         Where learned degrees of freedom start.
     max_df : float, default=200
         The most they may become; a component that reaches it has no heavier tails than a Gaussian, and a warning says so.
-    tol, reg_covar, max_iter, n_init, init_params, weights_init, means_init
+    weight_prior, tol, reg_covar, max_iter, n_init, init_params, weights_init, means_init
         As in :class:`GaussianMixture`.
     precisions_init : array-like of shape (n_components, n_features, n_features), optional
         Inverses of the scale matrices to start from.
@@ -81,6 +81,7 @@ class StudentTMixture(GaussianMixture):
         df="free",
         df_init=10.0,
         max_df=200.0,
+        weight_prior=None,
         tol=1e-3,
         reg_covar=1e-6,
         max_iter=100,
@@ -99,7 +100,8 @@ class StudentTMixture(GaussianMixture):
         callback=None,
     ):
         super().__init__(
-            n_components, covariance_type=covariance_type, tol=tol, reg_covar=reg_covar, max_iter=max_iter, n_init=n_init,
+            n_components, covariance_type=covariance_type, weight_prior=weight_prior, tol=tol, reg_covar=reg_covar,
+            max_iter=max_iter, n_init=n_init,
             init_params=init_params, weights_init=weights_init, means_init=means_init, precisions_init=precisions_init,
             random_state=random_state, warm_start=warm_start, verbose=verbose, verbose_interval=verbose_interval,
             convergence=convergence, accelerate=accelerate, n_jobs=n_jobs, callback=callback,
@@ -121,7 +123,7 @@ class StudentTMixture(GaussianMixture):
         family = StudentT(
             self.covariance_type, floor=self.reg_covar, df=self.df, df_init=self.df_init, max_df=self.max_df
         )
-        return MixtureModel(family, self.n_components, self.init_params)
+        return MixtureModel(family, self.n_components, self.init_params, self.weight_prior)
 
     def _publish(self, params, dtype):
         components = params.components
@@ -148,6 +150,21 @@ class StudentTMixture(GaussianMixture):
         )
         variance = np.einsum("k,kjj->j", weight, scale) + weight @ (mean - weight @ mean) ** 2
         return MixtureParams(weight, self._model().family.params(mean, scale, weight @ mean, variance, df))
+
+    # Some columns given others
+
+    def condition(self, X, given=None, target=None):
+        """Not defined: given some columns, the others have tails that differ from row to row."""
+        raise NotImplementedError(
+            "given some columns, a Student t mixture is no mixture of one kind for all rows; use predict_given for means, "
+            "impute(X, return_std=True) for spreads and draw_missing for draws."
+        )
+
+    def predict_given(self, X, given=None, target=None):
+        """Expectation of some columns given others; see `GaussianMixture.predict_given`."""
+        rows, columns = self._known(X, given, target)
+        mean = self.impute(rows)[:, columns]
+        return mean[:, 0] if isinstance(target, (str, numbers.Integral)) else mean
 
     # Outliers
 
