@@ -208,3 +208,19 @@ def test_a_level_is_a_share():
     mixture = StudentTMixture().fit(heavy_rows())
     with pytest.raises(ValueError, match=r"level=1\.5 is not a number of at least 0 and at most 1"):
         mixture.outliers(heavy_rows(), 1.5)
+
+
+def test_columns_are_predicted_but_not_conditioned(rng):
+    x = rng.standard_t(5, size=400)
+    mixture = StudentTMixture(1, random_state=0).fit(np.column_stack([x, 2 * x + 0.1 * rng.standard_t(5, size=400)]))
+    np.testing.assert_allclose(mixture.predict_given([[1.0], [-3.0]], target=1), [2.0, -6.0], atol=0.1)
+    with pytest.raises(NotImplementedError, match="use predict_given for means"):
+        mixture.condition([[1.0]], target=1)
+
+
+def test_classes_in_another_order_keep_their_degrees_of_freedom(rng):
+    X = np.vstack([rng.standard_t(2, size=(300, 2)), rng.normal(size=(300, 2)) + 20])
+    mixture = StudentTMixture(2, max_df=100, random_state=0).fit(X)
+    model, params = mixture._model(), mixture._params()
+    turned = model.permute(params, np.array([1, 0]))
+    np.testing.assert_array_equal(turned.components.df, params.components.df[::-1])
