@@ -27,7 +27,8 @@ from .engine.restarts import SAMPLE_ROWS
 from .kernels import backend
 from .source import ArraySource, Source
 from .source.dask import DaskSource, is_dask
-from .source.parquet import ParquetSource, ParquetWriter, is_arrow
+from .source.parquet import ParquetSource, is_arrow
+from .source.writer import ParquetWriter
 
 __all__ = ["EMEstimator", "like"]
 

@@ -332,3 +332,15 @@ def test_number_of_groups_by_every_criterion(fitted):
         assert chosen.best.predict(table).max() == 2
     test = bootstrap_lrt(Mixture(random_state=0), table.head(200), 2, n_bootstrap=9, random_state=0)
     assert test.p_value == pytest.approx(0.1)
+
+
+def test_bad_cells_of_a_file_are_named(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"visits": [1, 2, -3, 4], "ward": ["a", "b", "a", None]}), path)
+    refuse("column 'visits': Poisson columns hold whole numbers from 0, but X holds -3", path,
+           by_column={"visits": "poisson"})  # fmt: skip
+    mixture = Mixture(1).fit(path)
+    pq.write_table(pa.table({"visits": [1, 2], "ward": ["a", "z"]}), path)
+    with pytest.raises(ValueError, match="column 'ward' holds 'z', which was not there at fit"):
+        mixture.predict(path)

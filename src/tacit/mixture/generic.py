@@ -8,25 +8,23 @@ import numbers
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_choice, check_number
 from ..engine import ACCELERATORS
 from ..engine.trace import CRITERIA
 from ..families import GAUSSIANS, Categorical
-from ..frames import is_table
-from ..latent_class import LatentClassEstimator
 from ..schema import Schema
-from ..source import ArraySource, Block, ParquetSource, is_streamed
-from ..source.parquet import is_arrow
-from .columns import by_column, check_columns, kinds_of, plain_schema, positions, product_family
+from ..source import ArraySource, Block
+from .columns import by_column
 from .model import MixtureModel, MixtureParams
 from .seeds import INITS
+from .tabular import TableEstimator
 
 __all__ = ["Mixture"]
 
 
-class Mixture(LatentClassEstimator):
+class Mixture(TableEstimator):
     """Mixture over tables of measurements, counts, categories and yes/no columns, with missing cells.
 
     Parameters
@@ -121,12 +119,6 @@ class Mixture(LatentClassEstimator):
         self.n_jobs = n_jobs
         self.callback = callback
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
-
     def _check_settings(self):
         super()._check_settings()
         check_number("n_components", self.n_components, numbers.Integral, 1)
@@ -138,72 +130,6 @@ class Mixture(LatentClassEstimator):
         check_choice("accelerate", self.accelerate, ("auto", *ACCELERATORS, "off", None))
         if self.weight_prior is not None:
             check_number("weight_prior", self.weight_prior, numbers.Real, 1)
-
-    # Tables
-
-    def _open(self, X, weight=None, labels=None, *, reset=False):
-        if is_table(X):
-            return self._in_memory(self._validate(X, reset=reset), weight, labels)
-        source = super()._open(X, weight, labels, reset=reset)
-        if reset and source.schema is None:
-            source.schema = plain_schema(source.n_features, source.columns)
-        if reset:
-            self._settle(source.schema)
-        return source
-
-    def _in_memory(self, X, weight, labels):
-        source = super()._in_memory(X, weight, labels)
-        source.schema = self.schema_
-        return source
-
-    def _stream(self, X, weight, labels, *, reset):
-        if not is_arrow(X):
-            return super()._stream(X, weight, labels, reset=reset)
-        columns, levels = (None, "learn") if reset else (self.schema_.names, self.schema_.levels)
-        source = ParquetSource(X, columns, weight=weight, labels=labels, levels=levels, n_jobs=self.n_jobs)
-        if reset:
-            source.schema = Schema.scan(source.record_batches(), self._kinds(source))
-            source.levels = source.schema.levels
-        return source
-
-    def _validate(self, X, *, reset):
-        if not is_table(X):
-            X = super()._validate(X, reset=reset)
-            given = X
-        else:
-            given = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
-            if hasattr(given, "columns") and not hasattr(given, "column_names"):
-                _check_feature_names(self, given, reset=reset)
-            if hasattr(given, "shape"):
-                _check_n_features(self, given, reset=reset)
-        if reset:
-            self._settle(Schema.of(given, self._kinds(given)))
-        cells = self.schema_.encode(given) if is_table(X) or self._coded() else X
-        if len(cells) < (2 if reset else 1):
-            raise ValueError(f"Found array with {len(cells)} sample(s) (shape={cells.shape}) while a minimum of "
-                             f"{2 if reset else 1} is required.")  # fmt: skip
-        check_columns(self.family_, cells, self.schema_)
-        return cells
-
-    def _kinds(self, X):
-        """Kinds of columns that are settled by the families asked for."""
-        kinds, every = kinds_of(self.family, self.by_column)
-        if every is None:
-            return kinds
-        names = X.column_names if hasattr(X, "column_names") else getattr(X, "columns", range(np.shape(X)[1]))
-        return {name: every for name in names} | kinds
-
-    def _coded(self):
-        """Whether any column is a category, whose cells must be turned into codes."""
-        return bool(self.schema_.levels)
-
-    def _settle(self, schema):
-        """Keep the columns and the families that describe them."""
-        self.schema_ = schema
-        self.family_ = product_family(
-            schema, self.family, self.by_column, self.covariance_type, floor=self.reg_covar, smoothing=self.smoothing
-        )
-        self.n_features_in_ = len(schema.columns)
 
     def _model(self):
         return MixtureModel(self.family_, self.n_components, self.init_params, self.weight_prior)
@@ -274,12 +200,6 @@ class Mixture(LatentClassEstimator):
         filled = self._decode(cells, X)
         return (filled, spread) if return_std else filled
 
-    def _encoded(self, X):
-        check_is_fitted(self)
-        if is_streamed(X) and not is_table(X):
-            raise ValueError("this method takes a table in memory; read the part you need first.")
-        return self._validate(X, reset=False)
-
     def _expect(self, cells):
         model, params = self._model(), self._params()
 
@@ -289,13 +209,6 @@ class Mixture(LatentClassEstimator):
 
         both = np.concatenate(list(ArraySource(cells, n_jobs=self.n_jobs).map(fill)))
         return both[:, 0], both[:, 1]
-
-    def _decode(self, cells, X):
-        """Cells as a table of the kind of X."""
-        if is_table(X):
-            like = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
-            return Schema.decode(self.schema_, cells, like)
-        return self.schema_.decode(cells) if self._coded() else cells
 
     def draw_missing(self, X, n_draws=1, random_state=None):
         """Draw missing cells given the observed ones, for multiple imputation.
@@ -368,38 +281,6 @@ class Mixture(LatentClassEstimator):
                 return part.level_probabilities(own, resp)[columns.index(j)]
         kind = self.schema_.columns[j].kind
         raise ValueError(f"column {target!r} is {kind}, not described by a categorical family; use predict_given.")
-
-    def _given_and_target(self, given, target):
-        """Positions of the given and the target columns."""
-        check_is_fitted(self)
-        if given is None and target is None:
-            raise ValueError("neither given nor target names a column; say what is known or what is asked for.")
-        every = np.arange(self.n_features_in_)
-        given, target = (None if names is None else positions(self.schema_, names) for names in (given, target))
-        given = np.setdiff1d(every, target) if given is None else given
-        target = np.setdiff1d(every, given) if target is None else target
-        both = np.intersect1d(given, target)
-        if both.size:
-            raise ValueError(
-                f"column {self.schema_.names[both[0]]!r} is both given and target; name it in one of the two."
-            )
-        return given, target
-
-    def _only(self, X, given):
-        """The rows with all but the given cells taken out, whether or not X has the other columns."""
-        others = np.setdiff1d(np.arange(self.n_features_in_), given)
-        if is_table(X) and not isinstance(X, (np.ndarray, list, tuple)):
-            cells = self.schema_.encode(X, [self.schema_.names[j] for j in others])
-            check_columns(self.family_, cells, self.schema_)
-            return cells
-        X = np.array(X, dtype=None if hasattr(X, "dtype") else object)
-        if X.ndim == 2 and X.shape[1] == len(given) < self.n_features_in_:
-            whole = np.full((len(X), self.n_features_in_), np.nan, dtype=object)
-            whole[:, given] = X
-            X = whole
-        cells = np.array(self._encoded(X if self._coded() else X.astype(float)))
-        cells[:, others] = np.nan
-        return cells
 
     def sample(self, n_samples=1):
         """Draw rows from the fitted distribution, as a table of the kind seen at fit, and the group of each."""

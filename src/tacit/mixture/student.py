@@ -160,8 +160,10 @@ class StudentTMixture(GaussianMixture):
             "impute(X, return_std=True) for spreads and draw_missing for draws."
         )
 
-    def predict_given(self, X, given=None, target=None):
+    def predict_given(self, X, given=None, target=None, return_distribution=False):
         """Expectation of some columns given others; see `GaussianMixture.predict_given`."""
+        if return_distribution:
+            self.condition(X, given, target)
         rows, columns = self._known(X, given, target)
         mean = self.impute(rows)[:, columns]
         return mean[:, 0] if isinstance(target, (str, numbers.Integral)) else mean

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import numpy as np
 
-from ..archive import replacing
 from .base import Source, default_block_rows, n_cores
 from .block import Block, Patterns
 
-__all__ = ["ParquetSource", "ParquetWriter", "is_arrow"]
+__all__ = ["ParquetSource", "arrow", "is_arrow"]
 
 log = logging.getLogger("tacit")
 READ_AHEAD = 4
 STRIPE = 2048
 
 
-def _arrow():
+def arrow():
+    """The pyarrow library, with what it takes to read Parquet."""
     try:
         import pyarrow
         import pyarrow.dataset
@@ -38,7 +38,7 @@ def is_arrow(data):
 
 
 def _numeric(kind):
-    types = _arrow().types
+    types = arrow().types
     return types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind)
 
 
@@ -103,7 +103,7 @@ class ParquetSource(Source):
     # Opening
 
     def _open(self, data):
-        pa = _arrow()
+        pa = arrow()
         if isinstance(data, pa.dataset.Dataset):
             return data
         if isinstance(data, pa.RecordBatchReader):
@@ -147,7 +147,7 @@ class ParquetSource(Source):
         return _numeric(field.type) or self.levels == "learn" or field.name in self.levels
 
     def _spooled(self, reader):
-        pa = _arrow()
+        pa = arrow()
         self._spool = tempfile.TemporaryDirectory(prefix="tacit-")
         path = os.path.join(self._spool.name, "rows.arrow")
         with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, reader.schema) as writer:
@@ -174,7 +174,7 @@ class ParquetSource(Source):
         types = self._agree([*found, *special])
         for name in found:
             types[name] |= set() if self._files else {self.dataset.schema.field(name).type}
-        floating = _arrow().types.is_floating
+        floating = arrow().types.is_floating
         small = all(floating(kind) and kind.bit_width <= 32 for name in found for kind in types[name])
         self.dtype = np.dtype(np.float32 if small else np.float64)
         return found
@@ -189,7 +189,7 @@ class ParquetSource(Source):
 
     def _decoded(self):
         """Record batches of the columns in use, as they are decoded."""
-        pa = _arrow()
+        pa = arrow()
         wanted = [*self.columns, *(name for name in (self.weight, self.labels) if name is not None)]
         if not self._files:
             options = pa.dataset.ParquetFragmentScanOptions(pre_buffer=False)
@@ -224,7 +224,7 @@ class ParquetSource(Source):
                     last = held.pop()
                     yield [*held, last.slice(0, last.num_rows - spare)]
                     held, n_held = [last.slice(last.num_rows - spare)], spare
-        except (_arrow().ArrowInvalid, OSError) as error:
+        except (arrow().ArrowInvalid, OSError) as error:
             raise ValueError(f"{self.name!r} could not be read to its end: {error}") from None
         if n_held:
             yield held
@@ -321,7 +321,7 @@ class ParquetSource(Source):
                 end = start + batch.num_rows
                 inside = rows[np.searchsorted(rows, start) : np.searchsorted(rows, end)] - start
                 if len(inside):
-                    found.append(batch.take(_arrow().array(inside)))
+                    found.append(batch.take(arrow().array(inside)))
                 start = end
         return self._block(found)
 
@@ -356,7 +356,7 @@ def _column(batch, name):
 
 def _codes(batch, name, levels):
     """A column of categories as the places of its cells among the levels, NaN where null."""
-    pa = _arrow()
+    pa = arrow()
     import pyarrow.compute as pc
 
     column = batch.column(batch.schema.get_field_index(name))
@@ -371,31 +371,3 @@ def _codes(batch, name, levels):
             "cell empty to treat it as unknown."
         )
     return codes.to_numpy(zero_copy_only=False).astype(np.float64)
-
-
-class ParquetWriter:
-    """Write columns to a Parquet file in a stream; the file appears whole or not at all."""
-
-    def __init__(self, path):
-        folder = os.path.dirname(os.path.abspath(path))
-        if not os.path.isdir(folder):
-            raise FileNotFoundError(f"the folder {folder!r} does not exist; create it first.")
-        self.place = replacing(path)
-        self.temporary = self.place.__enter__()
-        self.writer = None
-
-    def write(self, columns):
-        """Append columns, a dictionary of arrays."""
-        pa = _arrow()
-        table = pa.table(columns)
-        if self.writer is None:
-            self.writer = pa.parquet.ParquetWriter(self.temporary, table.schema)
-        self.writer.write_table(table)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, error, trace):
-        if self.writer is not None:
-            self.writer.close()
-        return self.place.__exit__(kind, error, trace)

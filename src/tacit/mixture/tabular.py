@@ -1,0 +1,139 @@
+"""`TableEstimator`: how estimators take tables of any columns, and give tables back."""
+
+import numpy as np
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+
+from ..frames import is_table
+from ..latent_class import LatentClassEstimator
+from ..schema import Schema
+from ..source import ParquetSource, is_streamed
+from ..source.parquet import is_arrow
+from .columns import check_columns, kinds_of, plain_schema, positions, product_family
+
+__all__ = ["TableEstimator"]
+
+
+class TableEstimator(LatentClassEstimator):
+    """Base of estimators whose rows are those of a table: pandas, polars, Arrow, Parquet files, or arrays of objects.
+
+    At fit the columns are learned (``schema_``), and with them the families that describe them (``family_``); from then on
+    cells are numbers. A subclass has the settings `family`, `by_column`, `covariance_type`, `reg_covar` and `smoothing`.
+    """
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _open(self, X, weight=None, labels=None, *, reset=False):
+        if is_table(X):
+            return self._in_memory(self._validate(X, reset=reset), weight, labels)
+        source = super()._open(X, weight, labels, reset=reset)
+        if reset and source.schema is None:
+            source.schema = plain_schema(source.n_features, source.columns)
+        if reset:
+            self._settle(source.schema)
+        if reset and isinstance(source, ParquetSource):
+            for block in source:
+                check_columns(self.family_, block.X, self.schema_)
+        return source
+
+    def _in_memory(self, X, weight, labels):
+        source = super()._in_memory(X, weight, labels)
+        source.schema = self.schema_
+        return source
+
+    def _stream(self, X, weight, labels, *, reset):
+        if not is_arrow(X):
+            return super()._stream(X, weight, labels, reset=reset)
+        columns, levels = (None, "learn") if reset else (self.schema_.names, self.schema_.levels)
+        source = ParquetSource(X, columns, weight=weight, labels=labels, levels=levels, n_jobs=self.n_jobs)
+        if reset:
+            source.schema = Schema.scan(source.record_batches(), self._kinds(source))
+            source.levels = source.schema.levels
+        return source
+
+    def _validate(self, X, *, reset):
+        if not is_table(X):
+            X = super()._validate(X, reset=reset)
+            given = X
+        else:
+            given = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
+            if hasattr(given, "columns") and not hasattr(given, "column_names"):
+                _check_feature_names(self, given, reset=reset)
+            if hasattr(given, "shape"):
+                _check_n_features(self, given, reset=reset)
+        if reset:
+            self._settle(Schema.of(given, self._kinds(given)))
+        cells = self.schema_.encode(given) if is_table(X) or self._coded() else X
+        if len(cells) < (2 if reset else 1):
+            raise ValueError(f"Found array with {len(cells)} sample(s) (shape={cells.shape}) while a minimum of "
+                             f"{2 if reset else 1} is required.")  # fmt: skip
+        check_columns(self.family_, cells, self.schema_)
+        return cells
+
+    def _kinds(self, X):
+        """Kinds of columns that are settled by the families asked for."""
+        kinds, every = kinds_of(self.family, self.by_column)
+        if every is None:
+            return kinds
+        names = X.column_names if hasattr(X, "column_names") else getattr(X, "columns", range(np.shape(X)[1]))
+        return {name: every for name in names} | kinds
+
+    def _coded(self):
+        """Whether any column is a category, whose cells must be turned into codes."""
+        return bool(self.schema_.levels)
+
+    def _settle(self, schema):
+        """Keep the columns and the families that describe them."""
+        self.schema_ = schema
+        self.family_ = product_family(
+            schema, self.family, self.by_column, self.covariance_type, floor=self.reg_covar, smoothing=self.smoothing
+        )
+        self.n_features_in_ = len(schema.columns)
+
+    def _encoded(self, X):
+        check_is_fitted(self)
+        if is_streamed(X) and not is_table(X):
+            raise ValueError("this method takes a table in memory; read the part you need first.")
+        return self._validate(X, reset=False)
+
+    def _decode(self, cells, X):
+        """Cells as a table of the kind of X."""
+        if is_table(X):
+            like = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
+            return Schema.decode(self.schema_, cells, like)
+        return self.schema_.decode(cells) if self._coded() else cells
+
+    def _given_and_target(self, given, target):
+        """Positions of the given and the target columns."""
+        check_is_fitted(self)
+        if given is None and target is None:
+            raise ValueError("neither given nor target names a column; say what is known or what is asked for.")
+        every = np.arange(self.n_features_in_)
+        given, target = (None if names is None else positions(self.schema_, names) for names in (given, target))
+        given = np.setdiff1d(every, target) if given is None else given
+        target = np.setdiff1d(every, given) if target is None else target
+        both = np.intersect1d(given, target)
+        if both.size:
+            raise ValueError(
+                f"column {self.schema_.names[both[0]]!r} is both given and target; name it in one of the two."
+            )
+        return given, target
+
+    def _only(self, X, given):
+        """The rows with all but the given cells taken out, whether or not X has the other columns."""
+        others = np.setdiff1d(np.arange(self.n_features_in_), given)
+        if is_table(X) and not isinstance(X, (np.ndarray, list, tuple)):
+            cells = self.schema_.encode(X, [self.schema_.names[j] for j in others])
+            check_columns(self.family_, cells, self.schema_)
+            return cells
+        X = np.array(X, dtype=None if hasattr(X, "dtype") else object)
+        if X.ndim == 2 and X.shape[1] == len(given) < self.n_features_in_:
+            whole = np.full((len(X), self.n_features_in_), np.nan, dtype=object)
+            whole[:, given] = X
+            X = whole
+        cells = np.array(self._encoded(X if self._coded() else X.astype(float)))
+        cells[:, others] = np.nan
+        return cells
