@@ -224,3 +224,19 @@ def test_classes_in_another_order_keep_their_degrees_of_freedom(rng):
     model, params = mixture._model(), mixture._params()
     turned = model.permute(params, np.array([1, 0]))
     np.testing.assert_array_equal(turned.components.df, params.components.df[::-1])
+
+
+def test_row_weights_are_those_of_the_e_step(rng):
+    X = with_holes(heavy_rows())
+    X[0] = np.nan
+    mixture = StudentTMixture(1, df=4.0).fit(X)
+    weight = mixture.row_weights(X)
+    assert weight[0] == pytest.approx(1.0)
+    for i in (1, 2, 3):
+        seen = ~np.isnan(X[i])
+        z = X[i, seen] - mixture.means_[0, seen]
+        square = z @ np.linalg.solve(mixture.scales_[0][np.ix_(seen, seen)], z)
+        assert weight[i] == pytest.approx((4.0 + seen.sum()) / (4.0 + square), rel=1e-8)
+    order = np.argsort(mixture.outlier_scores(X[1:]))
+    complete = ~np.isnan(X[1:]).any(axis=1)[order]
+    assert (np.diff(weight[1:][order][complete]) <= 1e-9).all()

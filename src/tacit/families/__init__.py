@@ -45,6 +45,7 @@ NAMED: dict[str, Any] = {
     "negative_binomial": NegativeBinomial,
     "normal": DiagonalGaussian,
     "poisson": Poisson,
+    "student": StudentT,
 }
 """Families that can be asked for by name, beside the Gaussian structures and the categorical."""
 

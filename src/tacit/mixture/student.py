@@ -198,6 +198,32 @@ class StudentTMixture(GaussianMixture):
 
         return self._apply(X, score, out, ["outlier_score"])
 
+    def row_weights(self, X, out=None):
+        """How much each row counted in the fit: E[u] of the E-step, averaged over the components.
+
+        About 1 for a row in the bulk, toward 0 the farther out it lies.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            Rows; NaN is missing. A row without any observed cell has weight 1.
+        out : path, optional
+            A Parquet file to write to, in a stream, instead of returning an array.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        model, params = self._model(), self._params()
+
+        def weigh(block):
+            resp = model.posterior(params, block)[0]
+            df, square = params.components.df, model.family.distance(params.components, block)
+            return like(block, (resp * (df + n_observed(block)) / (df + square)).sum(axis=1))
+
+        return self._apply(X, weigh, out, ["row_weight"])
+
     def outliers(self, X, level=0.99):
         """Which rows are outliers: those farther out than a share `level` of the Gaussian core of their component.
 
