@@ -3,7 +3,8 @@
 import numpy as np
 
 from ..checks import check_choice
-from .style import MARKERS, MUTED, axes, colours, column_names, memory_rows
+from ..families import Categorical, Product
+from .style import MARKERS, MUTED, axes, colours, column_names, imputed, levels_of, memory_rows
 
 __all__ = ["ClustersDisplay"]
 
@@ -74,10 +75,10 @@ class ClustersDisplay:
         check_choice("missing", missing, (None, "impute", "rug"))
         names = column_names(estimator, rows if not hasattr(X, "columns") else X)
         classes = np.asarray(estimator.predict(X))
-        pair = _pair(features, names, rows, classes)
+        pair = _pair(features, names, rows, classes, levels_of(estimator, len(names)))
         holes = np.isnan(rows[:, pair]).any(axis=1)
         if holes.any() and (missing or ("impute" if hasattr(estimator, "impute") else "rug")) == "impute":
-            rows, filled = estimator.impute(X), holes
+            rows, filled = imputed(estimator, X)[0], holes
         else:
             filled = np.zeros(len(rows), bool)
         means, covariances = _moments(estimator, pair)
@@ -164,16 +165,22 @@ class ClustersDisplay:
         self.ax_.legend(handles=handles, fontsize="small", **place)
 
 
-def _pair(features, names, X, classes):
-    """Numbers of two columns."""
+def _pair(features, names, X, classes, levels):
+    """Numbers of two columns; by default not of categories."""
     d = len(names)
     if d < 2:
         raise ValueError(f"ClustersDisplay shows two columns, but X has {d}; draw a histogram instead.")
+    measured = [j for j in range(d) if not levels[j]]
+    if len(measured) < 2 and (features is None or isinstance(features, str)):
+        raise ValueError(
+            f"ClustersDisplay shows two columns of numbers, but X has {len(measured)}; name two columns as features to draw "
+            "the codes of categories."
+        )
     if features is None:
-        return [0, 1]
+        return measured[:2]
     if isinstance(features, str):
         check_choice("features", features, ("discriminating",))
-        return _discriminating(X, classes)
+        return [measured[j] for j in _discriminating(X[:, measured], classes)]
     pair = [names.index(each) if each in names else each for each in features]
     bad = [each for each in pair if not isinstance(each, (int, np.integer)) or not 0 <= each < d]
     if bad or len(pair) != 2:
@@ -197,12 +204,35 @@ def _discriminating(X, classes):
 
 
 def _moments(estimator, pair):
-    """Means and covariances of the components in two columns; none where the family does not say."""
-    family, components = estimator._model().family, estimator._params().components
+    """Means and covariances of the components in two columns; none where a family does not say."""
+    return _family_moments(estimator._model().family, estimator._params().components, pair)
+
+
+def _family_moments(family, components, pair):
+    if isinstance(family, Product):
+        return _product_moments(family, components, pair)
     if hasattr(components, "dense"):
         return components.mean[:, pair], components.dense[:, pair][:, :, pair]
     try:
-        mean, variance = family.mean(components)[:, pair], family.variance(components)[:, pair]
+        mean, variance = family.mean(components), family.variance(components)
     except NotImplementedError:
         return None, None
-    return mean, variance[:, :, None] * np.eye(2)
+    return mean[:, pair], variance[:, pair][:, :, None] * np.eye(len(pair))
+
+
+def _product_moments(family, components, pair):
+    """Columns of one part may depend on each other; those of different parts do not."""
+    homes = [next(i for i, (_, columns) in enumerate(family.parts) if j in columns) for j in pair]
+    found = []
+    for home in dict.fromkeys(homes):
+        part, columns = family.parts[home]
+        if isinstance(part, Categorical):
+            return None, None
+        inside = [columns.index(j) for j, where in zip(pair, homes) if where == home]
+        found.append(_family_moments(part, components.parts[home], inside))
+    if len(found) == 1 or found[0][0] is None:
+        return found[0]
+    (mean, square), (other, other_square) = found
+    both = np.zeros((len(mean), 2, 2))
+    both[:, :1, :1], both[:, 1:, 1:] = square, other_square
+    return np.hstack([mean, other]), both

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_number
-from .figure import pyplot
+from .style import pyplot
 
 __all__ = ["GateDisplay"]
 

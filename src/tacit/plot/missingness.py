@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import norm
 
-from .style import MUTED, axes, colours, column_names, memory_rows
+from .style import MUTED, axes, colours, column_names, imputed, levels_of, memory_rows
 
 __all__ = ["MissingnessDisplay"]
 
@@ -26,6 +26,8 @@ class MissingnessDisplay:
         Columns of which imputed values are drawn.
     level : float
         Of their intervals.
+    levels : list of tuple, optional
+        For each column the levels of its codes, where it is a category; these are drawn without intervals.
 
     Attributes
     ----------
@@ -44,9 +46,10 @@ class MissingnessDisplay:
     >>> display = MissingnessDisplay.from_estimator(fitted, X, columns=[0])  # doctest: +SKIP
     """
 
-    def __init__(self, X, names, *, filled=None, std=None, columns=(), level=0.9):
+    def __init__(self, X, names, *, filled=None, std=None, columns=(), level=0.9, levels=None):
         self.X, self.names, self.filled, self.std = X, list(names), filled, std
         self.columns, self.level = list(columns), level
+        self.levels = levels or [()] * len(self.names)
 
     @classmethod
     def from_data(cls, X, *, ax=None):
@@ -78,8 +81,9 @@ class MissingnessDisplay:
         if not hasattr(estimator, "impute"):
             raise TypeError(f"{type(estimator).__name__} does not impute; use MissingnessDisplay.from_data.")
         names = column_names(estimator, X if hasattr(X, "columns") else rows)
-        filled, std = estimator.impute(X, return_std=True)
-        return cls(rows, names, filled=filled, std=std, columns=_chosen(columns, names, rows), level=level).plot(ax)
+        filled, std = imputed(estimator, X)
+        chosen, levels = _chosen(columns, names, rows), levels_of(estimator, len(names))
+        return cls(rows, names, filled=filled, std=std, columns=chosen, level=level, levels=levels).plot(ax)
 
     def plot(self, ax=None):
         """Draw; returns self. Given axes are filled with the panels of the display."""
@@ -137,12 +141,16 @@ class MissingnessDisplay:
         ax.plot(np.random.default_rng(0).permutation(spread), observed, ".", color=MUTED, markersize=3, alpha=0.5)
         order = np.argsort(self.filled[holes, column])
         value, std = self.filled[holes, column][order], self.std[holes, column][order]
-        half = norm.ppf(0.5 + self.level / 2) * std
+        levels = self.levels[column]
+        half = np.zeros(len(std)) if levels else norm.ppf(0.5 + self.level / 2) * std
         at = np.linspace(0.5, 1.0, len(value)) if len(value) > 1 else np.full(len(value), 0.75)
         ax.errorbar(at, value, yerr=half, fmt="o", color=colours(2)[1], markersize=3, linewidth=0.9)
         ax.set_xlim(-0.1, 1.1)
         ax.set_xticks([0.15, 0.75], ["observed", "imputed"], fontsize="small", rotation=45, ha="right")
-        ax.set_title(f"{self.names[column]}\n{self.level:.0%} intervals", fontsize="small")
+        if levels:
+            ax.set_yticks(range(len(levels)), [str(level) for level in levels], fontsize="small")
+        subtitle = "most probable level" if levels else f"{self.level:.0%} intervals"
+        ax.set_title(f"{self.names[column]}\n{subtitle}", fontsize="small")
 
 
 def _chosen(columns, names, X):

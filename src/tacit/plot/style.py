@@ -3,9 +3,10 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..frames import is_table
 from ..source import is_streamed
 
-__all__ = ["MARKERS", "MUTED", "axes", "colours", "column_names", "memory_rows", "pyplot"]
+__all__ = ["MARKERS", "MUTED", "axes", "colours", "column_names", "imputed", "levels_of", "memory_rows", "pyplot"]
 
 # Okabe and Ito's palette, in an order that keeps neighbours apart.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000", "#F0E442")
@@ -53,6 +54,19 @@ def column_names(estimator, X):
 def memory_rows(estimator, X):
     """Rows of X as the fitted estimator sees them."""
     check_is_fitted(estimator)
-    if is_streamed(X):
+    if is_streamed(X) and not is_table(X):
         raise ValueError("plots show rows in memory; read the rows you want to see first.")
     return estimator._validate(X, reset=False)
+
+
+def imputed(estimator, X):
+    """The rows of X as numbers with missing cells filled, and the standard deviation of each."""
+    if hasattr(estimator, "schema_"):
+        return estimator._expect(estimator._validate(X, reset=False))
+    return estimator.impute(X, return_std=True)
+
+
+def levels_of(estimator, n_columns):
+    """For each column, the levels of its codes; none where it holds numbers."""
+    schema = getattr(estimator, "schema_", None)
+    return [()] * n_columns if schema is None else [column.levels for column in schema.columns]
