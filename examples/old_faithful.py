@@ -1,7 +1,7 @@
 """Old Faithful: two kinds of eruption, and three components with a common covariance as the best model of all.
 
-Run: python examples/old_faithful.py [FAITHFUL.csv] [FIGURE.png], with columns eruptions and waiting; without a table, TACIT_DATA must
-name the data folder.
+Run: python examples/old_faithful.py [FAITHFUL.csv] [FIGURE.png], with columns eruptions and waiting; without a table, TACIT_DATA
+must name the data folder.
 """
 
 import os
