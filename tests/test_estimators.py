@@ -36,7 +36,7 @@ ESTIMATORS = [
     GaussianMixture(2, covariance_type="VEV", random_state=0),
     GaussianMixture(2, covariance_type="EVI", random_state=0),
     StudentTMixture(),
-    StudentTMixture(2, covariance_type="VVE", df="shared", random_state=0),
+    StudentTMixture(2, covariance_type="VEV", df="shared", random_state=0),
     StudentTMixture(2, covariance_type="diag", df=4.0, random_state=0),
     Mixture(),
     Mixture(2, random_state=0),

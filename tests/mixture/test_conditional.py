@@ -181,7 +181,7 @@ def test_bad_rows_levels_and_targets_are_named(mixture):
     X = gaussian_rows()
     with pytest.raises(ValueError, match="X has 3 columns; give it the 2 given ones, or all 4"):
         mixture.predict_given(X[:, :3], given=[0, 1])
-    with pytest.raises(ValueError, match="condition takes rows in memory"):
+    with pytest.raises(ValueError, match="this method takes rows in memory"):
         mixture.condition("rows.parquet", target=1)
     found = mixture.condition(X, target=[1, 2])
     with pytest.raises(ValueError, match="p holds 1; quantiles are defined"):

@@ -15,7 +15,7 @@ def test_expected_log_determinant():
     assert expected_log_det(degrees, 2)[0] == pytest.approx(expected, abs=0.01)
 
 
-@pytest.mark.parametrize("kind", GAUSSIANS)
+@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
 def test_divergence_is_the_mean_log_ratio(kind):
     rng, n_classes, d = np.random.default_rng(0), 3, 2
     family, root = GAUSSIANS[kind](), rng.normal(size=(n_classes, d, d))
@@ -35,7 +35,7 @@ def test_divergence_is_the_mean_log_ratio(kind):
         assert abs(np.mean(ratio) - found[k]) < 5 * np.std(ratio) / np.sqrt(3000)
 
 
-@pytest.mark.parametrize("kind", GAUSSIANS)
+@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
 def test_shapes_measure_as_dense_matrices_do(kind):
     rng, n_classes, d = np.random.default_rng(1), 3, 4
     family, root = GAUSSIANS[kind](), rng.normal(size=(n_classes, d, d))

@@ -70,6 +70,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         return priors
 
     @property
+    def n_iter_(self):
+        """Passes over the rows that were needed to learn from them."""
+        return self.mixture_.n_iter_
+
+    @property
     def class_prior_(self):
         """Probability of each class before its row is seen."""
         return self.mixture_.weights_
@@ -86,7 +91,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         """Most probable class of each row."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
     def score_samples(self, X):
         """Log density of each row, whatever its class: a low one has no place among the rows seen at fit."""

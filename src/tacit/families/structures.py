@@ -23,7 +23,8 @@ STRUCTURES = (
 )  # fmt: skip
 
 SETTLED = 1e-12  # a gradient this small, relative to the counts, is rounding
-MOST_STEPS = 100
+MOST_STEPS = 50
+HALVINGS = 0.5 ** np.arange(12)
 ROUNDING = 1e-13
 
 
@@ -73,7 +74,7 @@ def covariances(structure, W, count, previous):
 
 def _diagonals(axes, matrices):
     """Diagonals of Dᵀ M D, none of them negative."""
-    return np.maximum(np.einsum("kij,kil,klj->kj", axes, matrices, axes, optimize=True), 0.0)
+    return np.maximum((axes * (matrices @ axes)).sum(axis=1), 0.0)
 
 
 def _along(structure, axes, W, count, start):
@@ -168,7 +169,9 @@ def _volumes(total, parts, log_volume):
         # Moving all volumes together changes nothing; the last term settles that direction.
         hessian = np.diag(slope) - cross + np.multiply.outer(slope, slope) / slope.sum()
         step = -np.linalg.solve(hessian, gradient)
-        for shrink in 0.5 ** np.arange(40):
+        if -(gradient @ step) <= ROUNDING * total.sum():
+            break  # what is left to gain is rounding
+        for shrink in HALVINGS:
             near = log_volume + shrink * step
             found, near_slope, near_cross = parts(near)
             found += total @ near
@@ -191,7 +194,7 @@ def _common_axes(structure, W, count, previous):
         if np.abs(slope.gradient).max(initial=0.0) <= SETTLED * count.sum():
             break
         turn = slope.newton()
-        for shrink in 0.5 ** np.arange(40):
+        for shrink in HALVINGS:
             near = axes @ _rotation(shrink * turn)
             found, near_slope = _slope(structure, W, count, near)
             gain = 0.5 * shrink * float((slope.gradient * turn).sum())
