@@ -170,7 +170,9 @@ def _volumes(total, parts, log_volume):
         hessian = np.diag(slope) - cross + np.multiply.outer(slope, slope) / slope.sum()
         step = -np.linalg.solve(hessian, gradient)
         if -(gradient @ step) <= ROUNDING * total.sum():
-            break  # what is left to gain is rounding
+            # What is left to gain is rounding; the last step still gives half of the digits.
+            near = log_volume + step
+            return near if total @ near + parts(near)[0] <= value + ROUNDING * total.sum() else log_volume
         for shrink in HALVINGS:
             near = log_volume + shrink * step
             found, near_slope, near_cross = parts(near)
