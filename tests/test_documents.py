@@ -66,6 +66,7 @@ def test_readme_code_runs():
 
 
 def test_the_page_on_mixtures_runs():
+    pytest.importorskip("matplotlib").use("Agg")
     scope = {}
     for code in blocks("docs/mixtures.md"):
         exec(code, scope)

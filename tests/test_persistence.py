@@ -171,7 +171,7 @@ def test_an_unfitted_model_is_not_saved(estimator, path):
 
 def test_other_things_are_not_saved(path):
     for thing in ({"a": 1}, len, SklearnMixture().fit(gaussian_rows())):
-        with pytest.raises(TypeError, match=re.escape(f"{thing!r} cannot be saved")):
+        with pytest.raises(TypeError, match=f"{type(thing).__name__}.* cannot be saved"):
             tacit.save(thing, path)
     assert list(path.parent.iterdir()) == []
 

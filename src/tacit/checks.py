@@ -67,10 +67,18 @@ def check_columns(name, value, n_features, names=None):
 
 def check_rows(estimator, X, *, reset):
     """X as a float array with NaN where cells are missing, by scikit-learn's checks."""
-    return validate_data(
-        estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan",
-        ensure_min_samples=2 if reset else 1,
-    )  # fmt: skip
+    try:
+        return validate_data(
+            estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan",
+            ensure_min_samples=2 if reset else 1,
+        )  # fmt: skip
+    except ValueError as error:
+        if "could not convert string to float" not in str(error):
+            raise
+        raise ValueError(
+            f"{error}: {type(estimator).__name__} takes numbers; tables with text are for tacit.mixture.Mixture and "
+            "tacit.classification.NaiveBayes."
+        ) from None
 
 
 def check_weight(sample_weight, n_rows):

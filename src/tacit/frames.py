@@ -71,15 +71,18 @@ def _numbers(values, whole=False):
 def _objects(values, levels=None):
     """Cells that are not typed as numbers: numbers if all are, else categories."""
     values = np.asarray(values, dtype=object)
-    missing = np.array(
-        [cell is None or cell != cell or type(cell).__name__ in ("NAType", "NaTType") for cell in values]
-    )
+    missing = np.array([_is_missing(cell) for cell in values], dtype=bool)
     seen = values[~missing]
     if levels is None and len(seen) and all(isinstance(cell, (bool, np.bool_)) for cell in seen):
         levels = (False, True)
     if levels is None and all(isinstance(cell, numbers.Real) for cell in seen):
         return _numbers(np.where(missing, np.nan, values).astype(np.float64))
     return Cells(values, missing, None if levels is None else tuple(levels))
+
+
+def _is_missing(cell):
+    # pandas.NA cannot be asked whether it equals itself.
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
 
 
 def _unusable(name, kind):

@@ -113,7 +113,12 @@ def save(estimator, path):
     """
     if type(estimator).__name__ not in CLASSES:
         known = ", ".join(name for name, (module, _) in CLASSES.items() if module.startswith("tacit"))
-        raise TypeError(f"{estimator!r} cannot be saved; save takes a fitted {known}.")
+        raise TypeError(f"a {type(estimator).__name__} cannot be saved; save takes a fitted {known}.")
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(
+            f"there is no folder {folder!r} to write {os.path.basename(path)!r} to; create it first."
+        )
     arrays: dict[str, np.ndarray] = {}
     manifest = {"format": FORMAT, "version": __version__, "estimator": _encode(estimator, arrays)}
     write_archive(path, manifest, arrays)

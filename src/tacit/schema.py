@@ -81,6 +81,8 @@ class Schema:
     def encode(self, X, absent=()):
         """The cells of a table as float64, categories as codes, NaN where missing and in columns named `absent`."""
         given = read_columns(X)
+        if len(given) == len(self.columns) and list(given) == list(range(len(given))):
+            given = dict(zip(self.names, given.values()))  # an array has its columns in order
         out = np.empty((len(next(iter(given.values())).missing), len(self.columns)))
         for j, column in enumerate(self.columns):
             if column.name in absent:
@@ -119,6 +121,8 @@ def _learn_column(name, cells, kind=None):
     if kind is not None and kind not in KINDS:
         raise ValueError(f"column {name!r} is said to be {kind!r}; use one of {', '.join(map(repr, KINDS))}.")
     seen = cells.values[~cells.missing]
+    if not len(cells.missing):
+        raise ValueError("Found array with 0 sample(s): the table has no rows.")
     if not len(seen):
         raise ValueError(f"column {name!r} has no observed value; drop it before fitting.")
     guessed = kind is None
@@ -160,11 +164,10 @@ def _digest(cells, kind, before):
 
 def _guess(cells, seen):
     """The kind of a column of numbers."""
-    whole = (seen == np.floor(seen)).all()
-    if whole and set(np.unique(seen)) <= {0.0, 1.0} and cells.whole:
-        return "category"
     # A hole turns a column of whole numbers into floats in many libraries.
-    counted = whole and (cells.whole or cells.missing.any())
+    counted = (seen == np.floor(seen)).all() and (cells.whole or cells.missing.any())
+    if counted and set(np.unique(seen)) <= {0.0, 1.0}:
+        return "category"
     return "count" if counted and seen.min() >= 0 and seen.max() <= MOST_COUNTED else "continuous"
 
 

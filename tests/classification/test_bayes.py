@@ -110,5 +110,7 @@ def test_bad_settings_are_named():
         NaiveBayes(smoothing=-1).fit(X, y)
     with pytest.raises(ValueError, match="requires y to be passed"):
         GaussianBayes().fit(X, None)
+    with pytest.raises(ValueError, match="y has no label in row 1, but a missing value such as NaN"):
+        NaiveBayes().fit(X[:3], [0.0, np.nan, 1.0])
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         GaussianBayes().fit(X, X[:, 0])

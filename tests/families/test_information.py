@@ -188,3 +188,21 @@ def test_samples_are_repeated_by_the_same_seed():
 def test_missing_cells_of_a_scored_row_drop_out():
     p = Normal().fit([[1.0, 2.0], [3.0, 5.0]])
     np.testing.assert_allclose(p.log_prob([[1.0, np.nan]]), Normal().fit([1.0, 3.0]).log_prob(1.0))
+
+
+@pytest.mark.parametrize(
+    ("p", "x"),
+    [
+        (Categorical(3).fit([0, 1, 2]), [3, 10**7, -1, 1.5]),
+        (Gamma().fit([1.0, 2.0]), [-1.0]),
+        (LogNormal().fit([1.0, 2.0]), [-1.0, 0.0]),
+        (Beta().fit([0.2, 0.4]), [-0.5, 1.5]),
+        (Bernoulli().fit([0, 1]), [2, 0.5]),
+        (Poisson().fit([1, 2]), [1.5, -1]),
+    ],
+)
+def test_what_cannot_be_has_no_density(p, x):
+    np.testing.assert_array_equal(p.log_prob(x), -np.inf)
+    mixed = p.log_prob([*x, *p.sample(3, 0)[:, 0]])
+    assert np.isfinite(mixed[len(x) :]).all()
+    assert (mixed[: len(x)] == -np.inf).all()

@@ -6,7 +6,15 @@ import pytest
 import tacit
 from tacit.arrays import Arrays, record
 from tacit.families import Categorical, Family, FullGaussian, Poisson
-from tacit.mixture import GaussianMixture, Mixture, bootstrap_lrt, select, standard_errors
+from tacit.mixture import (
+    BayesianGaussianMixture,
+    GaussianMixture,
+    Mixture,
+    MixtureOfExperts,
+    bootstrap_lrt,
+    select,
+    standard_errors,
+)
 from tacit.testing import check_family
 
 pd = pytest.importorskip("pandas")
@@ -344,3 +352,63 @@ def test_bad_cells_of_a_file_are_named(tmp_path):
     pq.write_table(pa.table({"visits": [1, 2], "ward": ["a", "z"]}), path)
     with pytest.raises(ValueError, match="column 'ward' holds 'z', which was not there at fit"):
         mixture.predict(path)
+
+
+# What a first user stumbled over
+
+
+def test_every_kind_of_missing_cell_is_one():
+    table, _ = patients(200)
+    plain, typed = (Mixture(2, random_state=0).fit(each) for each in (table, table.convert_dtypes()))
+    assert typed.lower_bound_ == pytest.approx(plain.lower_bound_, rel=1e-9)
+    assert typed.impute(table.convert_dtypes())["ward"].tolist() == plain.impute(table)["ward"].tolist()
+
+
+def test_an_empty_table_is_refused():
+    refuse(r"Found array with 0 sample\(s\): the table has no rows", patients(10)[0].head(0))
+
+
+def test_yes_and_no_with_holes_is_a_category():
+    column = pd.DataFrame({"a": [0.0, 1.0, np.nan, 1.0], "b": [1.5, 2.5, 3.5, 4.0]})
+    assert Mixture(1).fit(column).schema_.columns[0].levels == (0, 1)
+
+
+def test_an_array_has_its_columns_in_order():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    mixture = Mixture(2, random_state=0).fit(table)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        found = mixture.predict_proba(table.to_numpy())
+    np.testing.assert_array_equal(found, mixture.predict_proba(table))
+
+
+def test_what_no_row_of_a_group_observes_is_infinitely_uncertain():
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], 60)
+    table = pd.DataFrame({"x": rng.normal(10.0 * group, 1.0), "y": np.where(group == 1, np.nan, rng.normal(size=120))})
+    mixture = Mixture(2, by_column={"x": "normal", "y": "normal"}, random_state=0).fit(table)
+    spread = standard_errors(mixture, table, method="information").standard_error["mean of y"]
+    low = np.argmin(mixture.describe()["x"]["mean"])
+    assert np.isfinite(spread[low])
+    assert np.isinf(spread[1 - low])
+
+
+def test_selection_with_priors_and_by_bayes(fitted):
+    _, table, _ = fitted
+    numbers = table[["age", "pressure"]].astype(float)
+    for estimator in (GaussianMixture(component_prior="default"), BayesianGaussianMixture()):
+        chosen = select(estimator.set_params(random_state=0), numbers, n_components=[1, 3])
+        assert all(row["failed"] is None for row in chosen.table)
+        assert chosen.best.n_components == 3
+        assert "the best n_components=3 is the largest tried; try more" in repr(chosen)
+    for estimator in (MixtureOfExperts(), 3):
+        with pytest.raises(TypeError, match="select takes a mixture, such as GaussianMixture"):
+            select(estimator, numbers)
+    for function in (standard_errors, bootstrap_lrt):
+        with pytest.raises(TypeError, match="but got BayesianGaussianMixture"):
+            function(BayesianGaussianMixture(2, random_state=0).fit(numbers), numbers)
+
+
+def test_a_table_with_text_is_sent_to_the_right_place():
+    with pytest.raises(ValueError, match="GaussianMixture takes numbers; tables with text are for"):
+        GaussianMixture(2).fit(patients(20)[0])

@@ -175,7 +175,7 @@ def test_information_takes_a_stream(tmp_path, rng):
         ({"method": "guess"}, ValueError, "method='guess' is unknown"),
         ({"n_bootstrap": 1}, ValueError, "n_bootstrap=1 is not a whole number of at least 2"),
         ({"level": 1.0}, ValueError, "level=1.0 is not a number between 0 and 1"),
-        ({"estimator": PCA()}, TypeError, "learned by EM, but got PCA"),
+        ({"estimator": PCA()}, TypeError, "standard_errors takes a mixture learned by likelihood, .* but got PCA"),
         ({"estimator": GaussianMixture()}, NotFittedError, "not fitted"),
         ({"X": np.ones((5, 3))}, ValueError, "X has 3 features"),
         ({"method": "jackknife", "sample_weight": np.full(240, 2.0)}, ValueError, "weights must be 0 or 1"),

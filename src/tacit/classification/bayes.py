@@ -47,6 +47,12 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         y = column_or_1d(y, warn=True)
+        gone = np.array([label is None or label != label for label in y.tolist()], dtype=bool)
+        if gone.any():
+            raise ValueError(
+                f"y has no label in row {int(np.argmax(gone))}, but a missing value such as NaN; drop unlabelled rows, or "
+                "learn from them too with a mixture and partial labels."
+            )
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         mixture = self._mixture(len(self.classes_))

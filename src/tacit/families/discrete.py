@@ -165,7 +165,7 @@ class Categorical(OnePassFamily):
 
     Parameters
     ----------
-    n_levels : sequence of int
+    n_levels : int or sequence of int
         Number of levels of each column.
     floor : float
         Smallest probability of a level.
@@ -186,7 +186,7 @@ class Categorical(OnePassFamily):
     conjugate = "DirichletPrior"
 
     def __init__(self, n_levels, floor=1e-10, prior=None):
-        self.n_levels = tuple(int(n) for n in n_levels)
+        self.n_levels = tuple(int(n) for n in np.atleast_1d(n_levels))
         self.floor, self.prior = floor, self.accepted(prior)
         if floor * max(self.n_levels) > 1:
             raise ValueError(

@@ -26,9 +26,25 @@ def as_rows(x, n_columns=None):
     return np.ascontiguousarray(x)
 
 
+def possible(family, rows):
+    """Which rows a family describes; halves are looked into only where the whole is refused."""
+    if not len(rows):
+        return np.ones(0, bool)
+    try:
+        family.check(rows)
+    except ValueError:
+        middle = len(rows) // 2
+        if middle:
+            return np.concatenate([possible(family, rows[:middle]), possible(family, rows[middle:])])
+        return np.zeros(1, bool)
+    return np.ones(len(rows), bool)
+
+
 def as_source(family, x, sample_weight):
     """Rows that the family describes, in one block."""
     x = as_rows(x)
+    if not len(x):
+        raise ValueError("x has no rows; a distribution is learned from at least one.")
     family.check(x)
     weight = np.ones(len(x)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (len(x),):
@@ -124,8 +140,12 @@ class Distribution:
         return self.family.n_columns(self.params)
 
     def log_prob(self, x):
-        """Log density of the observed cells of each row, (n,)."""
-        return self.family.log_prob(self.params, Block.of(as_rows(x, self.n_columns)))[:, 0]
+        """Log density of the observed cells of each row, (n,); −inf where a row is not what the family describes."""
+        rows = as_rows(x, self.n_columns)
+        inside, out = possible(self.family, rows), np.full(len(rows), -np.inf)
+        if inside.any():
+            out[inside] = self.family.log_prob(self.params, Block.of(rows[inside]))[:, 0]
+        return out
 
     def self_information(self, x):
         """−log p(x) of each row, in nats: what seeing it tells."""

@@ -275,7 +275,8 @@ def default_prior(X, n_components=1, covariance_type="full"):
     Returns
     -------
     NormalInverseWishart or NormalInverseGamma
-        κ = 0.01, d + 2 degrees of freedom, and the data's covariance (for the last two, its mean variance) over K^(2/d).
+        κ = 0.01, d + 2 degrees of freedom, and the data's covariance over K^(2/d); for "spherical" its mean variance, and
+        for "diag" each column's own, where mclust takes the mean: columns need not have one scale.
 
     References
     ----------
@@ -292,4 +293,5 @@ def default_prior(X, n_components=1, covariance_type="full"):
         return NormalInverseWishart(rows.mean[0], 0.01, d + 2, covariance)
     if covariance_type not in ("diag", "spherical"):
         raise ValueError(f"covariance_type={covariance_type!r} is unknown; use full, tied, diag or spherical.")
-    return NormalInverseGamma(rows.mean[0], 0.01, 0.5 * (d + 2), 0.5 * np.trace(covariance) / d)
+    variance = np.diag(covariance) if covariance_type == "diag" else np.trace(covariance) / d
+    return NormalInverseGamma(rows.mean[0], 0.01, 0.5 * (d + 2), 0.5 * variance)

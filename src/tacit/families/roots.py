@@ -33,7 +33,8 @@ def increasing_root(function, low, high, guess):
 
 def inverse_digamma(y):
     """The x > 0 with ψ(x) = y: five Newton steps from Minka's start."""
-    x = np.where(y >= -2.22, np.exp(np.minimum(y, 700.0)) + 0.5, -1.0 / (y - digamma(1.0)))
+    large = y >= -2.22
+    x = np.where(large, np.exp(np.minimum(y, 700.0)) + 0.5, -1.0 / (np.where(large, -3.0, y) - digamma(1.0)))
     for _ in range(5):
         x = x - (digamma(x) - y) / polygamma(1, x)
     return x

@@ -16,7 +16,7 @@ TILE = 240
 
 def levels(X, n_levels, log_probability, mode, log_weight, weight, labels, out, count, total):
     """One pass; `log_probability` and `total` are (classes, Σ levels)."""
-    first = np.concatenate([[0], np.cumsum(n_levels)[:-1]]).astype(np.int64)
+    first = np.concatenate([[0], np.cumsum(n_levels)]).astype(np.int64)
     table = np.ascontiguousarray(log_probability.T)
     sums = np.zeros(table.shape)
     loglik = pass_levels(X, first, table, mode, log_weight, weight, labels, out, count, sums)
@@ -26,7 +26,7 @@ def levels(X, n_levels, log_probability, mode, log_weight, weight, labels, out, 
 
 @jit
 def pass_levels(X, first, table, mode, log_weight, weight, labels, out, count, sums):
-    """As `levels`, with tables (Σ levels, classes) and the first level of each column."""
+    """As `levels`, with tables (Σ levels, classes) and the first level of each column, and where the last one ends."""
     n, d = X.shape
     n_classes = table.shape[1]
     flat = np.empty(n_classes * TILE)
@@ -39,7 +39,9 @@ def pass_levels(X, first, table, mode, log_weight, weight, labels, out, count, s
         for i in range(m):
             for j in range(d):
                 x = X[start + i, j]
-                places[i, j] = first[j] + np.int64(x) if x == x else -1
+                # A code that is none of the column's counts as missing: nothing outside of the table is ever read.
+                there = x >= 0 and x < first[j + 1] - first[j]
+                places[i, j] = first[j] + np.int64(x) if there else -1
         if mode != MOMENTS:
             score_levels(places[:m], table, r, joint)
         if mode == SCORE:

@@ -191,12 +191,10 @@ class GaussianMixture(BaseGaussianMixture):
         self.component_prior_ = self.component_prior
         if isinstance(self.component_prior, str):
             rows = source.sample(SAMPLE_ROWS, np.random.default_rng(0)).X
-            kind = "full" if self._structure().matrices else "diag"
+            kind = {"VVV": "full", "EEE": "tied", "VVI": "diag", "VII": "spherical"}.get(
+                self.covariance_type, self.covariance_type
+            )
             self.component_prior_ = default_prior(rows, self.n_components, kind)
-
-    def _structure(self):
-        """The family without its prior."""
-        return super()._family()
 
     def _model(self):
         return MixtureModel(self._family(), self.n_components, self.init_params, self.weight_prior)

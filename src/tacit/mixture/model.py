@@ -58,6 +58,8 @@ class MixtureModel:
         self.family, self.n_components, self.init_method = family, n_components, init
         self.weight_prior = 1.0 if weight_prior is None else float(weight_prior)
 
+    shares_starts = True  # whether assignments of rows to classes that one model found can start another
+
     @property
     def one_start(self):
         """Whether every start is the same."""

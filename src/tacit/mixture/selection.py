@@ -15,10 +15,10 @@ import numpy as np
 from sklearn.base import clone
 
 from ..arrays import Arrays, record
-from ..base import EMEstimator
 from ..checks import check_choice, check_number
 from ..families import GAUSSIANS
 from ..kernels import host
+from ..latent_class import LatentClassEstimator
 from ..source.fold import FoldSource, assign_folds
 from ..table import Table
 from .sweep import Sweep
@@ -64,7 +64,10 @@ class Selection:
     def __repr__(self):
         shown = self.table[:10]
         more = f"\n… and {len(self.table) - 10} more rows in .table" if len(self.table) > 10 else ""
-        return f"{shown}{more}"
+        sizes = {row["n_components"] for row in self.table if "n_components" in row}
+        edge = len(sizes) > 1 and self.best_settings.get("n_components") == max(sizes)
+        note = f"\nthe best n_components={max(sizes)} is the largest tried; try more" if edge else ""
+        return f"{shown}{more}{note}"
 
 
 def select(
@@ -150,9 +153,9 @@ def select(
 
 
 def _check(estimator, criterion, cv, callback):
-    if not isinstance(estimator, EMEstimator):
+    if not isinstance(estimator, LatentClassEstimator):
         name = estimator.__name__ if inspect.isclass(estimator) else type(estimator).__name__
-        raise TypeError(f"select takes an estimator that is learned by EM, such as GaussianMixture(), but got {name}.")
+        raise TypeError(f"select takes a mixture, such as GaussianMixture() or Mixture(), but got {name}.")
     check_choice("criterion", criterion, CRITERIA)
     if criterion == "icl" and not hasattr(estimator, "icl"):
         raise ValueError(f"criterion='icl' needs classes, which {type(estimator).__name__} has not; use 'bic'.")

@@ -11,6 +11,7 @@ from ..base import like
 from ..checks import check_choice, check_number
 from ..families import StudentT
 from ..families.student import LEAST_DF, n_observed
+from ..source import Block
 from .gaussian import GaussianMixture
 from .model import MixtureModel, MixtureParams
 
@@ -165,7 +166,9 @@ class StudentTMixture(GaussianMixture):
         if return_distribution:
             self.condition(X, given, target)
         rows, columns = self._known(X, given, target)
-        mean = self.impute(rows)[:, columns]
+        model, params, block = self._model(), self._params(), Block.of(rows)
+        resp = model.posterior(params, block)[0]
+        mean = model.family.complete(params.components, block, resp)[0][:, columns]
         return mean[:, 0] if isinstance(target, (str, numbers.Integral)) else mean
 
     # Outliers

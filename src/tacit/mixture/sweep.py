@@ -121,12 +121,13 @@ class Sweep:
         candidate._open(self.source, reset=True)
         if isinstance(candidate, LatentClassEstimator):
             candidate._check_enough(self.source)
+        candidate._prepare(self.source)
         return candidate
 
     def _first(self, outcome):
         candidate = self._candidate(outcome)
         model = candidate._model()
-        if self.source.labelled or candidate._start_is_given() or not hasattr(model, "follow"):
+        if self.source.labelled or candidate._start_is_given() or not model.shares_starts:
             candidate._learn(self.source)
             outcome.estimator = candidate
             return

@@ -18,10 +18,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Arrays, record
-from ..base import EMEstimator
 from ..checks import check_choice, check_number
 from ..engine import SingularError, fit
 from ..kernels import host
+from ..latent_class import LatentClassEstimator
 from ..source import ArraySource
 from ..table import Table
 
@@ -122,9 +122,10 @@ def standard_errors(
     >>> found.standard_error["means_"].round(2)
     array([[0.1]])
     """
-    if not isinstance(estimator, EMEstimator):
+    if not isinstance(estimator, LatentClassEstimator) or hasattr(estimator, "weight_concentration_prior_type"):
         raise TypeError(
-            f"standard_errors takes an estimator that is learned by EM, but got {type(estimator).__name__}."
+            "standard_errors takes a mixture learned by likelihood, such as GaussianMixture() or Mixture(), but got "
+            f"{type(estimator).__name__}."
         )
     check_is_fitted(estimator)
     check_choice("method", method, METHODS)
@@ -272,7 +273,10 @@ def _information(view, source):
     jacobian = np.array([view.natural(above) - view.natural(below) for above, below in pairs]).T / (2 * STEP)
     # Log weights have one direction too many, in which nothing changes: the pseudo-inverse leaves it out.
     variance = jacobian @ np.linalg.pinv(matrix, rcond=1e-10, hermitian=True) @ jacobian.T
-    return np.sqrt(np.maximum(np.diag(variance), 0.0))
+    spread = np.sqrt(np.maximum(np.diag(variance), 0.0))
+    # A coordinate on which no row depends, as of a column that a class never observed, could be anything.
+    blind = np.diag(matrix) <= 1e-14 * np.diag(matrix).max()
+    return np.where((jacobian[:, blind] != 0).any(axis=1), np.inf, spread)
 
 
 def _unflatten(vector, layout):

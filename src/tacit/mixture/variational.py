@@ -80,6 +80,8 @@ class VariationalMixture(MixtureModel):
         How starts are seeded.
     """
 
+    shares_starts = False  # its starts differ in how many classes they occupy
+
     def __init__(self, family, n_components, prior, init="kmeans"):
         super().__init__(family, n_components, init)
         self.prior, self.shape = prior, SHAPES[type(family)]

@@ -24,6 +24,8 @@ class ClustersDisplay:
         Moments of the components in the two columns.
     names : (str, str)
         Names of the columns.
+    weights : (classes,) array, optional
+        Shares of the components; one that is worth no row is left out.
 
     Attributes
     ----------
@@ -45,8 +47,8 @@ class ClustersDisplay:
     >>> display = ClustersDisplay.from_estimator(fitted, X, features=[2, 3])  # doctest: +SKIP
     """
 
-    def __init__(self, points, classes, *, filled, means=None, covariances=None, names=("", "")):
-        self.points, self.classes, self.filled = points, classes, filled
+    def __init__(self, points, classes, *, filled, means=None, covariances=None, names=("", ""), weights=None):
+        self.points, self.classes, self.filled, self.weights = points, classes, filled, weights
         self.means, self.covariances, self.names = means, covariances, names
         self.n_classes = len(means) if means is not None else int(classes.max()) + 1
 
@@ -71,6 +73,7 @@ class ClustersDisplay:
         -------
         ClustersDisplay
         """
+        estimator = getattr(estimator, "mixture_", estimator)  # of a classifier
         rows = memory_rows(estimator, X)
         check_choice("missing", missing, (None, "impute", "rug"))
         names = column_names(estimator, rows if not hasattr(X, "columns") else X)
@@ -83,8 +86,9 @@ class ClustersDisplay:
             filled = np.zeros(len(rows), bool)
         means, covariances = _moments(estimator, pair)
         display = cls(
-            rows[:, pair], classes, filled=filled, means=means, covariances=covariances, names=[names[j] for j in pair]
-        )
+            rows[:, pair], classes, filled=filled, means=means, covariances=covariances, names=[names[j] for j in pair],
+            weights=getattr(estimator, "weights_", None),
+        )  # fmt: skip
         return display.plot(ax)
 
     def plot(self, ax=None):
@@ -96,12 +100,17 @@ class ClustersDisplay:
         for k, colour in enumerate(palette):
             self._scatter(k, colour)
             self._rug(k, colour)
-            if self.means is not None:
+            if self._is_shown(k):
                 self._ellipses(k, colour)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         self._legend(palette)
         ax.autoscale_view()
         return self
+
+    def _is_shown(self, k):
+        """Whether a component has an ellipse: moments that are known, and rows or a weight that is worth one."""
+        worth = self.weights is None or self.weights[k] * len(self.points) >= 0.5 or (self.classes == k).any()
+        return self.means is not None and bool(worth)
 
     def _scatter(self, k, colour):
         marker = MARKERS[k % len(MARKERS)]
@@ -146,7 +155,7 @@ class ClustersDisplay:
     def _legend(self, palette):
         from matplotlib.lines import Line2D
 
-        shown = [k for k in range(self.n_classes) if (self.classes == k).any() or self.means is not None]
+        shown = [k for k in range(self.n_classes) if (self.classes == k).any() or self._is_shown(k)]
         handles = [
             Line2D([], [], color=palette[k], marker=MARKERS[k % len(MARKERS)], linestyle="none", label=f"class {k}")
             for k in shown

@@ -86,6 +86,10 @@ class GateDisplay:
         -------
         GateDisplay
         """
+        if not hasattr(estimator, "predict_gate"):
+            raise TypeError(
+                f"{type(estimator).__name__} has no gate; use MixtureOfExperts or MixtureOfExpertsClassifier."
+            )
         check_is_fitted(estimator)
         check_number("coverage", coverage, numbers.Real, 0.01, 0.999)
         check_number("n_points", n_points, numbers.Integral, 2)

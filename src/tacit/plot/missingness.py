@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.stats import norm
 
+from ..frames import read_columns
 from .style import MUTED, axes, colours, column_names, imputed, levels_of, memory_rows
 
 __all__ = ["MissingnessDisplay"]
@@ -53,11 +54,13 @@ class MissingnessDisplay:
 
     @classmethod
     def from_data(cls, X, *, ax=None):
-        """Draw the missing cells of an array or a frame."""
-        values = np.asarray(X, dtype=float)
-        if values.ndim != 2:
-            raise ValueError(f"X has {values.ndim} dimension(s), but rows and columns are drawn; give it as a table.")
-        return cls(values, column_names(None, X)).plot(ax)
+        """Draw the missing cells of an array or a table, whatever its columns hold."""
+        if np.ndim(X) != 2:
+            raise ValueError(f"X has {np.ndim(X)} dimension(s), but rows and columns are drawn; give it as a table.")
+        columns = read_columns(X)
+        holes = np.column_stack([np.where(cells.missing, np.nan, 0.0) for cells in columns.values()])
+        names = [f"column {name}" if isinstance(name, int) else str(name) for name in columns]
+        return cls(holes, names).plot(ax)
 
     @classmethod
     def from_estimator(cls, estimator, X, *, columns=None, level=0.9, ax=None):

@@ -54,6 +54,8 @@ def column_names(estimator, X):
 def memory_rows(estimator, X):
     """Rows of X as the fitted estimator sees them."""
     check_is_fitted(estimator)
+    if not hasattr(estimator, "_validate"):
+        raise TypeError(f"{type(estimator).__name__} has no classes to draw; use a mixture, such as GaussianMixture().")
     if is_streamed(X) and not is_table(X):
         raise ValueError("plots show rows in memory; read the rows you want to see first.")
     return estimator._validate(X, reset=False)
