@@ -70,6 +70,10 @@ def test_description_tells_every_column(fitted):
     assert told["ward"]["probability"].keys() == {"east", "north", "west"}
     assert told["smoker"]["probability"][True][order][1] > 0.7
     np.testing.assert_allclose(sum(told["ward"]["probability"].values()), 1.0)
+    lines = str(told).splitlines()
+    assert lines[0].split() == ["column", "what", "group", "0", "group", "1", "group", "2"]
+    assert len(lines) == 1 + 2 * 3 + 3 + 2
+    assert any(line.startswith("ward") and "= east" in line for line in lines)
 
 
 def test_holes_are_filled_with_values_of_their_kind(fitted):

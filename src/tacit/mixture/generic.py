@@ -17,6 +17,7 @@ from ..families import GAUSSIANS, Categorical
 from ..schema import Schema
 from ..source import ArraySource, Block
 from .columns import by_column
+from .description import Description
 from .model import MixtureModel, MixtureParams
 from .seeds import INITS
 from .tabular import TableEstimator
@@ -157,9 +158,9 @@ class Mixture(TableEstimator):
 
         Returns
         -------
-        dict
-            For a column of numbers ``{"family": name, "mean": array, "std": array}``; for a category
-            ``{"family": name, "probability": {level: array}}``. Arrays have one entry per group.
+        Description
+            A dictionary that prints as a table. For a column of numbers ``{"family": name, "mean": array, "std": array}``;
+            for a category ``{"family": name, "probability": {level: array}}``. Arrays have one entry per group.
         """
         check_is_fitted(self)
         told: dict = {}
@@ -175,7 +176,7 @@ class Mixture(TableEstimator):
                     told[j] = {"mean": mean, "std": std}
             for j in columns:
                 told[j] = {"family": type(part).__name__, **told[j]}
-        return {self.schema_.columns[j].name: told[j] for j in range(len(told))}
+        return Description({self.schema_.columns[j].name: told[j] for j in range(len(told))})
 
     # Missing cells
 
