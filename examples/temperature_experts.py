@@ -1,11 +1,10 @@
 """Global temperature since 1880: how many trends, where does one take over from the other, and how sure is that?
 
-Run: python examples/temperature_experts.py [FOLDER]        with a folder, the figure is written there (needs matplotlib)
+Run: python examples/temperature_experts.py [FIGURE.png]        with a path, the figure is written there (needs matplotlib)
 """
 
 import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 from sklearn.model_selection import KFold
@@ -48,4 +47,4 @@ if len(sys.argv) > 1:
     display = GateDisplay.from_estimator(best, X, y)
     display.ax_.set_ylabel("°C against 1951–1980")
     display.gate_ax_.set_xlabel("year")
-    display.figure_.savefig(Path(sys.argv[1]) / "temperature_experts.png", dpi=120)
+    display.figure_.savefig(sys.argv[1], dpi=120)

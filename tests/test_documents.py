@@ -92,9 +92,17 @@ def test_readme_shows_what_the_command_prints(capsys, tmp_path):
 
 
 @pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
-def test_example(script):
+def test_example(script, tmp_path):
     if "TACIT_DATA" in script.read_text(encoding="utf-8") and not os.environ.get("TACIT_DATA"):
         pytest.skip("TACIT_DATA does not name the folder of published data sets")
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300)
+    figure = tmp_path / "figure.png"
+    done = subprocess.run(
+        [sys.executable, script, figure],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "MPLBACKEND": "Agg"},
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout
+    assert figure.exists() == ("[FIGURE.png]" in script.read_text(encoding="utf-8"))

@@ -11,8 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .checks import check_number, check_out, check_rows, check_weight
+from .checks import check_choice, check_number, check_out, check_rows, check_weight
 from .engine import (
+    ACCELERATORS,
     Checkpoint,
     Fit,
     Online,
@@ -24,6 +25,7 @@ from .engine import (
     short_runs,
 )  # fmt: skip
 from .engine.restarts import SAMPLE_ROWS
+from .engine.trace import CRITERIA
 from .kernels import backend
 from .source import ArraySource, Source
 from .source.dask import DaskSource, is_dask
@@ -66,6 +68,9 @@ class EMEstimator(DensityMixin, BaseEstimator):
         check_number("max_iter", self.max_iter, numbers.Integral, 0)
         check_number("n_init", self.n_init, numbers.Integral, 1)
         check_number("verbose_interval", self.verbose_interval, numbers.Integral, 1)
+        check_number("n_components", self.n_components, numbers.Integral, 1)
+        check_choice("convergence", self.convergence, CRITERIA)
+        check_choice("accelerate", self.accelerate, ("auto", *ACCELERATORS, "off", None))
 
     def _open(self, X, weight=None, labels=None, *, reset=False):
         """The source of rows for X, which may be an array, a table, a path, Arrow data, Dask data or a source."""

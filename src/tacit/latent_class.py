@@ -18,6 +18,8 @@ __all__ = ["LatentClassEstimator"]
 class LatentClassEstimator(EMEstimator):
     """Base of estimators whose hidden state is one class per row."""
 
+    _by_likelihood = True  # whether parameters are numbers that maximise a likelihood, or distributions
+
     def fit(self, X, y=None, sample_weight=None, *, online=False, checkpoint=None, checkpoint_every=60.0):
         """Learn the classes.
 

@@ -10,8 +10,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..checks import check_choice, check_columns, check_number
-from ..engine import ACCELERATORS
-from ..engine.trace import CRITERIA
 from ..families import GAUSSIANS
 from ..latent_class import LatentClassEstimator
 from ..source import Block, is_streamed
@@ -26,12 +24,9 @@ class BaseGaussianMixture(LatentClassEstimator):
 
     def _check_settings(self):
         super()._check_settings()
-        check_number("n_components", self.n_components, numbers.Integral, 1)
         check_number("reg_covar", self.reg_covar, numbers.Real, 0, 1e6)
         check_choice("covariance_type", self.covariance_type, GAUSSIANS)
         check_choice("init_params", self.init_params, INITS)
-        check_choice("convergence", self.convergence, CRITERIA)
-        check_choice("accelerate", self.accelerate, ("auto", *ACCELERATORS, "off", None))
 
     def _family(self):
         return GAUSSIANS[self.covariance_type](floor=self.reg_covar)

@@ -104,6 +104,8 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     3
     """
 
+    _by_likelihood = False
+
     def __init__(
         self,
         n_components=1,

@@ -153,7 +153,7 @@ def bootstrap_lrt(
 
 
 def _check(estimator, X, n_bootstrap, max_components, level):
-    if not isinstance(estimator, LatentClassEstimator) or hasattr(estimator, "weight_concentration_prior_type"):
+    if not isinstance(estimator, LatentClassEstimator) or not estimator._by_likelihood:
         raise TypeError(
             f"bootstrap_lrt takes a mixture, such as GaussianMixture(), but got {type(estimator).__name__}."
         )

@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base import EMEstimator
 from ..checks import check_choice, check_number, check_weight
-from ..engine import ACCELERATORS, short_runs
-from ..engine.trace import CRITERIA
+from ..engine import short_runs
 from ..source import ArraySource, is_streamed
 from .experts_model import ExpertsModel, ExpertsParams, Frame
 from .gate import GATES
@@ -37,11 +36,8 @@ class ExpertsEstimator(EMEstimator):
 
     def _check_settings(self):
         super()._check_settings()
-        check_number("n_components", self.n_components, numbers.Integral, 1)
         check_number("alpha", self.alpha, numbers.Real, 0)
         check_choice("gate", self.gate, GATES)
-        check_choice("convergence", self.convergence, CRITERIA)
-        check_choice("accelerate", self.accelerate, ("auto", *ACCELERATORS, "off", None))
 
     def _model(self, frame=None):
         n_targets = self._n_targets if frame is None else len(frame.target_origin)

@@ -11,8 +11,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_choice, check_number
-from ..engine import ACCELERATORS
-from ..engine.trace import CRITERIA
 from ..families import GAUSSIANS, Categorical
 from ..schema import Schema
 from ..source import ArraySource, Block
@@ -122,13 +120,10 @@ class Mixture(TableEstimator):
 
     def _check_settings(self):
         super()._check_settings()
-        check_number("n_components", self.n_components, numbers.Integral, 1)
         check_number("reg_covar", self.reg_covar, numbers.Real, 0, 1e6)
         check_number("smoothing", self.smoothing, numbers.Real, 0)
         check_choice("covariance_type", self.covariance_type, GAUSSIANS)
         check_choice("init_params", self.init_params, INITS)
-        check_choice("convergence", self.convergence, CRITERIA)
-        check_choice("accelerate", self.accelerate, ("auto", *ACCELERATORS, "off", None))
         if self.weight_prior is not None:
             check_number("weight_prior", self.weight_prior, numbers.Real, 1)
 

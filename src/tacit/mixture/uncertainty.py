@@ -122,7 +122,7 @@ def standard_errors(
     >>> found.standard_error["means_"].round(2)
     array([[0.1]])
     """
-    if not isinstance(estimator, LatentClassEstimator) or hasattr(estimator, "weight_concentration_prior_type"):
+    if not isinstance(estimator, LatentClassEstimator) or not estimator._by_likelihood:
         raise TypeError(
             "standard_errors takes a mixture learned by likelihood, such as GaussianMixture() or Mixture(), but got "
             f"{type(estimator).__name__}."
