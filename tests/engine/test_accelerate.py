@@ -79,8 +79,6 @@ def test_auto_never_needs_many_more_passes_than_plain_em(name, holes, tol):
 
 # From this start, with holes, extrapolation lands at a saddle that plain EM would take hundreds of steps to leave.
 SADDLE = ("mixture of categorical", 2)
-# From this start an extrapolation lands where it happens to gain less than tol, though plain steps still gain more.
-LUCKY = ("mixture of VEV", "anderson", 0)
 
 
 @pytest.mark.xfail(
@@ -124,7 +122,7 @@ def test_the_objective_never_decreases(name, method):
 def test_a_fit_that_has_settled_cannot_be_improved_by_plain_em(name, method):
     tol = 1e-8
     for seed in range(4):
-        if (name, seed) == SADDLE or (name, method, seed) == LUCKY:
+        if (name, seed) == SADDLE:
             continue
         model, source, start = started(name, True, seed)
         result = fit(model, source, start, max_iter=3000, tol=tol, accelerate=method)

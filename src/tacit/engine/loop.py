@@ -130,6 +130,7 @@ def fit(
     stats = None
     try:
         while trace.passes < max_iter:
+            leapt = step.extrapolated
             stats = _expect(model, source, params, trace, step)
             if stats is None:
                 params = step.retreat()
@@ -138,9 +139,10 @@ def fit(
             if callback:
                 callback(state())
             image = model.m_step(stats, params)
-            if trace.settled(tol):
+            if trace.settled(tol) and not leapt:
                 return done(image, "improvement fell below tol", converged=True, stats=stats)
-            params = step.advance(params, image, trace.gain)
+            # A leap may land where it gains little by chance: a plain step decides whether the fit has settled.
+            params = image if trace.settled(tol) else step.advance(params, image, trace.gain)
             if checkpoint is not None:
                 checkpoint.offer(params, trace, step)
     except KeyboardInterrupt:
