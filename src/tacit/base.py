@@ -6,7 +6,7 @@ import warnings
 from functools import partial
 
 import numpy as np
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -40,7 +40,7 @@ NOT_CONVERGED = (
 )
 
 
-class EMEstimator(DensityMixin, BaseEstimator):
+class EMEstimator(BaseEstimator):
     """Base of estimators whose model the engine learns.
 
     A subclass defines ``_model()`` (the model its settings describe), ``_publish(params, dtype)`` (set fitted attributes) and
@@ -173,6 +173,10 @@ class EMEstimator(DensityMixin, BaseEstimator):
         """Parameters to start from; deterministic starts are not repeated."""
         return short_runs(model, sample, partial(model.init, sample, rng))
 
+    def _sample_rows(self):
+        """Rows that starts are chosen among."""
+        return SAMPLE_ROWS
+
     def _n_starts(self, model):
         return 1 if getattr(model, "one_start", False) else self.n_init
 
@@ -195,7 +199,7 @@ class EMEstimator(DensityMixin, BaseEstimator):
             params, previous = self._resume(model), next(iter(self.fit_.trace.per_weight[-1:]), None)
             starts = [lambda: params]
         else:
-            sample = source.sample(SAMPLE_ROWS, rng)
+            sample = source.sample(self._sample_rows(), rng)
             starts = [partial(self._start, model, sample, rng)] * self._n_starts(model)
         if online:
             starts = [partial(_online_start, model, source, start) for start in starts]
@@ -251,63 +255,6 @@ class EMEstimator(DensityMixin, BaseEstimator):
             for part in source.map(function):
                 writer.write({name: column for name, column in zip(names, np.atleast_2d(part.T))})
         return out
-
-    def score_samples(self, X, out=None):
-        """Log density of the observed cells of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
-            Rows; NaN is missing.
-        out : path, optional
-            A Parquet file to write to, in a stream, instead of returning an array.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        model, params = self._model(), self._params()
-        return self._apply(X, lambda block: like(block, model.posterior(params, block)[1]), out, ["log_density"])
-
-    def score(self, X, y=None, sample_weight=None):
-        """Average log density per row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; NaN is missing.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            Row weights.
-
-        Returns
-        -------
-        float
-        """
-        values = self.score_samples(X)
-        return float(np.average(values, weights=check_weight(sample_weight, len(values))))
-
-    def _n_parameters(self):
-        return self._model().n_parameters(self._params())
-
-    def _criterion(self, X, sample_weight):
-        """−2 log-likelihood, total weight and number of free parameters."""
-        values = self.score_samples(X).astype(np.float64)
-        weight = check_weight(sample_weight, len(values))
-        weight = np.ones(len(values)) if weight is None else weight
-        return -2.0 * float(weight @ values), float(weight.sum()), self._n_parameters()
-
-    def bic(self, X, sample_weight=None):
-        """Bayesian information criterion, lower is better."""
-        deviance, n, p = self._criterion(X, sample_weight)
-        return deviance + p * np.log(n)
-
-    def aic(self, X, sample_weight=None):
-        """Akaike information criterion, lower is better."""
-        deviance, _, p = self._criterion(X, sample_weight)
-        return deviance + 2 * p
 
 
 def _settled(value):

@@ -6,8 +6,9 @@ import warnings
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .base import EMEstimator, like
+from .base import like
 from .checks import check_weight
+from .density import DensityEstimator
 from .engine import Fit, Online, Trace, online_step
 from .engine.restarts import SAMPLE_ROWS
 from .source.parquet import ParquetSource, is_arrow
@@ -15,7 +16,7 @@ from .source.parquet import ParquetSource, is_arrow
 __all__ = ["LatentClassEstimator"]
 
 
-class LatentClassEstimator(EMEstimator):
+class LatentClassEstimator(DensityEstimator):
     """Base of estimators whose hidden state is one class per row."""
 
     _by_likelihood = True  # whether parameters are numbers that maximise a likelihood, or distributions

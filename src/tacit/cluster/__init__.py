@@ -1,3 +1,6 @@
 """Clusters without a distribution: rows near a centre, a medoid, or each other in a graph."""
 
-__all__: list[str] = []
+from .centers import KMeansModel
+from .kmeans import KMeans
+
+__all__ = ["KMeans", "KMeansModel"]

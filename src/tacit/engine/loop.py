@@ -93,7 +93,8 @@ def fit(
     Parameters
     ----------
     model : Model
-        Has ``e_step(params, block)``, ``m_step(stats, params)`` and optionally ``log_prior(params)``.
+        Has ``e_step(params, block)``, ``m_step(stats, params)`` and optionally ``log_prior(params)``,
+        ``mend(source, stats, params, image)`` and ``settled(params, image, tol)``.
     source : Source
         Has ``sum(function)``.
     params : Arrays
@@ -138,11 +139,12 @@ def fit(
             _warn_if_fallen(trace, model)
             if callback:
                 callback(state())
-            image = model.m_step(stats, params)
-            if trace.settled(tol) and not leapt:
-                return done(image, "improvement fell below tol", converged=True, stats=stats)
+            image = _maximise(model, source, stats, params)
+            settled = _settled(model, trace, params, image, tol)
+            if settled and not leapt:
+                return done(image, settled, converged=True, stats=stats)
             # A leap may land where it gains little by chance: a plain step decides whether the fit has settled.
-            params = image if trace.settled(tol) else step.advance(params, image, trace.gain)
+            params = image if settled else step.advance(params, image, trace.gain)
             if checkpoint is not None:
                 checkpoint.offer(params, trace, step)
     except KeyboardInterrupt:
@@ -154,6 +156,19 @@ def fit(
             interrupted=True,
         )
     return done(step.safe(params), f"max_iter={max_iter} steps were taken", stats=stats)
+
+
+def _maximise(model, source, stats, params):
+    """The M-step; a model may mend what no sum tells how to, such as a class that no row joined."""
+    image = model.m_step(stats, params)
+    return model.mend(source, stats, params, image) if hasattr(model, "mend") else image
+
+
+def _settled(model, trace, params, image, tol):
+    """Why the fit has settled, or nothing; a model may judge by its parameters instead of the objective."""
+    if hasattr(model, "settled"):
+        return model.settled(params, image, tol)
+    return "improvement fell below tol" if trace.settled(tol) else None
 
 
 def _expect(model, source, params, trace, step):

@@ -11,7 +11,7 @@ from importlib import import_module
 
 import numpy as np
 
-__all__ = ["EXPECT", "KERNELS", "MOMENTS", "SCORE", "backend", "cast", "empty", "flipped", "host", "kernel"]
+__all__ = ["EXPECT", "KERNELS", "MOMENTS", "SCORE", "backend", "cast", "empty", "flipped", "host", "integers", "kernel", "renamed"]
 
 KERNELS = {
     "normalise": "mixture",
@@ -32,6 +32,9 @@ KERNELS = {
     "draw": "completion",
     "student": "student",
     "student_conditional": "student",
+    "lloyd": "lloyd",
+    "lloyd_cells": "lloyd",
+    "distances": "lloyd",
 }
 
 SCORE, MOMENTS, EXPECT = 0, 1, 2
@@ -59,6 +62,24 @@ def empty(shape, like):
     import torch
 
     return torch.empty(shape, dtype=torch.float64, device=like.device)
+
+
+def integers(n, fill, like):
+    """An int32 array of n equal numbers of the kind, and on the device, of `like`."""
+    if backend(like) == "cpu":
+        return np.full(n, fill, np.int32)
+    import torch
+
+    return torch.full((n,), fill, dtype=torch.int32, device=like.device)
+
+
+def renamed(names, labels):
+    """names[labels] as int32, of the kind of `labels`."""
+    if backend(labels) == "cpu":
+        return names.astype(np.int32)[labels]
+    import torch
+
+    return torch.as_tensor(names.astype(np.int32), device=labels.device)[labels.long()]
 
 
 def flipped(values, like):

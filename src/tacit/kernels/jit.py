@@ -8,7 +8,7 @@ from typing import Any
 
 import numba
 
-__all__ = ["jit"]
+__all__ = ["jit", "jit_sums"]
 
 
 def _fingerprint():
@@ -39,9 +39,18 @@ def jit(function):
 
     Only contraction is allowed: reassociation would undo the rounding trick of the fast exponential.
     """
+    return _compile(function, {"contract"})
+
+
+def jit_sums(function):
+    """As `jit` for functions that add up along rows: sums may be taken in any order, so that they vectorise."""
+    return _compile(function, {"contract", "reassoc"})
+
+
+def _compile(function, fastmath):
     config: Any = numba.config
     before, config.CACHE_DIR = config.CACHE_DIR, _FOLDER or config.CACHE_DIR
     try:
-        return numba.njit(nogil=True, fastmath={"contract"}, error_model="numpy", cache=_FOLDER is not None)(function)
+        return numba.njit(nogil=True, fastmath=fastmath, error_model="numpy", cache=_FOLDER is not None)(function)
     finally:
         config.CACHE_DIR = before

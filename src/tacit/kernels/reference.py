@@ -213,3 +213,42 @@ def rising_slope(X, a, resp):
 def scatter(X, rows, origin, weight):
     x = X[rows].astype(np.float64) - origin
     return np.einsum("n,ni,nj->ij", weight[rows], x, x)
+
+
+def lloyd(
+    X, rows, weight, origin, center, anchor, shift, near, starts, labels, upper, lower, bounded, counts, sums, totals
+):  # fmt: skip
+    x = X[rows].astype(np.float64) - origin
+    apart = np.sqrt(((x[:, None] - center) ** 2).sum(axis=2))
+    found = apart.argmin(axis=1)
+    totals[1:] = (labels >= 0).sum(), ((found != labels) & (labels >= 0)).sum()
+    labels[:] = found
+    for k in range(len(center)):
+        w, step = weight[rows][found == k], x[found == k] - anchor[k]
+        counts[k], sums[k] = w.sum(), w @ step
+    totals[0] = weight[rows] @ ((x - anchor[found]) ** 2).sum(axis=1)
+    if bounded:
+        upper[:] = apart[np.arange(len(rows)), found]
+        apart[np.arange(len(rows)), found] = np.inf
+        for g in range(len(starts) - 1):
+            lower[:, g] = apart[:, starts[g] : starts[g + 1]].min(axis=1)
+
+
+def lloyd_cells(X, rows, weight, origin, center, labels, counts, cells, sums):
+    x, total = X[rows].astype(np.float64) - origin, 0.0
+    seen = ~np.isnan(x)
+    apart = np.nansum((x[:, None] - center) ** 2, axis=2)
+    labels[:] = apart.argmin(axis=1)
+    for i, k in enumerate(labels):
+        share = weight[rows[i]] * x.shape[1] / max(seen[i].sum(), 1)
+        counts[k] += weight[rows[i]]
+        cells[k] += share * seen[i]
+        sums[k] += share * np.nan_to_num(x[i])
+        total += share * apart[i, k]
+    return total
+
+
+def distances(X, center, power, out):
+    X = X.astype(np.float64)
+    scale = X.shape[1] / np.maximum((~np.isnan(X)).sum(axis=1), 1)
+    out[:] = np.nansum(np.abs(X[:, None] - center) ** power, axis=2) * scale[:, None]

@@ -15,17 +15,21 @@ from . import MOMENTS, SCORE
 from .layout import unpack_strips
 from .torch_cells import features, log_choose, log_rising, rising_slope, row_sums
 from .torch_conditional import complete, conditional, draw, student_conditional
+from .torch_lloyd import distances, lloyd, lloyd_cells
 from .torch_pass import Pass, Tails, budget, fused, put, soften
 
 __all__ = [
     "complete",
     "conditional",
     "diag",
+    "distances",
     "draw",
     "features",
     "full",
     "levels",
     "linear",
+    "lloyd",
+    "lloyd_cells",
     "log_choose",
     "log_factorial",
     "log_rising",

@@ -9,8 +9,8 @@ from scipy.special import softmax
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..base import EMEstimator
 from ..checks import check_choice, check_number, check_weight
+from ..density import DensityEstimator
 from ..engine import short_runs
 from ..source import ArraySource, is_streamed
 from .experts_model import ExpertsModel, ExpertsParams, Frame
@@ -19,7 +19,7 @@ from .gate import GATES
 __all__ = ["ExpertsEstimator"]
 
 
-class ExpertsEstimator(EMEstimator):
+class ExpertsEstimator(DensityEstimator):
     """Base of mixtures of experts.
 
     A subclass defines ``_experts()``, ``_targets(y, reset)`` (y as columns of numbers), ``_publish_experts(params)`` and

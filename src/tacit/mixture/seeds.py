@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-__all__ = ["INITS", "assign", "draw", "seed_responsibilities"]
+__all__ = ["INITS", "assign", "draw", "seed_responsibilities", "spread_seeds"]
 
 INITS = ("kmeans", "k-means++", "random", "random_from_data")
 
@@ -28,7 +28,13 @@ def seed_responsibilities(family, sample, n_classes, rng, method):
         points = mean + spread * np.clip(rng.standard_normal((n_classes, Z.shape[1])), -1.5, 1.5)
         seeds[~fixed] = points[~fixed]
     else:
-        _spread_seeds(Z, sample, seeds, fixed, rng, uniform=method == "random_from_data")
+        _, n_placed = spread_seeds(Z, sample, seeds, fixed, rng, uniform=method == "random_from_data")
+        if n_placed < n_classes:
+            warnings.warn(
+                f"n_components={n_classes} exceeds the {n_placed} distinct rows; the surplus components repeat others.",
+                UserWarning,
+                stacklevel=2,
+            )
     nearest = assign(Z, seeds, sample.labels)
     for _ in range(5 if method == "kmeans" else 0):
         resp = np.eye(n_classes)[nearest] * sample.weight[:, None]
@@ -64,29 +70,29 @@ def draw(chance, order, rng, size):
     return order[np.minimum(at, len(order) - 1)]
 
 
-def _spread_seeds(Z, sample, seeds, fixed, rng, *, uniform, n_candidates=3):
+def spread_seeds(Z, sample, seeds, fixed, rng, *, uniform, n_candidates=3):
     """Each seed is the best of a few rows drawn in proportion to weight times squared distance from the others.
 
-    If `uniform`, all rows that are not yet a seed have equal chances, and the first drawn is taken.
+    If `uniform`, all rows that are not yet a seed have equal chances, and the first drawn is taken. Fills `seeds`; returns the
+    rows they are (−1 where they were fixed before) and how many distinct ones there are: surplus seeds repeat others.
     """
     order = np.lexsort(sample.X.T)
-    weight = sample.weight
+    weight, square = sample.weight, (Z**2).sum(axis=1)
     nearest = _squared_distances(Z, seeds[fixed]).min(axis=1) if fixed.any() else np.full(len(Z), np.inf)
-    least = 1e-12 * max((Z**2).sum(axis=1).max(), np.finfo(float).tiny)
-    n_placed = fixed.sum()
+    least = 1e-12 * max(square.max(), np.finfo(float).tiny)
+    rows, n_placed = np.full(len(seeds), -1), int(fixed.sum())
     for k in np.flatnonzero(~fixed):
         apart = nearest > least
         if not (weight * apart).any():
-            warnings.warn(
-                f"n_components={len(fixed)} exceeds the {n_placed} distinct rows; the surplus components repeat others.",
-                UserWarning,
-                stacklevel=2,
-            )
-            seeds[k] = Z[draw(weight, order, rng, 1)[0]]
+            rows[k] = draw(weight, order, rng, 1)[0]
+            seeds[k] = Z[rows[k]]
             continue
         chance = weight * (apart if uniform or not n_placed else nearest * apart)
         candidates = draw(chance, order, rng, 1 if uniform else n_candidates)
-        distance = np.minimum(_squared_distances(Z, Z[candidates]), nearest[:, None])
+        distance = square[:, None] - 2 * Z @ Z[candidates].T + square[candidates]
+        distance = np.clip(distance, 0.0, nearest[:, None], out=distance)
         best = (weight @ distance).argmin()
-        seeds[k], nearest = Z[candidates[best]], distance[:, best]
+        rows[k] = candidates[best]
+        seeds[k], nearest = Z[rows[k]], distance[:, best]
         n_placed += 1
+    return rows, n_placed

@@ -1,0 +1,275 @@
+"""`CenterEstimator`: the scikit-learn face of clusters around centres, written once."""
+
+import numbers
+import warnings
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..arrays import Arrays, record
+from ..base import EMEstimator, like
+from ..checks import check_choice, check_number, check_weight
+from ..kernels import backend, host, kernel
+from ..source import ArraySource, is_streamed
+from .seeds import oversampled, plus_plus, random_rows, sample_rows
+
+__all__ = ["CenterEstimator"]
+
+INITS = ("k-means++", "k-means||", "random")
+
+
+@record
+class Spread(Arrays):
+    """Per column, the weight of its observed cells, their sum and their sum of squares about a point."""
+
+    weight: np.ndarray
+    total: np.ndarray
+    square: np.ndarray
+
+
+def _spread(origin, block):
+    x, weight = host(block.X) - origin, host(block.weight)
+    seen = ~np.isnan(x)
+    x = np.where(seen, x, 0.0)
+    return Spread(weight @ seen, weight @ x, weight @ (x * x))
+
+
+class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EMEstimator):
+    """Base of estimators whose clusters have centres.
+
+    A subclass has the settings `n_clusters`, `init`, `n_init`, `max_iter`, `tol`, `verbose`, `random_state`, `n_jobs` and
+    `callback`, and defines ``_model()`` and `_power`, of the distance: Σ_j |x_j − c_j|^power.
+    """
+
+    accelerate = None
+    convergence = "relative"
+    warm_start = False
+    verbose_interval = 1
+    _power = 2
+
+    @property
+    def n_components(self):
+        """The number of clusters, by the name it has in other models."""
+        return self.n_clusters
+
+    @property
+    def _n_features_out(self):
+        return len(self.cluster_centers_)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _check_settings(self):
+        if self.n_jobs not in (None, -1):
+            check_number("n_jobs", self.n_jobs, numbers.Integral, 1)
+        check_number("n_clusters", self.n_clusters, numbers.Integral, 1)
+        check_number("tol", self.tol, numbers.Real, 0)
+        check_number("max_iter", self.max_iter, numbers.Integral, 1)
+        if self.n_init != "auto":
+            check_number("n_init", self.n_init, numbers.Integral, 1)
+        if isinstance(self.init, str):
+            check_choice("init", str(self.init), INITS)
+
+    # Learning
+
+    def fit(self, X, y=None, sample_weight=None, *, checkpoint=None, checkpoint_every=60.0):
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            Rows; NaN is missing. A path names a Parquet file or a folder of them, which is read in a stream.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights: weight 2 counts as the row given twice. For a path, the name of a column.
+        checkpoint : path, optional
+            A file that keeps the state of the fit. If it exists, the fit goes on from there; it is removed at the end.
+        checkpoint_every : float, default=60
+            Seconds between writes of the checkpoint.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        source = self._open(X, sample_weight, reset=True)
+        self._check_enough(source)
+        with warnings.catch_warnings():
+            # Lloyd's algorithm ends by itself; where it is stopped before, `fit_.reason` says so.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            self._learn(source, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
+        self._label(source)
+        return self
+
+    def _check_enough(self, source):
+        if source.n_rows < self.n_clusters:
+            raise ValueError(
+                f"n_samples={source.n_rows} should be >= n_clusters={self.n_clusters}; use at most {source.n_rows} clusters."
+            )
+
+    def _prepare(self, source):
+        """Find the spread of the columns, which `tol` is relative to."""
+        origin = source.take(source.eligible()[:1]).X[0].astype(np.float64)
+        origin = np.where(np.isnan(origin), 0.0, origin)
+        sums = source.sum(partial(_spread, origin))
+        weight = np.where(sums.weight > 0, sums.weight, 1.0)
+        self._origin = origin + sums.total / weight
+        self._variance = float(np.maximum(sums.square / weight - (sums.total / weight) ** 2, 0.0).mean())
+        self._n_init = self._n_starts(None)
+        if not isinstance(self.init, str):
+            given = not callable(self.init)
+            self._given = self._check_centers(self.init, source) if given else None
+            if given and self.n_init not in ("auto", 1):
+                warnings.warn(
+                    "Explicit initial center position passed: performing only one init in "
+                    f"{type(self).__name__} instead of n_init={self.n_init}.",
+                    RuntimeWarning,
+                    stacklevel=4,
+                )
+        self._source = source
+
+    def _check_centers(self, center, source):
+        center = np.asarray(center, dtype=np.float64)
+        for axis, (size, noun) in enumerate(
+            [(self.n_clusters, "number of clusters"), (source.n_features, "number of features of the data")]
+        ):
+            if center.ndim != 2 or center.shape[axis] != size:
+                raise ValueError(
+                    f"The shape of the initial centers {center.shape} does not match the {noun} {size}; init must have "
+                    f"the shape ({self.n_clusters}, {source.n_features})."
+                )
+        if not np.isfinite(center).all():
+            raise ValueError("init holds NaN or infinity; give centres of finite numbers.")
+        return center.copy()
+
+    def _tol(self, source):
+        return self.tol * self._variance
+
+    def _n_starts(self, model):
+        if not isinstance(self.init, str) and not callable(self.init):
+            return 1
+        if self.n_init == "auto":
+            return 1 if self.init in ("k-means++", "k-means||") else 10
+        return self.n_init
+
+    def _sample_rows(self):
+        return sample_rows(self.n_clusters)
+
+    def _start(self, model, sample, rng):
+        """Parameters to start from."""
+        if not isinstance(self.init, str):
+            center = self._given
+            if center is None:
+                state = check_random_state(int(rng.integers(2**31)))
+                rows = sample.X if is_streamed(self._source) else self._source.X
+                center = self._check_centers(self.init(host(rows), self.n_clusters, random_state=state), self._source)
+        elif self.init == "k-means||":
+            center = oversampled(self._source, self.n_clusters, rng)
+        else:
+            center = (plus_plus if self.init == "k-means++" else random_rows)(sample, self.n_clusters, rng)
+        return model.at(center, self._origin)
+
+    def _bounds(self, trace):
+        return list(trace.objectives)
+
+    def _publish(self, params, dtype):
+        self.cluster_centers_ = params.center.astype(dtype)
+        self.__dict__.pop("_source", None)
+
+    def _params(self):
+        center = self.cluster_centers_.astype(np.float64)
+        return self._model().at(center, center.mean(axis=0))
+
+    def _label(self, source):
+        """Set the labels and the loss at the centres that were found."""
+        model, params = self._model(), self.fit_.params
+        parts = list(source.map(partial(model.assign, params)))
+        self.inertia_ = float(sum(loss for _, loss in parts))
+        labels = np.concatenate([part for part, _ in parts])
+        self.labels_ = labels.astype(np.int32)
+        n_found = len(np.unique(labels))
+        if n_found < self.n_clusters:
+            warnings.warn(
+                f"Number of distinct clusters ({n_found}) found smaller than n_clusters ({self.n_clusters}). Possibly due "
+                "to duplicate points in X.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def fit_predict(self, X, y=None, sample_weight=None):
+        """Find the clusters and return the one of each row."""
+        return self.fit(X, y, sample_weight).labels_
+
+    def fit_transform(self, X, y=None, sample_weight=None):
+        """Find the clusters and return the distance of each row to every centre."""
+        return self.fit(X, y, sample_weight).transform(X)
+
+    # What follows from the centres
+
+    def predict(self, X, out=None):
+        """Nearest centre of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            Rows; NaN is missing.
+        out : path, optional
+            A Parquet file to write to, in a stream, instead of returning an array.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        model, params = self._model(), self._params()
+        return self._apply(X, lambda block: model.assign(params, block)[0].astype(np.int32), out, ["cluster"])
+
+    def transform(self, X, out=None):
+        """Distance of each row to every centre; over observed cells, scaled up to all, where cells are missing.
+
+        Parameters
+        ----------
+        X, out
+            As in `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+        """
+        check_is_fitted(self)
+        names = [f"distance_{k}" for k in range(len(self.cluster_centers_))]
+        return self._apply(X, lambda block: like(block, self._apart(block)), out, names)
+
+    def _apart(self, block):
+        apart = np.empty((len(block), len(self.cluster_centers_)))
+        kernel("distances", backend(block.X))(block.X, self.cluster_centers_.astype(block.dtype), self._power, apart)
+        return apart if self._power == 1 else np.sqrt(apart)
+
+    def score(self, X, y=None, sample_weight=None):
+        """Minus the loss of rows: the weighted sum of squared distances to the nearest centre.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows; NaN is missing.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        model, params = self._model(), self._params()
+        source = self._open(X, sample_weight)
+        return -float(sum(loss for _, loss in source.map(partial(model.assign, params))))

@@ -1,0 +1,272 @@
+"""Hard clusters around centres: minimise Σ_i w_i ‖x_i − c_{z_i}‖² over centres c and memberships z.
+
+E-step: z_i = argmin_k ‖x_i − c_k‖        M-step: c_k = mean of its rows
+
+A row with missing cells is as far from a centre as its observed cells say, times d over their number; a centre is the mean of
+the observed cells of its rows, weighted accordingly, so that the sum of squares never increases.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+
+from ..arrays import Arrays, record
+from ..kernels import backend, host, integers, kernel, renamed
+from .seeds import column_means, plus_plus
+
+__all__ = ["CenterStats", "Centers", "KMeansModel"]
+
+GROUP = 100  # centres that share a lower bound
+STATE = "nearest centres"
+
+
+@record
+class Centers(Arrays):
+    """Centres (K, d), and the point (d,) that sums are taken about."""
+
+    center: np.ndarray
+    origin: np.ndarray
+
+    @cached_property
+    def about_origin(self):
+        """The centres less the origin."""
+        return self.center - self.origin
+
+    @cached_property
+    def near(self):
+        """Half the distance of every centre to the nearest other one."""
+        c = self.about_origin
+        if len(c) == 1:
+            return np.full(1, np.inf)
+        square = (c**2).sum(axis=1)
+        apart = square[:, None] - 2.0 * c @ c.T + square
+        np.fill_diagonal(apart, np.inf)
+        # Less what rounding may have added.
+        return 0.5 * np.sqrt(np.maximum(apart.min(axis=1) - 1e-14 * square.max(), 0.0))
+
+    @cached_property
+    def groups(self):
+        """Numbers of the centres in groups of neighbours, about a hundred in each."""
+        c = self.about_origin - self.about_origin.mean(axis=0)
+        return _halve(c, np.arange(len(c)), max(len(c) // GROUP, 1))
+
+
+def _halve(points, order, n_parts):
+    """Cut points in parts of about equal size, each time along the axis they spread most along; a list of their numbers."""
+    if n_parts == 1:
+        return [order]
+    axis = np.linalg.svd(points[order] - points[order].mean(axis=0), full_matrices=False)[2][0]
+    along = order[np.argsort(points[order] @ axis, kind="stable")]
+    left = n_parts // 2
+    cut = len(order) * left // n_parts
+    return _halve(points, along[:cut], left) + _halve(points, along[cut:], n_parts - left)
+
+
+@record
+class CenterStats(Arrays):
+    """Minus the sum of squares, total weight, weight of each cluster, and per cell its weight and sum about the origin."""
+
+    loglik: float
+    weight: float
+    counts: np.ndarray
+    cells: np.ndarray
+    sums: np.ndarray
+
+
+@dataclass
+class Memory:
+    """What a block remembers of its complete rows between passes; only ever a cache."""
+
+    order: np.ndarray
+    starts: np.ndarray
+    center: np.ndarray
+    anchor: np.ndarray
+    labels: np.ndarray
+    upper: np.ndarray
+    lower: np.ndarray
+    counts: np.ndarray
+    sums: np.ndarray
+    totals: np.ndarray
+    bounded: bool
+    patience: int = 2  # passes that the next rest of the bounds takes
+    wait: int = 0  # passes until the bounds are tried again
+
+    @classmethod
+    def of(cls, params, n_rows, groups, bounded, like):
+        """An empty memory: sums are taken about the centres as they are now."""
+        order, n_bounds = np.concatenate(groups), n_rows if bounded else 0
+        c = params.about_origin[order]
+        return cls(
+            order=order, starts=np.append(0, np.cumsum([len(group) for group in groups])), center=c, anchor=c,
+            labels=integers(n_rows, -1, like), upper=np.zeros(n_bounds, np.float32),
+            lower=np.zeros((n_bounds, len(groups)), np.float32), counts=np.zeros(len(c)), sums=np.zeros(c.shape),
+            totals=np.zeros(3), bounded=bounded,
+        )  # fmt: skip
+
+
+class KMeansModel:
+    """K-means, as the engine learns it.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of centres.
+    algorithm : {"auto", "lloyd", "hamerly", "yinyang", "elkan"}
+        Which bounds save distances: none, one per row, one per row and group of centres, or one per row and centre. ``auto``
+        takes one per hundred centres. All give the same answer, and all rest where bounds do not help.
+    """
+
+    def __init__(self, n_clusters, algorithm="auto"):
+        self.n_clusters, self.algorithm = n_clusters, algorithm
+
+    @property
+    def n_components(self):
+        """The number of classes, by the name it has in other models."""
+        return self.n_clusters
+
+    def init(self, sample, rng):
+        """A random start from a sample of rows: rows far apart."""
+        return self.at(plus_plus(sample, self.n_clusters, rng), column_means(sample))
+
+    def at(self, center, origin):
+        """Parameters at given centres."""
+        return Centers(center, origin)
+
+    def e_step(self, params, block):
+        """Sums over the rows of each cluster."""
+        counts, cells, sums, loss, _ = self._pass(params, block)
+        return CenterStats(-loss, float(block.weight.sum()), counts, cells, sums)
+
+    def assign(self, params, block):
+        """Labels of a block's rows, and the sum of squares."""
+        *_, loss, labels = self._pass(params, block)
+        return host(labels), loss
+
+    def m_step(self, stats, params):
+        """Means of observed cells; a cell that no row of a cluster shows stays where it is."""
+        seen = stats.cells > 0
+        mean = params.origin + stats.sums / np.where(seen, stats.cells, 1.0)
+        return Centers(np.where(seen, mean, params.center), params.origin)
+
+    def mend(self, source, stats, params, image):
+        """Move every centre without rows to one of the rows that fit worst, which leave their own."""
+        empty = np.flatnonzero(stats.counts <= 0)
+        if not len(empty):
+            return image
+        worst = [row for rows in source.map(partial(self._worst, params, len(empty))) for row in rows]
+        worst = sorted(worst, key=lambda row: -row[0])
+        counts, cells, sums = stats.counts.copy(), stats.cells.copy(), stats.sums.copy()
+        center, taken = image.center.copy(), []
+        for _, k, x, weight, share in worst:
+            # The last row of a cluster must not leave it, and equal rows need one centre.
+            if len(taken) == len(empty) or counts[k] <= weight * (1.0 + 1e-9) or any((x == y).all() for y in taken):
+                continue
+            center[empty[len(taken)]] = x
+            taken.append(x)
+            counts[k] -= weight
+            cells[k] -= share
+            sums[k] -= share * (x - params.origin)
+        mended = self.m_step(CenterStats(0.0, stats.weight, counts, np.maximum(cells, 0.0), sums), params)
+        center[counts > 0] = mended.center[counts > 0]
+        return Centers(center, params.origin)
+
+    def _worst(self, params, n, block):
+        """The n rows of a block that add most to the sum of squares, each with its cluster, weight and weight per cell."""
+        X, weight = host(block.X), host(block.weight)
+        labels, _ = self.assign(params, block)
+        observed = ~np.isnan(X)
+        share = weight * X.shape[1] / np.maximum(observed.sum(axis=1), 1)
+        filled = np.where(observed, X, params.center[labels])
+        loss = share * ((filled - params.center[labels]) ** 2).sum(axis=1)
+        order = np.argsort(-loss, kind="stable")[: 2 * n]
+        return [
+            (loss[i], labels[i], filled[i].astype(np.float64), weight[i], share[i] * observed[i])
+            for i in order
+            if loss[i] > 0
+        ]
+
+    def settled(self, params, image, tol):
+        """Whether the centres moved by no more than `tol` in all, in squares."""
+        moved = float(((image.center - params.center) ** 2).sum())
+        if moved == 0.0:
+            return "no row changed its cluster"
+        return f"the centres moved by {moved:.3g}, within tol={tol:.3g}" if moved <= tol else None
+
+    def posterior(self, params, block):
+        """Memberships as probabilities (rows, classes), and minus the squared distance of each row."""
+        labels, _ = self.assign(params, block)
+        apart = np.empty((len(block), self.n_clusters))
+        kernel("distances", backend(block.X))(block.X, params.center, 2, apart)
+        return np.eye(self.n_clusters)[labels], -apart[np.arange(len(labels)), labels]
+
+    def n_parameters(self, params):
+        """Free parameters."""
+        return params.center.size
+
+    # One pass over a block
+
+    def _pass(self, params, block):
+        """Weights, weights per cell, sums, the sum of squares, and labels."""
+        complete, holes = block.patterns.complete, block.patterns.incomplete.rows
+        counts, sums, loss, labels = self._complete(params, block, complete)
+        cells = np.repeat(counts[:, None], sums.shape[1], axis=1)
+        if len(holes):
+            missing = integers(len(holes), -1, block.X)
+            loss += kernel("lloyd_cells", backend(block.X))(
+                block.X, holes, block.weight, *_cast(block, params.origin, params.about_origin), missing, counts, cells, sums
+            )
+            whole = integers(len(block), -1, block.X)
+            whole[complete], whole[holes] = labels, missing
+            labels = whole
+        return counts, cells, sums, loss, labels
+
+    def _complete(self, params, block, rows):
+        """The pass over complete rows, with the help of what the block remembers."""
+        memory = self._recall(params, block, len(rows))
+        center = params.about_origin[memory.order]
+        shift = np.sqrt(((center - memory.center) ** 2).sum(axis=1)) * (1.0 + 1e-6)
+        kernel("lloyd", backend(block.X))(
+            block.X, rows, block.weight, *_cast(block, params.origin, center), memory.anchor, shift.astype(np.float32),
+            (params.near[memory.order] * (1.0 - 1e-6)).astype(np.float32), memory.starts, memory.labels, memory.upper,
+            memory.lower, memory.bounded, memory.counts, memory.sums, memory.totals,
+        )  # fmt: skip
+        memory.center = center
+        step = center - memory.anchor
+        loss = memory.totals[0] - 2.0 * (step * memory.sums).sum() + memory.counts @ (step**2).sum(axis=1)
+        counts, sums = np.empty_like(memory.counts), np.empty_like(memory.sums)
+        counts[memory.order] = memory.counts
+        sums[memory.order] = memory.sums + memory.counts[:, None] * memory.anchor
+        return counts, sums, max(loss, 0.0), renamed(memory.order, memory.labels)
+
+    def _recall(self, params, block, n_rows):
+        """The block's memory, begun anew where bounds may help again or most rows have left the anchors of their sums."""
+        memory = block.local.get(STATE)
+        if memory is None or memory.center.shape != params.center.shape or len(memory.labels) != n_rows:
+            return self._begin(params, block, n_rows)
+        memory.wait -= 1
+        if memory.wait == 0 or memory.totals[2] > 0.5 * n_rows:
+            return self._begin(params, block, n_rows, memory.patience)
+        if memory.bounded and memory.totals[1] > 0.7 * n_rows:
+            # Bounds cost more than they save: rest, each time for longer.
+            memory.bounded, memory.wait, memory.patience = False, memory.patience, 2 * memory.patience
+        return memory
+
+    def _begin(self, params, block, n_rows, patience=2):
+        bounded = self.algorithm != "lloyd" and backend(block.X) == "cpu"
+        memory = Memory.of(params, n_rows, self._groups(params), bounded, block.X)
+        memory.patience = patience
+        block.local[STATE] = memory
+        return memory
+
+    def _groups(self, params):
+        if self.algorithm in ("lloyd", "hamerly"):
+            return [np.arange(self.n_clusters)]
+        if self.algorithm == "elkan":
+            return list(np.arange(self.n_clusters)[:, None])
+        return params.groups
+
+
+def _cast(block, *values):
+    """Arrays in the precision of the block's rows."""
+    return [value.astype(block.dtype) for value in values]

@@ -1,0 +1,160 @@
+"""`KMeans`: rows join the nearest centre, and centres are the means of their rows."""
+
+import warnings
+
+import numpy as np
+
+from ..checks import check_choice
+from ..engine import Fit, Trace
+from .base import CenterEstimator
+from .centers import KMeansModel
+
+__all__ = ["ALGORITHMS", "KMeans"]
+
+ALGORITHMS = ("auto", "lloyd", "hamerly", "yinyang", "elkan")
+
+
+class KMeans(CenterEstimator):
+    """K-means clustering of rows that may have missing cells.
+
+    Drop-in for scikit-learn's ``KMeans``. Distances that the triangle inequality rules out are not computed, and sums change only
+    where rows move, so that most passes cost little more than reading a few bytes per row.
+
+    A row with missing cells is as far from a centre as its observed cells say, times the number of columns over theirs. A centre
+    is the mean of the observed cells of its rows, weighted by the same factor, so that the loss never increases.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    init : {"k-means++", "k-means||", "random"}, array of shape (n_clusters, n_features) or callable, default="k-means++"
+        Where centres start: rows far apart (greedily, among a sample of rows), rows far apart by a few passes over all rows,
+        random rows, these points, or ``init(X, n_clusters, random_state)``.
+    n_init : int or "auto", default="auto"
+        Number of starts, of which the best is kept; ``auto`` is 1 where starts lie far apart, else 10.
+    max_iter : int, default=300
+        Passes at most.
+    tol : float, default=1e-4
+        The fit ends when the squared movements of all centres add up to this share of the columns' mean variance.
+    verbose : int, default=0
+        Print progress.
+    random_state : int, RandomState instance or None, default=None
+        Seed.
+    copy_x : bool, default=True
+        Ignored, for compatibility: X is never changed.
+    algorithm : {"auto", "lloyd", "hamerly", "yinyang", "elkan"}, default="auto"
+        How distances are saved; all give the same result. ``lloyd`` saves none; the others keep a lower bound per row, per row and
+        group of centres, or per row and centre. ``auto`` keeps one per hundred centres, and none while they do not help.
+    n_jobs : int, optional
+        Threads; default all cores. Results do not depend on it.
+    callback : callable, optional
+        Called with a `tacit.engine.Progress` after every pass.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        The centres.
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row.
+    inertia_ : float
+        Weighted sum of squared distances of rows to their centres.
+    n_iter_ : int
+        Passes of the best start.
+    fit_ : Fit
+        What was learned, with the loss after every pass (negated, in ``fit_.trace``) and the reason why it stopped.
+    n_features_in_ : int
+        Columns seen at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    References
+    ----------
+    Hamerly (2010), Making k-means even faster. Ding et al. (2015), Yinyang k-means. Arthur and Vassilvitskii (2007),
+    k-means++. Bahmani et al. (2012), Scalable k-means++.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.cluster import KMeans
+    >>> X = np.array([[1.0, 2.0], [1.0, np.nan], [1.0, 0.0], [9.0, 2.0], [np.nan, 4.0], [9.0, 0.0]])
+    >>> kmeans = KMeans(2, random_state=0).fit(X)
+    >>> kmeans.predict([[0.0, np.nan], [12.0, 3.0]]) == kmeans.labels_[[0, 3]]
+    array([ True,  True])
+    """
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        init="k-means++",
+        n_init="auto",
+        max_iter=300,
+        tol=1e-4,
+        verbose=0,
+        random_state=None,
+        copy_x=True,
+        algorithm="auto",
+        n_jobs=None,
+        callback=None,
+    ):
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+        self.copy_x = copy_x
+        self.algorithm = algorithm
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def _check_settings(self):
+        super()._check_settings()
+        check_choice("algorithm", self.algorithm, ALGORITHMS)
+        if self.algorithm == "elkan" and self.n_clusters == 1:
+            warnings.warn(
+                "algorithm='elkan' doesn't make sense for a single cluster. Using 'lloyd' instead.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+    def _model(self):
+        return KMeansModel(self.n_clusters, "lloyd" if self.n_clusters == 1 else self.algorithm)
+
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Move the centres by one more batch of rows, as mini-batch k-means does: a centre is the mean of all rows it ever got.
+
+        The first batch sets the start, so it should be typical and hold at least `n_clusters` rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        first = not hasattr(self, "fit_")
+        source = self._open(X, sample_weight, reset=first)
+        model = self._model()
+        if first:
+            self._check_enough(source)
+            self._prepare(source)
+            rng = self._rng()
+            params = self._start(model, source.sample(self._sample_rows(), rng), rng)
+            before = None
+        else:
+            params, before = self.fit_.params, self.fit_.stats
+        stats = source.sum(lambda block: model.e_step(params, block))
+        total = stats if before is None else before + stats
+        image = model.mend(source, total, params, model.m_step(total, params))
+        trace = Trace()
+        trace.record(stats.loglik, stats.weight)
+        n_batches = 1 if first else self.n_iter_ + 1
+        self._publish_fit(Fit(image, trace, f"{n_batches} batches were seen", stats=total), source.dtype)
+        self.n_iter_ = n_batches
+        self._label(source)
+        return self

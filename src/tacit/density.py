@@ -1,0 +1,71 @@
+"""`DensityEstimator`: the scikit-learn face of models that give rows a density."""
+
+import numpy as np
+from sklearn.base import DensityMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .base import EMEstimator, like
+from .checks import check_weight
+
+__all__ = ["DensityEstimator"]
+
+
+class DensityEstimator(DensityMixin, EMEstimator):
+    """Base of estimators whose model has a likelihood."""
+
+    def score_samples(self, X, out=None):
+        """Log density of the observed cells of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            Rows; NaN is missing.
+        out : path, optional
+            A Parquet file to write to, in a stream, instead of returning an array.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        model, params = self._model(), self._params()
+        return self._apply(X, lambda block: like(block, model.posterior(params, block)[1]), out, ["log_density"])
+
+    def score(self, X, y=None, sample_weight=None):
+        """Average log density per row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows; NaN is missing.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights.
+
+        Returns
+        -------
+        float
+        """
+        values = self.score_samples(X)
+        return float(np.average(values, weights=check_weight(sample_weight, len(values))))
+
+    def _n_parameters(self):
+        return self._model().n_parameters(self._params())
+
+    def _criterion(self, X, sample_weight):
+        """−2 log-likelihood, total weight and number of free parameters."""
+        values = self.score_samples(X).astype(np.float64)
+        weight = check_weight(sample_weight, len(values))
+        weight = np.ones(len(values)) if weight is None else weight
+        return -2.0 * float(weight @ values), float(weight.sum()), self._n_parameters()
+
+    def bic(self, X, sample_weight=None):
+        """Bayesian information criterion, lower is better."""
+        deviance, n, p = self._criterion(X, sample_weight)
+        return deviance + p * np.log(n)
+
+    def aic(self, X, sample_weight=None):
+        """Akaike information criterion, lower is better."""
+        deviance, _, p = self._criterion(X, sample_weight)
+        return deviance + 2 * p

@@ -1,0 +1,106 @@
+"""Nearest centres on tensors: distances are one matrix product per chunk of rows, in the precision of the rows.
+
+    z_i = argmin_k ½‖c_k‖² − x_i·c_k
+
+On a GPU product and minimum are one kernel, which never writes a distance to memory, and sums run over rows sorted by centre, so
+that they are added in a fixed order. Parameters come in and sums go out as NumPy arrays.
+"""
+
+import numpy as np
+import torch
+
+from .torch_pass import budget, fused, kept
+
+__all__ = ["distances", "lloyd", "lloyd_cells"]
+
+
+def lloyd(
+    X, rows, weight, origin, center, anchor, shift, near, starts, labels, upper, lower, bounded, counts, sums, totals
+):  # fmt: skip
+    """As the compiled kernel, without bounds: every distance is computed, and all sums are made again."""
+    x = _take(X, rows)
+    origin, center = (torch.as_tensor(value, dtype=X.dtype, device=X.device) for value in (origin, center))
+    found = _nearest(x, origin, center)
+    known = labels >= 0
+    n_known, moved = int(known.sum()), int(((found != labels) & known).sum())
+    labels.copy_(found)
+    mass = _take(weight, rows)
+    count, total, square = _cluster_sums(x, mass, found, origin, torch.as_tensor(anchor, device=X.device))
+    counts[:], sums[:] = count, total
+    totals[:] = square, n_known, moved
+
+
+def _take(values, rows):
+    """The rows with these numbers; nothing is copied where they are all of them, in order."""
+    if len(rows) == len(values):
+        return values
+    return values[kept(rows, values.device, lambda: torch.as_tensor(rows, device=values.device).long())]
+
+
+def _chunks(n_rows, width, device):
+    step = max(budget(device) // (8 * width), 64)
+    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def _nearest(x, origin, center):
+    """Nearest centre of every row, int32."""
+    if x.is_cuda and fused() is not None and fused().can_search(x, center):
+        return fused().nearest(x, origin, center)
+    half = 0.5 * (center.double() ** 2).sum(dim=1).to(x.dtype)
+    found = torch.empty(len(x), dtype=torch.int32, device=x.device)
+    for at in _chunks(len(x), len(center) + x.shape[1], x.device):
+        found[at] = torch.addmm(half, x[at] - origin, center.T, alpha=-1.0).argmin(dim=1)
+    return found
+
+
+def _cluster_sums(x, weight, labels, origin, anchor):
+    """Σ w, Σ w (x − anchor) and Σ w ‖x − anchor‖² by centre, the last over all centres."""
+    if x.is_cuda and fused() is not None:
+        count, total, square = fused().cluster_sums(x, weight, labels, origin, anchor)
+    else:
+        count, total = anchor.new_zeros(len(anchor)), torch.zeros_like(anchor)
+        square = anchor.new_zeros(())
+        for at in _chunks(len(x), 2 * x.shape[1], x.device):
+            k = labels[at].long()
+            step = (x[at] - origin).double() - anchor[k]
+            square += (weight[at] * (step**2).sum(dim=1)).sum()
+            count.index_add_(0, k, weight[at].contiguous())
+            total.index_add_(0, k, step * weight[at][:, None])
+    return count.cpu().numpy(), total.cpu().numpy(), float(square)
+
+
+def lloyd_cells(X, rows, weight, origin, center, labels, counts, cells, sums):
+    """As the compiled kernel."""
+    n_centers, d = center.shape
+    origin, center = (torch.as_tensor(value, dtype=X.dtype, device=X.device) for value in (origin, center))
+    table, mass = _take(X, rows), _take(weight, rows)
+    found = torch.zeros((n_centers, 2 * d + 1), dtype=torch.float64, device=X.device)
+    loss = found.new_zeros(())
+    half = 0.5 * center**2
+    for at in _chunks(len(table), 4 * d + n_centers, X.device):
+        x = table[at] - origin
+        seen = (~x.isnan()).to(x.dtype)
+        x = x.nan_to_num()
+        k = (seen @ half.T - x @ center.T).argmin(dim=1)
+        share = mass[at] * d / seen.sum(dim=1).clamp(min=1.0)
+        step = (x.double() - center[k]) * seen
+        loss += (share * (step**2).sum(dim=1)).sum()
+        parts = torch.cat([mass[at][:, None], share[:, None] * seen, share[:, None] * x], dim=1)
+        found.index_add_(0, k, parts)
+        labels[at] = k.int()
+    found = found.cpu().numpy()
+    counts += found[:, 0]
+    cells += found[:, 1 : d + 1]
+    sums += found[:, d + 1 :]
+    return float(loss)
+
+
+def distances(X, center, power, out):
+    """As the compiled kernel; `out` is an array or a tensor."""
+    center = torch.as_tensor(np.asarray(center), dtype=X.dtype, device=X.device)
+    d = X.shape[1]
+    for at in _chunks(len(X), 2 * len(center) * d, X.device):
+        step = (X[at][:, None, :] - center).abs()
+        scale = d / (~X[at].isnan()).sum(dim=1).clamp(min=1)
+        value = (step if power == 1 else step**2).double().nansum(dim=2) * scale[:, None]
+        out[at] = value if isinstance(out, torch.Tensor) else value.cpu().numpy()
