@@ -14,7 +14,7 @@ import numpy as np
 
 from .jit import jit, jit_sums
 
-__all__ = ["distances", "lloyd", "lloyd_cells"]
+__all__ = ["lloyd", "lloyd_cells"]
 
 TILE = 256  # rows multiplied at once
 STRETCH = 128  # centres multiplied at once: a tile of products stays in the cache
@@ -331,36 +331,3 @@ def _add_cells(x, seen, weight, center, count, cells, sums):
         sums[j] += share * x[j]
     count[0] += weight
     return share * total
-
-
-@jit
-def distances(X, center, power, out):
-    """Σ_j |x_j − c_j|^power over the observed cells, times d over their number, for power 1 or 2, into `out` (n, K)."""
-    n_rows, d = X.shape
-    for i in range(n_rows):
-        observed = 0
-        for j in range(d):
-            observed += not math.isnan(X[i, j])
-        scale = d / max(observed, 1)
-        for k in range(len(center)):
-            if observed == d:
-                out[i, k] = _apart(X[i], center[k], power)
-            else:
-                total = 0.0
-                for j in range(d):
-                    step = abs(X[i, j] - center[k, j])
-                    total += 0.0 if math.isnan(step) else (step if power == 1 else step * step)
-                out[i, k] = scale * total
-
-
-@jit_sums
-def _apart(x, center, power):
-    total = 0.0
-    if power == 1:
-        for j in range(len(x)):
-            total += abs(x[j] - center[j])
-    else:
-        for j in range(len(x)):
-            step = x[j] - center[j]
-            total += step * step
-    return total
