@@ -49,8 +49,9 @@ def _fused(x):
 def _nearest(x, origin, center):
     """Nearest centre of every row, int32."""
     quick = _fused(x)
-    if quick is not None and quick.can_search(x, center):
-        return quick.nearest(x, origin, center)
+    found = quick.nearest(x, origin, center) if quick is not None and quick.can_search(x, center) else None
+    if found is not None:
+        return found
     half = 0.5 * (center.double() ** 2).sum(dim=1).to(x.dtype)
     found = torch.empty(len(x), dtype=torch.int32, device=x.device)
     for at in _chunks(len(x), len(center) + x.shape[1], x.device):
