@@ -58,6 +58,10 @@ CLASSES = {
         "classes_", "coef_", "intercept_", "gate_coef_", "gate_intercept_", "weights_", "converged_", "n_iter_",
         "lower_bound_", "lower_bounds_", "fit_", "n_features_in_", "feature_names_in_",
     )),
+    "KMeans": ("tacit.cluster", (
+        "cluster_centers_", "labels_", "inertia_", "n_iter_", "converged_", "lower_bound_", "lower_bounds_", "fit_",
+        "n_features_in_", "feature_names_in_",
+    )),
     "MissingIndicator": ("sklearn.impute", (
         "features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed",
     )),
@@ -72,7 +76,8 @@ PARTS = (Arrays, Family, Prior, Schema, Column)
 @cache
 def _parts():
     """Classes of this library that derive from `PARTS`, by name."""
-    import_module("tacit.mixture")
+    for package in ("cluster", "mixture"):
+        import_module(f"tacit.{package}")
     known: dict = {}
     waiting = list(PARTS)
     while waiting:

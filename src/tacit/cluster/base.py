@@ -53,8 +53,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     _power = 2
 
     @property
-    def n_components(self):
-        """The number of clusters, by the name it has in other models."""
+    def _n_classes(self):
         return self.n_clusters
 
     @property

@@ -157,7 +157,8 @@ class KMeansModel:
         worst = [row for rows in source.map(partial(self._worst, params, len(empty))) for row in rows]
         worst = sorted(worst, key=lambda row: -row[0])
         counts, cells, sums = stats.counts.copy(), stats.cells.copy(), stats.sums.copy()
-        center, taken = image.center.copy(), []
+        center = image.center.copy()
+        taken: list[np.ndarray] = []
         for _, k, x, weight, share in worst:
             # The last row of a cluster must not leave it, and equal rows need one centre.
             if len(taken) == len(empty) or counts[k] <= weight * (1.0 + 1e-9) or any((x == y).all() for y in taken):
@@ -187,7 +188,8 @@ class KMeansModel:
     def settled(self, params, image, tol):
         """Whether the centres moved by no more than `tol` in all, in squares."""
         moved = float(((image.center - params.center) ** 2).sum())
-        if moved == 0.0:
+        # Sums made anew differ in their last digits even where no row moved.
+        if moved <= 1e-26 * (params.about_origin**2).sum() + 1e-30 * (params.center**2).sum():
             return "no row changed its cluster"
         return f"the centres moved by {moved:.3g}, within tol={tol:.3g}" if moved <= tol else None
 
