@@ -1,3 +1,5 @@
 """Clusters without a distribution: rows near a centre, a medoid, or each other in a graph."""
 
-__all__: list[str] = []
+from .medoids import KMedoids
+
+__all__ = ["KMedoids"]
