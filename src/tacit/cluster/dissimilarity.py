@@ -39,7 +39,8 @@ class Named:
 
     def within(self, A):
         """d(a, a') for all pairs of rows of A."""
-        return self.between(A, A)
+        lower = np.tril(self.between(A, A), -1)  # some differ by rounding when rows change places
+        return lower + lower.T
 
 
 class Haversine(Named):

@@ -43,9 +43,10 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     n_clusters : int, sequence of int or "auto", default=8
         Number of clusters. Of several, the one with the largest medoid silhouette is kept; ``"auto"`` tries 2 to 10.
     metric : str or callable, default="euclidean"
-        Name of a dissimilarity of SciPy or scikit-learn; ``"nan_euclidean"`` takes missing cells, and ``"gower"`` tables of
-        numbers and categories with missing cells; ``"precomputed"`` takes a symmetric matrix, which is never copied. A function
-        of two rows is compiled by numba where possible, and called from Python where not.
+        Name of a dissimilarity of SciPy or scikit-learn. ``"nan_euclidean"`` takes missing cells, and ``"gower"`` tables of
+        numbers and categories with missing cells; no row with more of them than the median row becomes a medoid.
+        ``"precomputed"`` takes a symmetric matrix, which is never copied. A function of two rows is compiled by numba where
+        possible, and called from Python where not.
     metric_params : dict, optional
         Further arguments of the dissimilarity. For ``"gower"``: `categorical`, columns that are categories although they hold
         numbers, and `weights`, one per column.
