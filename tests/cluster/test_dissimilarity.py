@@ -53,6 +53,14 @@ def test_parameters_of_metrics():
         np.testing.assert_allclose(D, repeated[np.ix_(first, first)], rtol=1e-9)
 
 
+def test_a_constant_column_tells_nothing():
+    X = np.column_stack([np.arange(5.0), np.ones(5)])
+    for metric in ("seuclidean", "mahalanobis", "gower"):
+        assert KMedoids(2, metric=metric).fit(X).inertia_ == KMedoids(2, metric=metric).fit(X[:, :1]).inertia_ * (
+            0.5 if metric == "gower" else 1.0
+        )
+
+
 def test_every_pair_is_asked_for_once():
     X, calls = np.arange(600.0).reshape(300, 2), []
     model = KMedoids(2, metric=lambda x, y: calls.append(1) or abs(x[0] - y[0])).fit(X)

@@ -125,6 +125,8 @@ def test_missing_cells_and_text():
         KMedoids(2, metric="gower").fit(np.where(np.isnan(holes), np.inf, holes))
     with pytest.raises(ValueError, match="metric='gower' takes tables with text"):
         KMedoids(2).fit([["a", 1.0], ["b", 2.0]])
+    with pytest.raises(ValueError, match="for other rows compute the matrix and use metric='precomputed'"):
+        KMedoids(2, metric=lambda x, y: float(x != y)).fit([["a"], ["b"]])
     with pytest.raises(ValueError, match="column 2 has no observed value"):
         KMedoids(2, metric="gower").fit(np.column_stack([X[:, :2], np.full(30, np.nan)]))
     names = np.array([[f"name {i}", i] for i in range(30)], dtype=object)
@@ -160,6 +162,7 @@ def test_identical_points(method, init, metric):
     with pytest.warns(ConvergenceWarning, match="n_clusters=3 exceeds the 1 distinct rows of X"):
         model = KMedoids(3, metric=metric, method=method, init=init, random_state=0).fit(rows)
     assert model.inertia_ == 0
+    assert model.medoid_silhouette_ == 0
     assert len(set(model.medoid_indices_)) == 3
     assert (model.labels_ == 0).all()
     np.testing.assert_array_equal(model.predict(rows), 0)

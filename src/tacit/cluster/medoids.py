@@ -237,7 +237,10 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def _publish(self, X, space, counts, fits):
         """Set what was learned: everything of the best number of clusters, and the table of all."""
-        scores = [medoid_silhouette(fit.d1, fit.d2, space.weight) for fit in fits]
+        scores = [  # where all rows are equal, all distances are 0
+            0.0 if len(fit.medoids) < min(k, 2) else medoid_silhouette(fit.d1, fit.d2, space.weight)
+            for k, fit in zip(counts, fits)
+        ]
         rows = [
             {"n_clusters": k, "loss": fit.loss, "medoid_silhouette": score}
             for k, fit, score in zip(counts, fits, scores)
