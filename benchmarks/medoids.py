@@ -120,7 +120,7 @@ def _equal_function(ours, theirs):
 def _matrix_job(what, rival, **functions):
     return Job(
         name=f"k-medoids n=5,000 k={N_CLUSTERS} given matrix, {what}", rival=rival, make=partial(matrix, 5000, 10),
-        target=1 / 1.2, repeats=5, **functions,
+        target=0.83, repeats=5, **functions,
     )  # fmt: skip
 
 
