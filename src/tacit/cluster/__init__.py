@@ -1,3 +1,6 @@
 """Clusters without a distribution: rows near a centre, a medoid, or each other in a graph."""
 
-__all__: list[str] = []
+from .assign import cluster_qr, discretize
+from .spectral import SpectralClustering, spectral_clustering
+
+__all__ = ["SpectralClustering", "cluster_qr", "discretize", "spectral_clustering"]
