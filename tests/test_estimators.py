@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
+from tacit.cluster import SpectralClustering
 from tacit.impute import GaussianImputer
 from tacit.mixture import (
     BayesianGaussianMixture,
@@ -51,6 +52,10 @@ ESTIMATORS = [
     MixtureOfExperts(2, gate="constant", random_state=0),
     MixtureOfExpertsClassifier(1),
     MixtureOfExpertsClassifier(2, random_state=0),
+    SpectralClustering(),
+    SpectralClustering(3, affinity="nearest_neighbors", laplacian="symmetric", n_neighbors=5, random_state=0),
+    SpectralClustering(3, affinity="mutual_nearest_neighbors", gamma="local", edge_weights="gaussian", random_state=0),
+    SpectralClustering("auto", gamma="scale", laplacian="unnormalised", assign_labels="cluster_qr", random_state=0),
 ]
 
 EXPECTED_FAILURES = {}
@@ -67,7 +72,8 @@ def test_pickle_clone_and_save(estimator, tmp_path):
         X = gaussian_rows()
         fitted = clone(estimator).fit(X, (X[:, 0] > X[:, 1]).astype(int))
     else:
-        X = with_holes(gaussian_rows())
+        X = gaussian_rows()
+        X = with_holes(X) if get_tags(estimator).input_tags.allow_nan else X
         fitted = clone(estimator).fit(X)
     path = tmp_path / "model.tacit"
     tacit.save(fitted, path)

@@ -29,9 +29,9 @@ LAST_RESORT_ROWS = 6000  # 0.3 GB and a minute or two
 TOLERANCE = 1e-7  # residual, in units of half the largest possible eigenvalue
 SHIFT = 1e-7
 MOST_PRODUCTS = 6000
-SECONDS_PER_CUBED_BREADTH = 5e-11
-SECONDS_PER_FACTORED_EDGE = 5e-7
-SECONDS_PER_LEVEL_AND_EDGE = 2.4e-8
+SECONDS_PER_CUBED_BREADTH = 2.5e-11
+SECONDS_PER_FACTORED_EDGE = 4e-7
+SECONDS_PER_LEVEL_AND_EDGE = 3e-8
 MOST_CUBED_BREADTH = 3e11  # beyond this the factor takes more than a gigabyte
 
 
@@ -118,16 +118,22 @@ def _methods(laplacian, n_more, n_null, solver):
         return [_lobpcg, _lanczos, *last]
     if not sparse.issparse(laplacian.affinity):
         return [_lanczos, _lobpcg, *last]
-    return [_factored, _lanczos, *last] if _is_long(laplacian) else [_lanczos, _factored, _lobpcg, *last]
+    is_long, is_affordable = _shape(laplacian)
+    if is_long:
+        return [_factored, _lanczos, _lobpcg, *last]
+    return [_lanczos, _lobpcg, *([_factored] if is_affordable else []), *last]
 
 
-def _is_long(laplacian):
-    """Whether a factor costs less than the products it saves, by the seconds both took on graphs of neighbours."""
+def _shape(laplacian):
+    """Whether a factor costs less than the products it saves, and whether it can be afforded at all.
+
+    Both by the seconds they took on graphs of 10,000 to 100,000 rows with 10 neighbours.
+    """
     breadth = laplacian.breadth().astype(np.float64)
     cubed, n_edges = (breadth**3).sum(), laplacian.affinity.nnz
     factor = SECONDS_PER_CUBED_BREADTH * cubed + SECONDS_PER_FACTORED_EDGE * n_edges
     products = SECONDS_PER_LEVEL_AND_EDGE * len(breadth) * n_edges
-    return factor < products and cubed < MOST_CUBED_BREADTH
+    return factor < min(products, SECONDS_PER_CUBED_BREADTH * MOST_CUBED_BREADTH), cubed < MOST_CUBED_BREADTH / 10
 
 
 def _dense(laplacian, null, n_more, tol, random_state):
@@ -164,23 +170,26 @@ def _largest(product, null, n_more, tol, top, random_state, start=None):
 
     `top` is the operator's largest possible eigenvalue, from which small eigenvalues of L are measured; 0 for an inverse.
     """
-    found = _ritz(product, null, n_more, tol, random_state, start)
+    least_basis = 20 if top else 9  # a step of an inverse brings more, and costs more than it takes to start again
+    found = _ritz(product, null, n_more, tol, least_basis, random_state, start)
     while True:
         values, vectors = found
+        if n_more == 1:  # a second vector of the same eigenvalue is as good
+            return found
         distance = 0.1 * (top - values[-1]) if top else 0.1
         taken = np.hstack([null, vectors])
         if taken.shape[1] + 2 >= len(null):
             return found
-        value, vector = _ritz(product, taken, 1, max(distance, 1e-8), random_state)
+        value, vector = _ritz(product, taken, 1, max(distance, 1e-8), least_basis, random_state)
         if value[0] <= values[n_more - 1] * (1 + 1e-9):
             return values[:n_more], vectors[:, :n_more]
-        value, vector = _ritz(product, taken, 1, tol, random_state, vector[:, 0])
+        value, vector = _ritz(product, taken, 1, tol, least_basis, random_state, vector[:, 0])
         values, vectors = np.append(values, value), np.hstack([vectors, vector])
         order = np.argsort(-values)
         found = values[order], vectors[:, order]
 
 
-def _ritz(product, null, n_more, tol, random_state, start=None):
+def _ritz(product, null, n_more, tol, least_basis, random_state, start=None):
     """ARPACK's largest eigenpairs in the complement of the null space, in decreasing order."""
     n = len(null)
 
@@ -189,7 +198,7 @@ def _ritz(product, null, n_more, tol, random_state, start=None):
 
     operator = LinearOperator((n, n), matvec=lambda x: project(product(x.ravel())), dtype=np.float64)
     start = random_state.uniform(-1, 1, n) if start is None else start
-    n_basis = min(n, max(2 * n_more + 4, n_more + 8))
+    n_basis = min(n, max(2 * n_more + 4, least_basis))
     values, vectors = eigsh(
         operator, k=n_more, which="LA", tol=tol, v0=project(start), ncv=n_basis, maxiter=1 + MOST_PRODUCTS // n_basis
     )

@@ -11,7 +11,9 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components, dijkstra
+from scipy.sparse.csgraph import connected_components
+
+from ..kernels.graph import breadth_first
 
 __all__ = ["LAPLACIANS", "Laplacian", "components_of", "cuts", "degrees_of", "without_diagonal"]
 
@@ -20,7 +22,7 @@ LAPLACIANS = ("random_walk", "symmetric", "unnormalised")
 
 def without_diagonal(affinity):
     """A sparse graph without loops and stored zeros; a dense one as it is, its diagonal to be passed over."""
-    if not sparse.issparse(affinity):
+    if not sparse.issparse(affinity) or not (affinity.diagonal().any() or (affinity.data == 0).any()):
         return affinity
     edges = affinity.tocoo()
     kept = (edges.row != edges.col) & (edges.data != 0)
@@ -160,7 +162,6 @@ class Laplacian:
 
         Their number bounds how fast a vector can spread, and their sizes how much elimination fills in.
         """
-        inside = np.flatnonzero(self.component == 0)
-        start = inside[self.degrees[inside].argmin()]
-        distance = dijkstra(self.affinity, directed=True, indices=start, unweighted=True)
-        return np.bincount(distance[np.isfinite(distance)].astype(np.int64))
+        pointer, neighbours = self.affinity.indptr, self.affinity.indices
+        _, far = breadth_first(pointer, neighbours, int((self.component == 0).argmax()))
+        return breadth_first(pointer, neighbours, far)[0]

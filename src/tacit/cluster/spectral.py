@@ -18,7 +18,7 @@ from ..checks import check_choice, check_number, check_positive
 from .assign import ASSIGNMENTS, assign
 from .eigenvectors import SOLVERS, lowest_eigenvectors
 from .graphs import nearest
-from .laplacian import LAPLACIANS, Laplacian, components_of, cuts, degrees_of
+from .laplacian import LAPLACIANS, Laplacian, components_of, cuts, degrees_of, without_diagonal
 from .similarity import AFFINITIES, PAIRWISE, Similarity
 
 __all__ = ["SpectralClustering", "spectral_clustering"]
@@ -219,10 +219,11 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         self.gamma_, self.epsilon_, self.widths_ = rule.gamma, rule.epsilon, rule.widths
         self.X_fit_ = None if self.affinity in PAIRWISE else X.copy()
         self.affinity_matrix_ = rule.graph(X)
-        self._describe_graph()
+        edges = without_diagonal(self.affinity_matrix_)
+        self._describe_graph(edges)
         random_state = check_random_state(self.random_state)
         joined = self.degrees_ > 0
-        self._embed(joined, random_state)
+        self._embed(edges, joined, random_state)
         if self.verbose:
             print(f"Computing label assignment using {self.assign_labels}")
         self.labels_ = np.zeros(len(joined), dtype=np.int32)
@@ -232,7 +233,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         )  # fmt: skip
         self.embedding_centers_ = self._centers(joined)
         self.labels_[~joined] = self._orphans(None if self.X_fit_ is None else self.X_fit_[~joined])
-        self.ratio_cut_, self.n_cut_ = cuts(self.affinity_matrix_, self.labels_, self.degrees_)
+        self.ratio_cut_, self.n_cut_ = cuts(edges, self.labels_, self.degrees_)
         return self
 
     def predict(self, X):
@@ -326,51 +327,45 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         rule = Similarity.learned(settings, self.X_fit_)
         return rule if self.widths_ is None else _replaced(rule, self.widths_)
 
-    def _describe_graph(self):
+    def _describe_graph(self, edges):
         """Degrees and components, with warnings about what will not be clustered well."""
-        affinity = self.affinity_matrix_
-        self.degrees_ = degrees_of(affinity)
-        self.n_connected_components_, self.connected_components_ = components_of(affinity)
+        self.degrees_ = degrees_of(edges)
+        self.n_connected_components_, self.connected_components_ = components_of(edges)
         self.n_isolated_ = int((self.degrees_ == 0).sum())
         total = self.degrees_.sum()
         self.stationary_distribution_ = self.degrees_ / (total if total > 0 else 1.0)
-        if self.n_isolated_:
-            self._report_isolated()
+        if self.n_isolated_ == len(self.degrees_):
+            raise ValueError(f"no two of the {self.n_isolated_} rows are joined by an edge; {self._remedy()}.")
+        if self.n_connected_components_ > 1:
+            warnings.warn(f"Graph is not fully connected: {self._parts()}. To join them, {self._remedy()}.", stacklevel=3)
+
+    def _parts(self):
+        """What a disconnected graph consists of, in words."""
         sizes = np.bincount(self.connected_components_)
         sizes = sizes[sizes > 1]
-        if self.n_connected_components_ > 1:
-            listed = ", ".join(map(str, sizes[:N_NAMED])) + (" …" if len(sizes) > N_NAMED else "")
-            parts = f"{len(sizes)} connected components of {listed} rows"
-            isolated = f" and {self.n_isolated_} isolated rows" if self.n_isolated_ else ""
-            surplus = ""
-            if self.n_clusters != "auto" and len(sizes) > self.n_clusters:
-                surplus = f"; with n_clusters={self.n_clusters} the smallest of them share a cluster"
-            warnings.warn(f"Graph is not fully connected: {parts}{isolated}{surplus}. To join them, {self._remedy()}.", stacklevel=3)
+        parts = f"{_count(len(sizes), 'connected component')} of {_listed(sizes)} rows"
+        if self.n_isolated_:
+            alone = _listed(np.flatnonzero(self.degrees_ == 0))
+            parts += f", and {_count(self.n_isolated_, 'isolated row')} without any edge ({alone})"
+        if self.n_clusters != "auto" and len(sizes) > self.n_clusters:
+            parts += f"; with n_clusters={self.n_clusters} the smallest components share a cluster"
+        return parts
 
     def _remedy(self):
         if callable(self.affinity) or self.affinity == "precomputed":
             return "give more pairs of rows a similarity above 0"
         if self.affinity == "epsilon":
-            return f"use a larger epsilon than {self.epsilon_:g}"
+            reach = nearest(self.X_fit_, self.X_fit_, 2, self.n_jobs)[0][:, 1].max()
+            hint = f" (from {reach:.3g} on, every row has a neighbour)" if self.n_isolated_ else ""
+            return f"use a larger epsilon than {self.epsilon_:g}{hint}"
         if "neighbors" in self.affinity:
             return f"use a larger n_neighbors than {self.n_neighbors}"
         return "use a smaller gamma, or affinity='nearest_neighbors'"
 
-    def _report_isolated(self):
-        alone = np.flatnonzero(self.degrees_ == 0)
-        named = ", ".join(map(str, alone[:N_NAMED])) + (" …" if alone.size > N_NAMED else "")
-        remedy = self._remedy()
-        if self.affinity == "epsilon":
-            reach = nearest(self.X_fit_, self.X_fit_, 2, self.n_jobs)[0][:, 1].max()
-            remedy = f"epsilon={self.epsilon_:g} is too small: from {reach:.3g} on, every row has a neighbour"
-        if alone.size == len(self.degrees_):
-            raise ValueError(f"no two of the {alone.size} rows are joined by an edge; {remedy}.")
-        warnings.warn(f"{alone.size} rows have no edge (rows {named}); {remedy}.", stacklevel=4)
-
-    def _embed(self, joined, random_state):
+    def _embed(self, edges, joined, random_state):
         """Eigenvalues, eigenvectors and embedding, and the number of clusters where it is left open."""
         whole = bool(joined.all())
-        graph = self.affinity_matrix_ if whole else self.affinity_matrix_[joined][:, joined]
+        graph = edges if whole else edges[joined][:, joined]
         laplacian = Laplacian(graph, self.degrees_[joined], self.connected_components_[joined], self.laplacian)
         if self.n_clusters == "auto":
             n_vectors = max(self.max_clusters + 1, self.n_components or 0)
@@ -429,6 +424,14 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         if rows.shape[0] == 0:
             return np.empty(0, dtype=np.int32)
         return self.labels_[joined[nearest(self.X_fit_[joined], rows, 1, self.n_jobs)[1][:, 0]]]
+
+
+def _count(number, noun):
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _listed(values):
+    return ", ".join(map(str, values[:N_NAMED])) + (" …" if len(values) > N_NAMED else "")
 
 
 def _replaced(rule, widths):
