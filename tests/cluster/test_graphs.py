@@ -83,8 +83,11 @@ def test_cuts_are_the_direct_sums(dense):
 @pytest.mark.parametrize("dense", [True, False])
 def test_components_are_numbered_by_size(dense):
     blocks = [np.ones((2, 2)), np.ones((5, 5)), np.zeros((1, 1)), np.ones((3, 3))]
-    graph = sparse.block_diag(blocks, format="csr")
-    graph[0, 9] = graph[9, 0] = 0.0  # a stored zero is no edge
+    graph = sparse.block_diag(blocks, format="coo")
+    zeros = (np.zeros(2), (np.array([0, 9]), np.array([9, 0])))  # a stored zero is no edge
+    rows, columns = (np.concatenate(pair) for pair in zip((graph.row, graph.col), zeros[1]))
+    graph = sparse.csr_array((np.concatenate([graph.data, zeros[0]]), (rows, columns)), shape=graph.shape)
+    assert graph.nnz == 41
     n_components, component = components_of(graph.toarray() if dense else graph)
     assert n_components == 4
     np.testing.assert_array_equal(component, [2, 2, 0, 0, 0, 0, 0, 3, 1, 1, 1])

@@ -14,6 +14,7 @@ eigenvalue looked for, until it is no lower. Residuals are checked, and the next
 """
 
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 from scipy import sparse
@@ -21,9 +22,12 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, lobpcg, splu
 from sklearn.exceptions import ConvergenceWarning
 
+from ..source.base import one_blas_thread
+
 __all__ = ["SOLVERS", "lowest_eigenvectors"]
 
 SOLVERS = (None, "arpack", "lobpcg", "amg")
+SERIAL_ROWS = 2000  # dense products up to here are too small to share
 DENSE_ROWS = 400  # LAPACK is as fast as the others up to here
 LAST_RESORT_ROWS = 6000  # 0.3 GB and a minute or two
 TOLERANCE = 1e-7  # residual, in units of half the largest possible eigenvalue
@@ -58,6 +62,11 @@ def lowest_eigenvectors(laplacian, n_vectors, *, solver=None, tol="auto", random
     vectors : ndarray of shape (n, n_vectors)
         Of each, the entry of largest size is positive.
     """
+    with one_blas_thread() if laplacian.n <= SERIAL_ROWS or sparse.issparse(laplacian.affinity) else nullcontext():
+        return _lowest(laplacian, n_vectors, solver, tol, random_state)
+
+
+def _lowest(laplacian, n_vectors, solver, tol, random_state):
     null = laplacian.null_vectors(n_vectors)
     values, vectors = np.zeros(null.shape[1]), null
     n_more = n_vectors - null.shape[1]
@@ -94,7 +103,7 @@ def _positive(laplacian, null, n_more, solver, tol, random_state):
         f"eigenvectors of the Laplacian have a residual of {best[0]:.1e}; the clusters may be wrong. "
         "Use a better connected graph (a larger n_neighbors), a larger eigen_tol, or eigen_solver=None.",
         ConvergenceWarning,
-        stacklevel=5,
+        stacklevel=6,
     )
     return best[1]
 
@@ -170,8 +179,7 @@ def _largest(product, null, n_more, tol, top, random_state, start=None):
 
     `top` is the operator's largest possible eigenvalue, from which small eigenvalues of L are measured; 0 for an inverse.
     """
-    least_basis = 20 if top else 9  # a step of an inverse brings more, and costs more than it takes to start again
-    found = _ritz(product, null, n_more, tol, least_basis, random_state, start)
+    found = _ritz(product, null, n_more, tol, top, random_state, start)
     while True:
         values, vectors = found
         if n_more == 1:  # a second vector of the same eigenvalue is as good
@@ -180,27 +188,33 @@ def _largest(product, null, n_more, tol, top, random_state, start=None):
         taken = np.hstack([null, vectors])
         if taken.shape[1] + 2 >= len(null):
             return found
-        value, vector = _ritz(product, taken, 1, max(distance, 1e-8), least_basis, random_state)
+        value, vector = _ritz(product, taken, 1, max(distance, 1e-8), top, random_state)
         if value[0] <= values[n_more - 1] * (1 + 1e-9):
             return values[:n_more], vectors[:, :n_more]
-        value, vector = _ritz(product, taken, 1, tol, least_basis, random_state, vector[:, 0])
+        value, vector = _ritz(product, taken, 1, tol, top, random_state, vector[:, 0])
         values, vectors = np.append(values, value), np.hstack([vectors, vector])
         order = np.argsort(-values)
         found = values[order], vectors[:, order]
 
 
-def _ritz(product, null, n_more, tol, least_basis, random_state, start=None):
+def _ritz(product, null, n_more, tol, top, random_state, start=None):
     """ARPACK's largest eigenpairs in the complement of the null space, in decreasing order."""
     n = len(null)
 
-    def project(x):
+    def outside(x):
         return x - null @ (null.T @ x)
 
-    operator = LinearOperator((n, n), matvec=lambda x: project(product(x.ravel())), dtype=np.float64)
+    def apply(x):
+        # The null space goes to the lower end of the spectrum: −1, or 0 for an inverse.
+        image, x = product(x.ravel()), x.ravel()
+        return outside(image) - top * (null @ (null.T @ x))
+
+    operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
     start = random_state.uniform(-1, 1, n) if start is None else start
-    n_basis = min(n, max(2 * n_more + 4, least_basis))
+    # A step of an inverse brings more, and costs more than it takes to start again.
+    n_basis = min(n, max(2 * n_more + 4, 20 if top else 9))
     values, vectors = eigsh(
-        operator, k=n_more, which="LA", tol=tol, v0=project(start), ncv=n_basis, maxiter=1 + MOST_PRODUCTS // n_basis
+        operator, k=n_more, which="LA", tol=tol, v0=outside(start), ncv=n_basis, maxiter=1 + MOST_PRODUCTS // n_basis
     )
     return values[::-1], vectors[:, ::-1]
 
