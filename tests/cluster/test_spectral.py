@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
+from threadpoolctl import threadpool_limits
 
 import tacit
 from tacit.cluster import SpectralClustering, cluster_qr, discretize
@@ -21,6 +22,13 @@ from tacit.cluster.laplacian import cuts
 MOONS, HALVES = make_moons(500, noise=0.06, random_state=0)
 BLOBS, CENTRES = make_blobs(300, 3, centers=4, cluster_std=1.0, random_state=3)
 KNN = {"affinity": "nearest_neighbors", "random_state": 0}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Small problems: threads that wait for each other take longer than the work."""
+    with threadpool_limits(1):
+        yield
 
 
 def quiet(model, X):
@@ -149,7 +157,9 @@ def islands(sizes, seed=0):
 
 def test_components_are_clusters():
     X = islands([40, 30, 20])
-    with pytest.warns(UserWarning, match=r"not fully connected: 3 connected components of 40, 30, 20 rows\. To join") as seen:
+    with pytest.warns(
+        UserWarning, match=r"not fully connected: 3 connected components of 40, 30, 20 rows\. To join"
+    ) as seen:
         model = SpectralClustering(3, **KNN).fit(X)
     assert "use a larger n_neighbors than 10" in str(seen[0].message)
     assert model.n_connected_components_ == 3
@@ -207,7 +217,9 @@ def test_hardly_similar_rows_keep_their_digits():
 
 
 def test_a_radius_that_joins_nothing():
-    with pytest.raises(ValueError, match=r"no two of the 20 rows are joined by an edge; use a larger epsilon than 0\.5 \(from 1 on"):
+    with pytest.raises(
+        ValueError, match=r"no two of the 20 rows are joined by an edge; use a larger epsilon than 0\.5 \(from 1 on"
+    ):
         SpectralClustering(2, affinity="epsilon", epsilon=0.5).fit(np.arange(20.0)[:, None])
 
 
@@ -250,10 +262,14 @@ def test_functions_and_sparse_rows():
     model = SpectralClustering(2, affinity=overlap, kernel_params={"scale": 2.0}, random_state=0).fit(X[:60])
     assert model.affinity_matrix_[0, 1] == pytest.approx(overlap(X[0], X[1], 2.0))
     assert model.predict(X[60:70]).shape == (10,)
-    with pytest.raises(TypeError, match="affinity=.* is a function, which a model file cannot hold; use a named affinity"):
+    with pytest.raises(
+        TypeError, match="affinity=.* is a function, which a model file cannot hold; use a named affinity"
+    ):
         tacit.save(model, "never-written.tacit")
     for settings in (KNN, {"gamma": 0.1, "random_state": 0}):
-        dense, thin = (quiet(SpectralClustering(4, **settings), kind(BLOBS)) for kind in (np.asarray, sparse.csr_matrix))
+        dense, thin = (
+            quiet(SpectralClustering(4, **settings), kind(BLOBS)) for kind in (np.asarray, sparse.csr_matrix)
+        )
         assert adjusted_rand_score(dense.labels_, thin.labels_) > 0.98
         assert np.mean(thin.predict(sparse.csr_matrix(BLOBS)) == thin.labels_) > 0.98
 
@@ -299,7 +315,10 @@ def test_results_repeat_and_do_not_depend_on_threads_or_order_of_blocks(monkeypa
         ({"n_clusters": "many"}, "n_clusters='many' is not a whole number"),
         ({"n_components": 400}, "n_components=400 exceeds the 300 rows of X"),
         ({"affinity": "near"}, "affinity='near' is unknown"),
-        ({"laplacian": "normed"}, "laplacian='normed' is unknown; use one of 'random_walk', 'symmetric', 'unnormalised'"),
+        (
+            {"laplacian": "normed"},
+            "laplacian='normed' is unknown; use one of 'random_walk', 'symmetric', 'unnormalised'",
+        ),
         ({"eigen_solver": "qr"}, "eigen_solver='qr' is unknown"),
         ({"eigen_solver": "amg"}, "eigen_solver='amg' needs pyamg, which is not installed"),
         ({"gamma": -1.0}, "gamma=-1.0 is not a number of at least 0"),

@@ -5,11 +5,11 @@ The null space is known exactly, one vector per connected component, and is take
 dense      LAPACK, for small graphs
 lanczos    ARPACK on I − 2L/b where b bounds the spectrum: products only. The number of products grows with the graph's diameter
 factored   ARPACK on (L + σI)⁻¹ through a sparse factor in minimum-degree order: few steps. The factor's size grows with the
-           graph's breadth
+           graph's dimension
 lobpcg     SciPy's, with a Chebyshev polynomial of L as preconditioner
 
-Graphs of rows in a plane are long and narrow, those of rows in many dimensions short and broad: one of the middle two is
-fast. A single starting vector meets each multiple eigenvalue once, so what was found is taken out in turn and the next
+Graphs of rows in a plane have a large diameter and small factors, those of rows in many dimensions the reverse: one of the
+middle two is fast. A single starting vector meets each multiple eigenvalue once, so what was found is taken out in turn and the next
 eigenvalue looked for, until it is no lower. Residuals are checked, and the next solver runs where they are too large.
 """
 
@@ -33,10 +33,12 @@ LAST_RESORT_ROWS = 6000  # 0.3 GB and a minute or two
 TOLERANCE = 1e-7  # residual, in units of half the largest possible eigenvalue
 SHIFT = 1e-7
 MOST_PRODUCTS = 6000
-SECONDS_PER_CUBED_BREADTH = 2.5e-11
-SECONDS_PER_FACTORED_EDGE = 4e-7
-SECONDS_PER_LEVEL_AND_EDGE = 3e-8
-MOST_CUBED_BREADTH = 3e11  # beyond this the factor takes more than a gigabyte
+# Seconds on graphs of 10,000 to 100,000 rows with 10 neighbours, in 2 to 10 dimensions.
+SECONDS_OF_FACTOR = 1e-10  # times its entries to the power 1.5
+SECONDS_OF_SOLVES = 5e-7  # times edges
+SECONDS_OF_PRODUCTS = 3e-8  # times edges, times edges across the graph
+MOST_ENTRIES = 30_000_000  # of a factor: 0.7 GB
+BALL = 1600  # vertices of the part that is factored to see how a factor fills
 
 
 def lowest_eigenvectors(laplacian, n_vectors, *, solver=None, tol="auto", random_state=None):
@@ -134,15 +136,35 @@ def _methods(laplacian, n_more, n_null, solver):
 
 
 def _shape(laplacian):
-    """Whether a factor costs less than the products it saves, and whether it can be afforded at all.
+    """Whether a factor costs less than the products it saves, and whether it can be afforded at all."""
+    order, across = laplacian.reach()
+    n_edges = laplacian.affinity.nnz
+    products = SECONDS_OF_PRODUCTS * across * n_edges
+    if products < SECONDS_OF_SOLVES * n_edges:
+        return False, False
+    entries = _entries(laplacian, order)
+    factor = SECONDS_OF_FACTOR * entries**1.5 + SECONDS_OF_SOLVES * n_edges
+    return factor < products and entries < MOST_ENTRIES, entries < MOST_ENTRIES
 
-    Both by the seconds they took on graphs of 10,000 to 100,000 rows with 10 neighbours.
+
+def _entries(laplacian, order):
+    """Entries of the factor of the whole, by the power law of two balls around a vertex, one a quarter of the other.
+
+    Between 1.2 for rows in a plane and 2 in many dimensions, the power tells what the shape of the graph is like.
     """
-    breadth = laplacian.breadth().astype(np.float64)
-    cubed, n_edges = (breadth**3).sum(), laplacian.affinity.nnz
-    factor = SECONDS_PER_CUBED_BREADTH * cubed + SECONDS_PER_FACTORED_EDGE * n_edges
-    products = SECONDS_PER_LEVEL_AND_EDGE * len(breadth) * n_edges
-    return factor < min(products, SECONDS_PER_CUBED_BREADTH * MOST_CUBED_BREADTH), cubed < MOST_CUBED_BREADTH / 10
+    size = min(BALL, len(order))
+    small, large = (
+        _factor(laplacian.matrix[ball][:, ball], 1e-3).nnz / 2
+        for ball in map(np.sort, (order[: size // 4], order[:size]))
+    )
+    power = np.log(large / small) / np.log(size / (size // 4))
+    return large * (len(order) / size) ** power
+
+
+def _factor(matrix, shift):
+    shifted = (matrix + shift * sparse.eye_array(matrix.shape[0])).tocsc()
+    # Symmetric mode: half the fill of a column ordering, and no pivoting, which a definite matrix needs not.
+    return splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
 
 def _dense(laplacian, null, n_more, tol, random_state):
@@ -161,15 +183,15 @@ def _lanczos(laplacian, null, n_more, tol, random_state):
     values, vectors = _largest(product, null, n_more, tol, 1.0, random_state)
     # Where eigenvalues are small, so must residuals be.
     if 1e-3 * (1 - values[-1]) < tol and values[-1] < 1 - 1e-9:
-        values, vectors = _largest(product, null, n_more, 1e-4 * (1 - values[-1]), 1.0, random_state, vectors.sum(axis=1))
+        values, vectors = _largest(
+            product, null, n_more, 1e-4 * (1 - values[-1]), 1.0, random_state, vectors.sum(axis=1)
+        )
     return half * (1 - values), vectors
 
 
 def _factored(laplacian, null, n_more, tol, random_state):
     shift = SHIFT * laplacian.bound / 2
-    matrix = (laplacian.matrix + shift * sparse.eye_array(laplacian.n)).tocsc()
-    # Symmetric mode: half the fill of scikit-learn's column ordering, and no pivoting, which a definite matrix needs not.
-    factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    factor = _factor(laplacian.matrix, shift)
     values, vectors = _largest(factor.solve, null, n_more, 1e-9, 0.0, random_state)
     return 1 / values - shift, vectors
 
@@ -245,7 +267,13 @@ def _lobpcg(laplacian, null, n_more, tol, random_state, preconditioner=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what it says of its residuals is checked by the caller
         return lobpcg(
-            laplacian.matrix, start, M=preconditioner, Y=null, tol=max(tol, 3e-7) * laplacian.bound / 2, largest=False, maxiter=400
+            laplacian.matrix,
+            start,
+            M=preconditioner,
+            Y=null,
+            tol=max(tol, 3e-7) * laplacian.bound / 2,
+            largest=False,
+            maxiter=400,
         )
 
 

@@ -157,11 +157,8 @@ class Laplacian:
         vectors[np.arange(self.n), group] = np.sqrt(self.degrees) if self.normalised else 1.0
         return vectors / np.linalg.norm(vectors, axis=0)
 
-    def breadth(self):
-        """Sizes of the sets of vertices at 0, 1, 2 … edges from an outlying vertex of the largest component.
-
-        Their number bounds how fast a vector can spread, and their sizes how much elimination fills in.
-        """
+    def reach(self):
+        """Vertices of the largest component by their distance from one of them, and the number of edges across it."""
         pointer, neighbours = self.affinity.indptr, self.affinity.indices
-        _, far = breadth_first(pointer, neighbours, int((self.component == 0).argmax()))
-        return breadth_first(pointer, neighbours, far)[0]
+        order, _ = breadth_first(pointer, neighbours, int((self.component == 0).argmax()))
+        return order, breadth_first(pointer, neighbours, order[-1])[1]

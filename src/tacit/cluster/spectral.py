@@ -337,7 +337,9 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         if self.n_isolated_ == len(self.degrees_):
             raise ValueError(f"no two of the {self.n_isolated_} rows are joined by an edge; {self._remedy()}.")
         if self.n_connected_components_ > 1:
-            warnings.warn(f"Graph is not fully connected: {self._parts()}. To join them, {self._remedy()}.", stacklevel=3)
+            warnings.warn(
+                f"Graph is not fully connected: {self._parts()}. To join them, {self._remedy()}.", stacklevel=3
+            )
 
     def _parts(self):
         """What a disconnected graph consists of, in words."""
@@ -372,7 +374,11 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         else:
             n_vectors = self.n_clusters if self.n_components is None else self.n_components
         values, vectors = lowest_eigenvectors(
-            laplacian, min(n_vectors, laplacian.n), solver=self.eigen_solver, tol=self.eigen_tol, random_state=random_state
+            laplacian,
+            min(n_vectors, laplacian.n),
+            solver=self.eigen_solver,
+            tol=self.eigen_tol,
+            random_state=random_state,
         )
         self.n_clusters_, self.eigengap_ = self.n_clusters, None
         if self.n_clusters == "auto":
@@ -419,7 +425,9 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         if rows is None:
             largest = int(np.bincount(self.labels_[joined]).argmax())
             if new:
-                warnings.warn(f"rows of X without any similarity are put in the largest cluster, {largest}.", stacklevel=3)
+                warnings.warn(
+                    f"rows of X without any similarity are put in the largest cluster, {largest}.", stacklevel=3
+                )
             return largest
         if rows.shape[0] == 0:
             return np.empty(0, dtype=np.int32)

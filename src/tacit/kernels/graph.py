@@ -1,4 +1,4 @@
-"""Breadth-first search of a sparse graph: how many vertices lie 0, 1, 2 … edges from a vertex."""
+"""Breadth-first search of a sparse graph."""
 
 import numpy as np
 
@@ -9,15 +9,13 @@ __all__ = ["breadth_first"]
 
 @jit
 def breadth_first(pointer, neighbours, start):
-    """Sizes of the levels around `start`, and a vertex of the last one."""
+    """Vertices in the order of their distance from `start`, in edges, and the distance of the last."""
     n = len(pointer) - 1
     seen = np.zeros(n, np.bool_)
     queue = np.empty(n, np.int64)
-    sizes = np.empty(n, np.int64)
     queue[0], seen[start] = start, True
     first, last, n_levels = 0, 1, 0
     while first < last:
-        sizes[n_levels] = last - first
         n_levels += 1
         end = last
         for place in range(first, end):
@@ -29,4 +27,4 @@ def breadth_first(pointer, neighbours, start):
                     queue[last] = other
                     last += 1
         first = end
-    return sizes[:n_levels].copy(), queue[last - 1]
+    return queue[:last].copy(), n_levels - 1
