@@ -263,7 +263,7 @@ def test_functions_and_sparse_rows():
     assert model.affinity_matrix_[0, 1] == pytest.approx(overlap(X[0], X[1], 2.0))
     assert model.predict(X[60:70]).shape == (10,)
     with pytest.raises(
-        TypeError, match="affinity=.* is a function, which a model file cannot hold; use a named affinity"
+        TypeError, match=r"affinity=.* is a function, which a model file cannot hold; use a named affinity"
     ):
         tacit.save(model, "never-written.tacit")
     for settings in (KNN, {"gamma": 0.1, "random_state": 0}):
@@ -313,6 +313,8 @@ def test_results_repeat_and_do_not_depend_on_threads_or_order_of_blocks(monkeypa
         ({"n_clusters": 0}, "n_clusters=0 is not a whole number of at least 1"),
         ({"n_clusters": 301}, "n_clusters=301 exceeds the 300 rows of X; use at most 300"),
         ({"n_clusters": "many"}, "n_clusters='many' is not a whole number"),
+        ({"n_jobs": 0}, "n_jobs=0 is not a whole number of at least 1"),
+        ({"affinity": "nearest_neighbors", "n_neighbors": 1}, "no two of the 300 rows are joined by an edge"),
         ({"n_components": 400}, "n_components=400 exceeds the 300 rows of X"),
         ({"affinity": "near"}, "affinity='near' is unknown"),
         (

@@ -9,8 +9,8 @@ factored   ARPACK on (L + σI)⁻¹ through a sparse factor in minimum-degree or
 lobpcg     SciPy's, with a Chebyshev polynomial of L as preconditioner
 
 Graphs of rows in a plane have a large diameter and small factors, those of rows in many dimensions the reverse: one of the
-middle two is fast. A single starting vector meets each multiple eigenvalue once, so what was found is taken out in turn and the next
-eigenvalue looked for, until it is no lower. Residuals are checked, and the next solver runs where they are too large.
+middle two is fast. A single starting vector meets each multiple eigenvalue once, so what was found is taken out in turn and
+the next eigenvalue looked for, until it is no lower. Residuals are checked, and the next solver runs where they are too large.
 """
 
 import warnings
@@ -24,7 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..source.base import one_blas_thread
 
-__all__ = ["SOLVERS", "lowest_eigenvectors"]
+__all__ = ["SOLVERS", "largest_gap", "lowest_eigenvectors"]
 
 SOLVERS = (None, "arpack", "lobpcg", "amg")
 SERIAL_ROWS = 2000  # dense products up to here are too small to share
@@ -81,7 +81,7 @@ def _lowest(laplacian, n_vectors, solver, tol, random_state):
 
 def _positive(laplacian, null, n_more, solver, tol, random_state):
     """The lowest eigenpairs outside the null space, by the first solver whose residuals are small."""
-    best = np.inf, None
+    best: tuple = (np.inf, None)
     for method in _methods(laplacian, n_more, null.shape[1], solver):
         try:
             values, vectors = method(laplacian, null, n_more, TOLERANCE if tol == "auto" else tol, random_state)
@@ -292,3 +292,12 @@ def _multigrid():
         return _lobpcg(laplacian, null, n_more, tol, random_state, levels.aspreconditioner())
 
     return solve
+
+
+def largest_gap(values, least, most):
+    """The number of eigenvalues before the largest gap, at least and at most so many, and the gap."""
+    gaps = np.diff(values)[:most]
+    if len(gaps) < least:  # every vertex is a component
+        return len(values), 0.0
+    n_clusters = least + int(gaps[least - 1 :].argmax())
+    return n_clusters, float(gaps[n_clusters - 1])
