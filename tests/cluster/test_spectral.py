@@ -216,6 +216,18 @@ def test_hardly_similar_rows_keep_their_digits():
     np.testing.assert_array_equal(model.labels_ == model.labels_[0], [True, False, True, False])
 
 
+def test_far_rows_do_not_overflow():
+    """A row of degree 1e-298 beside a diagonal of 1 is as good as isolated."""
+    X = np.concatenate([np.zeros(3), np.full(3, 26.2)])[:, None] + 0.01 * np.arange(6)[:, None]
+    X = np.vstack([X, [[13.1 + 26.2]]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model = quiet(SpectralClustering(2, gamma=4.0, random_state=0), X)
+    assert model.n_isolated_ == 1
+    assert model.labels_[6] == model.labels_[5]
+    assert np.isfinite(model.eigenvalues_).all()
+
+
 def test_a_radius_that_joins_nothing():
     with pytest.raises(
         ValueError, match=r"no two of the 20 rows are joined by an edge; use a larger epsilon than 0\.5 \(from 1 on"
@@ -230,6 +242,22 @@ def test_identical_rows(affinity, gamma):
     assert set(model.labels_) <= {0, 1}
     assert np.isfinite(model.n_cut_)
     assert model.predict(np.ones((3, 2))).shape == (3,)
+
+
+def test_more_clusters_than_rows_with_an_edge():
+    X = np.vstack([islands([6]), 1e6 * np.arange(1, 5)[:, None] * np.ones(2)])
+    with pytest.raises(
+        ValueError, match="n_clusters=8, but only 6 of the 10 rows have an edge; use at most 6, or use a"
+    ):
+        SpectralClustering(8, affinity="epsilon", epsilon=10.0).fit(X)
+
+
+@pytest.mark.parametrize("assign_labels", ["discretize", "cluster_qr"])
+def test_more_eigenvectors_than_clusters(assign_labels):
+    model = SpectralClustering(3, n_components=6, gamma=0.1, assign_labels=assign_labels, random_state=0).fit(BLOBS)
+    assert model.embedding_.shape == (300, 6)
+    assert set(model.labels_) == {0, 1, 2}
+    assert set(model.predict(BLOBS)) == {0, 1, 2}
 
 
 # Given similarities

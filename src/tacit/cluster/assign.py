@@ -17,11 +17,11 @@ SERIAL_WORK = 10_000_000  # coordinates times clusters
 
 
 def assign(embedding, n_clusters, how, *, n_init, random_state, verbose):
-    """Labels of the rows of an embedding by one of the three ways."""
+    """Labels of the rows of an embedding by one of the three ways; all but k-means take one column per cluster."""
     if how == "cluster_qr":
-        return cluster_qr(embedding)
+        return cluster_qr(embedding[:, :n_clusters])
     if how == "discretize":
-        return discretize(embedding, random_state=random_state)
+        return discretize(embedding[:, :n_clusters], random_state=random_state)
     return _kmeans_labels(embedding, n_clusters, n_init, random_state, verbose)
 
 

@@ -142,7 +142,9 @@ class Laplacian:
             edges = self.affinity.copy()
             edges.data *= np.repeat(-self.scale, np.diff(edges.indptr)) * self.scale[edges.indices]
             return (sparse.diags_array(self.diagonal) + edges).tocsr()
-        matrix = self.affinity * -self.scale[:, None]
+        matrix = self.affinity.copy()
+        matrix.flat[:: self.n + 1] = 0.0  # it may overflow where a row is hardly like any other
+        matrix *= -self.scale[:, None]
         matrix *= self.scale
         matrix.flat[:: self.n + 1] = self.diagonal
         return matrix

@@ -22,6 +22,7 @@ from .spectral_checks import check_graph, check_settings, check_sizes, checked_r
 __all__ = ["SpectralClustering", "spectral_clustering"]
 
 BLOCK_ENTRIES = 1 << 22
+NEGLIGIBLE = 1e-150  # a degree, as a share of the largest
 LEAST_SMOOTHNESS = 0.1  # columns less smooth than this are not scaled up when a new row is placed
 
 
@@ -58,7 +59,8 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
     eigen_tol : float or "auto", default="auto"
         Largest residual of eigenvectors, in units of half the largest eigenvalue possible (1 for normalised Laplacians).
     assign_labels : {"kmeans", "discretize", "cluster_qr"}, default="kmeans"
-        How rows of the embedding become clusters.
+        How rows of the embedding become clusters. The last two take one eigenvector per cluster: of a larger `n_components`
+        they use the first, and a smaller one gives fewer clusters.
     degree, coef0, kernel_params
         Of kernels, as in scikit-learn.
     n_jobs : int, optional
@@ -106,7 +108,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
     connected_components_ : ndarray of shape (n_samples,)
         Component of each row; 0 is the largest.
     n_isolated_ : int
-        Rows without any edge.
+        Rows without any edge, or with less than 1e-150 of the weight of others.
     gamma_, epsilon_ : float or None
         The γ and radius used.
     widths_ : ndarray of shape (n_samples,), or None
@@ -276,6 +278,8 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
     def _describe_graph(self, edges):
         """Degrees, components and what follows from them."""
         self.degrees_ = degrees_of(edges)
+        # Their inverses would overflow, and their eigenvectors are those of isolated rows to all digits.
+        self.degrees_[self.degrees_ < NEGLIGIBLE * self.degrees_.max()] = 0.0
         self.n_connected_components_, self.connected_components_ = components_of(edges)
         self.n_isolated_ = int((self.degrees_ == 0).sum())
         total = self.degrees_.sum()
@@ -285,7 +289,8 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         """Eigenvalues, eigenvectors and embedding, and the number of clusters where it is left open."""
         whole = bool(joined.all())
         graph = edges if whole else edges[joined][:, joined]
-        laplacian = Laplacian(graph, self.degrees_[joined], self.connected_components_[joined], self.laplacian)
+        component = self.connected_components_ if whole else components_of(graph)[1]
+        laplacian = Laplacian(graph, self.degrees_[joined], component, self.laplacian)
         if self.n_clusters == "auto":
             n_vectors = max(self.max_clusters + 1, self.n_components or 0)
         else:

@@ -79,10 +79,16 @@ def check_sizes(model, n_rows):
 
 
 def check_graph(model):
-    """Raise where a model's graph has no edge; warn where it is in pieces."""
+    """Raise where a model's graph has too few edges; warn where it is in pieces."""
     if model.n_isolated_ == len(model.degrees_):
         raise ValueError(f"no two of the {model.n_isolated_} rows are joined by an edge; {_remedy(model)}.")
-    if model.n_connected_components_ > 1:
+    n_joined = len(model.degrees_) - model.n_isolated_
+    if model.n_clusters != "auto" and model.n_clusters > n_joined:
+        raise ValueError(
+            f"n_clusters={model.n_clusters}, but only {n_joined} of the {len(model.degrees_)} rows have an edge; "
+            f"use at most {n_joined}, or {_remedy(model)}."
+        )
+    if model.n_connected_components_ > 1 or model.n_isolated_:
         message = f"Graph is not fully connected: {_pieces(model)}. To join them, {_remedy(model)}."
         warnings.warn(message, stacklevel=3)
 
