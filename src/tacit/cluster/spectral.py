@@ -22,7 +22,7 @@ from .spectral_checks import check_graph, check_settings, check_sizes, checked_r
 __all__ = ["SpectralClustering", "spectral_clustering"]
 
 BLOCK_ENTRIES = 1 << 22
-NEGLIGIBLE = 1e-150  # a degree, as a share of the largest
+NEGLIGIBLE = 1e-150  # a degree, as a share of the largest or of 1
 LEAST_SMOOTHNESS = 0.1  # columns less smooth than this are not scaled up when a new row is placed
 
 
@@ -108,7 +108,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
     connected_components_ : ndarray of shape (n_samples,)
         Component of each row; 0 is the largest.
     n_isolated_ : int
-        Rows without any edge, or with less than 1e-150 of the weight of others.
+        Rows without any edge, or with edges that weigh less than 1e-150 in all.
     gamma_, epsilon_ : float or None
         The γ and radius used.
     widths_ : ndarray of shape (n_samples,), or None
@@ -279,7 +279,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         """Degrees, components and what follows from them."""
         self.degrees_ = degrees_of(edges)
         # Their inverses would overflow, and their eigenvectors are those of isolated rows to all digits.
-        self.degrees_[self.degrees_ < NEGLIGIBLE * self.degrees_.max()] = 0.0
+        self.degrees_[self.degrees_ < NEGLIGIBLE * max(1.0, self.degrees_.max())] = 0.0
         self.n_connected_components_, self.connected_components_ = components_of(edges)
         self.n_isolated_ = int((self.degrees_ == 0).sum())
         total = self.degrees_.sum()
