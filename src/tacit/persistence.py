@@ -21,6 +21,7 @@ from .engine import Fit, Online, Trace
 from .families import Family, Prior
 from .schema import Column, Schema
 from .source import Block
+from .table import Table
 
 __all__ = ["load", "save"]
 
@@ -58,6 +59,11 @@ CLASSES = {
         "classes_", "coef_", "intercept_", "gate_coef_", "gate_intercept_", "weights_", "converged_", "n_iter_",
         "lower_bound_", "lower_bounds_", "fit_", "n_features_in_", "feature_names_in_",
     )),
+    "KMedoids": ("tacit.cluster", (
+        "medoid_indices_", "cluster_centers_", "labels_", "inertia_", "medoid_silhouette_", "n_clusters_", "silhouettes_",
+        "losses_", "n_iter_", "converged_", "metric_params_", "metric_note_", "sample_size_", "schema_", "_n_features_out",
+        "n_features_in_", "feature_names_in_",
+    )),
     "MissingIndicator": ("sklearn.impute", (
         "features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed",
     )),
@@ -65,7 +71,7 @@ CLASSES = {
 """Classes a file may name, where they live, and the fitted attributes it may set."""
 
 
-PARTS = (Arrays, Family, Prior, Schema, Column)
+PARTS = (Arrays, Family, Prior, Schema, Column, Table)
 """Bases of what an estimator may be made of: records of arrays and things that hold settings only."""
 
 
@@ -179,7 +185,7 @@ def _encode(value, arrays):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": repr(value)}
-    if isinstance(value, list):
+    if isinstance(value, (list, range)):
         return {"list": [_encode(v, arrays) for v in value]}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
@@ -202,6 +208,8 @@ def _decode_part(content, arrays):
 
 
 def _encode_estimator(estimator, name, arrays):
+    if hasattr(estimator, "_check_savable"):
+        estimator._check_savable()
     settings = {}
     for key, value in estimator.get_params(deep=False).items():
         try:

@@ -2,5 +2,6 @@
 
 from .centers import KMeansModel
 from .kmeans import KMeans
+from .medoids import KMedoids
 
-__all__ = ["KMeans", "KMeansModel"]
+__all__ = ["KMeans", "KMeansModel", "KMedoids"]
