@@ -51,21 +51,23 @@ class Haversine(Named):
 
 
 class NanEuclidean(Named):
-    """Euclidean distance over the columns observed in both rows, scaled up to all columns."""
+    """Euclidean distance over the columns observed in both rows, scaled up to all columns.
 
-    undefined = "no column is observed in both; leave one of them out or fill its cells"
+    Rows without such a column are as far apart as two rows drawn at random: √(2 Σ variances), in the root mean square.
+    """
 
     def between(self, A, B):
         """d(a, b) for all rows of A and B."""
         out = np.empty((len(A), len(B)))
-        kernels.nan_euclidean(A, B, out)
+        kernels.nan_euclidean(A, B, self.parameters["unknown"], out)
         return out
 
 
 class Gower(Named):
-    """Gower's dissimilarity: the mean over columns of |a − b| / range, or of 0 and 1 for categories."""
+    """Gower's dissimilarity: the mean over columns of |a − b| / range, or of 0 and 1 for categories.
 
-    undefined = "no column is observed in both; leave one of them out or fill its cells"
+    Rows without a column observed in both are as far apart as two rows drawn at random, in the mean.
+    """
 
     def __init__(self, name, parameters):
         super().__init__(name, parameters)
@@ -77,7 +79,7 @@ class Gower(Named):
     def between(self, A, B):
         """d(a, b) for all rows of A and B."""
         out = np.empty((len(A), len(B)))
-        kernels.gower(A, B, self.scale, self.parameters["weights"], out)
+        kernels.gower(A, B, self.scale, self.parameters["weights"], self.parameters["unknown"], out)
         return out
 
 
@@ -89,11 +91,28 @@ def takes_nan(metric):
 def learn_parameters(metric, parameters, X, weight):
     """Parameters of a metric, completed by those that the rows tell."""
     parameters = dict(parameters or {})
+    if callable(metric):
+        return parameters
+    if metric == "nan_euclidean":
+        if parameters:
+            raise ValueError(f"metric_params={parameters!r} do not fit metric='nan_euclidean', which takes none.")
+        return {"unknown": _random_distance(X, weight)}
     if metric == "seuclidean" and "V" not in parameters:
         parameters["V"] = np.diag(_covariance(X, weight)).copy()
     if metric == "mahalanobis" and "VI" not in parameters:
         parameters["VI"] = np.linalg.pinv(_covariance(X, weight))
     return parameters
+
+
+def _random_distance(X, weight):
+    """√(2 Σ_j variance_j): how far apart two rows drawn at random are, in the root mean square."""
+    total = 0.0
+    for column in X.T.astype(np.float64):
+        seen = ~np.isnan(column) & (weight > 0)
+        if seen.any():
+            mean = np.average(column[seen], weights=weight[seen])
+            total += np.average((column[seen] - mean) ** 2, weights=weight[seen])
+    return float(np.sqrt(2.0 * total))
 
 
 def _covariance(X, weight):
@@ -107,7 +126,7 @@ def make(metric, parameters, sample):
         return Function(metric, parameters, sample)
     name = ALIASES.get(metric, metric)
     kind = {"haversine": Haversine, "nan_euclidean": NanEuclidean, "gower": Gower}.get(name, Named)
-    if kind in (Haversine, NanEuclidean) and parameters:
+    if kind is Haversine and parameters:
         raise ValueError(f"metric_params={parameters!r} do not fit metric={metric!r}, which takes none.")
     if name == "haversine" and sample.shape[1] != 2:
         raise ValueError(f"metric='haversine' takes 2 columns, latitude and longitude; X has {sample.shape[1]}.")

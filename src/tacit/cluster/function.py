@@ -14,6 +14,8 @@ log = logging.getLogger("tacit")
 
 SYMMETRIC = 1e-8
 """Share of the largest value by which d(x, y) and d(y, x) may differ, and d(x, x) from 0."""
+ROUNDING = 1e-9
+"""Share of the largest value up to which a negative value is taken for 0: 1 − a cosine may fall below by rounding."""
 
 
 class Function:
@@ -33,7 +35,9 @@ class Function:
         self._extra, self.note = (), ""
         self._python = python_pairs(function, parameters)
         sample = sample[np.unique(np.linspace(0, len(sample) - 1, 6).astype(int))]
+        self._slack = 1e-14
         expected = self._run(self._python, sample, sample)
+        self._slack += ROUNDING * np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
         self._pairs = self._compiled(sample, expected) or self._python
         self.threads = self._pairs is not self._python
         log.info("metric %r: %s", function, self.note)
@@ -63,6 +67,7 @@ class Function:
             pairs[1](A, self._extra, out)
         else:
             pairs[0](A, _read_only(B), self._extra, out)
+        out[(out < 0) & (out >= -self._slack)] = 0.0
         return out
 
     def between(self, A, B):

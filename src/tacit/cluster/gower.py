@@ -2,7 +2,8 @@
 
     d(x, y) = Σ_j w_j δ_j gap_j / Σ_j w_j δ_j,    gap_j = |x_j − y_j| / range_j  or  1[x_j ≠ y_j]
 
-with δ_j = 1 where the cell is observed in both rows.
+with δ_j = 1 where the cell is observed in both rows. Two rows without a cell observed in both are as far apart as two rows drawn at
+random are in the mean.
 """
 
 import numpy as np
@@ -37,8 +38,8 @@ def _categorical(parameters, n_columns, names):
     return check_columns("metric_params['categorical']", columns, n_columns, names)
 
 
-def gower_parameters(parameters, X, schema=None, names=None):
-    """Ranges of the columns of encoded rows, NaN for categories, and weights of the columns."""
+def gower_parameters(parameters, X, weight, schema=None, names=None):
+    """Ranges of the columns of encoded rows, NaN for categories; weights of the columns; the mean dissimilarity of two rows."""
     unknown = set(parameters or {}) - set(SETTINGS)
     if unknown:
         raise ValueError(
@@ -52,7 +53,20 @@ def gower_parameters(parameters, X, schema=None, names=None):
     if empty.any():
         raise ValueError(f"column {int(np.argmax(empty))} has no observed value; drop it before fitting.")
     ranges = np.where(categories, np.nan, np.nanmax(X, axis=0) - np.nanmin(X, axis=0))
-    return {"ranges": ranges, "weights": _column_weights(parameters, X.shape[1])}
+    columns = _column_weights(parameters, X.shape[1])
+    gaps = [_mean_gap(column, weight, width) for column, width in zip(X.T, ranges)]
+    return {"ranges": ranges, "weights": columns, "unknown": float(np.average(gaps, weights=columns))}
+
+
+def _mean_gap(column, weight, width):
+    """The mean gap of two cells of a column drawn at random."""
+    seen = ~np.isnan(column)
+    values, codes = np.unique(column[seen], return_inverse=True)
+    share = np.bincount(codes, weight[seen]) / weight[seen].sum()
+    if np.isnan(width):
+        return 1.0 - float(share @ share)
+    below = np.cumsum(share)[:-1]
+    return float(2.0 * (below * (1.0 - below)) @ np.diff(values) / width) if width > 0 else 0.0
 
 
 def _column_weights(parameters, n_columns):

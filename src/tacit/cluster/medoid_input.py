@@ -17,7 +17,7 @@ AUTO = range(2, 11)
 
 def read_rows(estimator, X, *, reset):
     """Rows as floats; the columns of a table are learned at fit and coded as then from there on."""
-    if estimator.metric == "gower" and (is_table(X) or (not reset and estimator.schema_ is not None)):
+    if estimator._is("gower") and (is_table(X) or (not reset and estimator.schema_ is not None)):
         return _read_table(estimator, X, reset=reset)
     try:
         X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
@@ -35,7 +35,7 @@ def read_rows(estimator, X, *, reset):
             f"Input X contains NaN (row {i}, column {j}), which metric={estimator.metric!r} cannot handle; use metric='gower' or "
             "metric='nan_euclidean', or fill the cells with tacit.impute.GaussianImputer."
         )
-    return X.astype(np.float64, copy=False) if estimator.metric == "gower" else X
+    return X.astype(np.float64, copy=False) if estimator._is("gower") else X
 
 
 def _read_table(estimator, X, *, reset):

@@ -118,7 +118,7 @@ def _fault(fault, i, j, D):
     if fault == 1:
         return f"{value} is no dissimilarity (NaN or infinity); compute it, or leave one of the two rows out."
     if fault == 2:
-        return f"{value} is negative; dissimilarities are not: subtract similarities from their largest value."
+        return f"Negative values in data: {value}; dissimilarities are not: subtract similarities from their largest value."
     if fault == 3:
         return f"X[{i}, {j}]={D[i, j]:g} but X[{j}, {i}]={D[j, i]:g}: the matrix is not symmetric; use (X + X.T) / 2."
     return f"{value}, but a row is at distance 0 of itself; use np.fill_diagonal(X, 0), unless X holds similarities."

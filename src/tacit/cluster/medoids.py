@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..checks import check_choice, check_number, check_weight
 from ..table import Table
 from .blocks import table
-from .dissimilarity import METRICS, learn_parameters, make
+from .dissimilarity import METRICS, learn_parameters, make, takes_nan
 from .function import Function
 from .gower import gower_parameters
 from .medoid_input import count_list, initial_rows, read_matrix, read_query, read_rows
@@ -137,10 +137,13 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = callable(self.metric) or self.metric in ("gower", "nan_euclidean")
-        tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
-        tags.input_tags.string = tags.input_tags.categorical = isinstance(self.metric, str) and self.metric == "gower"
+        tags.input_tags.allow_nan = takes_nan(self.metric)
+        tags.input_tags.pairwise = tags.input_tags.positive_only = self._is("precomputed")
+        tags.input_tags.string = tags.input_tags.categorical = self._is("gower")
         return tags
+
+    def _is(self, metric):
+        return isinstance(self.metric, str) and self.metric == metric
 
     def _check_settings(self):
         if not callable(self.metric):
@@ -201,7 +204,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def _read_fit(self, X):
         """Rows as numbers, or the matrix; learns names, columns and parameters of the metric."""
-        if self.metric == "precomputed":
+        if self._is("precomputed"):
             if self.metric_params:
                 raise ValueError(
                     f"metric_params={self.metric_params!r} do not fit metric='precomputed', which takes none."
@@ -213,12 +216,12 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     def _space(self, X, weight):
         threads = n_threads(self.n_jobs)
         self.metric_note_, self.metric_params_ = "", {}
-        if self.metric == "precomputed":
+        if self._is("precomputed"):
             return MatrixSpace(X, weight, threads)
         kept = X if weight.all() else X[weight > 0]
-        if self.metric == "gower":
+        if self._is("gower"):
             names = getattr(self, "feature_names_in_", None)
-            self.metric_params_ = gower_parameters(self.metric_params, kept, self.schema_, names)
+            self.metric_params_ = gower_parameters(self.metric_params, kept, weight[weight > 0], self.schema_, names)
         else:
             self.metric_params_ = learn_parameters(self.metric, self.metric_params, kept, weight[weight > 0])
         metric = make(self.metric, self.metric_params_, kept)
@@ -246,7 +249,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         medoids = space.rows[fit.medoids]
         others = np.setdiff1d(np.flatnonzero(space.place >= 0), medoids)  # rows equal to medoids, if there are too few
         self.medoid_indices_ = np.append(medoids, others[: self.n_clusters_ - len(medoids)])
-        self.cluster_centers_ = None if self.metric == "precomputed" else X[self.medoid_indices_]
+        self.cluster_centers_ = None if self._is("precomputed") else X[self.medoid_indices_]
         self.labels_ = space.whole(fit.near, X, self.cluster_centers_)
         self._n_features_out = self.n_clusters_
         if self.max_iter > 0 and not fit.converged:
@@ -259,14 +262,14 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     def medoids_(self):
         """The medoids as rows of the kind that X was: a table where it was one (`metric` "gower"), else an array."""
         check_is_fitted(self)
-        if self.metric == "precomputed":
+        if self._is("precomputed"):
             raise AttributeError("a precomputed matrix has no rows to show; use medoid_indices_ on the data behind it.")
         return self.cluster_centers_ if self.schema_ is None else self.schema_.decode(self.cluster_centers_)
 
     def _distances(self, X, reduce=np.asarray):
         """reduce(distances to medoids) over blocks of rows."""
         check_is_fitted(self)
-        if self.metric == "precomputed":
+        if self._is("precomputed"):
             return [reduce(read_query(self, X))]
         X = read_rows(self, X, reset=False)
         metric = make(self.metric, self.metric_params_, self.cluster_centers_)

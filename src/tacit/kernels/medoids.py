@@ -224,8 +224,8 @@ def inspect(D, start, stop, slack, duplicate):
 
 
 @jit
-def nan_euclidean(A, B, out):
-    """√(d / observed · Σ (a − b)²) over the columns observed in both; NaN where there is none."""
+def nan_euclidean(A, B, unknown, out):
+    """√(d / observed · Σ (a − b)²) over the columns observed in both; `unknown` where there is none."""
     d = A.shape[1]
     for i in range(A.shape[0]):
         for j in range(B.shape[0]):
@@ -235,12 +235,12 @@ def nan_euclidean(A, B, out):
                 if gap == gap:
                     total += gap * gap
                     observed += 1
-            out[i, j] = np.sqrt(total / observed * d) if observed else np.nan
+            out[i, j] = np.sqrt(total / observed * d) if observed else unknown
 
 
 @jit
-def gower(A, B, scale, weight, out):
-    """Σ_k w_k gap_k / Σ_k w_k over the columns observed in both; NaN where there is none.
+def gower(A, B, scale, weight, unknown, out):
+    """Σ_k w_k gap_k / Σ_k w_k over the columns observed in both; `unknown` where there is none.
 
     The gap of a column is |a − b| · scale, or 0 and 1 for equal and different where the scale is negative.
     """
@@ -256,4 +256,4 @@ def gower(A, B, scale, weight, out):
                         gap *= scale[k]
                     total += weight[k] * gap
                     observed += weight[k]
-            out[i, j] = total / observed if observed > 0.0 else np.nan
+            out[i, j] = total / observed if observed > 0.0 else unknown
