@@ -1,7 +1,10 @@
 """Clusters without a distribution: rows near a centre, a medoid, or each other in a graph."""
 
 from .centers import KMeansModel
+from .curve import k_curve
 from .kmeans import KMeans
 from .medoids import KMedoids
+from .report import ClusterReport, cluster_report
+from .scaling import Scaler
 
-__all__ = ["KMeans", "KMeansModel", "KMedoids"]
+__all__ = ["ClusterReport", "KMeans", "KMeansModel", "KMedoids", "Scaler", "cluster_report", "k_curve"]
