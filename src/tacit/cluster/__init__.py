@@ -6,5 +6,16 @@ from .kmeans import KMeans
 from .medoids import KMedoids
 from .report import ClusterReport, cluster_report
 from .scaling import Scaler
+from .spectral import SpectralClustering, spectral_clustering
 
-__all__ = ["ClusterReport", "KMeans", "KMeansModel", "KMedoids", "Scaler", "cluster_report", "k_curve"]
+__all__ = [
+    "ClusterReport",
+    "KMeans",
+    "KMeansModel",
+    "KMedoids",
+    "Scaler",
+    "SpectralClustering",
+    "cluster_report",
+    "k_curve",
+    "spectral_clustering",
+]
