@@ -22,8 +22,8 @@ def k_curve(
 ):  # fmt: skip
     """Fit a clusterer with several numbers of clusters and say how good each is.
 
-    The loss of most clusterers falls with the number of clusters, and where it stops to fall much (the elbow) is a matter of taste;
-    the mean silhouette has a maximum.
+    The loss of most clusterers falls with the number of clusters, and where it stops falling much (the elbow) is a matter of
+    taste; the mean silhouette has a maximum.
 
     Parameters
     ----------

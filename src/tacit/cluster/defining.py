@@ -43,7 +43,9 @@ def _profile(name, level, cells, seen, clusters, is_missing=False):
     n_clusters = len(clusters.names)
     if not len(cells):  # the column is only observed in rows without a cluster
         empty = np.full(n_clusters, np.nan)
-        return dict(column=name, level=level, is_missing=is_missing, value=empty, rest=empty, difference=np.zeros(n_clusters))
+        return dict(
+            column=name, level=level, is_missing=is_missing, value=empty, rest=empty, difference=np.zeros(n_clusters)
+        )
     origin = np.average(cells, weights=weight)
     totals = np.bincount(codes, weight, minlength=n_clusters)
     sums = np.bincount(codes, weight * (cells - origin), minlength=n_clusters)

@@ -12,7 +12,7 @@ from ..kernels import host
 from ..schema import MANY_LEVELS, Column, _encode_column, _learn_column
 from ..source import is_streamed
 
-__all__ = ["Clusters", "Rows", "read_clusters", "read_rows"]
+__all__ = ["Clusters", "Rows", "labels_of", "read_clusters", "read_rows"]
 
 MOST_LABELS = 5000
 
@@ -81,11 +81,19 @@ def read_rows(X, names=None):
         raise ValueError("reports are of rows in memory; read the rows you want to see first, or a sample of them.")
     X = host(X)
     if is_table(X):
-        rows = _read_table(np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X)
-    else:
-        cells = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X")
-        rows = _filled(cells, [Column(f"column {j}", "continuous") for j in range(cells.shape[1])], [])
-    return rows if names is None else _renamed(rows, names, X)
+        return _read_table(np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X, names)
+    cells = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X")
+    names = _check_names(names, [f"column {j}" for j in range(cells.shape[1])])
+    return _filled(cells, [Column(name, "continuous") for name in names], [])
+
+
+def _check_names(names, own):
+    """Names that were given, one per column, or the columns' own."""
+    if names is None:
+        return own
+    if len(names) != len(own):
+        raise ValueError(f"feature_names has {len(names)} names, but X has {len(own)} columns; give one per column.")
+    return [str(name) for name in names]
 
 
 def _filled(cells, columns, left_out):
@@ -98,16 +106,22 @@ def _filled(cells, columns, left_out):
     return Rows(cells if seen.all() else cells[:, seen], kept, tuple(left_out))
 
 
-def _read_table(X):
+def _read_table(X, names):
     columns, cells, left_out = [], [], []
-    for name, column in read_columns(X).items():
+    given = read_columns(X)
+    own = [f"column {name}" for name in given] if isinstance(X, np.ndarray) else list(given)
+    for name, column in zip(_check_names(names, own), given.values()):
         if not len(column.missing):
             raise ValueError("Found array with 0 sample(s): the table has no rows.")
         seen = column.values[~column.missing]
         if len(seen) and not column.numeric and _is_identifier(column, seen):
             left_out.append((name, "as many levels as an identifier has"))
             continue
-        known = _learn_column(name, column, "continuous" if column.numeric else None) if len(seen) else Column(name, "continuous")
+        known = (
+            _learn_column(name, column, "continuous" if column.numeric else None)
+            if len(seen)
+            else Column(name, "continuous")
+        )
         columns.append(known)
         cells.append(_encode_column(known, column) if len(seen) else np.full(len(column.missing), np.nan))
     return _filled(np.column_stack(cells) if cells else np.empty((0, 0)), columns, left_out)
@@ -117,30 +131,19 @@ def _is_identifier(column, seen):
     return column.levels is None and len(set(seen.tolist())) > max(MANY_LEVELS, len(seen) // 2)
 
 
-def _renamed(rows, names, X):
-    names = [str(name) for name in names]
-    left_out = [name for name, _ in rows.left_out]
-    if len(names) != len(rows.columns) + len(left_out):
-        raise ValueError(
-            f"feature_names has {len(names)} names, but X has {len(rows.columns) + len(left_out)} columns; give one per column."
-        )
-    old = [f"column {j}" for j in range(len(names))] if not hasattr(X, "columns") else [str(name) for name in X.columns]
-    told = dict(zip(old, names))
-    columns = tuple(replace(column, name=told.get(str(column.name), column.name)) for column in rows.columns)
-    return replace(rows, columns=columns)
-
-
 def read_clusters(X, labels, n_rows, sample_weight=None, noise=-1):
     """The cluster of each row, from labels or from what a fitted estimator says of X."""
     if hasattr(labels, "predict") or hasattr(labels, "labels_") or hasattr(labels, "fit"):
-        labels = _labels_of(labels, X)
+        labels = labels_of(labels, X)
     labels = np.asarray(labels)
     if labels.ndim != 1 or len(labels) != n_rows:
         raise ValueError(f"labels have shape {labels.shape}, but X has {n_rows} rows; give one label per row.")
     _check_labels(labels)
     weight = check_weight(sample_weight, n_rows)
     weight = np.ones(n_rows) if weight is None else weight
-    aside = np.zeros(n_rows, bool) if noise is None else np.isin(labels.astype(object), np.atleast_1d(noise).astype(object))
+    aside = (
+        np.zeros(n_rows, bool) if noise is None else np.isin(labels.astype(object), np.atleast_1d(noise).astype(object))
+    )
     rows = np.flatnonzero(~aside & (weight > 0))
     if not len(rows):
         raise ValueError("every row is noise or has weight 0; there is no cluster to report.")
@@ -154,7 +157,7 @@ def read_clusters(X, labels, n_rows, sample_weight=None, noise=-1):
     )
 
 
-def _labels_of(estimator, X):
+def labels_of(estimator, X):
     """What an estimator says of rows; of those of its fit, what it said then."""
     check_is_fitted(estimator)
     if hasattr(estimator, "predict") and not (hasattr(estimator, "labels_") and _is_of_fit(estimator, X)):
@@ -174,7 +177,9 @@ def _is_of_fit(estimator, X):
 
 
 def _check_labels(labels):
-    missing = np.array([label is None or label != label for label in labels]) if labels.dtype.kind in "Of" else np.zeros(1)
+    missing = (
+        np.array([label is None or label != label for label in labels]) if labels.dtype.kind in "Of" else np.zeros(1)
+    )
     if missing.any():
         row = int(np.argmax(missing))
         raise ValueError(f"the label of row {row} is missing; leave the row out, or call it -1 for noise.")

@@ -1,5 +1,6 @@
 """`cluster_report`: how large and how tight clusters are, and what sets each of them apart, in words and numbers."""
 
+import numbers
 import warnings
 
 import numpy as np
@@ -27,11 +28,11 @@ class ClusterReport:
     Attributes
     ----------
     table : Table
-        One row per cluster: its rows (and weight), share, mean silhouette, radius (mean distance to its most central row), nearest
-        other cluster (of most of its rows) and the number of its most central row; one more row for noise.
+        One row per cluster: its rows (and weight), share, mean silhouette, radius (mean distance to its most central row),
+        nearest other cluster (of most of its rows) and the number of its most central row; one more row for noise.
     defining : Table
-        For every cluster the columns that set it apart, those that do so most first: mean (or share of a level) in the cluster and
-        in the other rows, the difference in standard deviations of the column, and all of it in words.
+        For every cluster the columns that set it apart, those that do so most first: mean (or share of a level) in the cluster
+        and in the other rows, the difference in standard deviations of the column, and all of it in words.
     scores : dict
         Mean silhouette (higher is better, at most 1), Calinski–Harabasz ratio (higher is better) and Davies–Bouldin index
         (lower is better); None where one is not defined.
@@ -47,7 +48,9 @@ class ClusterReport:
         What to know about the figures.
     """
 
-    def __init__(self, *, table, defining, scores, silhouette_samples, labels, codes, profiles, notes, title, n_defining):
+    def __init__(
+        self, *, table, defining, scores, silhouette_samples, labels, codes, profiles, notes, title, n_defining
+    ):
         self.table, self.defining, self.scores, self.notes = table, defining, scores, notes
         self.silhouette_samples, self.labels, self.codes, self.profiles = silhouette_samples, labels, codes, profiles
         self.title, self.n_defining = title, n_defining
@@ -128,8 +131,8 @@ def cluster_report(
     feature_names : list of str, optional
         Names of the columns, where X has none.
     metric : str or callable, default="auto"
-        Dissimilarity of rows, as in `KMedoids`; with missing cells ``"euclidean"`` is taken over the cells that two rows both have.
-        ``"auto"`` is the estimator's where it has one, ``"gower"`` for tables with categories, else ``"euclidean"``.
+        Dissimilarity of rows, as in `KMedoids`; with missing cells ``"euclidean"`` is taken over the cells that two rows both
+        have. ``"auto"`` is the estimator's where it has one, ``"gower"`` for tables with categories, else ``"euclidean"``.
     metric_params : dict, optional
         Further arguments of the dissimilarity.
     space : array-like, optional
@@ -168,9 +171,9 @@ def cluster_report(
     >>> report.describe(int(report.table["silhouette"].index(max(report.table["silhouette"]))), 1)
     'flipper_length_mm very high (215 vs 191)'
     """
-    check_number("n_defining", n_defining, int, 1)
+    check_number("n_defining", n_defining, numbers.Integral, 1)
     if max_rows is not None:
-        check_number("max_rows", max_rows, int, 2)
+        check_number("max_rows", max_rows, numbers.Integral, 2)
     space, metric, metric_params = _asked(X, labels, space, metric, metric_params)
     rows = None if space is X else read_rows(X, _names(X, labels, feature_names))
     n_rows = len(X) if rows is None else len(rows.cells)
@@ -180,9 +183,7 @@ def cluster_report(
     weight[clusters.rows] = clusters.weight
     seen = _measured(rows, space, metric, metric_params, weight, n_rows)
     _check_units(seen, weight, notes)
-    found = silhouettes(
-        seen, clusters, method=silhouette, max_rows=max_rows, random_state=random_state, n_jobs=n_jobs
-    )
+    found = silhouettes(seen, clusters, method=silhouette, max_rows=max_rows, random_state=random_state, n_jobs=n_jobs)
     scores = _scores(seen, clusters, found, notes)
     told = [] if rows is None else profiles(rows, clusters)
     samples, codes = np.full(n_rows, np.nan), np.full(n_rows, -1)
@@ -242,9 +243,10 @@ def _check_units(seen, weight, notes):
     if found is None:
         return
     j, share = found
+    told = "over 99.9" if share > 0.999 else f"{100 * share:.1f}"
     note = (
-        f"{seen.names[j]!r} carries {'over 99.9' if share > 0.999 else f'{100 * share:.1f}'} % of the total variance, so that its unit decides which rows are near; "
-        "put the columns on one scale first, by make_pipeline(tacit.cluster.Scaler(), …), if they count alike."
+        f"{seen.names[j]!r} carries {told} % of the total variance, so that its unit decides which rows are near; put the "
+        "columns on one scale first, by make_pipeline(tacit.cluster.Scaler(), …), if they count alike."
     )
     warnings.warn(note, UserWarning, stacklevel=3)
     notes.append(note)
@@ -260,7 +262,7 @@ def _scores(seen, clusters, found, notes):
     scores["silhouette"] = float(totals @ means / totals.sum())
     if seen.metric is not None and seen.is_euclidean:
         X = seen.rows[clusters.rows].astype(np.float64)
-        if (X == X[0]).all():
+        if (X[0] == X).all():
             notes.append("all rows are equal: any clusters are as good as any others.")
             return scores
         scores["calinski_harabasz"] = calinski_harabasz(X, clusters)

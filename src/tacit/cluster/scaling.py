@@ -18,6 +18,8 @@ SCALINGS = ("deviation", "range", "mad", "whiten")
 NORMAL_MAD = 1.4826022185056018
 """Standard deviation of a normal distribution over its median absolute deviation."""
 DOMINANT = 0.95
+FARTHEST = 1e307
+"""Half the widest range of cells of which differences are finite numbers for certain."""
 
 
 class Scaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -112,31 +114,28 @@ class Scaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _learn(self, j, cells, weight):
         """Centre and scale of a column from its observed cells."""
         self.constant_[j] = cells.min() == cells.max()
+        if cells.max() / 2.0 - cells.min() / 2.0 > FARTHEST:
+            raise ValueError(
+                f"column {self._name(j)} ranges from {cells.min():g} to {cells.max():g}, too far to be scaled; take logarithms."
+            )
         if self.constant_[j]:
             self.center_[j] = cells[0]
         elif self.method == "range":
-            # Halved first: the range of finite numbers may exceed the largest one.
-            self.center_[j], self.scale_[j] = cells.min(), 2.0 * (cells.max() / 2.0 - cells.min() / 2.0)
+            self.center_[j], self.scale_[j] = cells.min(), cells.max() - cells.min()
         elif self.method == "mad":
             self.center_[j] = _median(cells, weight)
             self.scale_[j] = NORMAL_MAD * _median(np.abs(cells - self.center_[j]), weight)
             if self.scale_[j] == 0.0:
                 self.scale_[j] = _deviation(cells, weight, self.center_[j])
                 warnings.warn(
-                    f"more than half of the cells of column {self._name(j)} are equal, so that their median absolute deviation is "
-                    "0; the column is divided by its standard deviation instead.",
+                    f"more than half of the cells of column {self._name(j)} are equal, so that their median absolute "
+                    "deviation is 0; the column is divided by its standard deviation instead.",
                     UserWarning,
-                    stacklevel=3,
+                    stacklevel=4,
                 )
         else:
             self.center_[j] = _mean(cells, weight)
             self.scale_[j] = _deviation(cells, weight, self.center_[j])
-        if not np.isfinite(self.scale_[j]) or not np.isfinite(self.center_[j]):
-            raise ValueError(
-                f"column {self._name(j)} ranges from {cells.min():g} to {cells.max():g}, too far to be scaled; take logarithms."
-            )
-        if self.scale_[j] == 0.0:  # squares of tiny numbers vanish
-            self.scale_[j] = 1.0
 
     def _tell_constant(self):
         if self.constant_.any():
@@ -212,7 +211,7 @@ class Scaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 def _mean(cells, weight):
     origin = cells[0]
-    return origin + weight @ (cells - origin) / weight.sum()
+    return origin + (weight / weight.sum()) @ (cells - origin)
 
 
 def _deviation(cells, weight, center):

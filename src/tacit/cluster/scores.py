@@ -14,7 +14,7 @@ def _means(X, clusters):
 
 
 def calinski_harabasz(X, clusters):
-    """Scatter between clusters over scatter within, each per degree of freedom; None where it is not defined. Higher is better."""
+    """Scatter between clusters over scatter within, per degree of freedom; None where it is not defined. Higher is better."""
     origin, means, totals = _means(X, clusters)
     within = float(clusters.weight @ ((X - means[clusters.codes]) ** 2).sum(axis=1))
     between = float(totals @ ((means - origin) ** 2).sum(axis=1))
@@ -39,4 +39,3 @@ def davies_bouldin(X, clusters, block=512):
             return None  # two clusters with one centre
         worst.append(((spread[here, None] + spread) / apart).max(axis=1))
     return float(np.concatenate(worst).mean())
-

@@ -2,11 +2,13 @@
 
     s_i = (b_i − a_i) / max(a_i, b_i)
 
-with a_i the mean dissimilarity of row i to the other rows of its cluster, b_i the least mean dissimilarity to the rows of another.
+with a_i the mean dissimilarity of row i to the other rows of its cluster, b_i the least mean dissimilarity to those of another.
 Dissimilarities are made in blocks of rows, so that memory does not grow with the square of their number.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +32,7 @@ class Measure:
 
     name: str
     rows: np.ndarray
-    metric: object = None
+    metric: Any = None
     categories: np.ndarray | None = None
     names: tuple = ()
 
@@ -94,7 +96,7 @@ class Silhouettes:
         seen = np.flatnonzero(self.neighbours >= 0)
         order = seen[np.argsort(clusters.codes[seen], kind="stable")]
         cuts = np.searchsorted(clusters.codes[order], np.arange(len(clusters.names) + 1))
-        for k, (start, stop) in enumerate(zip(cuts[:-1], cuts[1:])):
+        for k, (start, stop) in enumerate(pairwise(cuts)):
             if stop > start:
                 mine = order[start:stop]
                 out[k] = np.bincount(self.neighbours[mine], clusters.weight[mine]).argmax()
@@ -116,7 +118,9 @@ def measure(rows, weight, metric="auto", parameters=None):
         return _gower(rows, weight, parameters)
     if categories.any():
         column = rows.names[int(np.argmax(categories))]
-        raise ValueError(f"metric={metric!r} takes numbers, but column {column!r} holds categories; use metric='gower'.")
+        raise ValueError(
+            f"metric={metric!r} takes numbers, but column {column!r} holds categories; use metric='gower'."
+        )
     if holes and not takes_nan(metric):
         column = rows.names[int(np.argmax(np.isnan(cells).any(axis=0)))]
         raise ValueError(
@@ -130,7 +134,9 @@ def measure(rows, weight, metric="auto", parameters=None):
 
 def _gower(rows, weight, parameters):
     cells = rows.cells.astype(np.float64, copy=False)
-    categories = rows.categories | np.isin(np.arange(cells.shape[1]), _categorical(parameters, cells.shape[1], rows.names))
+    categories = rows.categories | np.isin(
+        np.arange(cells.shape[1]), _categorical(parameters, cells.shape[1], rows.names)
+    )
     kinds = ("category" if is_category else "continuous" for is_category in categories)
     schema = Schema(tuple(Column(name, kind) for name, kind in zip(rows.names, kinds)))
     learned = gower_parameters(parameters, cells, weight, schema)
@@ -191,7 +197,7 @@ def _exact(space, clusters, chosen, method, threads):
 def _central(space, rows, apart, cuts):
     """Of each stretch of rows the place of the one that is least apart, among those with the fewest missing cells."""
     places = []
-    for start, stop in zip(cuts[:-1], cuts[1:]):
+    for start, stop in pairwise(cuts):
         whole = space.most_whole(rows[start:stop])
         places.append(start + int(np.where(whole, apart[start:stop], np.inf).argmin()))
     return np.array(places)
@@ -221,7 +227,9 @@ def _ratio(inside, outside):
 def _simplified(space, clusters, threads):
     """Distances to centres instead of mean distances: one pass over the rows for any number of them."""
     if space.metric is None:
-        raise ValueError("silhouette='simplified' needs rows, but metric='precomputed' has none; use 'exact' or 'sample'.")
+        raise ValueError(
+            "silhouette='simplified' needs rows, but metric='precomputed' has none; use 'exact' or 'sample'."
+        )
     centers = _centers(space, clusters)
     step = max(64, BLOCK_CELLS // len(centers))
 
