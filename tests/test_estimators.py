@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
-from tacit.cluster import KMedoids, Scaler
+from tacit.cluster import ColumnScaler, KMedoids
 from tacit.impute import GaussianImputer
 from tacit.mixture import (
     BayesianGaussianMixture,
@@ -59,10 +59,10 @@ ESTIMATORS = [
     KMedoids([2, 3, 4], metric="nan_euclidean", init="k-medoids++", random_state=0),
     KMedoids(2, metric="precomputed"),
     KMedoids(2, sampling=8, random_state=0),
-    Scaler(),
-    Scaler("range"),
-    Scaler("mad"),
-    Scaler("whiten"),
+    ColumnScaler(),
+    ColumnScaler("range"),
+    ColumnScaler("mad"),
+    ColumnScaler("whiten"),
 ]
 
 ROWS_FOR_PAIRS = "the check gives rows to an estimator of pairs"

@@ -64,7 +64,7 @@ CLASSES = {
         "losses_", "n_iter_", "converged_", "metric_params_", "metric_note_", "sample_size_", "schema_", "_n_features_out",
         "n_features_in_", "feature_names_in_",
     )),
-    "Scaler": ("tacit.cluster", (
+    "ColumnScaler": ("tacit.cluster", (
         "center_", "scale_", "whitening_", "constant_", "mixture_", "n_features_in_", "feature_names_in_",
     )),
     "MissingIndicator": ("sklearn.impute", (

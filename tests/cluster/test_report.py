@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, nan_euclidean_distances, silhouette_samples
 from sklearn.pipeline import make_pipeline
 
-from tacit.cluster import KMeans, KMedoids, Scaler, SpectralClustering, cluster_report, k_curve
+from tacit.cluster import ColumnScaler, KMeans, KMedoids, SpectralClustering, cluster_report, k_curve
 from tacit.datasets import load_penguins, penguins_path
 
 from ..zoo import gaussian_rows, with_holes
@@ -171,12 +171,12 @@ def test_estimators_of_every_kind(blobs):
     expected = cluster_report(X, SklearnKMeans(3, random_state=0, n_init=3).fit(X))
     for model in (
         KMeans(3, random_state=0), KMedoids(3), SpectralClustering(3, gamma=0.3, random_state=0),
-        make_pipeline(Scaler("range"), KMeans(3, random_state=0)),
+        make_pipeline(ColumnScaler("range"), KMeans(3, random_state=0)),
     ):  # fmt: skip
         report = cluster_report(X, model.fit(X))
         assert sorted(report.sizes.values()) == sorted(expected.sizes.values())
     # The pipeline clustered scaled rows, so distances are between these; columns are told in their own units.
-    scaled = cluster_report(Scaler("range").fit_transform(X), model.predict(X))
+    scaled = cluster_report(ColumnScaler("range").fit_transform(X), model.predict(X))
     assert report.silhouettes == pytest.approx(scaled.silhouettes)
     assert report.profiles[0]["value"][0] == pytest.approx(X[report.codes == 0, 0].mean())
 
@@ -186,7 +186,7 @@ def test_an_estimators_own_metric_and_names(penguins):
     assert "metric 'gower'" in cluster_report(penguins, fitted).title
     X, _, columns = load_penguins()
     rows = pd.DataFrame(X, columns=columns).dropna()
-    model = make_pipeline(Scaler(), KMeans(2, random_state=0)).fit(rows)
+    model = make_pipeline(ColumnScaler(), KMeans(2, random_state=0)).fit(rows)
     assert "flipper_length_mm" in str(cluster_report(rows, model[-1].fit(rows).labels_, metric="cosine"))
     D = cdist(X[:30, :2][~np.isnan(X[:30, :2]).any(axis=1)], X[:30, :2][~np.isnan(X[:30, :2]).any(axis=1)])
     report = cluster_report(D, KMedoids(2, metric="precomputed").fit(D))
@@ -211,10 +211,10 @@ def test_noise_is_no_cluster(blobs):
 def test_units_that_decide_are_warned_of():
     X, _, columns = load_penguins()
     fitted = KMeans(3, random_state=0).fit(X)
-    with pytest.warns(UserWarning, match=r"'body_mass_g' carries over 99.9 % of the total variance.*Scaler"):
+    with pytest.warns(UserWarning, match=r"'body_mass_g' carries over 99.9 % of the total variance.*ColumnScaler"):
         report = cluster_report(X, fitted, feature_names=columns)
     assert "body_mass_g" in report.notes[0]
-    assert not cluster_report(Scaler().fit_transform(X), fitted.labels_).notes
+    assert not cluster_report(ColumnScaler().fit_transform(X), fitted.labels_).notes
 
 
 def test_forms_of_the_report(blobs):
@@ -271,7 +271,7 @@ def test_columns_that_tell_nothing_are_left_out():
         ({"labels": [0, 1, None, 1, 0, 1]}, ValueError, "the label of row 2 is missing"),
         ({"labels": [-1] * 6}, ValueError, "every row is noise or has weight 0"),
         ({"labels": KMeans()}, NotFittedError, "not fitted"),
-        ({"labels": Scaler().fit(np.arange(12.0).reshape(6, 2))}, TypeError, "Scaler has neither predict nor labels_"),
+        ({"labels": ColumnScaler().fit(np.arange(12.0).reshape(6, 2))}, TypeError, "ColumnScaler has neither predict nor labels_"),
         ({"X": np.empty((0, 2)), "labels": []}, ValueError, r"Found array with 0 sample\(s\)"),
         ({"X": pd.DataFrame({"a": []}), "labels": []}, ValueError, r"Found array with 0 sample\(s\)"),
         ({"X": np.full((6, 2), np.nan)}, ValueError, "no column has an observed value"),
@@ -318,7 +318,7 @@ def test_k_curve_finds_the_number_of_blobs(blobs):
     assert max(table, key=lambda row: row["silhouette"])["n_clusters"] == 3
     labels = KMeans(3, random_state=0, n_init=3).fit_predict(X)
     assert table["silhouette"][1] == pytest.approx(silhouette_samples(X, labels).mean())
-    piped = k_curve(make_pipeline(Scaler(), KMedoids()), X, [2, 3])
+    piped = k_curve(make_pipeline(ColumnScaler(), KMedoids()), X, [2, 3])
     assert piped["silhouette"][1] > piped["silhouette"][0]
     weight = np.where(y == 2, 0.0, 1.0)
     weighted = k_curve(KMeans(random_state=0), X, [2], sample_weight=weight)
@@ -327,5 +327,5 @@ def test_k_curve_finds_the_number_of_blobs(blobs):
         k_curve(KMeans(), X, [1, 2])
     with pytest.raises(ValueError, match="n_clusters is empty"):
         k_curve(KMeans(), X, [])
-    with pytest.raises(TypeError, match="Scaler has no setting n_clusters"):
-        k_curve(Scaler(), X)
+    with pytest.raises(TypeError, match="ColumnScaler has no setting n_clusters"):
+        k_curve(ColumnScaler(), X)

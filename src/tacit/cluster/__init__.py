@@ -5,7 +5,7 @@ from .curve import k_curve
 from .kmeans import KMeans
 from .medoids import KMedoids
 from .report import ClusterReport, cluster_report
-from .scaling import Scaler
+from .scaling import ColumnScaler
 from .spectral import SpectralClustering, spectral_clustering
 
 __all__ = [
@@ -13,7 +13,7 @@ __all__ = [
     "KMeans",
     "KMeansModel",
     "KMedoids",
-    "Scaler",
+    "ColumnScaler",
     "SpectralClustering",
     "cluster_report",
     "k_curve",

@@ -246,7 +246,7 @@ def _check_units(seen, weight, notes):
     told = "over 99.9" if share > 0.999 else f"{100 * share:.1f}"
     note = (
         f"{seen.names[j]!r} carries {told} % of the total variance, so that its unit decides which rows are near; put the "
-        "columns on one scale first, by make_pipeline(tacit.cluster.Scaler(), …), if they count alike."
+        "columns on one scale first, by make_pipeline(tacit.cluster.ColumnScaler(), …), if they count alike."
     )
     warnings.warn(note, UserWarning, stacklevel=3)
     notes.append(note)

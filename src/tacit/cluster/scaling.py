@@ -1,6 +1,6 @@
 """Columns on one scale: z_j = (x_j − centre_j) / scale_j, or z = Σ^{-1/2} (x − μ).
 
-Clusters by distance depend on the units of the columns: the one that varies most in its own units decides. `Scaler` takes
+Clusters by distance depend on the units of the columns: the one that varies most in its own units decides. `ColumnScaler` takes
 missing cells and row weights; `dominant_column` tells where units decide.
 """
 
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_choice, check_rows, check_weight
 
-__all__ = ["SCALINGS", "Scaler", "dominant_column"]
+__all__ = ["SCALINGS", "ColumnScaler", "dominant_column"]
 
 SCALINGS = ("deviation", "range", "mad", "whiten")
 NORMAL_MAD = 1.4826022185056018
@@ -22,7 +22,7 @@ FARTHEST = 1e307
 """Half the widest range of cells of which differences are finite numbers for certain."""
 
 
-class Scaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Put columns on one scale, with missing cells and row weights.
 
     Parameters
@@ -58,9 +58,9 @@ class Scaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from tacit.cluster import Scaler
+    >>> from tacit.cluster import ColumnScaler
     >>> X = np.array([[1.0, 1000.0], [2.0, np.nan], [3.0, 3000.0]])
-    >>> Scaler("range").fit_transform(X)
+    >>> ColumnScaler("range").fit_transform(X)
     array([[0. , 0. ],
            [0.5, nan],
            [1. , 1. ]])
