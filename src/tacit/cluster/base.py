@@ -2,7 +2,6 @@
 
 import numbers
 import warnings
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -13,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Arrays, record
 from ..base import EMEstimator, like
-from ..checks import check_choice, check_number, check_weight
+from ..checks import check_choice, check_number
 from ..kernels import backend, host, kernel
-from ..source import ArraySource, is_streamed
+from ..source import is_streamed
 from .seeds import oversampled, plus_plus, random_rows, sample_rows
 
 __all__ = ["CenterEstimator"]
@@ -33,10 +32,11 @@ class Spread(Arrays):
 
 
 def _spread(origin, block):
-    x, weight = host(block.X) - origin, host(block.weight)
-    seen = ~np.isnan(x)
-    x = np.where(seen, x, 0.0)
-    return Spread(weight @ seen, weight @ x, weight @ (x * x))
+    sums = Spread(*np.zeros((3, len(origin))))
+    kernel("column_sums", backend(block.X))(
+        block.X, block.weight, origin.astype(block.dtype), sums.weight, sums.total, sums.square
+    )
+    return sums
 
 
 class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EMEstimator):

@@ -172,19 +172,17 @@ class KMeansModel:
         return Centers(center, params.origin)
 
     def _worst(self, params, n, block):
-        """The n rows of a block that add most to the sum of squares, each with its cluster, weight and weight per cell."""
-        X, weight = host(block.X), host(block.weight)
+        """The rows of a block that add most to the sum of squares, each with its cluster, weight and weight per cell."""
         labels, _ = self.assign(params, block)
+        loss = np.empty(len(block))
+        kernel("misfit", backend(block.X))(block.X, block.weight, params.center, labels, loss)
+        rows = np.argsort(-loss, kind="stable")[: 2 * n]
+        rows = rows[loss[rows] > 0]
+        X, weight = host(block.X[rows]).astype(np.float64), host(block.weight[rows])
         observed = ~np.isnan(X)
-        share = weight * X.shape[1] / np.maximum(observed.sum(axis=1), 1)
-        filled = np.where(observed, X, params.center[labels])
-        loss = share * ((filled - params.center[labels]) ** 2).sum(axis=1)
-        order = np.argsort(-loss, kind="stable")[: 2 * n]
-        return [
-            (loss[i], labels[i], filled[i].astype(np.float64), weight[i], share[i] * observed[i])
-            for i in order
-            if loss[i] > 0
-        ]
+        share = observed * (weight * X.shape[1] / np.maximum(observed.sum(axis=1), 1))[:, None]
+        X = np.where(observed, X, params.center[labels[rows]])
+        return list(zip(loss[rows], labels[rows], X, weight, share))
 
     def settled(self, params, image, tol):
         """Whether the centres moved by no more than `tol` in all, in squares."""
@@ -214,7 +212,14 @@ class KMeansModel:
         if len(holes):
             missing = integers(len(holes), -1, block.X)
             loss += kernel("lloyd_cells", backend(block.X))(
-                block.X, holes, block.weight, *_cast(block, params.origin, params.about_origin), missing, counts, cells, sums
+                block.X,
+                holes,
+                block.weight,
+                *_cast(block, params.origin, params.about_origin),
+                missing,
+                counts,
+                cells,
+                sums,
             )
             whole = integers(len(block), -1, block.X)
             whole[complete], whole[holes] = labels, missing
@@ -225,11 +230,13 @@ class KMeansModel:
         """The pass over complete rows, with the help of what the block remembers."""
         memory = self._recall(params, block, len(rows))
         center = params.about_origin[memory.order]
-        shift = np.sqrt(((center - memory.center) ** 2).sum(axis=1)) * (1.0 + 1e-6)
+        shift = near = np.zeros(len(center), np.float32)
+        if memory.bounded:
+            shift = (np.sqrt(((center - memory.center) ** 2).sum(axis=1)) * (1.0 + 1e-6)).astype(np.float32)
+            near = (params.near[memory.order] * (1.0 - 1e-6)).astype(np.float32)
         kernel("lloyd", backend(block.X))(
-            block.X, rows, block.weight, *_cast(block, params.origin, center), memory.anchor, shift.astype(np.float32),
-            (params.near[memory.order] * (1.0 - 1e-6)).astype(np.float32), memory.starts, memory.labels, memory.upper,
-            memory.lower, memory.bounded, memory.counts, memory.sums, memory.totals,
+            block.X, rows, block.weight, *_cast(block, params.origin, center), memory.anchor, shift, near, memory.starts,
+            memory.labels, memory.upper, memory.lower, memory.bounded, memory.counts, memory.sums, memory.totals,
         )  # fmt: skip
         memory.center = center
         step = center - memory.anchor

@@ -2,8 +2,6 @@
 
 import warnings
 
-import numpy as np
-
 from ..checks import check_choice
 from ..engine import Fit, Trace
 from .base import CenterEstimator
@@ -43,8 +41,9 @@ class KMeans(CenterEstimator):
     copy_x : bool, default=True
         Ignored, for compatibility: X is never changed.
     algorithm : {"auto", "lloyd", "hamerly", "yinyang", "elkan"}, default="auto"
-        How distances are saved; all give the same result. ``lloyd`` saves none; the others keep a lower bound per row, per row and
-        group of centres, or per row and centre. ``auto`` keeps one per hundred centres, and none while they do not help.
+        How distances are saved; all give the same result. ``lloyd`` saves none; the others keep a lower bound per row, per
+        row and group of centres, or per row and centre. ``auto`` keeps one per hundred centres, and none while they do not
+        help.
     n_jobs : int, optional
         Threads; default all cores. Results do not depend on it.
     callback : callable, optional

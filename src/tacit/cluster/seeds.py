@@ -46,9 +46,7 @@ def random_rows(sample, n_clusters, rng):
 def _spread(sample, n_clusters, rng, n_candidates, *, uniform=False):
     Z = filled(sample)
     center, fixed = np.zeros((n_clusters, Z.shape[1])), np.zeros(n_clusters, bool)
-    rows, _ = spread_seeds(
-        Z - Z.mean(axis=0), sample, center, fixed, rng, uniform=uniform, n_candidates=n_candidates
-    )
+    rows, _ = spread_seeds(Z - Z.mean(axis=0), sample, center, fixed, rng, uniform=uniform, n_candidates=n_candidates)
     return Z[rows], rows
 
 

@@ -252,3 +252,16 @@ def distances(X, center, power, out):
     X = X.astype(np.float64)
     scale = X.shape[1] / np.maximum((~np.isnan(X)).sum(axis=1), 1)
     out[:] = np.nansum(np.abs(X[:, None] - center) ** power, axis=2) * scale[:, None]
+
+
+def misfit(X, weight, center, labels, out):
+    seen = ~np.isnan(X)
+    square = np.nansum((X.astype(np.float64) - center[labels]) ** 2, axis=1)
+    out[:] = weight * square * X.shape[1] / np.maximum(seen.sum(axis=1), 1)
+
+
+def column_sums(X, weight, origin, count, total, square):
+    x = X.astype(np.float64) - origin
+    count += weight @ ~np.isnan(x)
+    total += np.nansum(weight[:, None] * x, axis=0)
+    square += np.nansum(weight[:, None] * x**2, axis=0)

@@ -15,10 +15,11 @@ from . import MOMENTS, SCORE
 from .layout import unpack_strips
 from .torch_cells import features, log_choose, log_rising, rising_slope, row_sums
 from .torch_conditional import complete, conditional, draw, student_conditional
-from .torch_lloyd import distances, lloyd, lloyd_cells
+from .torch_lloyd import column_sums, distances, lloyd, lloyd_cells, misfit
 from .torch_pass import Pass, Tails, budget, fused, put, soften
 
 __all__ = [
+    "column_sums",
     "complete",
     "conditional",
     "diag",
@@ -33,6 +34,7 @@ __all__ = [
     "log_choose",
     "log_factorial",
     "log_rising",
+    "misfit",
     "normalise",
     "rising_slope",
     "row_sums",
