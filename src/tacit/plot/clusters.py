@@ -3,7 +3,6 @@
 import numpy as np
 
 from ..checks import check_choice
-from ..cluster.labelled import labels_of
 from ..families import Categorical, Product
 from .style import MARKERS, MUTED, axes, colours, column_names, imputed, levels_of, memory_rows
 
@@ -78,6 +77,8 @@ class ClustersDisplay:
         -------
         ClustersDisplay
         """
+        from ..cluster.labelled import labels_of
+
         estimator = getattr(estimator, "mixture_", estimator)  # of a classifier
         rows = memory_rows(estimator, X)
         check_choice("missing", missing, (None, "impute", "rug"))
