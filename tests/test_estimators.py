@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
 from tacit.cluster import ColumnScaler, KMedoids
+from tacit.cluster import KMeans
 from tacit.impute import GaussianImputer
 from tacit.mixture import (
     BayesianGaussianMixture,
@@ -63,6 +64,8 @@ ESTIMATORS = [
     ColumnScaler("range"),
     ColumnScaler("mad"),
     ColumnScaler("whiten"),
+    KMeans(),
+    KMeans(3, init="random", algorithm="elkan", n_init=2, random_state=0),
 ]
 
 ROWS_FOR_PAIRS = "the check gives rows to an estimator of pairs"

@@ -67,6 +67,10 @@ CLASSES = {
     "ColumnScaler": ("tacit.cluster", (
         "center_", "scale_", "whitening_", "constant_", "mixture_", "n_features_in_", "feature_names_in_",
     )),
+    "KMeans": ("tacit.cluster", (
+        "cluster_centers_", "labels_", "inertia_", "n_iter_", "converged_", "lower_bound_", "lower_bounds_", "fit_",
+        "n_features_in_", "feature_names_in_",
+    )),
     "MissingIndicator": ("sklearn.impute", (
         "features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed",
     )),
@@ -81,7 +85,8 @@ PARTS = (Arrays, Family, Prior, Schema, Column, Table)
 @cache
 def _parts():
     """Classes of this library that derive from `PARTS`, by name."""
-    import_module("tacit.mixture")
+    for package in ("cluster", "mixture"):
+        import_module(f"tacit.{package}")
     known: dict = {}
     waiting = list(PARTS)
     while waiting:

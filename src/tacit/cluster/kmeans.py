@@ -121,6 +121,9 @@ class KMeans(CenterEstimator):
     def _model(self):
         return KMeansModel(self.n_clusters, "lloyd" if self.n_clusters == 1 else self.algorithm)
 
+    def _searcher(self):
+        return KMeansModel(self.n_clusters, "lloyd")  # bounds pay only from the second pass on
+
     def partial_fit(self, X, y=None, sample_weight=None):
         """Move the centres by one more batch of rows, as mini-batch k-means does: a centre is the mean of all rows it ever got.
 
@@ -143,8 +146,8 @@ class KMeans(CenterEstimator):
             self._check_enough(source)
             self._prepare(source)
             rng = self._rng()
-            params = self._start(model, source.sample(self._sample_rows(), rng), rng)
-            before = None
+            params, before = self._start(model, source.sample(self._sample_rows(), rng), rng), None
+            del self._source
         else:
             params, before = self.fit_.params, self.fit_.stats
         stats = source.sum(lambda block: model.e_step(params, block))
