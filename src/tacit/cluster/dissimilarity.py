@@ -39,7 +39,8 @@ class Named:
 
     def within(self, A):
         """d(a, a') for all pairs of rows of A."""
-        return self.between(A, A)
+        lower = np.tril(self.between(A, A), -1)  # some differ by rounding when rows change places
+        return lower + lower.T
 
 
 class Haversine(Named):
@@ -98,7 +99,8 @@ def learn_parameters(metric, parameters, X, weight):
             raise ValueError(f"metric_params={parameters!r} do not fit metric='nan_euclidean', which takes none.")
         return {"unknown": _random_distance(X, weight)}
     if metric == "seuclidean" and "V" not in parameters:
-        parameters["V"] = np.diag(_covariance(X, weight)).copy()
+        variance = np.diag(_covariance(X, weight))
+        parameters["V"] = np.where(variance > 0, variance, 1.0)  # a constant column tells nothing
     if metric == "mahalanobis" and "VI" not in parameters:
         parameters["VI"] = np.linalg.pinv(_covariance(X, weight))
     return parameters

@@ -98,8 +98,8 @@ class Function:
 
 
 def _read_only(rows):
-    """Rows that a function cannot write into."""
-    rows = np.ascontiguousarray(rows).view()
+    """Rows that a function cannot write into, in the precision in which it would compute by itself."""
+    rows = np.ascontiguousarray(rows, dtype=np.float64).view()
     rows.flags.writeable = False
     return rows
 

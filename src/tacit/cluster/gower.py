@@ -2,8 +2,8 @@
 
     d(x, y) = Σ_j w_j δ_j gap_j / Σ_j w_j δ_j,    gap_j = |x_j − y_j| / range_j  or  1[x_j ≠ y_j]
 
-with δ_j = 1 where the cell is observed in both rows. Two rows without a cell observed in both are as far apart as two rows drawn at
-random are in the mean.
+with δ_j = 1 where the cell is observed in both rows. Two rows without such a cell are as far apart as two rows drawn at random
+are in the mean.
 """
 
 import numpy as np
@@ -27,8 +27,8 @@ def learn_schema(X, parameters):
         fault, told, _ = str(error).partition("or say by_column")
         if not told:
             raise
-        name = error.args[0].split("'")[1] if "'" in error.args[0] else "NAME"
-        raise ValueError(f"{fault}or say metric_params={{'categorical': [{name!r}]}} if you mean it.") from None
+        name = fault.removeprefix("column ").partition(" has ")[0]
+        raise ValueError(f"{fault}or say metric_params={{'categorical': [{name}]}} if you mean it.") from None
 
 
 def _categorical(parameters, n_columns, names):

@@ -24,9 +24,9 @@ def read_rows(estimator, X, *, reset):
     except ValueError as error:
         if "could not convert string to float" not in str(error):
             raise
-        raise ValueError(
-            f"{error}: metric={estimator.metric!r} takes numbers; metric='gower' takes tables with text."
-        ) from None
+        remedy = "for other rows compute the matrix and use metric='precomputed'"
+        remedy = remedy if callable(estimator.metric) else "metric='gower' takes tables with text"
+        raise ValueError(f"{error}: metric={estimator.metric!r} is given numbers; {remedy}.") from None
     if reset:
         estimator.schema_ = None
     if not takes_nan(estimator.metric) and np.isnan(X).any():

@@ -5,12 +5,14 @@
 with d1 ≤ d2 the distances to the nearest and the second nearest medoid.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..kernels import medoids as kernels
 from .threads import spread
 
-__all__ = ["Partition", "medoid_silhouette", "ranges"]
+__all__ = ["Pairs", "Partition", "medoid_silhouette", "ranges"]
 
 SMALL = 300_000
 """Cells of a matrix that one thread passes through before others would have begun."""
@@ -34,29 +36,54 @@ def medoid_silhouette(d1, d2, weight):
     return float(np.average(1.0 - ratio, weights=weight))
 
 
+@dataclass(frozen=True)
+class Pairs:
+    """Dissimilarities of all pairs of rows.
+
+    Attributes
+    ----------
+    D : (n, n) array
+        Dissimilarities, symmetric.
+    weight : (n,) array
+        Row weights.
+    candidate : (n,) array of bool
+        Which rows may be medoids; none of weight 0 may.
+    threads : int
+        Threads; small matrices are for one.
+    """
+
+    D: np.ndarray
+    weight: np.ndarray
+    candidate: np.ndarray
+    threads: int = 1
+
+    @classmethod
+    def of(cls, D, weight, candidate=None, threads=1):
+        """All rows that count are candidates, unless said otherwise."""
+        candidate = weight > 0 if candidate is None else candidate & (weight > 0)
+        D = D.view()
+        D.flags.writeable = False  # kernels are compiled once, for matrices that may be written to and others
+        return cls(D, weight, candidate, 1 if len(D) ** 2 < SMALL else threads)
+
+
 class Partition:
     """Medoids, and for every row the two nearest of them.
 
     Parameters
     ----------
-    D : (n, n) array
-        Dissimilarities, symmetric.
-    weight : (n,) array
-        Row weights; rows of weight 0 are no candidates.
+    pairs : Pairs
+        Dissimilarities.
     medoids : (k,) array of int
         Rows that are medoids.
-    threads : int
-        Threads.
     """
 
-    def __init__(self, D, weight, medoids, threads=1):
-        self.D, self.weight, self.medoids = D, weight, np.array(medoids, dtype=np.int64)
-        n = len(D)
-        self.threads = 1 if n * n < SMALL else threads
+    def __init__(self, pairs, medoids):
+        self.D, self.weight, self.candidate, self.threads = pairs.D, pairs.weight, pairs.candidate, pairs.threads
+        self.medoids = np.array(medoids, dtype=np.int64)
+        n = len(self.D)
         self.near, self.second = np.empty(n, np.int64), np.empty(n, np.int64)
         self.d1, self.d2 = np.empty(n), np.empty(n)
         self.removal = np.empty(len(self.medoids))
-        self.free = weight > 0
         self.chunk = 64
         self.assign()
 
@@ -71,7 +98,7 @@ class Partition:
 
     def _measure(self):
         self.loss = kernels.removal_loss(self.near, self.d1, self.d2, self.weight, self.removal)
-        self.free[:] = self.weight > 0
+        self.free = self.candidate.copy()
         self.free[self.medoids] = False
 
     @property
@@ -124,7 +151,7 @@ class Partition:
         before = self.medoids.copy()
 
         def best(place):
-            return kernels.best_member(self.D, self.weight, np.flatnonzero(self.near == place))
+            return kernels.best_member(self.D, self.weight, self.candidate, np.flatnonzero(self.near == place))
 
         found = spread(best, range(len(before)), self.threads)
         self.medoids = np.array([new if new >= 0 else old for new, old in zip(found, before)], dtype=np.int64)

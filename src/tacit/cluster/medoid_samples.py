@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .medoid_partition import Pairs
 from .medoid_search import search
 
 __all__ = ["MedoidFit", "auto_size", "fit_medoids"]
@@ -43,13 +44,18 @@ def auto_size(sampling, space, k):
 
 def draw(weight, size, rng, held):
     """Rows of a sample with their weights: evenly spaced along the cumulated weight, and those that it must hold."""
-    steps = np.cumsum(weight)
-    at = (np.arange(size) + rng.random()) * (steps[-1] / size)
     # The order is drawn anew, or evenly spaced rows would be the same neighbours in every sample.
-    order = rng.permutation(len(weight))
-    rows = order[np.minimum(np.searchsorted(np.cumsum(weight[order]), at, side="right"), len(weight) - 1)]
-    rows, count = np.unique(np.append(rows, held).astype(np.int64), return_counts=True)
-    return rows[weight[rows] > 0], count[weight[rows] > 0].astype(np.float64)
+    order = rng.permutation(np.flatnonzero(weight))
+    steps = np.cumsum(weight[order])
+    at = (np.arange(size) + rng.random()) * (steps[-1] / size)
+    drawn = order[np.minimum(np.searchsorted(steps, at, side="right"), len(order) - 1)]
+    rows, count = np.unique(np.append(drawn, held).astype(np.int64), return_counts=True)
+    rest = np.setdiff1d(order, rows)[
+        : max(0, min(size, len(order)) - len(rows))
+    ]  # where few rows have most of the weight
+    rows, count = np.append(rows, rest), np.append(count, weight[rest] * (size / steps[-1]))
+    by_row = np.argsort(rows)
+    return rows[by_row], count[by_row]
 
 
 def fit_medoids(space, counts, init, method, max_iter, size, n_samplings, rng, report):
@@ -68,9 +74,12 @@ def fit_medoids(space, counts, init, method, max_iter, size, n_samplings, rng, r
             held += [] if isinstance(init, str) else [init]
             rows, weight = draw(space.weight, size, rng, np.concatenate([*held, np.empty(0, int)]))
         start = init if isinstance(init, str) or rows is None else np.searchsorted(rows, init)
-        D = space.matrix(rows)
-        found = search(D, weight, counts, start, method, max_iter, rng, space.threads, report)
-        del D  # before the next one is made
+        candidate = space.candidate if rows is None else space.candidate[rows]
+        if candidate.sum() < counts[-1]:
+            candidate = None
+        pairs = Pairs.of(space.matrix(rows), weight, candidate, space.threads)
+        found = search(pairs, counts, start, method, max_iter, rng, report)
+        del pairs  # before the next matrix is made
         for at, one in enumerate(found):
             medoids = one.medoids if rows is None else rows[one.medoids]
             near, d1, d2 = space.nearest(medoids)

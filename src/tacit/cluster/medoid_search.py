@@ -82,19 +82,19 @@ def _alternate(partition, max_iter, report):
 METHODS = {"fasterpam": _fasterpam, "pam": _fastpam, "fastpam1": _fastpam, "alternate": _alternate}
 
 
-def _improve(D, weight, medoids, method, max_iter, threads, report):
-    partition = Partition(D, weight, medoids, threads)
+def _improve(pairs, medoids, method, max_iter, report):
+    partition = Partition(pairs, medoids)
     losses, converged = METHODS[method](partition, max_iter, report)
     return Found(partition.medoids, tuple(losses), len(losses) - 1, converged)
 
 
-def _single(D, weight, max_iter, threads):
+def _single(pairs):
     """One medoid: the best of all rows, whatever the method."""
-    medoids = [best_single(D, weight, threads)]
-    return Found(np.array(medoids), (Partition(D, weight, medoids).loss,), 0, True)
+    medoids = [best_single(pairs)]
+    return Found(np.array(medoids), (Partition(pairs, medoids).loss,), 0, True)
 
 
-def search(D, weight, counts, init, method, max_iter, rng, threads, report):
+def search(pairs, counts, init, method, max_iter, rng, report):
     """The medoids of a matrix for every number of medoids in `counts`, which rise.
 
     With several numbers every search also starts from the medoids of the number before and those that save most besides, and the
@@ -112,23 +112,23 @@ def search(D, weight, counts, init, method, max_iter, rng, threads, report):
     list of Found
     """
     named = isinstance(init, str)
-    nested = build(D, weight, counts[-1], threads) if named and init == "build" else None
+    nested = build(pairs, counts[-1]) if named and init == "build" and counts[-1] > 1 else None
     results: list[Found] = []
     for k in counts:
         if k == 1:
-            results.append(_single(D, weight, max_iter, threads))
+            results.append(_single(pairs))
             continue
         if nested is not None:
             starts = [nested[:k]]
         elif named:
-            starts = [start_medoids(init, D, weight, k, rng, threads)]
+            starts = [start_medoids(init, pairs, k, rng)]
         else:
-            starts = [build(D, weight, k, threads, given=list(init[:k]))]
+            starts = [build(pairs, k, given=list(init[:k]))]
         if results:
-            starts.append(build(D, weight, k, threads, given=list(results[-1].medoids)))
+            starts.append(build(pairs, k, given=list(results[-1].medoids)))
         ends: list[Found] = []
         for start in starts:
             if not any(set(start) == set(other.medoids) for other in ends):
-                ends.append(_improve(D, weight, start, method, max_iter, threads, lambda *at, k=k: report(k, *at)))
+                ends.append(_improve(pairs, start, method, max_iter, lambda *at, k=k: report(k, *at)))
         results.append(min(ends, key=lambda found: found.losses[-1]))
     return results

@@ -44,6 +44,7 @@ class RowSpace:
         self.place[order] = np.cumsum(new) - 1
         self.weight = np.bincount(self.place[kept], weight[kept])
         self.n_rows = self.n_distinct = len(self.rows)
+        self.candidate = _well_observed(self.X, self.weight)
         self.itemsize = X.dtype.itemsize
 
     def matrix(self, rows=None):
@@ -66,6 +67,17 @@ class RowSpace:
         return labels
 
 
+def _well_observed(X, weight):
+    """Rows with no more missing cells than the median row.
+
+    What is missing is left out of dissimilarities, so that a row of which nothing is known would be near to all, and a medoid.
+    """
+    missing = np.isnan(X).sum(axis=1)
+    order = np.argsort(missing, kind="stable")
+    middle = np.searchsorted(np.cumsum(weight[order]), weight.sum() / 2)
+    return missing <= missing[order[min(middle, len(order) - 1)]]
+
+
 def _digest(X):
     """A number for every row that equal rows share and others most likely do not."""
     digest = np.full(len(X), 0x9E3779B97F4A7C15, dtype=np.uint64)
@@ -81,8 +93,10 @@ class MatrixSpace:
     """Rows of which only the dissimilarities are known; the matrix is checked and never copied."""
 
     def __init__(self, D, weight, threads):
-        self.D, self.weight, self.threads = (D.T if D.flags.f_contiguous else D), weight, threads
+        self.D, self.weight, self.threads = (D.T if D.flags.f_contiguous else D).view(), weight, threads
+        self.D.flags.writeable = False
         self.n_rows, self.itemsize = len(D), D.dtype.itemsize
+        self.candidate = weight > 0
         self.rows = self.place = np.arange(len(D))
         self.n_distinct = int(np.sum((weight > 0) & ~_check_matrix(self.D, threads)))
 

@@ -43,9 +43,10 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     n_clusters : int, sequence of int or "auto", default=8
         Number of clusters. Of several, the one with the largest medoid silhouette is kept; ``"auto"`` tries 2 to 10.
     metric : str or callable, default="euclidean"
-        Name of a dissimilarity of SciPy or scikit-learn; ``"nan_euclidean"`` takes missing cells, and ``"gower"`` tables of
-        numbers and categories with missing cells; ``"precomputed"`` takes a symmetric matrix, which is never copied. A function
-        of two rows is compiled by numba where possible, and called from Python where not.
+        Name of a dissimilarity of SciPy or scikit-learn. ``"nan_euclidean"`` takes missing cells, and ``"gower"`` tables of
+        numbers and categories with missing cells; no row with more of them than the median row becomes a medoid.
+        ``"precomputed"`` takes a symmetric matrix, which is never copied. A function of two rows is compiled by numba where
+        possible, and called from Python where not.
     metric_params : dict, optional
         Further arguments of the dissimilarity. For ``"gower"``: `categorical`, columns that are categories although they hold
         numbers, and `weights`, one per column.
@@ -236,7 +237,10 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def _publish(self, X, space, counts, fits):
         """Set what was learned: everything of the best number of clusters, and the table of all."""
-        scores = [medoid_silhouette(fit.d1, fit.d2, space.weight) for fit in fits]
+        scores = [  # where all rows are equal, all distances are 0
+            0.0 if len(fit.medoids) < min(k, 2) else medoid_silhouette(fit.d1, fit.d2, space.weight)
+            for k, fit in zip(counts, fits)
+        ]
         rows = [
             {"n_clusters": k, "loss": fit.loss, "medoid_silhouette": score}
             for k, fit, score in zip(counts, fits, scores)

@@ -10,6 +10,7 @@ from numba.core.dispatcher import Dispatcher
 __all__ = ["compile_pairs", "python_pairs"]
 
 _COMPILED: list = []
+_CHECKED = numba.njit(nogil=True, boundscheck=True, error_model="numpy")  # cells are NumPy's, and so is 1 / 0
 KEPT = 16
 """So many functions stay compiled; the same function in another fit need not be compiled again."""
 
@@ -31,7 +32,7 @@ def compile_pairs(function):
 
 
 def _compile(function):
-    inner = function if isinstance(function, Dispatcher) else numba.njit(nogil=True, boundscheck=True)(function)
+    inner = function if isinstance(function, Dispatcher) else _CHECKED(function)
 
     @numba.njit(nogil=True)
     def between(A, B, extra, out):

@@ -184,11 +184,11 @@ def exchange(D, medoids, place, candidate, near, second, d1, d2):
 
 
 @jit
-def best_member(D, weight, members):
-    """The member with the least weighted distance to all members, the first of several."""
+def best_member(D, weight, candidate, members):
+    """The candidate with the least weighted distance to all members, the first of several; −1 where none is one."""
     best, least = -1, np.inf
     for c in members:
-        if weight[c] > 0.0:
+        if candidate[c]:
             total = 0.0
             for i in members:
                 total += weight[i] * D[c, i]
