@@ -11,8 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
-from tacit.cluster import ColumnScaler, KMedoids
-from tacit.cluster import KMeans
+from tacit.cluster import ColumnScaler, KMeans, KMedoids
 from tacit.impute import GaussianImputer
 from tacit.mixture import (
     BayesianGaussianMixture,
