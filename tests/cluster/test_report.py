@@ -42,6 +42,19 @@ def test_silhouettes_are_those_of_sklearn(blobs, metric):
         assert report.silhouettes[k] == pytest.approx(expected[y == k].mean())
 
 
+def test_tight_clusters_far_apart_lose_no_digits(rng):
+    """Expanded squares cancel where rows are much nearer to each other than to the mean."""
+    X = np.repeat([[0.0, 0.0], [0.0, 1e-6], [1e6, 3e6]], 20, axis=0) + 1e7
+    X[:40] += 1e-7 * rng.normal(size=(40, 2))
+    X[[3, 4, 5]] = X[2]  # equal rows
+    y = np.repeat([0, 1, 2], 20)
+    expected = silhouette_samples(cdist(X, X), y, metric="precomputed")
+    np.testing.assert_allclose(cluster_report(X, y, metric="euclidean").silhouette_samples, expected, atol=1e-6)
+    same = np.repeat([[1.0, 2.0], [1.0, 2.0], [7.0, 7.0]], 5, axis=0) / 3.0
+    values = cluster_report(same, np.repeat([0, 1, 2], 5)).silhouettes
+    assert values == {0: 0.0, 1: 0.0, 2: 1.0}
+
+
 def test_scores_are_those_of_sklearn(blobs):
     X, y = blobs
     scores = cluster_report(X, y).scores
@@ -271,11 +284,12 @@ def test_columns_that_tell_nothing_are_left_out():
         ({"labels": [0, 1, None, 1, 0, 1]}, ValueError, "the label of row 2 is missing"),
         ({"labels": [-1] * 6}, ValueError, "every row is noise or has weight 0"),
         ({"labels": KMeans()}, NotFittedError, "not fitted"),
-        ({"labels": ColumnScaler().fit(np.arange(12.0).reshape(6, 2))}, TypeError, "ColumnScaler has neither predict nor labels_"),
+        ({"labels": ColumnScaler().fit(np.eye(6))}, TypeError, "ColumnScaler has neither predict nor labels_"),
         ({"X": np.empty((0, 2)), "labels": []}, ValueError, r"Found array with 0 sample\(s\)"),
         ({"X": pd.DataFrame({"a": []}), "labels": []}, ValueError, r"Found array with 0 sample\(s\)"),
         ({"X": np.full((6, 2), np.nan)}, ValueError, "no column has an observed value"),
         ({"X": np.full((6, 2), np.inf)}, ValueError, "infinity"),
+        ({"X": np.linspace(-1e200, 1e200, 12).reshape(6, 2)}, ValueError, "column 0' holds numbers beyond 1e\\+150"),
         ({"X": "rows.parquet"}, ValueError, "reports are of rows in memory"),
         ({"metric": "banana"}, ValueError, "metric='banana' is unknown"),
         ({"metric": "precomputed"}, ValueError, r"takes a matrix of 6 × 6, but the shape is \(6, 2\)"),

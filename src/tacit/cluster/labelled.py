@@ -15,6 +15,7 @@ from ..source import is_streamed
 __all__ = ["Clusters", "Rows", "labels_of", "read_clusters", "read_rows"]
 
 MOST_LABELS = 5000
+FARTHEST = 1e150
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,12 @@ def _filled(cells, columns, left_out):
     left_out += [(column.name, "no observed value") for column, is_seen in zip(columns, seen) if not is_seen]
     if not seen.any():
         raise ValueError("no column has an observed value that tells rows apart; there is nothing to report.")
+    far = np.nanmax(np.abs(cells), axis=0, where=~np.isnan(cells), initial=0.0) > FARTHEST
+    if far.any():
+        name = columns[int(np.argmax(far))].name
+        raise ValueError(
+            f"column {name!r} holds numbers beyond {FARTHEST:g}, whose squares no float holds; scale it first."
+        )
     kept = tuple(column for column, is_seen in zip(columns, seen) if is_seen)
     return Rows(cells if seen.all() else cells[:, seen], kept, tuple(left_out))
 

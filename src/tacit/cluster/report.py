@@ -163,13 +163,12 @@ def cluster_report(
 
     Examples
     --------
-    >>> from tacit.cluster import KMeans, cluster_report
+    >>> from tacit.cluster import cluster_report
     >>> from tacit.datasets import load_penguins
-    >>> X, _, columns = load_penguins()
-    >>> fitted = KMeans(2, random_state=0).fit(X[:, :3])
-    >>> report = cluster_report(X[:, :3], fitted, feature_names=columns[:3])
-    >>> report.describe(int(report.table["silhouette"].index(max(report.table["silhouette"]))), 1)
-    'flipper_length_mm very high (215 vs 191)'
+    >>> X, species, columns = load_penguins()
+    >>> report = cluster_report(X[:, :3], species, feature_names=columns[:3])
+    >>> report.describe("Gentoo", 1), report.sizes["Gentoo"]
+    ('flipper_length_mm very high (217 vs 192)', 124)
     """
     check_number("n_defining", n_defining, numbers.Integral, 1)
     if max_rows is not None:

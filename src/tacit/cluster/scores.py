@@ -21,7 +21,7 @@ def calinski_harabasz(X, clusters):
     n_clusters, freedom = len(totals), totals.sum() - len(totals)
     if n_clusters < 2 or freedom <= 0 or within <= 1e-20 * max(between, np.finfo(float).tiny):
         return None
-    return between / within * freedom / (n_clusters - 1)
+    return float(between / within * freedom / (n_clusters - 1))
 
 
 def davies_bouldin(X, clusters, block=512):

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..checks import check_choice
 from ..schema import Column, Schema
+from ..source.base import one_blas_thread
 from .blocks import check_block
 from .dissimilarity import ALIASES, METRICS, learn_parameters, make, takes_nan
 from .gower import _categorical, gower_parameters
@@ -179,19 +180,48 @@ def _exact(space, clusters, chosen, method, threads):
     totals = np.add.reduceat(weight, starts)
     step = max(16, BLOCK_CELLS // len(chosen))
 
+    sums = _euclidean_sums if space.name == "euclidean" else _any_sums
+    from_row = sums(space, rows, weight, [*starts, len(rows)], step)
+
     def part(start):
         here = slice(start, start + step)
-        block = space.between(rows[here], rows)
-        if space.metric is not None:
-            check_block(space.metric, block, rows[here], rows)
-        return _scores(np.add.reduceat(block * weight, starts, axis=1), codes[here], weight[here], totals)
+        return _scores(from_row(start), codes[here], weight[here], totals)
 
-    parts = spread(part, range(0, len(chosen), step), threads if getattr(space.metric, "threads", True) else 1)
+    with one_blas_thread():
+        parts = spread(part, range(0, len(chosen), step), threads if getattr(space.metric, "threads", True) else 1)
     scores, neighbours, within = (np.concatenate(each) for each in zip(*parts))
     central = _central(space, rows, within, [*starts, len(rows)])
     values, near = np.full(len(clusters.codes), np.nan), np.full(len(clusters.codes), -1)
     values[chosen], near[chosen] = scores, neighbours
     return Silhouettes(values, near, rows[central], within[central] / totals, method, len(chosen))
+
+
+def _any_sums(space, rows, weight, cuts, step):
+    """A function of a row's place: for it and the next ones the sums of dissimilarities to every cluster (step, K)."""
+
+    def sums(start):
+        block = space.between(rows[start : start + step], rows)
+        if space.metric is not None:
+            check_block(space.metric, block, rows[start : start + step], rows)
+        return np.add.reduceat(block * weight, cuts[:-1], axis=1)
+
+    return sums
+
+
+def _euclidean_sums(space, rows, weight, cuts, step):
+    """The same for Euclidean distances, by matrix products."""
+    from ..kernels.silhouette import cluster_sums
+
+    X = space.rows[rows].astype(np.float64)
+    X = np.ascontiguousarray(X - X.mean(axis=0))
+    squares, cuts = (X**2).sum(axis=1), np.array(cuts)
+
+    def sums(start):
+        out = np.empty((len(X[start : start + step]), len(cuts) - 1))
+        cluster_sums(X[start : start + step] @ X.T, X, squares, weight, cuts, start, out)
+        return out
+
+    return sums
 
 
 def _central(space, rows, apart, cuts):
