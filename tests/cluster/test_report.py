@@ -119,6 +119,15 @@ def test_simplified_silhouettes_are_ratios_of_distances_to_centres(blobs):
         assert inside[row] == inside[y == k].min()
 
 
+def test_single_precision(blobs):
+    X, y = blobs
+    for how in ("exact", "simplified"):
+        single = cluster_report(X.astype(np.float32), y, silhouette=how)
+        np.testing.assert_allclose(
+            single.silhouette_samples, cluster_report(X, y, silhouette=how).silhouette_samples, atol=1e-5
+        )
+
+
 def test_threads_do_not_matter(blobs):
     X, y = blobs
     one, two = (cluster_report(X, y, n_jobs=n).silhouette_samples for n in (1, 2))

@@ -103,7 +103,7 @@ def _filled(cells, columns, left_out):
     left_out += [(column.name, "no observed value") for column, is_seen in zip(columns, seen) if not is_seen]
     if not seen.any():
         raise ValueError("no column has an observed value that tells rows apart; there is nothing to report.")
-    far = np.nanmax(np.abs(cells), axis=0, where=~np.isnan(cells), initial=0.0) > FARTHEST
+    far = np.nanmax(np.abs(cells), axis=0, where=~np.isnan(cells), initial=0.0).astype(np.float64) > FARTHEST
     if far.any():
         name = columns[int(np.argmax(far))].name
         raise ValueError(
