@@ -53,6 +53,8 @@ ESTIMATORS = [
     MixtureOfExperts(2, gate="constant", random_state=0),
     MixtureOfExpertsClassifier(1),
     MixtureOfExpertsClassifier(2, random_state=0),
+    KMeans(),
+    KMeans(3, init="random", algorithm="elkan", n_init=2, random_state=0),
     KMedoids(),
     KMedoids(3, method="pam", init="lab", metric="cityblock", random_state=0),
     KMedoids(2, metric="gower", method="alternate"),
@@ -63,8 +65,6 @@ ESTIMATORS = [
     ColumnScaler("range"),
     ColumnScaler("mad"),
     ColumnScaler("whiten"),
-    KMeans(),
-    KMeans(3, init="random", algorithm="elkan", n_init=2, random_state=0),
 ]
 
 ROWS_FOR_PAIRS = "the check gives rows to an estimator of pairs"

@@ -10,10 +10,10 @@ from .spectral import SpectralClustering, spectral_clustering
 
 __all__ = [
     "ClusterReport",
+    "ColumnScaler",
     "KMeans",
     "KMeansModel",
     "KMedoids",
-    "ColumnScaler",
     "SpectralClustering",
     "cluster_report",
     "k_curve",
