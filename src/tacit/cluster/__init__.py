@@ -2,5 +2,7 @@
 
 from .centers import KMeansModel
 from .kmeans import KMeans
+from .kmedians import KMedians
+from .medians import KMediansModel
 
-__all__ = ["KMeans", "KMeansModel"]
+__all__ = ["KMeans", "KMeansModel", "KMedians", "KMediansModel"]

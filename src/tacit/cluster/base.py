@@ -172,9 +172,10 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
                 rows = sample.X if is_streamed(self._source) else self._source.X
                 center = self._check_centers(self.init(host(rows), self.n_clusters, random_state=state), self._source)
         elif self.init == "k-means||":
-            center = oversampled(self._source, self.n_clusters, rng)
+            center = oversampled(self._source, self.n_clusters, rng, power=self._power)
         else:
-            center = (plus_plus if self.init == "k-means++" else random_rows)(sample, self.n_clusters, rng)
+            spread = plus_plus if self.init == "k-means++" else random_rows
+            center = spread(sample, self.n_clusters, rng, power=self._power)
         return model.at(center, self._origin)
 
     def _bounds(self, trace):
@@ -254,7 +255,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         return apart if self._power == 1 else np.sqrt(apart)
 
     def score(self, X, y=None, sample_weight=None):
-        """Minus the loss of rows: the weighted sum of squared distances to the nearest centre.
+        """Minus the loss of rows: the weighted sum of distances, squared but for medians, to the nearest centre.
 
         Parameters
         ----------

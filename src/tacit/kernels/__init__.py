@@ -35,6 +35,8 @@ KERNELS = {
     "lloyd": "lloyd",
     "lloyd_cells": "lloyd",
     "distances": "lloyd",
+    "medians": "medians",
+    "soft": "soft",
 }
 
 SCORE, MOMENTS, EXPECT = 0, 1, 2
