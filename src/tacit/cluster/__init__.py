@@ -4,5 +4,6 @@ from .centers import KMeansModel
 from .kmeans import KMeans
 from .kmedians import KMedians
 from .medians import KMediansModel
+from .soft import SoftKMeans, SoftKMeansModel
 
-__all__ = ["KMeans", "KMeansModel", "KMedians", "KMediansModel"]
+__all__ = ["KMeans", "KMeansModel", "KMedians", "KMediansModel", "SoftKMeans", "SoftKMeansModel"]

@@ -276,8 +276,8 @@ def soft(X, weight, origin, center, stiffness, resp, evidence, counts, cells, su
     log_sum = logsumexp(joint, axis=1)
     r = weight[:, None] * np.exp(joint - log_sum[:, None])
     if len(resp):
-        resp[:], evidence[:] = r, log_sum
+        resp[:], evidence[:] = r, log_sum / stiffness
     counts += r.sum(axis=0)
     cells += (r * scale[:, None]).T @ seen
     sums += (r * scale[:, None]).T @ np.where(seen, x, 0.0)
-    return float(weight @ log_sum)
+    return float(weight @ log_sum) / stiffness

@@ -18,7 +18,7 @@ def medians(X, weight, guide, center, grid, labels, counts, bins):
     count, loss = center.new_zeros(n_centers), center.new_zeros(())
     for at in _chunks(len(X), d * (2 * n_points + 8 + n_centers), X.device):
         seen = ~X[at].isnan()
-        k = _nearest(X[at], guide)
+        k = _apart(X[at], guide, 1).argmin(dim=1)
         labels[at] = k.int()
         share = (weight[at] * d / seen.sum(dim=1).clamp(min=1))[:, None] * seen
         x = X[at].nan_to_num().double()
@@ -36,29 +36,31 @@ def medians(X, weight, guide, center, grid, labels, counts, bins):
     return float(loss)
 
 
-def _nearest(x, guide):
+def _apart(x, center, power):
+    """Σ_j |x_j − c_j|^power over observed cells (rows, centres), from differences: expanded squares would cancel."""
     if x.isnan().any():
-        return (x[:, None, :] - guide).abs().nansum(dim=2).argmin(dim=1)
-    return torch.cdist(x, guide, p=1.0).argmin(dim=1)
+        return ((x[:, None, :] - center).abs() ** power).nansum(dim=2)
+    return torch.cdist(x, center, p=power, compute_mode="donot_use_mm_for_euclid_dist") ** power
 
 
 def soft(X, weight, origin, center, stiffness, resp, evidence, counts, cells, sums):
     """As the compiled kernel; `resp` and `evidence` are arrays."""
     n_centers, d = center.shape
     origin, center = put(origin, X.device), put(center, X.device)
-    square, zero = center**2, center.new_zeros(n_centers)
+    zero = center.new_zeros(n_centers)
     found = center.new_zeros((n_centers, 2 * d + 1))
-    loglik = center.new_zeros(())
-    for at in _chunks(len(X), 4 * d + 2 * n_centers, X.device):
+    total = center.new_zeros(())
+    for at in _chunks(len(X), (d + 1) * (n_centers + 4), X.device):
         x = X[at].double() - origin
         seen = (~x.isnan()).double()
-        x = x.nan_to_num()
         scale = d / seen.sum(dim=1, keepdim=True).clamp(min=1.0)
-        joint = (x**2).sum(dim=1, keepdim=True) - 2.0 * (x @ center.T) + seen @ square.T
-        joint *= -stiffness * scale
+        apart = _apart(x, center, 2) * scale
+        nearest = apart.amin(dim=1)
+        joint = (nearest[:, None] - apart) * stiffness
+        x = x.nan_to_num()
         mass = weight[at].contiguous()
-        value = soften(joint, zero, mass, None)
-        loglik += (mass * value).sum()
+        value = soften(joint, zero, mass, None) / stiffness - nearest
+        total += (mass * value).sum()
         if len(resp):
             resp[at], evidence[at] = joint.cpu().numpy(), value.cpu().numpy()
         found[:, 0] += joint.sum(dim=0)
@@ -69,4 +71,4 @@ def soft(X, weight, origin, center, stiffness, resp, evidence, counts, cells, su
     counts += found[:, 0]
     cells += found[:, 1 : d + 1]
     sums += found[:, d + 1 :]
-    return float(loglik)
+    return float(total)
