@@ -58,6 +58,14 @@ CLASSES = {
         "classes_", "coef_", "intercept_", "gate_coef_", "gate_intercept_", "weights_", "converged_", "n_iter_",
         "lower_bound_", "lower_bounds_", "fit_", "n_features_in_", "feature_names_in_",
     )),
+    "KMedians": ("tacit.cluster", (
+        "cluster_centers_", "labels_", "inertia_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_", "fit_",
+        "n_features_in_", "feature_names_in_",
+    )),
+    "SoftKMeans": ("tacit.cluster", (
+        "cluster_centers_", "stiffness_", "labels_", "inertia_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_",
+        "fit_", "n_features_in_", "feature_names_in_",
+    )),
     "MissingIndicator": ("sklearn.impute", (
         "features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed",
     )),

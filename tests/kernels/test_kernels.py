@@ -192,7 +192,7 @@ def scatter_cases(world):
 
 
 def medians_cases(world):
-    shape = world.n_classes, world.d
+    shape = world.d, world.n_classes
     guide = world.mean.astype(world.dtype)
     for X in (world.X, world.H):
         for n_points in (32, 4, 0):

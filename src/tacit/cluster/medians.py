@@ -18,14 +18,14 @@ __all__ = ["KMediansModel", "MedianStats", "Medians"]
 
 INNER = np.arange(1, 10) / 10.0  # points between those that the median lies between, as shares of the way
 OUTER = np.arange(1, 10) / 9.0  # points on either side of them, as powers of the way to the farthest cells
-N_POINTS = 2 + len(INNER) + 3 + 2 * len(OUTER)  # a power of 2, as the kernel wants
+N_POINTS = 2 + len(INNER) + 3 + 2 * len(OUTER)
 EXACT = 1e-10  # a median is found where no more than this share of the spread is left of the way
 ROUNDING = 1e-12  # weights that should add up to one half may differ by this share
 
 
 @record
 class Medians(Arrays):
-    """Centres (K, d), their grids (K, d, points), and the centres (K, d) that rows join, which differ once these hold still."""
+    """Centres (K, d), their grids (d, K, points), and the centres (K, d) that rows join, which differ once these hold still."""
 
     center: np.ndarray
     grid: np.ndarray
@@ -43,24 +43,24 @@ class MedianStats(Arrays):
 
 
 class Bracket:
-    """What the bins say of the median of every centre and column, all (K, d).
+    """What the bins say of the median of every column and centre.
 
     Parameters
     ----------
-    grid : (K, d, B)
+    grid : (d, K, B)
         Points in order.
-    bins : (K, d, B + 1, 2)
+    bins : (d, K, B + 1, 2)
         Weight of the cells between points, and their sum about the lower one, or the first.
 
     Attributes
     ----------
-    low, high : (K, d)
+    low, high : (d, K)
         What the lower median lies between.
-    best : (K, d)
+    best : (d, K)
         The one of these two with the smaller loss; where cells lie beyond the grid on one side, its last point there.
-    mean : (K, d)
+    mean : (d, K)
         Mean of the cells in between.
-    deviation, spread : (K, d)
+    deviation, spread : (d, K)
         Mean distance of cells to `best`, and about the distance between their quartiles.
     """
 
@@ -148,18 +148,18 @@ class KMediansModel(CenterModel):
 
     def at(self, center, origin=None):
         """Parameters at given centres; the grid is yet to be found."""
-        return Medians(center, np.repeat(center[..., None], N_POINTS, axis=-1), center)
+        return Medians(center, np.repeat(center.T[..., None], N_POINTS, axis=-1), center)
 
     def e_step(self, params, block):
         """Weights and sums of the cells of each cluster between the points of its grid."""
-        counts, bins = np.zeros(self.n_clusters), np.zeros((*params.center.shape, N_POINTS + 1, 2))
+        counts, bins = np.zeros(self.n_clusters), np.zeros((*params.center.T.shape, N_POINTS + 1, 2))
         _, loss = self._pass(params, params.guide, params.grid, block, counts, bins)
         return MedianStats(-loss, float(block.weight.sum()), counts, bins)
 
     def assign(self, params, block):
         """Labels of a block's rows, and their loss."""
-        nowhere = np.empty((*params.center.shape, 0))
-        counts, bins = np.zeros(self.n_clusters), np.zeros((*params.center.shape, 1, 2))
+        nowhere = np.empty((*params.center.T.shape, 0))
+        counts, bins = np.zeros(self.n_clusters), np.zeros((*nowhere.shape[:2], 1, 2))
         return self._pass(params, params.center, nowhere, block, counts, bins)
 
     def _pass(self, params, guide, grid, block, counts, bins):
@@ -175,17 +175,18 @@ class KMediansModel(CenterModel):
         found = bracket.found
         # So close to each other, points are one: the mean of the cells there is exact where they are equal.
         center = np.where(found, bracket.mean, bracket.best)
-        center = np.where(bracket.cells > 0, center, params.center)
+        center = np.where(bracket.cells > 0, center, params.center.T)
         grid = np.where(found[..., None], params.grid, bracket.next_grid())
-        open_way = np.abs(center - params.center) + np.where(found, 0.0, bracket.width)
-        relative = np.divide(open_way, bracket.spread, where=bracket.spread > 0, out=np.where(open_way > 0, np.inf, 0.0))
+        way = np.abs(center - params.center.T) + np.where(found, 0.0, bracket.width)
+        relative = np.divide(way, bracket.spread, where=bracket.spread > 0, out=np.where(way > 0, np.inf, 0.0))
+        center = np.ascontiguousarray(center.T)
         return Medians(center, grid, params.guide if relative.mean() <= self.tol else center)
 
     def reseated(self, stats, params, image, empty, taken):
         """The image with centres at the rows `taken`; the medians they leave follow at the next step."""
         center, grid = image.center.copy(), image.grid.copy()
         for j, (_, x, *_) in zip(empty, taken):
-            center[j], grid[j] = x, x[:, None]
+            center[j], grid[:, j] = x, x[:, None]
         return Medians(center, grid, center)
 
     def settled(self, params, image, tol):

@@ -263,8 +263,8 @@ def medians(X, weight, guide, center, grid, labels, counts, bins):
         counts[k] += weight[i]
         total += share * np.nansum(np.abs(X[i] - center[k]))
         for j in np.flatnonzero(seen[i]) if grid.size else ():
-            b = np.searchsorted(grid[k, j], X[i, j], side="right")
-            bins[k, j, b] += share, share * (X[i, j] - grid[k, j, max(b - 1, 0)])
+            b = np.searchsorted(grid[j, k], X[i, j], side="right")
+            bins[j, k, b] += share, share * (X[i, j] - grid[j, k, max(b - 1, 0)])
     return total
 
 

@@ -10,11 +10,11 @@ __all__ = ["medians", "soft"]
 
 def medians(X, weight, guide, center, grid, labels, counts, bins):
     """As the compiled kernel."""
-    n_centers, d, n_points = grid.shape
+    d, n_centers, n_points = grid.shape
     guide = torch.as_tensor(guide, dtype=X.dtype, device=X.device)
     center, grid = put(center, X.device), put(grid, X.device)
-    first = torch.arange(d, device=X.device) * (n_points + 1)
-    found = center.new_zeros((n_centers * d * (n_points + 1), 2))
+    column = torch.arange(d, device=X.device)
+    found = center.new_zeros((d * n_centers * (n_points + 1), 2))
     count, loss = center.new_zeros(n_centers), center.new_zeros(())
     for at in _chunks(len(X), d * (2 * n_points + 8 + n_centers), X.device):
         seen = ~X[at].isnan()
@@ -25,10 +25,10 @@ def medians(X, weight, guide, center, grid, labels, counts, bins):
         loss += (share * (x - center[k]).abs()).sum()
         count.index_add_(0, k, weight[at].contiguous())
         if n_points:
-            points = grid[k]
+            points = grid[column, k[:, None]]
             b = (x[:, :, None] >= points).sum(dim=2)
             lower = points.gather(2, (b - 1).clamp(min=0)[:, :, None])[:, :, 0]
-            place = k[:, None] * (d * (n_points + 1)) + first + b
+            place = (column * n_centers + k[:, None]) * (n_points + 1) + b
             found.index_add_(0, place.ravel(), torch.stack([share, share * (x - lower)], dim=2).reshape(-1, 2))
     counts += count.cpu().numpy()
     if n_points:
