@@ -5,12 +5,13 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.metrics import pairwise_distances
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
-from tacit.cluster import KMedians, SoftKMeans
+from tacit.cluster import KMeans, KMedians, KMedoids, SoftKMeans
 from tacit.impute import GaussianImputer
 from tacit.mixture import (
     BayesianGaussianMixture,
@@ -52,16 +53,31 @@ ESTIMATORS = [
     MixtureOfExperts(2, gate="constant", random_state=0),
     MixtureOfExpertsClassifier(1),
     MixtureOfExpertsClassifier(2, random_state=0),
+    KMeans(),
+    KMeans(3, init="random", algorithm="elkan", n_init=2, random_state=0),
+    KMedoids(),
+    KMedoids(3, method="pam", init="lab", metric="cityblock", random_state=0),
+    KMedoids(2, metric="gower", method="alternate"),
+    KMedoids([2, 3, 4], metric="nan_euclidean", init="k-medoids++", random_state=0),
+    KMedoids(2, metric="precomputed"),
+    KMedoids(2, sampling=8, random_state=0),
     KMedians(),
     KMedians(2, random_state=0),
     SoftKMeans(),
     SoftKMeans(2, stiffness=0.5, random_state=0),
 ]
 
-EXPECTED_FAILURES = {}
+ROWS_FOR_PAIRS = "the check gives rows to an estimator of pairs"
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES)
+def expected_failures(estimator):
+    """Checks that cannot hold, with the reason."""
+    if get_tags(estimator).input_tags.pairwise:
+        return dict.fromkeys(("check_clustering", "check_estimators_nan_inf"), ROWS_FOR_PAIRS)
+    return {}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_sklearn_checks(estimator, check):
     check(estimator)
 
@@ -72,7 +88,9 @@ def test_pickle_clone_and_save(estimator, tmp_path):
         X = gaussian_rows()
         fitted = clone(estimator).fit(X, (X[:, 0] > X[:, 1]).astype(int))
     else:
-        X = with_holes(gaussian_rows())
+        tags = get_tags(estimator).input_tags
+        X = with_holes(gaussian_rows()) if tags.allow_nan else gaussian_rows()
+        X = pairwise_distances(X) if tags.pairwise else X
         fitted = clone(estimator).fit(X)
     path = tmp_path / "model.tacit"
     tacit.save(fitted, path)

@@ -4,7 +4,18 @@ from importlib import import_module as _import_module
 
 __version__ = "0.1.0"
 
-_SUBMODULES = ("classification", "cluster", "datasets", "engine", "families", "impute", "mixture", "plot", "source", "testing")
+_SUBMODULES = (
+    "classification",
+    "cluster",
+    "datasets",
+    "engine",
+    "families",
+    "impute",
+    "mixture",
+    "plot",
+    "source",
+    "testing",
+)
 _NAMES = {"load": "tacit.persistence", "save": "tacit.persistence"}
 
 __all__ = ["__version__", *_SUBMODULES, *_NAMES]

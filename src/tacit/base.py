@@ -119,7 +119,7 @@ class EMEstimator(BaseEstimator):
                 del self.feature_names_in_
             if getattr(source, "columns", None):
                 self.feature_names_in_ = np.array(source.columns, dtype=object)
-            source.n_classes = getattr(self, "n_components", None)
+            source.n_classes = self._n_classes
             if source.n_rows < 2:
                 raise ValueError(f"Found array with {source.n_rows} sample(s); at least 2 are needed.")
             if hasattr(source, "observed"):
@@ -135,6 +135,10 @@ class EMEstimator(BaseEstimator):
                 f"X has {source.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} "
                 "features as input."
             )
+
+    @property
+    def _n_classes(self):
+        return self.n_components
 
     def _check_labels(self, y, n_rows):
         return None

@@ -21,10 +21,17 @@ from .engine import Fit, Online, Trace
 from .families import Family, Prior
 from .schema import Column, Schema
 from .source import Block
+from .table import Table
 
 __all__ = ["load", "save"]
 
 FORMAT = 1
+
+CENTERS = (
+    "cluster_centers_", "labels_", "inertia_", "n_iter_", "converged_", "lower_bound_", "lower_bounds_", "fit_",
+    "n_features_in_", "feature_names_in_",
+)  # fmt: skip
+"""Fitted attributes of clusters around centres."""
 
 CLASSES = {
     "GaussianMixture": ("tacit.mixture", (
@@ -58,13 +65,13 @@ CLASSES = {
         "classes_", "coef_", "intercept_", "gate_coef_", "gate_intercept_", "weights_", "converged_", "n_iter_",
         "lower_bound_", "lower_bounds_", "fit_", "n_features_in_", "feature_names_in_",
     )),
-    "KMedians": ("tacit.cluster", (
-        "cluster_centers_", "labels_", "inertia_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_", "fit_",
+    "KMeans": ("tacit.cluster", CENTERS),
+    "KMedians": ("tacit.cluster", CENTERS),
+    "SoftKMeans": ("tacit.cluster", (*CENTERS, "stiffness_")),
+    "KMedoids": ("tacit.cluster", (
+        "medoid_indices_", "cluster_centers_", "labels_", "inertia_", "medoid_silhouette_", "n_clusters_", "silhouettes_",
+        "losses_", "n_iter_", "converged_", "metric_params_", "metric_note_", "sample_size_", "schema_", "_n_features_out",
         "n_features_in_", "feature_names_in_",
-    )),
-    "SoftKMeans": ("tacit.cluster", (
-        "cluster_centers_", "stiffness_", "labels_", "inertia_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_",
-        "fit_", "n_features_in_", "feature_names_in_",
     )),
     "MissingIndicator": ("sklearn.impute", (
         "features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed",
@@ -73,14 +80,15 @@ CLASSES = {
 """Classes a file may name, where they live, and the fitted attributes it may set."""
 
 
-PARTS = (Arrays, Family, Prior, Schema, Column)
+PARTS = (Arrays, Family, Prior, Schema, Column, Table)
 """Bases of what an estimator may be made of: records of arrays and things that hold settings only."""
 
 
 @cache
 def _parts():
     """Classes of this library that derive from `PARTS`, by name."""
-    import_module("tacit.mixture")
+    for package in ("cluster", "mixture"):
+        import_module(f"tacit.{package}")
     known: dict = {}
     waiting = list(PARTS)
     while waiting:
@@ -187,7 +195,7 @@ def _encode(value, arrays):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": repr(value)}
-    if isinstance(value, list):
+    if isinstance(value, (list, range)):
         return {"list": [_encode(v, arrays) for v in value]}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
@@ -210,6 +218,8 @@ def _decode_part(content, arrays):
 
 
 def _encode_estimator(estimator, name, arrays):
+    if hasattr(estimator, "_check_savable"):
+        estimator._check_savable()
     settings = {}
     for key, value in estimator.get_params(deep=False).items():
         try:

@@ -214,7 +214,58 @@ def soft_cases(world):
                 yield X, world.weight, world.origin, world.mean - world.origin, stiffness, *out, *sums
 
 
+def lloyd_cases(world):
+    """A first pass without bounds, and one that starts from the labels and sums of other centres."""
+    origin, weight, rows = world.origin.astype(world.dtype), world.weight, world.rows
+    starts, shape = np.array([0, world.n_classes]), (world.n_classes, world.d)
+    none = np.zeros(0, np.float32)
+    state = [
+        np.full(len(rows), -1, np.int32),
+        none,
+        none[:, None],
+        False,
+        np.zeros(shape[0]),
+        np.zeros(shape),
+        np.zeros(3),
+    ]
+    zero, anchor = np.zeros(world.n_classes, np.float32), world.rng.normal(size=shape)
+    for center in (world.rng.normal(size=shape), 1.5 * world.rng.normal(size=shape)):
+        center = center.astype(world.dtype)
+        yield world.X, rows, weight, origin, center, anchor, zero, zero, starts, *copy.deepcopy(state)
+        kernel("lloyd", "reference")(world.X, rows, weight, origin, center, anchor, zero, zero, starts, *state)
+
+
+def lloyd_cells_cases(world):
+    rows, shape = world.patterns.incomplete.rows, (world.n_classes, world.d)
+    center = (world.mean - world.origin).astype(world.dtype)
+    sums = np.full(shape[0], 0.5), np.full(shape, 0.5), np.full(shape, 0.5)
+    yield world.H, rows, world.weight, world.origin.astype(world.dtype), center, np.zeros(len(rows), np.int32), *sums
+
+
+def distances_cases(world):
+    for X in (world.X, world.H):
+        for power in (1, 2):
+            yield X, world.mean.astype(world.dtype), power, np.empty((N_ROWS, world.n_classes))
+
+
+def misfit_cases(world):
+    for X in (world.X, world.H):
+        for power in (1, 2):
+            labels = world.rng.integers(world.n_classes, size=N_ROWS)
+            yield X, world.weight, world.mean, labels, power, np.empty(N_ROWS)
+
+
+def column_sums_cases(world):
+    for X in (world.X, world.H):
+        yield X, world.weight, world.origin.astype(world.dtype), *np.full((3, world.d), 0.5)
+
+
 CASES = {
+    "lloyd": lloyd_cases,
+    "lloyd_cells": lloyd_cells_cases,
+    "distances": distances_cases,
+    "misfit": misfit_cases,
+    "column_sums": column_sums_cases,
     "medians": medians_cases,
     "soft": soft_cases,
     "linear": linear_cases,

@@ -1,5 +1,7 @@
 """Kernels on tensors against the reference: every name, every mode, with holes, labels and weights."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from tacit.kernels import EXPECT, KERNELS, MOMENTS, SCORE, backend, kernel
 from tacit.source import Block, Patterns
 
 from ..zoo import N_LEVELS, category_rows, count_rows, gaussian_rows, with_holes
+from .test_kernels import CASES, agree, make_world
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -209,6 +212,29 @@ def test_normalise(n_classes, device):
     np.testing.assert_allclose(loglik, expected, rtol=1e-12)
     np.testing.assert_allclose(rows.cpu().numpy(), joint, rtol=1e-10, atol=1e-14)
     np.testing.assert_allclose(found.cpu().numpy(), evidence, rtol=1e-12)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("dtype", "d", "n_centers"), [("float64", 3, 5), ("float32", 8, 2), ("float32", 50, 70)])
+@pytest.mark.parametrize("name", ["lloyd", "lloyd_cells", "distances", "misfit", "column_sums"])
+def test_clusters(name, dtype, d, n_centers, device):
+    """Cells, row weights and labels are tensors; what is small comes and goes as arrays."""
+    for arguments in CASES[name](make_world(dtype, d, n_centers)):
+        copies = copy.deepcopy(arguments)
+        on_device = {0, {"lloyd": 2, "lloyd_cells": 2}.get(name, 1 if name != "distances" else 0)}
+        on_device |= {"lloyd": {9}, "lloyd_cells": {5}}.get(name, set())
+        given = [
+            torch.as_tensor(value, device=device) if place in on_device else value
+            for place, value in enumerate(copy.deepcopy(arguments))
+        ]
+        found, expected = kernel(name, "torch")(*given), kernel(name, "reference")(*copies)
+        rtol = 1e-10 if dtype == "float64" else 5e-5
+        agree(0.0 if found is None else found, 0.0 if expected is None else expected, rtol, name)
+        for place, (value, other) in enumerate(zip(given, copies)):
+            if isinstance(other, np.ndarray):
+                agree(
+                    np.asarray(value.cpu() if place in on_device else value), other, rtol, f"argument {place} of {name}"
+                )
 
 
 def test_small_chunks_change_nothing(monkeypatch):

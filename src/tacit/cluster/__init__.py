@@ -4,6 +4,15 @@ from .centers import KMeansModel
 from .kmeans import KMeans
 from .kmedians import KMedians
 from .medians import KMediansModel
+from .medoids import KMedoids
 from .soft import SoftKMeans, SoftKMeansModel
 
-__all__ = ["KMeans", "KMeansModel", "KMedians", "KMediansModel", "SoftKMeans", "SoftKMeansModel"]
+__all__ = [
+    "KMeans",
+    "KMeansModel",
+    "KMedians",
+    "KMediansModel",
+    "KMedoids",
+    "SoftKMeans",
+    "SoftKMeansModel",
+]

@@ -2,7 +2,6 @@
 
 import numbers
 import warnings
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -13,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Arrays, record
 from ..base import EMEstimator, like
-from ..checks import check_choice, check_number, check_weight
+from ..checks import check_choice, check_number
 from ..kernels import backend, host, kernel
-from ..source import ArraySource, is_streamed
 from .seeds import oversampled, plus_plus, random_rows, sample_rows
 
 __all__ = ["CenterEstimator"]
@@ -33,10 +31,11 @@ class Spread(Arrays):
 
 
 def _spread(origin, block):
-    x, weight = host(block.X) - origin, host(block.weight)
-    seen = ~np.isnan(x)
-    x = np.where(seen, x, 0.0)
-    return Spread(weight @ seen, weight @ x, weight @ (x * x))
+    sums = Spread(*np.zeros((3, len(origin))))
+    kernel("column_sums", backend(block.X))(
+        block.X, block.weight, origin.astype(block.dtype), sums.weight, sums.total, sums.square
+    )
+    return sums
 
 
 class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EMEstimator):
@@ -46,15 +45,14 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     `callback`, and defines ``_model()`` and `_power`, of the distance: Σ_j |x_j − c_j|^power.
     """
 
-    accelerate = None
+    accelerate: str | None = None
     convergence = "relative"
     warm_start = False
     verbose_interval = 1
     _power = 2
 
     @property
-    def n_components(self):
-        """The number of clusters, by the name it has in other models."""
+    def _n_classes(self):
         return self.n_clusters
 
     @property
@@ -102,10 +100,13 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         self._check_settings()
         source = self._open(X, sample_weight, reset=True)
         self._check_enough(source)
-        with warnings.catch_warnings():
-            # Lloyd's algorithm ends by itself; where it is stopped before, `fit_.reason` says so.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            self._learn(source, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
+        try:
+            with warnings.catch_warnings():
+                # As in scikit-learn; where a fit is stopped before it ends by itself, `fit_.reason` says so.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                self._learn(source, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
+        finally:
+            self.__dict__.pop("_source", None)
         self._label(source)
         return self
 
@@ -169,8 +170,8 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             center = self._given
             if center is None:
                 state = check_random_state(int(rng.integers(2**31)))
-                rows = sample.X if is_streamed(self._source) else self._source.X
-                center = self._check_centers(self.init(host(rows), self.n_clusters, random_state=state), self._source)
+                rows = host(getattr(self._source, "X", sample.X))
+                center = self._check_centers(self.init(rows, self.n_clusters, random_state=state), self._source)
         elif self.init == "k-means||":
             center = oversampled(self._source, self.n_clusters, rng, power=self._power)
         else:
@@ -183,11 +184,14 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     def _publish(self, params, dtype):
         self.cluster_centers_ = params.center.astype(dtype)
-        self.__dict__.pop("_source", None)
 
     def _params(self):
         center = self.cluster_centers_.astype(np.float64)
         return self._model().at(center, center.mean(axis=0))
+
+    def _searcher(self):
+        """The model for a single pass."""
+        return self._model()
 
     def _label(self, source):
         """Set the labels and the loss at the centres that were found."""
@@ -230,7 +234,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        model, params = self._model(), self._params()
+        model, params = self._searcher(), self._params()
         return self._apply(X, lambda block: model.assign(params, block)[0].astype(np.int32), out, ["cluster"])
 
     def transform(self, X, out=None):
@@ -271,6 +275,6 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         float
         """
         check_is_fitted(self)
-        model, params = self._model(), self._params()
+        model, params = self._searcher(), self._params()
         source = self._open(X, sample_weight)
         return -float(sum(loss for _, loss in source.map(partial(model.assign, params))))

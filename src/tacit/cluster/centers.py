@@ -18,6 +18,7 @@ from .model import CenterModel
 __all__ = ["CenterStats", "Centers", "KMeansModel", "MeansModel"]
 
 GROUP = 100  # centres that share a lower bound
+STRETCH = 512  # centres compared with all others at once
 STATE = "nearest centres"
 
 
@@ -35,21 +36,21 @@ class Centers(Arrays):
 
     @cached_property
     def near(self):
-        """Half the distance of every centre to the nearest other one."""
-        c = self.about_origin
-        if len(c) == 1:
-            return np.full(1, np.inf)
-        square = (c**2).sum(axis=1)
-        apart = square[:, None] - 2.0 * c @ c.T + square
-        np.fill_diagonal(apart, np.inf)
-        # Less what rounding may have added.
-        return 0.5 * np.sqrt(np.maximum(apart.min(axis=1) - 1e-14 * square.max(), 0.0))
+        """Half the distance of every centre to the nearest other one, less what rounding may have added."""
+        c, square = self.about_origin, (self.about_origin**2).sum(axis=1)
+        near = np.full(len(c), np.inf)
+        for start in range(0, len(c), STRETCH):
+            rows = np.arange(start, min(start + STRETCH, len(c)))
+            apart = square[rows, None] - 2.0 * c[rows] @ c.T + square
+            apart[np.arange(len(rows)), rows] = np.inf
+            near[rows] = apart.min(axis=1)
+        return 0.5 * np.sqrt(np.maximum(near - 1e-14 * square.max(), 0.0))
 
     @cached_property
     def groups(self):
-        """Numbers of the centres in groups of neighbours, about a hundred in each."""
-        c = self.about_origin - self.about_origin.mean(axis=0)
-        return _halve(c, np.arange(len(c)), max(len(c) // GROUP, 1))
+        """Numbers of the centres in groups of neighbours, about a hundred in each; bounds must not outgrow the rows."""
+        n_groups = min(len(self.center) // GROUP, self.center.shape[1])
+        return _halve(self.about_origin, np.arange(len(self.center)), max(n_groups, 1))
 
 
 def _halve(points, order, n_parts):
@@ -161,7 +162,8 @@ class KMeansModel(MeansModel):
     def settled(self, params, image, tol):
         """Whether the centres moved by no more than `tol` in all, in squares."""
         moved = float(((image.center - params.center) ** 2).sum())
-        if moved == 0.0:
+        # Sums made anew differ in their last digits even where no row moved.
+        if moved <= 1e-26 * (params.about_origin**2).sum() + 1e-30 * (params.center**2).sum():
             return "no row changed its cluster"
         return f"the centres moved by {moved:.3g}, within tol={tol:.3g}" if moved <= tol else None
 
@@ -175,7 +177,14 @@ class KMeansModel(MeansModel):
         if len(holes):
             missing = integers(len(holes), -1, block.X)
             loss += kernel("lloyd_cells", backend(block.X))(
-                block.X, holes, block.weight, *_cast(block, params.origin, params.about_origin), missing, counts, cells, sums
+                block.X,
+                holes,
+                block.weight,
+                *_cast(block, params.origin, params.about_origin),
+                missing,
+                counts,
+                cells,
+                sums,
             )
             whole = integers(len(block), -1, block.X)
             whole[complete], whole[holes] = labels, missing
@@ -186,11 +195,13 @@ class KMeansModel(MeansModel):
         """The pass over complete rows, with the help of what the block remembers."""
         memory = self._recall(params, block, len(rows))
         center = params.about_origin[memory.order]
-        shift = np.sqrt(((center - memory.center) ** 2).sum(axis=1)) * (1.0 + 1e-6)
+        shift = near = np.zeros(len(center), np.float32)
+        if memory.bounded:
+            shift = (np.sqrt(((center - memory.center) ** 2).sum(axis=1)) * (1.0 + 1e-6)).astype(np.float32)
+            near = (params.near[memory.order] * (1.0 - 1e-6)).astype(np.float32)
         kernel("lloyd", backend(block.X))(
-            block.X, rows, block.weight, *_cast(block, params.origin, center), memory.anchor, shift.astype(np.float32),
-            (params.near[memory.order] * (1.0 - 1e-6)).astype(np.float32), memory.starts, memory.labels, memory.upper,
-            memory.lower, memory.bounded, memory.counts, memory.sums, memory.totals,
+            block.X, rows, block.weight, *_cast(block, params.origin, center), memory.anchor, shift, near, memory.starts,
+            memory.labels, memory.upper, memory.lower, memory.bounded, memory.counts, memory.sums, memory.totals,
         )  # fmt: skip
         memory.center = center
         step = center - memory.anchor

@@ -2,8 +2,6 @@
 
 import warnings
 
-import numpy as np
-
 from ..checks import check_choice
 from ..engine import Fit, Trace
 from .base import CenterEstimator
@@ -43,8 +41,9 @@ class KMeans(CenterEstimator):
     copy_x : bool, default=True
         Ignored, for compatibility: X is never changed.
     algorithm : {"auto", "lloyd", "hamerly", "yinyang", "elkan"}, default="auto"
-        How distances are saved; all give the same result. ``lloyd`` saves none; the others keep a lower bound per row, per row and
-        group of centres, or per row and centre. ``auto`` keeps one per hundred centres, and none while they do not help.
+        How distances are saved; all give the same result. ``lloyd`` saves none; the others keep a lower bound per row, per
+        row and group of centres, or per row and centre. ``auto`` keeps one per hundred centres, and none while they do not
+        help.
     n_jobs : int, optional
         Threads; default all cores. Results do not depend on it.
     callback : callable, optional
@@ -122,6 +121,9 @@ class KMeans(CenterEstimator):
     def _model(self):
         return KMeansModel(self.n_clusters, "lloyd" if self.n_clusters == 1 else self.algorithm)
 
+    def _searcher(self):
+        return KMeansModel(self.n_clusters, "lloyd")  # bounds pay only from the second pass on
+
     def partial_fit(self, X, y=None, sample_weight=None):
         """Move the centres by one more batch of rows, as mini-batch k-means does: a centre is the mean of all rows it ever got.
 
@@ -144,8 +146,8 @@ class KMeans(CenterEstimator):
             self._check_enough(source)
             self._prepare(source)
             rng = self._rng()
-            params = self._start(model, source.sample(self._sample_rows(), rng), rng)
-            before = None
+            params, before = self._start(model, source.sample(self._sample_rows(), rng), rng), None
+            del self._source
         else:
             params, before = self.fit_.params, self.fit_.stats
         stats = source.sum(lambda block: model.e_step(params, block))

@@ -9,9 +9,9 @@ __all__ = ["KMedians"]
 class KMedians(CenterEstimator):
     """K-medians clustering of rows that may have missing cells.
 
-    Minimises the sum of absolute differences between the cells of rows and of their centres, instead of squares: a cell that is far
-    off pulls no harder than any other. Where half of the weight of a column lies on either side of a gap, the centre is the lower
-    end of it.
+    Minimises the sum of absolute differences between the cells of rows and of their centres, instead of squares: a cell that is
+    far off pulls no harder than any other. Where half of the weight of a column lies on either side of a gap, the centre is the
+    lower end of it.
 
     A row with missing cells is as far from a centre as its observed cells say, times the number of columns over theirs. A centre
     is the weighted median of the observed cells of its rows, weighted by the same factor, so that the loss never increases.
@@ -21,8 +21,8 @@ class KMedians(CenterEstimator):
     n_clusters : int, default=8
         Number of clusters.
     init : {"k-means++", "k-means||", "random"}, array of shape (n_clusters, n_features) or callable, default="k-means++"
-        Where centres start: rows far apart in L1 (greedily, among a sample of rows), rows far apart by a few passes over all rows,
-        random rows, these points, or ``init(X, n_clusters, random_state)``.
+        Where centres start: rows far apart in L1 (greedily, among a sample of rows), rows far apart by a few passes over all
+        rows, random rows, these points, or ``init(X, n_clusters, random_state)``.
     n_init : int or "auto", default="auto"
         Number of starts, of which the best is kept; ``auto`` is 1 where starts lie far apart, else 10.
     max_iter : int, default=300

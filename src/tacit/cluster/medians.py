@@ -2,10 +2,10 @@
 
 E-step: k = argmin_k Σ_j |x_ij − c_kj|        M-step: c_kj = weighted median of its cells
 
-A median is no sum over rows, but where it lies is. Per centre and column the loss is convex, with corners at the cells. Every centre
-and column has a grid of points, the centre among them; the weight of the cells between neighbouring points, and their sum, tell
-the loss at all of them and between which two the median lies. The M-step moves to the better of these two, so that the loss never
-increases, and draws the next grid between and around them. After a few passes a single value is left, which is their mean.
+A median is no sum over rows, but what tells where it lies is. Per centre and column the loss is convex, with corners at the cells.
+Every centre and column has a grid of points, the centre among them; the weight of the cells between neighbouring points, and
+their sum, tell the loss at all of them and between which two the median lies. The M-step moves to the better of these two, so that
+the loss never increases, and draws the next grid between and around them. After a few passes a single value is left: the mean.
 """
 
 import numpy as np
@@ -72,7 +72,9 @@ class Bracket:
         # Half of the weight lies beyond the median: it is no farther than their sum over that half.
         first, last = grid[..., :1], grid[..., -1:]
         slack = (1.0 + 1e-9) / half[..., None]
-        self.points = np.concatenate([first + self.sums[..., :1] * slack, grid, last + self.sums[..., -1:] * slack], axis=-1)
+        self.points = np.concatenate(
+            [first + self.sums[..., :1] * slack, grid, last + self.sums[..., -1:] * slack], axis=-1
+        )
         place = self._place(half)
         self.low, self.high = _at(self.points, place), _at(self.points, place + 1)
         self.width = self.high - self.low

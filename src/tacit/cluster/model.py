@@ -1,6 +1,6 @@
 """`CenterModel`: what models of clusters around centres share.
 
-    Σ_i w_i s_i Σ_{j observed} |x_ij − c_kj|^power,    s_i = columns / observed cells of the row
+Σ_i w_i s_i Σ_{j observed} |x_ij − c_kj|^power,    s_i = columns / observed cells of the row
 """
 
 from functools import partial
@@ -65,11 +65,12 @@ class CenterModel:
         if not len(empty):
             return image
         worst = [row for rows in source.map(partial(self._worst, params, len(empty))) for row in rows]
-        counts, taken = stats.counts.copy(), []
+        counts, taken = stats.counts.copy(), list[tuple]()
         for _, *row in sorted(worst, key=lambda row: -row[0]):
             k, x, weight, _ = row
             # The last row of a cluster must not leave it, and equal rows need one centre.
-            if len(taken) == len(empty) or counts[k] <= weight * (1.0 + 1e-9) or any((x == y).all() for _, y, *_ in taken):
+            equal = any((x == y).all() for _, y, *_ in taken)
+            if len(taken) == len(empty) or counts[k] <= weight * (1.0 + 1e-9) or equal:
                 continue
             taken.append(row)
             counts[k] -= weight
@@ -80,16 +81,14 @@ class CenterModel:
         raise NotImplementedError
 
     def _worst(self, params, n, block):
-        """The n rows of a block that add most to the loss, each with its cluster, cells, weight and weight per cell."""
-        X, weight = host(block.X), host(block.weight)
+        """The rows of a block that add most to the loss, each with its cluster, cells, weight and weight per cell."""
         labels, _ = self.assign(params, block)
+        loss = np.empty(len(block))
+        kernel("misfit", backend(block.X))(block.X, block.weight, params.center, labels, self.power, loss)
+        rows = np.argsort(-loss, kind="stable")[: 2 * n]
+        rows = rows[loss[rows] > 0]
+        X, weight = host(block.X[rows]).astype(np.float64), host(block.weight[rows])
         observed = ~np.isnan(X)
-        share = weight * X.shape[1] / np.maximum(observed.sum(axis=1), 1)
-        filled = np.where(observed, X, params.center[labels])
-        loss = share * (np.abs(filled - params.center[labels]) ** self.power).sum(axis=1)
-        order = np.argsort(-loss, kind="stable")[: 2 * n]
-        return [
-            (loss[i], labels[i], filled[i].astype(np.float64), weight[i], share[i] * observed[i])
-            for i in order
-            if loss[i] > 0
-        ]
+        share = observed * (weight * X.shape[1] / np.maximum(observed.sum(axis=1), 1))[:, None]
+        X = np.where(observed, X, params.center[labels[rows]])
+        return list(zip(loss[rows], labels[rows], X, weight, share))

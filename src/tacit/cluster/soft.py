@@ -89,8 +89,8 @@ class SoftKMeans(CenterEstimator):
     max_iter : int, default=300
         Passes at most.
     tol : float, default=1e-4
-        The fit ends when a pass improves the objective per unit of weight by less than this share of 1/β, and of the columns' mean
-        variance. With a large β that is when no row changes its cluster.
+        The fit ends when a pass improves the objective per unit of weight by less than this share of 1/β, and of the columns'
+        mean variance. With a large β that is when no row changes its cluster.
     verbose : int, default=0
         Print progress.
     random_state : int, RandomState instance or None, default=None
@@ -121,7 +121,8 @@ class SoftKMeans(CenterEstimator):
 
     References
     ----------
-    MacKay (2003), Information Theory, Inference, and Learning Algorithms, chapters 20 and 22. Rose (1998), Deterministic annealing.
+    MacKay (2003), Information Theory, Inference, and Learning Algorithms, chapters 20 and 22. Rose (1998), Deterministic
+    annealing for clustering, compression, classification, regression, and related optimization problems.
 
     Examples
     --------
@@ -133,7 +134,7 @@ class SoftKMeans(CenterEstimator):
     [[0.5, 0.5], [0.17, 0.83]]
     """
 
-    accelerate = "auto"
+    accelerate: str | None = "auto"
 
     def __init__(
         self,

@@ -11,7 +11,20 @@ from importlib import import_module
 
 import numpy as np
 
-__all__ = ["EXPECT", "KERNELS", "MOMENTS", "SCORE", "backend", "cast", "empty", "flipped", "host", "integers", "kernel", "renamed"]
+__all__ = [
+    "EXPECT",
+    "KERNELS",
+    "MOMENTS",
+    "SCORE",
+    "backend",
+    "cast",
+    "empty",
+    "flipped",
+    "host",
+    "integers",
+    "kernel",
+    "renamed",
+]
 
 KERNELS = {
     "normalise": "mixture",
@@ -34,7 +47,9 @@ KERNELS = {
     "student_conditional": "student",
     "lloyd": "lloyd",
     "lloyd_cells": "lloyd",
-    "distances": "lloyd",
+    "distances": "distances",
+    "misfit": "distances",
+    "column_sums": "distances",
     "medians": "medians",
     "soft": "soft",
 }

@@ -3,8 +3,8 @@
     z_i = argmin_k Σ_j |x_ij − c_kj|
 
 Every centre and column has a grid of points. Per bin between neighbouring points, the weight of its cells and their sum tell the
-loss at every point of the grid, and both are sums over rows. Tiles are laid out (column, row), so that distances vectorise, and cells
-are entered column by column: the grids of one column lie side by side, and few are in use at a time.
+loss at every point of the grid, and both are sums over rows. Tiles are laid out (column, row), so that distances vectorise, and
+cells are entered column by column: the grids of one column lie side by side, and few are in use at a time.
 """
 
 import math

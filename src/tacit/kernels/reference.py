@@ -254,6 +254,19 @@ def distances(X, center, power, out):
     out[:] = np.nansum(np.abs(X[:, None] - center) ** power, axis=2) * scale[:, None]
 
 
+def misfit(X, weight, center, labels, power, out):
+    seen = ~np.isnan(X)
+    apart = np.nansum(np.abs(X.astype(np.float64) - center[labels]) ** power, axis=1)
+    out[:] = weight * apart * X.shape[1] / np.maximum(seen.sum(axis=1), 1)
+
+
+def column_sums(X, weight, origin, count, total, square):
+    x = X.astype(np.float64) - origin
+    count += weight @ ~np.isnan(x)
+    total += np.nansum(weight[:, None] * x, axis=0)
+    square += np.nansum(weight[:, None] * x**2, axis=0)
+
+
 def medians(X, weight, guide, center, grid, labels, counts, bins):
     X, total = X.astype(np.float64), 0.0
     seen = ~np.isnan(X)

@@ -48,13 +48,14 @@ def soft(X, weight, origin, center, stiffness, resp, evidence, counts, cells, su
     """
     n_rows, d = X.shape
     n_centers = len(center)
-    tile, seen, product = np.empty(d * TILE), np.empty(d * TILE), np.empty(n_centers * TILE)
+    cell_space, mask_space, joint_space = np.empty(d * TILE), np.empty(d * TILE), np.empty(n_centers * TILE)
     scale, nearest, log_sum = np.empty(TILE), np.empty(TILE), np.empty(TILE)
     zero, unknown = np.zeros(n_centers), np.full(TILE, -1)
     total = 0.0
     for a in range(0, n_rows, TILE):
         n = min(TILE, n_rows - a)
-        x, mask, joint = tile[: d * n].reshape(d, n), seen[: d * n].reshape(d, n), product[: n_centers * n].reshape(-1, n)
+        x, mask = cell_space[: d * n].reshape(d, n), mask_space[: d * n].reshape(d, n)
+        joint = joint_space[: n_centers * n].reshape(n_centers, n)
         holes = _turn(X, a, n, origin, x, mask, scale)
         joint[:] = 0.0
         for k in range(n_centers):
@@ -76,7 +77,7 @@ def soft(X, weight, origin, center, stiffness, resp, evidence, counts, cells, su
 
 @jit
 def _turn(X, a, n, origin, x, mask, scale):
-    """Rows about the origin as columns with 0 in missing cells, which the mask tells, and their scales; whether any is missing."""
+    """Rows about the origin as columns, 0 in missing cells, which the mask tells, and their scales; whether any is missing."""
     d, holes = X.shape[1], False
     for r in range(n):
         observed = 0.0
@@ -117,7 +118,7 @@ def _add_observed(x, mask, center, out):
 
 @jit
 def _exponents(joint, scale, stiffness, nearest):
-    """Turn squared distances over observed cells into −β times what they exceed the least by: that of the nearest is 0 for any β."""
+    """Turn squared distances over observed cells into −β times what they exceed the least by: 0 for the nearest, whatever β."""
     n_centers, n = joint.shape
     nearest[:] = np.inf
     for k in range(n_centers):

@@ -16,10 +16,11 @@ from .layout import unpack_strips
 from .torch_cells import features, log_choose, log_rising, rising_slope, row_sums
 from .torch_conditional import complete, conditional, draw, student_conditional
 from .torch_kin import medians, soft
-from .torch_lloyd import distances, lloyd, lloyd_cells
+from .torch_lloyd import column_sums, distances, lloyd, lloyd_cells, misfit
 from .torch_pass import Pass, Tails, budget, fused, put, soften
 
 __all__ = [
+    "column_sums",
     "complete",
     "conditional",
     "diag",
@@ -35,6 +36,7 @@ __all__ = [
     "log_factorial",
     "log_rising",
     "medians",
+    "misfit",
     "normalise",
     "rising_slope",
     "row_sums",

@@ -11,7 +11,7 @@ import torch
 
 from .torch_pass import budget, fused, kept
 
-__all__ = ["distances", "lloyd", "lloyd_cells"]
+__all__ = ["column_sums", "distances", "lloyd", "lloyd_cells", "misfit"]
 
 
 def lloyd(
@@ -42,10 +42,16 @@ def _chunks(n_rows, width, device):
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
+def _fused(x):
+    return fused("triton_lloyd") if x.is_cuda else None
+
+
 def _nearest(x, origin, center):
     """Nearest centre of every row, int32."""
-    if x.is_cuda and fused() is not None and fused().can_search(x, center):
-        return fused().nearest(x, origin, center)
+    quick = _fused(x)
+    found = quick.nearest(x, origin, center) if quick is not None and quick.can_search(x, center) else None
+    if found is not None:
+        return found
     half = 0.5 * (center.double() ** 2).sum(dim=1).to(x.dtype)
     found = torch.empty(len(x), dtype=torch.int32, device=x.device)
     for at in _chunks(len(x), len(center) + x.shape[1], x.device):
@@ -55,8 +61,9 @@ def _nearest(x, origin, center):
 
 def _cluster_sums(x, weight, labels, origin, anchor):
     """Σ w, Σ w (x − anchor) and Σ w ‖x − anchor‖² by centre, the last over all centres."""
-    if x.is_cuda and fused() is not None:
-        count, total, square = fused().cluster_sums(x, weight, labels, origin, anchor)
+    quick = _fused(x)
+    if quick is not None:
+        count, total, square = quick.cluster_sums(x, weight, labels, origin, anchor)
     else:
         count, total = anchor.new_zeros(len(anchor)), torch.zeros_like(anchor)
         square = anchor.new_zeros(())
@@ -85,13 +92,12 @@ def lloyd_cells(X, rows, weight, origin, center, labels, counts, cells, sums):
         share = mass[at] * d / seen.sum(dim=1).clamp(min=1.0)
         step = (x.double() - center[k]) * seen
         loss += (share * (step**2).sum(dim=1)).sum()
-        parts = torch.cat([mass[at][:, None], share[:, None] * seen, share[:, None] * x], dim=1)
-        found.index_add_(0, k, parts)
+        found.index_add_(0, k, torch.cat([mass[at][:, None], share[:, None] * seen, share[:, None] * x], dim=1))
         labels[at] = k.int()
-    found = found.cpu().numpy()
-    counts += found[:, 0]
-    cells += found[:, 1 : d + 1]
-    sums += found[:, d + 1 :]
+    parts = found.cpu().numpy()
+    counts += parts[:, 0]
+    cells += parts[:, 1 : d + 1]
+    sums += parts[:, d + 1 :]
     return float(loss)
 
 
@@ -101,6 +107,27 @@ def distances(X, center, power, out):
     d = X.shape[1]
     for at in _chunks(len(X), 2 * len(center) * d, X.device):
         step = (X[at][:, None, :] - center).abs()
-        scale = d / (~X[at].isnan()).sum(dim=1).clamp(min=1)
+        scale = d / (~X[at].isnan()).double().sum(dim=1).clamp(min=1.0)
         value = (step if power == 1 else step**2).double().nansum(dim=2) * scale[:, None]
         out[at] = value if isinstance(out, torch.Tensor) else value.cpu().numpy()
+
+
+def misfit(X, weight, center, labels, power, out):
+    """As the compiled kernel."""
+    center = torch.as_tensor(center, dtype=torch.float64, device=X.device)
+    labels = torch.as_tensor(labels, device=X.device).long()
+    for at in _chunks(len(X), 3 * X.shape[1], X.device):
+        x = X[at].double()
+        scale = x.shape[1] / (~x.isnan()).double().sum(dim=1).clamp(min=1.0)
+        out[at] = (weight[at] * scale * ((x - center[labels[at]]).abs() ** power).nansum(dim=1)).cpu().numpy()
+
+
+def column_sums(X, weight, origin, count, total, square):
+    """As the compiled kernel."""
+    origin = torch.as_tensor(origin, dtype=X.dtype, device=X.device)
+    for at in _chunks(len(X), 4 * X.shape[1], X.device):
+        x = X[at] - origin
+        seen = (~x.isnan()).double()
+        x = x.nan_to_num().double()
+        for sums, values in ((count, seen), (total, x), (square, x * x)):
+            sums += (weight[at] @ values).cpu().numpy()

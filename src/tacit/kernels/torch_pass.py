@@ -4,6 +4,7 @@ r_ik = w_i π_k p(x_i|k) / Σ_j π_j p(x_i|j)
 """
 
 import weakref
+from importlib import import_module
 
 import numpy as np
 import torch
@@ -57,13 +58,12 @@ def soften(joint, log_weight, weight, labels):
     return top + total.log()
 
 
-def fused():
-    """The Triton kernels, or None where Triton is not installed."""
+def fused(name="triton"):
+    """A module of Triton kernels, or None where Triton is not installed."""
     try:
-        from . import triton
+        return import_module(f".{name}", __package__)
     except ImportError:
         return None
-    return triton
 
 
 class Pass:
