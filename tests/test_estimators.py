@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
-from tacit.cluster import ColumnScaler, KMeans, KMedoids
+from tacit.cluster import ColumnScaler, KMeans, KMedians, KMedoids, SoftKMeans
 from tacit.impute import GaussianImputer
 from tacit.mixture import (
     BayesianGaussianMixture,
@@ -65,6 +65,10 @@ ESTIMATORS = [
     ColumnScaler("range"),
     ColumnScaler("mad"),
     ColumnScaler("whiten"),
+    KMedians(),
+    KMedians(2, random_state=0),
+    SoftKMeans(),
+    SoftKMeans(2, stiffness=0.5, random_state=0),
 ]
 
 ROWS_FOR_PAIRS = "the check gives rows to an estimator of pairs"

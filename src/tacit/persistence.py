@@ -27,6 +27,12 @@ __all__ = ["load", "save"]
 
 FORMAT = 1
 
+CENTERS = (
+    "cluster_centers_", "labels_", "inertia_", "n_iter_", "converged_", "lower_bound_", "lower_bounds_", "fit_",
+    "n_features_in_", "feature_names_in_",
+)  # fmt: skip
+"""Fitted attributes of clusters around centres."""
+
 CLASSES = {
     "GaussianMixture": ("tacit.mixture", (
         "weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_", "converged_", "n_iter_",
@@ -59,10 +65,9 @@ CLASSES = {
         "classes_", "coef_", "intercept_", "gate_coef_", "gate_intercept_", "weights_", "converged_", "n_iter_",
         "lower_bound_", "lower_bounds_", "fit_", "n_features_in_", "feature_names_in_",
     )),
-    "KMeans": ("tacit.cluster", (
-        "cluster_centers_", "labels_", "inertia_", "n_iter_", "converged_", "lower_bound_", "lower_bounds_", "fit_",
-        "n_features_in_", "feature_names_in_",
-    )),
+    "KMeans": ("tacit.cluster", CENTERS),
+    "KMedians": ("tacit.cluster", CENTERS),
+    "SoftKMeans": ("tacit.cluster", (*CENTERS, "stiffness_")),
     "KMedoids": ("tacit.cluster", (
         "medoid_indices_", "cluster_centers_", "labels_", "inertia_", "medoid_silhouette_", "n_clusters_", "silhouettes_",
         "losses_", "n_iter_", "converged_", "metric_params_", "metric_note_", "sample_size_", "schema_", "_n_features_out",

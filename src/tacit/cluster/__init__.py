@@ -3,9 +3,12 @@
 from .centers import KMeansModel
 from .curve import k_curve
 from .kmeans import KMeans
+from .kmedians import KMedians
+from .medians import KMediansModel
 from .medoids import KMedoids
 from .report import ClusterReport, cluster_report
 from .scaling import ColumnScaler
+from .soft import SoftKMeans, SoftKMeansModel
 from .spectral import SpectralClustering, spectral_clustering
 
 __all__ = [
@@ -13,7 +16,11 @@ __all__ = [
     "ColumnScaler",
     "KMeans",
     "KMeansModel",
+    "KMedians",
+    "KMediansModel",
     "KMedoids",
+    "SoftKMeans",
+    "SoftKMeansModel",
     "SpectralClustering",
     "cluster_report",
     "k_curve",
