@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
-from tacit.cluster import ColumnScaler, KMeans, KMedians, KMedoids, SoftKMeans
+from tacit.cluster import ColumnScaler, KMeans, KMedians, KMedoids, SoftKMeans, SpectralClustering
 from tacit.impute import GaussianImputer
 from tacit.mixture import (
     BayesianGaussianMixture,
@@ -69,6 +69,10 @@ ESTIMATORS = [
     KMedians(2, random_state=0),
     SoftKMeans(),
     SoftKMeans(2, stiffness=0.5, random_state=0),
+    SpectralClustering(),
+    SpectralClustering(3, affinity="nearest_neighbors", laplacian="symmetric", n_neighbors=5, random_state=0),
+    SpectralClustering(3, affinity="mutual_nearest_neighbors", gamma="local", edge_weights="gaussian", random_state=0),
+    SpectralClustering("auto", gamma="scale", laplacian="unnormalised", assign_labels="cluster_qr", random_state=0),
 ]
 
 ROWS_FOR_PAIRS = "the check gives rows to an estimator of pairs"
@@ -95,6 +99,8 @@ def test_pickle_clone_and_save(estimator, tmp_path):
         tags = get_tags(estimator).input_tags
         X = with_holes(gaussian_rows()) if tags.allow_nan else gaussian_rows()
         X = pairwise_distances(X) if tags.pairwise else X
+        X = gaussian_rows()
+        X = with_holes(X) if get_tags(estimator).input_tags.allow_nan else X
         fitted = clone(estimator).fit(X)
     path = tmp_path / "model.tacit"
     tacit.save(fitted, path)

@@ -1,5 +1,6 @@
 """Clusters without a distribution: rows near a centre, a medoid, or each other in a graph."""
 
+from .assign import cluster_qr, discretize
 from .centers import KMeansModel
 from .curve import k_curve
 from .kmeans import KMeans
@@ -22,7 +23,9 @@ __all__ = [
     "SoftKMeans",
     "SoftKMeansModel",
     "SpectralClustering",
+    "cluster_qr",
     "cluster_report",
+    "discretize",
     "k_curve",
     "spectral_clustering",
 ]

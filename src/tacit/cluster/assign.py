@@ -1,28 +1,39 @@
 """From eigenvectors to labels: the partition matrix nearest to the embedding, up to a rotation."""
 
 import warnings
+from contextlib import nullcontext
+from functools import cache
 
 import numpy as np
 from scipy.linalg import LinAlgError, qr, svd
 from sklearn.cluster import k_means
 from sklearn.utils import check_random_state
+from threadpoolctl import ThreadpoolController
 
 __all__ = ["assign", "cluster_qr", "discretize"]
 
 ASSIGNMENTS = ("kmeans", "discretize", "cluster_qr")
+SERIAL_WORK = 10_000_000  # coordinates times clusters
 
 
 def assign(embedding, n_clusters, how, *, n_init, random_state, verbose):
-    """Labels of the rows of an embedding by one of the three ways."""
+    """Labels of the rows of an embedding by one of the three ways; all but k-means take one column per cluster."""
     if how == "cluster_qr":
-        return cluster_qr(embedding)
+        return cluster_qr(embedding[:, :n_clusters])
     if how == "discretize":
-        return discretize(embedding, random_state=random_state)
+        return discretize(embedding[:, :n_clusters], random_state=random_state)
     return _kmeans_labels(embedding, n_clusters, n_init, random_state, verbose)
 
 
 def _kmeans_labels(embedding, n_clusters, n_init, random_state, verbose):
-    return k_means(embedding, n_clusters, n_init=n_init, random_state=random_state, verbose=verbose)[1]
+    # Steps of microseconds: threads that wait for each other cost a thousand times more on a busy machine.
+    with _threads().limit(limits=1) if embedding.size * n_clusters < SERIAL_WORK else nullcontext():
+        return k_means(embedding, n_clusters, n_init=n_init, random_state=random_state, verbose=verbose)[1]
+
+
+@cache
+def _threads():
+    return ThreadpoolController()
 
 
 def cluster_qr(vectors):

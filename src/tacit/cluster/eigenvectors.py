@@ -5,15 +5,16 @@ The null space is known exactly, one vector per connected component, and is take
 dense      LAPACK, for small graphs
 lanczos    ARPACK on I − 2L/b where b bounds the spectrum: products only. The number of products grows with the graph's diameter
 factored   ARPACK on (L + σI)⁻¹ through a sparse factor in minimum-degree order: few steps. The factor's size grows with the
-           graph's breadth
+           graph's dimension
 lobpcg     SciPy's, with a Chebyshev polynomial of L as preconditioner
 
-Graphs of rows in a plane are long and narrow, those of rows in many dimensions short and broad: one of the middle two is
-fast. A single starting vector meets each multiple eigenvalue once, so what was found is taken out in turn and the next
-eigenvalue looked for, until it is no lower. Residuals are checked, and the next solver runs where they are too large.
+Graphs of rows in a plane have a large diameter and small factors, those of rows in many dimensions the reverse: one of the
+middle two is fast. A single starting vector meets each multiple eigenvalue once, so what was found is taken out in turn and
+the next eigenvalue looked for, until it is no lower. Residuals are checked, and the next solver runs where they are too large.
 """
 
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 from scipy import sparse
@@ -21,18 +22,23 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, lobpcg, splu
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["SOLVERS", "lowest_eigenvectors"]
+from ..source.base import one_blas_thread
+
+__all__ = ["SOLVERS", "largest_gap", "lowest_eigenvectors"]
 
 SOLVERS = (None, "arpack", "lobpcg", "amg")
+SERIAL_ROWS = 2000  # dense products up to here are too small to share
 DENSE_ROWS = 400  # LAPACK is as fast as the others up to here
 LAST_RESORT_ROWS = 6000  # 0.3 GB and a minute or two
 TOLERANCE = 1e-7  # residual, in units of half the largest possible eigenvalue
 SHIFT = 1e-7
 MOST_PRODUCTS = 6000
-SECONDS_PER_CUBED_BREADTH = 5e-11
-SECONDS_PER_FACTORED_EDGE = 5e-7
-SECONDS_PER_LEVEL_AND_EDGE = 2.4e-8
-MOST_CUBED_BREADTH = 3e11  # beyond this the factor takes more than a gigabyte
+# Seconds on graphs of 10,000 to 100,000 rows with 10 neighbours, in 2 to 10 dimensions.
+SECONDS_OF_FACTOR = 1e-10  # times its entries to the power 1.5
+SECONDS_OF_SOLVES = 5e-7  # times edges
+SECONDS_OF_PRODUCTS = 3e-8  # times edges, times edges across the graph
+MOST_ENTRIES = 30_000_000  # of a factor: 0.7 GB
+BALL = 1600  # vertices of the part that is factored to see how a factor fills
 
 
 def lowest_eigenvectors(laplacian, n_vectors, *, solver=None, tol="auto", random_state=None):
@@ -58,6 +64,11 @@ def lowest_eigenvectors(laplacian, n_vectors, *, solver=None, tol="auto", random
     vectors : ndarray of shape (n, n_vectors)
         Of each, the entry of largest size is positive.
     """
+    with one_blas_thread() if laplacian.n <= SERIAL_ROWS or sparse.issparse(laplacian.affinity) else nullcontext():
+        return _lowest(laplacian, n_vectors, solver, tol, random_state)
+
+
+def _lowest(laplacian, n_vectors, solver, tol, random_state):
     null = laplacian.null_vectors(n_vectors)
     values, vectors = np.zeros(null.shape[1]), null
     n_more = n_vectors - null.shape[1]
@@ -70,7 +81,7 @@ def lowest_eigenvectors(laplacian, n_vectors, *, solver=None, tol="auto", random
 
 def _positive(laplacian, null, n_more, solver, tol, random_state):
     """The lowest eigenpairs outside the null space, by the first solver whose residuals are small."""
-    best = np.inf, None
+    best: tuple = (np.inf, None)
     for method in _methods(laplacian, n_more, null.shape[1], solver):
         try:
             values, vectors = method(laplacian, null, n_more, TOLERANCE if tol == "auto" else tol, random_state)
@@ -94,7 +105,7 @@ def _positive(laplacian, null, n_more, solver, tol, random_state):
         f"eigenvectors of the Laplacian have a residual of {best[0]:.1e}; the clusters may be wrong. "
         "Use a better connected graph (a larger n_neighbors), a larger eigen_tol, or eigen_solver=None.",
         ConvergenceWarning,
-        stacklevel=5,
+        stacklevel=6,
     )
     return best[1]
 
@@ -118,16 +129,42 @@ def _methods(laplacian, n_more, n_null, solver):
         return [_lobpcg, _lanczos, *last]
     if not sparse.issparse(laplacian.affinity):
         return [_lanczos, _lobpcg, *last]
-    return [_factored, _lanczos, *last] if _is_long(laplacian) else [_lanczos, _factored, _lobpcg, *last]
+    is_long, is_affordable = _shape(laplacian)
+    if is_long:
+        return [_factored, _lanczos, _lobpcg, *last]
+    return [_lanczos, _lobpcg, *([_factored] if is_affordable else []), *last]
 
 
-def _is_long(laplacian):
-    """Whether a factor costs less than the products it saves, by the seconds both took on graphs of neighbours."""
-    breadth = laplacian.breadth().astype(np.float64)
-    cubed, n_edges = (breadth**3).sum(), laplacian.affinity.nnz
-    factor = SECONDS_PER_CUBED_BREADTH * cubed + SECONDS_PER_FACTORED_EDGE * n_edges
-    products = SECONDS_PER_LEVEL_AND_EDGE * len(breadth) * n_edges
-    return factor < products and cubed < MOST_CUBED_BREADTH
+def _shape(laplacian):
+    """Whether a factor costs less than the products it saves, and whether it can be afforded at all."""
+    order, across = laplacian.reach()
+    n_edges = laplacian.affinity.nnz
+    products = SECONDS_OF_PRODUCTS * across * n_edges
+    if products < SECONDS_OF_SOLVES * n_edges:
+        return False, False
+    entries = _entries(laplacian, order)
+    factor = SECONDS_OF_FACTOR * entries**1.5 + SECONDS_OF_SOLVES * n_edges
+    return factor < products and entries < MOST_ENTRIES, entries < MOST_ENTRIES
+
+
+def _entries(laplacian, order):
+    """Entries of the factor of the whole, by the power law of two balls around a vertex, one a quarter of the other.
+
+    Between 1.2 for rows in a plane and 2 in many dimensions, the power tells what the shape of the graph is like.
+    """
+    size = min(BALL, len(order))
+    small, large = (
+        _factor(laplacian.matrix[ball][:, ball], 1e-3).nnz / 2
+        for ball in map(np.sort, (order[: size // 4], order[:size]))
+    )
+    power = np.log(large / small) / np.log(size / (size // 4))
+    return large * (len(order) / size) ** power
+
+
+def _factor(matrix, shift):
+    shifted = (matrix + shift * sparse.eye_array(matrix.shape[0])).tocsc()
+    # Symmetric mode: half the fill of a column ordering, and no pivoting, which a definite matrix needs not.
+    return splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
 
 def _dense(laplacian, null, n_more, tol, random_state):
@@ -146,15 +183,15 @@ def _lanczos(laplacian, null, n_more, tol, random_state):
     values, vectors = _largest(product, null, n_more, tol, 1.0, random_state)
     # Where eigenvalues are small, so must residuals be.
     if 1e-3 * (1 - values[-1]) < tol and values[-1] < 1 - 1e-9:
-        values, vectors = _largest(product, null, n_more, 1e-4 * (1 - values[-1]), 1.0, random_state, vectors.sum(axis=1))
+        values, vectors = _largest(
+            product, null, n_more, 1e-4 * (1 - values[-1]), 1.0, random_state, vectors.sum(axis=1)
+        )
     return half * (1 - values), vectors
 
 
 def _factored(laplacian, null, n_more, tol, random_state):
     shift = SHIFT * laplacian.bound / 2
-    matrix = (laplacian.matrix + shift * sparse.eye_array(laplacian.n)).tocsc()
-    # Symmetric mode: half the fill of scikit-learn's column ordering, and no pivoting, which a definite matrix needs not.
-    factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    factor = _factor(laplacian.matrix, shift)
     values, vectors = _largest(factor.solve, null, n_more, 1e-9, 0.0, random_state)
     return 1 / values - shift, vectors
 
@@ -164,34 +201,42 @@ def _largest(product, null, n_more, tol, top, random_state, start=None):
 
     `top` is the operator's largest possible eigenvalue, from which small eigenvalues of L are measured; 0 for an inverse.
     """
-    found = _ritz(product, null, n_more, tol, random_state, start)
+    found = _ritz(product, null, n_more, tol, top, random_state, start)
     while True:
         values, vectors = found
+        if n_more == 1:  # a second vector of the same eigenvalue is as good
+            return found
         distance = 0.1 * (top - values[-1]) if top else 0.1
         taken = np.hstack([null, vectors])
         if taken.shape[1] + 2 >= len(null):
             return found
-        value, vector = _ritz(product, taken, 1, max(distance, 1e-8), random_state)
+        value, vector = _ritz(product, taken, 1, max(distance, 1e-8), top, random_state)
         if value[0] <= values[n_more - 1] * (1 + 1e-9):
             return values[:n_more], vectors[:, :n_more]
-        value, vector = _ritz(product, taken, 1, tol, random_state, vector[:, 0])
+        value, vector = _ritz(product, taken, 1, tol, top, random_state, vector[:, 0])
         values, vectors = np.append(values, value), np.hstack([vectors, vector])
         order = np.argsort(-values)
         found = values[order], vectors[:, order]
 
 
-def _ritz(product, null, n_more, tol, random_state, start=None):
+def _ritz(product, null, n_more, tol, top, random_state, start=None):
     """ARPACK's largest eigenpairs in the complement of the null space, in decreasing order."""
     n = len(null)
 
-    def project(x):
+    def outside(x):
         return x - null @ (null.T @ x)
 
-    operator = LinearOperator((n, n), matvec=lambda x: project(product(x.ravel())), dtype=np.float64)
+    def apply(x):
+        # The null space goes to the lower end of the spectrum: −1, or 0 for an inverse.
+        image, x = product(x.ravel()), x.ravel()
+        return outside(image) - top * (null @ (null.T @ x))
+
+    operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
     start = random_state.uniform(-1, 1, n) if start is None else start
-    n_basis = min(n, max(2 * n_more + 4, n_more + 8))
+    # A step of an inverse brings more, and costs more than it takes to start again.
+    n_basis = min(n, max(2 * n_more + 4, 20 if top else 9))
     values, vectors = eigsh(
-        operator, k=n_more, which="LA", tol=tol, v0=project(start), ncv=n_basis, maxiter=1 + MOST_PRODUCTS // n_basis
+        operator, k=n_more, which="LA", tol=tol, v0=outside(start), ncv=n_basis, maxiter=1 + MOST_PRODUCTS // n_basis
     )
     return values[::-1], vectors[:, ::-1]
 
@@ -222,7 +267,13 @@ def _lobpcg(laplacian, null, n_more, tol, random_state, preconditioner=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what it says of its residuals is checked by the caller
         return lobpcg(
-            laplacian.matrix, start, M=preconditioner, Y=null, tol=max(tol, 3e-7) * laplacian.bound / 2, largest=False, maxiter=400
+            laplacian.matrix,
+            start,
+            M=preconditioner,
+            Y=null,
+            tol=max(tol, 3e-7) * laplacian.bound / 2,
+            largest=False,
+            maxiter=400,
         )
 
 
@@ -241,3 +292,12 @@ def _multigrid():
         return _lobpcg(laplacian, null, n_more, tol, random_state, levels.aspreconditioner())
 
     return solve
+
+
+def largest_gap(values, least, most):
+    """The number of eigenvalues before the largest gap, at least and at most so many, and the gap."""
+    gaps = np.diff(values)[:most]
+    if len(gaps) < least:  # every vertex is a component
+        return len(values), 0.0
+    n_clusters = least + int(gaps[least - 1 :].argmax())
+    return n_clusters, float(gaps[n_clusters - 1])

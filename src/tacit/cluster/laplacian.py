@@ -11,7 +11,9 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components, dijkstra
+from scipy.sparse.csgraph import connected_components
+
+from ..kernels.graph import breadth_first
 
 __all__ = ["LAPLACIANS", "Laplacian", "components_of", "cuts", "degrees_of", "without_diagonal"]
 
@@ -20,7 +22,7 @@ LAPLACIANS = ("random_walk", "symmetric", "unnormalised")
 
 def without_diagonal(affinity):
     """A sparse graph without loops and stored zeros; a dense one as it is, its diagonal to be passed over."""
-    if not sparse.issparse(affinity):
+    if not sparse.issparse(affinity) or not (affinity.diagonal().any() or (affinity.data == 0).any()):
         return affinity
     edges = affinity.tocoo()
     kept = (edges.row != edges.col) & (edges.data != 0)
@@ -140,7 +142,9 @@ class Laplacian:
             edges = self.affinity.copy()
             edges.data *= np.repeat(-self.scale, np.diff(edges.indptr)) * self.scale[edges.indices]
             return (sparse.diags_array(self.diagonal) + edges).tocsr()
-        matrix = self.affinity * -self.scale[:, None]
+        matrix = self.affinity.copy()
+        matrix.flat[:: self.n + 1] = 0.0  # it may overflow where a row is hardly like any other
+        matrix *= -self.scale[:, None]
         matrix *= self.scale
         matrix.flat[:: self.n + 1] = self.diagonal
         return matrix
@@ -155,12 +159,8 @@ class Laplacian:
         vectors[np.arange(self.n), group] = np.sqrt(self.degrees) if self.normalised else 1.0
         return vectors / np.linalg.norm(vectors, axis=0)
 
-    def breadth(self):
-        """Sizes of the sets of vertices at 0, 1, 2 … edges from an outlying vertex of the largest component.
-
-        Their number bounds how fast a vector can spread, and their sizes how much elimination fills in.
-        """
-        inside = np.flatnonzero(self.component == 0)
-        start = inside[self.degrees[inside].argmin()]
-        distance = dijkstra(self.affinity, directed=True, indices=start, unweighted=True)
-        return np.bincount(distance[np.isfinite(distance)].astype(np.int64))
+    def reach(self):
+        """Vertices of the largest component by their distance from one of them, and the number of edges across it."""
+        pointer, neighbours = self.affinity.indptr, self.affinity.indices
+        order, _ = breadth_first(pointer, neighbours, int((self.component == 0).argmax()))
+        return order, breadth_first(pointer, neighbours, order[-1])[1]

@@ -3,28 +3,26 @@
 min Σ_k cut(C_k) / vol(C_k)  ≈  min_U tr(Uᵀ L U), UᵀU = I:  the lowest eigenvectors of the graph's Laplacian, rows clustered
 """
 
-import numbers
 import warnings
 from dataclasses import replace
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state, gen_batches
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ..checks import check_choice, check_number, check_positive
-from .assign import ASSIGNMENTS, assign
-from .eigenvectors import SOLVERS, lowest_eigenvectors
+from .assign import assign
+from .eigenvectors import largest_gap, lowest_eigenvectors
 from .graphs import nearest
-from .laplacian import LAPLACIANS, Laplacian, components_of, cuts, degrees_of
-from .similarity import AFFINITIES, PAIRWISE, Similarity
+from .laplacian import Laplacian, components_of, cuts, degrees_of, without_diagonal
+from .similarity import PAIRWISE, Similarity
+from .spectral_checks import check_graph, check_settings, check_sizes, checked_rows
 
 __all__ = ["SpectralClustering", "spectral_clustering"]
 
 BLOCK_ENTRIES = 1 << 22
-N_NAMED = 5  # rows or components named in a warning
+NEGLIGIBLE = 1e-150  # a degree, as a share of the largest or of 1
 LEAST_SMOOTHNESS = 0.1  # columns less smooth than this are not scaled up when a new row is placed
 
 
@@ -61,7 +59,8 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
     eigen_tol : float or "auto", default="auto"
         Largest residual of eigenvectors, in units of half the largest eigenvalue possible (1 for normalised Laplacians).
     assign_labels : {"kmeans", "discretize", "cluster_qr"}, default="kmeans"
-        How rows of the embedding become clusters.
+        How rows of the embedding become clusters. The last two take one eigenvector per cluster: of a larger `n_components`
+        they use the first, and a smaller one gives fewer clusters.
     degree, coef0, kernel_params
         Of kernels, as in scikit-learn.
     n_jobs : int, optional
@@ -109,7 +108,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
     connected_components_ : ndarray of shape (n_samples,)
         Component of each row; 0 is the largest.
     n_isolated_ : int
-        Rows without any edge.
+        Rows without any edge, or with edges that weigh less than 1e-150 in all.
     gamma_, epsilon_ : float or None
         The γ and radius used.
     widths_ : ndarray of shape (n_samples,), or None
@@ -141,7 +140,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
     >>> from sklearn.datasets import make_moons
     >>> from tacit.cluster import SpectralClustering
     >>> X, y = make_moons(400, noise=0.05, random_state=0)
-    >>> model = SpectralClustering(2, affinity="nearest_neighbors", random_state=0).fit(X)
+    >>> model = SpectralClustering(2, affinity="nearest_neighbors", n_neighbors=15, random_state=0).fit(X)
     >>> bool((model.labels_ == y).all() or (model.labels_ != y).all())
     True
     >>> left, right = model.predict([[-0.9, 0.4], [1.9, 0.1]])
@@ -212,17 +211,19 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         -------
         self
         """
-        self._check_settings()
-        X = self._validate(X, reset=True)
-        self._check_sizes(X)
+        check_settings(self)
+        X = checked_rows(self, X, reset=True)
+        check_sizes(self, X.shape[0])
         rule = Similarity.learned(self, X)
         self.gamma_, self.epsilon_, self.widths_ = rule.gamma, rule.epsilon, rule.widths
         self.X_fit_ = None if self.affinity in PAIRWISE else X.copy()
         self.affinity_matrix_ = rule.graph(X)
-        self._describe_graph()
+        edges = without_diagonal(self.affinity_matrix_)
+        self._describe_graph(edges)
+        check_graph(self)
         random_state = check_random_state(self.random_state)
         joined = self.degrees_ > 0
-        self._embed(joined, random_state)
+        self._embed(edges, joined, random_state)
         if self.verbose:
             print(f"Computing label assignment using {self.assign_labels}")
         self.labels_ = np.zeros(len(joined), dtype=np.int32)
@@ -232,7 +233,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         )  # fmt: skip
         self.embedding_centers_ = self._centers(joined)
         self.labels_[~joined] = self._orphans(None if self.X_fit_ is None else self.X_fit_[~joined])
-        self.ratio_cut_, self.n_cut_ = cuts(self.affinity_matrix_, self.labels_, self.degrees_)
+        self.ratio_cut_, self.n_cut_ = cuts(edges, self.labels_, self.degrees_)
         return self
 
     def predict(self, X):
@@ -253,7 +254,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         labels : ndarray of shape (n_rows,)
         """
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
+        X = checked_rows(self, X, reset=False)
         rule = Similarity.learned(self, X) if self.affinity in PAIRWISE else self._learned_rule()
         present = np.flatnonzero(~np.isnan(self.embedding_centers_[:, 0]))
         labels = np.empty(X.shape[0], dtype=np.int32)
@@ -267,122 +268,44 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
                 labels[rows.start + alone] = self._orphans(None if self.X_fit_ is None else X[rows][alone], new=True)
         return labels
 
-    def _check_settings(self):
-        if self.n_clusters != "auto":
-            check_number("n_clusters", self.n_clusters, numbers.Integral, 1)
-        if not callable(self.affinity):
-            check_choice("affinity", self.affinity, AFFINITIES)
-        for name, choices in (
-            ("eigen_solver", SOLVERS), ("assign_labels", ASSIGNMENTS), ("laplacian", LAPLACIANS),
-            ("edge_weights", ("binary", "gaussian")),
-        ):  # fmt: skip
-            check_choice(name, getattr(self, name), choices)
-        for name in ("n_init", "n_neighbors", "max_clusters"):
-            check_number(name, getattr(self, name), numbers.Integral, 1)
-        if self.n_components is not None:
-            check_number("n_components", self.n_components, numbers.Integral, 1)
-        if isinstance(self.gamma, str):
-            check_choice("gamma", self.gamma, ("scale", "local"))
-        else:
-            check_number("gamma", self.gamma, numbers.Real, 0)
-        if self.eigen_tol != "auto":
-            check_number("eigen_tol", self.eigen_tol, numbers.Real, 0)
-        if self.epsilon is not None:
-            check_positive("epsilon", self.epsilon)
-        if self.gamma == "local" and self.affinity != "rbf" and self.edge_weights != "gaussian":
-            raise ValueError("gamma='local' needs affinity='rbf' or edge_weights='gaussian'; use one, or a number.")
-
-    def _validate(self, X, *, reset):
-        """X as float64, dense or CSR; missing cells are an error that says what to do."""
-        try:
-            X = validate_data(
-                self, X, reset=reset, accept_sparse=["csr", "csc", "coo"], dtype=np.float64,
-                ensure_min_samples=2 if reset else 1,
-            )  # fmt: skip
-        except ValueError as error:
-            if "NaN" not in str(error) or self.affinity in PAIRWISE:
-                raise
-            raise ValueError(
-                "X contains NaN, and a graph of similarities needs every cell: impute them first with "
-                "tacit.impute.GaussianImputer, or give similarities that you made (affinity='precomputed')."
-            ) from None
-        if reset and X.shape[0] == X.shape[1] and self.affinity not in PAIRWISE:
-            warnings.warn(
-                "X is square, and is taken as rows of features; if it holds similarities, set affinity='precomputed'.",
-                stacklevel=3,
-            )
-        return X.tocsr() if sparse.issparse(X) else X
-
-    def _check_sizes(self, X):
-        for name in ("n_clusters", "n_components"):
-            value = getattr(self, name)
-            if isinstance(value, numbers.Integral) and value > X.shape[0]:
-                raise ValueError(f"{name}={value} exceeds the {X.shape[0]} rows of X; use at most {X.shape[0]}.")
-
     def _learned_rule(self):
         settings = self.__class__(**self.get_params(deep=False))
         settings.gamma = 1.0 if self.gamma_ is None else self.gamma_
         settings.epsilon = self.epsilon_
         rule = Similarity.learned(settings, self.X_fit_)
-        return rule if self.widths_ is None else _replaced(rule, self.widths_)
+        return rule if self.widths_ is None else replace(rule, gamma=None, widths=self.widths_)
 
-    def _describe_graph(self):
-        """Degrees and components, with warnings about what will not be clustered well."""
-        affinity = self.affinity_matrix_
-        self.degrees_ = degrees_of(affinity)
-        self.n_connected_components_, self.connected_components_ = components_of(affinity)
+    def _describe_graph(self, edges):
+        """Degrees, components and what follows from them."""
+        self.degrees_ = degrees_of(edges)
+        # Their inverses would overflow, and their eigenvectors are those of isolated rows to all digits.
+        self.degrees_[self.degrees_ < NEGLIGIBLE * max(1.0, self.degrees_.max())] = 0.0
+        self.n_connected_components_, self.connected_components_ = components_of(edges)
         self.n_isolated_ = int((self.degrees_ == 0).sum())
         total = self.degrees_.sum()
         self.stationary_distribution_ = self.degrees_ / (total if total > 0 else 1.0)
-        if self.n_isolated_:
-            self._report_isolated()
-        sizes = np.bincount(self.connected_components_)
-        sizes = sizes[sizes > 1]
-        if self.n_connected_components_ > 1:
-            listed = ", ".join(map(str, sizes[:N_NAMED])) + (" …" if len(sizes) > N_NAMED else "")
-            parts = f"{len(sizes)} connected components of {listed} rows"
-            isolated = f" and {self.n_isolated_} isolated rows" if self.n_isolated_ else ""
-            surplus = ""
-            if self.n_clusters != "auto" and len(sizes) > self.n_clusters:
-                surplus = f"; with n_clusters={self.n_clusters} the smallest of them share a cluster"
-            warnings.warn(f"Graph is not fully connected: {parts}{isolated}{surplus}. To join them, {self._remedy()}.", stacklevel=3)
 
-    def _remedy(self):
-        if callable(self.affinity) or self.affinity == "precomputed":
-            return "give more pairs of rows a similarity above 0"
-        if self.affinity == "epsilon":
-            return f"use a larger epsilon than {self.epsilon_:g}"
-        if "neighbors" in self.affinity:
-            return f"use a larger n_neighbors than {self.n_neighbors}"
-        return "use a smaller gamma, or affinity='nearest_neighbors'"
-
-    def _report_isolated(self):
-        alone = np.flatnonzero(self.degrees_ == 0)
-        named = ", ".join(map(str, alone[:N_NAMED])) + (" …" if alone.size > N_NAMED else "")
-        remedy = self._remedy()
-        if self.affinity == "epsilon":
-            reach = nearest(self.X_fit_, self.X_fit_, 2, self.n_jobs)[0][:, 1].max()
-            remedy = f"epsilon={self.epsilon_:g} is too small: from {reach:.3g} on, every row has a neighbour"
-        if alone.size == len(self.degrees_):
-            raise ValueError(f"no two of the {alone.size} rows are joined by an edge; {remedy}.")
-        warnings.warn(f"{alone.size} rows have no edge (rows {named}); {remedy}.", stacklevel=4)
-
-    def _embed(self, joined, random_state):
+    def _embed(self, edges, joined, random_state):
         """Eigenvalues, eigenvectors and embedding, and the number of clusters where it is left open."""
         whole = bool(joined.all())
-        graph = self.affinity_matrix_ if whole else self.affinity_matrix_[joined][:, joined]
-        laplacian = Laplacian(graph, self.degrees_[joined], self.connected_components_[joined], self.laplacian)
+        graph = edges if whole else edges[joined][:, joined]
+        component = self.connected_components_ if whole else components_of(graph)[1]
+        laplacian = Laplacian(graph, self.degrees_[joined], component, self.laplacian)
         if self.n_clusters == "auto":
             n_vectors = max(self.max_clusters + 1, self.n_components or 0)
         else:
             n_vectors = self.n_clusters if self.n_components is None else self.n_components
         values, vectors = lowest_eigenvectors(
-            laplacian, min(n_vectors, laplacian.n), solver=self.eigen_solver, tol=self.eigen_tol, random_state=random_state
+            laplacian,
+            min(n_vectors, laplacian.n),
+            solver=self.eigen_solver,
+            tol=self.eigen_tol,
+            random_state=random_state,
         )
         self.n_clusters_, self.eigengap_ = self.n_clusters, None
         if self.n_clusters == "auto":
             n_parts = int(laplacian.component.max()) + 1
-            self.n_clusters_, self.eigengap_ = _largest_gap(values, min(n_parts, self.max_clusters), self.max_clusters)
+            self.n_clusters_, self.eigengap_ = largest_gap(values, min(n_parts, self.max_clusters), self.max_clusters)
             vectors = vectors[:, : self.n_components or self.n_clusters_]
             if n_parts >= self.n_clusters_ == vectors.shape[1]:
                 vectors = laplacian.null_vectors(self.n_clusters_)
@@ -421,18 +344,16 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
     def _orphans(self, rows, *, new=False):
         """Labels of rows without an edge: that of the nearest row with one, or the largest cluster where none is nearest."""
         joined = np.flatnonzero(self.degrees_ > 0)
-        if rows is None:
+        if rows is None or self.X_fit_ is None:
             largest = int(np.bincount(self.labels_[joined]).argmax())
             if new:
-                warnings.warn(f"rows of X without any similarity are put in the largest cluster, {largest}.", stacklevel=3)
+                warnings.warn(
+                    f"rows of X without any similarity are put in the largest cluster, {largest}.", stacklevel=3
+                )
             return largest
         if rows.shape[0] == 0:
             return np.empty(0, dtype=np.int32)
         return self.labels_[joined[nearest(self.X_fit_[joined], rows, 1, self.n_jobs)[1][:, 0]]]
-
-
-def _replaced(rule, widths):
-    return replace(rule, gamma=None, widths=widths)
 
 
 def _spread(vectors, joined):
@@ -440,15 +361,6 @@ def _spread(vectors, joined):
     spread = np.zeros((len(joined), vectors.shape[1]))
     spread[joined] = vectors
     return spread
-
-
-def _largest_gap(values, least, most):
-    """The number of eigenvalues before the largest gap, and the gap."""
-    gaps = np.diff(values)[:most]
-    if len(gaps) < least:  # every row is a component
-        return len(values), 0.0
-    n_clusters = least + int(gaps[least - 1 :].argmax())
-    return n_clusters, float(gaps[n_clusters - 1])
 
 
 def spectral_clustering(
