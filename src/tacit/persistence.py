@@ -91,11 +91,10 @@ CLASSES = {
 """Classes a file may name, where they live, and the fitted attributes it may set."""
 
 
-PARTS = (Arrays, Family, Prior, Schema, Column, Table)
 RULES = ("affinity",)
 """Settings without which a fitted estimator cannot do its work, so that it is not saved where they cannot be."""
 
-PARTS = (Arrays, Family, Prior, Schema, Column)
+PARTS = (Arrays, Family, Prior, Schema, Column, Table)
 """Bases of what an estimator may be made of: records of arrays and things that hold settings only."""
 
 
