@@ -99,8 +99,6 @@ def test_pickle_clone_and_save(estimator, tmp_path):
         tags = get_tags(estimator).input_tags
         X = with_holes(gaussian_rows()) if tags.allow_nan else gaussian_rows()
         X = pairwise_distances(X) if tags.pairwise else X
-        X = gaussian_rows()
-        X = with_holes(X) if get_tags(estimator).input_tags.allow_nan else X
         fitted = clone(estimator).fit(X)
     path = tmp_path / "model.tacit"
     tacit.save(fitted, path)
