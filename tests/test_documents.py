@@ -63,6 +63,8 @@ def test_readme_code_runs():
     exec(blocks("README.md")[1], scope)
     assert not scope["whole"].isna().any().any()
     assert len(scope["groups"]) == 344
+    exec(blocks("README.md")[2], scope)
+    assert len(scope["clusters"].predict(scope["X"])) == 344
 
 
 def test_the_page_on_mixtures_runs():
@@ -72,6 +74,20 @@ def test_the_page_on_mixtures_runs():
         exec(code, scope)
     assert not scope["filled"].isna().any().any()
     assert scope["robust"].outliers(scope["rows"], level=0.999)[400:].mean() > 0.5
+
+
+def test_the_page_on_clustering_runs(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib").use("Agg")
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    scope = {}
+    for code in blocks("docs/clustering.md"):
+        exec(code, scope)
+    page = (ROOT / "docs/clustering.md").read_text(encoding="utf-8")
+    shown = re.search(r"```text\n(.*?)```", page, flags=re.DOTALL).group(1)
+    assert shown.strip() == str(scope["report"])
+    assert (tmp_path / "clusters.parquet").exists()
+    assert scope["shapes"].metric_note_ == "compiled by numba"
 
 
 def test_readme_holds_exactly_two_commands():

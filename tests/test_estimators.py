@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
-from tacit.cluster import KMeans, KMedoids, SpectralClustering
+from tacit.cluster import ColumnScaler, KMeans, KMedians, KMedoids, SoftKMeans, SpectralClustering
 from tacit.impute import GaussianImputer
 from tacit.mixture import (
     BayesianGaussianMixture,
@@ -61,6 +61,14 @@ ESTIMATORS = [
     KMedoids([2, 3, 4], metric="nan_euclidean", init="k-medoids++", random_state=0),
     KMedoids(2, metric="precomputed"),
     KMedoids(2, sampling=8, random_state=0),
+    ColumnScaler(),
+    ColumnScaler("range"),
+    ColumnScaler("mad"),
+    ColumnScaler("whiten"),
+    KMedians(),
+    KMedians(2, random_state=0),
+    SoftKMeans(),
+    SoftKMeans(2, stiffness=0.5, random_state=0),
     SpectralClustering(),
     SpectralClustering(3, affinity="nearest_neighbors", laplacian="symmetric", n_neighbors=5, random_state=0),
     SpectralClustering(3, affinity="mutual_nearest_neighbors", gamma="local", edge_weights="gaussian", random_state=0),
@@ -91,8 +99,6 @@ def test_pickle_clone_and_save(estimator, tmp_path):
         tags = get_tags(estimator).input_tags
         X = with_holes(gaussian_rows()) if tags.allow_nan else gaussian_rows()
         X = pairwise_distances(X) if tags.pairwise else X
-        X = gaussian_rows()
-        X = with_holes(X) if get_tags(estimator).input_tags.allow_nan else X
         fitted = clone(estimator).fit(X)
     path = tmp_path / "model.tacit"
     tacit.save(fitted, path)

@@ -32,3 +32,14 @@ def test_text_aligns_numbers_and_leaves_empty_columns_out():
 def test_frame():
     pytest.importorskip("pandas")
     assert list(Table(ROWS).to_pandas().columns) == ["name", "value", "ok", "empty"]
+
+
+def test_html_is_escaped_and_not_cut():
+    long = "x" * 100
+    page = Table([{"<b>": "<script>", "n": 1.5}, {"<b>": long, "n": None}], title="a & b")._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert "<caption>a &amp; b</caption>" in page
+    assert long in page
+    assert "<td>1.5000</td>" in page
+    assert "<td>-</td>" in page

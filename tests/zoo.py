@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tacit.cluster import KMeansModel
+from tacit.cluster import KMeansModel, KMediansModel, SoftKMeansModel
 from tacit.families import (
     GAUSSIANS,
     Bernoulli,
@@ -189,7 +189,11 @@ MODELS |= {
     for name in ("full", "tied", "diag", "spherical")
 }
 
-CENTERS = {"k-means": (KMeansModel(3), gaussian_rows)}
+CENTERS = {
+    "k-means": (KMeansModel(3), gaussian_rows),
+    "k-medians": (KMediansModel(3), gaussian_rows),
+    "soft k-means": (SoftKMeansModel(3, 0.2), gaussian_rows),
+}
 """Models that know no labels."""
 
 LEARNERS = MODELS | CENTERS

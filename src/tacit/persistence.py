@@ -28,6 +28,12 @@ __all__ = ["load", "save"]
 
 FORMAT = 1
 
+CENTERS = (
+    "cluster_centers_", "labels_", "inertia_", "n_iter_", "converged_", "lower_bound_", "lower_bounds_", "fit_",
+    "n_features_in_", "feature_names_in_",
+)  # fmt: skip
+"""Fitted attributes of clusters around centres."""
+
 CLASSES = {
     "GaussianMixture": ("tacit.mixture", (
         "weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_", "converged_", "n_iter_",
@@ -60,10 +66,9 @@ CLASSES = {
         "classes_", "coef_", "intercept_", "gate_coef_", "gate_intercept_", "weights_", "converged_", "n_iter_",
         "lower_bound_", "lower_bounds_", "fit_", "n_features_in_", "feature_names_in_",
     )),
-    "KMeans": ("tacit.cluster", (
-        "cluster_centers_", "labels_", "inertia_", "n_iter_", "converged_", "lower_bound_", "lower_bounds_", "fit_",
-        "n_features_in_", "feature_names_in_",
-    )),
+    "KMeans": ("tacit.cluster", CENTERS),
+    "KMedians": ("tacit.cluster", CENTERS),
+    "SoftKMeans": ("tacit.cluster", (*CENTERS, "stiffness_")),
     "KMedoids": ("tacit.cluster", (
         "medoid_indices_", "cluster_centers_", "labels_", "inertia_", "medoid_silhouette_", "n_clusters_", "silhouettes_",
         "losses_", "n_iter_", "converged_", "metric_params_", "metric_note_", "sample_size_", "schema_", "_n_features_out",
@@ -76,6 +81,9 @@ CLASSES = {
         "connected_components_", "n_isolated_", "gamma_", "epsilon_", "widths_", "X_fit_", "n_features_in_",
         "feature_names_in_",
     )),
+    "ColumnScaler": ("tacit.cluster", (
+        "center_", "scale_", "whitening_", "constant_", "mixture_", "n_features_in_", "feature_names_in_",
+    )),
     "MissingIndicator": ("sklearn.impute", (
         "features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed",
     )),
@@ -83,11 +91,10 @@ CLASSES = {
 """Classes a file may name, where they live, and the fitted attributes it may set."""
 
 
-PARTS = (Arrays, Family, Prior, Schema, Column, Table)
 RULES = ("affinity",)
 """Settings without which a fitted estimator cannot do its work, so that it is not saved where they cannot be."""
 
-PARTS = (Arrays, Family, Prior, Schema, Column)
+PARTS = (Arrays, Family, Prior, Schema, Column, Table)
 """Bases of what an estimator may be made of: records of arrays and things that hold settings only."""
 
 

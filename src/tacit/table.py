@@ -1,10 +1,11 @@
 """`Table`: results in columns, which print as text and become a data frame."""
 
+from html import escape
 from numbers import Integral, Real
 
 import numpy as np
 
-__all__ = ["Table"]
+__all__ = ["Table", "html"]
 
 WIDEST = 72
 
@@ -72,20 +73,33 @@ class Table:
 
     __repr__ = __str__
 
+    def _repr_html_(self):
+        shown = [name for name in self.columns if any(row[name] is not None for row in self.rows)]
+        head = "".join(f"<th>{html(name)}</th>" for name in shown)
+        body = zip(*(_texts(self[name], widest=None) for name in shown))
+        rows = "\n".join("<tr>" + "".join(f"<td>{html(text)}</td>" for text in texts) + "</tr>" for texts in body)
+        title = f"<caption>{html(self.title)}</caption>" if self.title is not None else ""
+        return f"<table>{title}\n<tr>{head}</tr>\n{rows}\n</table>"
+
+
+def html(text):
+    """Text as it is safe to show in a page."""
+    return escape(str(text))
+
 
 def _is_number(value):
     return value is None or (isinstance(value, Real) and not isinstance(value, (bool, np.bool_)))
 
 
-def _texts(values):
+def _texts(values, widest=WIDEST):
     """Values of a column as text: numbers with as many decimals as their size asks for, the same in all rows."""
     numbers = [abs(float(v)) for v in values if _is_number(v) and v is not None and np.isfinite(v)]
     largest = max(numbers, default=0.0)
     decimals = 2 if largest >= 100 else 4
-    return [_text(value, decimals) for value in values]
+    return [_text(value, decimals, widest) for value in values]
 
 
-def _text(value, decimals):
+def _text(value, decimals, widest):
     if value is None:
         return "-"
     if isinstance(value, (bool, np.bool_)):
@@ -93,4 +107,4 @@ def _text(value, decimals):
     if isinstance(value, Real) and not isinstance(value, Integral):
         return f"{float(value):.{decimals}f}"
     text = " ".join(str(value).split())
-    return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
+    return text if widest is None or len(text) <= widest else text[: widest - 1] + "…"

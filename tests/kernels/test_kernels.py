@@ -191,6 +191,29 @@ def scatter_cases(world):
     yield world.X, world.rows, world.origin, world.weight
 
 
+def medians_cases(world):
+    shape = world.d, world.n_classes
+    guide = world.mean.astype(world.dtype)
+    for X in (world.X, world.H):
+        for n_points in (32, 4, 0):
+            grid = np.sort(3.0 + 2.0 * world.rng.normal(size=(*shape, n_points)), axis=2)
+            if n_points:
+                grid[0, 0] = np.sort(X[~np.isnan(X[:, 0]), 0][:n_points])  # cells that lie on points
+                grid[-1, -1] = grid[-1, -1, 0]  # points that are all the same
+            labels, bins = np.full(N_ROWS, -1, np.int32), np.full((*shape, n_points + 1, 2), 0.5)
+            yield X, world.weight, guide, world.mean + 0.1, grid, labels, np.full(world.n_classes, 0.5), bins
+
+
+def soft_cases(world):
+    shape = world.n_classes, world.d
+    for X in (world.X, world.H):
+        for stiffness in (1e-3, 0.7, 1e4):
+            for n in (0, N_ROWS):
+                out = np.empty((n, world.n_classes)), np.empty(n)
+                sums = [np.full(size, 0.5) for size in (world.n_classes, shape, shape)]
+                yield X, world.weight, world.origin, world.mean - world.origin, stiffness, *out, *sums
+
+
 def lloyd_cases(world):
     """A first pass without bounds, and one that starts from the labels and sums of other centres."""
     origin, weight, rows = world.origin.astype(world.dtype), world.weight, world.rows
@@ -227,7 +250,9 @@ def distances_cases(world):
 
 def misfit_cases(world):
     for X in (world.X, world.H):
-        yield X, world.weight, world.mean, world.rng.integers(world.n_classes, size=N_ROWS), np.empty(N_ROWS)
+        for power in (1, 2):
+            labels = world.rng.integers(world.n_classes, size=N_ROWS)
+            yield X, world.weight, world.mean, labels, power, np.empty(N_ROWS)
 
 
 def column_sums_cases(world):
@@ -241,6 +266,8 @@ CASES = {
     "distances": distances_cases,
     "misfit": misfit_cases,
     "column_sums": column_sums_cases,
+    "medians": medians_cases,
+    "soft": soft_cases,
     "linear": linear_cases,
     "levels": levels_cases,
     "log_factorial": log_factorial_cases,

@@ -2,16 +2,30 @@
 
 from .assign import cluster_qr, discretize
 from .centers import KMeansModel
+from .curve import k_curve
 from .kmeans import KMeans
+from .kmedians import KMedians
+from .medians import KMediansModel
 from .medoids import KMedoids
+from .report import ClusterReport, cluster_report
+from .scaling import ColumnScaler
+from .soft import SoftKMeans, SoftKMeansModel
 from .spectral import SpectralClustering, spectral_clustering
 
 __all__ = [
+    "ClusterReport",
+    "ColumnScaler",
     "KMeans",
     "KMeansModel",
+    "KMedians",
+    "KMediansModel",
     "KMedoids",
+    "SoftKMeans",
+    "SoftKMeansModel",
     "SpectralClustering",
     "cluster_qr",
+    "cluster_report",
     "discretize",
+    "k_curve",
     "spectral_clustering",
 ]

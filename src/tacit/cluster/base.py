@@ -45,7 +45,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     `callback`, and defines ``_model()`` and `_power`, of the distance: Σ_j |x_j − c_j|^power.
     """
 
-    accelerate = None
+    accelerate: str | None = None
     convergence = "relative"
     warm_start = False
     verbose_interval = 1
@@ -173,9 +173,10 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
                 rows = host(getattr(self._source, "X", sample.X))
                 center = self._check_centers(self.init(rows, self.n_clusters, random_state=state), self._source)
         elif self.init == "k-means||":
-            center = oversampled(self._source, self.n_clusters, rng)
+            center = oversampled(self._source, self.n_clusters, rng, power=self._power)
         else:
-            center = (plus_plus if self.init == "k-means++" else random_rows)(sample, self.n_clusters, rng)
+            spread = plus_plus if self.init == "k-means++" else random_rows
+            center = spread(sample, self.n_clusters, rng, power=self._power)
         return model.at(center, self._origin)
 
     def _bounds(self, trace):
@@ -258,7 +259,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         return apart if self._power == 1 else np.sqrt(apart)
 
     def score(self, X, y=None, sample_weight=None):
-        """Minus the loss of rows: the weighted sum of squared distances to the nearest centre.
+        """Minus the loss of rows: the weighted sum of distances, squared but for medians, to the nearest centre.
 
         Parameters
         ----------

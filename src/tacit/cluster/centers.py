@@ -7,15 +7,15 @@ the observed cells of its rows, weighted accordingly, so that the sum of squares
 """
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
 from ..arrays import Arrays, record
 from ..kernels import backend, host, integers, kernel, renamed
-from .seeds import column_means, plus_plus
+from .model import CenterModel
 
-__all__ = ["CenterStats", "Centers", "KMeansModel"]
+__all__ = ["CenterStats", "Centers", "KMeansModel", "MeansModel"]
 
 GROUP = 100  # centres that share a lower bound
 STRETCH = 512  # centres compared with all others at once
@@ -106,7 +106,34 @@ class Memory:
         )  # fmt: skip
 
 
-class KMeansModel:
+class MeansModel(CenterModel):
+    """What models share whose centres are means: their parameters, their M-step, and what is done with empty classes."""
+
+    def at(self, center, origin):
+        """Parameters at given centres."""
+        return Centers(center, origin)
+
+    def m_step(self, stats, params):
+        """Means of observed cells; a cell that no row of a cluster shows stays where it is."""
+        seen = stats.cells > 0
+        mean = params.origin + stats.sums / np.where(seen, stats.cells, 1.0)
+        return Centers(np.where(seen, mean, params.center), params.origin)
+
+    def reseated(self, stats, params, image, empty, taken):
+        """The image with centres at the rows `taken`, which no longer count where they were."""
+        counts, cells, sums = stats.counts.copy(), stats.cells.copy(), stats.sums.copy()
+        center = image.center.copy()
+        for j, (k, x, weight, share) in zip(empty, taken):
+            center[j] = x
+            counts[k] -= weight
+            cells[k] -= share
+            sums[k] -= share * (x - params.origin)
+        mended = self.m_step(CenterStats(0.0, stats.weight, counts, np.maximum(cells, 0.0), sums), params)
+        center[counts > 0] = mended.center[counts > 0]
+        return Centers(center, params.origin)
+
+
+class KMeansModel(MeansModel):
     """K-means, as the engine learns it.
 
     Parameters
@@ -119,20 +146,8 @@ class KMeansModel:
     """
 
     def __init__(self, n_clusters, algorithm="auto"):
-        self.n_clusters, self.algorithm = n_clusters, algorithm
-
-    @property
-    def n_components(self):
-        """The number of classes, by the name it has in other models."""
-        return self.n_clusters
-
-    def init(self, sample, rng):
-        """A random start from a sample of rows: rows far apart."""
-        return self.at(plus_plus(sample, self.n_clusters, rng), column_means(sample))
-
-    def at(self, center, origin):
-        """Parameters at given centres."""
-        return Centers(center, origin)
+        super().__init__(n_clusters)
+        self.algorithm = algorithm
 
     def e_step(self, params, block):
         """Sums over the rows of each cluster."""
@@ -144,48 +159,6 @@ class KMeansModel:
         *_, loss, labels = self._pass(params, block)
         return host(labels), loss
 
-    def m_step(self, stats, params):
-        """Means of observed cells; a cell that no row of a cluster shows stays where it is."""
-        seen = stats.cells > 0
-        mean = params.origin + stats.sums / np.where(seen, stats.cells, 1.0)
-        return Centers(np.where(seen, mean, params.center), params.origin)
-
-    def mend(self, source, stats, params, image):
-        """Move every centre without rows to one of the rows that fit worst, which leave their own."""
-        empty = np.flatnonzero(stats.counts <= 0)
-        if not len(empty):
-            return image
-        worst = [row for rows in source.map(partial(self._worst, params, len(empty))) for row in rows]
-        worst = sorted(worst, key=lambda row: -row[0])
-        counts, cells, sums = stats.counts.copy(), stats.cells.copy(), stats.sums.copy()
-        center = image.center.copy()
-        taken: list[np.ndarray] = []
-        for _, k, x, weight, share in worst:
-            # The last row of a cluster must not leave it, and equal rows need one centre.
-            if len(taken) == len(empty) or counts[k] <= weight * (1.0 + 1e-9) or any((x == y).all() for y in taken):
-                continue
-            center[empty[len(taken)]] = x
-            taken.append(x)
-            counts[k] -= weight
-            cells[k] -= share
-            sums[k] -= share * (x - params.origin)
-        mended = self.m_step(CenterStats(0.0, stats.weight, counts, np.maximum(cells, 0.0), sums), params)
-        center[counts > 0] = mended.center[counts > 0]
-        return Centers(center, params.origin)
-
-    def _worst(self, params, n, block):
-        """The rows of a block that add most to the sum of squares, each with its cluster, weight and weight per cell."""
-        labels, _ = self.assign(params, block)
-        loss = np.empty(len(block))
-        kernel("misfit", backend(block.X))(block.X, block.weight, params.center, labels, loss)
-        rows = np.argsort(-loss, kind="stable")[: 2 * n]
-        rows = rows[loss[rows] > 0]
-        X, weight = host(block.X[rows]).astype(np.float64), host(block.weight[rows])
-        observed = ~np.isnan(X)
-        share = observed * (weight * X.shape[1] / np.maximum(observed.sum(axis=1), 1))[:, None]
-        X = np.where(observed, X, params.center[labels[rows]])
-        return list(zip(loss[rows], labels[rows], X, weight, share))
-
     def settled(self, params, image, tol):
         """Whether the centres moved by no more than `tol` in all, in squares."""
         moved = float(((image.center - params.center) ** 2).sum())
@@ -193,17 +166,6 @@ class KMeansModel:
         if moved <= 1e-26 * (params.about_origin**2).sum() + 1e-30 * (params.center**2).sum():
             return "no row changed its cluster"
         return f"the centres moved by {moved:.3g}, within tol={tol:.3g}" if moved <= tol else None
-
-    def posterior(self, params, block):
-        """Memberships as probabilities (rows, classes), and minus the squared distance of each row."""
-        labels, _ = self.assign(params, block)
-        apart = np.empty((len(block), self.n_clusters))
-        kernel("distances", backend(block.X))(block.X, params.center, 2, apart)
-        return np.eye(self.n_clusters)[labels], -apart[np.arange(len(labels)), labels]
-
-    def n_parameters(self, params):
-        """Free parameters."""
-        return params.center.size
 
     # One pass over a block
 

@@ -1,4 +1,4 @@
-"""Where centres start: rows far apart, drawn in proportion to squared distance."""
+"""Where centres start: rows far apart, drawn in proportion to what they add to the loss, Σ_j |x_j − c_j|^power."""
 
 from functools import partial
 
@@ -30,27 +30,36 @@ def filled(sample):
     return np.where(np.isnan(sample.X), column_means(sample), sample.X).astype(np.float64)
 
 
-def plus_plus(sample, n_clusters, rng, *, n_candidates=None):
-    """Greedy k-means++: each centre is the best of a few rows drawn in proportion to weight times squared distance.
+def plus_plus(sample, n_clusters, rng, *, n_candidates=None, power=2):
+    """Greedy k-means++: each centre is the best of a few rows drawn in proportion to weight times distance to the power.
 
     Returns centres (K, d); the candidates are 2 + log K unless their number is given.
     """
-    return _spread(sample, n_clusters, rng, n_candidates or 2 + int(np.log(n_clusters)))[0]
+    return _spread(sample, n_clusters, rng, n_candidates or 2 + int(np.log(n_clusters)), power=power)[0]
 
 
-def random_rows(sample, n_clusters, rng):
+def random_rows(sample, n_clusters, rng, *, power=2):
     """Random rows, each with chances in proportion to its weight."""
-    return _spread(sample, n_clusters, rng, 1, uniform=True)[0]
+    return _spread(sample, n_clusters, rng, 1, uniform=True, power=power)[0]
 
 
-def _spread(sample, n_clusters, rng, n_candidates, *, uniform=False):
+def _spread(sample, n_clusters, rng, n_candidates, *, uniform=False, power=2):
     Z = filled(sample)
     center, fixed = np.zeros((n_clusters, Z.shape[1])), np.zeros(n_clusters, bool)
-    rows, _ = spread_seeds(Z - Z.mean(axis=0), sample, center, fixed, rng, uniform=uniform, n_candidates=n_candidates)
+    rows, _ = spread_seeds(
+        Z - Z.mean(axis=0), sample, center, fixed, rng, uniform=uniform, n_candidates=n_candidates,
+        between=None if power == 2 else partial(_distances, power),
+    )  # fmt: skip
     return Z[rows], rows
 
 
-def oversampled(source, n_clusters, rng):
+def _distances(power, X, center):
+    out = np.empty((len(X), len(center)))
+    kernel("distances", backend(X))(X, center, power, out)
+    return out
+
+
+def oversampled(source, n_clusters, rng, *, power=2):
     """k-means‖: a few passes, each of which draws about as many rows as there are centres, then k-means++ among them.
 
     Unlike `plus_plus` it reads every row, in a number of passes that does not grow with the number of centres.
@@ -60,7 +69,7 @@ def oversampled(source, n_clusters, rng):
     nearest = np.full(source.n_rows, np.inf, np.float32)
     weight = np.concatenate(list(source.map(_weights)))
     for _ in range(ROUNDS):
-        apart = np.concatenate(list(source.map(partial(_nearest_square, new))))
+        apart = np.concatenate(list(source.map(partial(_nearest, power, new))))
         nearest = np.minimum(nearest, apart)
         chance = weight * nearest
         if not chance.any():
@@ -70,23 +79,17 @@ def oversampled(source, n_clusters, rng):
             continue
         new = filled(source.take(drawn))
         chosen = np.vstack([chosen, new])
-    counts = source.sum(partial(_memberships, chosen))
-    return plus_plus(Block.of(chosen, counts), n_clusters, rng)
+    counts = source.sum(partial(_memberships, power, chosen))
+    return plus_plus(Block.of(chosen, counts), n_clusters, rng, power=power)
 
 
 def _weights(block):
     return np.asarray(block.weight if backend(block.X) == "cpu" else block.weight.cpu(), dtype=np.float64)
 
 
-def _squares(center, block):
-    out = np.empty((len(block), len(center)))
-    kernel("distances", backend(block.X))(block.X, center, 2, out)
-    return out
+def _nearest(power, center, block):
+    return _distances(power, block.X, center).min(axis=1).astype(np.float32)
 
 
-def _nearest_square(center, block):
-    return _squares(center, block).min(axis=1).astype(np.float32)
-
-
-def _memberships(center, block):
-    return np.bincount(_squares(center, block).argmin(axis=1), _weights(block), minlength=len(center))
+def _memberships(power, center, block):
+    return np.bincount(_distances(power, block.X, center).argmin(axis=1), _weights(block), minlength=len(center))

@@ -50,6 +50,8 @@ KERNELS = {
     "distances": "distances",
     "misfit": "distances",
     "column_sums": "distances",
+    "medians": "medians",
+    "soft": "soft",
 }
 
 SCORE, MOMENTS, EXPECT = 0, 1, 2

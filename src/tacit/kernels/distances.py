@@ -44,15 +44,15 @@ def _apart(x, center, power):
 
 
 @jit
-def misfit(X, weight, center, labels, out):
-    """Weighted squared distance of every row to the centre it belongs to, into `out` (n,)."""
+def misfit(X, weight, center, labels, power, out):
+    """Weighted distance, for power 1, or squared distance, for 2, of every row to the centre it belongs to, into `out` (n,)."""
     d = X.shape[1]
     for i in range(len(X)):
         total, observed = 0.0, 0
         for j in range(d):
-            step = X[i, j] - center[labels[i], j]
+            step = abs(X[i, j] - center[labels[i], j])
             if not math.isnan(step):
-                total += step * step
+                total += step if power == 1 else step * step
                 observed += 1
         out[i] = weight[i] * total * d / max(observed, 1)
 

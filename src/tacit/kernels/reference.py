@@ -254,10 +254,10 @@ def distances(X, center, power, out):
     out[:] = np.nansum(np.abs(X[:, None] - center) ** power, axis=2) * scale[:, None]
 
 
-def misfit(X, weight, center, labels, out):
+def misfit(X, weight, center, labels, power, out):
     seen = ~np.isnan(X)
-    square = np.nansum((X.astype(np.float64) - center[labels]) ** 2, axis=1)
-    out[:] = weight * square * X.shape[1] / np.maximum(seen.sum(axis=1), 1)
+    apart = np.nansum(np.abs(X.astype(np.float64) - center[labels]) ** power, axis=1)
+    out[:] = weight * apart * X.shape[1] / np.maximum(seen.sum(axis=1), 1)
 
 
 def column_sums(X, weight, origin, count, total, square):
@@ -265,3 +265,32 @@ def column_sums(X, weight, origin, count, total, square):
     count += weight @ ~np.isnan(x)
     total += np.nansum(weight[:, None] * x, axis=0)
     square += np.nansum(weight[:, None] * x**2, axis=0)
+
+
+def medians(X, weight, guide, center, grid, labels, counts, bins):
+    X, total = X.astype(np.float64), 0.0
+    seen = ~np.isnan(X)
+    labels[:] = np.nansum(np.abs(X[:, None] - guide), axis=2).argmin(axis=1)
+    for i, k in enumerate(labels):
+        share = weight[i] * X.shape[1] / max(seen[i].sum(), 1)
+        counts[k] += weight[i]
+        total += share * np.nansum(np.abs(X[i] - center[k]))
+        for j in np.flatnonzero(seen[i]) if grid.size else ():
+            b = np.searchsorted(grid[j, k], X[i, j], side="right")
+            bins[j, k, b] += share, share * (X[i, j] - grid[j, k, max(b - 1, 0)])
+    return total
+
+
+def soft(X, weight, origin, center, stiffness, resp, evidence, counts, cells, sums):
+    x = X.astype(np.float64) - origin
+    seen = ~np.isnan(x)
+    scale = x.shape[1] / np.maximum(seen.sum(axis=1), 1)
+    joint = -stiffness * scale[:, None] * np.nansum((x[:, None] - center) ** 2, axis=2)
+    log_sum = logsumexp(joint, axis=1)
+    r = weight[:, None] * np.exp(joint - log_sum[:, None])
+    if len(resp):
+        resp[:], evidence[:] = r, log_sum / stiffness
+    counts += r.sum(axis=0)
+    cells += (r * scale[:, None]).T @ seen
+    sums += (r * scale[:, None]).T @ np.where(seen, x, 0.0)
+    return float(weight @ log_sum) / stiffness

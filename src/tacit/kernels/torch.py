@@ -15,6 +15,7 @@ from . import MOMENTS, SCORE
 from .layout import unpack_strips
 from .torch_cells import features, log_choose, log_rising, rising_slope, row_sums
 from .torch_conditional import complete, conditional, draw, student_conditional
+from .torch_kin import medians, soft
 from .torch_lloyd import column_sums, distances, lloyd, lloyd_cells, misfit
 from .torch_pass import Pass, Tails, budget, fused, put, soften
 
@@ -34,11 +35,13 @@ __all__ = [
     "log_choose",
     "log_factorial",
     "log_rising",
+    "medians",
     "misfit",
     "normalise",
     "rising_slope",
     "row_sums",
     "scatter",
+    "soft",
     "student",
     "student_conditional",
     "tied",

@@ -112,14 +112,14 @@ def distances(X, center, power, out):
         out[at] = value if isinstance(out, torch.Tensor) else value.cpu().numpy()
 
 
-def misfit(X, weight, center, labels, out):
+def misfit(X, weight, center, labels, power, out):
     """As the compiled kernel."""
     center = torch.as_tensor(center, dtype=torch.float64, device=X.device)
     labels = torch.as_tensor(labels, device=X.device).long()
     for at in _chunks(len(X), 3 * X.shape[1], X.device):
         x = X[at].double()
         scale = x.shape[1] / (~x.isnan()).double().sum(dim=1).clamp(min=1.0)
-        out[at] = (weight[at] * scale * ((x - center[labels[at]]) ** 2).nansum(dim=1)).cpu().numpy()
+        out[at] = (weight[at] * scale * ((x - center[labels[at]]).abs() ** power).nansum(dim=1)).cpu().numpy()
 
 
 def column_sums(X, weight, origin, count, total, square):

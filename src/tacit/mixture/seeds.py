@@ -1,6 +1,7 @@
 """Where mixtures start: soft assignments of a sample of rows to classes."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 
@@ -54,8 +55,10 @@ def _labelled_seeds(Z, sample, n_classes):
     return seeds, fixed
 
 
-def _squared_distances(Z, seeds):
-    return np.maximum((Z**2).sum(axis=1)[:, None] - 2 * Z @ seeds.T + (seeds**2).sum(axis=1), 0.0)
+def _squared_distances(Z, seeds, square=None):
+    square = (Z**2).sum(axis=1) if square is None else square
+    apart = square[:, None] - 2 * Z @ seeds.T + (seeds**2).sum(axis=1)
+    return np.maximum(apart, 0.0, out=apart)
 
 
 def assign(Z, seeds, labels):
@@ -70,16 +73,18 @@ def draw(chance, order, rng, size):
     return order[np.minimum(at, len(order) - 1)]
 
 
-def spread_seeds(Z, sample, seeds, fixed, rng, *, uniform, n_candidates=3):
+def spread_seeds(Z, sample, seeds, fixed, rng, *, uniform, n_candidates=3, between=None):
     """Each seed is the best of a few rows drawn in proportion to weight times squared distance from the others.
 
-    If `uniform`, all rows that are not yet a seed have equal chances, and the first drawn is taken. Fills `seeds`; returns the
-    rows they are (−1 where they were fixed before) and how many distinct ones there are: surplus seeds repeat others.
+    If `uniform`, all rows that are not yet a seed have equal chances, and the first drawn is taken. ``between(Z, points)``
+    gives other distances (rows, points) to take instead of squared ones. Fills `seeds`; returns the rows they are (−1 where they
+    were fixed before) and how many distinct ones there are: surplus seeds repeat others.
     """
     order = np.lexsort(sample.X.T)
-    weight, square = sample.weight, (Z**2).sum(axis=1)
-    nearest = _squared_distances(Z, seeds[fixed]).min(axis=1) if fixed.any() else np.full(len(Z), np.inf)
-    least = 1e-12 * max(square.max(), np.finfo(float).tiny)
+    between = between or partial(_squared_distances, square=(Z**2).sum(axis=1))
+    weight = sample.weight
+    nearest = between(Z, seeds[fixed]).min(axis=1) if fixed.any() else np.full(len(Z), np.inf)
+    least = 1e-12 * max(between(Z, np.zeros((1, Z.shape[1]))).max(), np.finfo(float).tiny)
     rows, n_placed = np.full(len(seeds), -1), int(fixed.sum())
     for k in np.flatnonzero(~fixed):
         apart = nearest > least
@@ -89,8 +94,8 @@ def spread_seeds(Z, sample, seeds, fixed, rng, *, uniform, n_candidates=3):
             continue
         chance = weight * (apart if uniform or not n_placed else nearest * apart)
         candidates = draw(chance, order, rng, 1 if uniform else n_candidates)
-        distance = square[:, None] - 2 * Z @ Z[candidates].T + square[candidates]
-        distance = np.clip(distance, 0.0, nearest[:, None], out=distance)
+        distance = between(Z, Z[candidates])
+        distance = np.minimum(distance, nearest[:, None], out=distance)
         best = (weight @ distance).argmin()
         rows[k] = candidates[best]
         seeds[k], nearest = Z[rows[k]], distance[:, best]

@@ -1,4 +1,4 @@
-"""`ClustersDisplay`: rows in two columns, coloured by class, with ellipses of the components."""
+"""`ClustersDisplay`: rows in two columns, coloured by class, with ellipses of the components or centres of the clusters."""
 
 import numpy as np
 
@@ -12,16 +12,18 @@ __all__ = ["ClustersDisplay"]
 class ClustersDisplay:
     """Rows in two columns, coloured by class; ellipses show each component at one and two standard deviations.
 
+    Clusters without a distribution (`KMeans`, `KMedoids` …) have a cross at their centre instead.
+
     Parameters
     ----------
     points : (rows, 2) array
         The two columns; missing cells are NaN, or filled where `filled` says so.
     classes : (rows,) int array
-        Class of each row.
+        Class of each row; −1 for noise.
     filled : (rows,) bool array
         Rows of which a cell was imputed; they are drawn hollow.
     means, covariances : (classes, 2) and (classes, 2, 2) arrays, optional
-        Moments of the components in the two columns.
+        Moments of the components in the two columns; means alone are drawn as crosses.
     names : (str, str)
         Names of the columns.
     weights : (classes,) array, optional
@@ -34,6 +36,8 @@ class ClustersDisplay:
         One per class that has rows, and one more per class that has imputed rows.
     ellipses_ : list of artists
         Two per component.
+    centers_ : list of artists
+        Crosses at the centres of clusters that have no covariances.
     rugs_ : list of artists
         Marks at the observed cell of rows of which the other is missing.
 
@@ -54,11 +58,11 @@ class ClustersDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, X, *, features=None, missing=None, ax=None):
-        """Draw the classes of a fitted mixture.
+        """Draw the classes of a fitted mixture or clusterer.
 
         Parameters
         ----------
-        estimator : fitted mixture
+        estimator : fitted mixture or clusterer
         X : array-like of shape (n_samples, n_features)
             Rows; NaN is missing.
         features : pair of int or str, or "discriminating", optional
@@ -73,11 +77,13 @@ class ClustersDisplay:
         -------
         ClustersDisplay
         """
+        from ..cluster.labelled import labels_of
+
         estimator = getattr(estimator, "mixture_", estimator)  # of a classifier
         rows = memory_rows(estimator, X)
         check_choice("missing", missing, (None, "impute", "rug"))
         names = column_names(estimator, rows if not hasattr(X, "columns") else X)
-        classes = np.asarray(estimator.predict(X))
+        classes = np.asarray(labels_of(estimator, X)).astype(int)
         pair = _pair(features, names, rows, classes, levels_of(estimator, len(names)))
         holes = np.isnan(rows[:, pair]).any(axis=1)
         if holes.any() and (missing or ("impute" if hasattr(estimator, "impute") else "rug")) == "impute":
@@ -95,13 +101,17 @@ class ClustersDisplay:
         """Draw; returns self."""
         ax = axes(ax)
         self.ax_, self.figure_ = ax, ax.figure
-        self.scatters_, self.ellipses_, self.rugs_ = [], [], []
+        self.scatters_, self.ellipses_, self.rugs_, self.centers_ = [], [], [], []
         palette = colours(self.n_classes)
         for k, colour in enumerate(palette):
             self._scatter(k, colour)
             self._rug(k, colour)
-            if self._is_shown(k):
+            if self._is_shown(k) and self.covariances is not None:
                 self._ellipses(k, colour)
+            elif self._is_shown(k):
+                self._center(k, colour)
+        if (self.classes < 0).any():
+            self._scatter(-1, MUTED)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         self._legend(palette)
         ax.autoscale_view()
@@ -113,7 +123,7 @@ class ClustersDisplay:
         return self.means is not None and bool(worth)
 
     def _scatter(self, k, colour):
-        marker = MARKERS[k % len(MARKERS)]
+        marker = MARKERS[k % len(MARKERS)] if k >= 0 else "."
         size = float(np.clip(4000 / max(len(self.points), 1), 4, 28))
         for filled in (False, True):
             rows = (self.classes == k) & (self.filled == filled) & ~np.isnan(self.points).any(axis=1)
@@ -152,6 +162,11 @@ class ClustersDisplay:
             )  # fmt: skip
             self.ellipses_.append(self.ax_.add_patch(ellipse))
 
+    def _center(self, k, colour):
+        self.centers_ += self.ax_.plot(
+            *self.means[k], "P", color=colour, markersize=11, markeredgecolor="white", markeredgewidth=1.2, zorder=4
+        )
+
     def _legend(self, palette):
         from matplotlib.lines import Line2D
 
@@ -160,13 +175,17 @@ class ClustersDisplay:
             Line2D([], [], color=palette[k], marker=MARKERS[k % len(MARKERS)], linestyle="none", label=f"class {k}")
             for k in shown
         ]
+        if (self.classes < 0).any():
+            handles.append(Line2D([], [], color=MUTED, marker=".", linestyle="none", label="noise"))
         if self.filled.any():
             handles.append(
                 Line2D([], [], color=MUTED, marker="o", fillstyle="none", linestyle="none", label="a cell imputed")
             )
         if self.rugs_:
             handles.append(Line2D([], [], color=MUTED, marker="|", linestyle="none", label="other cell missing"))
-        if self.means is not None:
+        if self.centers_:
+            handles.append(Line2D([], [], color=MUTED, marker="P", linestyle="none", markersize=9, label="centre"))
+        if self.ellipses_:
             handles.append(Line2D([], [], color=MUTED, linestyle="-", label="1 standard deviation"))
             handles.append(Line2D([], [], color=MUTED, linestyle="--", label="2 standard deviations"))
         crowded = len(handles) > 8
@@ -214,6 +233,9 @@ def _discriminating(X, classes):
 
 def _moments(estimator, pair):
     """Means and covariances of the components in two columns; none where a family does not say."""
+    if hasattr(estimator, "cluster_centers_") or not hasattr(estimator, "_model"):
+        centers = getattr(estimator, "cluster_centers_", None)
+        return (None if centers is None else centers[:, pair]), None
     return _family_moments(estimator._model().family, estimator._params().components, pair)
 
 

@@ -1,6 +1,8 @@
 """What displays share: axes, colours that the colour-blind can tell apart, names of columns, rows in memory."""
 
 import numpy as np
+from sklearn.base import is_clusterer
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from ..frames import is_table
@@ -54,11 +56,16 @@ def column_names(estimator, X):
 def memory_rows(estimator, X):
     """Rows of X as the fitted estimator sees them."""
     check_is_fitted(estimator)
-    if not hasattr(estimator, "_validate"):
+    if not hasattr(estimator, "_validate") and not is_clusterer(estimator):
         raise TypeError(f"{type(estimator).__name__} has no classes to draw; use a mixture, such as GaussianMixture().")
     if is_streamed(X) and not is_table(X):
         raise ValueError("plots show rows in memory; read the rows you want to see first.")
-    return estimator._validate(X, reset=False)
+    if hasattr(estimator, "_validate"):
+        rows = estimator._validate(X, reset=False)
+        return rows.toarray() if hasattr(rows, "toarray") else rows
+    if getattr(estimator, "schema_", None) is not None:
+        return estimator.schema_.encode(X)
+    return check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
 
 
 def imputed(estimator, X):

@@ -1,0 +1,94 @@
+"""`k_curve`: the loss and the silhouette of a clusterer against its number of clusters."""
+
+import numbers
+
+import numpy as np
+from sklearn.base import clone
+
+from ..checks import check_number
+from ..table import Table
+from .labelled import read_clusters, read_rows
+from .report import _asked, _measured
+from .silhouette import silhouettes
+
+__all__ = ["k_curve"]
+
+LOSSES = ("inertia_", "n_cut_")
+
+
+def k_curve(
+    estimator, X, n_clusters=range(2, 11), *, sample_weight=None, metric="auto", metric_params=None, silhouette="auto",
+    max_rows=5_000, random_state=0, n_jobs=None,
+):  # fmt: skip
+    """Fit a clusterer with several numbers of clusters and say how good each is.
+
+    The loss of most clusterers falls with the number of clusters, and where it stops falling much (the elbow) is a matter of
+    taste; the mean silhouette has a maximum.
+
+    Parameters
+    ----------
+    estimator : clusterer
+        With the setting `n_clusters` (or `n_components`) and `fit`; it is not changed.
+    X : table or array-like
+        Rows that it takes.
+    n_clusters : iterable of int, default=range(2, 11)
+        Numbers to try, each at least 2.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, where the estimator takes them.
+    metric, metric_params, silhouette, max_rows, random_state, n_jobs
+        How silhouettes are computed, as in `cluster_report`.
+
+    Returns
+    -------
+    Table
+        With the columns `n_clusters`, `loss` (`inertia_` or `n_cut_`; None where there is neither) and `silhouette`;
+        ``tacit.plot.KSelectionDisplay.from_curve`` draws it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from tacit.cluster import KMeans, k_curve
+    >>> X, _ = make_blobs(200, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> table = k_curve(KMeans(random_state=0), X, range(2, 6))
+    >>> max(table, key=lambda row: row["silhouette"])["n_clusters"]
+    3
+    """
+    counts = [int(k) for k in n_clusters if check_number("n_clusters", k, numbers.Integral, 2) is None]
+    if not counts:
+        raise ValueError("n_clusters is empty; give at least one number.")
+    final = estimator[-1] if hasattr(estimator, "steps") else estimator
+    setting = next((name for name in ("n_clusters", "n_components") if name in final.get_params()), None)
+    if setting is None:
+        raise TypeError(f"{type(final).__name__} has no setting n_clusters; k_curve needs one to try.")
+    if hasattr(estimator, "steps"):
+        setting = f"{estimator.steps[-1][0]}__{setting}"
+    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+    rows = []
+    for k in sorted(set(counts)):
+        fitted = clone(estimator).set_params(**{setting: k}).fit(X, **weights)
+        score = _mean_silhouette(
+            fitted, X, sample_weight, metric, metric_params,
+            method=silhouette, max_rows=max_rows, random_state=random_state, n_jobs=n_jobs,
+        )  # fmt: skip
+        rows.append({"n_clusters": k, "loss": _loss(fitted), "silhouette": score})
+    return Table(rows)
+
+
+def _loss(fitted):
+    final = fitted[-1] if hasattr(fitted, "steps") else fitted
+    return next((float(getattr(final, name)) for name in LOSSES if getattr(final, name, None) is not None), None)
+
+
+def _mean_silhouette(fitted, X, sample_weight, metric, metric_params, **settings):
+    """The mean silhouette of a fit; None where all rows are in one cluster."""
+    space, metric, metric_params = _asked(X, fitted, None, metric, metric_params)
+    rows = None if space is X else read_rows(X)
+    n_rows = len(X) if rows is None else len(rows.cells)
+    clusters = read_clusters(X, fitted, n_rows, sample_weight)
+    if len(clusters.names) == 1:
+        return None
+    weight = np.zeros(n_rows)
+    weight[clusters.rows] = clusters.weight
+    seen = _measured(rows, space, metric, metric_params, weight, n_rows)
+    means, totals = silhouettes(seen, clusters, **settings).means(clusters), clusters.sums()
+    return float(totals @ means / totals.sum())

@@ -1,0 +1,124 @@
+"""What sets a cluster apart: for every column, how far its rows are from all others.
+
+    difference = (mean of the cluster − mean of the other rows) / standard deviation of the column
+
+A level of a category is a column of 0 and 1, and so is a cell's being missing: their means are shares.
+"""
+
+import numpy as np
+
+__all__ = ["LEAST", "defining_columns", "in_words", "profiles"]
+
+LEAST = 0.2
+"""Smaller differences do not set a cluster apart; from `CLEAR` on it is plain, from `STRONG` on very much so."""
+CLEAR, STRONG = 0.5, 1.5
+
+
+def profiles(rows, clusters):
+    """Means of every column in and outside every cluster, in the table's units and as standardised differences.
+
+    Returns
+    -------
+    list of dict
+        One per number, per level of a category and per column with missing cells, with `column`, `level` (None for a number,
+        "missing" for missing cells as `is_missing` says), and arrays `value`, `rest` and `difference` with one entry per cluster.
+    """
+    found = []
+    for j, column in enumerate(rows.columns):
+        cells = rows.cells[clusters.rows, j].astype(np.float64)
+        seen = ~np.isnan(cells)
+        if column.kind == "category":
+            for code, level in enumerate(column.levels):
+                found.append(_profile(str(column.name), level, (cells == code).astype(float), seen, clusters))
+        else:
+            found.append(_profile(str(column.name), None, cells, seen, clusters))
+        if not seen.all():
+            every = np.ones(len(cells), bool)
+            found.append(_profile(str(column.name), "missing", (~seen).astype(float), every, clusters, is_missing=True))
+    return found
+
+
+def _profile(name, level, cells, seen, clusters, is_missing=False):
+    codes, weight, cells = clusters.codes[seen], clusters.weight[seen], cells[seen]
+    n_clusters = len(clusters.names)
+    if not len(cells):  # the column is only observed in rows without a cluster
+        empty = np.full(n_clusters, np.nan)
+        return dict(
+            column=name, level=level, is_missing=is_missing, value=empty, rest=empty, difference=np.zeros(n_clusters)
+        )
+    origin = np.average(cells, weights=weight)
+    totals = np.bincount(codes, weight, minlength=n_clusters)
+    sums = np.bincount(codes, weight * (cells - origin), minlength=n_clusters)
+    others = totals.sum() - totals
+    value = _divide(sums, totals)
+    rest = _divide(sums.sum() - sums, np.where(others > 1e-12 * totals.sum(), others, 0.0))
+    deviation = float(np.sqrt(np.average((cells - origin) ** 2, weights=weight)))
+    if deviation <= 1e-13 * np.abs(cells).max():
+        difference = np.zeros(n_clusters)
+    else:
+        difference = np.nan_to_num((value - rest) / deviation)
+    value, rest = origin + value, origin + rest
+    if level is not None:  # rounding may leave the range of shares
+        value, rest = np.clip(value, 0.0, 1.0), np.clip(rest, 0.0, 1.0)
+    return dict(column=name, level=level, is_missing=is_missing, value=value, rest=rest, difference=difference)
+
+
+def _divide(sums, totals):
+    return np.where(totals > 0, sums / np.where(totals > 0, totals, 1.0), np.nan)
+
+
+def defining_columns(found, clusters):
+    """Rows of a table: for each cluster the columns that set it apart, those that do so most first."""
+    rows = []
+    for k, name in enumerate(clusters.names):
+        best: dict = {}
+        for each in found:
+            entry = _entry(name, each, k)
+            key = (each["column"], each["is_missing"])
+            if entry is not None and (key not in best or _strength(entry) > _strength(best[key])):
+                best[key] = entry
+        rows += sorted(best.values(), key=lambda entry: -abs(entry["difference"]))
+    return rows
+
+
+def _strength(entry):
+    # Of two levels that say the same, the one that the cluster has says it.
+    return round(abs(entry["difference"]), 6), entry["difference"]
+
+
+def _entry(name, profile, k):
+    value, rest, difference = (float(profile[key][k]) for key in ("value", "rest", "difference"))
+    if abs(difference) < LEAST or (profile["is_missing"] and difference < 0):
+        return None
+    text = in_words(profile["column"], profile["level"], value, rest, difference)
+    return {
+        "cluster": name, "column": profile["column"], "level": profile["level"], "value": value, "rest": rest,
+        "difference": difference, "text": text,
+    }  # fmt: skip
+
+
+def in_words(column, level, value, rest, difference):
+    """A difference as a phrase: "flipper_length_mm high (217 vs 193)", "island mostly Biscoe (98 % vs 24 %)"."""
+    if level is not None:
+        if difference > 0:
+            word = "always" if value >= 0.9995 else "mostly" if value >= 0.5 else "more often"
+        else:
+            word = "never" if value < 0.0005 else "rarely" if value < 0.1 else "less often"
+        return f"{column} {word} {level} ({_percent(value)} vs {_percent(rest)})"
+    size = "very " if abs(difference) >= STRONG else "" if abs(difference) >= CLEAR else "slightly "
+    return f"{column} {size}{'high' if difference > 0 else 'low'} ({_both(value, rest)})"
+
+
+def _percent(share):
+    return f"{100.0 * share:.0f} %"
+
+
+def _both(value, rest):
+    """Two numbers with as many digits as tell them apart."""
+    gap, largest = abs(value - rest), max(abs(value), abs(rest))
+    decimals = 1 - int(np.floor(np.log10(gap)))
+    if decimals > 6 or largest >= 1e7:
+        digits = max(decimals + int(np.floor(np.log10(largest))) + 1, 2)
+        return f"{value:.{digits}g} vs {rest:.{digits}g}"
+    decimals = max(decimals, 0)
+    return f"{value + 0.0:.{decimals}f} vs {rest + 0.0:.{decimals}f}"

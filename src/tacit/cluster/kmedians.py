@@ -1,0 +1,102 @@
+"""`KMedians`: rows join the centre that is nearest in L1, and centres are the medians of their rows."""
+
+from .base import CenterEstimator
+from .medians import KMediansModel
+
+__all__ = ["KMedians"]
+
+
+class KMedians(CenterEstimator):
+    """K-medians clustering of rows that may have missing cells.
+
+    Minimises the sum of absolute differences between the cells of rows and of their centres, instead of squares: a cell that is
+    far off pulls no harder than any other. Where half of the weight of a column lies on either side of a gap, the centre is the
+    lower end of it.
+
+    A row with missing cells is as far from a centre as its observed cells say, times the number of columns over theirs. A centre
+    is the weighted median of the observed cells of its rows, weighted by the same factor, so that the loss never increases.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    init : {"k-means++", "k-means||", "random"}, array of shape (n_clusters, n_features) or callable, default="k-means++"
+        Where centres start: rows far apart in L1 (greedily, among a sample of rows), rows far apart by a few passes over all
+        rows, random rows, these points, or ``init(X, n_clusters, random_state)``.
+    n_init : int or "auto", default="auto"
+        Number of starts, of which the best is kept; ``auto`` is 1 where starts lie far apart, else 10.
+    max_iter : int, default=300
+        Passes at most.
+    tol : float, default=1e-4
+        Once centres move by no more than this share of the spread of their rows (the distance between quartiles, averaged over
+        centres and columns), rows stay in their clusters and only the medians are made exact. With 0, the fit ends when
+        no row changes its cluster.
+    verbose : int, default=0
+        Print progress.
+    random_state : int, RandomState instance or None, default=None
+        Seed.
+    n_jobs : int, optional
+        Threads; default all cores. Results do not depend on it.
+    callback : callable, optional
+        Called with a `tacit.engine.Progress` after every pass.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        The centres.
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row.
+    inertia_ : float
+        Weighted sum of L1 distances of rows to their centres.
+    n_iter_ : int
+        Passes of the best start.
+    fit_ : Fit
+        What was learned, with the loss after every pass (negated, in ``fit_.trace``) and the reason why it stopped.
+    n_features_in_ : int
+        Columns seen at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    References
+    ----------
+    Bradley, Mangasarian and Street (1996), Clustering via concave minimization. Arthur and Vassilvitskii (2007), k-means++.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.cluster import KMedians
+    >>> X = np.array([[1.0, 2.0], [1.0, np.nan], [2.0, 0.0], [9.0, 2.0], [np.nan, 2.0], [9.0, 80.0]])
+    >>> KMedians(2, random_state=0).fit(X).cluster_centers_[:, 0].round(6).tolist()
+    [9.0, 1.0]
+    """
+
+    _power = 1
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        init="k-means++",
+        n_init="auto",
+        max_iter=300,
+        tol=1e-4,
+        verbose=0,
+        random_state=None,
+        n_jobs=None,
+        callback=None,
+    ):
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def _model(self):
+        return KMediansModel(self.n_clusters, self.tol)
+
+    def _tol(self, source):
+        return self.tol

@@ -1,0 +1,208 @@
+"""Rows and the cluster of each, read from tables, arrays, labels or fitted estimators: what reports and figures start from."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from ..checks import check_weight
+from ..frames import is_table, read_columns
+from ..kernels import host
+from ..schema import MANY_LEVELS, Column, _encode_column, _learn_column
+from ..source import is_streamed
+
+__all__ = ["Clusters", "Rows", "labels_of", "read_clusters", "read_rows"]
+
+MOST_LABELS = 5000
+FARTHEST = 1e150
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Cells as numbers, categories as codes, NaN where missing; the columns they are of; and why columns were left out."""
+
+    cells: np.ndarray
+    columns: tuple
+    left_out: tuple = ()
+
+    @property
+    def names(self):
+        """Names of the columns, as text."""
+        return [str(column.name) for column in self.columns]
+
+    @property
+    def categories(self):
+        """Which columns hold categories; yes and no are as good as numbers."""
+        return np.array([column.kind == "category" and column.levels != (False, True) for column in self.columns])
+
+    def __getitem__(self, rows):
+        return replace(self, cells=self.cells[rows])
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """The clusters of rows that count.
+
+    Attributes
+    ----------
+    names : list
+        Labels of the clusters, sorted.
+    rows : (m,) array
+        Numbers of the rows that have a cluster and a weight.
+    codes, weight : (m,) arrays
+        The place of each row's cluster in `names`, and its weight.
+    n_noise, noise_weight : int, float
+        Rows without a cluster.
+    n_rows : int
+        All rows.
+    """
+
+    names: list
+    rows: np.ndarray
+    codes: np.ndarray
+    weight: np.ndarray
+    n_noise: int
+    noise_weight: float
+    n_rows: int
+
+    def sums(self, values=None):
+        """Σ weight × value over the rows of each cluster."""
+        weight = self.weight if values is None else self.weight * values
+        return np.bincount(self.codes, weight, minlength=len(self.names))
+
+    def means(self, values):
+        """Weighted means of one value per row, for each cluster."""
+        return self.sums(values) / self.sums()
+
+
+def read_rows(X, names=None):
+    """The cells of a table or array; columns that are empty or hold identifiers are left out."""
+    if is_streamed(X) and not is_table(X):
+        raise ValueError("reports are of rows in memory; read the rows you want to see first, or a sample of them.")
+    X = host(X)
+    if is_table(X):
+        return _read_table(np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X, names)
+    cells = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X")
+    names = _check_names(names, [f"column {j}" for j in range(cells.shape[1])])
+    return _filled(cells, [Column(name, "continuous") for name in names], [])
+
+
+def _check_names(names, own):
+    """Names that were given, one per column, or the columns' own."""
+    if names is None:
+        return own
+    if len(names) != len(own):
+        raise ValueError(f"feature_names has {len(names)} names, but X has {len(own)} columns; give one per column.")
+    return [str(name) for name in names]
+
+
+def _filled(cells, columns, left_out):
+    """Rows without the columns in which nothing is observed."""
+    seen = ~np.isnan(cells).all(axis=0)
+    left_out += [(column.name, "no observed value") for column, is_seen in zip(columns, seen) if not is_seen]
+    if not seen.any():
+        raise ValueError("no column has an observed value that tells rows apart; there is nothing to report.")
+    far = np.nanmax(np.abs(cells), axis=0, where=~np.isnan(cells), initial=0.0).astype(np.float64) > FARTHEST
+    if far.any():
+        name = columns[int(np.argmax(far))].name
+        raise ValueError(
+            f"column {name!r} holds numbers beyond {FARTHEST:g}, whose squares no float holds; scale it first."
+        )
+    kept = tuple(column for column, is_seen in zip(columns, seen) if is_seen)
+    return Rows(cells if seen.all() else cells[:, seen], kept, tuple(left_out))
+
+
+def _read_table(X, names):
+    columns, cells, left_out = [], [], []
+    given = read_columns(X)
+    own = [f"column {name}" for name in given] if isinstance(X, np.ndarray) else list(given)
+    for name, column in zip(_check_names(names, own), given.values()):
+        if not len(column.missing):
+            raise ValueError("Found array with 0 sample(s): the table has no rows.")
+        seen = column.values[~column.missing]
+        if len(seen) and not column.numeric and _is_identifier(column, seen):
+            left_out.append((name, "as many levels as an identifier has"))
+            continue
+        known = (
+            _learn_column(name, column, "continuous" if column.numeric else None)
+            if len(seen)
+            else Column(name, "continuous")
+        )
+        columns.append(known)
+        cells.append(_encode_column(known, column) if len(seen) else np.full(len(column.missing), np.nan))
+    return _filled(np.column_stack(cells) if cells else np.empty((0, 0)), columns, left_out)
+
+
+def _is_identifier(column, seen):
+    return column.levels is None and len(set(seen.tolist())) > max(MANY_LEVELS, len(seen) // 2)
+
+
+def read_clusters(X, labels, n_rows, sample_weight=None, noise=-1):
+    """The cluster of each row, from labels or from what a fitted estimator says of X."""
+    if hasattr(labels, "predict") or hasattr(labels, "labels_") or hasattr(labels, "fit"):
+        labels = labels_of(labels, X)
+    labels = np.asarray(labels)
+    if labels.ndim != 1 or len(labels) != n_rows:
+        raise ValueError(f"labels have shape {labels.shape}, but X has {n_rows} rows; give one label per row.")
+    _check_labels(labels)
+    weight = check_weight(sample_weight, n_rows)
+    weight = np.ones(n_rows) if weight is None else weight
+    aside = (
+        np.zeros(n_rows, bool) if noise is None else np.isin(labels.astype(object), np.atleast_1d(noise).astype(object))
+    )
+    rows = np.flatnonzero(~aside & (weight > 0))
+    if not len(rows):
+        raise ValueError("every row is noise or has weight 0; there is no cluster to report.")
+    names, codes = _sorted(labels[rows])
+    if len(names) > max(MOST_LABELS, n_rows // 4):
+        raise ValueError(
+            f"labels hold {len(names)} different values in {n_rows} rows, as identifiers do; give the cluster of each row."
+        )
+    return Clusters(
+        names, rows, codes, weight[rows], int((aside & (weight > 0)).sum()), float(weight[aside].sum()), n_rows
+    )
+
+
+def labels_of(estimator, X):
+    """What an estimator says of rows; of those of its fit, what it said then."""
+    check_is_fitted(estimator)
+    if hasattr(estimator, "predict") and not (hasattr(estimator, "labels_") and _is_of_fit(estimator, X)):
+        return estimator.predict(X)
+    if not hasattr(estimator, "labels_"):
+        raise TypeError(f"{type(estimator).__name__} has neither predict nor labels_; give the labels themselves.")
+    return estimator.labels_
+
+
+def _is_of_fit(estimator, X):
+    """Whether X is known to hold the rows of the fit: distances are between those, and spectral clustering keeps them."""
+    asked = (getattr(estimator, "metric", None), getattr(estimator, "affinity", None))
+    if any(isinstance(name, str) and name.startswith("precomputed") for name in asked):
+        return True
+    kept = getattr(estimator, "X_fit_", None)
+    return isinstance(kept, np.ndarray) and np.shape(X) == kept.shape and np.array_equal(kept, X)
+
+
+def _check_labels(labels):
+    missing = (
+        np.array([label is None or label != label for label in labels]) if labels.dtype.kind in "Of" else np.zeros(1)
+    )
+    if missing.any():
+        row = int(np.argmax(missing))
+        raise ValueError(f"the label of row {row} is missing; leave the row out, or call it -1 for noise.")
+    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+        value = labels[labels != np.floor(labels)][0]
+        raise ValueError(f"labels hold {value:g}, which is a measurement and no cluster; give whole numbers or names.")
+
+
+def _sorted(labels):
+    """Distinct labels in order, as Python values, and the place of each row's label among them."""
+    try:
+        names, codes = np.unique(labels, return_inverse=True)
+    except TypeError:  # labels of several types
+        names = np.array(sorted(set(labels.tolist()), key=lambda name: (type(name).__name__, str(name))), dtype=object)
+        place = {name: k for k, name in enumerate(names.tolist())}
+        codes = np.array([place[label] for label in labels.tolist()])
+    if names.dtype.kind == "f":
+        names = names.astype(np.int64)
+    return names.tolist(), codes

@@ -1,0 +1,94 @@
+"""`CenterModel`: what models of clusters around centres share.
+
+Σ_i w_i s_i Σ_{j observed} |x_ij − c_kj|^power,    s_i = columns / observed cells of the row
+"""
+
+from functools import partial
+
+import numpy as np
+
+from ..kernels import backend, host, kernel
+from .seeds import column_means, plus_plus
+
+__all__ = ["CenterModel"]
+
+
+class CenterModel:
+    """Base of models whose classes have centres.
+
+    A subclass sets `power`, and defines ``at``, ``e_step``, ``m_step`` and ``reseated``. Its parameters have `center` (K, d) and
+    its statistics `counts` (K,).
+    """
+
+    power = 2
+
+    def __init__(self, n_clusters):
+        self.n_clusters = n_clusters
+
+    @property
+    def n_components(self):
+        """The number of classes, by the name it has in other models."""
+        return self.n_clusters
+
+    def init(self, sample, rng):
+        """A random start from a sample of rows: rows far apart."""
+        return self.at(plus_plus(sample, self.n_clusters, rng, power=self.power), column_means(sample))
+
+    def at(self, center, origin):
+        """Parameters at given centres; sums may be taken about the origin."""
+        raise NotImplementedError
+
+    def apart(self, params, block):
+        """Distances, to the power, of rows to centres (rows, classes); over observed cells, scaled up to all."""
+        apart = np.empty((len(block), self.n_clusters))
+        kernel("distances", backend(block.X))(block.X, params.center, self.power, apart)
+        return apart
+
+    def assign(self, params, block):
+        """Labels of a block's rows, and their loss."""
+        apart = self.apart(params, block)
+        labels = apart.argmin(axis=1)
+        return labels, float(host(block.weight) @ apart[np.arange(len(labels)), labels])
+
+    def posterior(self, params, block):
+        """Memberships as probabilities (rows, classes), and minus the distance, to the power, of each row."""
+        labels, _ = self.assign(params, block)
+        return np.eye(self.n_clusters)[labels], -self.apart(params, block)[np.arange(len(labels)), labels]
+
+    def n_parameters(self, params):
+        """Free parameters."""
+        return params.center.size
+
+    def mend(self, source, stats, params, image):
+        """Move every centre without rows to one of the rows that fit worst, which leave their own."""
+        empty = np.flatnonzero(stats.counts <= 0)
+        if not len(empty):
+            return image
+        worst = [row for rows in source.map(partial(self._worst, params, len(empty))) for row in rows]
+        counts, taken = stats.counts.copy(), list[tuple]()
+        for _, *row in sorted(worst, key=lambda row: -row[0]):
+            k, x, weight, _ = row
+            # The last row of a cluster must not leave it, and equal rows need one centre.
+            equal = any((x == y).all() for _, y, *_ in taken)
+            if len(taken) == len(empty) or counts[k] <= weight * (1.0 + 1e-9) or equal:
+                continue
+            taken.append(row)
+            counts[k] -= weight
+        return self.reseated(stats, params, image, empty[: len(taken)], taken)
+
+    def reseated(self, stats, params, image, empty, taken):
+        """The image with the `empty` classes at the rows `taken`: each its old class, cells, weight and weight per cell."""
+        raise NotImplementedError
+
+    def _worst(self, params, n, block):
+        """The rows of a block that add most to the loss, each with its cluster, cells, weight and weight per cell."""
+        labels, _ = self.assign(params, block)
+        loss = np.empty(len(block))
+        kernel("misfit", backend(block.X))(block.X, block.weight, params.center, labels, self.power, loss)
+        rows = np.argsort(-loss, kind="stable")[: 2 * n]
+        rows = rows[loss[rows] > 0]
+        X, weight = host(block.X[rows]).astype(np.float64), host(block.weight[rows])
+        observed = ~np.isnan(X)
+        share = observed * (weight * X.shape[1] / np.maximum(observed.sum(axis=1), 1))[:, None]
+        X = np.where(observed, X, params.center[labels[rows]])
+        return list(zip(loss[rows], labels[rows], X, weight, share))

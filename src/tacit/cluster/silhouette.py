@@ -1,0 +1,304 @@
+"""Silhouettes: how much nearer a row is to its own cluster than to the nearest other one.
+
+    s_i = (b_i − a_i) / max(a_i, b_i)
+
+with a_i the mean dissimilarity of row i to the other rows of its cluster, b_i the least mean dissimilarity to those of another.
+Dissimilarities are made in blocks of rows, so that memory does not grow with the square of their number.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..checks import check_choice
+from ..schema import Column, Schema
+from ..source.base import one_blas_thread
+from .blocks import check_block
+from .dissimilarity import ALIASES, METRICS, learn_parameters, make, takes_nan
+from .gower import _categorical, gower_parameters
+from .threads import n_threads, spread
+
+__all__ = ["METHODS", "Measure", "Silhouettes", "measure", "silhouettes"]
+
+METHODS = ("auto", "exact", "sample", "simplified")
+BLOCK_CELLS = 1 << 20
+EUCLIDEAN = ("euclidean", "nan_euclidean", "sqeuclidean")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A dissimilarity between rows: its name, the rows as it takes them, and how it is computed (nothing for a given matrix)."""
+
+    name: str
+    rows: np.ndarray
+    metric: Any = None
+    categories: np.ndarray | None = None
+    names: tuple = ()
+
+    def between(self, rows, others):
+        """Dissimilarities of some rows to others, all by number."""
+        if self.metric is None:
+            return self.rows[np.ix_(rows, others)].astype(np.float64)
+        return self.metric.between(self.rows[rows], self.rows[others])
+
+    def most_whole(self, rows):
+        """Which rows, by number, have the fewest missing cells: a row of few cells is near to all."""
+        if self.metric is None:
+            return np.ones(len(rows), bool)
+        holes = np.isnan(self.rows[rows]).sum(axis=1)
+        return holes == holes.min()
+
+    @property
+    def is_euclidean(self):
+        """Whether it is the Euclidean distance of rows without missing cells, for which scatter is defined."""
+        return self.name in EUCLIDEAN and not np.isnan(self.rows).any()
+
+
+@dataclass(frozen=True)
+class Silhouettes:
+    """Silhouettes of rows, and what the same distances tell of their clusters.
+
+    Attributes
+    ----------
+    values : (n,) array
+        NaN for rows that have none: those outside the sample, and all where there is one cluster.
+    neighbours : (n,) int array
+        The nearest other cluster of each row; −1 where unknown.
+    central : (K,) int array
+        The most central row of each cluster.
+    radius : (K,) array
+        Mean dissimilarity to it (to the centre, where `method` is "simplified").
+    method : {"exact", "sample", "simplified"}
+    n_rows : int
+        Rows that have one.
+    """
+
+    values: np.ndarray
+    neighbours: np.ndarray
+    central: np.ndarray
+    radius: np.ndarray
+    method: str
+    n_rows: int
+
+    def means(self, clusters):
+        """Weighted mean of each cluster."""
+        seen = ~np.isnan(self.values)
+        weight = np.bincount(clusters.codes[seen], clusters.weight[seen], minlength=len(clusters.names))
+        total = np.bincount(
+            clusters.codes[seen], clusters.weight[seen] * self.values[seen], minlength=len(clusters.names)
+        )
+        return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.nan)
+
+    def nearest(self, clusters):
+        """For each cluster the other one that is the neighbour of most of its rows; −1 where there is none."""
+        out = np.full(len(clusters.names), -1)
+        seen = np.flatnonzero(self.neighbours >= 0)
+        order = seen[np.argsort(clusters.codes[seen], kind="stable")]
+        cuts = np.searchsorted(clusters.codes[order], np.arange(len(clusters.names) + 1))
+        for k, (start, stop) in enumerate(pairwise(cuts)):
+            if stop > start:
+                mine = order[start:stop]
+                out[k] = np.bincount(self.neighbours[mine], clusters.weight[mine]).argmax()
+        return out
+
+
+def measure(rows, weight, metric="auto", parameters=None):
+    """The dissimilarity of a name or function for rows with these columns."""
+    if not callable(metric):
+        check_choice("metric", metric, ("auto", *METRICS))
+    cells, categories = rows.cells, rows.categories
+    holes = np.isnan(cells).any()
+    if metric == "auto":
+        metric = "gower" if categories.any() else "euclidean"
+    name = metric if callable(metric) else ALIASES.get(metric, metric)
+    if name == "euclidean" and holes:
+        name = metric = "nan_euclidean"
+    if name == "gower":
+        return _gower(rows, weight, parameters)
+    if categories.any():
+        column = rows.names[int(np.argmax(categories))]
+        raise ValueError(
+            f"metric={metric!r} takes numbers, but column {column!r} holds categories; use metric='gower'."
+        )
+    if holes and not takes_nan(metric):
+        column = rows.names[int(np.argmax(np.isnan(cells).any(axis=0)))]
+        raise ValueError(
+            f"column {column!r} has missing cells, which metric={metric!r} cannot handle; use metric='euclidean' or 'gower'."
+        )
+    parameters = learn_parameters(name, parameters, cells, weight)
+    made = make(metric, parameters, cells)
+    label = name if isinstance(name, str) else getattr(name, "__name__", "function")
+    return Measure(label, cells, made, categories, tuple(rows.names))
+
+
+def _gower(rows, weight, parameters):
+    cells = rows.cells.astype(np.float64, copy=False)
+    categories = rows.categories | np.isin(
+        np.arange(cells.shape[1]), _categorical(parameters, cells.shape[1], rows.names)
+    )
+    kinds = ("category" if is_category else "continuous" for is_category in categories)
+    schema = Schema(tuple(Column(name, kind) for name, kind in zip(rows.names, kinds)))
+    learned = gower_parameters(parameters, cells, weight, schema)
+    return Measure("gower", cells, make("gower", learned, cells), categories, tuple(rows.names))
+
+
+def silhouettes(space, clusters, *, method="auto", max_rows=10_000, random_state=0, n_jobs=None):
+    """Silhouettes of all rows, of a sample of at most about `max_rows`, or by distances to centres ("simplified").
+
+    A row's weight counts as the row given that many times: it is no neighbour of itself up to a weight of one.
+    """
+    check_choice("silhouette", method, METHODS)
+    n = len(clusters.codes)
+    if method == "auto":
+        method = "exact" if max_rows is None or n <= max_rows else "sample"
+    if method == "simplified":
+        return _simplified(space, clusters, n_threads(n_jobs))
+    chosen = np.arange(n)
+    if method == "sample" and max_rows is not None and n > max_rows:
+        chosen = _stratified(clusters, max_rows, np.random.default_rng(random_state))
+    return _exact(space, clusters, chosen, "exact" if len(chosen) == n else "sample", n_threads(n_jobs))
+
+
+def _stratified(clusters, n_rows, rng):
+    """Rows drawn from every cluster, by its size but never few: means over a cluster need rows of it."""
+    n, n_clusters = len(clusters.codes), len(clusters.names)
+    order = rng.permutation(n)
+    order = order[np.argsort(clusters.codes[order], kind="stable")]
+    sizes = np.bincount(clusters.codes, minlength=n_clusters)
+    least = np.clip(n_rows // (4 * n_clusters), 2, 100)
+    quota = np.minimum(sizes, np.maximum(least, sizes * n_rows // n))
+    place = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.sort(order[place < np.repeat(quota, sizes)])
+
+
+def _exact(space, clusters, chosen, method, threads):
+    chosen = chosen[np.argsort(clusters.codes[chosen], kind="stable")]
+    codes, weight, rows = clusters.codes[chosen], clusters.weight[chosen], clusters.rows[chosen]
+    starts = np.searchsorted(codes, np.arange(len(clusters.names)))
+    totals = np.add.reduceat(weight, starts)
+    step = max(16, BLOCK_CELLS // len(chosen))
+
+    sums = _euclidean_sums if space.name == "euclidean" else _any_sums
+    from_row = sums(space, rows, weight, [*starts, len(rows)], step)
+
+    def part(start):
+        here = slice(start, start + step)
+        return _scores(from_row(start), codes[here], weight[here], totals)
+
+    with one_blas_thread():
+        parts = spread(part, range(0, len(chosen), step), threads if getattr(space.metric, "threads", True) else 1)
+    scores, neighbours, within = (np.concatenate(each) for each in zip(*parts))
+    central = _central(space, rows, within, [*starts, len(rows)])
+    values, near = np.full(len(clusters.codes), np.nan), np.full(len(clusters.codes), -1)
+    values[chosen], near[chosen] = scores, neighbours
+    return Silhouettes(values, near, rows[central], within[central] / totals, method, len(chosen))
+
+
+def _any_sums(space, rows, weight, cuts, step):
+    """A function of a row's place: for it and the next ones the sums of dissimilarities to every cluster (step, K)."""
+
+    def sums(start):
+        block = space.between(rows[start : start + step], rows)
+        if space.metric is not None:
+            check_block(space.metric, block, rows[start : start + step], rows)
+        return np.add.reduceat(block * weight, cuts[:-1], axis=1)
+
+    return sums
+
+
+def _euclidean_sums(space, rows, weight, cuts, step):
+    """The same for Euclidean distances, by matrix products."""
+    from ..kernels.silhouette import cluster_sums
+
+    X = space.rows[rows].astype(np.float64)
+    X = np.ascontiguousarray(X - X.mean(axis=0))
+    squares, cuts = (X**2).sum(axis=1), np.array(cuts)
+
+    def sums(start):
+        out = np.empty((len(X[start : start + step]), len(cuts) - 1))
+        cluster_sums(X[start : start + step] @ X.T, X, squares, weight, cuts, start, out)
+        return out
+
+    return sums
+
+
+def _central(space, rows, apart, cuts):
+    """Of each stretch of rows the place of the one that is least apart, among those with the fewest missing cells."""
+    places = []
+    for start, stop in pairwise(cuts):
+        whole = space.most_whole(rows[start:stop])
+        places.append(start + int(np.where(whole, apart[start:stop], np.inf).argmin()))
+    return np.array(places)
+
+
+def _scores(sums, own, weight, totals):
+    """Silhouettes, neighbours and sums within the own cluster, from sums over clusters."""
+    each = np.arange(len(own))
+    within = sums[each, own]
+    others = totals[own] - np.minimum(weight, 1.0)
+    alone = others <= 1e-12 * totals[own]
+    inside = within / np.where(alone, 1.0, others)
+    apart = sums / totals
+    apart[each, own] = np.inf
+    neighbours = apart.argmin(axis=1)
+    outside = apart[each, neighbours]
+    if len(totals) == 1:
+        return np.full(len(own), np.nan), np.full(len(own), -1), within
+    return np.where(alone, 0.0, _ratio(inside, outside)), neighbours, within
+
+
+def _ratio(inside, outside):
+    largest = np.maximum(inside, outside)
+    return np.where(largest > 0, (outside - inside) / np.where(largest > 0, largest, 1.0), 0.0)
+
+
+def _simplified(space, clusters, threads):
+    """Distances to centres instead of mean distances: one pass over the rows for any number of them."""
+    if space.metric is None:
+        raise ValueError(
+            "silhouette='simplified' needs rows, but metric='precomputed' has none; use 'exact' or 'sample'."
+        )
+    centers = _centers(space, clusters)
+    step = max(64, BLOCK_CELLS // len(centers))
+
+    def part(start):
+        here = slice(start, start + step)
+        rows, own = clusters.rows[here], clusters.codes[here]
+        block = space.metric.between(space.rows[rows], centers)
+        check_block(space.metric, block, rows, np.arange(len(centers)), "centre")
+        inside = block[np.arange(len(own)), own]
+        block[np.arange(len(own)), own] = np.inf
+        return inside, block.min(axis=1), block.argmin(axis=1)
+
+    parts = spread(part, range(0, len(clusters.codes), step), threads if space.metric.threads else 1)
+    inside, outside, neighbours = (np.concatenate(each) for each in zip(*parts))
+    order = np.argsort(clusters.codes, kind="stable")
+    cuts = np.searchsorted(clusters.codes[order], np.arange(len(centers) + 1))
+    central = clusters.rows[order[_central(space, clusters.rows[order], inside[order], cuts)]]
+    if len(centers) == 1:
+        values, neighbours = np.full(len(inside), np.nan), np.full(len(inside), -1)
+    else:
+        values = _ratio(inside, outside)
+    return Silhouettes(values, neighbours, central, clusters.means(inside), "simplified", len(inside))
+
+
+def _centers(space, clusters):
+    """Weighted means of observed cells; of categories the level that is most frequent. NaN where no cell is observed."""
+    X, shape = space.rows[clusters.rows], (len(clusters.names), space.rows.shape[1])
+    out = np.full(shape, np.nan)
+    for j, column in enumerate(X.T.astype(np.float64)):
+        seen = ~np.isnan(column)
+        codes, weight, cells = clusters.codes[seen], clusters.weight[seen], column[seen]
+        if space.categories is not None and space.categories[j]:
+            values, places = np.unique(cells, return_inverse=True)
+            shares = np.zeros((len(out), len(values)))
+            np.add.at(shares, (codes, places), weight)
+            out[:, j] = np.where(shares.sum(axis=1) > 0, values[shares.argmax(axis=1)], np.nan)
+        else:
+            origin = cells[0] if len(cells) else 0.0
+            total = np.bincount(codes, weight, minlength=len(out))
+            sums = np.bincount(codes, weight * (cells - origin), minlength=len(out))
+            out[:, j] = np.where(total > 0, origin + sums / np.where(total > 0, total, 1.0), np.nan)
+    return out
