@@ -31,7 +31,9 @@ def test_command_line_help_loads_nothing_slow():
 
 
 def test_importing_an_estimator_loads_no_optional_library_and_compiles_nothing():
-    loaded = modules_after("from tacit.mixture import GaussianMixture; from tacit.impute import GaussianImputer")
+    loaded = modules_after(
+        "from tacit.mixture import GaussianMixture; from tacit.impute import GaussianImputer; import tacit.cluster"
+    )
     assert "sklearn" in loaded
     assert not loaded & {"matplotlib", "torch", "dask", "numba"}
 

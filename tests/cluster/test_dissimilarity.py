@@ -164,7 +164,7 @@ def test_a_function_is_compiled_again_when_what_it_reads_has_changed(monkeypatch
 
 
 def test_other_values_of_numba_are_not_used(monkeypatch):
-    from tacit.cluster import function as module
+    from tacit.kernels import compiled as module
 
     def wrong(function):
         def between(A, B, extra, out):

@@ -137,6 +137,15 @@ def test_one_cloud_is_one_cluster():
     assert not model.labels_.any()
 
 
+@pytest.mark.parametrize(("make", "noise"), [(make_moons, 0.05), (make_circles, 0.03)])
+def test_eigengap_of_curved_clusters(make, noise):
+    """Eigenvalues of a curve grow like squares, so that the largest difference lies far out; relative to its end it does not."""
+    X = make(600, noise=noise, random_state=0, **({"factor": 0.5} if make is make_circles else {}))[0]
+    model = quiet(SpectralClustering("auto", affinity="nearest_neighbors", random_state=0), X)
+    assert model.n_clusters_ == 2
+    assert np.diff(model.eigenvalues_).argmax() + 1 > 2
+
+
 def test_eigengap_of_more_components_than_allowed():
     X = np.repeat(np.arange(6.0) * 100, 10)[:, None] + np.random.default_rng(0).normal(size=(60, 1))
     model = SpectralClustering("auto", max_clusters=4, affinity="nearest_neighbors", n_neighbors=9, random_state=0)

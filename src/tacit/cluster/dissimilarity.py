@@ -7,10 +7,12 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import haversine_distances
 
-from ..kernels import medoids as kernels
+from ..kernels import lazy
 from .function import Function
 
 __all__ = ["METRICS", "learn_parameters", "make", "takes_nan"]
+
+kernels = lazy("medoids")
 
 ALIASES = {"l1": "cityblock", "manhattan": "cityblock", "l2": "euclidean", "matching": "hamming"}
 SCIPY = (

@@ -295,9 +295,15 @@ def _multigrid():
 
 
 def largest_gap(values, least, most):
-    """The number of eigenvalues before the largest gap, at least and at most so many, and the gap."""
+    """The number of eigenvalues before the largest gap, at least and at most so many, and the gap.
+
+    Gaps count relative to where they end: along a curved cluster eigenvalues grow like squares, and so do their gaps.
+    """
     gaps = np.diff(values)[:most]
     if len(gaps) < least:  # every vertex is a component
         return len(values), 0.0
-    n_clusters = least + int(gaps[least - 1 :].argmax())
+    # A little of the mean is added, since any gap is large relative to almost nothing.
+    ends = values[1 : len(gaps) + 1] + 0.03 * np.mean(values)
+    relative = gaps / np.where(ends > 0, ends, 1.0)
+    n_clusters = least + int(relative[least - 1 :].argmax())
     return n_clusters, float(gaps[n_clusters - 1])

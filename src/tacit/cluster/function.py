@@ -5,10 +5,12 @@ import logging
 
 import numpy as np
 
-from ..kernels.compiled import compile_pairs, python_pairs
+from ..kernels import lazy
 from .blocks import check_block
 
 __all__ = ["Function"]
+
+compiled = lazy("compiled")
 
 log = logging.getLogger("tacit")
 
@@ -33,7 +35,7 @@ class Function:
         self.function, self.parameters = function, parameters
         self.label = repr(function)
         self._extra, self.note = (), ""
-        self._python = python_pairs(function, parameters)
+        self._python = compiled.python_pairs(function, parameters)
         sample = sample[np.unique(np.linspace(0, len(sample) - 1, 6).astype(int))]
         self._slack = 1e-14
         expected = self._run(self._python, sample, sample)
@@ -46,7 +48,7 @@ class Function:
         """The compiled function, or None and a note that says why not."""
         try:
             self._extra = _positional(self.function, self.parameters)
-            pairs = compile_pairs(self.function)
+            pairs = compiled.compile_pairs(self.function)
             found = self._run(pairs, sample, sample)
             self._run(pairs, sample)
         except Exception as error:  # whatever keeps numba from compiling it must not keep the fit from running

@@ -13,9 +13,11 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from ..kernels.graph import breadth_first
+from ..kernels import lazy
 
 __all__ = ["LAPLACIANS", "Laplacian", "components_of", "cuts", "degrees_of", "without_diagonal"]
+
+graph = lazy("graph")
 
 LAPLACIANS = ("random_walk", "symmetric", "unnormalised")
 
@@ -162,5 +164,5 @@ class Laplacian:
     def reach(self):
         """Vertices of the largest component by their distance from one of them, and the number of edges across it."""
         pointer, neighbours = self.affinity.indptr, self.affinity.indices
-        order, _ = breadth_first(pointer, neighbours, int((self.component == 0).argmax()))
-        return order, breadth_first(pointer, neighbours, order[-1])[1]
+        order, _ = graph.breadth_first(pointer, neighbours, int((self.component == 0).argmax()))
+        return order, graph.breadth_first(pointer, neighbours, order[-1])[1]

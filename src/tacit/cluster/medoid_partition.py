@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..kernels import medoids as kernels
+from ..kernels import lazy
 from .threads import spread
 
 __all__ = ["Pairs", "Partition", "medoid_silhouette", "ranges"]
+
+kernels = lazy("medoids")
 
 SMALL = 300_000
 """Cells of a matrix that one thread passes through before others would have begun."""

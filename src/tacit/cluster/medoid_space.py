@@ -2,12 +2,14 @@
 
 import numpy as np
 
-from ..kernels import medoids as kernels
+from ..kernels import lazy
 from .blocks import square, table
 from .medoid_partition import ranges
 from .threads import spread
 
 __all__ = ["MatrixSpace", "RowSpace", "two_nearest"]
+
+kernels = lazy("medoids")
 
 SLACK = 1e-6
 """Share of the largest dissimilarity that is taken for rounding in a given matrix."""

@@ -2,11 +2,13 @@
 
 import numpy as np
 
-from ..kernels import medoids as kernels
+from ..kernels import lazy
 from .medoid_partition import CHUNK_CELLS, ranges
 from .threads import spread
 
 __all__ = ["STARTS", "best_single", "build", "start_medoids"]
+
+kernels = lazy("medoids")
 
 
 def _over_candidates(function, pairs):

@@ -35,8 +35,8 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        Number of clusters. "auto": the largest gap between consecutive eigenvalues, up to `max_clusters`; the number of
-        connected components at least.
+        Number of clusters. "auto": the largest gap between consecutive eigenvalues, relative to the greater of the two, up
+        to `max_clusters`; the number of connected components at least.
     eigen_solver : {None, "arpack", "lobpcg", "amg"}, default=None
         How eigenvectors are found. None and "arpack" choose between products and a sparse factor by the shape of the graph;
         None uses LAPACK for small ones. "amg" needs pyamg. Residuals are checked, and another solver runs where they are large.

@@ -23,6 +23,7 @@ __all__ = [
     "host",
     "integers",
     "kernel",
+    "lazy",
     "renamed",
 ]
 
@@ -65,6 +66,16 @@ def kernel(name, backend="cpu"):
         raise KeyError(f"no kernel is called {name!r}; there are {', '.join(sorted(KERNELS))}.")
     home = {"cpu": KERNELS[name], "reference": "reference", "torch": "torch"}[backend]
     return getattr(import_module(f"{__name__}.{home}"), name)
+
+
+class lazy:  # noqa: N801
+    """A module of compiled functions that is imported when one of them is first used, since numba takes a while to load."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __getattr__(self, function):
+        return getattr(import_module(f"{__name__}.{self._name}"), function)
 
 
 def backend(X):

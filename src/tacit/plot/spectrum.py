@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..cluster.eigenvectors import largest_gap
 from .style import MUTED, axes, colours
 
 __all__ = ["SpectrumDisplay"]
@@ -82,7 +83,7 @@ class SpectrumDisplay:
             self.ax_.set_title(text, fontsize="small", color=MUTED)
         if self.others_ is None or gaps.max() <= 0:
             return
-        self.n_gap_ = int(gaps.argmax()) + 1
+        self.n_gap_, _ = largest_gap(self.eigenvalues, 1, len(gaps))
         low, high = self.eigenvalues[self.n_gap_ - 1 : self.n_gap_ + 1]
         middle = self.n_gap_ + 0.5
         self.gap_ = self.ax_.annotate(
