@@ -2,10 +2,10 @@
 
 import argparse
 
-from . import gaussian_mixture, imputation, kmeans, medoids, mixed_table, selection, spectral, student_mixture
+from . import gaussian_mixture, imputation, kmeans, kmedians, medoids, mixed_table, selection, spectral, student_mixture
 from .harness import measure, table
 
-MODULES = (gaussian_mixture, imputation, kmeans, medoids, mixed_table, selection, spectral, student_mixture)
+MODULES = (gaussian_mixture, imputation, kmeans, kmedians, medoids, mixed_table, selection, spectral, student_mixture)
 JOBS = [job for module in MODULES for job in module.JOBS]
 
 

@@ -55,7 +55,8 @@ def test_batches_approach_the_fit_to_all_rows(kind, holes):
     assert many.score(X) == pytest.approx(whole.score(X), abs=0.01)
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+# What k-medians sums up is about a grid that moves with every step, so that steps cannot be averaged.
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name != "k-medians"])
 def test_every_model_learns_by_steps(name):
     model, make = LEARNERS[name]
     source = ArraySource(with_holes(make(2000) if name != "one full" else make()), block_rows=100, n_jobs=1)

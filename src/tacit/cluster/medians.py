@@ -2,10 +2,10 @@
 
 E-step: k = argmin_k Σ_j |x_ij − c_kj|        M-step: c_kj = weighted median of its cells
 
-A median is no sum over rows, but what tells where it lies is. Per centre and column the loss is convex, with corners at the cells.
-Every centre and column has a grid of points, the centre among them; the weight of the cells between neighbouring points, and
-their sum, tell the loss at all of them and between which two the median lies. The M-step moves to the better of these two, so that
-the loss never increases, and draws the next grid between and around them. After a few passes a single value is left: the mean.
+A median is no sum over rows, but what tells where it lies is. Per centre and column the loss is convex, with corners at the
+cells. Every centre and column has a grid of points, the centre among them; the weight of the cells between neighbouring points,
+and their sum, tell the loss at all of them and between which two the median lies. The M-step moves to the better of these two, so
+that the loss never increases, and draws the next grid between and around them. After a few passes a single value is left.
 """
 
 import numpy as np

@@ -68,7 +68,7 @@ def kernel(name, backend="cpu"):
     return getattr(import_module(f"{__name__}.{home}"), name)
 
 
-class lazy:  # noqa: N801
+class lazy:
     """A module of compiled functions that is imported when one of them is first used, since numba takes a while to load."""
 
     def __init__(self, name):
