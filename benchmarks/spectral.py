@@ -51,7 +51,7 @@ def _theirs(k, X):
 
 
 def _equal(ours, theirs):
-    from tacit.cluster.laplacian import cuts
+    from tacit.cluster.spectral.laplacian import cuts
 
     mine, other = (cuts(theirs.affinity_matrix_, model.labels_)[1] for model in (ours, theirs))
     assert mine <= other * (1 + 1e-6), f"NCut {mine} against {other}"

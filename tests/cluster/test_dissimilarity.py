@@ -11,9 +11,9 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score, pairwise_distances
 
 from tacit.cluster import KMedoids
-from tacit.cluster.blocks import square
-from tacit.cluster.dissimilarity import METRICS, learn_parameters, make
-from tacit.cluster.gower import gower_parameters
+from tacit.cluster.dissimilarity.blocks import square
+from tacit.cluster.dissimilarity.gower import gower_parameters
+from tacit.cluster.dissimilarity.metrics import METRICS, learn_parameters, make
 from tacit.datasets import load_penguins, penguins_path
 
 from ..zoo import gaussian_rows, with_holes

@@ -13,11 +13,11 @@ from scipy import sparse
 from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
+from tacit.cluster.spectral.laplacian import cuts
 from threadpoolctl import threadpool_limits
 
 import tacit
 from tacit.cluster import SpectralClustering, cluster_qr, discretize
-from tacit.cluster.laplacian import cuts
 
 MOONS, HALVES = make_moons(500, noise=0.06, random_state=0)
 BLOBS, CENTRES = make_blobs(300, 3, centers=4, cluster_std=1.0, random_state=3)
@@ -337,7 +337,7 @@ def test_results_repeat_and_do_not_depend_on_threads_or_order_of_blocks(monkeypa
     one, two = (quiet(SpectralClustering(4, **KNN, n_jobs=n), BLOBS) for n in (1, 2))
     np.testing.assert_array_equal(one.labels_, two.labels_)
     whole = one.predict(BLOBS)
-    monkeypatch.setattr(tacit.cluster.spectral, "BLOCK_ENTRIES", 300 * 7)
+    monkeypatch.setattr(tacit.cluster.spectral.estimator, "BLOCK_ENTRIES", 300 * 7)
     np.testing.assert_array_equal(one.predict(BLOBS), whole)
 
 

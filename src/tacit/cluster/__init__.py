@@ -1,16 +1,14 @@
 """Clusters without a distribution: rows near a centre, a medoid, or each other in a graph."""
 
-from .assign import cluster_qr, discretize
 from .centers import KMeansModel
-from .curve import k_curve
 from .kmeans import KMeans
 from .kmedians import KMedians
 from .medians import KMediansModel
 from .medoids import KMedoids
-from .report import ClusterReport, cluster_report
+from .report import ClusterReport, cluster_report, k_curve
 from .scaling import ColumnScaler
 from .soft import SoftKMeans, SoftKMeansModel
-from .spectral import SpectralClustering, spectral_clustering
+from .spectral import SpectralClustering, cluster_qr, discretize, spectral_clustering
 
 __all__ = [
     "ClusterReport",

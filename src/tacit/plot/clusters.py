@@ -77,7 +77,7 @@ class ClustersDisplay:
         -------
         ClustersDisplay
         """
-        from ..cluster.labelled import labels_of
+        from ..cluster.report.labelled import labels_of
 
         estimator = getattr(estimator, "mixture_", estimator)  # of a classifier
         rows = memory_rows(estimator, X)

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..cluster.eigenvectors import largest_gap
+from ..cluster.spectral.eigenvectors import largest_gap
 from .style import MUTED, axes, colours
 
 __all__ = ["SpectrumDisplay"]

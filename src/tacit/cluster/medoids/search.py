@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .medoid_partition import Partition
-from .medoid_starts import best_single, build, start_medoids
+from .partition import Partition
+from .starts import best_single, build, start_medoids
 
 __all__ = ["METHODS", "Found", "search"]
 

@@ -1,6 +1,6 @@
 """Ranges of rows on threads: what a range writes belongs to it alone, so results do not depend on the number of threads."""
 
-from ..source.base import _pool, n_cores
+from ...source.base import _pool, n_cores
 
 __all__ = ["n_threads", "spread"]
 

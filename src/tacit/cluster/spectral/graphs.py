@@ -14,7 +14,7 @@ from scipy.spatial import cKDTree
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 
-from ..source.base import n_cores
+from ...source.base import n_cores
 
 __all__ = [
     "epsilon",
@@ -193,7 +193,7 @@ def knn(X, n_neighbors=10, *, n_jobs=None):
 
     Examples
     --------
-    >>> from tacit.cluster.graphs import knn
+    >>> from tacit.cluster.spectral.graphs import knn
     >>> import numpy as np
     >>> knn(np.array([[0.0], [1.0], [3.0]]), 2).toarray()
     array([[1. , 1. , 0. ],

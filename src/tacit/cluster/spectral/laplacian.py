@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from ..kernels import lazy
+from ...kernels import lazy
 
 __all__ = ["LAPLACIANS", "Laplacian", "components_of", "cuts", "degrees_of", "without_diagonal"]
 

@@ -6,11 +6,11 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import check_weight
-from ..frames import is_table, read_columns
-from ..kernels import host
-from ..schema import MANY_LEVELS, Column, _encode_column, _learn_column
-from ..source import is_streamed
+from ...checks import check_weight
+from ...frames import is_table, read_columns
+from ...kernels import host
+from ...schema import MANY_LEVELS, Column, _encode_column, _learn_column
+from ...source import is_streamed
 
 __all__ = ["Clusters", "Rows", "labels_of", "read_clusters", "read_rows"]
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import check_choice
-from ..schema import Column, Schema
-from ..source.base import one_blas_thread
-from .blocks import check_block
-from .dissimilarity import ALIASES, METRICS, learn_parameters, make, takes_nan
-from .gower import _categorical, gower_parameters
-from .threads import n_threads, spread
+from ...checks import check_choice
+from ...schema import Column, Schema
+from ...source.base import one_blas_thread
+from ..dissimilarity.blocks import check_block
+from ..dissimilarity.gower import _categorical, gower_parameters
+from ..dissimilarity.metrics import ALIASES, METRICS, learn_parameters, make, takes_nan
+from ..dissimilarity.threads import n_threads, spread
 
 __all__ = ["METHODS", "Measure", "Silhouettes", "measure", "silhouettes"]
 
@@ -210,7 +210,7 @@ def _any_sums(space, rows, weight, cuts, step):
 
 def _euclidean_sums(space, rows, weight, cuts, step):
     """The same for Euclidean distances, by matrix products."""
-    from ..kernels.silhouette import cluster_sums
+    from ...kernels.silhouette import cluster_sums
 
     X = space.rows[rows].astype(np.float64)
     X = np.ascontiguousarray(X - X.mean(axis=0))

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .medoid_partition import Pairs
-from .medoid_search import search
+from .partition import Pairs
+from .search import search
 
 __all__ = ["MedoidFit", "auto_size", "fit_medoids"]
 

@@ -15,19 +15,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import check_choice, check_number, check_weight
-from ..table import Table
-from .blocks import table
-from .dissimilarity import METRICS, learn_parameters, make, takes_nan
-from .function import Function
-from .gower import gower_parameters
-from .medoid_input import count_list, initial_rows, read_matrix, read_query, read_rows
-from .medoid_partition import medoid_silhouette
-from .medoid_samples import auto_size, fit_medoids
-from .medoid_search import METHODS
-from .medoid_space import MatrixSpace, RowSpace
-from .medoid_starts import STARTS
-from .threads import n_threads
+from ...checks import check_choice, check_number, check_weight
+from ...table import Table
+from ..dissimilarity.blocks import table
+from ..dissimilarity.function import Function
+from ..dissimilarity.gower import gower_parameters
+from ..dissimilarity.metrics import METRICS, learn_parameters, make, takes_nan
+from ..dissimilarity.threads import n_threads
+from .input import count_list, initial_rows, read_matrix, read_query, read_rows
+from .partition import medoid_silhouette
+from .samples import auto_size, fit_medoids
+from .search import METHODS
+from .space import MatrixSpace, RowSpace
+from .starts import STARTS
 
 __all__ = ["KMedoids"]
 

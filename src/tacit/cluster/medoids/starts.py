@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..kernels import lazy
-from .medoid_partition import CHUNK_CELLS, ranges
-from .threads import spread
+from ...kernels import lazy
+from ..dissimilarity.threads import spread
+from .partition import CHUNK_CELLS, ranges
 
 __all__ = ["STARTS", "best_single", "build", "start_medoids"]
 

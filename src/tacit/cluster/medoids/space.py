@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..kernels import lazy
-from .blocks import square, table
-from .medoid_partition import ranges
-from .threads import spread
+from ...kernels import lazy
+from ..dissimilarity.blocks import square, table
+from ..dissimilarity.threads import spread
+from .partition import ranges
 
 __all__ = ["MatrixSpace", "RowSpace", "two_nearest"]
 

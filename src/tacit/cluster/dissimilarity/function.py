@@ -5,7 +5,7 @@ import logging
 
 import numpy as np
 
-from ..kernels import lazy
+from ...kernels import lazy
 from .blocks import check_block
 
 __all__ = ["Function"]

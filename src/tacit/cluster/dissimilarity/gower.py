@@ -8,9 +8,9 @@ are in the mean.
 
 import numpy as np
 
-from ..checks import check_columns
-from ..frames import read_columns
-from ..schema import Schema
+from ...checks import check_columns
+from ...frames import read_columns
+from ...schema import Schema
 
 __all__ = ["gower_parameters", "learn_schema"]
 

@@ -5,8 +5,8 @@ import numbers
 import numpy as np
 from sklearn.base import clone
 
-from ..checks import check_number
-from ..table import Table
+from ...checks import check_number
+from ...table import Table
 from .labelled import read_clusters, read_rows
 from .report import _asked, _measured
 from .silhouette import silhouettes

@@ -13,11 +13,11 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from .assign import assign
+from .checks import check_graph, check_settings, check_sizes, checked_rows
 from .eigenvectors import largest_gap, lowest_eigenvectors
 from .graphs import nearest
 from .laplacian import Laplacian, components_of, cuts, degrees_of, without_diagonal
 from .similarity import PAIRWISE, Similarity
-from .spectral_checks import check_graph, check_settings, check_sizes, checked_rows
 
 __all__ = ["SpectralClustering", "spectral_clustering"]
 

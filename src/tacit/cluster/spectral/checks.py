@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from ..checks import check_choice, check_number, check_positive
+from ...checks import check_choice, check_number, check_positive
 from .assign import ASSIGNMENTS
 from .eigenvectors import SOLVERS
 from .graphs import nearest

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, qr, svd
 from sklearn.utils import check_random_state
 
-from .kmeans import KMeans
+from ..kmeans import KMeans
 
 __all__ = ["assign", "cluster_qr", "discretize"]
 

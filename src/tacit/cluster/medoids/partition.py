@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..kernels import lazy
-from .threads import spread
+from ...kernels import lazy
+from ..dissimilarity.threads import spread
 
 __all__ = ["Pairs", "Partition", "medoid_silhouette", "ranges"]
 

@@ -6,12 +6,12 @@ import warnings
 import numpy as np
 from sklearn.utils import check_array
 
-from ..checks import check_number
-from ..table import Table, html
+from ...checks import check_number
+from ...table import Table, html
+from ..dissimilarity.metrics import METRICS
+from ..scaling import dominant_column
 from .defining import defining_columns, profiles
-from .dissimilarity import METRICS
 from .labelled import read_clusters, read_rows
-from .scaling import dominant_column
 from .scores import calinski_harabasz, davies_bouldin
 from .silhouette import Measure, measure, silhouettes
 

@@ -5,10 +5,10 @@ import numbers
 import numpy as np
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array, validate_data
 
-from ..checks import check_number
-from ..frames import is_table
-from .dissimilarity import takes_nan
-from .gower import learn_schema
+from ...checks import check_number
+from ...frames import is_table
+from ..dissimilarity.gower import learn_schema
+from ..dissimilarity.metrics import takes_nan
 
 __all__ = ["count_list", "initial_rows", "read_matrix", "read_query", "read_rows"]
 

@@ -22,7 +22,7 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, lobpcg, splu
 from sklearn.exceptions import ConvergenceWarning
 
-from ..source.base import one_blas_thread
+from ...source.base import one_blas_thread
 
 __all__ = ["SOLVERS", "largest_gap", "lowest_eigenvectors"]
 

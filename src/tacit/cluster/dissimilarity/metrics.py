@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import haversine_distances
 
-from ..kernels import lazy
+from ...kernels import lazy
 from .function import Function
 
 __all__ = ["METRICS", "learn_parameters", "make", "takes_nan"]
