@@ -27,7 +27,7 @@ from .engine import (
 from .engine.restarts import SAMPLE_ROWS
 from .engine.trace import CRITERIA
 from .kernels import backend
-from .source import ArraySource, Source
+from .source import ArraySource, Source, SparseSource
 from .source.dask import DaskSource, is_dask
 from .source.parquet import ParquetSource, is_arrow
 from .source.writer import ParquetWriter
@@ -93,6 +93,8 @@ class EMEstimator(BaseEstimator):
             self._check_source(X, reset)
             return X
         X = self._validate(X, reset=reset)
+        if backend(X) == "sparse":
+            return SparseSource(X, check_weight(weight, X.shape[0]), n_jobs=self.n_jobs)
         if reset:
             self._check_columns(X)
         return self._in_memory(X, weight, labels)
@@ -239,7 +241,9 @@ class EMEstimator(BaseEstimator):
             if name not in ("callback", "n_jobs", "verbose", "verbose_interval"):
                 digest.update(f"{name}={_settled(value)}".encode())
         for block in source:
-            for array in (block.X, block.weight, block.labels):
+            rows = block.X
+            cells = (rows.data, rows.indices, rows.indptr) if backend(rows) == "sparse" else (rows,)
+            for array in (*cells, block.weight, block.labels):
                 digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 

@@ -14,7 +14,8 @@ from ..arrays import Arrays, record
 from ..base import EMEstimator, like
 from ..checks import check_choice, check_number
 from ..kernels import backend, host, kernel
-from ..source import is_streamed
+from ..engine import InertiaLines
+from ..source import SparseSource
 from .seeds import oversampled, plus_plus, random_rows, sample_rows
 
 __all__ = ["CenterEstimator"]
@@ -123,6 +124,8 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         weight = np.where(sums.weight > 0, sums.weight, 1.0)
         self._origin = origin + sums.total / weight
         self._variance = float(np.maximum(sums.square / weight - (sums.total / weight) ** 2, 0.0).mean())
+        if isinstance(source, SparseSource):
+            self._stay_sparse()
         self._n_init = self._n_starts(None)
         if not isinstance(self.init, str):
             given = not callable(self.init)
@@ -136,7 +139,20 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
                 )
         self._source = source
 
+    def _stay_sparse(self):
+        """Take sums about zero, which is where sparse rows have most of their cells."""
+        offset, spread = float((self._origin**2).sum()), self._variance * len(self._origin)
+        if 0.0 < 1e12 * spread < offset:
+            warnings.warn(
+                f"X is sparse, and its mean is {(offset / spread) ** 0.5:.1g} times as long as its rows are spread, so that "
+                "distances round badly; subtract the mean from the large columns, or give X as an ordinary array.",
+                UserWarning,
+                stacklevel=5,
+            )
+        self._origin = np.zeros_like(self._origin)
+
     def _check_centers(self, center, source):
+        center = center.toarray() if hasattr(center, "toarray") else center
         center = np.asarray(center, dtype=np.float64)
         for axis, (size, noun) in enumerate(
             [(self.n_clusters, "number of clusters"), (source.n_features, "number of features of the data")]
@@ -169,13 +185,16 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             center = self._given
             if center is None:
                 state = check_random_state(int(rng.integers(2**31)))
-                rows = sample.X if is_streamed(self._source) else self._source.X
-                center = self._check_centers(self.init(host(rows), self.n_clusters, random_state=state), self._source)
+                rows = host(getattr(self._source, "X", sample.X))
+                center = self._check_centers(self.init(rows, self.n_clusters, random_state=state), self._source)
         elif self.init == "k-means||":
             center = oversampled(self._source, self.n_clusters, rng)
         else:
             center = (plus_plus if self.init == "k-means++" else random_rows)(sample, self.n_clusters, rng)
         return model.at(center, self._origin)
+
+    def _callback(self):
+        return InertiaLines() if self.callback is None and self.verbose else self.callback
 
     def _bounds(self, trace):
         return list(trace.objectives)

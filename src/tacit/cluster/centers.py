@@ -14,6 +14,7 @@ import numpy as np
 from ..arrays import Arrays, record
 from ..kernels import backend, host, integers, kernel, renamed
 from .seeds import column_means, plus_plus
+from .sparse import center_tables, nearest_sparse, sum_sparse
 
 __all__ = ["CenterStats", "Centers", "KMeansModel"]
 
@@ -46,6 +47,16 @@ class Centers(Arrays):
         return 0.5 * np.sqrt(np.maximum(apart.min(axis=1) - 1e-14 * square.max(), 0.0))
 
     @cached_property
+    def _tables(self):
+        return {}
+
+    def tables(self, dtype):
+        """The centres transposed, as sparse rows want them, made once; see `center_tables`."""
+        if dtype not in self._tables:
+            self._tables[dtype] = center_tables(self.center, dtype)
+        return self._tables[dtype]
+
+    @cached_property
     def groups(self):
         """Numbers of the centres in groups of neighbours, about a hundred in each."""
         c = self.about_origin - self.about_origin.mean(axis=0)
@@ -65,7 +76,10 @@ def _halve(points, order, n_parts):
 
 @record
 class CenterStats(Arrays):
-    """Minus the sum of squares, total weight, weight of each cluster, and per cell its weight and sum about the origin."""
+    """Minus the sum of squares, total weight, weight of each cluster, and per cell its weight and sum about the origin.
+
+    Weights of cells are (K, d), or (K, 1) where the cells of a cluster share theirs.
+    """
 
     loglik: float
     weight: float
@@ -135,11 +149,16 @@ class KMeansModel:
 
     def e_step(self, params, block):
         """Sums over the rows of each cluster."""
+        if backend(block.X) == "sparse":
+            loglik, *sums = sum_sparse(params, block)
+            return CenterStats(loglik, float(block.weight.sum()), *sums)
         counts, cells, sums, loss, _ = self._pass(params, block)
         return CenterStats(-loss, float(block.weight.sum()), counts, cells, sums)
 
     def assign(self, params, block):
         """Labels of a block's rows, and the sum of squares."""
+        if backend(block.X) == "sparse":
+            return nearest_sparse(params, block)
         *_, loss, labels = self._pass(params, block)
         return host(labels), loss
 
@@ -160,7 +179,10 @@ class KMeansModel:
         center, taken = image.center.copy(), []
         for _, k, x, weight, share in worst:
             # The last row of a cluster must not leave it, and equal rows need one centre.
-            if len(taken) == len(empty) or counts[k] <= weight * (1.0 + 1e-9) or any((x == y).all() for y in taken):
+            if len(taken) == len(empty) or counts[k] <= weight * (1.0 + 1e-9):
+                continue
+            x = x[0] if backend(x) == "sparse" else x
+            if any((x == y).all() for y in taken):
                 continue
             center[empty[len(taken)]] = x
             taken.append(x)
@@ -178,6 +200,10 @@ class KMeansModel:
         kernel("misfit", backend(block.X))(block.X, block.weight, params.center, labels, loss)
         rows = np.argsort(-loss, kind="stable")[: 2 * n]
         rows = rows[loss[rows] > 0]
+        if backend(block.X) == "sparse":
+            # Rows stay sparse: few of them will be needed, and they may be wide.
+            X, weight = block.X.take(rows), block.weight[rows]
+            return list(zip(loss[rows], labels[rows], map(X.row, range(len(X))), weight, weight[:, None]))
         X, weight = host(block.X[rows]).astype(np.float64), host(block.weight[rows])
         observed = ~np.isnan(X)
         share = observed * (weight * X.shape[1] / np.maximum(observed.sum(axis=1), 1))[:, None]

@@ -4,6 +4,8 @@ import warnings
 
 import numpy as np
 
+from ..kernels import backend
+
 __all__ = ["INITS", "assign", "draw", "seed_responsibilities", "spread_seeds"]
 
 INITS = ("kmeans", "k-means++", "random", "random_from_data")
@@ -76,8 +78,9 @@ def spread_seeds(Z, sample, seeds, fixed, rng, *, uniform, n_candidates=3):
     If `uniform`, all rows that are not yet a seed have equal chances, and the first drawn is taken. Fills `seeds`; returns the
     rows they are (−1 where they were fixed before) and how many distinct ones there are: surplus seeds repeat others.
     """
-    order = np.lexsort(sample.X.T)
-    weight, square = sample.weight, (Z**2).sum(axis=1)
+    sparse = backend(Z) == "sparse"
+    order = Z.order() if sparse else np.lexsort(sample.X.T)
+    weight, square = sample.weight, Z.square_lengths if sparse else (Z**2).sum(axis=1)
     nearest = _squared_distances(Z, seeds[fixed]).min(axis=1) if fixed.any() else np.full(len(Z), np.inf)
     least = 1e-12 * max(square.max(), np.finfo(float).tiny)
     rows, n_placed = np.full(len(seeds), -1), int(fixed.sum())
@@ -89,7 +92,7 @@ def spread_seeds(Z, sample, seeds, fixed, rng, *, uniform, n_candidates=3):
             continue
         chance = weight * (apart if uniform or not n_placed else nearest * apart)
         candidates = draw(chance, order, rng, 1 if uniform else n_candidates)
-        distance = square[:, None] - 2 * Z @ Z[candidates].T + square[candidates]
+        distance = square[:, None] - 2 * (Z @ Z[candidates].T) + square[candidates]
         distance = np.clip(distance, 0.0, nearest[:, None], out=distance)
         best = (weight @ distance).argmin()
         rows[k] = candidates[best]
