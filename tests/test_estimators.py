@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
+from tacit.cluster import KMeans
 from tacit.impute import GaussianImputer
 from tacit.mixture import (
     BayesianGaussianMixture,
@@ -51,6 +52,8 @@ ESTIMATORS = [
     MixtureOfExperts(2, gate="constant", random_state=0),
     MixtureOfExpertsClassifier(1),
     MixtureOfExpertsClassifier(2, random_state=0),
+    KMeans(),
+    KMeans(3, init="random", algorithm="elkan", n_init=2, random_state=0),
 ]
 
 EXPECTED_FAILURES = {}

@@ -7,7 +7,7 @@ from tacit.families import FullGaussian
 from tacit.mixture import MixtureModel
 from tacit.testing import check_family, check_model
 
-from .zoo import FAMILIES, MODELS, WITH_PRIORS, gaussian_rows, with_holes
+from .zoo import FAMILIES, LEARNERS, MODELS, WITH_PRIORS, gaussian_rows, with_holes
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -22,15 +22,15 @@ def test_family_with_a_prior(name):
     check_family(family, rows())
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", LEARNERS)
 def test_model(name):
-    model, rows = MODELS[name]
+    model, rows = LEARNERS[name]
     check_model(model, rows())
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", LEARNERS)
 def test_model_with_holes(name):
-    model, rows = MODELS[name]
+    model, rows = LEARNERS[name]
     check_model(model, with_holes(rows()))
 
 

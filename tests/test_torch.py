@@ -12,7 +12,7 @@ from tacit.mixture import GaussianMixture, MixtureModel
 from tacit.source import ArraySource
 from tacit.testing import close
 
-from .zoo import MODELS, gaussian_rows, with_holes
+from .zoo import LEARNERS, MODELS, gaussian_rows, with_holes
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 TorchSource = pytest.importorskip("tacit.source.torch").TorchSource
@@ -38,9 +38,9 @@ def same_fit(model, X, weight, labels, device, **settings):
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("holes", [0.0, 0.2])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", LEARNERS)
 def test_fit(name, holes, device):
-    model, rows = MODELS[name]
+    model, rows = LEARNERS[name]
     same_fit(model, with_holes(rows(), holes), None, None, device)
 
 
@@ -61,9 +61,9 @@ def test_fit_with_weights_and_labels(name, device):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", LEARNERS)
 def test_posterior_is_numpy(name, device):
-    model, rows = MODELS[name]
+    model, rows = LEARNERS[name]
     X = with_holes(rows(), 0.1)
     source = ArraySource(X)
     params = model.init(source.sample(len(X), np.random.default_rng(0)), np.random.default_rng(0))

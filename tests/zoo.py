@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tacit.cluster import KMeansModel
 from tacit.families import (
     GAUSSIANS,
     Bernoulli,
@@ -187,3 +188,8 @@ MODELS |= {
     f"beliefs about {name}": (belief(FAMILIES[name][0]), gaussian_rows)
     for name in ("full", "tied", "diag", "spherical")
 }
+
+CENTERS = {"k-means": (KMeansModel(3), gaussian_rows)}
+"""Models that know no labels."""
+
+LEARNERS = MODELS | CENTERS

@@ -93,10 +93,11 @@ def case(n, d, n_clusters):
     found = np.concatenate(list(source.map(lambda block: model.assign(params, block)[0])))
     other = float((torch.as_tensor(found, device="cuda") != labels).double().mean())
     image = model.m_step(source.sum(partial(model.e_step, params)), params)
-    seen = np.bincount(labels.cpu().numpy(), minlength=n_clusters) > 0
-    error = np.abs(image.center - expected)[seen].max() / np.abs(expected).max()
+    # A row between two centres may go either way, which a cluster of few rows feels: clusters count by their size.
+    size = np.bincount(labels.cpu().numpy(), minlength=n_clusters) / n
+    error = np.sqrt(size @ ((image.center - expected) ** 2).sum(axis=1) / (size @ (expected**2).sum(axis=1)))
     assert other < 1e-4, f"{other:.2g} of the rows have other labels"
-    assert error < 1e-3, f"centres differ by {error:.2g}"
+    assert error < 1e-4, f"centres differ by {error:.2g}"
     times = interleaved(
         {
             "plain torch, float64 sums": lambda: plain(X, start),

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from .checks import check_choice, check_number, check_out, check_rows, check_weight
@@ -115,13 +115,15 @@ class EMEstimator(BaseEstimator):
     feature_names_in_: np.ndarray
 
     def _check_source(self, source, reset):
+        if isinstance(source, SparseSource) and not get_tags(self).input_tags.sparse:
+            raise TypeError(f"{type(self).__name__} takes no sparse rows; give it the rows as an ordinary array.")
         if reset:
             self.n_features_in_ = source.n_features
             if hasattr(self, "feature_names_in_"):
                 del self.feature_names_in_
             if getattr(source, "columns", None):
                 self.feature_names_in_ = np.array(source.columns, dtype=object)
-            source.n_classes = getattr(self, "n_components", None)
+            source.n_classes = self._n_classes
             if source.n_rows < 2:
                 raise ValueError(f"Found array with {source.n_rows} sample(s); at least 2 are needed.")
             if hasattr(source, "observed"):
@@ -137,6 +139,10 @@ class EMEstimator(BaseEstimator):
                 f"X has {source.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} "
                 "features as input."
             )
+
+    @property
+    def _n_classes(self):
+        return self.n_components
 
     def _check_labels(self, y, n_rows):
         return None

@@ -58,6 +58,14 @@ CLASSES = {
         "classes_", "coef_", "intercept_", "gate_coef_", "gate_intercept_", "weights_", "converged_", "n_iter_",
         "lower_bound_", "lower_bounds_", "fit_", "n_features_in_", "feature_names_in_",
     )),
+    "KMeans": ("tacit.cluster", (
+        "cluster_centers_", "labels_", "inertia_", "n_iter_", "converged_", "lower_bound_", "lower_bounds_", "fit_",
+        "n_features_in_", "feature_names_in_",
+    )),
+    "MiniBatchKMeans": ("tacit.cluster", (
+        "cluster_centers_", "labels_", "inertia_", "n_iter_", "n_steps_", "converged_", "lower_bound_", "lower_bounds_",
+        "fit_", "n_features_in_", "feature_names_in_",
+    )),
     "MissingIndicator": ("sklearn.impute", (
         "features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed",
     )),
@@ -72,7 +80,8 @@ PARTS = (Arrays, Family, Prior, Schema, Column)
 @cache
 def _parts():
     """Classes of this library that derive from `PARTS`, by name."""
-    import_module("tacit.mixture")
+    for package in ("cluster", "mixture"):
+        import_module(f"tacit.{package}")
     known: dict = {}
     waiting = list(PARTS)
     while waiting:
@@ -202,6 +211,8 @@ def _decode_part(content, arrays):
 
 
 def _encode_estimator(estimator, name, arrays):
+    if hasattr(estimator, "_check_savable"):
+        estimator._check_savable()
     settings = {}
     for key, value in estimator.get_params(deep=False).items():
         try:
@@ -290,6 +301,8 @@ def _decode_record(content, arrays, like):
     """A record of arrays with the shapes of `like`."""
     flat = {key: _decode(value, arrays) for key, value in content.items()}
     for key, value in like.to_dict().items():
-        if np.shape(flat[key]) != value.shape:
+        # Cells of sparse rows share their weights, which are then stored once.
+        shared = key == "cells" and np.shape(flat[key]) == (*value.shape[:-1], 1)
+        if np.shape(flat[key]) != value.shape and not shared:
             raise ValueError(f"{key!r} has shape {np.shape(flat[key])}, not {value.shape}")
     return like.from_dict(flat)

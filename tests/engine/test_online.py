@@ -12,7 +12,7 @@ from tacit.mixture import GaussianMixture, MixtureModel
 from tacit.source import ArraySource
 from tacit.testing import close
 
-from ..zoo import MODELS, gaussian_rows, with_holes
+from ..zoo import LEARNERS, gaussian_rows, with_holes
 
 KINDS = list(GAUSSIANS)
 
@@ -55,9 +55,9 @@ def test_batches_approach_the_fit_to_all_rows(kind, holes):
     assert many.score(X) == pytest.approx(whole.score(X), abs=0.01)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", LEARNERS)
 def test_every_model_learns_by_steps(name):
-    model, make = MODELS[name]
+    model, make = LEARNERS[name]
     source = ArraySource(with_holes(make(2000) if name != "one full" else make()), block_rows=100, n_jobs=1)
     rng = np.random.default_rng(0)
     start = model.init(source.sample(200, rng), rng)

@@ -17,7 +17,7 @@ from tacit.source.cluster import Cluster, Here, places
 from tacit.source.dask import DaskSource, is_dask
 from tacit.testing import close
 
-from ..zoo import MODELS, gaussian_rows, with_holes
+from ..zoo import LEARNERS, gaussian_rows, with_holes
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -91,9 +91,9 @@ def kill_one(client):
 
 
 @pytest.mark.parametrize("holes", [False, True], ids=["complete", "holes"])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", LEARNERS)
 def test_fit_equals_that_in_memory(client, name, holes):
-    model, rows = MODELS[name]
+    model, rows = LEARNERS[name]
     X = with_holes(rows()) if holes else rows()
     params = start(model, X)
     here = fit(model, ArraySource(X), params, max_iter=8, tol=0.0)

@@ -9,7 +9,7 @@ from tacit.mixture import BayesianGaussianMixture, GaussianMixture
 from tacit.source import ArraySource, DaskSource, ParquetSource
 from tacit.testing import close
 
-from ..zoo import MODELS, gaussian_rows, with_holes
+from ..zoo import LEARNERS, gaussian_rows, with_holes
 
 
 def parquet(X, folder):
@@ -41,9 +41,9 @@ SOURCES = [parquet, dask, tensor, memmap]
 
 @pytest.mark.parametrize("holes", [False, True], ids=["complete", "holes"])
 @pytest.mark.parametrize("make", SOURCES, ids=lambda make: make.__name__)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", LEARNERS)
 def test_every_source_gives_the_same_fit(name, make, holes, tmp_path):
-    model, rows = MODELS[name]
+    model, rows = LEARNERS[name]
     X = with_holes(rows()) if holes else rows()
     rng = np.random.default_rng(0)
     start = model.init(ArraySource(X).sample(len(X), rng), rng)

@@ -15,7 +15,7 @@ from tacit.source.base import default_block_rows
 from tacit.source.parquet import READ_AHEAD
 from tacit.testing import close
 
-from ..zoo import MODELS, gaussian_rows, with_holes
+from ..zoo import LEARNERS, gaussian_rows, with_holes
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -226,9 +226,9 @@ def test_weights_and_labels_are_columns_that_are_no_features(X, tmp_path, rng):
 
 
 @pytest.mark.parametrize("holes", [False, True])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", LEARNERS)
 def test_every_model_learns_the_same_as_from_an_array(name, holes, tmp_path):
-    model, make = MODELS[name]
+    model, make = LEARNERS[name]
     X = with_holes(make()) if holes else make()
     path = write(tmp_path / "rows.parquet", X, rows_per_group=41)
     array = ArraySource(X)

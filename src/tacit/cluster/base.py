@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..arrays import Arrays, record
 from ..base import EMEstimator, like
 from ..checks import check_choice, check_number
-from ..kernels import backend, host, kernel
 from ..engine import InertiaLines
+from ..kernels import backend, host, kernel
 from ..source import SparseSource
 from .seeds import oversampled, plus_plus, random_rows, sample_rows
 
@@ -54,8 +54,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     _power = 2
 
     @property
-    def n_components(self):
-        """The number of clusters, by the name it has in other models."""
+    def _n_classes(self):
         return self.n_clusters
 
     @property
@@ -85,8 +84,9 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
-            Rows; NaN is missing. A path names a Parquet file or a folder of them, which is read in a stream.
+        X : array-like of shape (n_samples, n_features), sparse matrix, path, Arrow data, Dask collection or source
+            Rows; NaN is missing. A path names a Parquet file or a folder of them, which is read in a stream. Sparse rows are
+            for `KMeans` and `MiniBatchKMeans`, and have no missing cells.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
@@ -103,12 +103,21 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         self._check_settings()
         source = self._open(X, sample_weight, reset=True)
         self._check_enough(source)
-        with warnings.catch_warnings():
-            # Lloyd's algorithm ends by itself; where it is stopped before, `fit_.reason` says so.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            self._learn(source, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
+        try:
+            with warnings.catch_warnings():
+                # As in scikit-learn; where a fit is stopped before it ends by itself, `fit_.reason` says so.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                self._learn(source, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
+        finally:
+            self.__dict__.pop("_source", None)
         self._label(source)
         return self
+
+    def _check_savable(self):
+        if callable(self.init):
+            raise TypeError(
+                f"init={self.init!r} is a function, which cannot be saved; set init to 'k-means++' or to centres before saving."
+            )
 
     def _check_enough(self, source):
         if source.n_rows < self.n_clusters:
@@ -201,11 +210,14 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     def _publish(self, params, dtype):
         self.cluster_centers_ = params.center.astype(dtype)
-        self.__dict__.pop("_source", None)
 
     def _params(self):
         center = self.cluster_centers_.astype(np.float64)
         return self._model().at(center, center.mean(axis=0))
+
+    def _searcher(self):
+        """The model for a single pass."""
+        return self._model()
 
     def _label(self, source):
         """Set the labels and the loss at the centres that were found."""
@@ -248,7 +260,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        model, params = self._model(), self._params()
+        model, params = self._searcher(), self._params()
         return self._apply(X, lambda block: model.assign(params, block)[0].astype(np.int32), out, ["cluster"])
 
     def transform(self, X, out=None):
@@ -289,6 +301,6 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         float
         """
         check_is_fitted(self)
-        model, params = self._model(), self._params()
+        model, params = self._searcher(), self._params()
         source = self._open(X, sample_weight)
         return -float(sum(loss for _, loss in source.map(partial(model.assign, params))))

@@ -19,6 +19,7 @@ from .sparse import center_tables, nearest_sparse, sum_sparse
 __all__ = ["CenterStats", "Centers", "KMeansModel"]
 
 GROUP = 100  # centres that share a lower bound
+STRETCH = 512  # centres compared with all others at once
 STATE = "nearest centres"
 
 
@@ -36,15 +37,15 @@ class Centers(Arrays):
 
     @cached_property
     def near(self):
-        """Half the distance of every centre to the nearest other one."""
-        c = self.about_origin
-        if len(c) == 1:
-            return np.full(1, np.inf)
-        square = (c**2).sum(axis=1)
-        apart = square[:, None] - 2.0 * c @ c.T + square
-        np.fill_diagonal(apart, np.inf)
-        # Less what rounding may have added.
-        return 0.5 * np.sqrt(np.maximum(apart.min(axis=1) - 1e-14 * square.max(), 0.0))
+        """Half the distance of every centre to the nearest other one, less what rounding may have added."""
+        c, square = self.about_origin, (self.about_origin**2).sum(axis=1)
+        near = np.full(len(c), np.inf)
+        for start in range(0, len(c), STRETCH):
+            rows = np.arange(start, min(start + STRETCH, len(c)))
+            apart = square[rows, None] - 2.0 * c[rows] @ c.T + square
+            apart[np.arange(len(rows)), rows] = np.inf
+            near[rows] = apart.min(axis=1)
+        return 0.5 * np.sqrt(np.maximum(near - 1e-14 * square.max(), 0.0))
 
     @cached_property
     def _tables(self):
@@ -58,9 +59,9 @@ class Centers(Arrays):
 
     @cached_property
     def groups(self):
-        """Numbers of the centres in groups of neighbours, about a hundred in each."""
-        c = self.about_origin - self.about_origin.mean(axis=0)
-        return _halve(c, np.arange(len(c)), max(len(c) // GROUP, 1))
+        """Numbers of the centres in groups of neighbours, about a hundred in each; bounds must not outgrow the rows."""
+        n_groups = min(len(self.center) // GROUP, self.center.shape[1])
+        return _halve(self.about_origin, np.arange(len(self.center)), max(n_groups, 1))
 
 
 def _halve(points, order, n_parts):
@@ -176,7 +177,8 @@ class KMeansModel:
         worst = [row for rows in source.map(partial(self._worst, params, len(empty))) for row in rows]
         worst = sorted(worst, key=lambda row: -row[0])
         counts, cells, sums = stats.counts.copy(), stats.cells.copy(), stats.sums.copy()
-        center, taken = image.center.copy(), []
+        center = image.center.copy()
+        taken: list[np.ndarray] = []
         for _, k, x, weight, share in worst:
             # The last row of a cluster must not leave it, and equal rows need one centre.
             if len(taken) == len(empty) or counts[k] <= weight * (1.0 + 1e-9):
@@ -213,7 +215,8 @@ class KMeansModel:
     def settled(self, params, image, tol):
         """Whether the centres moved by no more than `tol` in all, in squares."""
         moved = float(((image.center - params.center) ** 2).sum())
-        if moved == 0.0:
+        # Sums made anew differ in their last digits even where no row moved.
+        if moved <= 1e-26 * (params.about_origin**2).sum() + 1e-30 * (params.center**2).sum():
             return "no row changed its cluster"
         return f"the centres moved by {moved:.3g}, within tol={tol:.3g}" if moved <= tol else None
 

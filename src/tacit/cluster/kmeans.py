@@ -22,6 +22,9 @@ class KMeans(CenterEstimator):
     A row with missing cells is as far from a centre as its observed cells say, times the number of columns over theirs. A centre
     is the mean of the observed cells of its rows, weighted by the same factor, so that the loss never increases.
 
+    Sparse matrices are never made dense: a pass costs their stored cells times the number of clusters, and memory holds them and a
+    few times the centres.
+
     Parameters
     ----------
     n_clusters : int, default=8
@@ -130,6 +133,9 @@ class KMeans(CenterEstimator):
     def _model(self):
         return KMeansModel(self.n_clusters, "lloyd" if self.n_clusters == 1 else self.algorithm)
 
+    def _searcher(self):
+        return KMeansModel(self.n_clusters, "lloyd")  # bounds pay only from the second pass on
+
     def partial_fit(self, X, y=None, sample_weight=None):
         """Move the centres by one more batch of rows, as mini-batch k-means does: a centre is the mean of all rows it ever got.
 
@@ -145,30 +151,37 @@ class KMeans(CenterEstimator):
         self
         """
         self._check_settings()
-        state = getattr(self, "_online", None)
-        source = self._open(X, sample_weight, reset=state is None)
+        first = not hasattr(self, "fit_")
+        source = self._open(X, sample_weight, reset=first)
         model = self._model()
-        if state is None:
+        if first:
             self._check_enough(source)
             self._prepare(source)
-            state = self._first(model, source)
+            state = Online(self._first(model, source))
+            del self._source
+        else:
+            state = self._online or Online(self._params())
         state = self._step(model, source, state)
         trace = Trace()
         trace.record(state.score, 1.0)
         batches = "1 batch was seen" if state.steps == 1 else f"{state.steps} batches were seen"
-        self._publish_fit(Fit(state.params, trace, batches), source.dtype)
+        self._publish_fit(Fit(state.params, trace, batches, stats=state.weight * state.stats), source.dtype)
         self._online, self.n_iter_ = state, state.steps
         self._label(source)
         return self
 
     def _first(self, model, source):
-        """The state before any batch, with a start chosen by the first one."""
+        """Where to start, from the first batch."""
         rng = self._rng()
-        return Online(self._start(model, source.sample(self._sample_rows(), rng), rng))
+        return self._start(model, source.sample(self._sample_rows(), rng), rng)
 
     def _step(self, model, batch, state):
-        """What is known after one more batch; a centre that got no row yet moves to one that fits badly."""
+        """What is known after one more batch: every row counts the same, whenever it came."""
         stats = batch.sum(partial(model.e_step, state.params))
         total = stats if state.stats is None else state.weight * state.stats + stats
-        image = model.mend(batch, total, state.params, model.m_step(total, state.params))
+        total, image = self._tend(model, batch, state, total, model.m_step(total, state.params))
         return Online(image, (1.0 / total.weight) * total, state.steps + 1, stats.loglik / stats.weight, total.weight)
+
+    def _tend(self, model, batch, state, total, image):
+        """Sums and centres, where those that no row joined are mended."""
+        return total, model.mend(batch, total, state.params, image)

@@ -4,13 +4,12 @@ import numbers
 import warnings
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from ..checks import check_number
 from ..engine import Fit, Online, Trace
 from ..kernels import host
 from ..source import OneBlock
-from .centers import CenterStats, Centers, KMeansModel
+from .centers import Centers, CenterStats, KMeansModel
 from .kmeans import KMeans
 from .seeds import filled
 
@@ -147,7 +146,7 @@ class MiniBatchKMeans(KMeans):
     def _sample_rows(self):
         return self._init_size
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):  # type: ignore[override]  # batches are not checkpointed
         """Find the clusters.
 
         Parameters
@@ -163,27 +162,37 @@ class MiniBatchKMeans(KMeans):
         source = self._open(X, sample_weight, reset=True)
         self._check_enough(source)
         self._prepare(source)
-        model, self._draws = self._model(), self._rng()
-        state = self._best_start(model, source)
-        progress = _Progress(self, source)
-        for batch in self._batches(source):
-            before = state.params
-            state = self._step(model, batch, state)
-            if progress.ended(before, state, batch.n_rows):
-                break
-        self._publish_fit(Fit(state.params, progress.trace, progress.reason, progress.converged), source.dtype)
-        self._online, self.n_steps_ = state, state.steps
-        self.n_iter_ = -(-progress.rows_seen // source.n_rows)
-        self._finish(source, progress)
+        model, progress = self._model(), _Progress(self, source)
+        self._draws = self._rng()
+        try:
+            state = Online(self._best_start(model, source))
+        finally:
+            del self._source
+        try:
+            for batch in self._batches(source):
+                before, state = state.params, self._step(model, batch, state)
+                if progress.ended(before, state, batch.n_rows):
+                    break
+        except KeyboardInterrupt:
+            progress.interrupt(state)
+        self._publish_batches(source, state, progress)
         return self
 
-    def _finish(self, source, progress):
-        """Set labels and loss, or an estimate of the loss."""
+    def _publish_batches(self, source, state, progress):
+        fit = Fit(state.params, progress.trace, progress.reason, progress.converged, progress.interrupted)
+        self._publish_fit(fit, source.dtype)
+        self._online, self.n_steps_ = state, state.steps
+        self.n_iter_ = -(-progress.rows_seen // source.n_rows)
         if self.compute_labels:
             self._label(source)
             return
         self.__dict__.pop("labels_", None)
         self.inertia_ = progress.smooth * float(sum(host(block.weight).sum() for block in source))
+
+    def fit_predict(self, X, y=None, sample_weight=None):
+        """Find the clusters and return the one of each row."""
+        self.fit(X, y, sample_weight)
+        return self.labels_ if self.compute_labels else self.predict(X)
 
     def _best_start(self, model, source):
         """The start that fits a second sample of rows best."""
@@ -196,7 +205,7 @@ class MiniBatchKMeans(KMeans):
                 print(f"Init {number + 1}/{self._n_init} has the inertia {loss:.8g}")
             if best is None or loss < least:
                 best, least = params, loss
-        return Online(best)
+        return best
 
     def _batches(self, source):
         """Batches of rows: random ones where rows are in memory, else the blocks of the stream."""
@@ -224,27 +233,21 @@ class MiniBatchKMeans(KMeans):
         -------
         self
         """
-        if getattr(self, "_draws", None) is None:
+        if not hasattr(self, "_draws"):
             self._draws = self._rng()
         super().partial_fit(X, y, sample_weight)
-        self.n_steps_ = self._online.steps
+        self.n_steps_ = self.n_iter_
         return self
 
     def _first(self, model, source):
         return self._best_start(model, source)
 
-    def _step(self, model, batch, state):
-        """What is known after one more batch; centres that got few rows move to random ones now and then."""
-        stats = batch.sum(lambda block: model.e_step(state.params, block))
-        total = stats if state.stats is None else state.weight * state.stats + stats
-        image = model.m_step(total, state.params)
-        # As often as every cluster may be expected to have had ten new rows.
-        due = (state.steps * batch.n_rows) // (10 * self.n_clusters) != (
-            (state.steps + 1) * batch.n_rows
-        ) // (10 * self.n_clusters)
-        if self.reassignment_ratio > 0 and (due or (total.counts <= 0).any()):
-            total, image = self._reassign(batch, total, image)
-        return Online(image, (1.0 / total.weight) * total, state.steps + 1, stats.loglik / stats.weight, total.weight)
+    def _tend(self, model, batch, state, total, image):
+        """Move centres that got few rows, as often as every cluster may be expected to have had ten new ones."""
+        before, after = (steps * batch.n_rows // (10 * self.n_clusters) for steps in (state.steps, state.steps + 1))
+        if self.reassignment_ratio > 0 and (after > before or (total.counts <= 0).any()):
+            return self._reassign(batch, total, image)
+        return total, image
 
     def _reassign(self, batch, total, image):
         """Move centres with few rows to random rows of the batch, where they count as much as the least of the others."""
@@ -274,7 +277,8 @@ class _Progress:
         self.tol, self.patience = estimator._tol(source), estimator.max_no_improvement
         self.trace, self.smooth, self.least = Trace(), None, np.inf
         self.rows_seen = self.waited = 0
-        self.converged, self.reason = False, f"max_iter={estimator.max_iter} passes were made"
+        self.converged, self.interrupted = False, False
+        self.reason = f"max_iter={estimator.max_iter} passes were made"
 
     def ended(self, before, state, n_rows):
         """Whether this batch was the last, after `before` moved to the state."""
@@ -290,13 +294,20 @@ class _Progress:
         if state.steps == 1:
             return False
         moved = float(((state.params.center - before.center) ** 2).sum())
-        if 0.0 < self.tol and moved <= self.tol:
+        if self.tol > 0.0 and moved <= self.tol:
             return self._end("small centers change", f"the centres moved by {moved:.3g}, within tol={self.tol:.3g}")
         self.waited = 0 if self.smooth < self.least else self.waited + 1
         self.least = min(self.least, self.smooth)
         if self.patience is not None and self.waited >= self.patience:
             return self._end("lack of improvement in inertia", f"the loss did not improve for {self.waited} batches")
         return False
+
+    def interrupt(self, state):
+        """End where the user said so; what was learned so far is kept."""
+        if not state.steps:
+            raise KeyboardInterrupt from None
+        self.interrupted, self.reason = True, f"interrupted by the user after {state.steps} batches"
+        warnings.warn(f"{self.reason}; what was learned so far is kept.", UserWarning, stacklevel=3)
 
     def _end(self, line, reason):
         self.converged, self.reason = True, reason

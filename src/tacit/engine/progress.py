@@ -124,14 +124,16 @@ class ProgressLines:
             print(f"  Iteration {progress.step}{detail}")
 
 
+WORDS = {
+    "no row changed its cluster": "strict convergence",
+    "the centres moved by": "center shift",
+    ", within tol=": " within tolerance ",
+}
+"""What scikit-learn says where we say something else."""
+
+
 class InertiaLines:
     """Lines on standard output after every pass, as ``verbose`` of scikit-learn's k-means prints them."""
-
-    words = {
-        "no row changed its cluster": "strict convergence",
-        "the centres moved by": "center shift",
-        ", within tol=": " within tolerance ",
-    }
 
     def __call__(self, progress):
         if not progress.done:
@@ -140,6 +142,6 @@ class InertiaLines:
             print(f"Iteration {progress.step - 1}, inertia {-progress.objective * progress.weight:.8g}.")
         elif progress.converged:
             reason = progress.reason
-            for ours, theirs in self.words.items():
+            for ours, theirs in WORDS.items():
                 reason = reason.replace(ours, theirs)
             print(f"Converged at iteration {progress.step - 1}: {reason}.")

@@ -1,8 +1,8 @@
 """Inner loops. One registry: a kernel has a name, and an implementation per backend with the same signature.
 
-Backends: ``cpu`` (numba, or NumPy where a pass is matrix products anyway), ``torch`` (tensors on any device) and ``sparse`` (rows by
-the cells that are not zero) do the work;
-``reference`` (plain NumPy) says what the work is, and the tests hold every backend to it. Nothing above this package knows
+Backends: ``cpu`` (numba, or NumPy where a pass is matrix products anyway), ``torch`` (tensors on any device) and ``sparse``
+(rows by the cells that are not zero, k-means only) do the work; ``reference`` (plain NumPy) says what the work is, and the
+tests hold every backend to it. Nothing above this package knows
 numba, torch or Triton: `backend` names the backend of an array, and `empty`, `flipped`, `cast` and `host` handle arrays of
 either kind.
 """

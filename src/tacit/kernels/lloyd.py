@@ -20,6 +20,7 @@ TILE = 256  # rows multiplied at once
 STRETCH = 128  # centres multiplied at once: a tile of products stays in the cache
 UP = np.float32(1.0 + 1e-6)  # bounds are kept in single precision and rounded outwards
 DOWN = np.float32(1.0 - 1e-6)
+ROUNDING = 4.0  # expanding a square errs by at most about this many roundings of the lengths' squares
 
 
 @jit
@@ -64,6 +65,7 @@ def lloyd(
         chosen[:] = np.arange(n_rows)
         count = n_rows
     half = _half_squares(center)
+    rounding, longest = ROUNDING * np.finfo(X.dtype).eps, 2.0 * half.max()
     tile, norm = np.empty((TILE, X.shape[1]), X.dtype), np.empty(TILE, X.dtype)
     best, second, arg = np.empty(TILE, X.dtype), np.empty(TILE, X.dtype), np.empty(TILE, np.int32)
     product = np.empty(min(STRETCH, len(center)) * TILE, X.dtype)
@@ -75,7 +77,10 @@ def lloyd(
         if bounded:
             _search_groups(center, half, starts, tile[:n], norm, at, labels, upper, lower, product, best, second, arg)
         else:
-            _search(center, half, 0, len(center), tile[:n], product, best[:n], second[:n], arg[:n], False)
+            _search(center, half, 0, len(center), tile[:n], product, best[:n], second[:n], arg[:n])
+            for r in range(n):
+                if second[r] - best[r] < rounding * (norm[r] + longest):
+                    arg[r] = _two_nearest(tile[r], center, 0, len(center))[0]
         for r in range(n):
             i = at[r]
             totals[1] += labels[i] >= 0
@@ -118,7 +123,7 @@ def _tighten(X, rows, origin, center, labels, upper, lower, near, chosen, count)
         i = chosen[a]
         k = labels[i]
         if k >= 0:
-            upper[i] = np.float32(math.sqrt(_square(X[rows[i]], origin, center[k]))) * UP
+            upper[i] = np.float32(math.sqrt(_square_about(X[rows[i]], origin, center[k]))) * UP
             low = np.float32(np.inf)
             for g in range(lower.shape[1]):
                 low = min(low, lower[i, g])
@@ -130,10 +135,19 @@ def _tighten(X, rows, origin, center, labels, upper, lower, near, chosen, count)
 
 
 @jit_sums
-def _square(x, origin, center):
-    total = x[0] * 0
+def _square_about(x, origin, center):
+    total = 0.0
     for j in range(len(x)):
         step = x[j] - origin[j] - center[j]
+        total += step * step
+    return total
+
+
+@jit_sums
+def _square(x, center):
+    total = 0.0
+    for j in range(len(x)):
+        step = x[j] - center[j]
         total += step * step
     return total
 
@@ -163,7 +177,7 @@ def _gather(X, rows, at, origin, tile, norm):
 
 
 @jit
-def _search(center, half, start, stop, tile, product, best, second, arg, two):
+def _search(center, half, start, stop, tile, product, best, second, arg):
     """Nearest of the centres `start` to `stop` to the rows of a tile, in units of ½ squared distance less ½‖x‖²."""
     n_rows = len(tile)
     best[:] = np.inf
@@ -172,10 +186,7 @@ def _search(center, half, start, stop, tile, product, best, second, arg, two):
         m = min(STRETCH, stop - first)
         part = product[: m * n_rows].reshape(m, n_rows)
         np.dot(center[first : first + m], tile.T, part)
-        if two:
-            _two_least(part, half, first, best, second, arg)
-        else:
-            _least(part, half, first, best, arg)
+        _two_least(part, half, first, best, second, arg)
 
 
 @jit
@@ -192,24 +203,22 @@ def _two_least(product, half, first, best, second, arg):
 
 
 @jit
-def _least(product, half, first, best, arg):
-    n_centers, n_rows = product.shape
-    for k in range(n_centers):
-        row = product[k]
-        base, name = half[first + k], np.int32(first + k)
-        for r in range(n_rows):
-            value = base - row[r]
-            arg[r] = name if value < best[r] else arg[r]
-            best[r] = min(best[r], value)
+def _two_nearest(x, center, start, stop):
+    """The nearest centre, its squared distance and that of the second nearest, without expanding a square."""
+    best, second, arg = np.inf, np.inf, start
+    for k in range(start, stop):
+        value = _square(x, center[k])
+        second = min(second, max(best, value))
+        arg = k if value < best else arg
+        best = min(best, value)
+    return arg, best, second
 
 
 @jit
 def _search_groups(center, half, starts, tile, norm, at, labels, upper, lower, product, best, second, arg):
     """As `_search` over the groups that may hold the nearest centre of a row; the bounds of the rows become tight."""
     n_rows, n_groups = len(at), len(starts) - 1
-    # Expanding the square rounds distances by about this share of the lengths.
-    slip = 4.0 * np.finfo(tile.dtype).eps
-    longest = 2.0 * half.max()
+    rounding, longest = 2.0 * ROUNDING * np.finfo(tile.dtype).eps, 2.0 * half.max()
     found, target = np.empty(n_rows, np.float32), np.empty(n_rows, np.int32)
     part, place = np.empty_like(tile), np.empty(n_rows, np.int32)
     for r in range(n_rows):
@@ -224,21 +233,26 @@ def _search_groups(center, half, starts, tile, norm, at, labels, upper, lower, p
                 m += 1
         if m == 0:
             continue
-        _search(center, half, starts[g], starts[g + 1], part[:m], product, best[:m], second[:m], arg[:m], True)
+        _search(center, half, starts[g], starts[g + 1], part[:m], product, best[:m], second[:m], arg[:m])
         for q in range(m):
             r = place[q]
-            outwards = np.float32(slip * math.sqrt(norm[r] + longest))
-            nearest = np.float32(math.sqrt(max(2.0 * best[q] + norm[r], 0.0)))
-            other = nearest
-            if arg[q] == target[r] or nearest < found[r]:
-                other = np.float32(math.sqrt(max(2.0 * second[q] + norm[r], 0.0)))
-                if arg[q] != target[r]:
-                    _leave(starts, target[r], g, lower[at[r]], found[r])
-                    target[r] = arg[q]
-                    found[r] = nearest
-            lower[at[r], g] = (other - outwards) * DOWN
+            error = rounding * (norm[r] + longest)
+            name, square, other = arg[q], 2.0 * best[q] + norm[r], 2.0 * second[q] + norm[r]
+            if square - error < found[r] * found[r]:
+                if other - square < 2.0 * error:
+                    name, square, other = _two_nearest(part[q], center, starts[g], starts[g + 1])
+                else:
+                    square = _square(part[q], center[name])
+                nearest = np.float32(math.sqrt(square))
+                if name == target[r] or nearest * UP < found[r]:
+                    if name != target[r]:
+                        _leave(starts, target[r], g, lower[at[r]], found[r])
+                        target[r] = name
+                    found[r] = nearest * UP
+                    square = other
+            lower[at[r], g] = np.float32(math.sqrt(max(square - error, 0.0))) * DOWN
     for r in range(n_rows):
-        upper[at[r]] = found[r] * UP + np.float32(slip * math.sqrt(norm[r] + longest))
+        upper[at[r]] = found[r]
         arg[r] = target[r]
 
 
@@ -294,7 +308,7 @@ def lloyd_cells(X, rows, weight, origin, center, labels, counts, cells, sums):
     d = X.shape[1]
     tile, seen = np.empty((TILE, d), X.dtype), np.empty((TILE, d), X.dtype)
     product, other = np.empty(STRETCH * TILE, X.dtype), np.empty(STRETCH * TILE, X.dtype)
-    best, arg = np.empty(TILE, X.dtype), np.empty(TILE, np.int32)
+    best, second, arg = np.empty(TILE, X.dtype), np.empty(TILE, X.dtype), np.empty(TILE, np.int32)
     half, zero = (0.5 * center * center).astype(X.dtype), np.zeros(len(center), X.dtype)
     total = 0.0
     for a in range(0, len(rows), TILE):
@@ -311,7 +325,7 @@ def lloyd_cells(X, rows, weight, origin, center, labels, counts, cells, sums):
             np.dot(center[first : first + m], tile[:n].T, part)
             np.dot(half[first : first + m], seen[:n].T, squares)
             part -= squares
-            _least(part, zero, first, best[:n], arg[:n])
+            _two_least(part, zero, first, best[:n], second[:n], arg[:n])
         for r in range(n):
             k = labels[a + r] = arg[r]
             total += _add_cells(tile[r], seen[r], weight[rows[a + r]], center[k], counts[k : k + 1], cells[k], sums[k])

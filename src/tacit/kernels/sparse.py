@@ -131,9 +131,7 @@ def row_order(data, indices, indptr):
             middle, stop = min(start + width, n_rows), min(start + 2 * width, n_rows)
             left, right = start, middle
             for place in range(start, stop):
-                if right == stop or (
-                    left < middle and not _precedes(data, indices, indptr, order[right], order[left])
-                ):
+                if right == stop or (left < middle and not _precedes(data, indices, indptr, order[right], order[left])):
                     merged[place] = order[left]
                     left += 1
                 else:
@@ -150,7 +148,7 @@ def _precedes(data, indices, indptr, i, j):
     a, b = indptr[i + 1] - 1, indptr[j + 1] - 1
     while a >= indptr[i] or b >= indptr[j]:
         column = max(indices[a] if a >= indptr[i] else -1, indices[b] if b >= indptr[j] else -1)
-        x = y = data[0] * 0
+        x = y = 0.0
         if a >= indptr[i] and indices[a] == column:
             x = data[a]
             a -= 1

@@ -49,8 +49,9 @@ def _fused(x):
 def _nearest(x, origin, center):
     """Nearest centre of every row, int32."""
     quick = _fused(x)
-    if quick is not None and quick.can_search(x, center):
-        return quick.nearest(x, origin, center)
+    found = quick.nearest(x, origin, center) if quick is not None and quick.can_search(x, center) else None
+    if found is not None:
+        return found
     half = 0.5 * (center.double() ** 2).sum(dim=1).to(x.dtype)
     found = torch.empty(len(x), dtype=torch.int32, device=x.device)
     for at in _chunks(len(x), len(center) + x.shape[1], x.device):
@@ -91,13 +92,12 @@ def lloyd_cells(X, rows, weight, origin, center, labels, counts, cells, sums):
         share = mass[at] * d / seen.sum(dim=1).clamp(min=1.0)
         step = (x.double() - center[k]) * seen
         loss += (share * (step**2).sum(dim=1)).sum()
-        parts = torch.cat([mass[at][:, None], share[:, None] * seen, share[:, None] * x], dim=1)
-        found.index_add_(0, k, parts)
+        found.index_add_(0, k, torch.cat([mass[at][:, None], share[:, None] * seen, share[:, None] * x], dim=1))
         labels[at] = k.int()
-    found = found.cpu().numpy()
-    counts += found[:, 0]
-    cells += found[:, 1 : d + 1]
-    sums += found[:, d + 1 :]
+    parts = found.cpu().numpy()
+    counts += parts[:, 0]
+    cells += parts[:, 1 : d + 1]
+    sums += parts[:, d + 1 :]
     return float(loss)
 
 
@@ -107,7 +107,7 @@ def distances(X, center, power, out):
     d = X.shape[1]
     for at in _chunks(len(X), 2 * len(center) * d, X.device):
         step = (X[at][:, None, :] - center).abs()
-        scale = d / (~X[at].isnan()).sum(dim=1).clamp(min=1)
+        scale = d / (~X[at].isnan()).double().sum(dim=1).clamp(min=1.0)
         value = (step if power == 1 else step**2).double().nansum(dim=2) * scale[:, None]
         out[at] = value if isinstance(out, torch.Tensor) else value.cpu().numpy()
 
@@ -118,7 +118,7 @@ def misfit(X, weight, center, labels, out):
     labels = torch.as_tensor(labels, device=X.device).long()
     for at in _chunks(len(X), 3 * X.shape[1], X.device):
         x = X[at].double()
-        scale = x.shape[1] / (~x.isnan()).sum(dim=1).clamp(min=1)
+        scale = x.shape[1] / (~x.isnan()).double().sum(dim=1).clamp(min=1.0)
         out[at] = (weight[at] * scale * ((x - center[labels[at]]) ** 2).nansum(dim=1)).cpu().numpy()
 
 

@@ -114,7 +114,6 @@ class Source:
             rows = np.sort(rng.choice(rows, n_rows, replace=False))
         return self.take(rows)
 
-
     def subset(self, rows):
         """The rows with these sorted numbers as a source."""
         return OneBlock(self.take(rows))

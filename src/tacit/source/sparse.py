@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,8 @@ class SparseRows:
     @classmethod
     def of(cls, matrix):
         """The rows of a CSR matrix in canonical form."""
-        return cls(matrix.data, matrix.indices.astype(np.int32, copy=False), matrix.indptr.astype(np.int64), matrix.shape)
+        kind = np.int32 if matrix.shape[1] < 1 << 31 else np.int64
+        return cls(matrix.data, matrix.indices.astype(kind, copy=False), matrix.indptr.astype(np.int64), matrix.shape)
 
     @cached_property
     def matrix(self):
@@ -150,7 +152,7 @@ class SparseSource(Source):
         n_blocks = n_blocks or int(np.clip(cells // max(LEAST_CELLS, 16 * self.n_features), 1, MOST_BLOCKS))
         ends = np.searchsorted(self.rows.indptr, np.linspace(0, cells, n_blocks + 1)[1:-1])
         cuts = np.unique([0, *ends, self.n_rows])
-        self._blocks = [self._ingest(start, stop) for start, stop in zip(cuts[:-1], cuts[1:])]
+        self._blocks = [self._ingest(start, stop) for start, stop in pairwise(cuts)]
         self.n_blocks = len(self._blocks)
 
     def _ingest(self, start, stop):
