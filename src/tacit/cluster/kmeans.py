@@ -22,8 +22,8 @@ class KMeans(CenterEstimator):
     A row with missing cells is as far from a centre as its observed cells say, times the number of columns over theirs. A centre
     is the mean of the observed cells of its rows, weighted by the same factor, so that the loss never increases.
 
-    Sparse matrices are never made dense: a pass costs their stored cells times the number of clusters, and memory holds them and a
-    few times the centres.
+    Sparse matrices are never made dense: a pass costs their stored cells times the number of clusters, and memory holds them
+    and a few times the centres.
 
     Parameters
     ----------

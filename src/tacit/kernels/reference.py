@@ -265,3 +265,22 @@ def column_sums(X, weight, origin, count, total, square):
     count += weight @ ~np.isnan(x)
     total += np.nansum(weight[:, None] * x, axis=0)
     square += np.nansum(weight[:, None] * x**2, axis=0)
+
+
+def _dense(data, indices, indptr, d):
+    X = np.zeros((len(indptr) - 1, d))
+    X[np.repeat(np.arange(len(X)), np.diff(indptr)), indices] = data
+    return X
+
+
+def sparse_lloyd(data, indices, indptr, weight, table, half, labels, counts, sums):
+    X = _dense(data, indices, indptr, table.shape[1])
+    score = np.concatenate([h - X @ t for t, h in zip(table.astype(np.float64), half)], axis=1)
+    labels[:] = score.argmin(axis=1)
+    np.add.at(counts, labels, weight)
+    if len(sums):
+        np.add.at(sums, labels, weight[:, None] * X)
+
+
+def row_order(data, indices, indptr):
+    return np.lexsort(_dense(data, indices, indptr, int(indices.max(initial=0)) + 1).T)
