@@ -48,13 +48,18 @@ class Centers(Arrays):
         return 0.5 * np.sqrt(np.maximum(near - 1e-14 * square.max(), 0.0))
 
     @cached_property
+    def square_lengths(self):
+        """‖c‖² of every centre."""
+        return np.einsum("kj,kj->k", self.center, self.center)
+
+    @cached_property
     def _tables(self):
         return {}
 
     def tables(self, dtype):
         """The centres transposed, as sparse rows want them, made once; see `center_tables`."""
         if dtype not in self._tables:
-            self._tables[dtype] = center_tables(self.center, dtype)
+            self._tables[dtype] = center_tables(self.center, self.square_lengths, dtype)
         return self._tables[dtype]
 
     @cached_property
@@ -214,9 +219,9 @@ class KMeansModel:
 
     def settled(self, params, image, tol):
         """Whether the centres moved by no more than `tol` in all, in squares."""
-        moved = float(((image.center - params.center) ** 2).sum())
+        moved = _square(image.center - params.center)
         # Sums made anew differ in their last digits even where no row moved.
-        if moved <= 1e-26 * (params.about_origin**2).sum() + 1e-30 * (params.center**2).sum():
+        if moved <= 1e-26 * _square(params.about_origin) + 1e-30 * _square(params.center):
             return "no row changed its cluster"
         return f"the centres moved by {moved:.3g}, within tol={tol:.3g}" if moved <= tol else None
 
@@ -306,3 +311,8 @@ class KMeansModel:
 def _cast(block, *values):
     """Arrays in the precision of the block's rows."""
     return [value.astype(block.dtype) for value in values]
+
+
+def _square(values):
+    """The sum of squares of an array, which may be large."""
+    return float(np.vdot(values, values))

@@ -12,7 +12,7 @@ __all__ = ["center_tables", "nearest_sparse", "sum_sparse"]
 GROUP = 64  # centres in a table: its columns that occur most stay in the cache
 
 
-def center_tables(center, dtype):
+def center_tables(center, square, dtype):
     """Centres in groups, each transposed to (d, size), and half their squared lengths; infinite where a group is not full."""
     n_centers, d = center.shape
     n_groups = -(-n_centers // GROUP)
@@ -21,7 +21,7 @@ def center_tables(center, dtype):
     for g in range(n_groups):
         part = center[g * size : (g + 1) * size]
         table[g, :, : len(part)] = part.T
-        half[g, : len(part)] = 0.5 * (part**2).sum(axis=1)
+        half[g, : len(part)] = 0.5 * square[g * size : (g + 1) * size]
     return table, half
 
 
@@ -46,8 +46,7 @@ def sum_sparse(params, block):
     """Minus the sum of squares, weights of clusters, weights (K, 1) that all their cells share, and sums about the origin."""
     sums = np.zeros(params.center.shape)
     _, counts = _search(params, block, sums)
-    square = (params.center**2).sum(axis=1)
-    loss = block.weight @ block.X.square_lengths - 2.0 * np.vdot(params.center, sums) + counts @ square
+    loss = block.weight @ block.X.square_lengths - 2.0 * np.vdot(params.center, sums) + counts @ params.square_lengths
     if params.origin.any():
         sums -= counts[:, None] * params.origin
     return -max(float(loss), 0.0), counts, counts[:, None].copy(), sums

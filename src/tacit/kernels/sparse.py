@@ -96,7 +96,7 @@ def _distances(data, indices, indptr, table, base, power, out):
 
 def misfit(X, weight, center, labels, out):
     """As the kernel for arrays: weighted squared distance of every row to the centre it belongs to, into `out` (n,)."""
-    _misfit(X.data, X.indices, X.indptr, weight, center, (center**2).sum(axis=1), labels, out)
+    _misfit(X.data, X.indices, X.indptr, weight, center, np.einsum("kj,kj->k", center, center), labels, out)
 
 
 @jit

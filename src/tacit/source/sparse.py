@@ -149,7 +149,7 @@ class SparseSource(Source):
         self.n_jobs = n_cores() if n_jobs in (None, -1) else n_jobs
         self.dtype = self.rows.dtype
         cells = len(self.rows.data)
-        n_blocks = n_blocks or int(np.clip(cells // max(LEAST_CELLS, 16 * self.n_features), 1, MOST_BLOCKS))
+        n_blocks = n_blocks or int(np.clip(cells // max(LEAST_CELLS, 32 * self.n_features), 1, MOST_BLOCKS))
         ends = np.searchsorted(self.rows.indptr, np.linspace(0, cells, n_blocks + 1)[1:-1])
         cuts = np.unique([0, *ends, self.n_rows])
         self._blocks = [self._ingest(start, stop) for start, stop in pairwise(cuts)]
