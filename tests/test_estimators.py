@@ -5,12 +5,13 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.metrics import pairwise_distances
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
-from tacit.cluster import KMeans, MiniBatchKMeans
+from tacit.cluster import KMeans, KMedoids, MiniBatchKMeans, SpectralClustering
 from tacit.impute import GaussianImputer
 from tacit.mixture import (
     BayesianGaussianMixture,
@@ -56,8 +57,19 @@ ESTIMATORS = [
     KMeans(3, init="random", algorithm="elkan", n_init=2, random_state=0),
     MiniBatchKMeans(),
     MiniBatchKMeans(3, init="random", batch_size=20, tol=1e-3, random_state=0),
+    KMedoids(),
+    KMedoids(3, method="pam", init="lab", metric="cityblock", random_state=0),
+    KMedoids(2, metric="gower", method="alternate"),
+    KMedoids([2, 3, 4], metric="nan_euclidean", init="k-medoids++", random_state=0),
+    KMedoids(2, metric="precomputed"),
+    KMedoids(2, sampling=8, random_state=0),
+    SpectralClustering(),
+    SpectralClustering(3, affinity="nearest_neighbors", laplacian="symmetric", n_neighbors=5, random_state=0),
+    SpectralClustering(3, affinity="mutual_nearest_neighbors", gamma="local", edge_weights="gaussian", random_state=0),
+    SpectralClustering("auto", gamma="scale", laplacian="unnormalised", assign_labels="cluster_qr", random_state=0),
 ]
 
+ROWS_FOR_PAIRS = "the check gives rows to an estimator of pairs"
 DRAWN_ROWS = "batches are drawn by row, so that a row given twice is drawn twice, and one of weight 2 once"
 
 
@@ -65,6 +77,8 @@ def expected_failures(estimator):
     """Checks that cannot hold, with the reason."""
     if isinstance(estimator, MiniBatchKMeans) and estimator.batch_size < 100:
         return {f"check_sample_weight_equivalence_on_{kind}_data": DRAWN_ROWS for kind in ("dense", "sparse")}
+    if get_tags(estimator).input_tags.pairwise:
+        return dict.fromkeys(("check_clustering", "check_estimators_nan_inf"), ROWS_FOR_PAIRS)
     return {}
 
 
@@ -79,7 +93,11 @@ def test_pickle_clone_and_save(estimator, tmp_path):
         X = gaussian_rows()
         fitted = clone(estimator).fit(X, (X[:, 0] > X[:, 1]).astype(int))
     else:
-        X = with_holes(gaussian_rows())
+        tags = get_tags(estimator).input_tags
+        X = with_holes(gaussian_rows()) if tags.allow_nan else gaussian_rows()
+        X = pairwise_distances(X) if tags.pairwise else X
+        X = gaussian_rows()
+        X = with_holes(X) if get_tags(estimator).input_tags.allow_nan else X
         fitted = clone(estimator).fit(X)
     path = tmp_path / "model.tacit"
     tacit.save(fitted, path)

@@ -13,6 +13,7 @@ from functools import cache
 from importlib import import_module
 
 import numpy as np
+from scipy import sparse
 
 from . import __version__
 from .archive import UNSOUND, read_archive, write_archive
@@ -21,6 +22,7 @@ from .engine import Fit, Online, Trace
 from .families import Family, Prior
 from .schema import Column, Schema
 from .source import Block
+from .table import Table
 
 __all__ = ["load", "save"]
 
@@ -66,6 +68,17 @@ CLASSES = {
         "cluster_centers_", "labels_", "inertia_", "n_iter_", "n_steps_", "converged_", "lower_bound_", "lower_bounds_",
         "fit_", "n_features_in_", "feature_names_in_",
     )),
+    "KMedoids": ("tacit.cluster", (
+        "medoid_indices_", "cluster_centers_", "labels_", "inertia_", "medoid_silhouette_", "n_clusters_", "silhouettes_",
+        "losses_", "n_iter_", "converged_", "metric_params_", "metric_note_", "sample_size_", "schema_", "_n_features_out",
+        "n_features_in_", "feature_names_in_",
+    )),
+    "SpectralClustering": ("tacit.cluster", (
+        "labels_", "affinity_matrix_", "n_clusters_", "eigenvalues_", "eigengap_", "eigenvectors_", "embedding_",
+        "embedding_centers_", "n_cut_", "ratio_cut_", "degrees_", "stationary_distribution_", "n_connected_components_",
+        "connected_components_", "n_isolated_", "gamma_", "epsilon_", "widths_", "X_fit_", "n_features_in_",
+        "feature_names_in_",
+    )),
     "MissingIndicator": ("sklearn.impute", (
         "features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed",
     )),
@@ -73,7 +86,10 @@ CLASSES = {
 """Classes a file may name, where they live, and the fitted attributes it may set."""
 
 
-PARTS = (Arrays, Family, Prior, Schema, Column)
+RULES = ("affinity",)
+"""Settings without which a fitted estimator cannot do its work, so that it is not saved where they cannot be."""
+
+PARTS = (Arrays, Family, Prior, Schema, Column, Table)
 """Bases of what an estimator may be made of: records of arrays and things that hold settings only."""
 
 
@@ -184,11 +200,15 @@ def _encode(value, arrays):
         key = str(len(arrays))
         arrays[key] = value
         return {"array": key}
+    if sparse.issparse(value):
+        value = value.tocsr()
+        parts = (value.data, value.indices, value.indptr)
+        return {"csr": [*(_encode(part, arrays) for part in parts), *value.shape]}
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": repr(value)}
-    if isinstance(value, list):
+    if isinstance(value, (list, range)):
         return {"list": [_encode(v, arrays) for v in value]}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
@@ -218,6 +238,10 @@ def _encode_estimator(estimator, name, arrays):
         try:
             settings[key] = _encode(value, arrays)
         except TypeError:
+            if key in RULES:
+                raise TypeError(
+                    f"{key}={value!r} is a function, which a model file cannot hold; use a named {key}, or pickle the model."
+                ) from None
             warnings.warn(f"{key}={value!r} cannot be saved; the loaded model will have {key}=None.", stacklevel=4)
             settings[key] = None
     fitted = {key: _encode(getattr(estimator, key), arrays) for key in CLASSES[name][1] if hasattr(estimator, key)}
@@ -245,7 +269,7 @@ def _decode(value, arrays):
     if "part" in value:
         return _decode_part(value, arrays)
     (kind, content), *rest = value.items()
-    if rest or kind not in ("array", "strings", "float", "list", "tuple", "dict", "fit"):
+    if rest or kind not in ("array", "strings", "float", "list", "tuple", "dict", "fit", "csr"):
         raise ValueError(f"it holds an entry of unknown kind {kind!r}")
     if kind == "array":
         return arrays(int(content))
@@ -257,6 +281,8 @@ def _decode(value, arrays):
         return [_decode(v, arrays) for v in content]
     if kind == "tuple":
         return tuple(_decode(v, arrays) for v in content)
+    if kind == "csr":
+        return _decode_sparse(content, arrays)
     if kind == "dict":
         return {_decode(key, arrays): _decode(v, arrays) for key, v in content}
     trace = Trace(content["criterion"], _decode(content["previous"], arrays))
@@ -266,6 +292,14 @@ def _decode(value, arrays):
     return Fit(
         Arrays(), trace, str(content["reason"]), bool(content["converged"]), bool(content["interrupted"]), failures
     )
+
+
+def _decode_sparse(content, arrays):
+    data, indices, pointer = (_decode(part, arrays) for part in content[:3])
+    n_rows, n_columns = (int(size) for size in content[3:])
+    matrix = sparse.csr_matrix((data, indices, pointer), shape=(n_rows, n_columns))
+    matrix.check_format(full_check=True)
+    return matrix
 
 
 def _decode_estimator(content, arrays):

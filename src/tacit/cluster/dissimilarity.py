@@ -1,0 +1,135 @@
+"""Dissimilarities: d(x, y) ≥ 0, d(x, y) = d(y, x), d(x, x) = 0, by name or as a function, in blocks of a matrix.
+
+A dissimilarity has between(A, B), a block, and within(A), a block on the diagonal, in which every pair is computed once.
+"""
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import haversine_distances
+
+from ..kernels import medoids as kernels
+from .function import Function
+
+__all__ = ["METRICS", "learn_parameters", "make", "takes_nan"]
+
+ALIASES = {"l1": "cityblock", "manhattan": "cityblock", "l2": "euclidean", "matching": "hamming"}
+SCIPY = (
+    "braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "dice", "euclidean", "hamming", "jaccard",
+    "jensenshannon", "mahalanobis", "minkowski", "rogerstanimoto", "seuclidean", "sokalsneath", "sqeuclidean", "yule",
+)  # fmt: skip
+METRICS = (*SCIPY, *ALIASES, "haversine", "nan_euclidean", "gower", "precomputed")
+
+
+class Named:
+    """A dissimilarity of SciPy."""
+
+    threads = True
+    undefined = "it is not defined for them, or too large for a float; leave one of them out, or scale the columns"
+
+    def __init__(self, name, parameters):
+        self.name, self.parameters = name, parameters
+        self.label = repr(name)
+
+    def between(self, A, B):
+        """d(a, b) for all rows of A and B."""
+        try:
+            return np.maximum(cdist(A, B, self.name, **self.parameters), 0.0)  # rounding may fall below 0
+        except TypeError as error:
+            raise ValueError(f"metric_params={self.parameters!r} do not fit metric={self.name!r}: {error}.") from None
+
+    def within(self, A):
+        """d(a, a') for all pairs of rows of A."""
+        lower = np.tril(self.between(A, A), -1)  # some differ by rounding when rows change places
+        return lower + lower.T
+
+
+class Haversine(Named):
+    """Angle between points on a sphere given by latitude and longitude in radians."""
+
+    def between(self, A, B):
+        """d(a, b) for all rows of A and B."""
+        return haversine_distances(A, B)
+
+
+class NanEuclidean(Named):
+    """Euclidean distance over the columns observed in both rows, scaled up to all columns.
+
+    Rows without such a column are as far apart as two rows drawn at random: √(2 Σ variances), in the root mean square.
+    """
+
+    def between(self, A, B):
+        """d(a, b) for all rows of A and B."""
+        out = np.empty((len(A), len(B)))
+        kernels.nan_euclidean(A, B, self.parameters["unknown"], out)
+        return out
+
+
+class Gower(Named):
+    """Gower's dissimilarity: the mean over columns of |a − b| / range, or of 0 and 1 for categories.
+
+    Rows without a column observed in both are as far apart as two rows drawn at random, in the mean.
+    """
+
+    def __init__(self, name, parameters):
+        super().__init__(name, parameters)
+        ranges = parameters["ranges"]
+        self.scale = np.where(
+            np.isnan(ranges), -1.0, np.divide(1.0, ranges, where=ranges > 0, out=np.zeros(len(ranges)))
+        )
+
+    def between(self, A, B):
+        """d(a, b) for all rows of A and B."""
+        out = np.empty((len(A), len(B)))
+        kernels.gower(A, B, self.scale, self.parameters["weights"], self.parameters["unknown"], out)
+        return out
+
+
+def takes_nan(metric):
+    """Whether a metric may be given rows with missing cells."""
+    return callable(metric) or metric in ("gower", "nan_euclidean")
+
+
+def learn_parameters(metric, parameters, X, weight):
+    """Parameters of a metric, completed by those that the rows tell."""
+    parameters = dict(parameters or {})
+    if callable(metric):
+        return parameters
+    if metric == "nan_euclidean":
+        if parameters:
+            raise ValueError(f"metric_params={parameters!r} do not fit metric='nan_euclidean', which takes none.")
+        return {"unknown": _random_distance(X, weight)}
+    if metric == "seuclidean" and "V" not in parameters:
+        variance = np.diag(_covariance(X, weight))
+        parameters["V"] = np.where(variance > 0, variance, 1.0)  # a constant column tells nothing
+    if metric == "mahalanobis" and "VI" not in parameters:
+        parameters["VI"] = np.linalg.pinv(_covariance(X, weight))
+    return parameters
+
+
+def _random_distance(X, weight):
+    """√(2 Σ_j variance_j): how far apart two rows drawn at random are, in the root mean square."""
+    total = 0.0
+    for column in X.T.astype(np.float64):
+        seen = ~np.isnan(column) & (weight > 0)
+        if seen.any():
+            mean = np.average(column[seen], weights=weight[seen])
+            total += np.average((column[seen] - mean) ** 2, weights=weight[seen])
+    return float(np.sqrt(2.0 * total))
+
+
+def _covariance(X, weight):
+    gaps = X - np.average(X, axis=0, weights=weight)
+    return np.atleast_2d((gaps * weight[:, None]).T @ gaps / max(weight.sum() - 1.0, 1.0)).astype(np.float64)
+
+
+def make(metric, parameters, sample):
+    """The dissimilarity of a name or a function with complete parameters; functions are tried on a sample of rows."""
+    if callable(metric):
+        return Function(metric, parameters, sample)
+    name = ALIASES.get(metric, metric)
+    kind = {"haversine": Haversine, "nan_euclidean": NanEuclidean, "gower": Gower}.get(name, Named)
+    if kind is Haversine and parameters:
+        raise ValueError(f"metric_params={parameters!r} do not fit metric={metric!r}, which takes none.")
+    if name == "haversine" and sample.shape[1] != 2:
+        raise ValueError(f"metric='haversine' takes 2 columns, latitude and longitude; X has {sample.shape[1]}.")
+    return kind(name, parameters)

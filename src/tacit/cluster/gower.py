@@ -1,0 +1,82 @@
+"""Tables for Gower's dissimilarity: which columns are categories, how wide the others range, what each counts.
+
+    d(x, y) = Σ_j w_j δ_j gap_j / Σ_j w_j δ_j,    gap_j = |x_j − y_j| / range_j  or  1[x_j ≠ y_j]
+
+with δ_j = 1 where the cell is observed in both rows. Two rows without such a cell are as far apart as two rows drawn at random
+are in the mean.
+"""
+
+import numpy as np
+
+from ..checks import check_columns
+from ..frames import read_columns
+from ..schema import Schema
+
+__all__ = ["gower_parameters", "learn_schema"]
+
+SETTINGS = ("categorical", "weights")
+
+
+def learn_schema(X, parameters):
+    """The columns of a table; those under `categorical` are categories whatever they hold."""
+    names = list(read_columns(X))
+    kinds = {names[j]: "category" for j in _categorical(parameters, len(names), names)}
+    try:
+        return Schema.of(X, kinds)
+    except ValueError as error:
+        fault, told, _ = str(error).partition("or say by_column")
+        if not told:
+            raise
+        name = fault.removeprefix("column ").partition(" has ")[0]
+        raise ValueError(f"{fault}or say metric_params={{'categorical': [{name}]}} if you mean it.") from None
+
+
+def _categorical(parameters, n_columns, names):
+    columns = (parameters or {}).get("categorical")
+    if columns is None or not np.size(columns):
+        return np.empty(0, dtype=int)
+    return check_columns("metric_params['categorical']", columns, n_columns, names)
+
+
+def gower_parameters(parameters, X, weight, schema=None, names=None):
+    """Ranges of the columns of encoded rows, NaN for categories; weights of the columns; the mean dissimilarity of two rows."""
+    unknown = set(parameters or {}) - set(SETTINGS)
+    if unknown:
+        raise ValueError(
+            f"metric_params holds {min(unknown)!r}, which metric='gower' does not know; it takes 'categorical' and 'weights'."
+        )
+    if schema is not None:
+        categories = np.array([column.kind == "category" for column in schema.columns])
+    else:
+        categories = np.isin(np.arange(X.shape[1]), _categorical(parameters, X.shape[1], names))
+    empty = np.isnan(X).all(axis=0)
+    if empty.any():
+        raise ValueError(f"column {int(np.argmax(empty))} has no observed value; drop it before fitting.")
+    ranges = np.where(categories, np.nan, np.nanmax(X, axis=0) - np.nanmin(X, axis=0))
+    columns = _column_weights(parameters, X.shape[1])
+    gaps = [_mean_gap(column, weight, width) for column, width in zip(X.T, ranges)]
+    return {"ranges": ranges, "weights": columns, "unknown": float(np.average(gaps, weights=columns))}
+
+
+def _mean_gap(column, weight, width):
+    """The mean gap of two cells of a column drawn at random."""
+    seen = ~np.isnan(column)
+    values, codes = np.unique(column[seen], return_inverse=True)
+    share = np.bincount(codes, weight[seen]) / weight[seen].sum()
+    if np.isnan(width):
+        return 1.0 - float(share @ share)
+    below = np.cumsum(share)[:-1]
+    return float(2.0 * (below * (1.0 - below)) @ np.diff(values) / width) if width > 0 else 0.0
+
+
+def _column_weights(parameters, n_columns):
+    weights = (parameters or {}).get("weights")
+    if weights is None:
+        return np.ones(n_columns)
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != (n_columns,) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise ValueError(
+            f"metric_params['weights']={weights.tolist()} do not weigh {n_columns} columns; give one number per column, none "
+            "negative and not all zero."
+        )
+    return weights

@@ -1,0 +1,110 @@
+"""Where k-medoids may start: medoids chosen one after the other, each by what it saves, or drawn."""
+
+import numpy as np
+
+from ..kernels import medoids as kernels
+from .medoid_partition import CHUNK_CELLS, ranges
+from .threads import spread
+
+__all__ = ["STARTS", "best_single", "build", "start_medoids"]
+
+
+def _over_candidates(function, pairs):
+    """Run function(start, stop) over all candidates."""
+    n = len(pairs.D)
+    starts, step = ranges(n, pairs.threads, max(1, CHUNK_CELLS // n))
+    spread(lambda a: function(a, min(a + step, n)), starts, pairs.threads)
+
+
+def _totals(pairs):
+    out = np.empty(len(pairs.D))
+    _over_candidates(lambda a, b: kernels.totals(pairs.D, pairs.weight, a, b, out), pairs)
+    out[~pairs.candidate] = np.inf
+    return out
+
+
+def best_single(pairs):
+    """The row with the least weighted distance to all rows."""
+    return int(np.argmin(_totals(pairs)))
+
+
+def build(pairs, k, given=()):
+    """The greedy start BUILD: every medoid saves most, given those before it, of which some may be given.
+
+    Savings can only fall as medoids are added, so what a candidate once saved bounds what it saves now, and a candidate below
+    the best is not looked at: the result is that of looking at all, mostly in two passes over the matrix instead of k.
+    """
+    D, weight = pairs.D, pairs.weight
+    medoids = list(given) or [best_single(pairs)]
+    nearest = np.min(D[medoids], axis=0).astype(np.float64)
+    bound = np.empty(len(D))
+    if len(medoids) < k:
+        _over_candidates(lambda a, b: kernels.savings(D, nearest, weight, a, b, bound), pairs)
+    bound[~pairs.candidate] = -1.0
+    bound[medoids] = -1.0
+    while len(medoids) < k:
+        order = np.argsort(-bound, kind="stable")
+        best = kernels.first_addition(D, nearest, weight, order, bound)
+        medoids.append(best)
+        bound[best] = -1.0
+        np.minimum(nearest, D[best], out=nearest)
+    return np.array(medoids)
+
+
+def lab(pairs, k, rng):
+    """Linear approximative BUILD: every medoid saves most among 10 + √n rows drawn anew, measured on these."""
+    D, weight = pairs.D, pairs.weight
+    medoids, nearest = [], np.full(len(D), np.inf)
+    free = pairs.candidate.copy()
+    for _ in range(k):
+        rows = np.flatnonzero(free)
+        size = min(len(rows), 10 + int(np.ceil(np.sqrt(len(rows)))))
+        rows = np.sort(rng.choice(rows, size, replace=False))
+        loss = np.minimum(nearest[rows], D[np.ix_(rows, rows)]) @ weight[rows]
+        best = rows[np.argmin(loss)]
+        medoids.append(best)
+        free[best] = False
+        nearest = np.minimum(nearest, D[best])
+    return np.array(medoids)
+
+
+def plus_plus(pairs, k, rng):
+    """Rows drawn in proportion to weight × distance to the medoids drawn before."""
+    medoids: list[int] = []
+    nearest = np.ones(len(pairs.D))
+    for _ in range(k):
+        chance = np.where(pairs.candidate, pairs.weight * nearest, 0.0)
+        chance[medoids] = 0.0
+        if not chance.any():  # all that is left lies on medoids
+            chance = np.where(pairs.candidate, pairs.weight, 0.0)
+            chance[medoids] = 0.0
+        steps = np.cumsum(chance)
+        best = int(np.searchsorted(steps, rng.random() * steps[-1], side="right"))
+        best = min(best, int(np.flatnonzero(chance)[-1]))  # the product may round up to the last step
+        row = pairs.D[best].astype(np.float64)
+        nearest = np.minimum(nearest, row) if medoids else row
+        medoids.append(best)
+    return np.array(medoids)
+
+
+def heuristic(pairs, k):
+    """The k rows with the least weighted distance to all rows."""
+    return np.argsort(_totals(pairs), kind="stable")[:k]
+
+
+def at_random(pairs, k, rng):
+    """Rows drawn in proportion to their weight, none twice."""
+    chance = np.where(pairs.candidate, pairs.weight, 0.0)
+    return rng.choice(len(chance), k, replace=False, p=chance / chance.sum())
+
+
+STARTS = ("build", "lab", "k-medoids++", "heuristic", "random")
+
+
+def start_medoids(init, pairs, k, rng):
+    """Rows to start from by the name of the start."""
+    if init == "build":
+        return build(pairs, k)
+    if init == "heuristic":
+        return heuristic(pairs, k)
+    return {"lab": lab, "k-medoids++": plus_plus, "random": at_random}[init](pairs, k, rng)

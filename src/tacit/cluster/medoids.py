@@ -1,0 +1,334 @@
+"""k-medoids: k rows m_1 … m_k of the data that are least far from all rows.
+
+    loss = Σ_i w_i min_k d(x_i, m_k)
+
+for any dissimilarity d. The search exchanges medoids for other rows while that lowers the loss, on one matrix of dissimilarities,
+or on samples of rows where that matrix would be too large.
+"""
+
+import numbers
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..checks import check_choice, check_number, check_weight
+from ..table import Table
+from .blocks import table
+from .dissimilarity import METRICS, learn_parameters, make, takes_nan
+from .function import Function
+from .gower import gower_parameters
+from .medoid_input import count_list, initial_rows, read_matrix, read_query, read_rows
+from .medoid_partition import medoid_silhouette
+from .medoid_samples import auto_size, fit_medoids
+from .medoid_search import METHODS
+from .medoid_space import MatrixSpace, RowSpace
+from .medoid_starts import STARTS
+from .threads import n_threads
+
+__all__ = ["KMedoids"]
+
+
+class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """k-medoids clustering with any dissimilarity.
+
+    A cluster is the rows nearest to a medoid, which is a row of the data: an outlier does not pull it away, and rows may be
+    anything between which a dissimilarity is known.
+
+    Parameters
+    ----------
+    n_clusters : int, sequence of int or "auto", default=8
+        Number of clusters. Of several, the one with the largest medoid silhouette is kept; ``"auto"`` tries 2 to 10.
+    metric : str or callable, default="euclidean"
+        Name of a dissimilarity of SciPy or scikit-learn. ``"nan_euclidean"`` takes missing cells, and ``"gower"`` tables of
+        numbers and categories with missing cells; no row with more of them than the median row becomes a medoid.
+        ``"precomputed"`` takes a symmetric matrix, which is never copied. A function of two rows is compiled by numba where
+        possible, and called from Python where not.
+    metric_params : dict, optional
+        Further arguments of the dissimilarity. For ``"gower"``: `categorical`, columns that are categories although they hold
+        numbers, and `weights`, one per column.
+    method : {"fasterpam", "pam", "alternate"}, default="fasterpam"
+        Take every exchange that helps as it comes, the best of all exchanges at a time (also ``"fastpam1"``), or
+        alternate between assigning rows and centring medoids, which is fast and finds worse medoids.
+    init : {"build", "lab", "k-medoids++", "heuristic", "random"} or array of int, default="build"
+        Where to start: greedily, greedily on small samples, at rows drawn by their distance to those drawn before, at the most
+        central rows, at rows drawn by weight, or at the rows with these numbers.
+    max_iter : int, default=300
+        Sweeps over all rows (exchanges, for ``"pam"``).
+    sampling : "auto", int or None, default="auto"
+        Rows in a sample that is clustered instead of all; the medoids that are best for all rows are kept. None never
+        samples; ``"auto"`` does where a matrix of all pairs would exceed 1 GB and has not been given.
+    n_samplings : int, default=5
+        Samples; each holds the best medoids so far.
+    random_state : int, RandomState or None, default=None
+        Seed of samples and random starts.
+    n_jobs : int, optional
+        Threads; default all cores. Results do not depend on it.
+    verbose : int, default=0
+        Print the loss after every iteration.
+
+    Attributes
+    ----------
+    medoid_indices_ : ndarray of shape (n_clusters,)
+        Rows of X that are medoids.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features) or None
+        These rows (as numbers, where X is a table: see `medoids_`); None for a precomputed matrix.
+    labels_ : ndarray of shape (n_samples,)
+        Nearest medoid of each row.
+    inertia_ : float
+        The loss.
+    medoid_silhouette_ : float
+        Weighted mean of 1 − d1 / d2 with the distances to the nearest and the second nearest medoid: 1 where rows lie on
+        medoids, 0 where they lie between two; NaN for one cluster.
+    n_clusters_ : int
+        Number of clusters.
+    silhouettes_ : Table
+        Loss and medoid silhouette of every number of clusters that was tried.
+    losses_ : ndarray
+        Loss at the start and after every iteration; of the winning sample, where samples were taken.
+    n_iter_ : int
+        Iterations.
+    converged_ : bool
+        Whether nothing was left to improve.
+    metric_params_ : dict
+        Arguments of the dissimilarity, with those that were learned from the rows.
+    metric_note_ : str
+        Whether a function was compiled, and if not, why; empty for other metrics.
+    sample_size_ : int or None
+        Rows in a sample, where samples were taken.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    E. Schubert and P. J. Rousseeuw, *Fast and eager k-medoids clustering: O(k) runtime improvement of the PAM, CLARA, and
+    CLARANS algorithms*, Information Systems 101 (2021).
+    L. Kaufman and P. J. Rousseeuw, *Finding groups in data*, Wiley (1990).
+    L. Lenssen and E. Schubert, *Medoid silhouette clustering with automatic cluster number selection*, Information Systems
+    120 (2024).
+    J. C. Gower, *A general coefficient of similarity and some of its properties*, Biometrics 27 (1971).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from tacit.cluster import KMedoids
+    >>> model = KMedoids(3).fit(load_iris().data)
+    >>> sorted(model.medoid_indices_.tolist()), round(model.inertia_, 5)
+    ([7, 78, 112], 98.13115)
+    """
+
+    def __init__(
+        self, n_clusters=8, *, metric="euclidean", metric_params=None, method="fasterpam", init="build", max_iter=300,
+        sampling="auto", n_samplings=5, random_state=None, n_jobs=None, verbose=0,
+    ):  # fmt: skip
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.metric_params = metric_params
+        self.method = method
+        self.init = init
+        self.max_iter = max_iter
+        self.sampling = sampling
+        self.n_samplings = n_samplings
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = takes_nan(self.metric)
+        tags.input_tags.pairwise = tags.input_tags.positive_only = self._is("precomputed")
+        tags.input_tags.string = tags.input_tags.categorical = self._is("gower")
+        return tags
+
+    def _is(self, metric):
+        return isinstance(self.metric, str) and self.metric == metric
+
+    def _check_settings(self):
+        if not callable(self.metric):
+            check_choice("metric", self.metric, METRICS)
+        check_choice("method", self.method, METHODS)
+        if isinstance(self.init, (str, type(None))):
+            check_choice("init", self.init, STARTS)
+        if self.metric_params is not None and not isinstance(self.metric_params, dict):
+            raise ValueError(f"metric_params={self.metric_params!r} is not a dictionary of names and values.")
+        if isinstance(self.sampling, str) or self.sampling is None:
+            check_choice("sampling", self.sampling, ("auto", None))
+        else:
+            check_number("sampling", self.sampling, numbers.Integral, 2)
+        check_number("max_iter", self.max_iter, numbers.Integral, 0)
+        check_number("n_samplings", self.n_samplings, numbers.Integral, 1)
+        if self.n_jobs not in (None, -1):
+            check_number("n_jobs", self.n_jobs, numbers.Integral, 1)
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Find medoids.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), table, or (n_samples, n_samples) if precomputed
+            Rows, or dissimilarities between them.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights: weight 2 is a row given twice, weight 0 a row that is only labelled.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        X = self._read_fit(X)
+        counts = count_list(self.n_clusters, len(X))
+        weight = check_weight(sample_weight, len(X))
+        weight = np.ones(len(X)) if weight is None else weight
+        if counts[-1] > np.count_nonzero(weight):
+            raise ValueError(
+                f"n_clusters={counts[-1]} exceeds the {np.count_nonzero(weight)} rows of positive weight; use at most that many."
+            )
+        space = self._space(X, weight)
+        if counts[-1] > space.n_distinct:
+            warnings.warn(
+                f"n_clusters={counts[-1]} exceeds the {space.n_distinct} distinct rows of X; some medoids are equal and have no "
+                "rows of their own.", ConvergenceWarning, stacklevel=2,
+            )  # fmt: skip
+        self.sample_size_ = auto_size(self.sampling, space, counts[-1])
+        init = initial_rows(self.init, space, counts)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        fits = fit_medoids(
+            space, counts, init, self.method, self.max_iter, self.sample_size_, self.n_samplings, rng, self._report
+        )
+        self._publish(X, space, counts, fits)
+        return self
+
+    def _read_fit(self, X):
+        """Rows as numbers, or the matrix; learns names, columns and parameters of the metric."""
+        if self._is("precomputed"):
+            if self.metric_params:
+                raise ValueError(
+                    f"metric_params={self.metric_params!r} do not fit metric='precomputed', which takes none."
+                )
+            self.schema_ = None
+            return read_matrix(self, X)
+        return read_rows(self, X, reset=True)
+
+    def _space(self, X, weight):
+        threads = n_threads(self.n_jobs)
+        self.metric_note_, self.metric_params_ = "", {}
+        if self._is("precomputed"):
+            return MatrixSpace(X, weight, threads)
+        kept = X if weight.all() else X[weight > 0]
+        if self._is("gower"):
+            names = getattr(self, "feature_names_in_", None)
+            self.metric_params_ = gower_parameters(self.metric_params, kept, weight[weight > 0], self.schema_, names)
+        else:
+            self.metric_params_ = learn_parameters(self.metric, self.metric_params, kept, weight[weight > 0])
+        metric = make(self.metric, self.metric_params_, kept)
+        if isinstance(metric, Function):
+            metric.check(X, np.arange(len(X)))
+            self.metric_note_ = metric.note
+        return RowSpace(X, weight, metric, threads)
+
+    def _report(self, *line):
+        if self.verbose:
+            print("{} medoids, iteration {}: loss {:.6g}".format(*line))
+
+    def _publish(self, X, space, counts, fits):
+        """Set what was learned: everything of the best number of clusters, and the table of all."""
+        scores = [  # where all rows are equal, all distances are 0
+            0.0 if len(fit.medoids) < min(k, 2) else medoid_silhouette(fit.d1, fit.d2, space.weight)
+            for k, fit in zip(counts, fits)
+        ]
+        rows = [
+            {"n_clusters": k, "loss": fit.loss, "medoid_silhouette": score}
+            for k, fit, score in zip(counts, fits, scores)
+        ]
+        self.silhouettes_ = Table(rows)
+        best = int(np.argmax(scores)) if len(counts) > 1 else 0
+        fit, self.n_clusters_ = fits[best], counts[best]
+        self.medoid_silhouette_, self.inertia_ = scores[best], fit.loss
+        self.losses_, self.n_iter_, self.converged_ = np.array(fit.losses), fit.n_iter, fit.converged
+        medoids = space.rows[fit.medoids]
+        others = np.setdiff1d(np.flatnonzero(space.place >= 0), medoids)  # rows equal to medoids, if there are too few
+        self.medoid_indices_ = np.append(medoids, others[: self.n_clusters_ - len(medoids)])
+        self.cluster_centers_ = None if self._is("precomputed") else X[self.medoid_indices_]
+        self.labels_ = space.whole(fit.near, X, self.cluster_centers_)
+        self._n_features_out = self.n_clusters_
+        if self.max_iter > 0 and not fit.converged:
+            warnings.warn(
+                f"the search for medoids has not ended after max_iter={self.max_iter} iterations; increase max_iter.",
+                ConvergenceWarning, stacklevel=3,
+            )  # fmt: skip
+
+    @property
+    def medoids_(self):
+        """The medoids as rows of the kind that X was: a table where it was one (`metric` "gower"), else an array."""
+        check_is_fitted(self)
+        if self._is("precomputed"):
+            raise AttributeError("a precomputed matrix has no rows to show; use medoid_indices_ on the data behind it.")
+        return self.cluster_centers_ if self.schema_ is None else self.schema_.decode(self.cluster_centers_)
+
+    def _distances(self, X, reduce=np.asarray):
+        """reduce(distances to medoids) over blocks of rows."""
+        check_is_fitted(self)
+        if self._is("precomputed"):
+            return [reduce(read_query(self, X))]
+        X = read_rows(self, X, reset=False)
+        metric = make(self.metric, self.metric_params_, self.cluster_centers_)
+        return table(metric, X, self.cluster_centers_, np.arange(len(X)), n_threads(self.n_jobs), reduce)
+
+    def transform(self, X):
+        """Distances to the medoids.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or table
+            Rows; for a precomputed metric their dissimilarities to the rows seen at fit, or to the medoids alone.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+        """
+        return np.concatenate(self._distances(X))
+
+    def predict(self, X):
+        """The nearest medoid of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or table
+            Rows, as in `transform`.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+        """
+        return np.concatenate(self._distances(X, lambda block: np.argmin(block, axis=1)))
+
+    def score(self, X, y=None, sample_weight=None):
+        """Minus the loss of rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or table
+            Rows, as in `transform`.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights.
+
+        Returns
+        -------
+        float
+        """
+        nearest = np.concatenate(self._distances(X, lambda block: np.min(block, axis=1)))
+        weight = check_weight(sample_weight, len(nearest))
+        return -float(nearest.sum(dtype=np.float64) if weight is None else weight @ nearest)
+
+    def _check_savable(self):
+        if callable(self.metric):
+            raise TypeError(
+                f"metric={self.metric!r} is a function, which a model file cannot hold; pickle the model, or use a named metric."
+            )

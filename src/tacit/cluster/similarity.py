@@ -1,0 +1,195 @@
+"""`Similarity`: how alike two rows are, the same rule for fitted rows among themselves and for new rows against them."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, euclidean_distances, pairwise_kernels
+
+from .graphs import (
+    both,
+    either,
+    gaussian,
+    gaussian_weight,
+    links_nearest,
+    links_of_distances,
+    links_within,
+    nearest,
+    ones,
+)
+
+__all__ = ["AFFINITIES", "PAIRWISE", "Similarity", "check_similarities", "symmetric"]
+
+PAIRWISE = ("precomputed", "precomputed_nearest_neighbors")
+SPARSE = ("nearest_neighbors", "mutual_nearest_neighbors", "epsilon")
+AFFINITIES = (*SPARSE, *PAIRWISE, *sorted(PAIRWISE_KERNEL_FUNCTIONS))
+N_TRIED_PAIRS = 20
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """A rule that turns rows into similarities; its attributes are settings of `SpectralClustering`, learned where left open.
+
+    Attributes
+    ----------
+    affinity : str or callable
+        The rule.
+    n_neighbors : int
+        Of the graphs of nearest neighbours.
+    gamma : float
+        γ of a kernel; None where each row has a bandwidth.
+    widths : ndarray of shape (n_fitted,), or None
+        Bandwidths of the fitted rows.
+    epsilon : float or None
+        Radius.
+    edge_weights : {"binary", "gaussian"}
+        What an edge of a sparse graph weighs.
+    kernel : dict
+        Further arguments of a kernel.
+    n_jobs : int or None
+        Threads of the search for neighbours.
+    """
+
+    affinity: Any
+    n_neighbors: int
+    gamma: float | None
+    widths: Any
+    epsilon: float | None
+    edge_weights: str
+    kernel: dict
+    n_jobs: int | None
+
+    @classmethod
+    def learned(cls, settings, X):
+        """The rule of an estimator's settings, with bandwidths and radius from X where they are left open."""
+        affinity, gamma, widths, radius = settings.affinity, settings.gamma, None, settings.epsilon
+        if isinstance(gamma, str) and not callable(affinity) and affinity not in PAIRWISE:
+            if gamma == "local":
+                gamma, widths = None, _widths(X, X, settings.n_neighbors, settings.n_jobs)
+            else:
+                spread = X.shape[1] * _variance(X)
+                gamma = 1 / spread if spread > 0 else 1.0
+        if affinity == "epsilon" and radius is None:
+            distances, _ = nearest(X, X, min(settings.n_neighbors, X.shape[0]), settings.n_jobs)
+            radius = float(np.median(distances[:, -1]))
+        kernel = dict(settings.kernel_params or {})
+        if not callable(affinity):
+            kernel |= {"degree": settings.degree, "coef0": settings.coef0}
+        return cls(
+            affinity, settings.n_neighbors, gamma, widths, radius, settings.edge_weights, kernel, settings.n_jobs
+        )
+
+    def graph(self, X):
+        """The symmetric similarities of rows among themselves: CSR, or dense for kernels and callables."""
+        if self.affinity == "precomputed":
+            check_similarities(X)
+            return symmetric(X)
+        if self.affinity in SPARSE or self.affinity == "precomputed_nearest_neighbors":
+            links = self.between(X, X)
+            return both(links) if self.affinity == "mutual_nearest_neighbors" else either(links)
+        if self.widths is not None:
+            return gaussian(X, widths=self.widths)
+        if callable(self.affinity):
+            self._check_callable(X)
+        weights = pairwise_kernels(X, metric=self.affinity, filter_params=True, **self._arguments())
+        weights = weights.toarray() if sparse.issparse(weights) else weights
+        check_similarities(weights)
+        return weights
+
+    def between(self, rows, fitted):
+        """Similarities of rows (first axis) to fitted rows; `fitted` is not used where they are given."""
+        if self.affinity == "precomputed":
+            check_similarities(rows)
+            return rows
+        if self.affinity == "precomputed_nearest_neighbors":
+            return ones(links_of_distances(rows, self.n_neighbors))
+        if self.affinity == "epsilon":
+            return self._weighed(links_within(fitted, rows, self.epsilon), rows, fitted)
+        if self.affinity in SPARSE:
+            return self._weighed(links_nearest(fitted, rows, self.n_neighbors, self.n_jobs), rows, fitted)
+        if self.widths is not None:
+            widths = _widths(fitted, rows, self.n_neighbors, self.n_jobs)
+            return gaussian_weight(euclidean_distances(rows, fitted), None, widths, self.widths)
+        weights = pairwise_kernels(rows, fitted, metric=self.affinity, filter_params=True, **self._arguments())
+        weights = weights.toarray() if sparse.issparse(weights) else weights
+        check_similarities(weights)
+        return weights
+
+    def _weighed(self, links, rows, fitted):
+        if self.edge_weights == "binary":
+            return ones(links)
+        if self.widths is None:
+            return gaussian_weight(links, self.gamma)
+        widths = self.widths if rows is fitted else _widths(fitted, rows, self.n_neighbors, self.n_jobs)
+        return gaussian_weight(links, None, widths, self.widths)
+
+    def _arguments(self):
+        return self.kernel if callable(self.affinity) else self.kernel | {"gamma": self.gamma}
+
+    def _check_callable(self, X):
+        """Try a few pairs both ways round: scikit-learn evaluates each pair only once."""
+        if sparse.issparse(X):
+            return
+        for i, j in np.random.default_rng(0).integers(X.shape[0], size=(N_TRIED_PAIRS, 2)):
+            there, back = (float(self.affinity(X[a], X[b], **self.kernel)) for a, b in ((i, j), (j, i)))
+            if not np.isclose(there, back, rtol=1e-6, equal_nan=True):
+                raise ValueError(
+                    f"affinity gives {there:g} for rows {i} and {j}, but {back:g} for rows {j} and {i}; "
+                    "similarity must not depend on the order: return the mean of both."
+                )
+
+
+def _variance(X):
+    if sparse.issparse(X):
+        return float(X.multiply(X).mean() - X.mean() ** 2)
+    return float(X.var())
+
+
+def _widths(fitted, rows, n_neighbors, n_jobs):
+    """The distance from each row to the last of its nearest fitted rows; never 0, or copies would be alike to nothing else."""
+    widths = nearest(fitted, rows, min(n_neighbors, fitted.shape[0]), n_jobs)[0][:, -1]
+    positive = widths[widths > 0]
+    return np.maximum(widths, 1e-3 * positive.mean() if positive.size else 1.0)
+
+
+def check_similarities(weights):
+    """Raise where a similarity is negative or not finite, with its value."""
+    values = weights.data if sparse.issparse(weights) else weights
+    if values.size == 0:
+        return
+    least, greatest = float(values.min()), float(values.max())
+    if not np.isfinite(least) or not np.isfinite(greatest):
+        raise ValueError(
+            f"a similarity is {least if not np.isfinite(least) else greatest}; similarities must be finite numbers: "
+            "give 0 where two rows cannot be compared."
+        )
+    if least < 0:
+        raise ValueError(
+            f"a similarity is {least:g}; similarities must not be negative: use a kernel that gives none, such as 'rbf', "
+            "or turn distances d into exp(-d**2 / (2 * width**2))."
+        )
+
+
+def symmetric(affinity):
+    """A given affinity matrix, averaged with its transpose where it differs, with a warning."""
+    if affinity.shape[0] != affinity.shape[1]:
+        raise ValueError(
+            f"a precomputed affinity must be square, but X has shape {affinity.shape}; "
+            "for rows of features use affinity='rbf' or 'nearest_neighbors'."
+        )
+    if sparse.issparse(affinity):
+        difference = affinity - affinity.T
+        gap = np.abs(difference.data).max(initial=0.0)
+    else:
+        # By strips: no second matrix of this size.
+        strips = range(0, len(affinity), 256)
+        gap = max(np.abs(affinity[i : i + 256] - affinity[:, i : i + 256].T).max() for i in strips)
+    if gap <= 1e-10 * max(1.0, float(affinity.max())):
+        return affinity
+    warnings.warn(
+        f"the affinity matrix is not symmetric (entries differ by up to {gap:g}); it is averaged with its transpose.",
+        stacklevel=2,
+    )
+    return 0.5 * (affinity + affinity.T)

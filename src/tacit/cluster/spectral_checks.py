@@ -1,0 +1,126 @@
+"""What `SpectralClustering` accepts, and what it says of a graph in pieces."""
+
+import numbers
+import warnings
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from ..checks import check_choice, check_number, check_positive
+from .assign import ASSIGNMENTS
+from .eigenvectors import SOLVERS
+from .graphs import nearest
+from .laplacian import LAPLACIANS
+from .similarity import AFFINITIES, PAIRWISE
+
+__all__ = ["check_graph", "check_settings", "check_sizes", "checked_rows"]
+
+N_NAMED = 5  # rows or components named in a warning
+CHOICES = {
+    "eigen_solver": SOLVERS, "assign_labels": ASSIGNMENTS, "laplacian": LAPLACIANS, "edge_weights": ("binary", "gaussian"),
+}  # fmt: skip
+
+
+def check_settings(model):
+    """Raise where a setting is not of its kind."""
+    if model.n_clusters != "auto":
+        check_number("n_clusters", model.n_clusters, numbers.Integral, 1)
+    if not callable(model.affinity):
+        check_choice("affinity", model.affinity, AFFINITIES)
+    for name, choices in CHOICES.items():
+        check_choice(name, getattr(model, name), choices)
+    for name in ("n_init", "n_neighbors", "max_clusters"):
+        check_number(name, getattr(model, name), numbers.Integral, 1)
+    if model.n_components is not None:
+        check_number("n_components", model.n_components, numbers.Integral, 1)
+    if model.n_jobs not in (None, -1):
+        check_number("n_jobs", model.n_jobs, numbers.Integral, 1)
+    if isinstance(model.gamma, str):
+        check_choice("gamma", model.gamma, ("scale", "local"))
+    else:
+        check_number("gamma", model.gamma, numbers.Real, 0)
+    if model.eigen_tol != "auto":
+        check_number("eigen_tol", model.eigen_tol, numbers.Real, 0)
+    if model.epsilon is not None:
+        check_positive("epsilon", model.epsilon)
+    if model.gamma == "local" and model.affinity != "rbf" and model.edge_weights != "gaussian":
+        raise ValueError("gamma='local' needs affinity='rbf' or edge_weights='gaussian'; use one, or a number.")
+
+
+def checked_rows(model, X, *, reset):
+    """X as float64, dense or CSR; missing cells are an error that says what to do."""
+    try:
+        X = validate_data(
+            model, X, reset=reset, accept_sparse=["csr", "csc", "coo"], dtype=np.float64,
+            ensure_min_samples=2 if reset else 1,
+        )  # fmt: skip
+    except ValueError as error:
+        if "NaN" not in str(error) or model.affinity in PAIRWISE:
+            raise
+        raise ValueError(
+            "X contains NaN, and a graph of similarities needs every cell: impute them first with "
+            "tacit.impute.GaussianImputer, or give similarities that you made (affinity='precomputed')."
+        ) from None
+    if reset and X.shape[0] == X.shape[1] and model.affinity not in PAIRWISE:
+        warnings.warn(
+            "X is square, and is taken as rows of features; if it holds similarities, set affinity='precomputed'.",
+            stacklevel=3,
+        )
+    return X.tocsr() if sparse.issparse(X) else X
+
+
+def check_sizes(model, n_rows):
+    """Raise where more clusters or eigenvectors are asked for than there are rows."""
+    for name in ("n_clusters", "n_components"):
+        value = getattr(model, name)
+        if isinstance(value, numbers.Integral) and value > n_rows:
+            raise ValueError(f"{name}={value} exceeds the {n_rows} rows of X; use at most {n_rows}.")
+
+
+def check_graph(model):
+    """Raise where a model's graph has too few edges; warn where it is in pieces."""
+    if model.n_isolated_ == len(model.degrees_):
+        raise ValueError(f"no two of the {model.n_isolated_} rows are joined by an edge; {_remedy(model)}.")
+    n_joined = len(model.degrees_) - model.n_isolated_
+    if model.n_clusters != "auto" and model.n_clusters > n_joined:
+        raise ValueError(
+            f"n_clusters={model.n_clusters}, but only {n_joined} of the {len(model.degrees_)} rows have an edge; "
+            f"use at most {n_joined}, or {_remedy(model)}."
+        )
+    if model.n_connected_components_ > 1 or model.n_isolated_:
+        message = f"Graph is not fully connected: {_pieces(model)}. To join them, {_remedy(model)}."
+        warnings.warn(message, stacklevel=3)
+
+
+def _pieces(model):
+    """What a disconnected graph consists of, in words."""
+    sizes = np.bincount(model.connected_components_)
+    sizes = sizes[sizes > 1]
+    pieces = f"{_count(len(sizes), 'connected component')} of {_listed(sizes)} rows"
+    if model.n_isolated_:
+        alone = _listed(np.flatnonzero(model.degrees_ == 0))
+        pieces += f", and {_count(model.n_isolated_, 'isolated row')} without any edge ({alone})"
+    if model.n_clusters != "auto" and len(sizes) > model.n_clusters:
+        pieces += f"; with n_clusters={model.n_clusters} the smallest components share a cluster"
+    return pieces
+
+
+def _remedy(model):
+    if callable(model.affinity) or model.affinity == "precomputed":
+        return "give more pairs of rows a similarity above 0"
+    if model.affinity == "epsilon":
+        reach = nearest(model.X_fit_, model.X_fit_, 2, model.n_jobs)[0][:, 1].max()
+        hint = f" (from {reach:.3g} on, every row has a neighbour)" if model.n_isolated_ else ""
+        return f"use a larger epsilon than {model.epsilon_:g}{hint}"
+    if "neighbors" in model.affinity:
+        return f"use a larger n_neighbors than {model.n_neighbors}"
+    return "use a smaller gamma, or affinity='nearest_neighbors'"
+
+
+def _count(number, noun):
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _listed(values):
+    return ", ".join(map(str, values[:N_NAMED])) + (" …" if len(values) > N_NAMED else "")
