@@ -171,8 +171,9 @@ class KMeansModel:
     def m_step(self, stats, params):
         """Means of observed cells; a cell that no row of a cluster shows stays where it is."""
         seen = stats.cells > 0
-        mean = params.origin + stats.sums / np.where(seen, stats.cells, 1.0)
-        return Centers(np.where(seen, mean, params.center), params.origin)
+        mean = stats.sums / np.where(seen, stats.cells, 1.0)
+        mean += params.origin
+        return Centers(mean if seen.all() else np.where(seen, mean, params.center), params.origin)
 
     def mend(self, source, stats, params, image):
         """Move every centre without rows to one of the rows that fit worst, which leave their own."""
@@ -315,4 +316,4 @@ def _cast(block, *values):
 
 def _square(values):
     """The sum of squares of an array, which may be large."""
-    return float(np.vdot(values, values))
+    return float(np.einsum("kj,kj->", values, values))

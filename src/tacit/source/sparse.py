@@ -120,6 +120,12 @@ def canonical(matrix):
     return matrix
 
 
+def _count(cells, n_features):
+    """Blocks for so many cells: sums over a block are dense, so four may be small, and more only where they are large."""
+    few, many = (cells // max(LEAST_CELLS, share * n_features) for share in (12, 32))
+    return int(np.clip(max(min(few, 4), many), 1, MOST_BLOCKS))
+
+
 class SparseSource(Source):
     """Rows of a sparse matrix, cut into blocks of about equally many stored cells.
 
@@ -149,7 +155,7 @@ class SparseSource(Source):
         self.n_jobs = n_cores() if n_jobs in (None, -1) else n_jobs
         self.dtype = self.rows.dtype
         cells = len(self.rows.data)
-        n_blocks = n_blocks or int(np.clip(cells // max(LEAST_CELLS, 32 * self.n_features), 1, MOST_BLOCKS))
+        n_blocks = n_blocks or _count(cells, self.n_features)
         ends = np.searchsorted(self.rows.indptr, np.linspace(0, cells, n_blocks + 1)[1:-1])
         cuts = np.unique([0, *ends, self.n_rows])
         self._blocks = [self._ingest(start, stop) for start, stop in pairwise(cuts)]
