@@ -22,10 +22,10 @@ def holed(X, share=0.2):
 
 
 def test_near_the_loss_of_all_rows_and_no_worse_than_scikit_learn():
-    X, _ = blobs(8000, 10, 12)
+    X, _ = blobs(4000, 10, 12)
     best = KMeans(12, random_state=0, n_init=5).fit(X).inertia_
     ours, theirs = (
-        np.mean([kind(12, n_init=3, random_state=seed).fit(X).inertia_ for seed in range(5)])
+        np.mean([kind(12, n_init=3, random_state=seed).fit(X).inertia_ for seed in range(3)])
         for kind in (MiniBatchKMeans, Rival)
     )
     assert best <= ours < 1.05 * best
