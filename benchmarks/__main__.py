@@ -2,10 +2,32 @@
 
 import argparse
 
-from . import gaussian_mixture, imputation, kmeans, kmedians, medoids, mixed_table, selection, spectral, student_mixture
+from . import (
+    gaussian_mixture,
+    imputation,
+    kmeans,
+    kmeans_sparse,
+    kmedians,
+    medoids,
+    mixed_table,
+    selection,
+    spectral,
+    student_mixture,
+)
 from .harness import measure, table
 
-MODULES = (gaussian_mixture, imputation, kmeans, kmedians, medoids, mixed_table, selection, spectral, student_mixture)
+MODULES = (
+    gaussian_mixture,
+    imputation,
+    kmeans,
+    kmeans_sparse,
+    kmedians,
+    medoids,
+    mixed_table,
+    selection,
+    spectral,
+    student_mixture,
+)
 JOBS = [job for module in MODULES for job in module.JOBS]
 
 

@@ -35,9 +35,9 @@ def _start(n):
 
 
 def _build(D):
+    from tacit.cluster.dissimilarity.threads import n_threads
     from tacit.cluster.medoids.partition import Pairs
     from tacit.cluster.medoids.starts import build
-    from tacit.cluster.dissimilarity.threads import n_threads
 
     D = _square(D)
     return D, build(Pairs.of(D, np.ones(len(D)), threads=n_threads(None)), N_CLUSTERS)

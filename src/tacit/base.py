@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from .checks import check_choice, check_number, check_out, check_rows, check_weight
@@ -27,7 +27,7 @@ from .engine import (
 from .engine.restarts import SAMPLE_ROWS
 from .engine.trace import CRITERIA
 from .kernels import backend
-from .source import ArraySource, Source
+from .source import ArraySource, Source, SparseSource
 from .source.dask import DaskSource, is_dask
 from .source.parquet import ParquetSource, is_arrow
 from .source.writer import ParquetWriter
@@ -93,6 +93,8 @@ class EMEstimator(BaseEstimator):
             self._check_source(X, reset)
             return X
         X = self._validate(X, reset=reset)
+        if backend(X) == "sparse":
+            return SparseSource(X, check_weight(weight, X.shape[0]), n_jobs=self.n_jobs)
         if reset:
             self._check_columns(X)
         return self._in_memory(X, weight, labels)
@@ -113,6 +115,8 @@ class EMEstimator(BaseEstimator):
     feature_names_in_: np.ndarray
 
     def _check_source(self, source, reset):
+        if isinstance(source, SparseSource) and not get_tags(self).input_tags.sparse:
+            raise TypeError(f"{type(self).__name__} takes no sparse rows; give it the rows as an ordinary array.")
         if reset:
             self.n_features_in_ = source.n_features
             if hasattr(self, "feature_names_in_"):
@@ -243,7 +247,9 @@ class EMEstimator(BaseEstimator):
             if name not in ("callback", "n_jobs", "verbose", "verbose_interval"):
                 digest.update(f"{name}={_settled(value)}".encode())
         for block in source:
-            for array in (block.X, block.weight, block.labels):
+            rows = block.X
+            cells = (rows.data, rows.indices, rows.indptr) if backend(rows) == "sparse" else (rows,)
+            for array in (*cells, block.weight, block.labels):
                 digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 

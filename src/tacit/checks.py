@@ -65,12 +65,12 @@ def check_columns(name, value, n_features, names=None):
     return np.array(numbered)
 
 
-def check_rows(estimator, X, *, reset):
-    """X as a float array with NaN where cells are missing, by scikit-learn's checks."""
+def check_rows(estimator, X, *, reset, accept_sparse=False):
+    """X as a float array with NaN where cells are missing, by scikit-learn's checks; sparse rows where they are accepted."""
     try:
         return validate_data(
             estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan",
-            ensure_min_samples=2 if reset else 1,
+            ensure_min_samples=2 if reset else 1, accept_sparse=accept_sparse,
         )  # fmt: skip
     except ValueError as error:
         if "could not convert string to float" not in str(error):

@@ -69,10 +69,10 @@ CLASSES = {
     "KMeans": ("tacit.cluster", CENTERS),
     "KMedians": ("tacit.cluster", CENTERS),
     "SoftKMeans": ("tacit.cluster", (*CENTERS, "stiffness_")),
+    "MiniBatchKMeans": ("tacit.cluster", (*CENTERS, "n_steps_")),
     "KMedoids": ("tacit.cluster", (
         "medoid_indices_", "cluster_centers_", "labels_", "inertia_", "medoid_silhouette_", "n_clusters_", "silhouettes_",
         "losses_", "n_iter_", "converged_", "metric_params_", "metric_note_", "sample_size_", "schema_", "_n_features_out",
-        "n_features_in_", "feature_names_in_",
         "n_features_in_", "feature_names_in_",
     )),
     "SpectralClustering": ("tacit.cluster", (
@@ -340,6 +340,8 @@ def _decode_record(content, arrays, like):
     """A record of arrays with the shapes of `like`."""
     flat = {key: _decode(value, arrays) for key, value in content.items()}
     for key, value in like.to_dict().items():
-        if np.shape(flat[key]) != value.shape:
+        # Cells of sparse rows share their weights, which are then stored once.
+        shared = key == "cells" and np.shape(flat[key]) == (*value.shape[:-1], 1)
+        if np.shape(flat[key]) != value.shape and not shared:
             raise ValueError(f"{key!r} has shape {np.shape(flat[key])}, not {value.shape}")
     return like.from_dict(flat)

@@ -6,11 +6,11 @@ from scipy import sparse
 from scipy.linalg import eigh
 from sklearn.neighbors import kneighbors_graph, radius_neighbors_graph
 from sklearn.utils import check_random_state
+
+from tacit.cluster.spectral import eigenvectors, graphs
 from tacit.cluster.spectral.eigenvectors import lowest_eigenvectors
 from tacit.cluster.spectral.laplacian import Laplacian, components_of, cuts, degrees_of
 from tacit.cluster.spectral.similarity import Similarity
-
-from tacit.cluster.spectral import eigenvectors, graphs
 
 RNG = np.random.default_rng(0)
 

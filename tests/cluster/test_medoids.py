@@ -5,12 +5,12 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from tacit.cluster.medoids.partition import Pairs, Partition
-from tacit.cluster.medoids.starts import STARTS, build
 
 import tacit
 from tacit.cluster import KMedoids
 from tacit.cluster.medoids import samples
+from tacit.cluster.medoids.partition import Pairs, Partition
+from tacit.cluster.medoids.starts import STARTS, build
 from tacit.kernels import medoids as kernels
 
 from ..zoo import gaussian_rows

@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from tacit.cluster.medoids.starts import STARTS
 
 from tacit.cluster import KMedoids
+from tacit.cluster.medoids.starts import STARTS
 
 from ..zoo import gaussian_rows
 

@@ -13,11 +13,11 @@ from scipy import sparse
 from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
-from tacit.cluster.spectral.laplacian import cuts
 from threadpoolctl import threadpool_limits
 
 import tacit
 from tacit.cluster import SpectralClustering, cluster_qr, discretize
+from tacit.cluster.spectral.laplacian import cuts
 
 MOONS, HALVES = make_moons(500, noise=0.06, random_state=0)
 BLOBS, CENTRES = make_blobs(300, 3, centers=4, cluster_std=1.0, random_state=3)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
-from tacit.cluster.medoids.partition import Pairs
-from tacit.cluster.medoids.starts import build
 
 from tacit.cluster import KMedoids
+from tacit.cluster.medoids.partition import Pairs
+from tacit.cluster.medoids.starts import build
 
 from ..zoo import gaussian_rows
 

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import tacit.kernels
 from tacit.families import DiagonalGaussian, FullGaussian, StudentT, TiedGaussian
@@ -260,7 +261,36 @@ def column_sums_cases(world):
         yield X, world.weight, world.origin.astype(world.dtype), *np.full((3, world.d), 0.5)
 
 
+def sparse_cells(world):
+    """Data, columns and starts of rows of which half the cells are zero, and some all."""
+    matrix = csr_array(np.where((world.X > 3.0) & (np.arange(N_ROWS) > 4)[:, None], world.X, 0.0))
+    return matrix.data.astype(world.dtype), matrix.indices.astype(np.int32), matrix.indptr.astype(np.int64)
+
+
+def sparse_lloyd_cases(world):
+    """Centres in groups of one, two and all; with sums and without."""
+    for size in (1, 2, world.n_classes):
+        n_groups = -(-world.n_classes // size)
+        center = np.full((n_groups * size, world.d), np.nan)
+        center[: world.n_classes] = world.mean
+        half = np.nan_to_num(0.5 * (center**2).sum(axis=1), nan=1e9).reshape(n_groups, size)
+        table = np.ascontiguousarray(np.nan_to_num(center).reshape(n_groups, size, world.d).transpose(0, 2, 1))
+        for n_sums in (world.n_classes, 0):
+            sums = np.full(world.n_classes, 0.5), np.full((n_sums, world.d), 0.5)
+            labels = np.zeros(N_ROWS, np.int32)
+            yield *sparse_cells(world), world.weight, table.astype(world.dtype), half.astype(world.dtype), labels, *sums
+
+
+def row_order_cases(world):
+    data, indices, indptr = sparse_cells(world)
+    for digits in (0, 3):
+        yield (3.0 - data).round(digits), indices, indptr
+    yield data[:0], indices[:0], np.zeros(N_ROWS + 1, np.int64)
+
+
 CASES = {
+    "sparse_lloyd": sparse_lloyd_cases,
+    "row_order": row_order_cases,
     "lloyd": lloyd_cases,
     "lloyd_cells": lloyd_cells_cases,
     "distances": distances_cases,

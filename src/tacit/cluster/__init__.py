@@ -1,10 +1,12 @@
 """Clusters without a distribution: rows near a centre, a medoid, or each other in a graph."""
 
 from .centers import KMeansModel
+from .functions import k_means, kmeans_plusplus
 from .kmeans import KMeans
 from .kmedians import KMedians
 from .medians import KMediansModel
 from .medoids import KMedoids
+from .minibatch import MiniBatchKMeans
 from .report import ClusterReport, cluster_report, k_curve
 from .scaling import ColumnScaler
 from .soft import SoftKMeans, SoftKMeansModel
@@ -18,6 +20,7 @@ __all__ = [
     "KMedians",
     "KMediansModel",
     "KMedoids",
+    "MiniBatchKMeans",
     "SoftKMeans",
     "SoftKMeansModel",
     "SpectralClustering",
@@ -25,5 +28,7 @@ __all__ = [
     "cluster_report",
     "discretize",
     "k_curve",
+    "k_means",
+    "kmeans_plusplus",
     "spectral_clustering",
 ]

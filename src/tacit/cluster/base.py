@@ -13,7 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from ..arrays import Arrays, record
 from ..base import EMEstimator, like
 from ..checks import check_choice, check_number
+from ..engine import InertiaLines
 from ..kernels import backend, host, kernel
+from ..source import SparseSource
 from .seeds import oversampled, plus_plus, random_rows, sample_rows
 
 __all__ = ["CenterEstimator"]
@@ -82,8 +84,9 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
-            Rows; NaN is missing. A path names a Parquet file or a folder of them, which is read in a stream.
+        X : array-like of shape (n_samples, n_features), sparse matrix, path, Arrow data, Dask collection or source
+            Rows; NaN is missing. A path names a Parquet file or a folder of them, which is read in a stream. Sparse rows are
+            for `KMeans` and `MiniBatchKMeans`, and have no missing cells.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
@@ -110,6 +113,12 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         self._label(source)
         return self
 
+    def _check_savable(self):
+        if callable(self.init):
+            raise TypeError(
+                f"init={self.init!r} is a function, which cannot be saved; set init to 'k-means++' or to centres before saving."
+            )
+
     def _check_enough(self, source):
         if source.n_rows < self.n_clusters:
             raise ValueError(
@@ -124,6 +133,8 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         weight = np.where(sums.weight > 0, sums.weight, 1.0)
         self._origin = origin + sums.total / weight
         self._variance = float(np.maximum(sums.square / weight - (sums.total / weight) ** 2, 0.0).mean())
+        if isinstance(source, SparseSource):
+            self._stay_sparse()
         self._n_init = self._n_starts(None)
         if not isinstance(self.init, str):
             given = not callable(self.init)
@@ -137,7 +148,20 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
                 )
         self._source = source
 
+    def _stay_sparse(self):
+        """Take sums about zero, which is where sparse rows have most of their cells."""
+        offset, spread = float((self._origin**2).sum()), self._variance * len(self._origin)
+        if 0.0 < 1e12 * spread < offset:
+            warnings.warn(
+                f"X is sparse, and its mean is {(offset / spread) ** 0.5:.1g} times as long as its rows are spread, so that "
+                "distances round badly; subtract the mean from the large columns, or give X as an ordinary array.",
+                UserWarning,
+                stacklevel=5,
+            )
+        self._origin = np.zeros_like(self._origin)
+
     def _check_centers(self, center, source):
+        center = center.toarray() if hasattr(center, "toarray") else center
         center = np.asarray(center, dtype=np.float64)
         for axis, (size, noun) in enumerate(
             [(self.n_clusters, "number of clusters"), (source.n_features, "number of features of the data")]
@@ -178,6 +202,9 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             spread = plus_plus if self.init == "k-means++" else random_rows
             center = spread(sample, self.n_clusters, rng, power=self._power)
         return model.at(center, self._origin)
+
+    def _callback(self):
+        return InertiaLines() if self.callback is None and self.verbose else self.callback
 
     def _bounds(self, trace):
         return list(trace.objectives)

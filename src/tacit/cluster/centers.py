@@ -14,6 +14,7 @@ import numpy as np
 from ..arrays import Arrays, record
 from ..kernels import backend, host, integers, kernel, renamed
 from .model import CenterModel
+from .sparse import center_tables, nearest_sparse, sum_sparse
 
 __all__ = ["CenterStats", "Centers", "KMeansModel", "MeansModel"]
 
@@ -47,6 +48,21 @@ class Centers(Arrays):
         return 0.5 * np.sqrt(np.maximum(near - 1e-14 * square.max(), 0.0))
 
     @cached_property
+    def square_lengths(self):
+        """‖c‖² of every centre."""
+        return np.einsum("kj,kj->k", self.center, self.center)
+
+    @cached_property
+    def _tables(self):
+        return {}
+
+    def tables(self, dtype):
+        """The centres transposed, as sparse rows want them, made once; see `center_tables`."""
+        if dtype not in self._tables:
+            self._tables[dtype] = center_tables(self.center, self.square_lengths, dtype)
+        return self._tables[dtype]
+
+    @cached_property
     def groups(self):
         """Numbers of the centres in groups of neighbours, about a hundred in each; bounds must not outgrow the rows."""
         n_groups = min(len(self.center) // GROUP, self.center.shape[1])
@@ -66,7 +82,10 @@ def _halve(points, order, n_parts):
 
 @record
 class CenterStats(Arrays):
-    """Minus the sum of squares, total weight, weight of each cluster, and per cell its weight and sum about the origin."""
+    """Minus the sum of squares, total weight, weight of each cluster, and per cell its weight and sum about the origin.
+
+    Weights of cells are (K, d), or (K, 1) where the cells of a cluster share theirs.
+    """
 
     loglik: float
     weight: float
@@ -116,8 +135,9 @@ class MeansModel(CenterModel):
     def m_step(self, stats, params):
         """Means of observed cells; a cell that no row of a cluster shows stays where it is."""
         seen = stats.cells > 0
-        mean = params.origin + stats.sums / np.where(seen, stats.cells, 1.0)
-        return Centers(np.where(seen, mean, params.center), params.origin)
+        mean = stats.sums / np.where(seen, stats.cells, 1.0)
+        mean += params.origin
+        return Centers(mean if seen.all() else np.where(seen, mean, params.center), params.origin)
 
     def reseated(self, stats, params, image, empty, taken):
         """The image with centres at the rows `taken`, which no longer count where they were."""
@@ -151,19 +171,24 @@ class KMeansModel(MeansModel):
 
     def e_step(self, params, block):
         """Sums over the rows of each cluster."""
+        if backend(block.X) == "sparse":
+            loglik, *sums = sum_sparse(params, block)
+            return CenterStats(loglik, float(block.weight.sum()), *sums)
         counts, cells, sums, loss, _ = self._pass(params, block)
         return CenterStats(-loss, float(block.weight.sum()), counts, cells, sums)
 
     def assign(self, params, block):
         """Labels of a block's rows, and the sum of squares."""
+        if backend(block.X) == "sparse":
+            return nearest_sparse(params, block)
         *_, loss, labels = self._pass(params, block)
         return host(labels), loss
 
     def settled(self, params, image, tol):
         """Whether the centres moved by no more than `tol` in all, in squares."""
-        moved = float(((image.center - params.center) ** 2).sum())
+        moved = _square(image.center - params.center)
         # Sums made anew differ in their last digits even where no row moved.
-        if moved <= 1e-26 * (params.about_origin**2).sum() + 1e-30 * (params.center**2).sum():
+        if moved <= 1e-26 * _square(params.about_origin) + 1e-30 * _square(params.center):
             return "no row changed its cluster"
         return f"the centres moved by {moved:.3g}, within tol={tol:.3g}" if moved <= tol else None
 
@@ -242,3 +267,8 @@ class KMeansModel(MeansModel):
 def _cast(block, *values):
     """Arrays in the precision of the block's rows."""
     return [value.astype(block.dtype) for value in values]
+
+
+def _square(values):
+    """The sum of squares of an array, which may be large."""
+    return float(np.einsum("kj,kj->", values, values))

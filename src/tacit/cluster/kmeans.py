@@ -1,9 +1,10 @@
 """`KMeans`: rows join the nearest centre, and centres are the means of their rows."""
 
 import warnings
+from functools import partial
 
-from ..checks import check_choice
-from ..engine import Fit, Trace
+from ..checks import check_choice, check_rows
+from ..engine import Fit, Online, Trace
 from .base import CenterEstimator
 from .centers import KMeansModel
 
@@ -20,6 +21,9 @@ class KMeans(CenterEstimator):
 
     A row with missing cells is as far from a centre as its observed cells say, times the number of columns over theirs. A centre
     is the mean of the observed cells of its rows, weighted by the same factor, so that the loss never increases.
+
+    Sparse matrices are never made dense: a pass costs their stored cells times the number of clusters, and memory holds them
+    and a few times the centres.
 
     Parameters
     ----------
@@ -108,6 +112,14 @@ class KMeans(CenterEstimator):
         self.n_jobs = n_jobs
         self.callback = callback
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _validate(self, X, *, reset):
+        return check_rows(self, X, reset=reset, accept_sparse="csr")
+
     def _check_settings(self):
         super()._check_settings()
         check_choice("algorithm", self.algorithm, ALGORITHMS)
@@ -145,18 +157,31 @@ class KMeans(CenterEstimator):
         if first:
             self._check_enough(source)
             self._prepare(source)
-            rng = self._rng()
-            params, before = self._start(model, source.sample(self._sample_rows(), rng), rng), None
+            state = Online(self._first(model, source))
             del self._source
         else:
-            params, before = self.fit_.params, self.fit_.stats
-        stats = source.sum(lambda block: model.e_step(params, block))
-        total = stats if before is None else before + stats
-        image = model.mend(source, total, params, model.m_step(total, params))
+            state = self._online or Online(self._params())
+        state = self._step(model, source, state)
         trace = Trace()
-        trace.record(stats.loglik, stats.weight)
-        n_batches = 1 if first else self.n_iter_ + 1
-        self._publish_fit(Fit(image, trace, f"{n_batches} batches were seen", stats=total), source.dtype)
-        self.n_iter_ = n_batches
+        trace.record(state.score, 1.0)
+        batches = "1 batch was seen" if state.steps == 1 else f"{state.steps} batches were seen"
+        self._publish_fit(Fit(state.params, trace, batches, stats=state.weight * state.stats), source.dtype)
+        self._online, self.n_iter_ = state, state.steps
         self._label(source)
         return self
+
+    def _first(self, model, source):
+        """Where to start, from the first batch."""
+        rng = self._rng()
+        return self._start(model, source.sample(self._sample_rows(), rng), rng)
+
+    def _step(self, model, batch, state):
+        """What is known after one more batch: every row counts the same, whenever it came."""
+        stats = batch.sum(partial(model.e_step, state.params))
+        total = stats if state.stats is None else state.weight * state.stats + stats
+        total, image = self._tend(model, batch, state, total, model.m_step(total, state.params))
+        return Online(image, (1.0 / total.weight) * total, state.steps + 1, stats.loglik / stats.weight, total.weight)
+
+    def _tend(self, model, batch, state, total, image):
+        """Sums and centres, where those that no row joined are mended."""
+        return total, model.mend(batch, total, state.params, image)

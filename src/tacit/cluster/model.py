@@ -67,12 +67,14 @@ class CenterModel:
         worst = [row for rows in source.map(partial(self._worst, params, len(empty))) for row in rows]
         counts, taken = stats.counts.copy(), list[tuple]()
         for _, *row in sorted(worst, key=lambda row: -row[0]):
-            k, x, weight, _ = row
+            k, x, weight, share = row
             # The last row of a cluster must not leave it, and equal rows need one centre.
-            equal = any((x == y).all() for _, y, *_ in taken)
-            if len(taken) == len(empty) or counts[k] <= weight * (1.0 + 1e-9) or equal:
+            if len(taken) == len(empty) or counts[k] <= weight * (1.0 + 1e-9):
                 continue
-            taken.append(row)
+            x = x[0] if backend(x) == "sparse" else x
+            if any((x == y).all() for _, y, *_ in taken):
+                continue
+            taken.append((k, x, weight, share))
             counts[k] -= weight
         return self.reseated(stats, params, image, empty[: len(taken)], taken)
 
@@ -87,6 +89,10 @@ class CenterModel:
         kernel("misfit", backend(block.X))(block.X, block.weight, params.center, labels, self.power, loss)
         rows = np.argsort(-loss, kind="stable")[: 2 * n]
         rows = rows[loss[rows] > 0]
+        if backend(block.X) == "sparse":
+            # Rows stay sparse: few of them will be needed, and they may be wide.
+            X, weight = block.X.take(rows), block.weight[rows]
+            return list(zip(loss[rows], labels[rows], map(X.row, range(len(X))), weight, weight[:, None]))
         X, weight = host(block.X[rows]).astype(np.float64), host(block.weight[rows])
         observed = ~np.isnan(X)
         share = observed * (weight * X.shape[1] / np.maximum(observed.sum(axis=1), 1))[:, None]

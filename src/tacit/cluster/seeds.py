@@ -1,14 +1,14 @@
 """Where centres start: rows far apart, drawn in proportion to what they add to the loss, Σ_j |x_j − c_j|^power."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from ..kernels import backend, kernel
+from ..kernels import backend, host, kernel
 from ..mixture.seeds import spread_seeds
-from ..source import Block
 
-__all__ = ["column_means", "oversampled", "plus_plus", "random_rows", "sample_rows"]
+__all__ = ["column_means", "filled", "oversampled", "plus_plus", "random_rows", "sample_rows", "seed_rows"]
 
 ROUNDS = 5
 
@@ -20,6 +20,8 @@ def sample_rows(n_clusters):
 
 def column_means(sample):
     """Weighted means of the observed cells of each column."""
+    if backend(sample.X) == "sparse":
+        return sample.X.matrix.T @ sample.weight / sample.weight.sum()
     seen = ~np.isnan(sample.X)
     weight = sample.weight @ seen
     return sample.weight @ np.where(seen, sample.X, 0.0).astype(np.float64) / np.where(weight > 0, weight, 1.0)
@@ -27,6 +29,8 @@ def column_means(sample):
 
 def filled(sample):
     """The rows with column means in missing cells: starts need whole rows."""
+    if backend(sample.X) == "sparse":
+        return sample.X[np.arange(len(sample))].astype(np.float64)
     return np.where(np.isnan(sample.X), column_means(sample), sample.X).astype(np.float64)
 
 
@@ -35,19 +39,21 @@ def plus_plus(sample, n_clusters, rng, *, n_candidates=None, power=2):
 
     Returns centres (K, d); the candidates are 2 + log K unless their number is given.
     """
-    return _spread(sample, n_clusters, rng, n_candidates or 2 + int(np.log(n_clusters)), power=power)[0]
+    return seed_rows(sample, n_clusters, rng, n_candidates or 2 + int(np.log(n_clusters)), power=power)[0]
 
 
 def random_rows(sample, n_clusters, rng, *, power=2):
     """Random rows, each with chances in proportion to its weight."""
-    return _spread(sample, n_clusters, rng, 1, uniform=True, power=power)[0]
+    return seed_rows(sample, n_clusters, rng, 1, uniform=True, power=power)[0]
 
 
-def _spread(sample, n_clusters, rng, n_candidates, *, uniform=False, power=2):
-    Z = filled(sample)
+def seed_rows(sample, n_clusters, rng, n_candidates, *, uniform=False, power=2):
+    """Rows to start at (K, d), far apart unless `uniform`, and their numbers; sparse samples stay sparse."""
+    sparse = backend(sample.X) == "sparse"
+    Z = sample.X.double() if sparse else filled(sample)
     center, fixed = np.zeros((n_clusters, Z.shape[1])), np.zeros(n_clusters, bool)
     rows, _ = spread_seeds(
-        Z - Z.mean(axis=0), sample, center, fixed, rng, uniform=uniform, n_candidates=n_candidates,
+        Z if sparse else Z - Z.mean(axis=0), sample, center, fixed, rng, uniform=uniform, n_candidates=n_candidates,
         between=None if power == 2 else partial(_distances, power),
     )  # fmt: skip
     return Z[rows], rows
@@ -64,32 +70,30 @@ def oversampled(source, n_clusters, rng, *, power=2):
 
     Unlike `plus_plus` it reads every row, in a number of passes that does not grow with the number of centres.
     """
-    first = source.sample(1, rng)
-    chosen, new = filled(first), filled(first)
-    nearest = np.full(source.n_rows, np.inf, np.float32)
+    new = rng.choice(source.eligible(), 1)
+    chosen = np.empty(0, np.int64)
+    nearest, member = np.full(source.n_rows, np.inf, np.float32), np.zeros(source.n_rows, np.int64)
     weight = np.concatenate(list(source.map(_weights)))
-    for _ in range(ROUNDS):
-        apart = np.concatenate(list(source.map(partial(_nearest, power, new))))
-        nearest = np.minimum(nearest, apart)
+    for round_ in range(ROUNDS + 1):
+        if len(new):
+            found = list(source.map(partial(_nearest_seed, power, filled(source.take(new)))))
+            apart, place = (np.concatenate(part) for part in zip(*found))
+            closer = apart < nearest
+            nearest[closer], member[closer] = apart[closer], len(chosen) + place[closer]
+            chosen = np.append(chosen, new)
         chance = weight * nearest
-        if not chance.any():
+        if round_ == ROUNDS or not chance.any():
             break
-        drawn = np.flatnonzero(rng.random(len(chance)) * chance.sum() < n_clusters * chance)
-        if not len(drawn):
-            continue
-        new = filled(source.take(drawn))
-        chosen = np.vstack([chosen, new])
-    counts = source.sum(partial(_memberships, power, chosen))
-    return plus_plus(Block.of(chosen, counts), n_clusters, rng, power=power)
+        new = np.flatnonzero(rng.random(len(chance)) * chance.sum() < n_clusters * chance)
+    counts, order = np.bincount(member, weight, minlength=len(chosen)), np.argsort(chosen, kind="stable")
+    return plus_plus(replace(source.take(chosen[order]), weight=counts[order]), n_clusters, rng, power=power)
 
 
 def _weights(block):
-    return np.asarray(block.weight if backend(block.X) == "cpu" else block.weight.cpu(), dtype=np.float64)
+    return np.asarray(host(block.weight), dtype=np.float64)
 
 
-def _nearest(power, center, block):
-    return _distances(power, block.X, center).min(axis=1).astype(np.float32)
-
-
-def _memberships(power, center, block):
-    return np.bincount(_distances(power, block.X, center).argmin(axis=1), _weights(block), minlength=len(center))
+def _nearest_seed(power, seeds, block):
+    """Distance of every row to the nearest seed, and which one it is."""
+    apart = _distances(power, block.X, seeds)
+    return apart.min(axis=1).astype(np.float32), apart.argmin(axis=1)

@@ -4,7 +4,7 @@ from .accelerate import ACCELERATORS
 from .checkpoint import Checkpoint
 from .loop import Fit, SingularError, fit, objective
 from .online import Online, online_pass, online_step
-from .progress import Progress, ProgressBar, ProgressLines
+from .progress import InertiaLines, Progress, ProgressBar, ProgressLines
 from .restarts import fit_best, short_runs
 from .trace import Trace
 
@@ -12,6 +12,7 @@ __all__ = [
     "ACCELERATORS",
     "Checkpoint",
     "Fit",
+    "InertiaLines",
     "Online",
     "Progress",
     "ProgressBar",

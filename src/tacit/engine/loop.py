@@ -193,7 +193,8 @@ def _progress(trace, source, run, max_iter, tol, started, **end):
     return Progress(
         run=run[0], n_runs=run[1], step=len(trace), max_iter=max_iter, gain=trace.gain,
         objective=trace.per_weight[-1] if trace.per_weight else float("nan"), n_rows=getattr(source, "n_rows", 0),
-        seconds=time.perf_counter() - started, steps_left=trace.steps_left(tol), **end,
+        seconds=time.perf_counter() - started, steps_left=trace.steps_left(tol),
+        weight=trace.weight, **end,
     )  # fmt: skip
 
 

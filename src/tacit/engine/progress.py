@@ -4,7 +4,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-__all__ = ["Progress", "ProgressBar", "ProgressLines"]
+__all__ = ["InertiaLines", "Progress", "ProgressBar", "ProgressLines"]
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Progress:
     reason: str = ""
     converged: bool = False
     n_rows: int = 0
+    weight: float = 1.0
     seconds: float = 0.0
     steps_left: int | None = None
 
@@ -121,3 +122,26 @@ class ProgressLines:
             print(f"Initialization {ended}: {progress.reason}{detail}")
         elif progress.step % self.interval == 0:
             print(f"  Iteration {progress.step}{detail}")
+
+
+WORDS = {
+    "no row changed its cluster": "strict convergence",
+    "the centres moved by": "center shift",
+    ", within tol=": " within tolerance ",
+}
+"""What scikit-learn says where we say something else."""
+
+
+class InertiaLines:
+    """Lines on standard output after every pass, as ``verbose`` of scikit-learn's k-means prints them."""
+
+    def __call__(self, progress):
+        if not progress.done:
+            if progress.step <= 1:
+                print("Initialization complete")
+            print(f"Iteration {progress.step - 1}, inertia {-progress.objective * progress.weight:.8g}.")
+        elif progress.converged:
+            reason = progress.reason
+            for ours, theirs in WORDS.items():
+                reason = reason.replace(ours, theirs)
+            print(f"Converged at iteration {progress.step - 1}: {reason}.")

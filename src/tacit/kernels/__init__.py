@@ -1,7 +1,8 @@
 """Inner loops. One registry: a kernel has a name, and an implementation per backend with the same signature.
 
-Backends: ``cpu`` (numba, or NumPy where a pass is matrix products anyway) and ``torch`` (tensors on any device) do the work;
-``reference`` (plain NumPy) says what the work is, and the tests hold every backend to it. Nothing above this package knows
+Backends: ``cpu`` (numba, or NumPy where a pass is matrix products anyway), ``torch`` (tensors on any device) and ``sparse``
+(rows by the cells that are not zero, k-means only) do the work; ``reference`` (plain NumPy) says what the work is, and the
+tests hold every backend to it. Nothing above this package knows
 numba, torch or Triton: `backend` names the backend of an array, and `empty`, `flipped`, `cast` and `host` handle arrays of
 either kind.
 """
@@ -53,6 +54,8 @@ KERNELS = {
     "column_sums": "distances",
     "medians": "medians",
     "soft": "soft",
+    "sparse_lloyd": "sparse",
+    "row_order": "sparse",
 }
 
 SCORE, MOMENTS, EXPECT = 0, 1, 2
@@ -64,7 +67,7 @@ def kernel(name, backend="cpu"):
     """The implementation of a kernel; compiled kernels are imported when first asked for."""
     if name not in KERNELS:
         raise KeyError(f"no kernel is called {name!r}; there are {', '.join(sorted(KERNELS))}.")
-    home = {"cpu": KERNELS[name], "reference": "reference", "torch": "torch"}[backend]
+    home = {"cpu": KERNELS[name], "reference": "reference", "torch": "torch", "sparse": "sparse"}[backend]
     return getattr(import_module(f"{__name__}.{home}"), name)
 
 
@@ -79,8 +82,10 @@ class lazy:
 
 
 def backend(X):
-    """The backend that computes on arrays like X: ``torch`` for tensors, else ``cpu``."""
-    return "torch" if type(X).__module__.partition(".")[0] == "torch" else "cpu"
+    """The backend that computes on arrays like X: ``torch`` for tensors, ``sparse`` for `SparseRows`, else ``cpu``."""
+    if isinstance(X, np.ndarray):
+        return "cpu"
+    return "torch" if type(X).__module__.partition(".")[0] == "torch" else "sparse" if hasattr(X, "indptr") else "cpu"
 
 
 def empty(shape, like):

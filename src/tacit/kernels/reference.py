@@ -294,3 +294,22 @@ def soft(X, weight, origin, center, stiffness, resp, evidence, counts, cells, su
     cells += (r * scale[:, None]).T @ seen
     sums += (r * scale[:, None]).T @ np.where(seen, x, 0.0)
     return float(weight @ log_sum) / stiffness
+
+
+def _dense(data, indices, indptr, d):
+    X = np.zeros((len(indptr) - 1, d))
+    X[np.repeat(np.arange(len(X)), np.diff(indptr)), indices] = data
+    return X
+
+
+def sparse_lloyd(data, indices, indptr, weight, table, half, labels, counts, sums):
+    X = _dense(data, indices, indptr, table.shape[1])
+    score = np.concatenate([h - X @ t for t, h in zip(table.astype(np.float64), half)], axis=1)
+    labels[:] = score.argmin(axis=1)
+    np.add.at(counts, labels, weight)
+    if len(sums):
+        np.add.at(sums, labels, weight[:, None] * X)
+
+
+def row_order(data, indices, indptr):
+    return np.lexsort(_dense(data, indices, indptr, int(indices.max(initial=0)) + 1).T)

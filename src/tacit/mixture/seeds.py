@@ -5,6 +5,8 @@ from functools import partial
 
 import numpy as np
 
+from ..kernels import backend
+
 __all__ = ["INITS", "assign", "draw", "seed_responsibilities", "spread_seeds"]
 
 INITS = ("kmeans", "k-means++", "random", "random_from_data")
@@ -57,7 +59,7 @@ def _labelled_seeds(Z, sample, n_classes):
 
 def _squared_distances(Z, seeds, square=None):
     square = (Z**2).sum(axis=1) if square is None else square
-    apart = square[:, None] - 2 * Z @ seeds.T + (seeds**2).sum(axis=1)
+    apart = square[:, None] - 2 * (Z @ seeds.T) + (seeds**2).sum(axis=1)
     return np.maximum(apart, 0.0, out=apart)
 
 
@@ -80,8 +82,9 @@ def spread_seeds(Z, sample, seeds, fixed, rng, *, uniform, n_candidates=3, betwe
     gives other distances (rows, points) to take instead of squared ones. Fills `seeds`; returns the rows they are (−1 where they
     were fixed before) and how many distinct ones there are: surplus seeds repeat others.
     """
-    order = np.lexsort(sample.X.T)
-    between = between or partial(_squared_distances, square=(Z**2).sum(axis=1))
+    sparse = backend(Z) == "sparse"
+    order = Z.order() if sparse else np.lexsort(sample.X.T)
+    between = between or partial(_squared_distances, square=Z.square_lengths if sparse else (Z**2).sum(axis=1))
     weight = sample.weight
     nearest = between(Z, seeds[fixed]).min(axis=1) if fixed.any() else np.full(len(Z), np.inf)
     least = 1e-12 * max(between(Z, np.zeros((1, Z.shape[1]))).max(), np.finfo(float).tiny)

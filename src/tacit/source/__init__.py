@@ -6,6 +6,7 @@ from .block import Block, Patterns
 from .dask import DaskSource, is_dask
 from .fold import FoldSource
 from .parquet import ParquetSource, is_arrow
+from .sparse import SparseRows, SparseSource
 
 
 def is_streamed(X):
@@ -14,9 +15,11 @@ def is_streamed(X):
 
 
 def as_source(X, weight=None, labels=None, *, n_jobs=None):
-    """The source of rows for an array, a path, Arrow data or a Dask collection; a source passes through."""
+    """The source of rows for an array, a sparse matrix, a path, Arrow data or a Dask collection; a source passes through."""
     if isinstance(X, Source):
         return X
+    if hasattr(X, "tocsr"):
+        return SparseSource(X.tocsr(), weight=weight, labels=labels, n_jobs=n_jobs)
     kind = ParquetSource if is_arrow(X) else DaskSource if is_dask(X) else ArraySource
     return kind(X, weight=weight, labels=labels, n_jobs=n_jobs)
 
@@ -30,6 +33,8 @@ __all__ = [
     "ParquetSource",
     "Patterns",
     "Source",
+    "SparseRows",
+    "SparseSource",
     "as_source",
     "is_streamed",
 ]

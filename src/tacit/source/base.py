@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from ..kernels import host
 from .block import Block
 
 __all__ = ["OneBlock", "Source", "default_block_rows", "n_cores", "one_blas_thread"]
@@ -113,6 +114,10 @@ class Source:
             rows = np.sort(rng.choice(rows, n_rows, replace=False))
         return self.take(rows)
 
+    def subset(self, rows):
+        """The rows with these sorted numbers as a source."""
+        return OneBlock(self.take(rows))
+
 
 class OneBlock(Source):
     """A block as a source."""
@@ -120,11 +125,15 @@ class OneBlock(Source):
     def __init__(self, block):
         self.block = block
         self.n_rows, self.n_features = block.X.shape
+        self.dtype = block.dtype
         self.n_blocks = 1
 
     def __iter__(self):
         yield self.block
 
+    def eligible(self):
+        return np.flatnonzero(host(self.block.weight) > 0)
+
     def take(self, rows):
         block = self.block
-        return Block.of(block.X[rows], block.weight[rows], block.labels[rows])
+        return Block.of(host(block.X[rows]), host(block.weight[rows]), host(block.labels[rows]))

@@ -110,6 +110,11 @@ class TorchSource(Source):
     def eligible(self):
         return torch.nonzero(self.weight > 0)[:, 0].cpu().numpy()
 
+    def subset(self, rows):
+        """The rows with these sorted numbers as a source on the same device."""
+        at = torch.as_tensor(rows, device=self.X.device)
+        return TorchSource(self.X[at], self.weight[at], self.labels[at])
+
     def take(self, rows):
         """One block of the rows with these sorted numbers, in NumPy: starts are made on the CPU."""
         at = torch.as_tensor(rows, device=self.X.device)

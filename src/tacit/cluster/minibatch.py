@@ -1,0 +1,316 @@
+"""`MiniBatchKMeans`: k-means that learns from small random batches, c_k = mean of all rows that centre k ever got."""
+
+import numbers
+import warnings
+
+import numpy as np
+
+from ..checks import check_number
+from ..engine import Fit, Online, Trace
+from ..kernels import host
+from ..source import OneBlock
+from .centers import Centers, CenterStats, KMeansModel
+from .kmeans import KMeans
+from .seeds import filled
+
+__all__ = ["MiniBatchKMeans"]
+
+
+class MiniBatchKMeans(KMeans):
+    """K-means by small random batches, for rows too many to pass over often.
+
+    Drop-in for scikit-learn's ``MiniBatchKMeans``; takes missing cells, sparse rows and streams as `KMeans` does. Every row is
+    drawn once before any is drawn again. Rows that come in a stream are not drawn: their blocks are the batches.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    init, verbose, random_state, n_jobs
+        As in `KMeans`.
+    max_iter : int, default=100
+        Most times that every row is drawn.
+    batch_size : int, default=1024
+        Rows in a batch.
+    compute_labels : bool, default=True
+        Whether to find the labels and the loss of all rows in the end.
+    tol : float, default=0.0
+        As in `KMeans`, of the movement in one batch; 0 does not stop.
+    max_no_improvement : int or None, default=10
+        Stop after so many batches in which the smoothed loss of a batch did not improve.
+    init_size : int, optional
+        Rows to draw starts from; default three batches.
+    n_init : int or "auto", default="auto"
+        Number of starts, of which the best on another sample is learned from; ``auto`` is 1 where they lie far apart, else 3.
+    reassignment_ratio : float, default=0.01
+        A centre that got less than this share of the rows of the largest one is moved to a random row now and then.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        The centres.
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row, if they were computed.
+    inertia_ : float
+        Weighted sum of squared distances of rows to their centres; an estimate from the last batches if labels were not computed.
+    n_iter_ : int
+        Passes over the rows that were begun.
+    n_steps_ : int
+        Batches.
+    fit_ : Fit
+        What was learned, with the smoothed loss of a row after every batch (negated) and the reason why it stopped.
+    n_features_in_ : int
+        Columns seen at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    References
+    ----------
+    Sculley (2010), Web-scale k-means clustering.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.cluster import MiniBatchKMeans
+    >>> X = np.repeat([[0.0, 1.0], [9.0, 8.0]], 50, axis=0)
+    >>> kmeans = MiniBatchKMeans(2, batch_size=20, random_state=0).fit(X)
+    >>> np.bincount(kmeans.labels_)
+    array([50, 50])
+    """
+
+    algorithm = "lloyd"  # a batch is seen once, so that bounds would never be used
+    callback = None
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        init="k-means++",
+        max_iter=100,
+        batch_size=1024,
+        verbose=0,
+        compute_labels=True,
+        random_state=None,
+        tol=0.0,
+        max_no_improvement=10,
+        init_size=None,
+        n_init="auto",
+        reassignment_ratio=0.01,
+        n_jobs=None,
+    ):
+        self.n_clusters = n_clusters
+        self.init = init
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.verbose = verbose
+        self.compute_labels = compute_labels
+        self.random_state = random_state
+        self.tol = tol
+        self.max_no_improvement = max_no_improvement
+        self.init_size = init_size
+        self.n_init = n_init
+        self.reassignment_ratio = reassignment_ratio
+        self.n_jobs = n_jobs
+
+    def _check_settings(self):
+        super()._check_settings()
+        check_number("batch_size", self.batch_size, numbers.Integral, 1)
+        check_number("reassignment_ratio", self.reassignment_ratio, numbers.Real, 0)
+        if self.max_no_improvement is not None:
+            check_number("max_no_improvement", self.max_no_improvement, numbers.Integral, 0)
+        if self.init_size is not None:
+            check_number("init_size", self.init_size, numbers.Integral, 1)
+
+    def _model(self):
+        return KMeansModel(self.n_clusters, self.algorithm)
+
+    def _n_starts(self, model):
+        n_starts = super()._n_starts(model)
+        return 3 if self.n_init == "auto" and n_starts > 1 else n_starts
+
+    def _prepare(self, source):
+        super()._prepare(source)
+        self._batch_size = min(self.batch_size, source.n_rows)
+        size = 3 * self.batch_size if self.init_size is None else self.init_size
+        if size < self.n_clusters:
+            if self.init_size is not None:
+                warnings.warn(
+                    f"init_size={size} should be larger than n_clusters={self.n_clusters}. Setting it to "
+                    f"{min(3 * self.n_clusters, source.n_rows)}.",
+                    RuntimeWarning,
+                    stacklevel=4,
+                )
+            size = 3 * self.n_clusters
+        self._init_size = min(size, source.n_rows)
+
+    def _sample_rows(self):
+        return self._init_size
+
+    def fit(self, X, y=None, sample_weight=None):  # type: ignore[override]  # batches are not checkpointed
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `KMeans`.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        source = self._open(X, sample_weight, reset=True)
+        self._check_enough(source)
+        self._prepare(source)
+        model, progress = self._model(), _Progress(self, source)
+        self._draws = self._rng()
+        try:
+            state = Online(self._best_start(model, source))
+        finally:
+            del self._source
+        try:
+            for batch in self._batches(source):
+                before, state = state.params, self._step(model, batch, state)
+                if progress.ended(before, state, batch.n_rows):
+                    break
+        except KeyboardInterrupt:
+            progress.interrupt(state)
+        self._publish_batches(source, state, progress)
+        return self
+
+    def _publish_batches(self, source, state, progress):
+        fit = Fit(state.params, progress.trace, progress.reason, progress.converged, progress.interrupted)
+        self._publish_fit(fit, source.dtype)
+        self._online, self.n_steps_ = state, state.steps
+        self.n_iter_ = -(-progress.rows_seen // source.n_rows)
+        if self.compute_labels:
+            self._label(source)
+            return
+        self.__dict__.pop("labels_", None)
+        self.inertia_ = progress.smooth * float(sum(host(block.weight).sum() for block in source))
+
+    def fit_predict(self, X, y=None, sample_weight=None):
+        """Find the clusters and return the one of each row."""
+        self.fit(X, y, sample_weight)
+        return self.labels_ if self.compute_labels else self.predict(X)
+
+    def _best_start(self, model, source):
+        """The start that fits a second sample of rows best."""
+        sample, check = (source.sample(self._init_size, self._draws) for _ in range(2))
+        best, least = None, np.inf
+        for number in range(self._n_init):
+            params = self._start(model, sample, self._draws)
+            loss = model.assign(params, check)[1]
+            if self.verbose:
+                print(f"Init {number + 1}/{self._n_init} has the inertia {loss:.8g}")
+            if best is None or loss < least:
+                best, least = params, loss
+        return best
+
+    def _batches(self, source):
+        """Batches of rows: random ones where rows are in memory, else the blocks of the stream."""
+        if not hasattr(source, "X"):
+            for _ in range(self.max_iter):
+                yield from (OneBlock(block) for block in source if host(block.weight).any())
+            return
+        eligible, size = source.eligible(), self._batch_size
+        waiting = np.empty(0, eligible.dtype)
+        for _ in range(max(self.max_iter * source.n_rows // size, 1)):
+            while len(waiting) < size:
+                waiting = np.append(waiting, self._draws.permutation(eligible))
+            yield source.subset(np.sort(waiting[:size]))
+            waiting = waiting[size:]
+
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Learn from one more batch of rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `KMeans`. The first batch sets the start, so it should be typical and hold at least `n_clusters` rows.
+
+        Returns
+        -------
+        self
+        """
+        if not hasattr(self, "_draws"):
+            self._draws = self._rng()
+        super().partial_fit(X, y, sample_weight)
+        self.n_steps_ = self.n_iter_
+        return self
+
+    def _first(self, model, source):
+        return self._best_start(model, source)
+
+    def _tend(self, model, batch, state, total, image):
+        """Move centres that got few rows, as often as every cluster may be expected to have had ten new ones."""
+        before, after = (steps * batch.n_rows // (10 * self.n_clusters) for steps in (state.steps, state.steps + 1))
+        if self.reassignment_ratio > 0 and (after > before or (total.counts <= 0).any()):
+            return self._reassign(batch, total, image)
+        return total, image
+
+    def _reassign(self, batch, total, image):
+        """Move centres with few rows to random rows of the batch, where they count as much as the least of the others."""
+        few = np.flatnonzero(total.counts < self.reassignment_ratio * total.counts.max())
+        few = few[np.argsort(total.counts[few], kind="stable")][: batch.n_rows // 2]
+        eligible = batch.eligible()
+        few = few[: len(eligible)]
+        if not len(few):
+            return total, image
+        rows = np.sort(self._draws.choice(eligible, len(few), replace=False))
+        points = filled(batch.take(rows))
+        center, counts, cells, sums = (array.copy() for array in (image.center, total.counts, total.cells, total.sums))
+        center[few] = points
+        counts[few] = np.delete(counts, few).min()
+        cells[few] = counts[few, None]
+        sums[few] = counts[few, None] * (points - image.origin)
+        if self.verbose:
+            print(f"[MiniBatchKMeans] Reassigning {len(few)} cluster centers.")
+        return CenterStats(total.loglik, total.weight, counts, cells, sums), Centers(center, image.origin)
+
+
+class _Progress:
+    """When to stop: the centres stand still, or the smoothed loss of a row has not improved for long."""
+
+    def __init__(self, estimator, source):
+        self.estimator, self.n_rows = estimator, source.n_rows
+        self.tol, self.patience = estimator._tol(source), estimator.max_no_improvement
+        self.trace, self.smooth, self.least = Trace(), None, np.inf
+        self.rows_seen = self.waited = 0
+        self.converged, self.interrupted = False, False
+        self.reason = f"max_iter={estimator.max_iter} passes were made"
+
+    def ended(self, before, state, n_rows):
+        """Whether this batch was the last, after `before` moved to the state."""
+        self.rows_seen += n_rows
+        loss = -state.score
+        share = min(2.0 * n_rows / (self.n_rows + 1), 1.0)
+        # The loss of the first batch is that of the start, which is much worse than what follows.
+        fresh = self.smooth is None or state.steps <= 2
+        self.smooth = loss if fresh else (1.0 - share) * self.smooth + share * loss
+        self.trace.record(-self.smooth, 1.0)
+        if self.estimator.verbose:
+            print(f"Minibatch step {state.steps}: mean batch inertia: {loss:.8g}, ewa inertia: {self.smooth:.8g}")
+        if state.steps == 1:
+            return False
+        moved = float(((state.params.center - before.center) ** 2).sum())
+        if self.tol > 0.0 and moved <= self.tol:
+            return self._end("small centers change", f"the centres moved by {moved:.3g}, within tol={self.tol:.3g}")
+        self.waited = 0 if self.smooth < self.least else self.waited + 1
+        self.least = min(self.least, self.smooth)
+        if self.patience is not None and self.waited >= self.patience:
+            return self._end("lack of improvement in inertia", f"the loss did not improve for {self.waited} batches")
+        return False
+
+    def interrupt(self, state):
+        """End where the user said so; what was learned so far is kept."""
+        if not state.steps:
+            raise KeyboardInterrupt from None
+        self.interrupted, self.reason = True, f"interrupted by the user after {state.steps} batches"
+        warnings.warn(f"{self.reason}; what was learned so far is kept.", UserWarning, stacklevel=3)
+
+    def _end(self, line, reason):
+        self.converged, self.reason = True, reason
+        if self.estimator.verbose:
+            print(f"Converged ({line})")
+        return True

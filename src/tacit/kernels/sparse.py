@@ -1,0 +1,160 @@
+"""Nearest centres of sparse rows: what `lloyd` and `distances` do, at the cost of the cells that are not zero.
+
+    ‖x − c‖² = ‖c‖² + Σ_{j: x_j ≠ 0} x_j (x_j − 2 c_j)
+
+Products with all centres run along rows of transposed tables of centres, so that they vectorise over centres; a table holds few
+enough centres to stay in the cache. Bounds do not pay: the distance to one centre reads as many columns as that to all of them.
+"""
+
+import numpy as np
+
+from .jit import jit
+
+__all__ = ["column_sums", "distances", "misfit", "row_order", "sparse_lloyd"]
+
+
+@jit
+def sparse_lloyd(data, indices, indptr, weight, table, half, labels, counts, sums):
+    """One pass over sparse rows.
+
+    Parameters
+    ----------
+    data, indices, indptr
+        Cells that are not zero, their columns, and where rows begin.
+    weight : (n,) float64
+        Weights of the rows.
+    table : (G, d, S)
+        Centres in G groups of S, transposed, in the precision of the rows.
+    half : (G, S)
+        Half their squared lengths; infinite where a group has fewer than S centres.
+    labels : (n,) int32
+        Set to the nearest centres.
+    counts, sums : (K,) and (K, d) float64
+        Σ w and Σ w x over the rows of each centre are added; `sums` may be of length 0, and is then left out.
+    """
+    n_groups, _, size = table.shape
+    score, best = np.empty(size, table.dtype), np.full(len(labels), np.inf, table.dtype)
+    for g in range(n_groups):
+        for i in range(len(labels)):
+            _products(data, indices, indptr[i], indptr[i + 1], table[g], half[g], score)
+            place, least = labels[i], best[i]
+            for k in range(size):
+                place = g * size + k if score[k] < least else place
+                least = min(least, score[k])
+            labels[i], best[i] = place, least
+    for i in range(len(labels)):
+        counts[labels[i]] += weight[i]
+    if len(sums):
+        for i in range(len(labels)):
+            row = sums[labels[i]]
+            for p in range(indptr[i], indptr[i + 1]):
+                row[indices[p]] += weight[i] * data[p]
+
+
+@jit
+def _products(data, indices, a, b, table, half, score):
+    """½‖c‖² − x·c for all centres; four cells at a time, so that scores are read and written a quarter as often."""
+    n_centers = len(score)
+    score[:] = half
+    p = a
+    while p + 4 <= b:
+        t, u, v, w = data[p], data[p + 1], data[p + 2], data[p + 3]
+        q, r, s, z = table[indices[p]], table[indices[p + 1]], table[indices[p + 2]], table[indices[p + 3]]
+        for k in range(n_centers):
+            score[k] -= (t * q[k] + u * r[k]) + (v * s[k] + w * z[k])
+        p += 4
+    while p < b:
+        t, q = data[p], table[indices[p]]
+        for k in range(n_centers):
+            score[k] -= t * q[k]
+        p += 1
+
+
+def distances(X, center, power, out):
+    """As the kernel for arrays: Σ_j |x_j − c_j|^power, for power 1 or 2, into `out` (n, K)."""
+    center = np.asarray(center, dtype=np.float64)
+    base = (np.abs(center) ** power).sum(axis=1)
+    _distances(X.data, X.indices, X.indptr, np.ascontiguousarray(center.T), base, power, out)
+
+
+@jit
+def _distances(data, indices, indptr, table, base, power, out):
+    n_centers = len(base)
+    for i in range(len(out)):
+        out[i] = base
+        for p in range(indptr[i], indptr[i + 1]):
+            x, row = np.float64(data[p]), table[indices[p]]
+            if power == 1:
+                for k in range(n_centers):
+                    out[i, k] += abs(x - row[k]) - abs(row[k])
+            else:
+                for k in range(n_centers):
+                    out[i, k] += x * (x - 2.0 * row[k])
+        for k in range(n_centers):
+            out[i, k] = max(out[i, k], 0.0)
+
+
+def misfit(X, weight, center, labels, power, out):
+    """As the kernel for arrays, for power 2: weighted squared distance of every row to the centre it belongs to, into `out`."""
+    _misfit(X.data, X.indices, X.indptr, weight, center, np.einsum("kj,kj->k", center, center), labels, out)
+
+
+@jit
+def _misfit(data, indices, indptr, weight, center, square, labels, out):
+    for i in range(len(out)):
+        total, row = square[labels[i]], center[labels[i]]
+        for p in range(indptr[i], indptr[i + 1]):
+            x = np.float64(data[p])
+            total += x * (x - 2.0 * row[indices[p]])
+        out[i] = weight[i] * max(total, 0.0)
+
+
+def column_sums(X, weight, origin, count, total, square):
+    """As the kernel for arrays: Σ w, Σ w (x − origin) and Σ w (x − origin)² of each column are added to (d,) arrays."""
+    d, origin = len(origin), origin.astype(np.float64)
+    w = np.repeat(weight, np.diff(X.indptr))
+    step = X.data - origin[X.indices]
+    zero = weight.sum() - np.bincount(X.indices, w, minlength=d)  # the weight of the rows that do not store a column
+    count += weight.sum()
+    total += np.bincount(X.indices, w * step, minlength=d) - zero * origin
+    square += np.bincount(X.indices, w * step**2, minlength=d) + zero * origin**2
+
+
+@jit
+def row_order(data, indices, indptr):
+    """The order that ``np.lexsort(X.T)`` gives, of sparse rows whose columns are sorted: by the last column first."""
+    n_rows = len(indptr) - 1
+    order, merged = np.arange(n_rows), np.empty(n_rows, np.int64)
+    width = 1
+    while width < n_rows:
+        for start in range(0, n_rows, 2 * width):
+            middle, stop = min(start + width, n_rows), min(start + 2 * width, n_rows)
+            left, right = start, middle
+            for place in range(start, stop):
+                if right == stop or (left < middle and not _precedes(data, indices, indptr, order[right], order[left])):
+                    merged[place] = order[left]
+                    left += 1
+                else:
+                    merged[place] = order[right]
+                    right += 1
+        order, merged = merged, order
+        width *= 2
+    return order
+
+
+@jit
+def _precedes(data, indices, indptr, i, j):
+    """Whether row i comes before row j, and is not equal to it."""
+    a, b = indptr[i + 1] - 1, indptr[j + 1] - 1
+    while a >= indptr[i] or b >= indptr[j]:
+        column = max(indices[a] if a >= indptr[i] else -1, indices[b] if b >= indptr[j] else -1)
+        x = y = 0.0
+        if a >= indptr[i] and indices[a] == column:
+            x = data[a]
+            a -= 1
+        if b >= indptr[j] and indices[b] == column:
+            y = data[b]
+            b -= 1
+        if x != y:
+            return x < y
+    return False
