@@ -248,7 +248,8 @@ def test_small_chunks_change_nothing(monkeypatch):
 
 
 def test_every_kernel_computes_on_tensors():
-    for name in KERNELS:
-        assert callable(kernel(name, "torch"))
+    for name, home in KERNELS.items():
+        if home != "sparse":  # sparse rows are rows of arrays
+            assert callable(kernel(name, "torch"))
     assert backend(torch.zeros(1)) == "torch"
     assert backend(np.zeros(1)) == "cpu"
