@@ -65,9 +65,6 @@ class KMedians(CenterEstimator):
     --------
     >>> import numpy as np
     >>> from tacit.cluster import KMedians
-    >>> X = np.array([[1.0, 2.0], [1.0, np.nan], [2.0, 0.0], [9.0, 2.0], [np.nan, 2.0], [9.0, 80.0]])
-    >>> sorted(KMedians(2, random_state=0).fit(X).cluster_centers_[:, 0].round(6).tolist())
-    [1.0, 9.0]
     >>> X = np.array([[1.0, 2.0], [1.0, np.nan], [2.0, 0.0], [9.0, 2.0], [np.nan, 2.0], [9.0, 8.0]])
     >>> sorted(KMedians(2, random_state=0).fit(X).cluster_centers_.tolist())
     [[1.0, 0.0], [9.0, 2.0]]
