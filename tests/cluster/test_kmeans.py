@@ -260,6 +260,13 @@ def test_batches_average_all_rows_a_centre_got():
         KMeans(4).partial_fit(X[:3])
 
 
+def test_a_batch_may_lack_a_cluster(recwarn):
+    X = np.vstack([blobs(50, 2, 1, seed=1), 100.0 + blobs(50, 2, 1, seed=1)])
+    kmeans = KMeans(2, random_state=0).partial_fit(X).partial_fit(X[:50])
+    assert kmeans.fit_.reason == "2 batches were seen"
+    assert not [w for w in recwarn if issubclass(w.category, ConvergenceWarning)]
+
+
 def test_an_interrupted_fit_goes_on(tmp_path):
     X, path = blobs(2000, 4, 10, 3.0), tmp_path / "state"
     expected = KMeans(10, random_state=0).fit(X)

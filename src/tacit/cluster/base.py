@@ -111,6 +111,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         finally:
             self.__dict__.pop("_source", None)
         self._label(source)
+        self._check_distinct()
         return self
 
     def _check_savable(self):
@@ -227,7 +228,9 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         self.inertia_ = float(sum(loss for _, loss in parts))
         labels = np.concatenate([part for part, _ in parts])
         self.labels_ = labels.astype(np.int32)
-        n_found = len(np.unique(labels))
+
+    def _check_distinct(self):
+        n_found = len(np.unique(self.labels_))
         if n_found < self.n_clusters:
             warnings.warn(
                 f"Number of distinct clusters ({n_found}) found smaller than n_clusters ({self.n_clusters}). Possibly due "

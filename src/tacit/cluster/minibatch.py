@@ -185,6 +185,7 @@ class MiniBatchKMeans(KMeans):
         self.n_iter_ = -(-progress.rows_seen // source.n_rows)
         if self.compute_labels:
             self._label(source)
+            self._check_distinct()
             return
         self.__dict__.pop("labels_", None)
         self.inertia_ = progress.smooth * float(sum(host(block.weight).sum() for block in source))
