@@ -113,6 +113,7 @@ class EMEstimator(BaseEstimator):
         return kind(X, columns, weight=weight, labels=labels, n_jobs=self.n_jobs)
 
     feature_names_in_: np.ndarray
+    _min_rows = 2
 
     def _check_source(self, source, reset):
         if isinstance(source, SparseSource) and not get_tags(self).input_tags.sparse:
@@ -124,8 +125,8 @@ class EMEstimator(BaseEstimator):
             if getattr(source, "columns", None):
                 self.feature_names_in_ = np.array(source.columns, dtype=object)
             source.n_classes = self._n_classes
-            if source.n_rows < 2:
-                raise ValueError(f"Found array with {source.n_rows} sample(s); at least 2 are needed.")
+            if source.n_rows < self._min_rows:
+                raise ValueError(f"Found array with {source.n_rows} sample(s); at least {self._min_rows} are needed.")
             if hasattr(source, "observed"):
                 self._check_observed(source.observed)
         elif getattr(source, "columns", None) and hasattr(self, "feature_names_in_"):

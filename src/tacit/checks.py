@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
 __all__ = [
+    "as_rows",
     "check_choice",
     "check_columns",
     "check_number",
@@ -65,19 +66,34 @@ def check_columns(name, value, n_features, names=None):
     return np.array(numbered)
 
 
+def as_rows(estimator, X):
+    """X as scikit-learn's checks can read it: masked cells are missing ones; what is no rows yet is refused with a remedy."""
+    if isinstance(X, np.ma.MaskedArray):
+        return X.astype(X.dtype if X.dtype.kind == "f" else np.float64).filled(np.nan)
+    if isinstance(X, (str, os.PathLike)):
+        raise ValueError(
+            f"X={os.fspath(X)!r} is a path, but {type(estimator).__name__} takes rows in memory here; read the file first, for "
+            "example with pandas."
+        )
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a polars LazyFrame, which holds no rows yet; call .collect() first.")
+    return X
+
+
 def check_rows(estimator, X, *, reset, accept_sparse=False):
     """X as a float array with NaN where cells are missing, by scikit-learn's checks; sparse rows where they are accepted."""
+    least = getattr(estimator, "_min_rows", 2) if reset else 1
     try:
         return validate_data(
-            estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan",
-            ensure_min_samples=2 if reset else 1, accept_sparse=accept_sparse,
+            estimator, as_rows(estimator, X), reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan",
+            ensure_min_samples=least, accept_sparse=accept_sparse,
         )  # fmt: skip
     except ValueError as error:
         if "could not convert string to float" not in str(error):
             raise
         raise ValueError(
-            f"{error}: {type(estimator).__name__} takes numbers; tables with text are for tacit.mixture.Mixture and "
-            "tacit.classification.NaiveBayes."
+            f"{error}: {type(estimator).__name__} takes numbers; tables with text are for tacit.mixture.Mixture, "
+            "tacit.classification.NaiveBayes and tacit.cluster.KMedoids(metric='gower')."
         ) from None
 
 

@@ -52,6 +52,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     warm_start = False
     verbose_interval = 1
     _power = 2
+    _min_rows = 1
 
     @property
     def _n_classes(self):
@@ -69,7 +70,13 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     def _check_settings(self):
         if self.n_jobs not in (None, -1):
             check_number("n_jobs", self.n_jobs, numbers.Integral, 1)
+        if not isinstance(self.n_clusters, numbers.Number):
+            raise ValueError(
+                f"n_clusters={self.n_clusters!r} is not a whole number of at least 1; tacit.cluster.k_curve tries several."
+            )
         check_number("n_clusters", self.n_clusters, numbers.Integral, 1)
+        if self.callback is not None and not callable(self.callback):
+            raise ValueError(f"callback={self.callback!r} cannot be called; give a function of one argument, or None.")
         check_number("tol", self.tol, numbers.Real, 0)
         check_number("max_iter", self.max_iter, numbers.Integral, 1)
         if self.n_init != "auto":
@@ -133,7 +140,9 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         sums = source.sum(partial(_spread, origin))
         weight = np.where(sums.weight > 0, sums.weight, 1.0)
         self._origin = origin + sums.total / weight
-        self._variance = float(np.maximum(sums.square / weight - (sums.total / weight) ** 2, 0.0).mean())
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._variance = float(np.maximum(sums.square / weight - (sums.total / weight) ** 2, 0.0).mean())
+        self._check_scale(source)
         if isinstance(source, SparseSource):
             self._stay_sparse()
         self._n_init = self._n_starts(None)
@@ -160,6 +169,16 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
                 stacklevel=5,
             )
         self._origin = np.zeros_like(self._origin)
+
+    def _check_scale(self, source):
+        """Refuse rows whose squares cannot be added up."""
+        squares = self._variance * source.n_rows * source.n_features
+        if not squares < (1e37 if source.dtype == np.float32 else 1e307):
+            remedy = " or give it in float64" if source.dtype == np.float32 else ""
+            raise ValueError(
+                f"X has a standard deviation of about {np.sqrt(self._variance):.1g}, so that sums of squares overflow "
+                f"{source.dtype}; divide its columns by their scale{remedy}."
+            )
 
     def _check_centers(self, center, source):
         center = center.toarray() if hasattr(center, "toarray") else center

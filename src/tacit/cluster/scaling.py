@@ -142,7 +142,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             names = ", ".join(self._name(j) for j in np.flatnonzero(self.constant_)[:5])
             more = f" and {self.constant_.sum() - 5} more" if self.constant_.sum() > 5 else ""
             warnings.warn(
-                f"constant columns are centred and not scaled: {names}{more}; they tell rows not apart and can be dropped.",
+                f"constant columns are centred and not scaled: {names}{more}; they do not tell rows apart and can be dropped.",
                 UserWarning,
                 stacklevel=3,
             )

@@ -58,7 +58,9 @@ def objective(model, stats, params):
     log_prior = getattr(model, "log_prior", None)
     value = stats.loglik + (log_prior(params) if log_prior else 0.0)
     if not np.isfinite(value):
-        raise SingularError(f"the objective became {value}; scale the data or increase the covariance floor.")
+        raise SingularError(
+            f"the objective became {value}; scale the data or, in a mixture, increase the covariance floor."
+        )
     return value
 
 

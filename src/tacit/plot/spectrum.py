@@ -97,5 +97,7 @@ class SpectrumDisplay:
         )
         noun = "cluster" if self.n_gap_ == 1 else "clusters"
         self.ax_.set_title(
-            f"largest gap {high - low:.3g} after {self.n_gap_}: {self.n_gap_} {noun}", fontsize="small", color=MUTED
+            f"largest gap, relative to its end, {high - low:.3g} after {self.n_gap_}: {self.n_gap_} {noun}",
+            fontsize="small",
+            color=MUTED,
         )

@@ -53,7 +53,8 @@ def gower_parameters(parameters, X, weight, schema=None, names=None):
     if empty.any():
         raise ValueError(f"column {int(np.argmax(empty))} has no observed value; drop it before fitting.")
     ranges = np.where(categories, np.nan, np.nanmax(X, axis=0) - np.nanmin(X, axis=0))
-    columns = _column_weights(parameters, X.shape[1])
+    known = names if schema is None else [column.name for column in schema.columns]
+    columns = _column_weights(parameters, X.shape[1], known)
     gaps = [_mean_gap(column, weight, width) for column, width in zip(X.T, ranges)]
     return {"ranges": ranges, "weights": columns, "unknown": float(np.average(gaps, weights=columns))}
 
@@ -69,10 +70,15 @@ def _mean_gap(column, weight, width):
     return float(2.0 * (below * (1.0 - below)) @ np.diff(values) / width) if width > 0 else 0.0
 
 
-def _column_weights(parameters, n_columns):
+def _column_weights(parameters, n_columns, names):
     weights = (parameters or {}).get("weights")
     if weights is None:
         return np.ones(n_columns)
+    if isinstance(weights, dict):  # by column; those not named weigh 1
+        columns = check_columns("metric_params['weights']", list(weights), n_columns, names) if weights else []
+        given = np.ones(n_columns)
+        given[columns] = list(weights.values())
+        weights = given
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (n_columns,) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise ValueError(

@@ -3,8 +3,11 @@
 A dissimilarity has between(A, B), a block, and within(A), a block on the diagonal, in which every pair is computed once.
 """
 
+import warnings
+
 import numpy as np
 from scipy.spatial.distance import cdist
+from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics.pairwise import haversine_distances
 
 from ...kernels import lazy
@@ -19,6 +22,7 @@ SCIPY = (
     "braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "dice", "euclidean", "hamming", "jaccard",
     "jensenshannon", "mahalanobis", "minkowski", "rogerstanimoto", "seuclidean", "sokalsneath", "sqeuclidean", "yule",
 )  # fmt: skip
+OF_BOOLEANS = ("dice", "jaccard", "rogerstanimoto", "sokalsneath", "yule")
 METRICS = (*SCIPY, *ALIASES, "haversine", "nan_euclidean", "gower", "precomputed")
 
 
@@ -100,6 +104,15 @@ def learn_parameters(metric, parameters, X, weight):
         if parameters:
             raise ValueError(f"metric_params={parameters!r} do not fit metric='nan_euclidean', which takes none.")
         return {"unknown": _random_distance(X, weight)}
+    if metric in OF_BOOLEANS and not np.isin(X, (0.0, 1.0)).all():
+        warnings.warn(
+            f"metric={metric!r} compares booleans, and takes all cells of X but 0 as true; for measurements use 'euclidean', for "
+            "tables 'gower'.",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+    if metric == "minkowski" and not parameters.get("p", 2) > 0:
+        raise ValueError(f"metric_params holds p={parameters['p']!r}, but metric='minkowski' needs p > 0.")
     if metric == "seuclidean" and "V" not in parameters:
         variance = np.diag(_covariance(X, weight))
         parameters["V"] = np.where(variance > 0, variance, 1.0)  # a constant column tells nothing

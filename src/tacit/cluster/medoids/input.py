@@ -5,7 +5,7 @@ import numbers
 import numpy as np
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array, validate_data
 
-from ...checks import check_number
+from ...checks import as_rows, check_number
 from ...frames import is_table
 from ..dissimilarity.gower import learn_schema
 from ..dissimilarity.metrics import takes_nan
@@ -20,7 +20,8 @@ def read_rows(estimator, X, *, reset):
     if estimator._is("gower") and (is_table(X) or (not reset and estimator.schema_ is not None)):
         return _read_table(estimator, X, reset=reset)
     try:
-        X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+        rows = as_rows(estimator, X)
+        X = validate_data(estimator, rows, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
     except ValueError as error:
         if "could not convert string to float" not in str(error):
             raise
@@ -39,6 +40,7 @@ def read_rows(estimator, X, *, reset):
 
 
 def _read_table(estimator, X, *, reset):
+    X = as_rows(estimator, X)
     given = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
     if hasattr(given, "columns") and not hasattr(given, "column_names"):
         _check_feature_names(estimator, given, reset=reset)

@@ -31,6 +31,8 @@ from .starts import STARTS
 
 __all__ = ["KMedoids"]
 
+SLOW_ROWS = 1000  # beyond which calling Python for every pair is worth a word
+
 
 class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """k-medoids clustering with any dissimilarity.
@@ -229,6 +231,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         if isinstance(metric, Function):
             metric.check(X, np.arange(len(X)))
             self.metric_note_ = metric.note
+            if not metric.threads and len(X) > SLOW_ROWS:
+                warnings.warn(f"metric={metric.label} is {metric.note}; this may take long.", UserWarning, stacklevel=3)
         return RowSpace(X, weight, metric, threads)
 
     def _report(self, *line):
@@ -247,6 +251,13 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         ]
         self.silhouettes_ = Table(rows)
         best = int(np.argmax(scores)) if len(counts) > 1 else 0
+        if 0 < best == len(counts) - 1:
+            warnings.warn(
+                f"the medoid silhouette still rises at n_clusters={counts[-1]}, the largest tried: there may be no clear "
+                "groups; try more clusters, or look at silhouettes_ and tacit.cluster.k_curve.",
+                UserWarning,
+                stacklevel=3,
+            )
         fit, self.n_clusters_ = fits[best], counts[best]
         self.medoid_silhouette_, self.inertia_ = scores[best], fit.loss
         self.losses_, self.n_iter_, self.converged_ = np.array(fit.losses), fit.n_iter, fit.converged

@@ -34,7 +34,7 @@ def k_curve(
     n_clusters : iterable of int, default=range(2, 11)
         Numbers to try, each at least 2.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights, where the estimator takes them.
+        Row weights, where the estimator takes them; in a pipeline, where its last step does.
     metric, metric_params, silhouette, max_rows, random_state, n_jobs
         How silhouettes are computed, as in `cluster_report`.
 
@@ -53,6 +53,12 @@ def k_curve(
     >>> max(table, key=lambda row: row["silhouette"])["n_clusters"]
     3
     """
+    if isinstance(estimator, type):
+        raise TypeError(
+            f"estimator is the class {estimator.__name__}; give an instance, such as {estimator.__name__}()."
+        )
+    if isinstance(n_clusters, (numbers.Number, str)):
+        raise ValueError(f"n_clusters={n_clusters!r} is not several numbers; give a range, such as range(2, 11).")
     counts = [int(k) for k in n_clusters if check_number("n_clusters", k, numbers.Integral, 2) is None]
     if not counts:
         raise ValueError("n_clusters is empty; give at least one number.")
@@ -60,9 +66,9 @@ def k_curve(
     setting = next((name for name in ("n_clusters", "n_components") if name in final.get_params()), None)
     if setting is None:
         raise TypeError(f"{type(final).__name__} has no setting n_clusters; k_curve needs one to try.")
-    if hasattr(estimator, "steps"):
-        setting = f"{estimator.steps[-1][0]}__{setting}"
-    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+    step = f"{estimator.steps[-1][0]}__" if hasattr(estimator, "steps") else ""
+    setting = step + setting
+    weights = {} if sample_weight is None else {f"{step}sample_weight": sample_weight}
     rows = []
     for k in sorted(set(counts)):
         fitted = clone(estimator).set_params(**{setting: k}).fit(X, **weights)

@@ -5,16 +5,17 @@ import warnings
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from ...checks import check_choice, check_number, check_positive
+from ...checks import as_rows, check_choice, check_number, check_positive
 from .assign import ASSIGNMENTS
 from .eigenvectors import SOLVERS
 from .graphs import nearest
 from .laplacian import LAPLACIANS
 from .similarity import AFFINITIES, PAIRWISE
 
-__all__ = ["check_graph", "check_settings", "check_sizes", "checked_rows"]
+__all__ = ["check_graph", "check_settings", "check_sizes", "checked_rows", "warn_if_alike"]
 
 N_NAMED = 5  # rows or components named in a warning
 CHOICES = {
@@ -52,7 +53,7 @@ def checked_rows(model, X, *, reset):
     """X as float64, dense or CSR; missing cells are an error that says what to do."""
     try:
         X = validate_data(
-            model, X, reset=reset, accept_sparse=["csr", "csc", "coo"], dtype=np.float64,
+            model, as_rows(model, X), reset=reset, accept_sparse=["csr", "csc", "coo"], dtype=np.float64,
             ensure_min_samples=2 if reset else 1,
         )  # fmt: skip
     except ValueError as error:
@@ -62,6 +63,8 @@ def checked_rows(model, X, *, reset):
             "X contains NaN, and a graph of similarities needs every cell: impute them first with "
             "tacit.impute.GaussianImputer, or give similarities that you made (affinity='precomputed')."
         ) from None
+    if model.affinity not in PAIRWISE:
+        _check_scale(X)
     if reset and X.shape[0] == X.shape[1] and model.affinity not in PAIRWISE:
         warnings.warn(
             "X is square, and is taken as rows of features; if it holds similarities, set affinity='precomputed'.",
@@ -124,3 +127,26 @@ def _count(number, noun):
 
 def _listed(values):
     return ", ".join(map(str, values[:N_NAMED])) + (" …" if len(values) > N_NAMED else "")
+
+
+def _check_scale(X):
+    """Refuse rows whose squared distances overflow: neighbours would be any rows, and graphs of them broken."""
+    cells = X.data if sparse.issparse(X) else X
+    largest = np.abs(cells).max(initial=0.0)
+    if largest > 1e150:
+        raise ValueError(
+            f"X holds values of size {largest:.1g}, whose squares overflow; divide its columns by their scale."
+        )
+
+
+def warn_if_alike(model, X):
+    """Warn where there are fewer distinct rows than clusters."""
+    if sparse.issparse(X) or model.affinity in PAIRWISE or model.n_clusters == "auto":
+        return
+    n_distinct = len(np.unique(X, axis=0))
+    if n_distinct < model.n_clusters:
+        warnings.warn(
+            f"n_clusters={model.n_clusters} exceeds the {n_distinct} distinct rows of X; equal rows are split at random.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from .assign import assign
-from .checks import check_graph, check_settings, check_sizes, checked_rows
+from .checks import check_graph, check_settings, check_sizes, checked_rows, warn_if_alike
 from .eigenvectors import largest_gap, lowest_eigenvectors
 from .graphs import nearest
 from .laplacian import Laplacian, components_of, cuts, degrees_of, without_diagonal
@@ -217,7 +217,13 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         rule = Similarity.learned(self, X)
         self.gamma_, self.epsilon_, self.widths_ = rule.gamma, rule.epsilon, rule.widths
         self.X_fit_ = None if self.affinity in PAIRWISE else X.copy()
-        self.affinity_matrix_ = rule.graph(X)
+        try:
+            self.affinity_matrix_ = rule.graph(X)
+        except MemoryError as error:
+            raise MemoryError(
+                f"affinity={self.affinity!r} joins all {X.shape[0]} rows to each other, and memory does not hold so many pairs; "
+                f"use affinity='nearest_neighbors' ({error})."
+            ) from None
         edges = without_diagonal(self.affinity_matrix_)
         self._describe_graph(edges)
         check_graph(self)
@@ -234,6 +240,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         self.embedding_centers_ = self._centers(joined)
         self.labels_[~joined] = self._orphans(None if self.X_fit_ is None else self.X_fit_[~joined])
         self.ratio_cut_, self.n_cut_ = cuts(edges, self.labels_, self.degrees_)
+        warn_if_alike(self, X)
         return self
 
     def predict(self, X):
@@ -260,7 +267,8 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         labels = np.empty(X.shape[0], dtype=np.int32)
         for rows in gen_batches(X.shape[0], max(1, BLOCK_ENTRIES // len(self.labels_))):
             weights = rule.between(X[rows], self.X_fit_)
-            degrees = np.asarray(weights.sum(axis=1)).ravel()
+            # Fitted rows without edges have no place in the embedding, so that a link to them says nothing.
+            degrees = np.asarray(weights @ (self.degrees_ > 0)).ravel()
             placed = self._extend(weights, degrees)
             labels[rows] = present[pairwise_distances_argmin(placed, self.embedding_centers_[present])]
             alone = np.flatnonzero(degrees == 0)
