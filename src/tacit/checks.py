@@ -69,7 +69,7 @@ def check_columns(name, value, n_features, names=None):
 def as_rows(estimator, X):
     """X as scikit-learn's checks can read it: masked cells are missing ones; what is no rows yet is refused with a remedy."""
     if isinstance(X, np.ma.MaskedArray):
-        return X.astype(X.dtype if X.dtype.kind == "f" else np.float64).filled(np.nan)
+        return np.ma.filled(X.astype(X.dtype if X.dtype.kind == "f" else np.float64), np.nan)
     if isinstance(X, (str, os.PathLike)):
         raise ValueError(
             f"X={os.fspath(X)!r} is a path, but {type(estimator).__name__} takes rows in memory here; read the file first, for "
