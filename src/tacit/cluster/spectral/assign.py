@@ -13,13 +13,19 @@ __all__ = ["assign", "cluster_qr", "discretize"]
 ASSIGNMENTS = ("kmeans", "discretize", "cluster_qr")
 
 
-def assign(embedding, n_clusters, how, *, n_init, random_state, verbose):
-    """Labels of the rows of an embedding by one of the three ways; all but k-means take one column per cluster."""
+def assign(embedding, n_clusters, how, cut, *, n_init, random_state, verbose):
+    """Labels of the rows of an embedding by one of the three ways; all but k-means take one column per cluster.
+
+    cut(labels) is what a partition of the graph shall make small.
+    """
     if how == "cluster_qr":
         return cluster_qr(embedding[:, :n_clusters])
     if how == "discretize":
         return discretize(embedding[:, :n_clusters], random_state=random_state)
-    return KMeans(n_clusters, n_init=n_init, random_state=random_state, verbose=verbose).fit(embedding).labels_
+    kmeans = KMeans(n_clusters, n_init=n_init, random_state=random_state, verbose=verbose).fit(embedding)
+    # Squares stand for the cut, and are not it: of where k-means is content and where it rests, the smaller cut is kept.
+    rested = KMeans(n_clusters, init=kmeans.cluster_centers_, tol=0.0).fit(embedding)
+    return min(kmeans.labels_, rested.labels_, key=cut)
 
 
 def cluster_qr(vectors):

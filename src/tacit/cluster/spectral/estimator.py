@@ -5,6 +5,7 @@ min Σ_k cut(C_k) / vol(C_k)  ≈  min_U tr(Uᵀ L U), UᵀU = I:  the lowest ei
 
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -234,14 +235,20 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
             print(f"Computing label assignment using {self.assign_labels}")
         self.labels_ = np.zeros(len(joined), dtype=np.int32)
         self.labels_[joined] = assign(
-            self.embedding_[joined], self.n_clusters_, self.assign_labels, n_init=self.n_init,
-            random_state=random_state, verbose=self.verbose,
+            self.embedding_[joined], self.n_clusters_, self.assign_labels, partial(self._cut, edges, joined),
+            n_init=self.n_init, random_state=random_state, verbose=self.verbose,
         )  # fmt: skip
         self.embedding_centers_ = self._centers(joined)
         self.labels_[~joined] = self._orphans(None if self.X_fit_ is None else self.X_fit_[~joined])
         self.ratio_cut_, self.n_cut_ = cuts(edges, self.labels_, self.degrees_)
         warn_if_alike(self, X)
         return self
+
+    def _cut(self, edges, joined, labels):
+        """What the Laplacian stands for: RatioCut of the unnormalised one, NCut of the others."""
+        whole = np.zeros(len(joined), dtype=np.int32)
+        whole[joined] = labels
+        return cuts(edges, whole, self.degrees_)[0 if self.laplacian == "unnormalised" else 1]
 
     def predict(self, X):
         """Clusters of new rows, by Nyström's extension of the eigenvectors.
