@@ -181,7 +181,13 @@ class KMeansModel(MeansModel):
         """Labels of a block's rows, and the sum of squares."""
         if backend(block.X) == "sparse":
             return nearest_sparse(params, block)
-        *_, loss, labels = self._pass(params, block)
+        *_, loss, missing = self._pass(params, block)
+        memory = block.local[STATE]
+        labels = renamed(memory.order, memory.labels)
+        if len(missing):
+            whole = integers(len(block), -1, block.X)
+            whole[block.patterns.complete], whole[block.patterns.incomplete.rows] = labels, missing
+            labels = whole
         return host(labels), loss
 
     def settled(self, params, image, tol):
@@ -195,26 +201,16 @@ class KMeansModel(MeansModel):
     # One pass over a block
 
     def _pass(self, params, block):
-        """Weights, weights per cell, sums, the sum of squares, and labels."""
+        """Weights, weights per cell, sums, sum of squares, and labels of rows with missing cells; the block keeps the others."""
         complete, holes = block.patterns.complete, block.patterns.incomplete.rows
-        counts, sums, loss, labels = self._complete(params, block, complete)
+        counts, sums, loss = self._complete(params, block, complete)
         cells = np.repeat(counts[:, None], sums.shape[1], axis=1)
+        missing = integers(len(holes), -1, block.X)
         if len(holes):
-            missing = integers(len(holes), -1, block.X)
             loss += kernel("lloyd_cells", backend(block.X))(
-                block.X,
-                holes,
-                block.weight,
-                *_cast(block, params.origin, params.about_origin),
-                missing,
-                counts,
-                cells,
-                sums,
-            )
-            whole = integers(len(block), -1, block.X)
-            whole[complete], whole[holes] = labels, missing
-            labels = whole
-        return counts, cells, sums, loss, labels
+                block.X, holes, block.weight, *_cast(block, params.origin, params.about_origin), missing, counts, cells, sums
+            )  # fmt: skip
+        return counts, cells, sums, loss, missing
 
     def _complete(self, params, block, rows):
         """The pass over complete rows, with the help of what the block remembers."""
@@ -234,7 +230,7 @@ class KMeansModel(MeansModel):
         counts, sums = np.empty_like(memory.counts), np.empty_like(memory.sums)
         counts[memory.order] = memory.counts
         sums[memory.order] = memory.sums + memory.counts[:, None] * memory.anchor
-        return counts, sums, max(loss, 0.0), renamed(memory.order, memory.labels)
+        return counts, sums, max(loss, 0.0)
 
     def _recall(self, params, block, n_rows):
         """The block's memory, begun anew where bounds may help again or most rows have left the anchors of their sums."""

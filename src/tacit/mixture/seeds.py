@@ -9,6 +9,7 @@ from ..kernels import backend
 
 __all__ = ["INITS", "assign", "draw", "seed_responsibilities", "spread_seeds"]
 
+ORDER = "order of rows"
 INITS = ("kmeans", "k-means++", "random", "random_from_data")
 
 
@@ -83,7 +84,9 @@ def spread_seeds(Z, sample, seeds, fixed, rng, *, uniform, n_candidates=3, betwe
     were fixed before) and how many distinct ones there are: surplus seeds repeat others.
     """
     sparse = backend(Z) == "sparse"
-    order = Z.order() if sparse else np.lexsort(sample.X.T)
+    if ORDER not in sample.local:  # starts share their sample
+        sample.local[ORDER] = Z.order() if sparse else np.lexsort(sample.X.T)
+    order = sample.local[ORDER]
     between = between or partial(_squared_distances, square=Z.square_lengths if sparse else (Z**2).sum(axis=1))
     weight = sample.weight
     nearest = between(Z, seeds[fixed]).min(axis=1) if fixed.any() else np.full(len(Z), np.inf)

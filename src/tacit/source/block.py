@@ -121,7 +121,8 @@ class Block:
     @property
     def dtype(self):
         """NumPy's name for the precision of the cells."""
-        return np.dtype(str(self.X.dtype).removeprefix("torch."))
+        kind = self.X.dtype
+        return kind if isinstance(kind, np.dtype) else np.dtype(str(kind).removeprefix("torch."))
 
     @property
     def observed(self):

@@ -143,7 +143,10 @@ def warn_if_alike(model, X):
     """Warn where there are fewer distinct rows than clusters."""
     if sparse.issparse(X) or model.affinity in PAIRWISE or model.n_clusters == "auto":
         return
-    n_distinct = len(np.unique(X, axis=0))
+    few = X[: 4 * model.n_clusters + 16]  # nearly always enough to see that there are as many
+    n_distinct = len(np.unique(few, axis=0))
+    if n_distinct < model.n_clusters:
+        n_distinct = len(np.unique(X, axis=0))
     if n_distinct < model.n_clusters:
         warnings.warn(
             f"n_clusters={model.n_clusters} exceeds the {n_distinct} distinct rows of X; equal rows are split at random.",
