@@ -28,7 +28,7 @@ COUNTS = np.array([[100.0, 10.0, 5.0, 30.0], [25.0, 8.0, 15.0, 4.0]])  # 125, 18
 ITERATES = [0.608247423, 0.624321051, 0.626488879, 0.626777323, 0.626815632, 0.626820719, 0.626821395, 0.626821484]
 MAXIMUM = (15.0 + np.sqrt(53809.0)) / 394.0
 FELL_BELOW = "improvement fell below tol"
-SINGULAR = "the objective became -inf; scale the data or increase the covariance floor."
+SINGULAR = "the objective became -inf; scale the data or, in a mixture, increase the covariance floor."
 
 
 @record
@@ -108,7 +108,7 @@ def test_a_log_prior_is_part_of_the_objective():
 
 @pytest.mark.parametrize("value", [np.nan, -np.inf])
 def test_an_objective_that_is_no_number_is_an_error(value):
-    with pytest.raises(SingularError, match=f"the objective became {value}; scale the data or increase"):
+    with pytest.raises(SingularError, match=f"the objective became {value}; scale the data or, in a mixture, increase"):
         objective(Linkage(), Sums(value, 1.0, 1.0, 1.0), Theta(0.5))
 
 

@@ -220,14 +220,19 @@ def _search_groups(center, half, starts, tile, norm, at, labels, upper, lower, p
     n_rows, n_groups = len(at), len(starts) - 1
     rounding, longest = 2.0 * ROUNDING * np.finfo(tile.dtype).eps, 2.0 * half.max()
     found, target = np.empty(n_rows, np.float32), np.empty(n_rows, np.int32)
-    part, place = np.empty_like(tile), np.empty(n_rows, np.int32)
+    # A single group is searched for every row of the tile: whose bounds do not overlap is not in it.
+    part = tile if n_groups == 1 else np.empty_like(tile)
+    place = np.empty(n_rows, np.int32)
     for r in range(n_rows):
         target[r] = labels[at[r]]
         found[r] = upper[at[r]] if target[r] >= 0 else np.float32(np.inf)
     for g in range(n_groups):
         m = 0
         for r in range(n_rows):
-            if target[r] < 0 or lower[at[r], g] < found[r]:
+            if n_groups == 1:
+                place[m] = r
+                m += 1
+            elif target[r] < 0 or lower[at[r], g] < found[r]:
                 place[m] = r
                 part[m] = tile[r]
                 m += 1
