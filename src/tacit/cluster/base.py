@@ -299,13 +299,9 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         ndarray of shape (n_samples, n_clusters)
         """
         check_is_fitted(self)
+        model, params = self._searcher(), self._params()
         names = [f"distance_{k}" for k in range(len(self.cluster_centers_))]
-        return self._apply(X, lambda block: like(block, self._apart(block)), out, names)
-
-    def _apart(self, block):
-        apart = np.empty((len(block), len(self.cluster_centers_)))
-        kernel("distances", backend(block.X))(block.X, self.cluster_centers_.astype(block.dtype), self._power, apart)
-        return apart if self._power == 1 else np.sqrt(apart)
+        return self._apply(X, lambda block: like(block, model.apart(params, block) ** (1.0 / self._power)), out, names)
 
     def score(self, X, y=None, sample_weight=None):
         """Minus the loss of rows: the weighted sum of distances, squared but for medians, to the nearest centre.
