@@ -9,10 +9,15 @@ PRIVATE = "calls scikit-learn's private method _init_centroids; test_sparse.py a
 DIFFERENCES = {"test_sample_weight_init": PRIVATE, "test_sample_weight_zero": PRIVATE}
 
 
-@pytest.fixture(params=[42, 0])
-def global_random_seed(request):
-    # One start of k-means++ misses a group in one of twenty tries on these rows, in scikit-learn too; 7 is such a seed here.
-    return request.param
+POOR_START = (
+    "one start of k-means++ misses a group in one of twenty tries on these rows, in scikit-learn too; this is one"
+)
+
+
+@pytest.fixture(autouse=True)
+def poor_start(request):
+    if request.node.name == "test_k_means_function[7]":
+        request.applymarker(pytest.mark.xfail(reason=POOR_START, strict=True))
 
 
 globals().update(
