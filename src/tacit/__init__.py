@@ -9,6 +9,7 @@ _SUBMODULES = (
     "cluster",
     "datasets",
     "engine",
+    "factor",
     "families",
     "impute",
     "mixture",

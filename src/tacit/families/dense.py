@@ -234,10 +234,10 @@ class TiedGaussian(DenseGaussian):
             # Responsibilities sum to the row's weight, so this never changes during a fit.
             key = params.origin.tobytes()
             if block.local.get("scatter", (None,))[0] != key:
-                block.local["scatter"] = key, kernel("scatter", which)(block.X, rows, params.origin, block.weight)
+                block.local["scatter"] = key, kernel("scatter", which)(block.X, rows, params.origin, block.weight)[1]
             second = block.local["scatter"][1]
         elif mode == MOMENTS:
-            second = kernel("scatter", which)(block.X, rows, params.origin, out.sum(axis=0))
+            second = kernel("scatter", which)(block.X, rows, params.origin, out.sum(axis=0))[1]
         else:
             second = np.zeros((d, d))
         return loglik, DenseStats(s0, s1, second)

@@ -49,6 +49,12 @@ def log_factorial(X):
 
 
 def scatter(X, rows, origin, weight):
-    """Σ_i w_i (x_i − o)(x_i − o)ᵀ over `rows`; `weight` has an entry for every row of X."""
-    x = X[rows] - origin
-    return (x * weight[rows, None]).T @ x
+    """Σ_i w_i (x_i − o) and Σ_i w_i (x_i − o)(x_i − o)ᵀ over `rows`; `weight` has an entry for every row of X."""
+    x, weight = (X, weight) if len(rows) == len(X) else (X[rows], weight[rows])
+    # The difference is exact enough for single precision, whose products cost half as much; sums of blocks are double.
+    x = (x - origin).astype(X.dtype, copy=False)
+    first = weight @ x
+    if (weight != 1.0).any():
+        x *= np.sqrt(weight)[:, None].astype(x.dtype)
+    # A matrix times itself costs half of a product.
+    return first, (x.T @ x).astype(np.float64, copy=False)

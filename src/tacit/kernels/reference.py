@@ -212,7 +212,7 @@ def rising_slope(X, a, resp):
 
 def scatter(X, rows, origin, weight):
     x = X[rows].astype(np.float64) - origin
-    return np.einsum("n,ni,nj->ij", weight[rows], x, x)
+    return weight[rows] @ x, np.einsum("n,ni,nj->ij", weight[rows], x, x)
 
 
 def lloyd(

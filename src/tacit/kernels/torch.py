@@ -276,11 +276,14 @@ def log_factorial(X):
 
 
 def scatter(X, rows, origin, weight):
-    """Σ_i w_i (x_i − o)(x_i − o)ᵀ over `rows`; `weight` has an entry for every row of X."""
+    """Σ_i w_i (x_i − o) and Σ_i w_i (x_i − o)(x_i − o)ᵀ over `rows`; `weight` has an entry for every row of X."""
     run = Pass(X, rows, SCORE, np.zeros(0), weight, np.zeros(0), np.zeros(0))
     origin = put(origin, X.device)
-    total = torch.zeros((len(origin), len(origin)), dtype=torch.float64, device=X.device)
+    first = torch.zeros(len(origin), dtype=torch.float64, device=X.device)
+    second = torch.zeros((len(origin), len(origin)), dtype=torch.float64, device=X.device)
     for at in run.chunks(2 * len(origin)):
         x = run.cells(at, origin)
-        total.addmm_(x * run.weight[at], x.T)
-    return total.cpu().numpy()
+        weighted = x * run.weight[at]
+        first += weighted.sum(dim=1)
+        second.addmm_(weighted, x.T)
+    return first.cpu().numpy(), second.cpu().numpy()
