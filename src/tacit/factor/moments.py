@@ -48,9 +48,10 @@ class Moments:
 
 def moments(source):
     """The `Moments` of a source of rows."""
-    sample = source.sample(ORIGIN_ROWS, np.random.default_rng(0))
+    sample = host(source.sample(ORIGIN_ROWS, np.random.default_rng(0)).X)
     # About a fixed origin near the mean: raw second moments lose nine digits at an offset of 1e6.
-    origin = np.nanmean(np.where(np.isnan(host(sample.X)).all(axis=0), 0.0, host(sample.X)), axis=0, dtype=np.float64)
+    origin = np.nanmean(np.where(np.isnan(sample).all(axis=0), 0.0, sample), axis=0, dtype=np.float64)
+    origin = origin.astype(source.dtype).astype(np.float64)
     sums = source.sum(partial(_sums, origin))
     shift = sums.first / sums.weight if sums.weight else sums.first
     covariance = sums.second / (sums.weight or 1.0) - np.outer(shift, shift)
