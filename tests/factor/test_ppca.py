@@ -260,7 +260,8 @@ def test_constant_columns_and_more_columns_than_rows_are_fine(holes):
 def test_the_number_of_components_can_be_chosen(method, holes, tmp_path):
     X = with_holes(rows(400), holes)
     model = ProbabilisticPCA(method, random_state=0).fit(X)
-    assert model.n_components_ == (2 if method == 0.8 else 3)
+    # Horn asks the third axis to exceed what the columns of most variance would give by chance.
+    assert model.n_components_ == (2 if method in (0.8, "parallel") else 3)
     assert model.rank_choice_.rank == model.n_components_
     tacit.save(model, tmp_path / "model.tacit")
     assert tacit.load(tmp_path / "model.tacit").rank_choice_.rank == model.n_components_
