@@ -1,4 +1,4 @@
-"""``python -m benchmarks.held_out_cells``: a fifth of the cells of real tables is lost, and filled by probabilistic PCA and by rivals.
+"""``python -m benchmarks.held_out_cells``: a fifth of the cells of real tables is lost, and filled by us and by rivals.
 
 Printed are root mean square errors in standard deviations of the columns, and how many lost cells the 90 % intervals hold.
 Tables beyond those of scikit-learn are read from the folder that TACIT_DATA names.
