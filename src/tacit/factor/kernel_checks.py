@@ -17,6 +17,7 @@ __all__ = [
     "check_settings",
     "checked_rows",
     "symmetric",
+    "warn_constant",
     "warn_negative",
 ]
 
@@ -25,6 +26,8 @@ EIGEN_SOLVERS = ("auto", "dense", "arpack", "randomized", "nystrom")
 N_TRIED_ROWS = 4
 SIGNIFICANT = {np.dtype(np.float64): (1e-5, 1e-10), np.dtype(np.float32): (5e-3, 1e-6)}
 """A negative eigenvalue counts where it is below both of these: a share of the largest, and a number; as in scikit-learn."""
+NONE = 1e-10  # largest eigenvalue as a share of the least: none is positive
+DISTANCES = "it seems to hold distances D: give -D**2 / 2, or exp(-gamma * D**2)"
 
 
 def check_settings(model, kernels):
@@ -158,20 +161,22 @@ def check_negative(values, least, label):
     share, size = SIGNIFICANT[values.dtype]
     if least >= -size or least >= -share * largest:
         return
-    n_positive = int(np.count_nonzero(values > share * max(largest, 0.0)))
-    advice = f"ask for at most n_components={n_positive}, or u" if n_positive else "u"
+    n_positive = int(np.count_nonzero(values > share * largest))
+    remedy = f"ask for at most n_components={n_positive}, or use a kernel that is one, such as 'rbf'"
+    if largest <= NONE * abs(least):
+        remedy = DISTANCES
     raise ValueError(
         f"There are significant negative eigenvalues: the least is {least:g}, and the largest {largest:g}. The matrix of {label} "
-        f"is not positive semi-definite, so that it is no inner product; {advice}se a kernel that is one, such as 'rbf'."
+        f"is not positive semi-definite, so that it is no inner product; {remedy}."
     )
 
 
 def warn_negative(least, largest, label):
     """Say that eigenvalues outside those wanted are negative."""
-    if largest <= 1e-10 * abs(least or 0.0):
+    if least is not None and largest <= NONE * abs(least):
         message = (
-            f"no eigenvalue of the centred matrix of {label} is positive (the least is {least:g}), so that all scores are 0: it "
-            "seems to hold distances D; give -D**2 / 2, or exp(-gamma * D**2)."
+            f"no eigenvalue of the centred matrix of {label} is positive (the least is {least:g}), so that all scores are 0; "
+            f"{DISTANCES}."
         )
     else:
         what = "some are negative" if least is None else f"the least is {least:g}"
@@ -181,3 +186,12 @@ def warn_negative(least, largest, label):
             "such as 'rbf', has no others."
         )
     warnings.warn(message, stacklevel=5)
+
+
+def warn_constant(label):
+    """Say that there is nothing to find."""
+    warnings.warn(
+        f"{label} gives all rows the same values (the columns of X are constant, or gamma is too small): there is no variance, "
+        "and all scores are 0.",
+        stacklevel=4,
+    )

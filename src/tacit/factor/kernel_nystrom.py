@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from .kernel_blocks import ranges, total_of
-from .kernel_checks import check_finite, check_negative
+from .kernel_checks import check_finite, check_negative, warn_constant
 
 __all__ = ["N_LANDMARKS", "Span", "nystrom", "span_of"]
 
@@ -113,7 +113,12 @@ def nystrom(kernel, X, landmarks, n_components):
     values, vectors = eigh(0.5 * (covariance + covariance.T))
     captured = float(values.sum())
     total = max(apart - n * float(((shift @ span.coefficients) ** 2).sum()), captured, 0.0)
-    kept = slice(None, None, -1) if n_components is None else slice(-1, -1 - n_components, -1)
+    if total <= 1e-13 * n * float(np.abs(W).max()):
+        warn_constant(kernel.label)
+    if n_components is not None and n_components > len(values):  # the span has fewer dimensions: the others are 0
+        more = n_components - len(values)
+        values, vectors = np.pad(values, (more, 0)), np.pad(vectors, ((0, 0), (more, 0)))
+    kept = slice(None, None, -1) if n_components is None else slice(None, -1 - n_components, -1)
     center = span.mean + shift
     mean_coefficients = span.coefficients @ (span.coefficients.T @ center)
     missed = 1 - captured / total if total > 0 else 0.0

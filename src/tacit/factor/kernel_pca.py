@@ -21,6 +21,7 @@ from .kernel_checks import (
     check_settings,
     checked_rows,
     symmetric,
+    warn_constant,
     warn_negative,
 )
 from .kernel_function import KERNELS, Kernel, centre
@@ -74,10 +75,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         "dense": LAPACK. "arpack": Lanczos. "randomized": block Krylov, for the eigenvalues largest in size. "nystrom":
         the kernel restricted to the span of `n_landmarks` random rows, in memory for landmarks² and a few blocks of rows.
         "auto": Nyström's method where `n_landmarks` is given or X has more than 16,384 rows (their matrix takes over 2 GB), the
-        latter with a warning; LAPACK up to 300 rows or for more than a twentieth of all components; else block Krylov until
-        residuals are below 1e-9 of their eigenvalue, with ARPACK and LAPACK in reserve.
+        latter with a warning; else LAPACK up to 300 rows or for more than a twentieth of all components; else ARPACK.
     tol : float, default=0
-        Of ARPACK; 0 is machine precision. "auto" accepts residuals up to it.
+        Of ARPACK; 0 is machine precision.
     max_iter : int, optional
         Of ARPACK. Where it does not suffice, LAPACK is used, with a warning.
     iterated_power : int or "auto", default="auto"
@@ -323,6 +323,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 stacklevel=4,
             )
             return n_rows
+        if self.n_components is None and self.kernel == "linear":
+            return min(n_rows, self.n_features_in_)  # there are no more that are not 0
         return self.n_components
 
     def _fit_exactly(self, X):
@@ -331,19 +333,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         K_fit_rows, largest = centre(K, n_threads(self.n_jobs), label)
         wanted = self._wanted(len(K))
         eps = float(np.finfo(K.dtype).eps)
-        trace = float(np.trace(K, dtype=np.float64))
+        trace, floor = float(np.trace(K, dtype=np.float64)), 4 * eps * np.sqrt(len(K)) * largest
         if abs(trace) <= 32 * eps * len(K) * largest and float(np.abs(K).max()) <= 32 * eps * largest:
-            warnings.warn(
-                f"{label} gives all rows the same values (columns of X are constant, or gamma is too small): there is no "
-                "variance, and all scores are 0.",
-                stacklevel=3,
-            )
-            K[:] = 0.0
-        floor = 4 * eps * np.sqrt(len(K)) * largest
-        found = leading(
-            K, wanted, self.eigen_solver, floor=floor, tol=self.tol, max_iter=self.max_iter, power=self.iterated_power,
-            random_state=self.random_state,
-        )  # fmt: skip
+            warn_constant(label)
+            found = Spectrum(np.zeros(wanted or 1, dtype=K.dtype), np.eye(len(K), wanted or 1, dtype=K.dtype))
+        else:
+            found = leading(
+                K, wanted, self.eigen_solver, tol=self.tol, max_iter=self.max_iter, power=self.iterated_power,
+                random_state=self.random_state,
+            )  # fmt: skip
         self._check_spectrum(found, trace, label)
         self.eigen_solver_, self.approximation_error_ = "exact", 0.0
         self.K_fit_rows_ = K_fit_rows.astype(K.dtype)
@@ -417,7 +415,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             values, vectors = values[:n_positive], vectors[:, :n_positive]
         tallest = vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))]
         signs = np.where(tallest < 0, -1.0, 1.0).astype(vectors.dtype)
-        self.eigenvalues_, self.eigenvectors_ = values.astype(vectors.dtype), np.ascontiguousarray(vectors * signs)
+        self.eigenvalues_, self.eigenvectors_ = values.astype(vectors.dtype), np.multiply(vectors, signs, order="C")
         self.explained_variance_ratio_ = self.eigenvalues_ / total if total > 0 else np.zeros_like(self.eigenvalues_)
         return signs
 

@@ -25,7 +25,8 @@ def ridge(kernel, scores, X, alpha):
     check_finite(K, kernel.label)
     K.flat[:: len(K) + 1] += alpha
     try:
-        return cho_solve(cho_factor(K, lower=True, overwrite_a=True, check_finite=False), X, check_finite=False)
+        factor = cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
+        return np.ascontiguousarray(cho_solve(factor, X, check_finite=False))
     except LinAlgError:
         raise ValueError(
             f"alpha={alpha:g} leaves the regression of rows on scores singular with {kernel.label}; raise alpha."
@@ -47,7 +48,7 @@ def ridge_on_landmarks(kernel, scores, X, landmarks, alpha):
     gram, right = total_of(sums, ranges(len(scores), len(marks)), kernel.threads)
     gram.flat[:: len(gram) + 1] += alpha
     try:
-        return span.coefficients @ solve(gram, right, assume_a="pos")
+        return np.ascontiguousarray(span.coefficients @ solve(gram, right, assume_a="pos"))
     except (LinAlgError, LinAlgWarning):
         raise ValueError(
             f"alpha={alpha:g} leaves the regression of rows on scores singular with {kernel.label}; raise alpha."

@@ -1,9 +1,8 @@
 """The largest eigenvalues and their eigenvectors of a centred kernel matrix, K̃ v = λ v.
 
-dense        LAPACK: to tridiagonal form, all eigenvalues, and the eigenvectors of those wanted alone
+dense        LAPACK; of few components, through the tridiagonal form: all eigenvalues, and the eigenvectors wanted alone
 arpack       Lanczos from one vector, with products that read half of the matrix
-randomized   block Krylov from a random block: a product with a block costs little more than one with a vector, because
-             reading the matrix takes most of the time
+randomized   block Krylov from a random block, until residuals are small
 """
 
 import warnings
@@ -21,7 +20,7 @@ DENSE_ROWS = 300  # LAPACK is as fast as the others up to here
 DENSE_SHARE = 1 / 20  # and where a larger share of all eigenvectors is wanted
 OVERSAMPLE = 8
 MOST_BLOCKS = 14
-ACCURACY = 1e-9  # of an eigenvector's residual, as a share of its eigenvalue
+ACCURACY = 1e-7  # of an eigenvector's residual, as a share of its eigenvalue
 NEGLIGIBLE = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 2e-6}  # eigenvalue as a share of the largest
 
 
@@ -37,7 +36,7 @@ class Spectrum:
         return int(np.count_nonzero(self.values > max(share * float(self.values[0]), floor, 0.0)))
 
 
-def leading(K, n_components, solver, *, floor=0.0, tol=0.0, max_iter=None, power="auto", random_state=None):
+def leading(K, n_components, solver, *, tol=0.0, max_iter=None, power="auto", random_state=None):
     """The `Spectrum` of the largest eigenvalues of a symmetric matrix.
 
     Parameters
@@ -45,12 +44,9 @@ def leading(K, n_components, solver, *, floor=0.0, tol=0.0, max_iter=None, power
     K : ndarray of shape (n, n)
         The matrix; it may be overwritten.
     n_components : int or None
-        How many; None is all that are not 0.
+        How many; None is all.
     solver : {"auto", "dense", "arpack", "randomized"}
-        "auto" is LAPACK for a small matrix or many components, else block Krylov, then Lanczos, then LAPACK, the first whose
-        residuals are small.
-    floor : float
-        Eigenvalues up to here are rounding.
+        "auto" is LAPACK for a small matrix or many components, else ARPACK.
     tol, max_iter : float, int or None
         Of ARPACK.
     power : int or "auto"
@@ -62,36 +58,43 @@ def leading(K, n_components, solver, *, floor=0.0, tol=0.0, max_iter=None, power
     few = n_components is not None and n_components < n - 1
     if solver == "randomized":
         return _randomized(K, n if n_components is None else n_components, power, check_random_state(random_state))
-    if solver == "arpack" and few:
+    small = n <= DENSE_ROWS or (few and n_components > DENSE_SHARE * n)
+    if few and (solver == "arpack" or (solver == "auto" and not small)):
         return _arpack(K, n_components, tol, max_iter, check_random_state(random_state).uniform(-1, 1, n))
-    if solver == "auto" and few and n > DENSE_ROWS and n_components <= DENSE_SHARE * n:
-        return _adaptive(K, n_components, tol, check_random_state(random_state))
-    return dense(K, n_components, floor)
+    return dense(K, n_components)
 
 
-def dense(K, n_components=None, floor=0.0):
-    """By LAPACK; `n_components` None leaves out the eigenvectors of eigenvalues that are 0."""
+def dense(K, n_components=None):
+    """By LAPACK; `n_components` None is all."""
     n = len(K)
-    if n == 1:
-        return Spectrum(K[0].copy(), np.ones((1, 1), dtype=K.dtype), least=float(K[0, 0]), total=max(float(K[0, 0]), 0))
-    reduce, tail, apply = get_lapack_funcs(("sytrd", "sytrd_lwork", "ormqr"), (K,))
     # A symmetric matrix in C order is its own transpose in Fortran order, so that nothing is copied.
-    work = int(tail(n, lower=1)[0])
-    reflectors, diagonal, beside, scale, info = reduce(K.T, lower=1, lwork=work, overwrite_a=1)
+    if n_components is None or n_components >= n // 4:
+        values, vectors = eigh(K.T, overwrite_a=True, check_finite=False)
+        every, chosen = values[::-1], slice(None, -1 - min(n_components or n, n), -1)
+        values, vectors = values[chosen], vectors[:, chosen]
+    else:
+        every, values, vectors = _some(K, n_components)
+    total = float(every[every > 0].sum(dtype=np.float64))
+    return Spectrum(values, vectors, least=float(every[-1]), total=total)
+
+
+def _some(K, count):
+    """All eigenvalues, and the largest of them with their eigenvectors, which is what takes time."""
+    n = len(K)
+    reduce, tail, apply = get_lapack_funcs(("sytrd", "sytrd_lwork", "ormqr"), (K,))
+    reflectors, diagonal, beside, scale, info = reduce(K.T, lower=1, lwork=int(tail(n, lower=1)[0]), overwrite_a=1)
     _check(info, "sytrd")
-    every = eigh_tridiagonal(diagonal, beside, eigvals_only=True, lapack_driver="sterf")[::-1]
-    count = max(Spectrum(every, None).positive(floor), 1) if n_components is None else min(n_components, n)
-    values, vectors = eigh_tridiagonal(
+    every = eigh_tridiagonal(diagonal, beside, eigvals_only=True, lapack_driver="sterf")
+    values, inner = eigh_tridiagonal(
         diagonal, beside, select="i", select_range=(n - count, n - 1), lapack_driver="stemr"
     )
-    rotated = np.asfortranarray(vectors[1:, ::-1])
-    columns = np.asfortranarray(reflectors[1:, :-1])
+    rotated = np.asfortranarray(inner[1:])
+    # Reflectors begin one row below the diagonal: the same memory from its second number on.
+    columns = reflectors.ravel(order="K")[1 : 1 + n * (n - 1)].reshape((n, n - 1), order="F")
     work = int(apply("L", "N", columns, scale, rotated, -1)[1][0].real)
     rotated, _, info = apply("L", "N", columns, scale, rotated, work, overwrite_c=1)
     _check(info, "ormqr")
-    vectors = np.vstack([vectors[:1, ::-1], rotated])
-    total = float(every[every > 0].sum(dtype=np.float64))
-    return Spectrum(values[::-1].copy(), vectors, least=float(every[-1]), total=total)
+    return every[::-1], values[::-1], np.vstack([inner[:1], rotated])[:, ::-1]
 
 
 def _check(info, routine):
@@ -123,7 +126,7 @@ def _randomized(K, n_components, power, random_state):
     blocks = MOST_BLOCKS if power == "auto" else power + 1
     found = None
     if n_components + OVERSAMPLE < n // 3:
-        found = krylov(K, n_components, random_state, blocks=blocks, by_size=True, settle=power == "auto")
+        found = krylov(K, n_components, random_state, blocks=blocks, settle=power == "auto")
     if found is None:
         found = dense(K, n)
         chosen = np.sort(np.argsort(-np.abs(found.values), kind="stable")[:n_components])
@@ -131,28 +134,16 @@ def _randomized(K, n_components, power, random_state):
     return found
 
 
-def _adaptive(K, n_components, tol, random_state):
-    found = krylov(K, n_components, random_state, accuracy=max(tol, ACCURACY))
-    if found is not None:
-        return found
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # LAPACK then answers, which is all that was asked for
-        return _arpack(K, n_components, tol, None, random_state.uniform(-1, 1, len(K)))
-
-
-def krylov(K, n_components, random_state, *, blocks=MOST_BLOCKS, accuracy=ACCURACY, by_size=False, settle=True):
-    """By Rayleigh–Ritz in span(Q, KQ, K²Q, …) for a random block Q; None where residuals stay large.
+def krylov(K, n_components, random_state, *, blocks=MOST_BLOCKS, settle=True):
+    """Eigenvalues largest in size by Rayleigh–Ritz in span(Q, KQ, K²Q, …), Q random; None where residuals stay large.
 
     Parameters
     ----------
     blocks : int
         Most products with K.
-    accuracy : float
-        Largest residual ‖Kv − λv‖ / λ.
-    by_size : bool
-        Take the eigenvalues largest in size, not the largest.
     settle : bool
-        Stop when residuals are small and return None where they never are; else make all products and return what there is.
+        Stop when residuals ‖Kv − λv‖ are small, and return None where they never are; else make all products and return
+        what there is.
     """
     n, width = len(K), n_components + OVERSAMPLE
     eps = float(np.finfo(K.dtype).eps)
@@ -170,10 +161,10 @@ def krylov(K, n_components, random_state, *, blocks=MOST_BLOCKS, accuracy=ACCURA
         # Again: where the image is nearly inside the basis, what is left of it is not orthogonal to it.
         block = qr(block - basis @ (basis.T @ block), mode="economic")[0]
         values, rotation = eigh(projected[:used, :used])
-        best = np.argsort(-np.abs(values) if by_size else -values, kind="stable")[:n_components]
+        best = np.argsort(-np.abs(values), kind="stable")[:n_components]
         residual = np.linalg.norm(edge @ rotation[-width:, best], axis=0)
         size = np.abs(values[best])
-        small = residual <= np.maximum(max(accuracy, 100 * eps) * size, 100 * eps * size.max())
+        small = residual <= np.maximum(max(ACCURACY, 100 * eps) * size, 100 * eps * size.max())
         if (settle and small.all()) or (not settle and used == blocks * width):
             best = best[np.argsort(-values[best], kind="stable")]
             return Spectrum(values[best].astype(K.dtype), basis @ rotation[:, best].astype(K.dtype))
