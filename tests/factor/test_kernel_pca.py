@@ -46,12 +46,12 @@ def test_equals_scikit_learn(kernel, solver):
     same_up_to_sign(ours.transform(new), theirs.transform(new), 1e-6)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize(
+    ("kernel", "container"),
+    [(k, np.asarray) for k in KERNELS] + [(k, sparse.csr_matrix) for k in KERNELS if "chi2" not in k],
+)
 def test_every_kernel_is_that_of_scikit_learn(kernel, container):
     X = np.abs(rows(500, 4))
-    if container is sparse.csr_matrix and "chi2" in kernel:
-        pytest.skip("scikit-learn has no such kernel of sparse rows")
     K = pairwise_kernels(X, metric=kernel, filter_params=True, gamma=0.3, degree=2.5, coef0=2.0)
     rule = Kernel(kernel, 0.3, 2.5, 2.0, {})
     np.testing.assert_allclose(rule.square(container(X)), K, rtol=1e-12, atol=1e-13)

@@ -208,3 +208,9 @@ def test_what_is_no_rows():
         KernelPCA(2).fit(X).transform(X[:, :3])
     with pytest.raises(ValueError, match="infinity"):
         KernelPCA(2).fit(np.where(X > 2, np.inf, X))
+
+
+@pytest.mark.parametrize("kernel", ["chi2", "additive_chi2"])
+def test_kernels_without_sparse_rows(kernel):
+    with pytest.raises(TypeError, match=rf"kernel='{kernel}' takes no sparse rows; give X\.toarray\(\)"):
+        KernelPCA(2, kernel=kernel).fit(sparse.csr_matrix(np.abs(X)))

@@ -97,6 +97,8 @@ def checked_rows(model, X, *, reset, copy=False):
             "tacit.factor.ProbabilisticPCA, which takes missing cells"
         )
         raise ValueError(f"Input X contains NaN, and {remedy}.") from None
+    if sparse.issparse(X) and model.kernel in ("chi2", "additive_chi2"):
+        raise TypeError(f"kernel={model.kernel!r} takes no sparse rows; give X.toarray().")
     if sparse.issparse(X) and X.indices.dtype != np.int32 and max(X.nnz, *X.shape) < 2**31:
         X = type(X)(
             (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape

@@ -13,21 +13,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .kernel_blocks import n_threads
-from .kernel_checks import (
-    check_callable,
-    check_finite,
-    check_negative,
-    check_settings,
-    checked_rows,
-    symmetric,
-    warn_constant,
-    warn_negative,
-)
-from .kernel_function import KERNELS, Kernel, centre
+from .kernel_checks import check_callable, check_settings, checked_rows
+from .kernel_exact import exact
+from .kernel_function import KERNELS, Kernel
 from .kernel_nystrom import N_LANDMARKS, nystrom
 from .kernel_preimage import fixed_points, ridge, ridge_on_landmarks
-from .kernel_spectrum import Spectrum, leading
+from .kernel_spectrum import Spectrum
 
 __all__ = ["KernelPCA"]
 
@@ -329,52 +320,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _fit_exactly(self, X):
         """By the matrix of all pairs of rows."""
-        K, label = self._matrix(X)
-        K_fit_rows, largest = centre(K, n_threads(self.n_jobs), label)
-        wanted = self._wanted(len(K))
-        eps = float(np.finfo(K.dtype).eps)
-        trace, floor = float(np.trace(K, dtype=np.float64)), 4 * eps * np.sqrt(len(K)) * largest
-        if abs(trace) <= 32 * eps * len(K) * largest and float(np.abs(K).max()) <= 32 * eps * largest:
-            warn_constant(label)
-            found = Spectrum(np.zeros(wanted or 1, dtype=K.dtype), np.eye(len(K), wanted or 1, dtype=K.dtype))
-        else:
-            found = leading(
-                K, wanted, self.eigen_solver, tol=self.tol, max_iter=self.max_iter, power=self.iterated_power,
-                random_state=self.random_state,
-            )  # fmt: skip
-        self._check_spectrum(found, trace, label)
-        self.eigen_solver_, self.approximation_error_ = "exact", 0.0
-        self.K_fit_rows_ = K_fit_rows.astype(K.dtype)
-        total = trace if found.total is None else found.total
-        self._publish(found, floor, max(total, float(found.values[found.values > 0].sum())))
+        found, means, floor, total = exact(self, X, self._wanted(X.shape[0]))
+        self.eigen_solver_, self.approximation_error_, self.K_fit_rows_ = "exact", 0.0, means
+        self._publish(found, floor, total)
         if self.kernel != "precomputed":
             self.X_fit_ = X
-
-    def _matrix(self, X):
-        """The kernel matrix, which may be overwritten, and its name in words."""
-        if self.kernel == "precomputed":
-            K, label = (X.toarray() if sparse.issparse(X) else X), "kernel='precomputed'"
-            check_finite(K, label)
-            return symmetric(K), label
-        kernel = Kernel.of(self, X)
-        try:
-            K = kernel.square(X)
-        except MemoryError:
-            raise MemoryError(
-                f"memory does not hold the {X.shape[0]} × {X.shape[0]} kernel matrix; use eigen_solver='nystrom'."
-            ) from None
-        return np.ascontiguousarray(K, dtype=X.dtype), kernel.label
-
-    def _check_spectrum(self, found, trace, label):
-        """Refuse negative eigenvalues among those asked for, and tell of others."""
-        largest = float(found.values[0])
-        least = float(found.values[-1])
-        if self.n_components is None and found.least is not None:
-            least = found.least
-        check_negative(found.values, least, label)
-        hidden = found.least is not None and found.least < -1e-5 * largest and found.least < -1e-10
-        if hidden or (found.least is None and found.values[found.values > 0].sum(dtype=np.float64) > 1.00001 * trace):
-            warn_negative(found.least, largest, label)
 
     def _fit_landmarks(self, kernel, X):
         """By the kernel values of rows with landmarks."""
