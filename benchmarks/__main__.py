@@ -5,6 +5,7 @@ import argparse
 from . import (
     gaussian_mixture,
     imputation,
+    kernel_pca,
     kmeans,
     kmeans_sparse,
     kmedians,
@@ -20,6 +21,7 @@ from .harness import measure, table
 MODULES = (
     gaussian_mixture,
     imputation,
+    kernel_pca,
     kmeans,
     kmeans_sparse,
     kmedians,

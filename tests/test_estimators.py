@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
 from tacit.cluster import ColumnScaler, KMeans, KMedians, KMedoids, MiniBatchKMeans, SoftKMeans, SpectralClustering
-from tacit.factor import PCA, ProbabilisticPCA, TruncatedSVD
+from tacit.factor import PCA, KernelPCA, ProbabilisticPCA, TruncatedSVD
 from tacit.impute import GaussianImputer
 from tacit.mixture import (
     BayesianGaussianMixture,
@@ -83,6 +83,11 @@ ESTIMATORS = [
     PCA(0.5, scale=True),
     PCA("bic"),
     TruncatedSVD(1, random_state=0),
+    KernelPCA(),
+    KernelPCA(2, kernel="rbf", fit_inverse_transform=True, alpha=0.1),
+    KernelPCA(2, kernel="rbf", n_landmarks=15, fit_inverse_transform=True, preimage="fixed_point", random_state=0),
+    KernelPCA(1, kernel="laplacian", eigen_solver="randomized", random_state=0),
+    KernelPCA(1, kernel="precomputed"),
 ]
 
 ROWS_FOR_PAIRS = "the check gives rows to an estimator of pairs"

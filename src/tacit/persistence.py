@@ -98,6 +98,11 @@ CLASSES = {
         "components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "n_features_in_",
         "feature_names_in_",
     )),
+    "KernelPCA": ("tacit.factor", (
+        "eigenvalues_", "eigenvectors_", "explained_variance_ratio_", "approximation_error_", "eigen_solver_", "X_fit_",
+        "K_fit_rows_", "origin_", "landmarks_", "landmark_indices_", "landmark_coef_", "mean_coef_", "dual_coef_",
+        "X_transformed_fit_", "gamma_", "n_features_in_", "feature_names_in_",
+    )),
     "MissingIndicator": ("sklearn.impute", (
         "features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed",
     )),
@@ -105,7 +110,7 @@ CLASSES = {
 """Classes a file may name, where they live, and the fitted attributes it may set."""
 
 
-RULES = ("affinity",)
+RULES = ("affinity", "kernel")
 """Settings without which a fitted estimator cannot do its work, so that it is not saved where they cannot be."""
 
 PARTS = (Arrays, Family, Prior, Schema, Column, Table, RankChoice)

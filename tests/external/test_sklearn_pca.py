@@ -3,7 +3,7 @@
 from .borrowed import borrow
 
 DIFFERENCES = {
-    "test_sparse_pca_solver_error": "expects an error for randomised axes of sparse rows, which ours finds; a full SVD of them is "
+    "test_sparse_pca_solver_error": "expects an error for randomised axes of sparse rows, which ours finds; a full SVD is "
     "refused in other words",
 }
 

@@ -1,9 +1,19 @@
 """A vector per row: principal components, factors, canonical variates, and components of a kernel."""
 
+from .kernel import KernelPCA
 from .moments import Moments, moments
 from .pca import PCA
 from .ppca import ProbabilisticPCA
 from .rank import RankChoice, choose_rank
 from .svd import TruncatedSVD
 
-__all__ = ["PCA", "Moments", "ProbabilisticPCA", "RankChoice", "TruncatedSVD", "choose_rank", "moments"]
+__all__ = [
+    "PCA",
+    "KernelPCA",
+    "Moments",
+    "ProbabilisticPCA",
+    "RankChoice",
+    "TruncatedSVD",
+    "choose_rank",
+    "moments",
+]
