@@ -84,6 +84,12 @@ CLASSES = {
     "ColumnScaler": ("tacit.cluster", (
         "center_", "scale_", "whitening_", "constant_", "mixture_", "n_features_in_", "feature_names_in_",
     )),
+    "CCA": ("tacit.factor", (
+        "canonical_correlations_", "all_canonical_correlations_", "x_weights_", "y_weights_", "x_loadings_", "y_loadings_",
+        "x_rotations_", "y_rotations_", "coef_", "intercept_", "ranks_", "route_", "n_samples_", "n_iter_", "_x_mean",
+        "_y_mean", "_x_std", "_y_std", "_constant", "_predict_1d", "_n_features_out", "n_features_in_",
+        "feature_names_in_",
+    )),
     "MissingIndicator": ("sklearn.impute", (
         "features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed",
     )),
