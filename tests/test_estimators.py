@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
 from tacit.cluster import ColumnScaler, KMeans, KMedians, KMedoids, MiniBatchKMeans, SoftKMeans, SpectralClustering
-from tacit.factor import CCA
+from tacit.factor import CCA, ProbabilisticCCA
 from tacit.impute import GaussianImputer
 from tacit.mixture import (
     BayesianGaussianMixture,
@@ -78,6 +78,8 @@ ESTIMATORS = [
     SpectralClustering("auto", gamma="scale", laplacian="unnormalised", assign_labels="cluster_qr", random_state=0),
     CCA(1),
     CCA(1, scale=False, ridge=(0.1, 0.0)),
+    ProbabilisticCCA(1),
+    ProbabilisticCCA("bic", reg_covar=0.1, n_jobs=1),
 ]
 
 ROWS_FOR_PAIRS = "the check gives rows to an estimator of pairs"

@@ -2,5 +2,6 @@
 
 from .cca import CCA
 from .moments import Moments, moments
+from .pcca import ProbabilisticCCA
 
-__all__ = ["CCA", "Moments", "moments"]
+__all__ = ["CCA", "Moments", "ProbabilisticCCA", "moments"]

@@ -70,7 +70,7 @@ def views_of_rows(X, Y):
     if n > p + Y.shape[1]:
         # The triangle of [X, Y] has the same inner products as the rows, and as few rows as there are columns.
         with one_blas_thread():  # its panels are too narrow to be shared
-            triangle = np.linalg.qr(np.hstack([X, Y]), mode="r")
+            triangle = np.asarray(np.linalg.qr(np.hstack([X, Y]), mode="r"))
         X, Y = triangle[:, :p], triangle[:, p:]
     (left, first), (right, second) = (_svd(rows, n) for rows in (X, Y))
     return first, second, left.T @ right

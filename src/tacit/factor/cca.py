@@ -176,24 +176,25 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
 
     def _centred(self, X, y):
         """Both views about their means, and over their deviations if they are to be scaled."""
-        rows = [np.array(view, dtype=np.float64) if self.copy else view.astype(np.float64, copy=False) for view in (X, y)]
-        rows = [view if view.flags.writeable else view.copy() for view in rows]
+        rows = [_own(view, self.copy) for view in (X, y)]
         means = [view.mean(axis=0) for view in rows]
         for view, mean in zip(rows, means):
             view -= mean
         variance = np.concatenate([(view**2).sum(axis=0) / (len(view) - 1.0) for view in rows])
-        self._locate(np.concatenate(means), variance, X.shape[1])
-        for view, deviation, constant in zip(rows, (self._x_std, self._y_std), np.split(self._constant, [X.shape[1]])):
-            view[:, constant] = 0.0
+        constant = np.split(self._locate(np.concatenate(means), variance, X.shape[1]), [X.shape[1]])
+        for view, deviation, rounding in zip(rows, (self._x_std, self._y_std), constant):
+            view[:, rounding] = 0.0
             view /= deviation
         return rows
 
     def _locate(self, mean, variance, p):
-        """Set what rows are centred and scaled by; constant columns are left as they are."""
-        self._constant = np.sqrt(np.maximum(variance, 0.0)) <= CONSTANT * np.abs(mean)
-        deviation = np.where(self._constant | (not self.scale), 1.0, np.sqrt(variance))
+        """Set what rows are centred and scaled by, and say which columns are constant; these are not scaled."""
+        variance = np.maximum(variance, 0.0)
+        constant = np.sqrt(variance) <= CONSTANT * np.abs(mean)
+        deviation = np.where(constant | (not self.scale), 1.0, np.sqrt(variance))
         self._x_mean, self._y_mean = np.split(mean, [p])
         self._x_std, self._y_std = np.split(deviation, [p])
+        return constant
 
     def _check_ranks(self, first, second, ridge):
         self.ranks_ = ranks = first.rank, second.rank
@@ -290,7 +291,9 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
     def _back(self, name, scores, loadings, deviation, mean):
         scores = check_array(scores, input_name=name, dtype=[np.float64, np.float32])
         if scores.shape[1] != loadings.shape[1]:
-            raise ValueError(f"{name} has {scores.shape[1]} columns; give it the {loadings.shape[1]} scores of the pairs.")
+            raise ValueError(
+                f"{name} has {scores.shape[1]} columns; give it the {loadings.shape[1]} scores of the pairs."
+            )
         return (scores @ (loadings * deviation[:, None]).T + mean).astype(scores.dtype)
 
     def predict(self, X, copy=True):
@@ -329,7 +332,9 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
         check_is_fitted(self)
         check_choice("method", method, ("bartlett", "rao"))
         if any(self._ridge()):
-            raise ValueError(f"ridge={self.ridge!r} shrinks correlations, for which no test is known; fit with ridge=0.")
+            raise ValueError(
+                f"ridge={self.ridge!r} shrinks correlations, for which no test is known; fit with ridge=0."
+            )
         if sum(self.ranks_) >= self.n_samples_:
             raise ValueError(
                 f"{self.n_samples_} rows are too few to test views of rank {self.ranks_[0]} and {self.ranks_[1]}; there must "
@@ -340,9 +345,16 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
         return correlation_tests(correlations, self.n_samples_, self.ranks_, method)
 
 
+def _own(rows, copy):
+    """Rows in double precision that may be overwritten."""
+    if copy or not rows.flags.writeable:
+        return np.array(rows, dtype=np.float64)
+    return rows.astype(np.float64, copy=False)
+
+
 def _project(rows, mean, deviation, matrix, copy):
     """Centred and scaled rows times a matrix, in the precision of the rows."""
-    own = None if copy or not rows.flags.writeable or rows.dtype != np.float64 else rows
-    rows_ = np.subtract(rows, mean, out=own)
-    rows_ /= deviation
-    return (rows_ @ matrix).astype(rows.dtype, copy=False)
+    centred = _own(rows, copy)
+    centred -= mean
+    centred /= deviation
+    return (centred @ matrix).astype(rows.dtype, copy=False)
