@@ -77,19 +77,25 @@ def test_scores_have_the_canonical_correlations():
     np.testing.assert_array_equal(CCA(2).fit(X, y).all_canonical_correlations_, model.canonical_correlations_)
 
 
-def test_both_routes_agree(monkeypatch):
+@pytest.mark.parametrize("scale", [True, False])
+def test_all_routes_agree(monkeypatch, scale):
     X, y = two_views(6000)
-    by_sums = CCA(4).fit(X, y)
-    monkeypatch.setattr("tacit.factor.cca.ENOUGH", 10**9)
-    by_rows = CCA(4).fit(X, y)
-    assert (by_sums.route_, by_rows.route_) == ("covariance", "rows")
-    for name in (*ATTRIBUTES, "canonical_correlations_"):
-        np.testing.assert_allclose(getattr(by_sums, name), getattr(by_rows, name), rtol=1e-9, atol=1e-11, err_msg=name)
+    at_once = CCA(4, scale=scale).fit(X, y)
+    monkeypatch.setattr("tacit.factor.cca.BLOCK", 100)
+    by_blocks = CCA(4, scale=scale).fit(X, y)
+    monkeypatch.setattr("tacit.factor.cca.MANY", 10**9)
+    by_rows = CCA(4, scale=scale).fit(X, y)
+    assert [model.route_ for model in (at_once, by_blocks, by_rows)] == ["covariance", "covariance", "rows"]
+    for model in (at_once, by_blocks):
+        for name in (*ATTRIBUTES, "canonical_correlations_"):
+            found, expected = getattr(model, name), getattr(by_rows, name)
+            np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10, err_msg=name)
 
 
-def test_sums_are_left_for_rows_where_digits_would_be_lost():
-    X, y = two_views(6000)
-    near = np.column_stack([X, X[:, 0] + 1e-6 * np.random.default_rng(1).normal(size=6000)])
+@pytest.mark.parametrize("n", [6000, 12_000])
+def test_covariances_are_left_for_rows_where_digits_would_be_lost(n):
+    X, y = two_views(n)
+    near = np.column_stack([X, X[:, 0] + 1e-6 * np.random.default_rng(1).normal(size=n)])
     exact, plain = CCA(4).fit(near, y), CCA(4).fit(X, y)
     assert (exact.route_, plain.route_) == ("rows", "covariance")
     np.testing.assert_allclose(exact.canonical_correlations_, plain.canonical_correlations_, atol=1e-3)

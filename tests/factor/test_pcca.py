@@ -298,6 +298,15 @@ def test_constant_columns_few_rows_and_empty_rows():
     np.testing.assert_allclose(spread[0], np.eye(2), atol=1e-9)
 
 
+def test_more_hidden_variables_than_the_rank_of_a_view_correlate_nothing():
+    X, y, _ = truth(200)
+    flat = np.column_stack([y[:, 0], 2.0 * y[:, 0]])
+    model, one = ProbabilisticCCA(2).fit(X, flat), ProbabilisticCCA(1).fit(X, y[:, :1])
+    assert model.canonical_correlations_[0] == pytest.approx(one.canonical_correlations_[0], abs=1e-4)
+    assert model.canonical_correlations_[1] < 1e-3
+    np.testing.assert_allclose(model.predict(X)[:, :1], one.predict(X), atol=0.01)
+
+
 def test_a_repeated_column_is_held_by_the_floor():
     X, y, _ = truth(200)
     twice = np.column_stack([X, X[:, 0]])

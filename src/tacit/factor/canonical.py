@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from ..source.base import one_blas_thread
 from ..table import Table
 
 __all__ = ["Canonical", "View", "canonical_pairs", "correlation_tests", "views_of_covariance", "views_of_rows"]
@@ -64,15 +63,13 @@ class Canonical:
     rotations: tuple
 
 
-def views_of_rows(X, Y):
-    """Both views and U₁ᵀU₂ from centred rows, by QR and SVD: rounding is that of the rows, not of their squares."""
-    n, p = X.shape
-    if n > p + Y.shape[1]:
-        # The triangle of [X, Y] has the same inner products as the rows, and as few rows as there are columns.
-        with one_blas_thread():  # its panels are too narrow to be shared
-            triangle = np.asarray(np.linalg.qr(np.hstack([X, Y]), mode="r"))
-        X, Y = triangle[:, :p], triangle[:, p:]
-    (left, first), (right, second) = (_svd(rows, n) for rows in (X, Y))
+def views_of_rows(rows, n_first):
+    """Both views and U₁ᵀU₂ from centred rows [x, y], by QR and SVD: rounding is that of the rows, not of their squares."""
+    n, d = rows.shape
+    if n > d:
+        # The triangle has the same inner products as the rows, and as few rows as there are columns.
+        rows = np.asarray(np.linalg.qr(rows, mode="r"))
+    (left, first), (right, second) = (_svd(view, n) for view in (rows[:, :n_first], rows[:, n_first:]))
     return first, second, left.T @ right
 
 
@@ -162,7 +159,8 @@ def _directions(view, metric, basis, n_pairs):
     diagonal = np.diag(triangle)
     length = np.abs(diagonal)
     parts = weights * np.sign(diagonal), view.vectors @ (basis * metric[:, None]) * length, directions / length
-    return tuple(np.pad(part, ((0, 0), (0, n_pairs - basis.shape[1]))) for part in parts)
+    missing = n_pairs - basis.shape[1]
+    return tuple(np.pad(part, ((0, 0), (0, missing))) for part in parts) if missing else parts
 
 
 def correlation_tests(correlations, n_rows, ranks, method="bartlett"):

@@ -2,6 +2,7 @@
 
 import numbers
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 from sklearn.base import (
@@ -14,14 +15,16 @@ from sklearn.base import (
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..checks import check_choice, check_number
+from ..source.base import one_blas_thread
 from .canonical import canonical_pairs, correlation_tests, views_of_covariance, views_of_rows
 from .moments import moments
-from .views import JoinedSource, check_first, check_second, check_together, refuse_missing
+from .views import JoinedSource, check_first, check_ridge, check_second, check_together, join, project, refuse_missing
 
 __all__ = ["CCA"]
 
-MANY = 20  # rows per column from which on sums of squares are taken: QR costs several times as much
-ENOUGH = 4000  # fewer rows than this are factored before the threads of a sum have started
+MANY = 20  # rows per column from which on their covariance is factored: QR of the rows costs several times as much
+BLOCK = 10_000  # rows up to which both views are centred at once; sums over more are taken block by block
+NARROW = 256  # columns up to which matrices are too small for the threads of BLAS, which cost more than they give
 CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
 
 
@@ -40,7 +43,7 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
     max_iter, tol : int, default=500, and float, default=1e-6
         Taken for scikit-learn's sake; nothing is iterated.
     copy : bool, default=True
-        If False, X and y may be overwritten.
+        If False, X and y may be overwritten, by their centred and scaled selves.
     ridge : float or pair of floats, default=0
         Added to the variances of each view, in units of their mean: for more columns than rows, where correlations are
         otherwise 1 whatever the data, and for columns that nearly repeat each other.
@@ -131,12 +134,11 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
         refuse_missing(X=X, y=y)
         self._check_n_components(min(len(X), X.shape[1], y.shape[1]))
         self.n_samples_ = len(X)
-        ridge = self._ridge()
-        found = self._by_covariance(X, y, ridge)
-        self.route_ = "rows" if found is None else "covariance"
-        first, second, overlap = found or views_of_rows(*self._centred(X, y))
-        self._check_ranks(first, second, ridge)
-        self._publish(canonical_pairs(first, second, overlap, self.n_components, ridge))
+        ridge = check_ridge(self.ridge)
+        with one_blas_thread() if X.shape[1] + y.shape[1] <= NARROW else nullcontext():
+            first, second, overlap = self._views(X, y, ridge)
+            self._check_ranks(first, second, ridge)
+            self._publish(canonical_pairs(first, second, overlap, self.n_components, ridge))
         return self
 
     def _check_settings(self):
@@ -147,15 +149,6 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise ValueError(f"{name}={getattr(self, name)!r} is neither True nor False.")
 
-    def _ridge(self):
-        """The ridge of each view."""
-        pair = (self.ridge, self.ridge) if isinstance(self.ridge, numbers.Real) else self.ridge
-        if not isinstance(pair, (tuple, list, np.ndarray)) or len(pair) != 2:
-            raise ValueError(f"ridge={self.ridge!r} is neither a number nor a pair of them, one for each view.")
-        for value in pair:
-            check_number("ridge", value, numbers.Real, 0, 1e12)
-        return tuple(float(value) for value in pair)
-
     def _check_n_components(self, most):
         if self.n_components > most:
             raise ValueError(
@@ -164,27 +157,43 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
 
     # Two routes to the views
 
-    def _by_covariance(self, X, y, ridge):
-        """The views from sums over rows, or None where the rows themselves should be factored."""
+    def _views(self, X, y, ridge):
+        """The views from the covariance of many rows, unless that would cost digits; else from the rows themselves."""
         n, p = X.shape
-        if n < max(ENOUGH, MANY * (p + y.shape[1])):
-            return None
-        found = moments(JoinedSource(X, y))
-        self._locate(found.mean, found.covariance.diagonal() * n / (n - 1.0), p)
+        many = n >= MANY * (p + y.shape[1])
+        found, rows = None, None
+        if many and n > BLOCK:
+            found = views_of_covariance(self._covariance(X, y), p, ridge)
+        if found is None:
+            rows = self._centred(X, y)
+            if many and n <= BLOCK:
+                found = views_of_covariance(rows.T @ rows / (n - 1.0), p, ridge)
+        self.route_ = "rows" if found is None else "covariance"
+        return found or views_of_rows(rows, p)
+
+    def _covariance(self, X, y):
+        """The covariance of both views, scaled if they are to be, in one pass by blocks."""
+        n, found = len(X), moments(JoinedSource(X, y))
+        covariance = found.covariance * (n / (n - 1.0))
+        self._locate(found.mean, covariance.diagonal(), X.shape[1])
         deviation = np.concatenate([self._x_std, self._y_std])
-        return views_of_covariance(found.covariance / np.outer(deviation, deviation) * n / (n - 1.0), p, ridge)
+        return covariance / np.outer(deviation, deviation)
 
     def _centred(self, X, y):
-        """Both views about their means, and over their deviations if they are to be scaled."""
-        rows = [_own(view, self.copy) for view in (X, y)]
-        means = [view.mean(axis=0) for view in rows]
-        for view, mean in zip(rows, means):
-            view -= mean
-        variance = np.concatenate([(view**2).sum(axis=0) / (len(view) - 1.0) for view in rows])
-        constant = np.split(self._locate(np.concatenate(means), variance, X.shape[1]), [X.shape[1]])
-        for view, deviation, rounding in zip(rows, (self._x_std, self._y_std), constant):
-            view[:, rounding] = 0.0
-            view /= deviation
+        """Rows [x, y] about their means, and over their deviations if they are to be scaled."""
+        n, p = X.shape
+        rows = join(X, y)
+        mean = rows.mean(axis=0)
+        rows -= mean
+        constant = self._locate(mean, np.einsum("ij,ij->j", rows, rows) / (n - 1.0), p)
+        if constant.any():
+            rows[:, constant] = 0.0
+        if self.scale:
+            rows /= np.concatenate([self._x_std, self._y_std])
+        if not self.copy:
+            for view, part in zip((X, y), np.split(rows, [p], axis=1)):
+                if view.flags.writeable:
+                    view[:] = part
         return rows
 
     def _locate(self, mean, variance, p):
@@ -249,13 +258,13 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
             Both if y is given, else those of X alone.
         """
         X = self._first(X)
-        scores = _project(X, self._x_mean, self._x_std, self.x_rotations_, copy)
+        scores = project(X, self._x_mean, self._x_std, self.x_rotations_, copy)
         if y is None:
             return scores
         y = check_second(self, y, len(self._y_mean))[0]
         check_together(X, y)
         refuse_missing(y=y)
-        return scores, _project(y, self._y_mean, self._y_std, self.y_rotations_, copy)
+        return scores, project(y, self._y_mean, self._y_std, self.y_rotations_, copy)
 
     def _first(self, X):
         check_is_fitted(self)
@@ -311,7 +320,7 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
         ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
         X = self._first(X)
-        predicted = _project(X, self._x_mean, 1.0, self.coef_.T, copy) + self.intercept_.astype(X.dtype)
+        predicted = project(X, self._x_mean, 1.0, self.coef_.T, copy) + self.intercept_.astype(X.dtype)
         return predicted[:, 0] if self._predict_1d else predicted
 
     # Inference
@@ -331,7 +340,7 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
         """
         check_is_fitted(self)
         check_choice("method", method, ("bartlett", "rao"))
-        if any(self._ridge()):
+        if any(check_ridge(self.ridge)):
             raise ValueError(
                 f"ridge={self.ridge!r} shrinks correlations, for which no test is known; fit with ridge=0."
             )
@@ -343,18 +352,3 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
         # A correlation of 1 to the last digit is certain beyond what logarithms can tell.
         correlations = np.minimum(self.all_canonical_correlations_, 1.0 - 1e-15)
         return correlation_tests(correlations, self.n_samples_, self.ranks_, method)
-
-
-def _own(rows, copy):
-    """Rows in double precision that may be overwritten."""
-    if copy or not rows.flags.writeable:
-        return np.array(rows, dtype=np.float64)
-    return rows.astype(np.float64, copy=False)
-
-
-def _project(rows, mean, deviation, matrix, copy):
-    """Centred and scaled rows times a matrix, in the precision of the rows."""
-    centred = _own(rows, copy)
-    centred -= mean
-    centred /= deviation
-    return (centred @ matrix).astype(rows.dtype, copy=False)

@@ -1,13 +1,25 @@
 """Two views of the same rows: how they are checked, and how they become rows [x, y] of one source."""
 
+import numbers
+
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from ..checks import as_rows, check_rows
+from ..checks import as_rows, check_number, check_rows
 from ..source import Block, Source, is_streamed
 from ..source.base import default_block_rows, n_cores
 
-__all__ = ["JoinedSource", "check_first", "check_second", "check_together", "refuse_missing"]
+__all__ = [
+    "JoinedSource",
+    "check_first",
+    "check_ridge",
+    "check_second",
+    "check_together",
+    "join",
+    "own",
+    "project",
+    "refuse_missing",
+]
 
 
 def check_first(estimator, X, *, reset):
@@ -49,6 +61,16 @@ def check_together(X, y):
         )
 
 
+def check_ridge(ridge):
+    """The ridge of each view from one number, or a pair of them."""
+    pair = (ridge, ridge) if isinstance(ridge, numbers.Real) else ridge
+    if not isinstance(pair, (tuple, list, np.ndarray)) or len(pair) != 2:
+        raise ValueError(f"ridge={ridge!r} is neither a number nor a pair of them, one for each view.")
+    for value in pair:
+        check_number("ridge", value, numbers.Real, 0, 1e12)
+    return tuple(float(value) for value in pair)
+
+
 def refuse_missing(**views):
     """Raise where a view has missing cells, with the remedy."""
     for name, rows in views.items():
@@ -61,6 +83,28 @@ def refuse_missing(**views):
             )
 
 
+def join(X, y):
+    """Rows [x, y] in double precision, which are nobody else's."""
+    joined = np.empty((len(X), X.shape[1] + y.shape[1]))
+    joined[:, : X.shape[1]], joined[:, X.shape[1] :] = X, y
+    return joined
+
+
+def own(rows, copy):
+    """Rows in double precision that may be overwritten."""
+    if copy or not rows.flags.writeable:
+        return np.array(rows, dtype=np.float64)
+    return rows.astype(np.float64, copy=False)
+
+
+def project(rows, mean, deviation, matrix, copy):
+    """Centred and scaled rows times a matrix, in the precision of the rows."""
+    centred = own(rows, copy)
+    centred -= mean
+    centred /= deviation
+    return (centred @ matrix).astype(rows.dtype, copy=False)
+
+
 class JoinedSource(Source):
     """Rows [x, y] of two arrays without missing cells, joined in double precision one block at a time."""
 
@@ -71,14 +115,10 @@ class JoinedSource(Source):
         self.n_jobs = n_cores()
         self.n_blocks = -(-self.n_rows // self.block_rows)
 
-    def _join(self, rows):
-        joined = np.empty((len(self.X[rows]), self.n_features))
-        joined[:, : self.X.shape[1]], joined[:, self.X.shape[1] :] = self.X[rows], self.y[rows]
-        return Block.of(joined)
-
     def __iter__(self):
         for start in range(0, self.n_rows, self.block_rows):
-            yield self._join(slice(start, start + self.block_rows))
+            rows = slice(start, start + self.block_rows)
+            yield Block.of(join(self.X[rows], self.y[rows]))
 
     def take(self, rows):
-        return self._join(rows)
+        return Block.of(join(self.X[rows], self.y[rows]))
