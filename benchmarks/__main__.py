@@ -3,6 +3,7 @@
 import argparse
 
 from . import (
+    cca,
     gaussian_mixture,
     imputation,
     kernel_pca,
@@ -19,6 +20,7 @@ from . import (
 from .harness import measure, table
 
 MODULES = (
+    cca,
     gaussian_mixture,
     imputation,
     kernel_pca,

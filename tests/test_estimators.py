@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
 from tacit.cluster import ColumnScaler, KMeans, KMedians, KMedoids, MiniBatchKMeans, SoftKMeans, SpectralClustering
-from tacit.factor import PCA, KernelPCA, ProbabilisticPCA, TruncatedSVD
+from tacit.factor import CCA, PCA, KernelPCA, ProbabilisticCCA, ProbabilisticPCA, TruncatedSVD
 from tacit.impute import GaussianImputer
 from tacit.mixture import (
     BayesianGaussianMixture,
@@ -88,6 +88,10 @@ ESTIMATORS = [
     KernelPCA(2, kernel="rbf", n_landmarks=15, fit_inverse_transform=True, preimage="fixed_point", random_state=0),
     KernelPCA(1, kernel="laplacian", eigen_solver="randomized", random_state=0),
     KernelPCA(1, kernel="precomputed"),
+    CCA(1),
+    CCA(1, scale=False, ridge=(0.1, 0.0)),
+    ProbabilisticCCA(1),
+    ProbabilisticCCA("bic", reg_covar=0.1, n_jobs=1),
 ]
 
 ROWS_FOR_PAIRS = "the check gives rows to an estimator of pairs"
