@@ -84,6 +84,11 @@ CLASSES = {
     "ColumnScaler": ("tacit.cluster", (
         "center_", "scale_", "whitening_", "constant_", "mixture_", "n_features_in_", "feature_names_in_",
     )),
+    "FactorAnalysis": ("tacit.factor", (
+        "components_", "noise_variance_", "mean_", "scale_", "uniqueness_", "heywood_", "factor_correlation_", "structure_",
+        "rotation_", "test_", "dof_", "loglike_", "n_components_", "n_iter_", "converged_", "fit_", "n_features_in_",
+        "feature_names_in_",
+    )),
     "MissingIndicator": ("sklearn.impute", (
         "features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed",
     )),
@@ -101,7 +106,7 @@ PARTS = (Arrays, Family, Prior, Schema, Column, Table)
 @cache
 def _parts():
     """Classes of this library that derive from `PARTS`, by name."""
-    for package in ("cluster", "mixture"):
+    for package in ("cluster", "factor", "mixture"):
         import_module(f"tacit.{package}")
     known: dict = {}
     waiting = list(PARTS)

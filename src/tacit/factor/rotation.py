@@ -113,7 +113,7 @@ def promax(loadings, *, power=4, normalize=False, max_iter=1000, tol=1e-8):
     return rotate(loadings, "promax", power=power, normalize=normalize, max_iter=max_iter, tol=tol)
 
 
-def oblimin(loadings, *, gamma=0.0, normalize=False, n_starts=8, random_state=0, max_iter=1000, tol=1e-6):
+def oblimin(loadings, *, gamma=0.0, normalize=False, n_starts=8, random_state=0, max_iter=1000, tol=1e-9):
     """Let factors correlate so that the squared loadings of different factors covary the least.
 
     Minimises Σ_{r<s} (Σ_j λ²_jr λ²_js − γ/d Σ_j λ²_jr Σ_j λ²_js) by gradient projection, from several starts.
@@ -130,8 +130,8 @@ def oblimin(loadings, *, gamma=0.0, normalize=False, n_starts=8, random_state=0,
         Draws the random starts.
     max_iter : int, default=1000
         Most steps of a start.
-    tol : float, default=1e-6
-        Length of the projected gradient at which a start has settled.
+    tol : float, default=1e-9
+        Length of the projected gradient, for loadings of mean square 1, at which a start has settled.
 
     Returns
     -------
@@ -246,10 +246,11 @@ def _check_rank(loadings, method):
         )
 
 
-def _oblimin(loadings, gamma=0.0, n_starts=8, random_state=0, max_iter=1000, tol=1e-6):
+def _oblimin(loadings, gamma=0.0, n_starts=8, random_state=0, max_iter=1000, tol=1e-9):
     check_number("gamma", gamma, numbers.Real, -float("inf"), 0.8)
     check_number("n_starts", n_starts, numbers.Integral, 1)
     _check_rank(loadings, "oblimin")
+    loadings = loadings / np.sqrt((loadings**2).mean())
     rng, n_factors = check_random_state(random_state), loadings.shape[1]
     starts = [np.eye(n_factors), _varimax(loadings)][:n_starts]
     starts += [np.linalg.qr(rng.normal(size=(n_factors, n_factors)))[0] for _ in range(n_starts - len(starts))]
@@ -288,8 +289,11 @@ def _gradient_projection(loadings, axes, gamma, max_iter, tol):
 
 
 def _slope(loadings, axes, gamma):
-    """The criterion at axes, and its gradient along the sphere of each column."""
-    inverse = np.linalg.inv(axes)
+    """The criterion at axes, and its gradient along the sphere of each column; infinite where axes coincide."""
+    try:
+        inverse = np.linalg.inv(axes)
+    except np.linalg.LinAlgError:
+        return np.inf, np.zeros_like(axes)
     value, slope = _criterion(loadings @ inverse.T, gamma)
     gradient = -(inverse @ loadings.T @ slope @ inverse).T
     return value, gradient - axes * (axes * gradient).sum(axis=0)
@@ -302,7 +306,9 @@ def _downhill(loadings, axes, gradient, gamma, value, length):
         moved = axes - length * gradient
         moved /= np.linalg.norm(moved, axis=0)
         trial = _slope(loadings, moved, gamma)
-        if trial[0] <= value - 1e-4 * length * size:
+        enough = trial[0] <= value - 1e-4 * length * size
+        # Near the minimum the criterion is all rounding, and only the gradient still tells better from worse.
+        if enough or (trial[0] <= value + 1e-13 * abs(value) and (trial[1] ** 2).sum() < 0.5 * size):
             return moved, trial
         length *= 0.5
     return None, None

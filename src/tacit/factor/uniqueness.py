@@ -18,12 +18,13 @@ from functools import cached_property
 import numpy as np
 from scipy import linalg
 
-__all__ = ["Uniqueness", "first_guess", "learn_uniqueness", "other_guesses"]
+__all__ = ["Uniqueness", "best_uniqueness", "first_guess", "learn_uniqueness"]
 
 EXACT_COST = 1e10  # k d³ up to which all of the curvature is worth its products
 LONGEST_STEP = 2.0  # in log ψ: far from the maximum the curvature says little
 ARMIJO = 1e-4
-N_OTHER_STARTS = 6
+TIED = 1e-8  # relative gap of eigenvalues, at which f has a kink and no curvature
+N_OTHER_STARTS = 6  # where the first leads to the floor
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Point:
 
     @cached_property
     def curvature(self):
-        """∂²f/∂θ²; for large problems what it tends to where the model fits, (V₂V₂ᵀ)²  cell by cell."""
+        """∂²f/∂θ²; for large problems what it tends to where the model fits, (V₂V₂ᵀ)² cell by cell."""
         values, vectors, k = self.eigen
         factors, rest = vectors[:, :k], vectors[:, k:]
         inside = factors @ factors.T
@@ -75,7 +76,8 @@ class Point:
             return (np.eye(len(vectors)) - inside) ** 2
         curvature = np.diag(self._diagonal) - (factors * values[:k]) @ factors.T * inside
         for j in range(k):
-            ratio = (values[j] - 1.0) * (values[j] + values[k:]) / (values[j] - values[k:])
+            gap = np.maximum(values[j] - values[k:], TIED * values[j])
+            ratio = (values[j] - 1.0) * (values[j] + values[k:]) / gap
             curvature -= np.outer(factors[:, j], factors[:, j]) * ((rest * ratio) @ rest.T)
         return curvature
 
@@ -135,13 +137,37 @@ def first_guess(correlation, n_factors):
     return np.minimum((1.0 - 0.5 * n_factors / len(values)) * unexplained, 1.0)
 
 
-def other_guesses(correlation, rng):
-    """More to start from, for likelihoods with several maxima."""
+def best_uniqueness(correlation, n_factors, rng, *, start=None, n_init=1, **settings):
+    """The best of several starts; where the first one leads to the floor, others may find a maximum inside.
+
+    Parameters
+    ----------
+    correlation : (d, d)
+    n_factors : int
+    rng : numpy.random.Generator
+        Draws further starts.
+    start : (d,), optional
+        The only uniquenesses to start from.
+    n_init : int
+        Least number of starts.
+    **settings
+        Of `learn_uniqueness`.
+
+    Returns
+    -------
+    Uniqueness
+    """
+    if start is not None:
+        return learn_uniqueness(correlation, n_factors, start, **settings)
     d = len(correlation)
-    return [np.ones(d), *rng.uniform(0.01, 1.0, (N_OTHER_STARTS - 1, d))]
+    found = [learn_uniqueness(correlation, n_factors, first_guess(correlation, n_factors), **settings)]
+    more = max(n_init - 1, N_OTHER_STARTS if found[0].at_floor.any() else 0)
+    starts = [np.ones(d), *rng.uniform(0.01, 1.0, (max(more - 1, 0), d))][:more]
+    found += [learn_uniqueness(correlation, n_factors, start, **settings) for start in starts]
+    return min(found, key=lambda one: one.rank)
 
 
-def learn_uniqueness(correlation, n_factors, start, *, floor=0.005, max_iter=1000, tol=1e-12):
+def learn_uniqueness(correlation, n_factors, start, *, floor=0.005, max_iter=1000, tol=0.0):
     """Minimise f from `start` with all uniquenesses at least `floor`.
 
     Parameters
@@ -154,7 +180,8 @@ def learn_uniqueness(correlation, n_factors, start, *, floor=0.005, max_iter=100
     max_iter : int
         Most steps.
     tol : float
-        Gain of a step, as its curvature foretells it, below which there is nothing left to do.
+        Gain of a step, as its curvature foretells it, below which there is nothing left to do; at least what rounding hides.
+        Close to the minimum every step doubles the digits, so that going on to the last costs a step or two.
 
     Returns
     -------
@@ -163,7 +190,7 @@ def learn_uniqueness(correlation, n_factors, start, *, floor=0.005, max_iter=100
     lowest = np.log(floor)
     point = Point(correlation, np.clip(np.log(np.maximum(start, floor)), lowest, 0.0), n_factors)
     trace, converged, reason = [point.value], False, f"max_iter={max_iter} steps were taken"
-    tol = max(tol, 1e-15 * len(correlation) / floor**0.5)  # less than rounding can show is nothing
+    tol = max(tol, 1e-15 * len(correlation) / floor**0.5)
     for _ in range(max_iter):
         step, gain = _newton_step(point, lowest)
         settled = gain <= tol

@@ -1,0 +1,89 @@
+"""`Maximum`: where the likelihood of factor analysis is highest, from correlations (complete rows) or by EM (missing cells)."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..engine import Fit, Trace, fit_best
+from ..families.factor import FactorGaussian, FactorParams
+from ..mixture.model import MixtureModel, MixtureParams
+from .correlation import Correlation, degrees_of_freedom
+from .uniqueness import best_uniqueness
+
+__all__ = ["Maximum", "family", "least_bic"]
+
+PATIENCE = 3  # numbers of factors without improvement after which BIC has passed its minimum
+
+
+def family(n_factors, floor):
+    """The family of rows with so many factors; without any, one whose loadings are 0."""
+    return FactorGaussian(max(n_factors, 1), "diagonal", floor=floor)
+
+
+@dataclass(frozen=True)
+class Maximum:
+    """How a likelihood is maximised.
+
+    Attributes
+    ----------
+    correlation : Correlation
+        Of the rows, or where EM starts.
+    rng : numpy.random.Generator
+        Draws further starts.
+    start : (v,) array or None
+        Uniquenesses of the columns that vary, to start from.
+    n_init, max_iter : int
+    floor, tol : float
+    engine : dict
+        Settings of EM.
+    """
+
+    correlation: Correlation
+    rng: Any
+    start: Any
+    n_init: int
+    floor: float
+    max_iter: int
+    tol: float
+    engine: dict = field(default_factory=dict)
+
+    def _solve(self, n_factors):
+        """The best uniquenesses of the correlations, and the parameters they mean for the columns."""
+        known = self.correlation
+        found = best_uniqueness(
+            known.matrix, n_factors, self.rng, start=self.start, n_init=self.n_init, floor=self.floor, max_iter=self.max_iter
+        )  # fmt: skip
+        loading, noise = np.zeros((len(known.mean), max(n_factors, 1))), np.full(len(known.mean), self.floor)
+        loading[known.varies, :n_factors], noise[known.varies] = found.loadings, found.values
+        variance = known.deviation**2
+        loading *= known.deviation[:, None]
+        params = FactorParams(known.mean[None], loading[None], (variance * noise)[None], known.mean, variance)
+        return found, MixtureParams(np.ones(1), params)
+
+    def of_correlation(self, n_factors):
+        """The `Fit` of complete rows, of which correlations say all."""
+        found, params = self._solve(n_factors)
+        trace = Trace()
+        for discrepancy in found.trace:
+            trace.record(self.correlation.loglik(discrepancy, self.floor), self.correlation.weight)
+        trace.passes = 1
+        return Fit(params, trace, found.reason, found.converged)
+
+    def of_rows(self, source, n_factors):
+        """The `Fit` of rows with missing cells, by EM from what pairs of columns tell."""
+        _, start = self._solve(n_factors)
+        model = MixtureModel(family(n_factors, self.floor), 1)
+        tol = self.tol / self.correlation.weight
+        return fit_best(model, source, [lambda: start], max_iter=self.max_iter, tol=tol, **self.engine)
+
+
+def least_bic(learn, correlation):
+    """The number of factors, from 1 to where degrees of freedom end, whose `Fit` has the least BIC."""
+    d, k, best = len(correlation.matrix), 1, (np.inf, 1)
+    while k == 1 or (degrees_of_freedom(d, k) >= 0 and k <= best[1] + PATIENCE):
+        n_parameters = d * (k + 2) - k * (k - 1) // 2
+        criterion = n_parameters * np.log(correlation.weight) - 2.0 * learn(k).trace.objectives[-1]
+        best = min(best, (criterion, k))
+        k += 1
+    return best[1]
