@@ -3,6 +3,7 @@
 from .adequacy import FitTest
 from .fa import FactorAnalysis, HeywoodWarning
 from .moments import Moments, moments
+from .ppca import ProbabilisticPCA
 from .rotation import Rotation, oblimin, promax, quartimax, rotate, varimax
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "FitTest",
     "HeywoodWarning",
     "Moments",
+    "ProbabilisticPCA",
     "Rotation",
     "moments",
     "oblimin",

@@ -22,7 +22,6 @@ from .base import FactorEstimator
 from .correlation import Correlation, degrees_of_freedom, ledermann_bound, pairwise
 from .maximum import Maximum, family, least_bic
 from .moments import moments
-from .rank import Spectrum, parallel
 from .rotation import ROTATIONS, Rotation, rotate
 from .scores import METHODS, canonical
 
@@ -270,6 +269,8 @@ class FactorAnalysis(FactorEstimator):
         if wanted == "bic":
             return least_bic(learn, correlation)
         if wanted == "parallel":
+            from .rank import Spectrum, parallel
+
             values = np.maximum(np.linalg.eigvalsh(correlation.matrix)[::-1], 0.0)
             return parallel(Spectrum(values, correlation.weight, len(values)), random_state=self.random_state).rank
         if wanted is not None and wanted > d:

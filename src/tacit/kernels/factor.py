@@ -187,7 +187,8 @@ def factor(
     for c in range(len(shift)):
         score, inverse, log_prob = block.posterior(shift[c], loading[c], noise[c])
         joint[c, rows] = log_prob
-        found.append((score, inverse) if mode != SCORE else None)
+        if mode != SCORE:
+            found.append((score, inverse))
     if mode == SCORE:
         out[:] = joint
         return loglik
