@@ -193,15 +193,15 @@ def learn_uniqueness(correlation, n_factors, start, *, floor=0.005, max_iter=100
     tol = max(tol, 1e-15 * len(correlation) / floor**0.5)
     for _ in range(max_iter):
         step, gain = _newton_step(point, lowest)
-        settled = gain <= tol
-        following = _search(point, step, lowest, 1 if settled else 50)
-        if following is not None:
-            point = following
-            trace.append(point.value)
-        if settled or following is None:
-            converged = settled or gain < 1e-6
-            reason = "a step would gain less than tol" if settled else "no step improves any more"
+        if gain <= tol:
+            point, converged, reason = _polished(point, step, lowest), True, "a step would gain less than tol"
             break
+        following = _search(point, step, lowest)
+        if following is None:
+            converged, reason = gain < 1e-6, "no step improves any more"
+            break
+        point = following
+        trace.append(point.value)
     return Uniqueness(
         np.exp(point.theta), point.loadings, point.theta <= lowest, point.value, trace, converged, reason
     )  # fmt: skip
@@ -231,9 +231,16 @@ def _solved(curvature, slope):
     return vectors @ (vectors.T @ slope / np.maximum(np.abs(values), 1e-6 * max(1.0, values[-1])))
 
 
-def _search(point, step, lowest, tries):
+def _polished(point, step, lowest):
+    """The point after a last step, if its slope is less: so close to the minimum, the value is all rounding."""
+    following, free = point.moved(step, lowest), point.free(lowest)
+    better = free.any() and np.abs(following.slope[free]).max() < np.abs(point.slope[free]).max()
+    return following if better else point
+
+
+def _search(point, step, lowest):
     """The first point along the step, halved as often as needed, that is better by enough; None where there is none."""
-    for halvings in range(tries):
+    for halvings in range(50):
         following = point.moved(0.5**halvings * step, lowest)
         promised = float(point.slope @ (following.theta - point.theta))
         if following.value < point.value and following.value <= point.value + ARMIJO * promised:
