@@ -3,6 +3,7 @@
 import argparse
 
 from . import (
+    factor_analysis,
     gaussian_mixture,
     imputation,
     kmeans,
@@ -17,6 +18,7 @@ from . import (
 from .harness import measure, table
 
 MODULES = (
+    factor_analysis,
     gaussian_mixture,
     imputation,
     kmeans,

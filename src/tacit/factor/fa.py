@@ -5,6 +5,7 @@ Complete rows are read once: their covariance says all there is to learn. Missin
 
 import numbers
 import warnings
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -17,6 +18,7 @@ from ..checks import check_choice, check_number
 from ..engine import Trace
 from ..families.factor import groups_of
 from ..kernels import host
+from ..source.base import one_blas_thread
 from .adequacy import fit_test
 from .base import FactorEstimator
 from .correlation import Correlation, degrees_of_freedom, ledermann_bound, pairwise
@@ -27,6 +29,7 @@ from .scores import METHODS, canonical
 
 __all__ = ["FactorAnalysis", "HeywoodWarning"]
 
+SMALL = 400  # columns
 LEAST_FLOOR = 1e-9  # below, rounding leaves nothing of the likelihood
 
 
@@ -187,6 +190,8 @@ class FactorAnalysis(FactorEstimator):
         check_choice("svd_method", self.svd_method, ("lapack", "randomized"))
         check_number("iterated_power", self.iterated_power, numbers.Integral, 0)
         check_choice("rotation", self.rotation, (*ROTATIONS, None))
+        if not isinstance(self.rotation_params, (dict, type(None))):
+            raise ValueError(f"rotation_params={self.rotation_params!r} is no dictionary of arguments of the rotation.")
         if not isinstance(self.scale, (bool, np.bool_)):
             raise ValueError(f"scale={self.scale!r} is neither True nor False.")
         floor = self.uniqueness_floor
@@ -222,18 +227,24 @@ class FactorAnalysis(FactorEstimator):
         else:
             correlation = pairwise(source, found.mean)
         self._check_columns_vary(correlation)
+        # Threads gain nothing on small matrices, and lose tenfold where other processes want the cores too.
+        with one_blas_thread() if len(found.mean) <= SMALL else nullcontext():
+            self._learn_factors(correlation, None if complete else source, source.dtype)
+        self._warn(correlation)
+        return self
+
+    def _learn_factors(self, correlation, source, dtype):
+        """Maximise the likelihood, of the rows of a source where these have missing cells."""
         maximum = self._maximum(correlation)
-        learn = maximum.of_correlation if complete else partial(maximum.of_rows, source)
+        learn = maximum.of_correlation if source is None else partial(maximum.of_rows, source)
         self.n_components_ = self._n_factors(correlation, learn)
         self.dof_ = degrees_of_freedom(len(correlation.matrix), self.n_components_)
         fit = learn(self.n_components_)
-        self._publish_solution(fit, correlation, source.dtype)
+        self._publish_solution(fit, correlation, dtype)
         self.test_ = None
-        if complete:
+        if source is None:
             discrepancy = correlation.discrepancy(fit.trace.objectives[-1], self.uniqueness_floor)
             self.test_ = fit_test(correlation, self.n_components_, discrepancy)
-        self._warn(correlation)
-        return self
 
     def _check_columns_vary(self, correlation):
         constant = ~correlation.varies
@@ -258,6 +269,8 @@ class FactorAnalysis(FactorEstimator):
                 raise ValueError(
                     f"noise_variance_init has shape {start.shape}, but X has {len(correlation.mean)} columns; give one each."
                 )
+            if not (start > 0.0).all():
+                raise ValueError(f"noise_variance_init holds {start.min():g}; noise variances must be above 0.")
             start = (start if self.scale else start / correlation.deviation**2)[correlation.varies]
         engine = {"criterion": self.convergence, "accelerate": self.accelerate, "callback": self._callback()}
         return Maximum(
@@ -377,8 +390,8 @@ class FactorAnalysis(FactorEstimator):
         model, params, volume = self._model(), self._params(), np.log(self.scale_)
 
         def log_density(block):
-            seen = ~block.patterns.missing[groups_of(block.patterns)]
-            return like(block, model.posterior(params, block)[1] + seen @ volume)
+            observed = (~block.patterns.missing @ volume)[groups_of(block.patterns)]
+            return like(block, model.posterior(params, block)[1] + observed)
 
         return self._apply(X, log_density, out, ["log_density"])
 

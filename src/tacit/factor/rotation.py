@@ -8,6 +8,7 @@ Factors come in the order of their sums of squares, with loadings of positive su
 
 import numbers
 from dataclasses import dataclass
+from inspect import signature
 from itertools import combinations
 
 import numpy as np
@@ -163,6 +164,9 @@ def rotate(loadings, method, *, normalize=False, **options):
     Rotation
     """
     check_choice("method", method, tuple(ROTATIONS))
+    known = ["normalize", *list(signature(ROTATIONS[method]).parameters)[1:]]
+    if unknown := set(options) - set(known):
+        raise ValueError(f"{method} has no option {min(unknown)!r}; there are {', '.join(known)}.")
     check_number("max_iter", options.get("max_iter", 1), numbers.Integral, 1)
     check_number("tol", options.get("tol", 0.0), numbers.Real, 0)
     loadings = check_array(loadings, dtype=np.float64, ensure_min_features=0)
@@ -191,7 +195,7 @@ def _ordered(loadings, matrix):
     return Rotation(loadings @ matrix, matrix, inverse @ inverse.T)
 
 
-def _orthomax(loadings, gamma, max_iter=1000, tol=1e-8):
+def _orthomax(loadings, gamma, max_iter, tol):
     """The orthogonal M; pairs of factors are turned by the best angle until none moves."""
     d, n_factors = loadings.shape
     rotated, matrix = loadings.copy(), np.eye(n_factors)
@@ -219,18 +223,18 @@ def _angle(x, y, share):
     return 0.25 * float(np.arctan2(sine, cosine))
 
 
-def _varimax(loadings, **options):
-    return _orthomax(loadings, 1.0, **options)
+def _varimax(loadings, max_iter=1000, tol=1e-8):
+    return _orthomax(loadings, 1.0, max_iter, tol)
 
 
-def _quartimax(loadings, **options):
-    return _orthomax(loadings, 0.0, **options)
+def _quartimax(loadings, max_iter=1000, tol=1e-8):
+    return _orthomax(loadings, 0.0, max_iter, tol)
 
 
-def _promax(loadings, power=4, **options):
+def _promax(loadings, power=4, max_iter=1000, tol=1e-8):
     check_number("power", power, numbers.Real, 1)
     _check_rank(loadings, "promax")
-    orthogonal = _varimax(loadings, **options)
+    orthogonal = _varimax(loadings, max_iter, tol)
     rotated = loadings @ orthogonal
     target = rotated * np.abs(rotated) ** (power - 1.0)
     turn = np.linalg.lstsq(rotated, target, rcond=None)[0]
