@@ -1,7 +1,8 @@
 """A vector per row: principal components, factors, canonical variates, and components of a kernel."""
 
 from .adequacy import FitTest
-from .fa import FactorAnalysis, HeywoodWarning
+from .fa import FactorAnalysis
+from .fa_base import HeywoodWarning
 from .moments import Moments, moments
 from .ppca import ProbabilisticPCA
 from .rotation import Rotation, oblimin, promax, quartimax, rotate, varimax

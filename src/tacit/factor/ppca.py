@@ -56,7 +56,8 @@ class ProbabilisticPCA(FactorEstimator):
     random_state : int, RandomState instance or None, default=None
         Seeds what is drawn.
     verbose, verbose_interval, convergence, accelerate, n_jobs, callback
-        As in :class:`tacit.mixture.GaussianMixture`.
+        As in :class:`tacit.mixture.GaussianMixture`; the path of one Gaussian is smooth enough to extrapolate from the first
+        step.
 
     Attributes
     ----------
@@ -108,7 +109,7 @@ class ProbabilisticPCA(FactorEstimator):
         verbose=0,
         verbose_interval=10,
         convergence="relative",
-        accelerate="auto",
+        accelerate="anderson",
         n_jobs=None,
         callback=None,
     ):

@@ -2,11 +2,12 @@
 
 Λ* = Λ M,    f* = M⁻¹ f,    Φ = M⁻¹ M⁻ᵀ: the covariance ΛΛᵀ = Λ* Φ Λ*ᵀ stays, whatever M is.
 
-Orthogonal rotations (Φ = I) maximise Σ_jr λ⁴ − γ/d Σ_r (Σ_j λ²)²: γ = 1 is varimax, γ = 0 quartimax. Oblique ones let factors correlate.
-Factors come in the order of their sums of squares, with loadings of positive sum.
+Orthogonal rotations (Φ = I) maximise Σ_jr λ⁴ − γ/d Σ_r (Σ_j λ²)²: γ = 1 is varimax, γ = 0 quartimax. Oblique ones let factors
+correlate. Factors come in the order of their sums of squares, with loadings of positive sum.
 """
 
 import numbers
+from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
 from itertools import combinations
@@ -202,7 +203,7 @@ def _orthomax(loadings, gamma, max_iter, tol):
     for _ in range(max_iter):
         largest = 0.0
         for pair in combinations(range(n_factors), 2):
-            angle = _angle(*rotated[:, pair].T, gamma / d)
+            angle = _angle(rotated[:, pair[0]], rotated[:, pair[1]], gamma / d)
             largest = max(largest, abs(angle))
             turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
             rotated[:, pair] = rotated[:, pair] @ turn
@@ -318,5 +319,10 @@ def _downhill(loadings, axes, gradient, gamma, value, length):
     return None, None
 
 
-ROTATIONS = {"varimax": _varimax, "quartimax": _quartimax, "promax": _promax, "oblimin": _oblimin}
+ROTATIONS: dict[str, Callable[..., np.ndarray]] = {
+    "varimax": _varimax,
+    "quartimax": _quartimax,
+    "promax": _promax,
+    "oblimin": _oblimin,
+}
 """Rotations by name: each takes loadings and gives M."""

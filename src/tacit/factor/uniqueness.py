@@ -2,8 +2,8 @@
 
 f(θ) = min_W log|Σ| + tr Σ⁻¹R,    Σ = WWᵀ + Ψ,    ψ_j = exp θ_j
 
-With A = Ψ^(−1/2) R Ψ^(−1/2) = V diag(λ) Vᵀ the best loadings are W = Ψ^(1/2) V₁ (Λ₁ − I)^(1/2), of the k leading eigenvectors with
-λ > 1, so that f = Σ θ_j + Σ_top (log λ + 1) + Σ_rest λ: what is left is d numbers, found by Newton's method under a floor.
+With A = Ψ^(−1/2) R Ψ^(−1/2) = V diag(λ) Vᵀ the best loadings are W = Ψ^(1/2) V₁ (Λ₁ − I)^(1/2), of the k leading eigenvectors
+with λ > 1, so that f = Σ θ_j + Σ_top (log λ + 1) + Σ_rest λ: what is left is d numbers, found by Newton's method under a floor.
 
 References
 ----------
