@@ -307,6 +307,7 @@ def _slope(loadings, axes, gamma):
 def _downhill(loadings, axes, gradient, gamma, value, length):
     """A step against the gradient that gains enough, halved as often as needed, and `_slope` there; None where there is none."""
     size = float((gradient**2).sum())
+    length = min(length, 10.0 / np.sqrt(size))  # columns have length 1
     for _ in range(60):
         moved = axes - length * gradient
         moved /= np.linalg.norm(moved, axis=0)
