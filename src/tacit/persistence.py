@@ -19,6 +19,7 @@ from . import __version__
 from .archive import UNSOUND, read_archive, write_archive
 from .arrays import Arrays
 from .engine import Fit, Online, Trace
+from .factor.rank import RankChoice
 from .families import Family, Prior
 from .schema import Column, Schema
 from .source import Block
@@ -57,7 +58,7 @@ CLASSES = {
     )),
     "ProbabilisticPCA": ("tacit.factor", (
         "mean_", "components_", "explained_variance_", "explained_variance_ratio_", "noise_variance_", "loadings_", "scale_",
-        "n_components_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_", "fit_", "n_features_in_",
+        "n_components_", "rank_choice_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_", "fit_", "n_features_in_",
         "feature_names_in_",
     )),
     "GaussianImputer": ("tacit.impute", (
@@ -92,6 +93,14 @@ CLASSES = {
     "FactorAnalysis": ("tacit.factor", (
         "components_", "noise_variance_", "mean_", "scale_", "uniqueness_", "heywood_", "factor_correlation_", "structure_",
         "rotation_", "test_", "dof_", "loglike_", "n_components_", "n_iter_", "converged_", "fit_", "n_features_in_",
+        "feature_names_in_", "rank_choice_",
+    )),
+    "PCA": ("tacit.factor", (
+        "components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "mean_", "scale_",
+        "n_components_", "n_samples_", "noise_variance_", "rank_choice_", "n_features_in_", "feature_names_in_",
+    )),
+    "TruncatedSVD": ("tacit.factor", (
+        "components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "n_features_in_",
         "feature_names_in_",
     )),
     "MissingIndicator": ("sklearn.impute", (
@@ -104,7 +113,7 @@ CLASSES = {
 RULES = ("affinity",)
 """Settings without which a fitted estimator cannot do its work, so that it is not saved where they cannot be."""
 
-PARTS = (Arrays, Family, Prior, Schema, Column, Table)
+PARTS = (Arrays, Family, Prior, Schema, Column, Table, RankChoice)
 """Bases of what an estimator may be made of: records of arrays and things that hold settings only."""
 
 

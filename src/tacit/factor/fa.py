@@ -88,6 +88,8 @@ class FactorAnalysis(FactorAnalysisBase):
         Log-likelihood of the rows after every step.
     n_components_ : int
         The number of factors.
+    rank_choice_ : RankChoice or None
+        How the number was chosen, where it was not given.
     n_iter_ : int
         Steps taken.
     converged_ : bool

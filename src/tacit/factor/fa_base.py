@@ -21,6 +21,7 @@ from .base import FactorEstimator
 from .correlation import Correlation, degrees_of_freedom, ledermann_bound, pairwise
 from .maximum import Maximum, least_bic
 from .moments import moments
+from .rank import Spectrum, parallel
 from .rotation import ROTATIONS, Rotation, rotate
 from .scores import canonical
 
@@ -96,8 +97,7 @@ class FactorAnalysisBase(FactorEstimator):
         """Maximise the likelihood, of the rows of a source where these have missing cells."""
         maximum = self._maximum(correlation)
         learn = maximum.of_correlation if source is None else partial(maximum.of_rows, source)
-        self.n_components_ = self._n_factors(correlation, learn)
-        self.dof_ = degrees_of_freedom(len(correlation.matrix), self.n_components_)
+        self._choose(correlation, learn)
         fit = learn(self.n_components_)
         self._publish_solution(fit, correlation, dtype)
         self.test_ = None
@@ -136,18 +136,21 @@ class FactorAnalysisBase(FactorEstimator):
             correlation, self._rng(), start, self.n_init, self.uniqueness_floor, self.max_iter, self.tol, engine
         )
 
-    def _n_factors(self, correlation, learn):
+    def _choose(self, correlation, learn):
+        """Set the number of factors, and how it was chosen."""
         d, wanted = len(correlation.mean), self.n_components
+        self.rank_choice_ = None
         if wanted == "bic":
-            return least_bic(learn, correlation)
-        if wanted == "parallel":
-            from .rank import Spectrum, parallel
-
+            self.rank_choice_ = least_bic(learn, correlation)
+        elif wanted == "parallel":
             values = np.maximum(np.linalg.eigvalsh(correlation.matrix)[::-1], 0.0)
-            return parallel(Spectrum(values, correlation.weight, len(values)), random_state=self.random_state).rank
-        if wanted is not None and wanted > d:
+            spectrum = Spectrum(values, correlation.weight, len(values))
+            self.rank_choice_ = parallel(spectrum, random_state=self.random_state)
+        elif wanted is not None and wanted > d:
             raise ValueError(f"n_components={wanted} exceeds the {d} columns of X; use at most {d}.")
-        return d if wanted is None else int(wanted)
+        chosen = wanted if self.rank_choice_ is None else self.rank_choice_.rank
+        self.n_components_ = d if chosen is None else int(chosen)
+        self.dof_ = degrees_of_freedom(len(correlation.matrix), self.n_components_)
 
     # What was learned
 

@@ -9,6 +9,7 @@ from ..engine import Fit, Trace, fit_best
 from ..families.factor import FactorGaussian, FactorParams
 from ..mixture.model import MixtureModel, MixtureParams
 from .correlation import Correlation, degrees_of_freedom
+from .rank import RankChoice
 from .uniqueness import best_uniqueness
 
 __all__ = ["Maximum", "family", "least_bic"]
@@ -80,10 +81,11 @@ class Maximum:
 
 def least_bic(learn, correlation):
     """The number of factors, from 1 to where degrees of freedom end, whose `Fit` has the least BIC."""
-    d, k, best = len(correlation.matrix), 1, (np.inf, 1)
-    while k == 1 or (degrees_of_freedom(d, k) >= 0 and k <= best[1] + PATIENCE):
+    d, criteria = len(correlation.matrix), [np.inf]
+    while len(criteria) == 1 or (
+        degrees_of_freedom(d, len(criteria)) >= 0 and len(criteria) <= np.argmin(criteria) + PATIENCE
+    ):
+        k = len(criteria)
         n_parameters = d * (k + 2) - k * (k - 1) // 2
-        criterion = n_parameters * np.log(correlation.weight) - 2.0 * learn(k).trace.objectives[-1]
-        best = min(best, (criterion, k))
-        k += 1
-    return best[1]
+        criteria.append(n_parameters * np.log(correlation.weight) - 2.0 * learn(k).trace.objectives[-1])
+    return RankChoice(int(np.argmin(criteria)), "bic", np.arange(1, len(criteria)), np.array(criteria[1:]))
