@@ -101,7 +101,8 @@ class FactorAnalysis(FactorAnalysisBase):
     Notes
     -----
     A likelihood of factor analysis may have several maxima. Of those that the starts found, one with all uniquenesses above
-    the floor is kept if there is any, because a maximum at the floor tells of the floor; then the highest.
+    the floor is kept if there is any, because a maximum at the floor tells of the floor; then the highest. A warning says
+    so where the other is higher.
 
     References
     ----------

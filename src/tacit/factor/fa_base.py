@@ -133,8 +133,8 @@ class FactorAnalysisBase(FactorEstimator):
             start = (start if self.scale else start / correlation.deviation**2)[correlation.varies]
         engine = {"criterion": self.convergence, "accelerate": self.accelerate, "callback": self._callback()}
         return Maximum(
-            correlation, self._rng(), start, self.n_init, self.uniqueness_floor, self.max_iter, self.tol, engine
-        )
+            correlation, self._rng(), start, self.n_init, self.uniqueness_floor, self.max_iter, self.tol, engine, self._named
+        )  # fmt: skip
 
     def _choose(self, correlation, learn):
         """Set the number of factors, and how it was chosen."""
@@ -190,6 +190,8 @@ class FactorAnalysisBase(FactorEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+        for text in self.fit_.failures:
+            warnings.warn(f"{text}.", HeywoodWarning, stacklevel=3)
         if self.dof_ < 0:
             warnings.warn(
                 f"{k} factors are more than the covariance of {d} columns can tell apart: {self.dof_} degrees of freedom, so "

@@ -1,6 +1,7 @@
 """`Maximum`: where the likelihood of factor analysis is highest, from correlations (complete rows) or by EM (missing cells)."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,8 @@ class Maximum:
     floor, tol : float
     engine : dict
         Settings of EM.
+    named : callable
+        Text for columns given by a mask.
     """
 
     correlation: Correlation
@@ -47,7 +50,8 @@ class Maximum:
     floor: float
     max_iter: int
     tol: float
-    engine: dict = field(default_factory=dict)
+    engine: dict
+    named: Callable
 
     def _solve(self, n_factors):
         """The best uniquenesses of the correlations, and the parameters they mean for the columns."""
@@ -69,7 +73,19 @@ class Maximum:
         for discrepancy in found.trace:
             trace.record(self.correlation.loglik(discrepancy, self.floor), self.correlation.weight)
         trace.passes = 1
-        return Fit(params, trace, found.reason, found.converged)
+        return Fit(params, trace, found.reason, found.converged, failures=self._failures(found))
+
+    def _failures(self, found):
+        """What is to be said of a likelier solution at the floor."""
+        if found.rival is None:
+            return ()
+        at_floor = np.zeros(len(self.correlation.mean), bool)
+        at_floor[self.correlation.varies] = found.rival.at_floor
+        gain = 0.5 * self.correlation.weight * (found.value - found.rival.value)
+        return (
+            f"the log-likelihood is higher by {gain:.4g} where the uniqueness of {self.named(at_floor)} is at the floor of "
+            f"{self.floor:g} (a Heywood case); the maximum inside is kept, which does not depend on the floor",
+        )
 
     def of_rows(self, source, n_factors):
         """The `Fit` of rows with missing cells, by EM from what pairs of columns tell."""

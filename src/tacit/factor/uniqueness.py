@@ -12,8 +12,9 @@ Clarke (1970), A rapidly convergent method for maximum-likelihood factor analysi
 Bertsekas (1982), Projected Newton methods for optimization problems with simple constraints.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -114,6 +115,8 @@ class Uniqueness:
         f after every step.
     converged : bool
     reason : str
+    rival : Uniqueness or None
+        A solution at the floor that is likelier, where this one is not.
     """
 
     values: np.ndarray
@@ -123,6 +126,7 @@ class Uniqueness:
     trace: list
     converged: bool
     reason: str
+    rival: Any = None
 
     @property
     def rank(self):
@@ -164,7 +168,8 @@ def best_uniqueness(correlation, n_factors, rng, *, start=None, n_init=1, **sett
     more = max(n_init - 1, N_OTHER_STARTS if found[0].at_floor.any() else 0)
     starts = [np.ones(d), *rng.uniform(0.01, 1.0, (max(more - 1, 0), d))][:more]
     found += [learn_uniqueness(correlation, n_factors, start, **settings) for start in starts]
-    return min(found, key=lambda one: one.rank)
+    best, likeliest = min(found, key=lambda one: one.rank), min(found, key=lambda one: one.value)
+    return replace(best, rival=likeliest) if likeliest.value < best.value - 1e-9 else best
 
 
 def learn_uniqueness(correlation, n_factors, start, *, floor=0.005, max_iter=1000, tol=0.0):
