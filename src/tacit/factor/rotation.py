@@ -71,10 +71,10 @@ def varimax(loadings, *, normalize=False, max_iter=1000, tol=1e-8):
     --------
     >>> from tacit.factor import varimax
     >>> varimax([[0.8, 0.5], [0.7, 0.4], [0.5, -0.7], [0.4, -0.8]]).loadings.round(2)
-    array([[ 0.94,  0.  ],
-           [ 0.8 ,  0.03],
-           [ 0.05,  0.86],
-           [-0.09,  0.89]])
+    array([[ 0.94, -0.02],
+           [ 0.81,  0.02],
+           [ 0.07,  0.86],
+           [-0.07,  0.89]])
     """
     return rotate(loadings, "varimax", normalize=normalize, max_iter=max_iter, tol=tol)
 
