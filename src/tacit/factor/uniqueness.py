@@ -78,8 +78,9 @@ class Point:
         curvature = np.diag(self._diagonal) - (factors * values[:k]) @ factors.T * inside
         for j in range(k):
             gap = np.maximum(values[j] - values[k:], TIED * values[j])
-            ratio = (values[j] - 1.0) * (values[j] + values[k:]) / gap
-            curvature -= np.outer(factors[:, j], factors[:, j]) * ((rest * ratio) @ rest.T)
+            ratio = (values[j] - 1.0) * (values[j] + np.maximum(values[k:], 0.0)) / gap
+            root = rest * np.sqrt(ratio)  # a matrix times itself costs half of a product
+            curvature -= np.outer(factors[:, j], factors[:, j]) * (root @ root.T)
         return curvature
 
     @property
