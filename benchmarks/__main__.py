@@ -4,6 +4,7 @@ import argparse
 
 from . import (
     cca,
+    factor_analysis,
     gaussian_mixture,
     imputation,
     kernel_pca,
@@ -21,6 +22,7 @@ from .harness import measure, table
 
 MODULES = (
     cca,
+    factor_analysis,
     gaussian_mixture,
     imputation,
     kernel_pca,

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
 from tacit.cluster import ColumnScaler, KMeans, KMedians, KMedoids, MiniBatchKMeans, SoftKMeans, SpectralClustering
-from tacit.factor import CCA, PCA, KernelPCA, ProbabilisticCCA, ProbabilisticPCA, TruncatedSVD
+from tacit.factor import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticCCA, ProbabilisticPCA, TruncatedSVD
 from tacit.impute import GaussianImputer
 from tacit.mixture import (
     BayesianGaussianMixture,
@@ -46,6 +46,10 @@ ESTIMATORS = [
     GaussianBayes(),
     GaussianBayes("tied"),
     NaiveBayes(),
+    FactorAnalysis(),
+    FactorAnalysis(1, scale=True),
+    FactorAnalysis(2, rotation="oblimin", rotation_params={"normalize": True}),
+    FactorAnalysis("bic", rotation="varimax"),
     GaussianImputer(),
     GaussianImputer(2, add_indicator=True, random_state=0),
     GaussianImputer(sample_posterior=True, random_state=0),

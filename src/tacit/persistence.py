@@ -90,6 +90,11 @@ CLASSES = {
     "ColumnScaler": ("tacit.cluster", (
         "center_", "scale_", "whitening_", "constant_", "mixture_", "n_features_in_", "feature_names_in_",
     )),
+    "FactorAnalysis": ("tacit.factor", (
+        "components_", "noise_variance_", "mean_", "scale_", "uniqueness_", "heywood_", "factor_correlation_", "structure_",
+        "rotation_", "test_", "dof_", "loglike_", "n_components_", "n_iter_", "converged_", "fit_", "n_features_in_",
+        "feature_names_in_", "rank_choice_",
+    )),
     "PCA": ("tacit.factor", (
         "components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "mean_", "scale_",
         "n_components_", "n_samples_", "noise_variance_", "rank_choice_", "n_features_in_", "feature_names_in_",

@@ -1,23 +1,36 @@
 """A vector per row: principal components, factors, canonical variates, and components of a kernel."""
 
+from .adequacy import FitTest
 from .cca import CCA
+from .fa import FactorAnalysis
+from .fa_base import HeywoodWarning
 from .kernel import KernelPCA
 from .moments import Moments, moments
 from .pca import PCA
 from .pcca import ProbabilisticCCA
 from .ppca import ProbabilisticPCA
 from .rank import RankChoice, choose_rank
+from .rotation import Rotation, oblimin, promax, quartimax, rotate, varimax
 from .svd import TruncatedSVD
 
 __all__ = [
     "CCA",
     "PCA",
+    "FactorAnalysis",
+    "FitTest",
+    "HeywoodWarning",
     "KernelPCA",
     "Moments",
     "ProbabilisticCCA",
     "ProbabilisticPCA",
     "RankChoice",
+    "Rotation",
     "TruncatedSVD",
     "choose_rank",
     "moments",
+    "oblimin",
+    "promax",
+    "quartimax",
+    "rotate",
+    "varimax",
 ]
