@@ -8,6 +8,7 @@ Columns of V are the leading eigenvectors of the covariance of the rows, Λ thei
 import numbers
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -122,9 +123,10 @@ class PCA(PrincipalAxes):
     _simulations: Mapping = MappingProxyType({})  # settings of parallel analysis, for `choose_rank`
 
     def _check_settings(self):
-        k = self.n_components
-        whole = isinstance(k, numbers.Integral) and not isinstance(k, bool) and k >= 0
-        share = isinstance(k, numbers.Real) and not isinstance(k, numbers.Integral) and 0 < k < 1
+        k: Any = self.n_components
+        whole = isinstance(k, numbers.Integral) and not isinstance(k, bool)
+        share = isinstance(k, numbers.Real) and not isinstance(k, (numbers.Integral, bool))
+        whole, share = whole and k >= 0, share and 0 < k < 1
         if not (k is None or whole or share or (isinstance(k, str) and k in METHODS)):
             raise ValueError(
                 f"n_components={k!r} is unknown; use None, a whole number of at least 0, a share of the variance between 0 "
@@ -199,9 +201,7 @@ class PCA(PrincipalAxes):
             total = self._checked_total(known.weight + known.incomplete)
             if known.incomplete:
                 seeded = {"random_state": self.random_state, "n_jobs": self.n_jobs}
-                found, choice = from_cells(
-                    source, self.n_components, self.scale, names, self._simulations, **seeded
-                )
+                found, choice = from_cells(source, self.n_components, self.scale, names, self._simulations, **seeded)
                 self._publish(found, len(found.axes), choice, n, total, source.dtype)
                 return
             found = from_moments(known, self.scale, names)
@@ -223,9 +223,7 @@ class PCA(PrincipalAxes):
         if route == "covariance_eigh":
             found = from_moments(sparse_moments(X, weight), self.scale, names)
         else:
-            found = from_rows(
-                X, weight, route, self._axes_for(k, n, d), self.scale, names, **self._settings(route)
-            )
+            found = from_rows(X, weight, route, self._axes_for(k, n, d), self.scale, names, **self._settings(route))
         self._settle(found, k, n, total, X.dtype)
 
     def _route(self, n, d, *, in_memory=True, sparse=False):

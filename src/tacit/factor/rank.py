@@ -1,10 +1,10 @@
 """How many components: choices of the rank k from the eigenvalues λ_1 ≥ … ≥ λ_d of a covariance or correlation matrix.
 
-    share:     the least k with Σ_{i≤k} λ_i / Σ λ_i above a share
-    mle:       the greatest evidence p(X | k), by Minka's approximation
-    bic:       the least −2 log p(X | μ, W, σ²) + log(n) (d + dk − k(k−1)/2 + 1) of probabilistic PCA
-    parallel:  λ_1 … λ_k above what independent columns would give (Horn)
-    cv:        the least generalised cross-validation error of a cell left out
+share:     the least k with Σ_{i≤k} λ_i / Σ λ_i above a share
+mle:       the greatest evidence p(X | k), by Minka's approximation
+bic:       the least −2 log p(X | μ, W, σ²) + log(n) (d + dk − k(k−1)/2 + 1) of probabilistic PCA
+parallel:  λ_1 … λ_k above what independent columns would give (Horn)
+cv:        the least generalised cross-validation error of a cell left out
 """
 
 import numbers
@@ -250,7 +250,7 @@ def _wishart(spectrum, rng):
 
 def _rows(spectrum, rng):
     """The same from the rows themselves, where there are no more of them than columns."""
-    n = max(int(round(spectrum.n_rows)), 2)
+    n = max(round(spectrum.n_rows), 2)
     rows = rng.normal(size=(n, spectrum.n_features))
     rows -= rows.mean(axis=0)
     if spectrum.variances is None:
@@ -260,7 +260,9 @@ def _rows(spectrum, rng):
     return np.maximum(np.linalg.eigvalsh(rows @ rows.T)[::-1], 0.0)
 
 
-def choose_rank(X, method="parallel", *, scale=False, sample_weight=None, n_simulations=100, quantile=0.95, random_state=None):
+def choose_rank(
+    X, method="parallel", *, scale=False, sample_weight=None, n_simulations=100, quantile=0.95, random_state=None
+):
     """How many principal components rows have.
 
     Parameters

@@ -1,9 +1,10 @@
 """Principal axes by the route that suits the shape of the rows.
 
-A = U S Vᵀ for the centred rows A (n × d): from the d × d matrix AᵀA, from the n × n matrix AAᵀ, from a block Krylov space, or whole
+A = U S Vᵀ for the centred rows A (n × d): from the d × d matrix AᵀA, from the n × n matrix AAᵀ, from a block Krylov space, or
+whole
 
-Every route returns singular values in decreasing order and the rows of Vᵀ that belong to them. Vᵀ are orthonormal, and ‖A v_i‖ = s_i
-holds to rounding even where they are approximate, so that variances are those of the scores.
+Every route returns singular values in decreasing order and the rows of Vᵀ that belong to them. They are orthonormal, and
+‖A v_i‖ = s_i holds to rounding even where they are approximate, so that variances are those of the scores.
 """
 
 import numpy as np
@@ -71,7 +72,9 @@ def decompose(A, route, n_components, **settings):
         return full(A)
     if route == "gram":
         return gram(A, n_components)
-    return {"randomized": krylov, "arpack": arpack}[route](A, n_components, **settings)
+    if route == "randomized":
+        return krylov(A, n_components, **settings)
+    return arpack(A, n_components, **settings)
 
 
 def full(A):
@@ -169,7 +172,9 @@ def krylov(A, n_components, *, n_oversamples=10, n_iter="auto", random_state=Non
         fresh = _orthonormal(A.T @ block, space)
         block = A @ fresh
         space, images = np.hstack([space, fresh]), np.hstack([images, block])
-    _, values, turn = linalg.svd(linalg.qr(images, mode="r", check_finite=False)[0][: images.shape[1]], check_finite=False)
+    _, values, turn = linalg.svd(
+        linalg.qr(images, mode="r", check_finite=False)[0][: images.shape[1]], check_finite=False
+    )
     kept = values[:n_components] > np.finfo(A.dtype).eps * max(A.shape) * values[:1].max(initial=0.0)
     axes = turn[:n_components][kept] @ space.T
     return _completed(values[:n_components][kept], axes, n_components, n_components)

@@ -91,7 +91,12 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         least = 2 if reset else 1
         kinds = ("csr", "csc")
         return validate_data(
-            self, as_rows(self, X), reset=reset, dtype=[np.float64, np.float32], accept_sparse=kinds, ensure_min_features=least
+            self,
+            as_rows(self, X),
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            accept_sparse=kinds,
+            ensure_min_features=least,
         )
 
     def fit(self, X, y=None):
