@@ -19,7 +19,7 @@ from . import __version__
 from .archive import UNSOUND, read_archive, write_archive
 from .arrays import Arrays
 from .engine import Fit, Online, Trace
-from .factor.rank import RankChoice
+from .factor.principal.rank import RankChoice
 from .families import Family, Prior
 from .schema import Column, Schema
 from .source import Block

@@ -81,9 +81,9 @@ def test_scores_have_the_canonical_correlations():
 def test_all_routes_agree(monkeypatch, scale):
     X, y = two_views(6000)
     at_once = CCA(4, scale=scale).fit(X, y)
-    monkeypatch.setattr("tacit.factor.cca.BLOCK", 100)
+    monkeypatch.setattr("tacit.factor.canonical.cca.BLOCK", 100)
     by_blocks = CCA(4, scale=scale).fit(X, y)
-    monkeypatch.setattr("tacit.factor.cca.MANY", 10**9)
+    monkeypatch.setattr("tacit.factor.canonical.cca.MANY", 10**9)
     by_rows = CCA(4, scale=scale).fit(X, y)
     assert [model.route_ for model in (at_once, by_blocks, by_rows)] == ["covariance", "covariance", "rows"]
     for model in (at_once, by_blocks):

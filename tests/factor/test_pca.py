@@ -10,7 +10,8 @@ from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA as Rival
 
 import tacit
-from tacit.factor import PCA, TruncatedSVD, routes
+from tacit.factor import PCA, TruncatedSVD
+from tacit.factor.principal import routes
 from tacit.source import ArraySource, Block, OneBlock
 
 ROUTES = ("full", "covariance_eigh", "randomized", "arpack")

@@ -244,6 +244,6 @@ def test_loadings_of_too_low_a_rank_are_named(method):
 
 
 def test_factors_that_coincide_are_named(monkeypatch):
-    monkeypatch.setattr("tacit.factor.rotation.COLLAPSED", 1.0)  # any correlation counts
+    monkeypatch.setattr("tacit.factor.analysis.rotation.COLLAPSED", 1.0)  # any correlation counts
     with pytest.raises(ValueError, match=r"oblimin with gamma=0.8 makes factors coincide; use a gamma of 0 or below"):
         oblimin(loadings(), gamma=0.8)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tacit.factor.correlation import Correlation, degrees_of_freedom, ledermann_bound
-from tacit.factor.uniqueness import EXACT_COST, Point, best_uniqueness, first_guess, learn_uniqueness
+from tacit.factor.analysis.correlation import Correlation, degrees_of_freedom, ledermann_bound
+from tacit.factor.analysis.uniqueness import EXACT_COST, Point, best_uniqueness, first_guess, learn_uniqueness
 
 
 def correlation(d=9, k=2, n=300, seed=0):
@@ -35,7 +35,7 @@ def test_the_cheap_curvature_is_that_of_a_model_that_fits(monkeypatch):
     loadings, uniqueness = rng.normal(size=(9, 2)), rng.uniform(0.5, 1.0, 9)
     covariance = loadings @ loadings.T + np.diag(uniqueness)
     exact = Point(covariance, np.log(uniqueness), 2).curvature
-    monkeypatch.setattr("tacit.factor.uniqueness.EXACT_COST", 0.0)
+    monkeypatch.setattr("tacit.factor.analysis.uniqueness.EXACT_COST", 0.0)
     np.testing.assert_allclose(Point(covariance, np.log(uniqueness), 2).curvature, exact, atol=1e-10)
     assert EXACT_COST > 0.0
 
@@ -43,7 +43,7 @@ def test_the_cheap_curvature_is_that_of_a_model_that_fits(monkeypatch):
 @pytest.mark.parametrize("cost", [0.0, 1e10])
 @pytest.mark.parametrize("seed", range(3))
 def test_no_direction_improves_the_maximum_and_the_trace_never_rises(cost, seed, monkeypatch):
-    monkeypatch.setattr("tacit.factor.uniqueness.EXACT_COST", cost)
+    monkeypatch.setattr("tacit.factor.analysis.uniqueness.EXACT_COST", cost)
     R = correlation(seed=seed)
     found = learn_uniqueness(R, 2, first_guess(R, 2))
     assert found.converged

@@ -1,17 +1,17 @@
 """A vector per row: principal components, factors, canonical variates, and components of a kernel."""
 
-from .adequacy import FitTest
-from .cca import CCA
-from .fa import FactorAnalysis
-from .fa_base import HeywoodWarning
+from .analysis.adequacy import FitTest
+from .analysis.base import HeywoodWarning
+from .analysis.estimator import FactorAnalysis
+from .analysis.rotation import Rotation, oblimin, promax, quartimax, rotate, varimax
+from .canonical.cca import CCA
+from .canonical.pcca import ProbabilisticCCA
 from .kernel import KernelPCA
 from .moments import Moments, moments
-from .pca import PCA
-from .pcca import ProbabilisticCCA
-from .ppca import ProbabilisticPCA
-from .rank import RankChoice, choose_rank
-from .rotation import Rotation, oblimin, promax, quartimax, rotate, varimax
-from .svd import TruncatedSVD
+from .principal.pca import PCA
+from .principal.ppca import ProbabilisticPCA
+from .principal.rank import RankChoice, choose_rank
+from .principal.svd import TruncatedSVD
 
 __all__ = [
     "CCA",

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import Fit, Trace, fit_best
-from ..families.factor import FactorGaussian, FactorParams
-from ..mixture.model import MixtureModel, MixtureParams
+from ...engine import Fit, Trace, fit_best
+from ...families.factor import FactorGaussian, FactorParams
+from ...mixture.model import MixtureModel, MixtureParams
+from ..principal.rank import RankChoice
 from .correlation import Correlation, degrees_of_freedom
-from .rank import RankChoice
 from .uniqueness import best_uniqueness
 
 __all__ = ["Maximum", "family", "least_bic"]

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from ..checks import check_choice, check_number, check_weight
-from ..source import ArraySource
+from ...checks import check_choice, check_number, check_weight
+from ...source import ArraySource
+from ..moments import moments
 from .axes import from_moments, from_rows, sparse_moments
+from .base import PrincipalAxes
 from .cells import from_cells
-from .moments import moments
-from .principal import PrincipalAxes
 from .rank import METHODS, Spectrum, rank_of
 from .routes import ROUTES, choose_route
 

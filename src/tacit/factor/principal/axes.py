@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import issparse
 
+from ..moments import Moments
 from . import routes
-from .moments import Moments
 
 __all__ = ["Axes", "deviations", "from_moments", "from_rows", "sparse_moments"]
 

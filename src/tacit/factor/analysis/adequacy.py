@@ -6,7 +6,7 @@
 import numpy as np
 from scipy.stats import chi2
 
-from ..arrays import Arrays, record
+from ...arrays import Arrays, record
 from .correlation import degrees_of_freedom
 
 __all__ = ["FitTest", "fit_test"]

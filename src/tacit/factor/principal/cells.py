@@ -10,10 +10,10 @@ import numpy as np
 from scipy.linalg import null_space
 from sklearn.exceptions import ConvergenceWarning
 
-from ..arrays import Arrays, record
-from ..kernels import host
+from ...arrays import Arrays, record
+from ...kernels import host
+from ..moments import cell_moments
 from .axes import Axes, deviations
-from .moments import cell_moments
 from .ppca import ProbabilisticPCA
 from .rank import RankChoice, Spectrum, degrees_left, n_parameters, rank_of
 from .routes import oriented

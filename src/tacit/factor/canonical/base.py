@@ -10,9 +10,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, DensityMixin, Transfor
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import EMEstimator, like
-from ..checks import check_number, check_weight
-from ..source import ArraySource, Block
+from ...base import EMEstimator, like
+from ...checks import check_number, check_weight
+from ...source import ArraySource, Block
 from .views import check_first, check_second, check_together
 
 __all__ = ["TwoViewEstimator"]

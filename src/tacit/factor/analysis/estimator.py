@@ -3,11 +3,11 @@
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ..base import like
-from ..checks import check_choice
-from ..families.factor import groups_of
-from ..kernels import host
-from .fa_base import FactorAnalysisBase
+from ...base import like
+from ...checks import check_choice
+from ...families.factor import groups_of
+from ...kernels import host
+from .base import FactorAnalysisBase
 from .maximum import family
 from .scores import METHODS
 

@@ -10,16 +10,16 @@ import warnings
 import numpy as np
 from sklearn.base import MultiOutputMixin
 
-from ..checks import check_choice, check_number, check_weight
-from ..engine import ACCELERATORS, Fit, Trace
-from ..families.canonical import CanonicalGaussian, canonical_form
-from ..families.dense import DenseStats, FullParams
-from ..families.gaussian import LOG_2PI
-from ..mixture.model import MixtureModel, MixtureParams
-from ..source import ArraySource
-from ..table import Table
-from .moments import moments
-from .two_views import TwoViewEstimator
+from ...checks import check_choice, check_number, check_weight
+from ...engine import ACCELERATORS, Fit, Trace
+from ...families.canonical import CanonicalGaussian, canonical_form
+from ...families.dense import DenseStats, FullParams
+from ...families.gaussian import LOG_2PI
+from ...mixture.model import MixtureModel, MixtureParams
+from ...source import ArraySource
+from ...table import Table
+from ..moments import moments
+from .base import TwoViewEstimator
 from .views import check_first, check_second, check_together
 
 __all__ = ["ProbabilisticCCA"]

@@ -11,11 +11,11 @@ from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ..base import EMEstimator
-from ..checks import check_number, check_rows, check_weight
-from ..families.factor import FactorGaussian, FactorParams
-from ..kernels import backend, host
-from ..source.sparse import canonical
+from ...base import EMEstimator
+from ...checks import check_number, check_rows, check_weight
+from ...families.factor import FactorGaussian, FactorParams
+from ...kernels import backend, host
+from ...source.sparse import canonical
 
 __all__ = ["PrincipalAxes"]
 

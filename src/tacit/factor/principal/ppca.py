@@ -9,15 +9,15 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..checks import check_choice, check_number
-from ..engine import Fit, Trace
-from ..families import FactorGaussian
-from ..families.factor import FactorParams
-from ..mixture.model import MixtureParams
-from ..source import ArraySource
+from ...checks import check_choice, check_number
+from ...engine import Fit, Trace
+from ...families import FactorGaussian
+from ...families.factor import FactorParams
+from ...mixture.model import MixtureParams
+from ...source import ArraySource
+from ..base import FactorEstimator
+from ..moments import cell_moments, moments
 from .axes import deviations, from_moments, from_rows
-from .base import FactorEstimator
-from .moments import cell_moments, moments
 from .rank import METHODS, Spectrum, rank_of
 from .routes import choose_route
 

@@ -7,7 +7,7 @@ C depends on which cells are observed, and is the same for all rows of a pattern
 
 import numpy as np
 
-from ..families.factor import unpack
+from ...families.factor import unpack
 
 __all__ = ["METHODS", "bartlett", "canonical", "regression"]
 

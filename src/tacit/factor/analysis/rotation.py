@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
-from ..checks import check_choice, check_number
+from ...checks import check_choice, check_number
 
 __all__ = ["ROTATIONS", "Rotation", "oblimin", "promax", "quartimax", "rotate", "varimax"]
 

@@ -14,10 +14,10 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ..checks import check_choice, check_number
-from ..source.base import one_blas_thread
-from .canonical import canonical_pairs, correlation_tests, views_of_covariance, views_of_rows
-from .moments import moments
+from ...checks import check_choice, check_number
+from ...source.base import one_blas_thread
+from ..moments import moments
+from .pairs import canonical_pairs, correlation_tests, views_of_covariance, views_of_rows
 from .views import JoinedSource, check_first, check_ridge, check_second, check_together, join, project, refuse_missing
 
 __all__ = ["CCA"]

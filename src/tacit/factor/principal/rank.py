@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import gammaln
 from sklearn.utils import check_random_state
 
-from ..checks import check_number
+from ...checks import check_number
 
 __all__ = [
     "METHODS",

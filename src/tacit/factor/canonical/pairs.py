@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from ..table import Table
+from ...table import Table
 
 __all__ = ["Canonical", "View", "canonical_pairs", "correlation_tests", "views_of_covariance", "views_of_rows"]
 

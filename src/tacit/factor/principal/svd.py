@@ -7,7 +7,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from ..checks import as_rows, check_choice, check_number
+from ...checks import as_rows, check_choice, check_number
 from .routes import decompose, oriented
 
 __all__ = ["TruncatedSVD"]

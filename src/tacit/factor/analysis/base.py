@@ -13,15 +13,15 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array
 
-from ..checks import check_choice, check_number
-from ..engine import Trace
-from ..source.base import one_blas_thread
+from ...checks import check_choice, check_number
+from ...engine import Trace
+from ...source.base import one_blas_thread
+from ..base import FactorEstimator
+from ..moments import moments
+from ..principal.rank import Spectrum, parallel
 from .adequacy import fit_test
-from .base import FactorEstimator
 from .correlation import Correlation, degrees_of_freedom, ledermann_bound, pairwise
 from .maximum import Maximum, least_bic
-from .moments import moments
-from .rank import Spectrum, parallel
 from .rotation import ROTATIONS, Rotation, rotate
 from .scores import canonical
 

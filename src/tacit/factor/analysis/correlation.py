@@ -8,9 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from ..arrays import Arrays, record
-from ..families.gaussian import LOG_2PI
-from ..kernels import host
+from ...arrays import Arrays, record
+from ...families.gaussian import LOG_2PI
+from ...kernels import host
 
 __all__ = ["Correlation", "degrees_of_freedom", "ledermann_bound", "pairwise"]
 

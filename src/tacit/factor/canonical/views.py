@@ -5,9 +5,9 @@ import numbers
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from ..checks import as_rows, check_number, check_rows
-from ..source import Block, Source, is_streamed
-from ..source.base import default_block_rows, n_cores
+from ...checks import as_rows, check_number, check_rows
+from ...source import Block, Source, is_streamed
+from ...source.base import default_block_rows, n_cores
 
 __all__ = [
     "JoinedSource",

@@ -1,0 +1,1 @@
+"""Canonical correlations: what two views of the same rows have in common."""

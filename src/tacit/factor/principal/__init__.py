@@ -1,0 +1,1 @@
+"""Principal components: PCA, probabilistic PCA, truncated SVD, and how many components."""
