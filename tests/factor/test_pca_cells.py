@@ -134,3 +134,20 @@ def test_holes_in_a_stream(tmp_path):
     ours, theirs = PCA(2).fit(path), PCA(2).fit(X)
     np.testing.assert_allclose(ours.components_, theirs.components_, atol=1e-6)
     np.testing.assert_allclose(ours.transform(path), theirs.transform(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("k", [None, 0, 1, 0.5, "bic", "cv", "parallel"])
+def test_one_column_with_holes(k):
+    X = np.array([[1.0], [2.0], [np.nan], [4.0], [5.5]])
+    pca = PCA(k, random_state=0).fit(X)
+    assert pca.n_components_ in (0, 1)
+    assert np.isfinite(pca.transform(X)).all()
+    assert pca.mean_ == pytest.approx(3.125)
+
+
+@pytest.mark.parametrize("k", ["bic", "cv"])
+def test_cells_that_are_all_the_same(k):
+    X = np.full((6, 3), 2.0)
+    X[1, 1] = np.nan
+    pca = PCA(k).fit(X)
+    np.testing.assert_allclose(pca.reconstruct(X), 2.0)

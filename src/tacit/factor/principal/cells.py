@@ -66,7 +66,7 @@ class Cells:
     @property
     def most(self):
         """The greatest rank that is tried where none is given."""
-        return int(max(1, min(self.d - 1, (self.total - 1) // 2, MOST)))
+        return int(min(self.d - 1, max((self.total - 1) // 2, 1), MOST))
 
     @property
     def noise(self):
@@ -97,7 +97,8 @@ class Cells:
     def bic(self, rank):
         """BIC of a rank, of the likelihood of the observed cells."""
         if rank == 0:
-            log_noise = np.log(2.0 * np.pi * self.noise * self.scale**2)
+            least = np.finfo(np.float64).tiny
+            log_noise = np.log(2.0 * np.pi * np.maximum(self.noise * self.scale**2, least))
             loglik = -0.5 * float(self.weight @ (log_noise + 1.0))
         else:
             loglik = self.total * self.model(rank).lower_bound_
