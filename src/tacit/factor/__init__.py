@@ -1,5 +1,6 @@
 """A vector per row: principal components, factors, canonical variates, and components of a kernel."""
 
 from .moments import Moments, moments
+from .patches import average_patches, extract_patches, patch_blocks
 
-__all__ = ["Moments", "moments"]
+__all__ = ["Moments", "average_patches", "extract_patches", "moments", "patch_blocks"]
