@@ -9,6 +9,7 @@ from .dense import FullGaussian, TiedGaussian
 from .diagonal import DiagonalGaussian, SphericalGaussian
 from .discrete import Bernoulli, Binomial, Categorical
 from .distribution import Distribution
+from .factor import FactorGaussian
 from .gaussian import Gaussian
 from .gaussian_priors import NormalInverseGamma, NormalInverseWishart, default_prior
 from .positive import Exponential, Gamma, LogNormal
@@ -66,6 +67,7 @@ __all__ = [
     "DirichletPrior",
     "Distribution",
     "Exponential",
+    "FactorGaussian",
     "Family",
     "FullGaussian",
     "Gamma",

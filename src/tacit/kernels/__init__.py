@@ -42,6 +42,8 @@ KERNELS = {
     "log_rising": "cells",
     "rising_slope": "cells",
     "row_sums": "cells",
+    "factor": "factor",
+    "factor_scores": "factor",
     "conditional": "conditional",
     "complete": "completion",
     "draw": "completion",

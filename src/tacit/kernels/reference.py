@@ -313,3 +313,47 @@ def sparse_lloyd(data, indices, indptr, weight, table, half, labels, counts, sum
 
 def row_order(data, indices, indptr):
     return np.lexsort(_dense(data, indices, indptr, int(indices.max(initial=0)) + 1).T)
+
+
+def _factor_row(x, shift, loading, noise):
+    """E[z], Var[z] and log p of one row, by the dense Gaussian of its observed cells."""
+    seen = ~np.isnan(x)
+    W, apart = loading[seen], x[seen] - shift[seen]
+    covariance = W @ W.T + np.diag(noise[seen])
+    gain = np.linalg.solve(covariance, W).T
+    log_det = np.linalg.slogdet(covariance)[1]
+    log_prob = -0.5 * (seen.sum() * LOG_2PI + log_det + apart @ np.linalg.solve(covariance, apart))
+    return gain @ apart, np.eye(loading.shape[1]) - gain @ W, log_prob
+
+
+def _factor_rows(X, origin, shift, loading, noise):
+    """The same of all rows and classes."""
+    x = X.astype(np.float64) - origin
+    found = [[_factor_row(row, *each) for row in x] for each in zip(shift, loading, noise)]
+    return x, *(np.array([[row[part] for row in rows] for rows in found]) for part in range(3))
+
+
+def factor(
+    X, rows, starts, missing, origin, shift, loading, noise, mode, log_weight, weight, labels, out, gram, cross, square
+):  # fmt: skip
+    x, score, spread, log_prob = _factor_rows(X, origin, shift, loading, noise)
+    r, loglik = _settle(log_prob, np.arange(len(X)), mode, log_weight, weight, labels, out)
+    if r is None:
+        return loglik
+    one = np.concatenate([np.ones((*score.shape[:2], 1)), score], axis=2)
+    outer = one[..., :, None] * one[..., None, :]
+    outer[..., 1:, 1:] += spread
+    i, j = np.tril_indices(outer.shape[-1])
+    seen, filled = (~np.isnan(x)).astype(float), np.nan_to_num(x)
+    gram[:, :-1] += np.einsum("kn,nd,knp->kdp", r, seen, outer[..., i, j])
+    gram[:, -1] += np.einsum("kn,knp->kp", r, outer[..., i, j])
+    cross += np.einsum("kn,nd,kna->kda", r, filled, one)
+    square += r @ filled**2
+    return loglik
+
+
+def factor_scores(X, rows, starts, missing, origin, shift, loading, noise, score, inverse):
+    _, found, spread, _ = _factor_rows(X, origin, shift, loading, noise)
+    score[:] = found
+    i, j = np.tril_indices(loading.shape[2])
+    inverse[:] = spread[:, rows[starts[:-1]]][..., i, j]

@@ -15,6 +15,7 @@ from . import MOMENTS, SCORE
 from .layout import unpack_strips
 from .torch_cells import features, log_choose, log_rising, rising_slope, row_sums
 from .torch_conditional import complete, conditional, draw, student_conditional
+from .torch_factor import factor, factor_scores
 from .torch_kin import medians, soft
 from .torch_lloyd import column_sums, distances, lloyd, lloyd_cells, misfit
 from .torch_pass import Pass, Tails, budget, fused, put, soften
@@ -26,6 +27,8 @@ __all__ = [
     "diag",
     "distances",
     "draw",
+    "factor",
+    "factor_scores",
     "features",
     "full",
     "levels",

@@ -1,0 +1,295 @@
+"""Gaussians of low rank: x = μ_k + W_k z + ε, z ~ N(0, I), ε ~ N(0, Ψ_k), with Ψ_k = σ_k² I (PPCA) or diagonal (factor analysis).
+
+E-step: moments of z given the observed cells.    M-step: every column regressed on z, over the rows that observe it.
+
+Nothing of size d × d is made, and a missing cell costs nothing. The M-step also learns the mean a and covariance R of z, and
+gives them back to μ ← μ + W a, W ← W R^½ (parameter expansion, Liu, Rubin and Wu 1998), which saves many steps.
+"""
+
+from functools import cached_property
+
+import numpy as np
+from sklearn.utils.extmath import randomized_svd
+
+from ..arrays import Arrays, record
+from ..kernels import backend, host, kernel
+from .base import draw_classes, occupied
+from .gaussian import Gaussian, GaussianParams, location_and_scale
+
+__all__ = ["FactorGaussian", "FactorParams", "unpack"]
+
+NOISES = ("spherical", "diagonal")
+SMALL = 300  # columns up to which eigenvectors of a covariance are found in full
+
+
+def unpack(packed):
+    """Symmetric matrices (…, k, k) from rows of their lower triangles (…, pairs)."""
+    k = int(np.sqrt(2 * packed.shape[-1]))
+    place = np.empty((k, k), np.intp)
+    i, j = np.tril_indices(k)
+    place[i, j] = place[j, i] = np.arange(len(i))
+    return packed[..., place]
+
+
+def leading_axes(rows, n_axes):
+    """The greatest eigenvalues of rowsᵀ rows, and their vectors as columns."""
+    n_axes = min(n_axes, *rows.shape)
+    if rows.shape[1] <= SMALL:
+        value, vector = np.linalg.eigh(rows.T @ rows)
+        return value[::-1][:n_axes], vector[:, ::-1][:, :n_axes]
+    _, root, axes = randomized_svd(rows, n_axes, n_iter=4, random_state=0)
+    return root**2, axes.T
+
+
+@record
+class FactorParams(Arrays):
+    """Parameters of Gaussian classes of low rank.
+
+    Attributes
+    ----------
+    mean : (classes, d)
+    loading : (classes, d, k)
+    noise : (classes, d)
+        Variances of ε; all the same in a class where they are spherical.
+    origin, scale : (d,)
+        The point moments are taken about, and the variances that the noise floor is relative to.
+    """
+
+    mean: np.ndarray
+    loading: np.ndarray
+    noise: np.ndarray
+    origin: np.ndarray
+    scale: np.ndarray
+
+    posterior = GaussianParams.posterior
+    shift = GaussianParams.shift
+
+    @cached_property
+    def dense(self):
+        """Covariances as (classes, d, d)."""
+        covariance = self.loading @ self.loading.transpose(0, 2, 1)
+        covariance[:, range(self.mean.shape[1]), range(self.mean.shape[1])] += self.noise
+        return covariance
+
+    @property
+    def form(self):
+        """Arguments of the kernels."""
+        return self.origin, self.shift, self.loading, self.noise
+
+
+@record
+class FactorStats(Arrays):
+    """Moments of (1, z) over the rows that observe each column, at last over all; their products with x; squares of x."""
+
+    gram: np.ndarray
+    cross: np.ndarray
+    square: np.ndarray
+
+
+class FactorGaussian(Gaussian):
+    """Gaussian classes whose columns share a few factors, for mixtures of PPCA and of factor analysers.
+
+    Parameters
+    ----------
+    n_factors : int, default=1
+        Length of z.
+    noise_type : {"spherical", "diagonal"}, default="spherical"
+        One noise variance for all columns (probabilistic PCA), or one each (factor analysis).
+    floor : float, default=1e-6
+        Smallest noise variance, relative to the column's variance; relative to the mean variance where it is spherical.
+
+    References
+    ----------
+    Tipping and Bishop (1999), Mixtures of probabilistic principal component analysers.
+    Ghahramani and Hinton (1996), The EM algorithm for mixtures of factor analyzers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.families import FactorGaussian
+    >>> from tacit.mixture import Mixture
+    >>> X = np.random.default_rng(0).normal(size=(100, 5))
+    >>> mixture = Mixture(2, family=FactorGaussian(n_factors=2), random_state=0).fit(X)
+    >>> mixture.predict(X).shape
+    (100,)
+    """
+
+    exact = False  # parameter expansion improves by more than the M-step it replaces
+
+    def __init__(self, n_factors=1, noise_type="spherical", floor=1e-6):
+        if noise_type not in NOISES:
+            raise ValueError(f"noise_type={noise_type!r} is unknown; use one of {', '.join(map(repr, NOISES))}.")
+        if isinstance(n_factors, bool) or n_factors != int(n_factors) or n_factors < 1:
+            raise ValueError(f"n_factors={n_factors!r} is not a whole number of at least 1.")
+        super().__init__(floor)
+        self.n_factors, self.noise_type = int(n_factors), noise_type
+
+    def least(self, scale):
+        """Smallest noise variance of each column."""
+        return self.floor * (scale if self.noise_type == "diagonal" else np.full_like(scale, scale.mean()))
+
+    def params(self, mean, loading, noise, origin, scale):
+        """Parameters of this family, above the floor."""
+        return FactorParams(mean, loading, np.maximum(noise, self.least(scale)), origin, scale)
+
+    # Learning
+
+    def start(self, block, resp):
+        """Class means, and the leading axes of what varies within classes, with missing cells at their class's mean."""
+        origin, scale = location_and_scale(block)
+        seen = ~np.isnan(block.X)
+        x = np.where(seen, block.X - origin, 0.0)
+        weighted = resp * block.weight[:, None]
+        cells = weighted.T @ seen
+        mean = (weighted.T @ x) / np.where(cells > 0, cells, 1.0)
+        unit = np.sqrt(scale if self.noise_type == "diagonal" else np.full_like(scale, scale.mean()))
+        within = np.where(seen, x - resp @ mean, 0.0) / unit * np.sqrt(block.weight / block.weight.sum())[:, None]
+        value, axes = leading_axes(within, self.n_factors)
+        rest = np.maximum((within**2).sum(axis=0) - axes**2 @ value, 0.0)
+        rest = rest if self.noise_type == "diagonal" else np.full_like(rest, rest.mean())
+        rest = np.maximum(rest, max(self.floor, 1e-3))
+        loading = np.zeros((len(origin), self.n_factors))
+        # An axis that starts at nothing would stay there.
+        loading[:, : len(value)] = axes * np.sqrt(np.maximum(value - rest.mean(), 0.1 * value))
+        each = np.ones(len(mean))
+        return self.params(
+            mean + origin,
+            np.multiply.outer(each, loading * unit[:, None]),
+            np.multiply.outer(each, rest * unit**2),
+            origin,
+            scale,
+        )
+
+    def one_pass(self, params, block, mode, log_weight, out):
+        n_classes, d, k = params.loading.shape
+        gram = np.zeros((n_classes, d + 1, (k + 1) * (k + 2) // 2))
+        cross, square = np.zeros((n_classes, d, k + 1)), np.zeros((n_classes, d))
+        groups = block.patterns
+        loglik = kernel("factor", backend(block.X))(
+            block.X, groups.rows, groups.starts, groups.missing, *params.form, mode, log_weight, block.weight,
+            block.labels, out, gram, cross, square,
+        )  # fmt: skip
+        return loglik, gram[:, -1, 0], FactorStats(gram, cross, square)
+
+    def m_step(self, stats, params):
+        cells, size = stats.gram[:, :-1, 0], stats.gram[:, -1, 0]
+        learned = occupied(cells)
+        gram = unpack(stats.gram)
+        before = np.concatenate([params.shift[..., None], params.loading], axis=2)
+        system = np.where(learned[..., None, None], gram[:, :-1], np.eye(self.n_factors + 1))
+        # Where no row observes a column it keeps what it has.
+        slope = np.where(learned[..., None], stats.cross, before)
+        slope = np.linalg.solve(system, slope[..., None])[..., 0]
+        rest = np.where(learned, stats.square - (slope * stats.cross).sum(axis=2), cells * params.noise)
+        if self.noise_type == "spherical":
+            total = np.where(occupied(size), cells.sum(axis=1), 1.0)
+            noise = np.where(occupied(size), rest.sum(axis=1) / total, params.noise[:, 0])[:, None] + np.zeros_like(rest)
+        else:
+            noise = np.where(learned, rest / np.where(learned, cells, 1.0), params.noise)
+        shift, loading = slope[..., 0], slope[..., 1:]
+        for c in np.flatnonzero(occupied(size)):
+            center = gram[c, -1, 1:, 0] / size[c]
+            spread = gram[c, -1, 1:, 1:] / size[c] - np.outer(center, center)
+            shift[c] += loading[c] @ center
+            loading[c] = loading[c] @ np.linalg.cholesky(spread)
+        return self.params(params.origin + shift, loading, noise, params.origin, params.scale)
+
+    def free(self, params):
+        """Means and loadings in units of the data, and log noise variances."""
+        root = np.sqrt(params.scale)
+        noise = params.noise if self.noise_type == "diagonal" else params.noise[:, :1]
+        parts = params.shift / root, params.loading / root[:, None], np.log(noise)
+        return np.concatenate([part.ravel() for part in parts])
+
+    def bound(self, vector, params):
+        root = np.sqrt(params.scale)
+        shift, loading, noise = np.split(vector, np.cumsum([params.mean.size, params.loading.size]))
+        # A leap may ask for any number; beyond these the likelihood refuses it anyway.
+        noise = np.exp(np.clip(noise, -600.0, 600.0)).reshape(len(params.mean), -1)
+        return self.params(
+            params.origin + shift.reshape(params.mean.shape) * root,
+            loading.reshape(params.loading.shape) * root[:, None],
+            noise + np.zeros_like(params.noise),
+            params.origin,
+            params.scale,
+        )
+
+    # What the classes are
+
+    def variance(self, params):
+        return (params.loading**2).sum(axis=2) + params.noise
+
+    def parameters(self, params):
+        return {"mean": params.mean, "loading": params.loading, "noise": params.noise}
+
+    def permute(self, params, order):
+        return FactorParams(
+            params.mean[order], params.loading[order], params.noise[order], params.origin, params.scale
+        )
+
+    def collapsed(self, params, weight):
+        return bool((params.noise <= 2.0 * min(self.floor, 1e-6) * params.scale).any())
+
+    def n_parameters(self, params):
+        n_classes, d = params.mean.shape
+        k = min(self.n_factors, d)
+        return n_classes * (d + d * k - k * (k - 1) // 2 + (d if self.noise_type == "diagonal" else 1))
+
+    def sample(self, params, classes, rng):
+        z = rng.standard_normal((len(classes), self.n_factors))
+        noise = rng.standard_normal((len(classes), params.mean.shape[1]))
+        X = params.mean[classes] + noise * np.sqrt(params.noise[classes])
+        for c in np.unique(classes):
+            X[classes == c] += z[classes == c] @ params.loading[c].T
+        return X
+
+    # What is hidden
+
+    def scores(self, params, block):
+        """E[z] of every row under each class, (classes, rows, k), and Var[z] of each pattern of rows, (classes, groups, pairs)."""
+        n_classes, _, k = params.loading.shape
+        groups = block.patterns
+        score = np.empty((n_classes, len(block), k))
+        inverse = np.empty((n_classes, len(groups.missing), k * (k + 1) // 2))
+        kernel("factor_scores", backend(block.X))(
+            block.X, groups.rows, groups.starts, groups.missing, *params.form, score, inverse
+        )
+        return score, inverse
+
+    def expect(self, params, block, resp):
+        X, resp = host(block.X).astype(np.float64), host(resp)
+        score, inverse = self.scores(params, block)
+        group = groups_of(block.patterns)
+        mean, second = np.zeros_like(X), np.zeros_like(X)
+        for c, loading in enumerate(params.loading):
+            i, j = np.tril_indices(loading.shape[1])
+            products = loading[:, i] * loading[:, j] * np.where(i == j, 1.0, 2.0)
+            expected = score[c] @ loading.T + params.mean[c]
+            variance = (inverse[c] @ products.T + params.noise[c])[group]
+            mean += resp[:, c, None] * expected
+            second += resp[:, c, None] * (variance + (expected - params.origin) ** 2)
+        missing = np.isnan(X)
+        variance = np.where(missing, np.maximum(second - (mean - params.origin) ** 2, 0.0), 0.0)
+        return np.where(missing, mean, X), np.sqrt(variance)
+
+    def draw(self, params, block, resp, n_draws, rng):
+        X, resp = host(block.X).astype(np.float64), host(resp)
+        score, inverse = self.scores(params, block)
+        group, classes = groups_of(block.patterns), draw_classes(resp, n_draws, rng)
+        root = np.linalg.cholesky(unpack(inverse))
+        z = rng.standard_normal((n_draws, len(X), self.n_factors))
+        drawn = rng.standard_normal((n_draws, *X.shape))
+        for c, loading in enumerate(params.loading):
+            draws, rows = np.nonzero(classes == c)
+            latent = score[c, rows] + np.einsum("nij,nj->ni", root[c, group[rows]], z[draws, rows])
+            drawn[draws, rows] = (
+                params.mean[c] + latent @ loading.T + drawn[draws, rows] * np.sqrt(params.noise[c])
+            )
+        return np.where(np.isnan(X), drawn, X)
+
+
+def groups_of(patterns):
+    """The pattern that each row has."""
+    group = np.empty(len(patterns.rows), np.intp)
+    group[patterns.rows] = np.repeat(np.arange(len(patterns.missing)), np.diff(patterns.starts))
+    return group

@@ -1,0 +1,206 @@
+"""Passes of low-rank Gaussians, x | k ~ N(μ_k, W_k W_kᵀ + Ψ_k) with Ψ_k diagonal, whatever cells are missing.
+
+With O the observed cells of a row,
+
+    M = I + W_Oᵀ Ψ_O⁻¹ W_O,    E[z | x_O] = M⁻¹ W_Oᵀ Ψ_O⁻¹ (x_O − μ_O),    Var[z | x_O] = M⁻¹
+
+M depends on the pattern of missing cells alone, and the M of all patterns are one product of their masks with the packed
+w_j w_jᵀ / ψ_j. The statistics, sums of E[(1, z)(1, z)ᵀ] over the rows that observe a column, are the product that mirrors
+it. Complete rows are one pattern. Symmetric matrices are packed by rows of their lower triangle.
+"""
+
+import numpy as np
+
+from . import EXPECT, MOMENTS, SCORE, kernel
+from .jit import jit, jit_sums
+
+__all__ = ["factor", "factor_scores"]
+
+TILE_BYTES = 1 << 17
+
+
+@jit
+def _invert(M, n_factors, log_det):
+    """Packed positive matrices (groups, pairs) become their inverses, by Cholesky factors of many at a time."""
+    n_groups, n_pairs = M.shape
+    width = max(4, min(256, TILE_BYTES // (8 * n_pairs)))
+    tile = np.empty((n_pairs, width))
+    for low in range(0, n_groups, width):
+        n = min(width, n_groups - low)
+        for p in range(n_pairs):
+            for t in range(n):
+                tile[p, t] = M[low + t, p]
+        _invert_tile(tile, n, n_factors, log_det[low : low + n])
+        for t in range(n):
+            for p in range(n_pairs):
+                M[low + t, p] = tile[p, t]
+
+
+@jit
+def _invert_tile(tile, n, n_factors, log_det):
+    log_det[:] = 0.0
+    for i in range(n_factors):
+        row = i * (i + 1) // 2
+        for j in range(i + 1):
+            other = j * (j + 1) // 2
+            for m in range(j):
+                for t in range(n):
+                    tile[row + j, t] -= tile[row + m, t] * tile[other + m, t]
+            if j < i:
+                for t in range(n):
+                    tile[row + j, t] /= tile[other + j, t]
+        for t in range(n):
+            tile[row + i, t] = np.sqrt(tile[row + i, t])
+            log_det[t] += 2.0 * np.log(tile[row + i, t])
+    # L⁻¹ in place, column by column: a column needs only what stands right of it.
+    for j in range(n_factors):
+        top = j * (j + 1) // 2 + j
+        for t in range(n):
+            tile[top, t] = 1.0 / tile[top, t]
+        for i in range(j + 1, n_factors):
+            row = i * (i + 1) // 2
+            for t in range(n):
+                tile[row + j, t] *= tile[top, t]
+            for m in range(j + 1, i):
+                for t in range(n):
+                    tile[row + j, t] += tile[row + m, t] * tile[m * (m + 1) // 2 + j, t]
+            for t in range(n):
+                tile[row + j, t] /= -tile[row + i, t]
+    # L⁻ᵀ L⁻¹ in place, row by row: a row needs only what stands below it.
+    for i in range(n_factors):
+        row = i * (i + 1) // 2
+        for j in range(i + 1):
+            for t in range(n):
+                tile[row + j, t] *= tile[row + i, t]
+            for m in range(i + 1, n_factors):
+                below = m * (m + 1) // 2
+                for t in range(n):
+                    tile[row + j, t] += tile[below + i, t] * tile[below + j, t]
+
+
+@jit
+def _scores(starts, inverse, offset, slope, score):
+    """E[z] = M⁻¹ (slope − offset) of every row; the last two depend on the row and on its group."""
+    k = slope.shape[1]
+    b = np.empty(k)
+    for group in range(len(starts) - 1):
+        for i in range(starts[group], starts[group + 1]):
+            for a in range(k):
+                b[a] = slope[i, a] - offset[group, a]
+                score[i, a] = 0.0
+            pair = 0
+            for a in range(k):
+                for c in range(a):
+                    score[i, a] += inverse[group, pair] * b[c]
+                    score[i, c] += inverse[group, pair] * b[a]
+                    pair += 1
+                score[i, a] += inverse[group, pair] * b[a]
+                pair += 1
+
+
+@jit_sums
+def _misfit(x, expected, precision, score, out):
+    """Σ_j (x_j − E[x_j])² / ψ_j over observed cells, plus |E[z]|²: no large numbers cancel here."""
+    n, d = x.shape
+    for i in range(n):
+        total = 0.0
+        for j in range(d):
+            apart = x[i, j] - expected[i, j]
+            total += apart * apart * precision[j] if apart == apart else 0.0
+        for a in range(score.shape[1]):
+            total += score[i, a] * score[i, a]
+        out[i] = total
+
+
+@jit
+def _outer_sums(starts, resp, score, inverse, out):
+    """Σ r E[(1, z)(1, z)ᵀ] over the rows of every group, packed."""
+    k = score.shape[1]
+    for group in range(len(starts) - 1):
+        total = 0.0
+        for i in range(starts[group], starts[group + 1]):
+            r = resp[i]
+            total += r
+            pair = 1
+            for a in range(k):
+                weighted = r * score[i, a]
+                out[group, pair] += weighted
+                for c in range(a + 1):
+                    out[group, pair + 1 + c] += weighted * score[i, c]
+                pair += a + 2
+        out[group, 0] += total
+        pair, own = 1, 0
+        for a in range(k):
+            for c in range(a + 1):
+                out[group, pair + 1 + c] += total * inverse[group, own]
+                own += 1
+            pair += a + 2
+
+
+class _Rows:
+    """The rows of a block in the order of their patterns, about an origin."""
+
+    def __init__(self, X, rows, starts, missing, origin):
+        self.order, self.starts, self.n = rows, starts, len(rows)
+        self.x = X[rows].astype(np.float64) - origin
+        self.seen = (~missing).astype(np.float64)
+        self.filled = np.where(np.isnan(self.x), 0.0, self.x) if missing.any() else self.x
+
+    def posterior(self, shift, loading, noise):
+        """E[z] (rows, k), M⁻¹ packed (groups, pairs) and log densities (rows,)."""
+        k = loading.shape[1]
+        i, j = np.tril_indices(k)
+        weighted = loading / noise[:, None]
+        inverse = self.seen @ (weighted[:, i] * loading[:, j])
+        inverse[:, i == j] += 1.0
+        log_det, score, misfit = np.empty(len(inverse)), np.empty((self.n, k)), np.empty(self.n)
+        _invert(inverse, k, log_det)
+        _scores(self.starts, inverse, self.seen @ (shift[:, None] * weighted), self.filled @ weighted, score)
+        expected = score @ loading.T
+        expected += shift
+        _misfit(self.x, expected, 1.0 / noise, score, misfit)
+        log_unit = self.seen @ np.log(2.0 * np.pi * noise) + log_det
+        return score, inverse, -0.5 * (np.repeat(log_unit, np.diff(self.starts)) + misfit)
+
+    def add(self, resp, score, inverse, gram, cross, square):
+        """Add the statistics of one class: see `factor`."""
+        k = score.shape[1]
+        outer = np.zeros((len(inverse), (k + 1) * (k + 2) // 2))
+        _outer_sums(self.starts, resp, score, inverse, outer)
+        gram[:-1] += self.seen.T @ outer
+        gram[-1] += outer.sum(axis=0)
+        cross[:, 0] += resp @ self.filled
+        cross[:, 1:] += self.filled.T @ (resp[:, None] * score)
+        square += np.einsum("i,ij,ij->j", resp, self.filled, self.filled)
+
+
+def factor(
+    X, rows, starts, missing, origin, shift, loading, noise, mode, log_weight, weight, labels, out, gram, cross, square
+):  # fmt: skip
+    """One pass over rows that are grouped by their missing cells.
+
+    Sums go to `gram` (classes, d + 1, pairs), Σ r E[(1, z)(1, z)ᵀ] over the rows that observe each column, at last over all
+    rows; `cross` (classes, d, k + 1), Σ r (x − o) E[(1, z)]; and `square` (classes, d), Σ r (x − o)².
+    """
+    block, loglik, found = _Rows(X, rows, starts, missing, origin), 0.0, []
+    joint = np.empty((len(shift), len(X)))
+    for c in range(len(shift)):
+        score, inverse, log_prob = block.posterior(shift[c], loading[c], noise[c])
+        joint[c, rows] = log_prob
+        found.append((score, inverse) if mode != SCORE else None)
+    if mode == SCORE:
+        out[:] = joint
+        return loglik
+    if mode == EXPECT:
+        loglik = kernel("normalise")(joint, log_weight, weight, labels, np.empty(len(X)))
+    resp = out if mode == MOMENTS else joint
+    for c, (score, inverse) in enumerate(found):
+        block.add(resp[c, rows], score, inverse, gram[c], cross[c], square[c])
+    return loglik
+
+
+def factor_scores(X, rows, starts, missing, origin, shift, loading, noise, score, inverse):
+    """E[z] of every row and class, (classes, rows, k), and M⁻¹ of every group and class, packed, (classes, groups, pairs)."""
+    block = _Rows(X, rows, starts, missing, origin)
+    for c in range(len(shift)):
+        score[c, rows], inverse[c], _ = block.posterior(shift[c], loading[c], noise[c])
