@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
 from tacit.cluster import ColumnScaler, KMeans, KMedians, KMedoids, MiniBatchKMeans, SoftKMeans, SpectralClustering
+from tacit.factor import ProbabilisticPCA
 from tacit.impute import GaussianImputer
 from tacit.mixture import (
     BayesianGaussianMixture,
@@ -53,6 +54,8 @@ ESTIMATORS = [
     MixtureOfExperts(2, gate="constant", random_state=0),
     MixtureOfExpertsClassifier(1),
     MixtureOfExpertsClassifier(2, random_state=0),
+    ProbabilisticPCA(1),
+    ProbabilisticPCA(1, scale=True, solver="em"),
     KMeans(),
     KMeans(3, init="random", algorithm="elkan", n_init=2, random_state=0),
     MiniBatchKMeans(),

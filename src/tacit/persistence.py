@@ -55,6 +55,11 @@ CLASSES = {
         "weights_", "means_", "scales_", "covariances_", "df_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_",
         "fit_", "n_features_in_", "feature_names_in_",
     )),
+    "ProbabilisticPCA": ("tacit.factor", (
+        "mean_", "components_", "explained_variance_", "explained_variance_ratio_", "noise_variance_", "loadings_", "scale_",
+        "n_components_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_", "fit_", "n_features_in_",
+        "feature_names_in_",
+    )),
     "GaussianImputer": ("tacit.impute", (
         "mixture_", "observed_", "n_iter_", "indicator_", "n_features_in_", "feature_names_in_",
     )),

@@ -8,7 +8,7 @@ import pytest
 from tacit.arrays import Arrays, record
 from tacit.engine import ACCELERATORS, SingularError, fit, objective
 from tacit.engine.accelerate import Anderson, Plain, Squarem, accelerator
-from tacit.families import DiagonalGaussian, FullGaussian
+from tacit.families import DiagonalGaussian, FactorGaussian, FullGaussian
 from tacit.families.dense import DenseGaussian
 from tacit.mixture import GaussianMixture, MixtureModel
 from tacit.mixture.model import MixtureParams
@@ -182,6 +182,8 @@ def respects_floors(name, family, params):
         return (values >= family.floor * (1 - 1e-6) - 1e-14 * values.max()).all()
     if isinstance(family, DiagonalGaussian):
         return (params.covariance >= family.least(params) * (1 - 1e-6)).all()
+    if isinstance(family, FactorGaussian):
+        return (params.noise >= family.least(params.scale) * (1 - 1e-6)).all()
     if name in ("poisson", "exponential"):
         return (params.rate >= family.floor).all() and (params.rate <= 1 / family.floor).all()
     if name.startswith("negative"):

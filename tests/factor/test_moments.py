@@ -7,7 +7,7 @@ from tacit.factor import moments
 from tacit.source import ArraySource
 
 
-@pytest.mark.parametrize("dtype, digits", [(np.float64, 1e-10), (np.float32, 1e-5)])
+@pytest.mark.parametrize(("dtype", "digits"), [(np.float64, 1e-10), (np.float32, 1e-5)])
 def test_they_are_numpys_however_far_from_zero_and_however_cut(dtype, digits):
     rng = np.random.default_rng(0)
     X = (rng.normal(size=(700, 5)) @ rng.normal(size=(5, 5)) + 300.0).astype(dtype)

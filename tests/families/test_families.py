@@ -10,6 +10,7 @@ from tacit.families import (
     Bernoulli,
     Categorical,
     Dirichlet,
+    FactorGaussian,
     Family,
     FullGaussian,
     LogNormal,
@@ -94,7 +95,7 @@ def expected_log_prob(family, params, X):
         return sum(expected_log_prob(part, p, X[:, columns]) for (part, columns), p in parts)
     if isinstance(family, Dirichlet):
         return composition_densities(params, X)
-    if not isinstance(family, FullGaussian | TiedGaussian):
+    if not isinstance(family, FullGaussian | TiedGaussian | FactorGaussian):
         return cell_densities(family, params, X).sum(axis=2)
     out = np.zeros((len(X), len(params.mean)))
     for i, seen in enumerate(~np.isnan(X)):
@@ -182,7 +183,7 @@ def test_a_tied_covariance_is_learned_from_the_occupied_classes():
     np.testing.assert_allclose(after.covariance, within, rtol=1e-9, atol=1e-12)
 
 
-JOINT = ("full", "tied", "spherical", "dirichlet", "product", *SHARING, *STRUCTURED)
+JOINT = ("full", "tied", "spherical", "principal axes", "factors", "dirichlet", "product", *SHARING, *STRUCTURED)
 
 
 @pytest.mark.parametrize("name", [n for n in FAMILIES if n not in JOINT and not n.startswith("student")])

@@ -31,6 +31,8 @@ DENSE = [name for name in STRUCTURED if FAMILIES[name][0].matrices]
 JOINT = (
     "full",
     "tied",
+    "principal axes",
+    "factors",
     "categorical",
     "dirichlet",
     "product",

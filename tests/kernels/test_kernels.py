@@ -358,7 +358,9 @@ SHAPES = {
 @pytest.mark.parametrize(("dtype", "d", "n_classes"), [(dtype, *shape) for dtype in SHAPES for shape in SHAPES[dtype]])
 @pytest.mark.parametrize("name", KERNELS)
 def test_every_kernel_equals_its_reference(name, dtype, d, n_classes):
-    exact = dtype == "float64" or KERNELS[name] in ("conditional", "completion", "factor") or name == "student_conditional"
+    exact = (
+        dtype == "float64" or KERNELS[name] in ("conditional", "completion", "factor") or name == "student_conditional"
+    )
     rtol = 1e-10 if exact else 5e-5
     for number, arguments in enumerate(CASES[name](make_world(dtype, d, n_classes))):
         copies = copy.deepcopy(arguments)

@@ -2,5 +2,6 @@
 
 from .moments import Moments, moments
 from .patches import average_patches, extract_patches, patch_blocks
+from .ppca import ProbabilisticPCA
 
-__all__ = ["Moments", "average_patches", "extract_patches", "moments", "patch_blocks"]
+__all__ = ["Moments", "ProbabilisticPCA", "average_patches", "extract_patches", "moments", "patch_blocks"]

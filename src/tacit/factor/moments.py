@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Arrays, record
 from ..kernels import backend, host, kernel
 
-__all__ = ["Moments", "moments"]
+__all__ = ["CellMoments", "Moments", "cell_moments", "moments"]
 
 ORIGIN_ROWS = 1000  # enough for a mean that differs from the rows' by a fraction of their spread
 
@@ -48,13 +48,17 @@ class Moments:
 
 def moments(source):
     """The `Moments` of a source of rows."""
-    sample = source.sample(ORIGIN_ROWS, np.random.default_rng(0))
-    # About a fixed origin near the mean: raw second moments lose nine digits at an offset of 1e6.
-    origin = np.nanmean(np.where(np.isnan(host(sample.X)).all(axis=0), 0.0, host(sample.X)), axis=0, dtype=np.float64)
+    origin = _origin(source)
     sums = source.sum(partial(_sums, origin))
     shift = sums.first / sums.weight if sums.weight else sums.first
     covariance = sums.second / (sums.weight or 1.0) - np.outer(shift, shift)
     return Moments(sums.weight, sums.incomplete, origin + shift, covariance)
+
+
+def _origin(source):
+    """A point near the mean: raw second moments lose nine digits at an offset of 1e6."""
+    sample = host(source.sample(ORIGIN_ROWS, np.random.default_rng(0)).X)
+    return np.nanmean(np.where(np.isnan(sample).all(axis=0), 0.0, sample), axis=0, dtype=np.float64)
 
 
 def _sums(origin, block):
@@ -64,3 +68,30 @@ def _sums(origin, block):
     first, second = kernel("scatter", which)(block.X, rows, origin, block.weight)
     total = float(weight[rows].sum())
     return MomentSums(total, float(weight.sum()) - total, first, second)
+
+
+@record
+class CellMoments(Arrays):
+    """Weight of the observed cells of each column, and their sums and squares about an origin."""
+
+    weight: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+
+    @property
+    def variance(self):
+        """Variance of the observed cells of each column."""
+        weight = np.where(self.weight > 0, self.weight, 1.0)
+        return np.maximum(self.second / weight - (self.first / weight) ** 2, 0.0)
+
+
+def cell_moments(source):
+    """The `CellMoments` of a source of rows."""
+    return source.sum(partial(_cell_sums, _origin(source)))
+
+
+def _cell_sums(origin, block):
+    x, weight = host(block.X) - origin, host(block.weight)
+    seen = ~np.isnan(x)
+    x = np.where(seen, x, 0.0)
+    return CellMoments(weight @ seen, weight @ x, weight @ x**2)

@@ -62,7 +62,6 @@ class FactorParams(Arrays):
     scale: np.ndarray
 
     posterior = GaussianParams.posterior
-    shift = GaussianParams.shift
 
     @cached_property
     def dense(self):
@@ -70,6 +69,11 @@ class FactorParams(Arrays):
         covariance = self.loading @ self.loading.transpose(0, 2, 1)
         covariance[:, range(self.mean.shape[1]), range(self.mean.shape[1])] += self.noise
         return covariance
+
+    @property
+    def shift(self):
+        """Means about the origin."""
+        return self.mean - self.origin
 
     @property
     def form(self):
@@ -97,6 +101,8 @@ class FactorGaussian(Gaussian):
         One noise variance for all columns (probabilistic PCA), or one each (factor analysis).
     floor : float, default=1e-6
         Smallest noise variance, relative to the column's variance; relative to the mean variance where it is spherical.
+    unit : array-like of shape (d,), optional
+        Spherical noise is σ² times these; with the variances of the columns, axes are those of standardised columns.
 
     References
     ----------
@@ -116,19 +122,27 @@ class FactorGaussian(Gaussian):
 
     exact = False  # parameter expansion improves by more than the M-step it replaces
 
-    def __init__(self, n_factors=1, noise_type="spherical", floor=1e-6):
+    def __init__(self, n_factors=1, noise_type="spherical", floor=1e-6, unit=None):
         if noise_type not in NOISES:
             raise ValueError(f"noise_type={noise_type!r} is unknown; use one of {', '.join(map(repr, NOISES))}.")
         if isinstance(n_factors, bool) or n_factors != int(n_factors) or n_factors < 1:
             raise ValueError(f"n_factors={n_factors!r} is not a whole number of at least 1.")
         super().__init__(floor)
         self.n_factors, self.noise_type = int(n_factors), noise_type
+        self.unit = None if unit is None else np.asarray(unit, dtype=np.float64)
+
+    def units(self, scale):
+        """What noise variances of columns are in proportion to when they start and, if spherical, remain so."""
+        if self.noise_type == "diagonal":
+            return scale
+        unit = np.ones_like(scale) if self.unit is None else self.unit
+        return unit * (scale / unit).mean()
 
     def least(self, scale):
         """Smallest noise variance of each column."""
-        return self.floor * (scale if self.noise_type == "diagonal" else np.full_like(scale, scale.mean()))
+        return self.floor * self.units(scale)
 
-    def params(self, mean, loading, noise, origin, scale):
+    def floored(self, mean, loading, noise, origin, scale):
         """Parameters of this family, above the floor."""
         return FactorParams(mean, loading, np.maximum(noise, self.least(scale)), origin, scale)
 
@@ -142,7 +156,7 @@ class FactorGaussian(Gaussian):
         weighted = resp * block.weight[:, None]
         cells = weighted.T @ seen
         mean = (weighted.T @ x) / np.where(cells > 0, cells, 1.0)
-        unit = np.sqrt(scale if self.noise_type == "diagonal" else np.full_like(scale, scale.mean()))
+        unit = np.sqrt(self.units(scale))
         within = np.where(seen, x - resp @ mean, 0.0) / unit * np.sqrt(block.weight / block.weight.sum())[:, None]
         value, axes = leading_axes(within, self.n_factors)
         rest = np.maximum((within**2).sum(axis=0) - axes**2 @ value, 0.0)
@@ -152,7 +166,7 @@ class FactorGaussian(Gaussian):
         # An axis that starts at nothing would stay there.
         loading[:, : len(value)] = axes * np.sqrt(np.maximum(value - rest.mean(), 0.1 * value))
         each = np.ones(len(mean))
-        return self.params(
+        return self.floored(
             mean + origin,
             np.multiply.outer(each, loading * unit[:, None]),
             np.multiply.outer(each, rest * unit**2),
@@ -182,8 +196,10 @@ class FactorGaussian(Gaussian):
         slope = np.linalg.solve(system, slope[..., None])[..., 0]
         rest = np.where(learned, stats.square - (slope * stats.cross).sum(axis=2), cells * params.noise)
         if self.noise_type == "spherical":
-            total = np.where(occupied(size), cells.sum(axis=1), 1.0)
-            noise = np.where(occupied(size), rest.sum(axis=1) / total, params.noise[:, 0])[:, None] + np.zeros_like(rest)
+            unit = self.units(params.scale)
+            alive, total = occupied(size), cells.sum(axis=1)
+            pooled = (rest / unit).sum(axis=1) / np.where(alive, total, 1.0)
+            noise = np.where(alive[:, None], np.multiply.outer(pooled, unit), params.noise)
         else:
             noise = np.where(learned, rest / np.where(learned, cells, 1.0), params.noise)
         shift, loading = slope[..., 0], slope[..., 1:]
@@ -192,7 +208,7 @@ class FactorGaussian(Gaussian):
             spread = gram[c, -1, 1:, 1:] / size[c] - np.outer(center, center)
             shift[c] += loading[c] @ center
             loading[c] = loading[c] @ np.linalg.cholesky(spread)
-        return self.params(params.origin + shift, loading, noise, params.origin, params.scale)
+        return self.floored(params.origin + shift, loading, noise, params.origin, params.scale)
 
     def free(self, params):
         """Means and loadings in units of the data, and log noise variances."""
@@ -206,10 +222,10 @@ class FactorGaussian(Gaussian):
         shift, loading, noise = np.split(vector, np.cumsum([params.mean.size, params.loading.size]))
         # A leap may ask for any number; beyond these the likelihood refuses it anyway.
         noise = np.exp(np.clip(noise, -600.0, 600.0)).reshape(len(params.mean), -1)
-        return self.params(
+        return self.floored(
             params.origin + shift.reshape(params.mean.shape) * root,
             loading.reshape(params.loading.shape) * root[:, None],
-            noise + np.zeros_like(params.noise),
+            noise * (1.0 if self.noise_type == "diagonal" else params.noise / params.noise[:, :1]),
             params.origin,
             params.scale,
         )
@@ -223,9 +239,7 @@ class FactorGaussian(Gaussian):
         return {"mean": params.mean, "loading": params.loading, "noise": params.noise}
 
     def permute(self, params, order):
-        return FactorParams(
-            params.mean[order], params.loading[order], params.noise[order], params.origin, params.scale
-        )
+        return FactorParams(params.mean[order], params.loading[order], params.noise[order], params.origin, params.scale)
 
     def collapsed(self, params, weight):
         return bool((params.noise <= 2.0 * min(self.floor, 1e-6) * params.scale).any())
@@ -246,7 +260,7 @@ class FactorGaussian(Gaussian):
     # What is hidden
 
     def scores(self, params, block):
-        """E[z] of every row under each class, (classes, rows, k), and Var[z] of each pattern of rows, (classes, groups, pairs)."""
+        """E[z] of every row under each class, (classes, rows, k), and Var[z] of every pattern, (classes, groups, pairs)."""
         n_classes, _, k = params.loading.shape
         groups = block.patterns
         score = np.empty((n_classes, len(block), k))
@@ -282,9 +296,7 @@ class FactorGaussian(Gaussian):
         for c, loading in enumerate(params.loading):
             draws, rows = np.nonzero(classes == c)
             latent = score[c, rows] + np.einsum("nij,nj->ni", root[c, group[rows]], z[draws, rows])
-            drawn[draws, rows] = (
-                params.mean[c] + latent @ loading.T + drawn[draws, rows] * np.sqrt(params.noise[c])
-            )
+            drawn[draws, rows] = params.mean[c] + latent @ loading.T + drawn[draws, rows] * np.sqrt(params.noise[c])
         return np.where(np.isnan(X), drawn, X)
 
 

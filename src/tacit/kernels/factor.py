@@ -17,6 +17,7 @@ from .jit import jit, jit_sums
 __all__ = ["factor", "factor_scores"]
 
 TILE_BYTES = 1 << 17
+PART = 1024  # rows taken together
 
 
 @jit
@@ -137,29 +138,50 @@ def _outer_sums(starts, resp, score, inverse, out):
             pair += a + 2
 
 
-class _Rows:
-    """The rows of a block in the order of their patterns, about an origin."""
+@jit
+def _load(X, rows, origin, x, filled):
+    """Rows about the origin, and the same with 0 in missing cells."""
+    for i in range(len(rows)):
+        row = rows[i]
+        for j in range(X.shape[1]):
+            value = X[row, j] - origin[j]
+            x[i, j] = value
+            filled[i, j] = value if value == value else 0.0
 
-    def __init__(self, X, rows, starts, missing, origin):
-        self.order, self.starts, self.n = rows, starts, len(rows)
-        self.x = X[rows].astype(np.float64) - origin
-        self.seen = (~missing).astype(np.float64)
-        self.filled = np.where(np.isnan(self.x), 0.0, self.x) if missing.any() else self.x
+
+@jit
+def _add_squares(resp, filled, square):
+    for i in range(len(resp)):
+        for j in range(len(square)):
+            square[j] += resp[i] * filled[i, j] * filled[i, j]
+
+
+class _Rows:
+    """Some rows in the order of their patterns, about an origin."""
+
+    def __init__(self, X, rows, starts, groups, missing, origin):
+        self.order, self.starts, self.groups, self.n = rows, starts, groups, len(rows)
+        # The last column stands for all rows, whatever they observe.
+        self.seen = np.ones((len(missing), X.shape[1] + 1))
+        self.seen[:, :-1] -= missing
+        self.x, self.filled = np.empty((self.n, X.shape[1])), np.empty((self.n, X.shape[1]))
+        _load(X, rows, origin, self.x, self.filled)
 
     def posterior(self, shift, loading, noise):
         """E[z] (rows, k), M⁻¹ packed (groups, pairs) and log densities (rows,)."""
         k = loading.shape[1]
         i, j = np.tril_indices(k)
         weighted = loading / noise[:, None]
-        inverse = self.seen @ (weighted[:, i] * loading[:, j])
+        seen = self.seen[:, :-1]
+        inverse = seen @ (weighted[:, i] * loading[:, j])
         inverse[:, i == j] += 1.0
         log_det, score, misfit = np.empty(len(inverse)), np.empty((self.n, k)), np.empty(self.n)
         _invert(inverse, k, log_det)
-        _scores(self.starts, inverse, self.seen @ (shift[:, None] * weighted), self.filled @ weighted, score)
+        _scores(self.starts, inverse, seen @ (shift[:, None] * weighted), self.filled @ weighted, score)
         expected = score @ loading.T
         expected += shift
         _misfit(self.x, expected, 1.0 / noise, score, misfit)
-        log_unit = self.seen @ np.log(2.0 * np.pi * noise) + log_det
+        log_unit = seen @ np.log(2.0 * np.pi * noise) + log_det
         return score, inverse, -0.5 * (np.repeat(log_unit, np.diff(self.starts)) + misfit)
 
     def add(self, resp, score, inverse, gram, cross, square):
@@ -167,11 +189,19 @@ class _Rows:
         k = score.shape[1]
         outer = np.zeros((len(inverse), (k + 1) * (k + 2) // 2))
         _outer_sums(self.starts, resp, score, inverse, outer)
-        gram[:-1] += self.seen.T @ outer
-        gram[-1] += outer.sum(axis=0)
+        gram += self.seen.T @ outer
         cross[:, 0] += resp @ self.filled
         cross[:, 1:] += self.filled.T @ (resp[:, None] * score)
-        square += np.einsum("i,ij,ij->j", resp, self.filled, self.filled)
+        _add_squares(resp, self.filled, square)
+
+
+def _parts(X, rows, starts, missing, origin):
+    """A block's rows, some at a time: what is made of them stays in the cache."""
+    for low in range(0, len(rows), PART):
+        high = min(low + PART, len(rows))
+        groups = slice(np.searchsorted(starts, low, side="right") - 1, np.searchsorted(starts, high))
+        inner = starts[groups.start : groups.stop + 1].clip(low, high) - low
+        yield _Rows(X, rows[low:high], inner, groups, missing[groups], origin)
 
 
 def factor(
@@ -182,25 +212,24 @@ def factor(
     Sums go to `gram` (classes, d + 1, pairs), Σ r E[(1, z)(1, z)ᵀ] over the rows that observe each column, at last over all
     rows; `cross` (classes, d, k + 1), Σ r (x − o) E[(1, z)]; and `square` (classes, d), Σ r (x − o)².
     """
-    block, loglik, found = _Rows(X, rows, starts, missing, origin), 0.0, []
-    joint = np.empty((len(shift), len(X)))
-    for c in range(len(shift)):
-        score, inverse, log_prob = block.posterior(shift[c], loading[c], noise[c])
-        joint[c, rows] = log_prob
-        found.append((score, inverse) if mode != SCORE else None)
-    if mode == SCORE:
-        out[:] = joint
-        return loglik
-    if mode == EXPECT:
-        loglik = kernel("normalise")(joint, log_weight, weight, labels, np.empty(len(X)))
-    resp = out if mode == MOMENTS else joint
-    for c, (score, inverse) in enumerate(found):
-        block.add(resp[c, rows], score, inverse, gram[c], cross[c], square[c])
+    loglik = 0.0
+    for part in _parts(X, rows, starts, missing, origin):
+        found = [part.posterior(*each) for each in zip(shift, loading, noise)]
+        joint, at = np.array([log_prob for _, _, log_prob in found]), part.order
+        if mode == SCORE:
+            out[:, at] = joint
+            continue
+        if mode == EXPECT:
+            loglik += kernel("normalise")(joint, log_weight, weight[at], labels[at], np.empty(len(at)))
+        resp = np.ascontiguousarray(out[:, at]) if mode == MOMENTS else joint
+        for c, (score, inverse, _) in enumerate(found):
+            part.add(resp[c], score, inverse, gram[c], cross[c], square[c])
     return loglik
 
 
 def factor_scores(X, rows, starts, missing, origin, shift, loading, noise, score, inverse):
     """E[z] of every row and class, (classes, rows, k), and M⁻¹ of every group and class, packed, (classes, groups, pairs)."""
-    block = _Rows(X, rows, starts, missing, origin)
-    for c in range(len(shift)):
-        score[c, rows], inverse[c], _ = block.posterior(shift[c], loading[c], noise[c])
+    for part in _parts(X, rows, starts, missing, origin):
+        for c, each in enumerate(zip(shift, loading, noise)):
+            score[c, part.order], found, _ = part.posterior(*each)
+            inverse[c, part.groups] = found

@@ -1,6 +1,7 @@
 """Passes of low-rank Gaussians on tensors: as the compiled ones, with the small matrices of all patterns in one batch."""
 
 import math
+from itertools import pairwise
 
 import torch
 
@@ -59,7 +60,7 @@ def _chunks(X, rows, starts, missing, origin, width):
             cuts.append(group - 1)
             first = group - 1
     cuts.append(len(starts) - 1)
-    for low, high in zip(cuts[:-1], cuts[1:]):
+    for low, high in pairwise(cuts):
         part = order[int(starts[low]) : int(starts[high])]
         yield low, _Chunk(X, part, torch.as_tensor(starts[low : high + 1], device=device), absent[low:high], origin)
 
@@ -78,8 +79,7 @@ def factor(
     log_weight, weight = put(log_weight, device), torch.as_tensor(weight, device=device)
     labels, given = torch.as_tensor(labels, device=device), torch.as_tensor(out, device=device)
     sums = [
-        noise.new_zeros(shape)
-        for shape in ((n_classes, d + 1, (k + 1) ** 2), (n_classes, d, k + 1), (n_classes, d))
+        noise.new_zeros(shape) for shape in ((n_classes, d + 1, (k + 1) ** 2), (n_classes, d, k + 1), (n_classes, d))
     ]
     loglik = noise.new_zeros(())
     for _, chunk in _chunks(X, rows, starts, missing, origin, n_classes * (k * k + k) + 4 * d + (k + 1) ** 2):

@@ -1,0 +1,254 @@
+"""`FactorEstimator`: what estimators of x = μ + W z + ε share, where z is a vector per row: its posterior, and what it says of x.
+
+z | x_O ~ N(M⁻¹ W_Oᵀ Ψ_O⁻¹ (x_O − μ_O), M⁻¹),    M = I + W_Oᵀ Ψ_O⁻¹ W_O,    O the observed cells of the row
+"""
+
+import numbers
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from ..base import like
+from ..checks import check_choice, check_number
+from ..density import DensityEstimator
+from ..engine import ACCELERATORS
+from ..engine.trace import CRITERIA
+from ..families.factor import FactorParams, groups_of, unpack
+from ..mixture.model import MixtureModel, MixtureParams
+from ..source import Block, is_streamed
+
+__all__ = ["FactorEstimator"]
+
+
+class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityEstimator):
+    """Base of estimators with a Gaussian vector behind every row.
+
+    A subclass defines ``_family()``, the `FactorGaussian` its settings describe, ``_loadings()`` (d, k) and ``_noise()`` (d,),
+    made from fitted attributes, and ``_publish``. Besides `mean_` it has what `_learn` asks of settings.
+    """
+
+    warm_start, n_init = False, 1
+    n_components_: int
+    mean_: np.ndarray
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _check_settings(self):
+        if self.n_jobs not in (None, -1):
+            check_number("n_jobs", self.n_jobs, numbers.Integral, 1)
+        check_number("tol", self.tol, numbers.Real, 0)
+        check_number("max_iter", self.max_iter, numbers.Integral, 1)
+        check_number("verbose_interval", self.verbose_interval, numbers.Integral, 1)
+        check_choice("convergence", self.convergence, CRITERIA)
+        check_choice("accelerate", self.accelerate, ("auto", *ACCELERATORS, "off", None))
+
+    _n_classes = 1
+
+    @property
+    def _n_features_out(self):
+        return self.n_components_
+
+    def _family(self):
+        raise NotImplementedError
+
+    def _loadings(self):
+        raise NotImplementedError
+
+    def _noise(self):
+        raise NotImplementedError
+
+    def _model(self):
+        return MixtureModel(self._family(), 1)
+
+    def _params(self):
+        mean, loading, noise = (
+            np.asarray(value, dtype=np.float64) for value in (self.mean_, self._loadings(), self._noise())
+        )
+        variance = (loading**2).sum(axis=1) + noise
+        return MixtureParams(np.ones(1), FactorParams(mean[None], loading[None], noise[None], mean, variance))
+
+    def _sample_rows(self):
+        # One start, which need not be chosen among many: enough rows for a good one.
+        return 5000
+
+    # The vector behind a row
+
+    def transform(self, X, return_cov=False, out=None):
+        """Expectation of the scores z of each row given its observed cells.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            Rows; NaN is missing.
+        return_cov : bool, default=False
+            Also return the covariance of the scores, which depends on which cells are observed.
+        out : path, optional
+            A Parquet file to write to, in a stream, instead of returning an array.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_components)
+        covariance : ndarray of shape (n_samples, n_components, n_components)
+            Only if `return_cov`.
+        """
+        check_is_fitted(self)
+        family, params = self._family(), self._params().components
+        if return_cov and out is not None:
+            raise ValueError("return_cov=True gives arrays, so it does not go with out; call transform once for each.")
+
+        def posterior(block):
+            score, inverse = family.scores(params, block)
+            if not return_cov:
+                return like(block, score[0])
+            spread = unpack(inverse[0])[groups_of(block.patterns)]
+            return like(block, np.concatenate([score[0][:, None], spread], axis=1))
+
+        found = self._apply(X, posterior, out, self.get_feature_names_out())
+        return (found[:, 0], found[:, 1:]) if return_cov else found
+
+    def inverse_transform(self, Z):
+        """Rows that scores expect: μ + W z.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_components)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        Z = check_array(Z, dtype=[np.float64, np.float32])
+        if Z.shape[1] != self.n_components_:
+            raise ValueError(f"Z has {Z.shape[1]} columns, but there are {self.n_components_} scores per row.")
+        return (Z @ self._loadings().T + self.mean_).astype(Z.dtype, copy=False)
+
+    def reconstruct(self, X):
+        """Rows without their noise: μ + W E[z | x], in observed cells too.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            Rows; NaN is missing.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        family, params = self._family(), self._params().components
+
+        def expected(block):
+            return like(block, family.scores(params, block)[0][0] @ params.loading[0].T + params.mean[0])
+
+        return self._apply(X, expected)
+
+    # Missing cells
+
+    def impute(self, X, return_std=False, out=None):
+        """Fill missing cells with their expectation given the observed ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            Rows; NaN is missing.
+        return_std : bool, default=False
+            Also return the standard deviation of each cell, 0 where observed: mean ± 1.64 deviations holds 90 %.
+        out : path, optional
+            A Parquet file to write the filled columns to, in a stream, instead of returning an array.
+
+        Returns
+        -------
+        filled : ndarray of shape (n_samples, n_features)
+        std : ndarray of shape (n_samples, n_features)
+            Only if `return_std`.
+        """
+        check_is_fitted(self)
+        if return_std and out is not None:
+            raise ValueError("return_std=True gives arrays, so it does not go with out; call impute once for each.")
+        family, params = self._family(), self._params().components
+
+        def fill(block):
+            filled, std = family.expect(params, block, np.ones((len(block), 1)))
+            return like(block, np.stack([filled, std], axis=1) if return_std else filled)
+
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        found = self._apply(X, fill, out, names)
+        return (found[:, 0], found[:, 1]) if return_std else found
+
+    def draw_missing(self, X, n_draws=1, random_state=None):
+        """Draw missing cells given the observed ones, for multiple imputation.
+
+        The fitted parameters are held fixed: with few rows, refit to bootstrap samples to add their uncertainty.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows; NaN is missing.
+        n_draws : int, default=1
+            Number of completed tables.
+        random_state : int, RandomState instance or None, default=None
+            Seeds the draws.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples, n_features)
+        """
+        check_number("n_draws", n_draws, numbers.Integral, 1)
+        check_is_fitted(self)
+        if is_streamed(X):
+            raise ValueError("draw_missing takes rows in memory; read the part you need first.")
+        block = Block.of(self._validate(X, reset=False))
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        drawn = self._family().draw(self._params().components, block, np.ones((len(block), 1)), n_draws, rng)
+        return drawn.astype(block.dtype)
+
+    # The distribution of rows
+
+    def sample(self, n_samples=1, random_state=None):
+        """Draw rows from the fitted distribution.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of rows.
+        random_state : int, RandomState instance or None, default=None
+            Seeds the draws.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        check_number("n_samples", n_samples, numbers.Integral, 1)
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        return self._family().sample(self._params().components, np.zeros(n_samples, np.intp), rng)
+
+    def get_covariance(self):
+        """Covariance of rows under the model, W Wᵀ + Ψ.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+        """
+        check_is_fitted(self)
+        return self._params().components.dense[0]
+
+    def get_precision(self):
+        """Inverse of the covariance of rows, made without inverting anything larger than n_components.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+        """
+        check_is_fitted(self)
+        loading, noise = np.asarray(self._loadings(), np.float64), np.asarray(self._noise(), np.float64)
+        weighted = loading / noise[:, None]
+        inner = np.eye(loading.shape[1]) + loading.T @ weighted
+        return np.diag(1.0 / noise) - weighted @ np.linalg.solve(inner, weighted.T)
