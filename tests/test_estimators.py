@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
 from tacit.cluster import ColumnScaler, KMeans, KMedians, KMedoids, MiniBatchKMeans, SoftKMeans, SpectralClustering
-from tacit.factor import ProbabilisticPCA
+from tacit.factor import PCA, ProbabilisticPCA, TruncatedSVD
 from tacit.impute import GaussianImputer
 from tacit.mixture import (
     BayesianGaussianMixture,
@@ -78,6 +78,11 @@ ESTIMATORS = [
     SpectralClustering(3, affinity="nearest_neighbors", laplacian="symmetric", n_neighbors=5, random_state=0),
     SpectralClustering(3, affinity="mutual_nearest_neighbors", gamma="local", edge_weights="gaussian", random_state=0),
     SpectralClustering("auto", gamma="scale", laplacian="unnormalised", assign_labels="cluster_qr", random_state=0),
+    PCA(),
+    PCA(1, whiten=True, svd_solver="randomized", random_state=0),
+    PCA(0.5, scale=True),
+    PCA("bic"),
+    TruncatedSVD(1, random_state=0),
 ]
 
 ROWS_FOR_PAIRS = "the check gives rows to an estimator of pairs"

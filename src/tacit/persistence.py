@@ -19,6 +19,7 @@ from . import __version__
 from .archive import UNSOUND, read_archive, write_archive
 from .arrays import Arrays
 from .engine import Fit, Online, Trace
+from .factor.rank import RankChoice
 from .families import Family, Prior
 from .schema import Column, Schema
 from .source import Block
@@ -57,7 +58,7 @@ CLASSES = {
     )),
     "ProbabilisticPCA": ("tacit.factor", (
         "mean_", "components_", "explained_variance_", "explained_variance_ratio_", "noise_variance_", "loadings_", "scale_",
-        "n_components_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_", "fit_", "n_features_in_",
+        "n_components_", "rank_choice_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_", "fit_", "n_features_in_",
         "feature_names_in_",
     )),
     "GaussianImputer": ("tacit.impute", (
@@ -89,6 +90,14 @@ CLASSES = {
     "ColumnScaler": ("tacit.cluster", (
         "center_", "scale_", "whitening_", "constant_", "mixture_", "n_features_in_", "feature_names_in_",
     )),
+    "PCA": ("tacit.factor", (
+        "components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "mean_", "scale_",
+        "n_components_", "n_samples_", "noise_variance_", "rank_choice_", "n_features_in_", "feature_names_in_",
+    )),
+    "TruncatedSVD": ("tacit.factor", (
+        "components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "n_features_in_",
+        "feature_names_in_",
+    )),
     "MissingIndicator": ("sklearn.impute", (
         "features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed",
     )),
@@ -99,14 +108,14 @@ CLASSES = {
 RULES = ("affinity",)
 """Settings without which a fitted estimator cannot do its work, so that it is not saved where they cannot be."""
 
-PARTS = (Arrays, Family, Prior, Schema, Column, Table)
+PARTS = (Arrays, Family, Prior, Schema, Column, Table, RankChoice)
 """Bases of what an estimator may be made of: records of arrays and things that hold settings only."""
 
 
 @cache
 def _parts():
     """Classes of this library that derive from `PARTS`, by name."""
-    for package in ("cluster", "mixture"):
+    for package in ("cluster", "factor", "mixture"):
         import_module(f"tacit.{package}")
     known: dict = {}
     waiting = list(PARTS)

@@ -8,7 +8,7 @@ import pytest
 
 
 def borrow(module, replacements, differences):
-    """Test functions of `module` with parts of its source replaced.
+    """Test functions and fixtures of `module` with parts of its source replaced.
 
     Parameters
     ----------
@@ -27,7 +27,8 @@ def borrow(module, replacements, differences):
     borrowed = types.ModuleType(f"borrowed_{path.stem}")
     exec(compile(source, str(path), "exec"), borrowed.__dict__)
     tests = {name: value for name, value in vars(borrowed).items() if name.startswith("test_")}
+    fixtures = {name: value for name, value in vars(borrowed).items() if "Fixture" in type(value).__name__}
     assert not set(differences) - set(tests), "a difference names a test that does not exist"
     for name, reason in differences.items():
         tests[name] = pytest.mark.xfail(reason=reason, strict=True)(tests[name])
-    return tests
+    return tests | fixtures

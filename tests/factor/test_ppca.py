@@ -43,7 +43,9 @@ def test_the_closed_form_is_that_of_principal_components(whole):
     np.testing.assert_allclose(model.explained_variance_, other.explained_variance_ * 299 / 300, rtol=1e-10)
     np.testing.assert_allclose(model.explained_variance_ratio_, other.explained_variance_ratio_, rtol=1e-10)
     np.testing.assert_allclose(model.noise_variance_, other.noise_variance_ * 299 / 300, rtol=1e-10)
-    np.testing.assert_allclose(model.get_covariance(), model.loadings_ @ model.loadings_.T + model.noise_variance_ * np.eye(8))
+    np.testing.assert_allclose(
+        model.get_covariance(), model.loadings_ @ model.loadings_.T + model.noise_variance_ * np.eye(8)
+    )
     np.testing.assert_allclose(model.get_precision(), np.linalg.inv(model.get_covariance()), atol=1e-10)
     assert model.score(X) == pytest.approx(model.lower_bound_, abs=1e-12)
     assert model.score(X) >= other.score(X)
@@ -245,6 +247,21 @@ def test_what_leaves_no_noise_is_said(holes):
 def test_constant_columns_and_more_columns_than_rows_are_fine(holes):
     X = np.random.default_rng(0).normal(size=(12, 40))
     X[:, 3] = 7.0
-    model = ProbabilisticPCA(2, scale=True).fit(with_holes(X, holes))
-    np.testing.assert_allclose(model.impute(with_holes(X, holes))[:, 3], 7.0, atol=1e-3)
+    H = with_holes(X, holes)
+    model = ProbabilisticPCA(2).fit(H)
+    np.testing.assert_allclose(model.impute(H)[:, 3], 7.0, atol=1e-6)
     assert np.isfinite(model.score(X))
+    with pytest.raises(ValueError, match="column 3 is constant, so it cannot be scaled to unit variance; drop it, or use"):
+        ProbabilisticPCA(2, scale=True).fit(H)
+
+
+@pytest.mark.parametrize("method", ["bic", "cv", "parallel", "mle", 0.8])
+@pytest.mark.parametrize("holes", [0.0, 0.1])
+def test_the_number_of_components_can_be_chosen(method, holes, tmp_path):
+    X = with_holes(rows(400), holes)
+    model = ProbabilisticPCA(method, random_state=0).fit(X)
+    # Horn asks the third axis to exceed what the columns of most variance would give by chance.
+    assert model.n_components_ == (2 if method in (0.8, "parallel") else 3)
+    assert model.rank_choice_.rank == model.n_components_
+    tacit.save(model, tmp_path / "model.tacit")
+    assert tacit.load(tmp_path / "model.tacit").rank_choice_.rank == model.n_components_

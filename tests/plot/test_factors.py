@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import tacit.factor as tacit
 from tacit.plot import BiplotDisplay, LoadingsDisplay, ScoresDisplay, ScreeDisplay
 from tacit.plot.labels import spread_labels
 
@@ -24,6 +25,52 @@ def wine():
 @pytest.fixture(scope="module")
 def scaled(wine):
     return make_pipeline(StandardScaler(), PCA()).fit(wine[0])
+
+
+@pytest.mark.parametrize("model", [tacit.PCA(3, scale=True), tacit.ProbabilisticPCA(3, scale=True)])
+def test_scaled_columns_are_drawn_in_their_standard_deviations(wine, scaled, model):
+    X = wine[0]
+    model.fit(X)
+    biplot = BiplotDisplay.from_estimator(model, X)
+    tips = np.array([arrow.xy for arrow in biplot.arrows_]) / biplot.stretch_
+    scores = scaled.transform(X)[:, :2]
+    expected = np.array([[np.corrcoef(X.iloc[:, j], scores[:, k])[0, 1] for k in (0, 1)] for j in range(13)])
+    if isinstance(model, tacit.ProbabilisticPCA):  # its scores leave the noise out
+        expected = expected * np.sqrt(1 - model.noise_variance_ / model.explained_variance_[:2])
+    np.testing.assert_allclose(np.abs(tips), np.abs(expected), atol=0.01)
+    loadings = LoadingsDisplay.from_estimator(model)
+    shares = loadings.uniquenesses
+    assert ((shares > 0) & (shares < 1)).all()
+    if isinstance(model, tacit.ProbabilisticPCA):
+        np.testing.assert_allclose((loadings.loadings**2).sum(axis=1) + model.noise_variance_, model.noise_variance_ / shares)
+
+
+def test_scores_of_rows_with_missing_cells_are_less_sure(wine):
+    X = wine[0].to_numpy().copy()
+    X[::7, :6] = np.nan
+    model = tacit.ProbabilisticPCA(2, scale=True).fit(X)
+    display = ScoresDisplay.from_estimator(model, X, max_ellipses=200)
+    areas = np.array([ellipse.width * ellipse.height for ellipse in display.ellipses_])
+    holed = np.isnan(X).any(axis=1)
+    assert areas[holed].min() > areas[~holed].max()
+    points = np.concatenate([scatter.get_offsets() for scatter in display.scatters_])
+    np.testing.assert_allclose(np.sort(points[:, 0]), np.sort(model.transform(X)[:, 0]))
+
+
+def test_scree_by_parallel_analysis(wine):
+    X = wine[0]
+    choice = tacit.choose_rank(X, scale=True, random_state=0)
+    expected = np.linalg.eigvalsh(np.corrcoef(X.T))[::-1]
+    for display in (
+        ScreeDisplay.from_data(X, scale=True),
+        ScreeDisplay.from_estimator(tacit.PCA("parallel", scale=True, random_state=0).fit(X)),
+        ScreeDisplay.from_estimator(tacit.PCA(2, scale=True).fit(X), X),
+        ScreeDisplay.from_estimator(tacit.ProbabilisticPCA(2, scale=True).fit(X), X),
+        ScreeDisplay.from_estimator(make_pipeline(StandardScaler(), tacit.PCA(2, scale=True)).fit(X), X),
+    ):
+        np.testing.assert_allclose(display.line_.get_ydata(), expected, rtol=1e-6)
+        np.testing.assert_allclose(display.threshold_.get_ydata(), choice.threshold)
+        assert display.chosen == choice.rank == 3
 
 
 class Uncertain(BaseEstimator):
@@ -85,7 +132,7 @@ def test_biplot_of_scaled_columns_shows_correlations(wine, scaled):
     tips = np.array([arrow.xy for arrow in display.arrows_]) / display.stretch_
     scores = scaled.transform(X)[:, :2]
     expected = [[np.corrcoef(X.iloc[:, j], scores[:, k])[0, 1] for k in (0, 1)] for j in range(13)]
-    np.testing.assert_allclose(tips, expected, atol=1e-9)
+    np.testing.assert_allclose(tips, np.array(expected) * np.sqrt(178 / 177), atol=1e-9)  # divisors n and n − 1
     assert [label.get_text() for label in display.labels_] == list(X.columns)
     assert display.ax_.get_xlabel() == "component 1 (36.2%)"
     assert legend(display) == ["0", "1", "2"]
@@ -96,6 +143,8 @@ def test_biplot_of_scaled_columns_shows_correlations(wine, scaled):
 def test_biplot_with_distances_of_rows(wine, scaled):
     display = BiplotDisplay.from_estimator(scaled, wine[0], components=(2, 0), alpha=1.0, max_arrows=4)
     np.testing.assert_allclose(display.scatters_[0].get_offsets(), scaled.transform(wine[0])[:, [2, 0]])
+    tips = np.array([arrow.xy for arrow in display.arrows_]) / display.stretch_
+    np.testing.assert_allclose(tips, scaled[-1].components_[[2, 0]].T[display.shown_] * np.sqrt(178 / 177))
     lengths = np.linalg.norm(scaled[-1].components_[[2, 0]], axis=0)
     assert set(display.shown_) == set(np.argsort(-lengths)[:4])
     assert len(display.arrows_) == len(display.labels_) == 4
@@ -147,7 +196,7 @@ def test_loadings_are_sorted_and_the_rest_is_told(wine):
 def test_loadings_as_given_without_noise(wine):
     model = PCA().fit(wine[0])
     display = LoadingsDisplay.from_estimator(model, order="given")
-    np.testing.assert_allclose(display.image_.get_array(), model.components_.T)
+    np.testing.assert_allclose(display.image_.get_array(), model.components_.T * np.sqrt(model.explained_variance_))
     assert display.uniqueness_ is None
     assert "−0.00" not in {text.get_text() for text in display.texts_}
     crowded = LoadingsDisplay(np.random.default_rng(0).normal(size=(130, 5)), [str(j) for j in range(130)]).plot()
@@ -222,6 +271,7 @@ MODEL = PCA(3).fit(ROWS)
         (lambda: ScreeDisplay([1.0], np.nan), ValueError, "threshold has shape"),
         (lambda: ScreeDisplay([1.0], chosen=2), ValueError, "chosen=2 is not a number of components between 0 and 1"),
         (lambda: ScreeDisplay.from_estimator(FactorAnalysis(1).fit(ROWS)), TypeError, "FactorAnalysis has no explained_var"),
+        (lambda: ScreeDisplay.from_choice(tacit.choose_rank(ROWS, "bic")), ValueError, "the choice by 'bic' holds no eigenvalues"),
         (lambda: ScreeDisplay.from_estimator(PCA()), NotFittedError, "not fitted"),
         (lambda: BiplotDisplay.from_estimator(MODEL, ROWS, components=(0, 3)), ValueError, r"\(0, 3\) are not two of 0 to 2"),
         (lambda: BiplotDisplay.from_estimator(MODEL, ROWS, components=(0,)), ValueError, r"components=\(0,\) are not two"),

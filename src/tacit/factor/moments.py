@@ -48,17 +48,18 @@ class Moments:
 
 def moments(source):
     """The `Moments` of a source of rows."""
-    origin = _origin(source)
+    origin = _near_mean(source)
     sums = source.sum(partial(_sums, origin))
     shift = sums.first / sums.weight if sums.weight else sums.first
     covariance = sums.second / (sums.weight or 1.0) - np.outer(shift, shift)
     return Moments(sums.weight, sums.incomplete, origin + shift, covariance)
 
 
-def _origin(source):
-    """A point near the mean: raw second moments lose nine digits at an offset of 1e6."""
+def _near_mean(source):
+    """A point near the mean, in the rows' precision: raw second moments lose nine digits at an offset of 1e6."""
     sample = host(source.sample(ORIGIN_ROWS, np.random.default_rng(0)).X)
-    return np.nanmean(np.where(np.isnan(sample).all(axis=0), 0.0, sample), axis=0, dtype=np.float64)
+    origin = np.nanmean(np.where(np.isnan(sample).all(axis=0), 0.0, sample), axis=0, dtype=np.float64)
+    return origin.astype(source.dtype).astype(np.float64)
 
 
 def _sums(origin, block):
@@ -71,27 +72,43 @@ def _sums(origin, block):
 
 
 @record
-class CellMoments(Arrays):
-    """Weight of the observed cells of each column, and their sums and squares about an origin."""
+class CellSums(Arrays):
+    """Weight of all rows; weight, sums and squares about an origin of the observed cells of each column."""
 
+    rows: float
     weight: np.ndarray
     first: np.ndarray
     second: np.ndarray
 
-    @property
-    def variance(self):
-        """Variance of the observed cells of each column."""
-        weight = np.where(self.weight > 0, self.weight, 1.0)
-        return np.maximum(self.second / weight - (self.first / weight) ** 2, 0.0)
+
+@dataclass(frozen=True)
+class CellMoments:
+    """Weight, mean and variance of the observed cells of each column.
+
+    Attributes
+    ----------
+    rows : float
+        Total weight of the rows.
+    weight, mean, variance : (d,)
+    """
+
+    rows: float
+    weight: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
 
 
 def cell_moments(source):
     """The `CellMoments` of a source of rows."""
-    return source.sum(partial(_cell_sums, _origin(source)))
+    origin = _near_mean(source)
+    sums = source.sum(partial(_cell_sums, origin))
+    weight = np.where(sums.weight > 0, sums.weight, 1.0)
+    shift = sums.first / weight
+    return CellMoments(sums.rows, sums.weight, origin + shift, np.maximum(sums.second / weight - shift**2, 0.0))
 
 
 def _cell_sums(origin, block):
     x, weight = host(block.X) - origin, host(block.weight)
     seen = ~np.isnan(x)
     x = np.where(seen, x, 0.0)
-    return CellMoments(weight @ seen, weight @ x, weight @ x**2)
+    return CellSums(float(weight.sum()), weight @ seen, weight @ x, weight @ x**2)

@@ -14,22 +14,39 @@ from ..engine import Fit, Trace
 from ..families import FactorGaussian
 from ..families.factor import FactorParams
 from ..mixture.model import MixtureParams
+from ..source import ArraySource
+from .axes import deviations, from_moments, from_rows
 from .base import FactorEstimator
 from .moments import cell_moments, moments
+from .rank import METHODS, Spectrum, rank_of
+from .routes import choose_route
 
 __all__ = ["ProbabilisticPCA", "closed_form"]
 
 LOG_2PI = np.log(2 * np.pi)
+MOST_COLUMNS = 2000  # of rows that are not in memory, beyond which EM costs less than a matrix of all pairs of columns
 
 
-def closed_form(eigenvalues, n_components, least):
-    """Variances along the axes kept, noise variance, and log-likelihood per row, of eigenvalues in decreasing order."""
-    kept, left = eigenvalues[:n_components], eigenvalues[n_components:]
-    noise = max(left.mean(), least)
-    kept_variance = np.maximum(kept, noise)
-    log_det = np.log(kept_variance).sum() + len(left) * np.log(noise)
-    misfit = (kept / kept_variance).sum() + left.sum() / noise
-    return kept_variance, noise, -0.5 * (len(eigenvalues) * LOG_2PI + log_det + misfit)
+def check_rank(name, value):
+    """Raise where a number of components is neither a whole number, nor a share, nor a way to choose it."""
+    if isinstance(value, str):
+        check_choice(name, value, METHODS)
+    elif isinstance(value, numbers.Integral):
+        check_number(name, value, numbers.Integral, 1)
+    elif not isinstance(value, numbers.Real) or not 0.0 < value < 1.0:
+        raise ValueError(
+            f"{name}={value!r} is neither a whole number of at least 1 nor a share of the variance between 0 and 1."
+        )
+
+
+def closed_form(kept, total, d, least):
+    """Variances along the axes kept, noise variance, and log-likelihood per row, of d columns with `total` variance."""
+    n_left, left = d - len(kept), max(total - kept.sum(), 0.0)
+    noise = max(left / n_left, least)
+    variances = np.maximum(kept, noise)
+    log_det = np.log(variances).sum() + n_left * np.log(noise)
+    misfit = (kept / variances).sum() + left / noise
+    return variances, noise, -0.5 * (d * LOG_2PI + log_det + misfit)
 
 
 class ProbabilisticPCA(FactorEstimator):
@@ -40,8 +57,9 @@ class ProbabilisticPCA(FactorEstimator):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Length of z, less than the number of columns.
+    n_components : int, float or {"mle", "bic", "parallel", "cv"}, default=2
+        Length of z, less than the number of columns; a share of the variance to explain; or how to choose it, see
+        :func:`choose_rank`. With missing cells, "bic" and "cv" compare fits of all ranks.
     scale : bool, default=False
         Learn the axes of standardised columns: noise is then in proportion to the variance of each column. Sensible where
         columns have different units. Loadings, means and filled cells are in the columns' own units either way.
@@ -75,6 +93,8 @@ class ProbabilisticPCA(FactorEstimator):
     scale_ : ndarray of shape (n_features,)
         Standard deviations of the columns where `scale`, else ones.
     n_components_ : int
+    rank_choice_ : RankChoice or None
+        How the number of components was chosen, where it was not given.
     converged_, n_iter_, lower_bound_, lower_bounds_, fit_
         As in :class:`tacit.mixture.GaussianMixture`; the closed form takes one step.
     n_features_in_ : int
@@ -130,7 +150,7 @@ class ProbabilisticPCA(FactorEstimator):
     def _check_settings(self):
         super()._check_settings()
         check_number("noise_floor", self.noise_floor, numbers.Real, 0, 1)
-        check_number("n_components", self.n_components, numbers.Integral, 1)
+        check_rank("n_components", self.n_components)
         check_choice("solver", self.solver, ("auto", "closed", "em"))
 
     def fit(self, X, y=None, sample_weight=None, *, checkpoint=None, checkpoint_every=60.0):
@@ -155,51 +175,104 @@ class ProbabilisticPCA(FactorEstimator):
         """
         self._check_settings()
         source = self._open(X, sample_weight, reset=True)
-        self.n_components_ = self._checked_rank(source.n_features)
-        if self.solver != "em":
-            known = moments(source)
-            if not known.incomplete:
-                self._solve(known, source.dtype)
-                return self
-            if self.solver == "closed":
-                raise ValueError("solver='closed' needs complete rows, but X has missing cells; use solver='auto'.")
-        self._learn(source, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
+        self._check_rank(source.n_features)
+        found = None if self.solver == "em" else self._axes(source)
+        if found is not None:
+            self._solve(*found, source.dtype)
+            return self
+        starts = self._choose(source)
+        self._learn(source, starts=starts, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
         self._warn_at_floor()
         return self
 
-    def _checked_rank(self, n_features):
-        if self.n_components >= n_features:
+    def _check_rank(self, n_features):
+        if isinstance(self.n_components, numbers.Integral) and self.n_components >= n_features:
             raise ValueError(
                 f"n_components={self.n_components} leaves no noise, since X has {n_features} feature(s); use at most "
                 f"{n_features - 1}."
             )
-        return int(self.n_components)
+        if n_features == 1:
+            raise ValueError("X has 1 feature(s), which leave no noise beside a component; give at least 2.")
+
+    # Complete rows
+
+    def _axes(self, source):
+        """Principal axes and the weight of complete rows; None where a cell is missing or axes are best learned by EM."""
+        names, d = getattr(self, "feature_names_in_", None), source.n_features
+        in_memory = isinstance(source, ArraySource)
+        complete = all(block.patterns.is_complete for block in source) if in_memory else None
+        k = self.n_components
+        route = choose_route(source.n_rows, d, k) if in_memory else "covariance_eigh"
+        if complete and route != "covariance_eigh":
+            n_axes = k if isinstance(k, numbers.Integral) else min(source.n_rows, d)
+            settings = {"random_state": self.random_state} if route == "randomized" else {}
+            total = float(source.n_rows if source.weight is None else source.weight.sum())
+            return from_rows(source.X, source.weight, route, n_axes, self.scale, names, **settings), total
+        if complete is not False and (d <= MOST_COLUMNS or self.solver == "closed"):
+            known = moments(source)
+            if not known.incomplete:
+                return from_moments(known, self.scale, names), known.weight
+        if self.solver == "closed":
+            raise ValueError("solver='closed' needs complete rows, but X has missing cells; use solver='auto'.")
+        return None
+
+    def _solve(self, found, weight, dtype):
+        """The maximum for complete rows, from their axes."""
+        biased, d = (weight - 1.0) / weight, len(found.mean)
+        self._settle_rank(lambda method, **settings: rank_of(
+            Spectrum(found.variances, weight, d, None if self.scale else found.spread), method, **settings
+        ))  # fmt: skip
+        k, axes = self.n_components_, found.axes.T.astype(np.float64)
+        # Scales are those of maximum likelihood too, whose divisor is n.
+        self.scale_ = np.ones(d) if found.scale is None else found.scale * np.sqrt(biased)
+        shrink = biased if found.scale is None else 1.0
+        total = found.total * shrink
+        kept = np.zeros(k)
+        kept[: len(found.variances)] = shrink * found.variances[:k]
+        least = max(self.noise_floor, 1e-15) * (total / d or 1.0)
+        kept, noise, loglik = closed_form(kept, total, d, least)
+        loading = np.zeros((d, k))
+        loading[:, : axes.shape[1]] = axes[:, :k] * np.sqrt(kept - noise)[: axes.shape[1]]
+        trace = Trace()
+        trace.record(weight * (loglik - np.log(self.scale_).sum()), weight)
+        unit = self.scale_**2
+        params = FactorParams(
+            found.mean[None], (self.scale_[:, None] * loading)[None], noise * unit[None], found.mean, unit
+        )
+        reason = "no cell is missing, so the maximum is known in closed form"
+        self._publish_fit(Fit(MixtureParams(np.ones(1), params), trace, reason, True), dtype)
+        self._warn_at_floor(least)
+
+    # Rows with missing cells
+
+    def _choose(self, source):
+        """Settle the number of components; where it was chosen by fits, what to start from."""
+        if isinstance(self.n_components, numbers.Integral):
+            self._settle_rank(None)
+            return None
+        from .cells import Cells
+
+        names = getattr(self, "feature_names_in_", None)
+        tried = Cells(source, self.scale, names, tol=self.tol, max_iter=self.max_iter, n_jobs=self.n_jobs)
+        self._settle_rank(tried.choose)
+        return [tried.model(self.n_components_)._params()]
+
+    def _settle_rank(self, choose):
+        self.rank_choice_ = None
+        if isinstance(self.n_components, numbers.Integral):
+            self.n_components_ = int(self.n_components)
+            return
+        settings = {"random_state": self.random_state} if self.n_components == "parallel" else {}
+        self.rank_choice_ = choose(self.n_components, **settings)
+        self.n_components_ = max(self.rank_choice_.rank, 1)
 
     def _prepare(self, source):
-        variance = cell_moments(source).variance if self.scale else np.ones(source.n_features)
-        self.scale_ = np.sqrt(np.where(variance > 0, variance, 1.0))
+        cells = cell_moments(source)
+        scale = deviations(cells.mean, cells.variance, self.scale, getattr(self, "feature_names_in_", None))
+        self.scale_ = np.ones(source.n_features) if scale is None else scale
 
     def _family(self):
         return FactorGaussian(self.n_components_, floor=self.noise_floor, unit=self.scale_**2 if self.scale else None)
-
-    def _solve(self, known, dtype):
-        """The maximum for complete rows, from their mean and covariance."""
-        variance = np.diagonal(known.covariance)
-        self.scale_ = np.sqrt(np.where(variance > 0, variance, 1.0)) if self.scale else np.ones(len(variance))
-        correlated = known.covariance / np.outer(self.scale_, self.scale_)
-        value, axes = np.linalg.eigh(correlated)
-        value, axes = np.maximum(value[::-1], 0.0), axes[:, ::-1][:, : self.n_components_]
-        least = max(self.noise_floor, 1e-15) * (value.mean() or 1.0)
-        kept, noise, loglik = closed_form(value, self.n_components_, least)
-        loading = self.scale_[:, None] * axes * np.sqrt(kept - noise)
-        trace = Trace()
-        trace.record(known.weight * (loglik - np.log(self.scale_).sum()), known.weight)
-        params = FactorParams(known.mean[None], loading[None], noise * self.scale_[None] ** 2, known.mean, variance)
-        fit = Fit(
-            MixtureParams(np.ones(1), params), trace, "no cell is missing, so the maximum is known in closed form", True
-        )
-        self._publish_fit(fit, dtype)
-        self._warn_at_floor(least)
 
     def _publish(self, params, dtype):
         loading, noise = params.components.loading[0] / self.scale_[:, None], params.components.noise[0]

@@ -51,10 +51,21 @@ def log_factorial(X):
 def scatter(X, rows, origin, weight):
     """Σ_i w_i (x_i − o) and Σ_i w_i (x_i − o)(x_i − o)ᵀ over `rows`; `weight` has an entry for every row of X."""
     x, weight = (X, weight) if len(rows) == len(X) else (X[rows], weight[rows])
-    # The difference is exact enough for single precision, whose products cost half as much; sums of blocks are double.
-    x = (x - origin).astype(X.dtype, copy=False)
-    first = weight @ x
+    # Single precision is kept, where products cost half as much: the difference is exact enough, sums of blocks are double.
+    near = origin.astype(X.dtype, copy=False)
+    x = x - near
+    weight = weight.astype(X.dtype, copy=False)
+    total, first = weight.sum(dtype=np.float64), (weight @ x).astype(np.float64, copy=False)
     if (weight != 1.0).any():
-        x *= np.sqrt(weight)[:, None].astype(x.dtype)
+        x *= np.sqrt(weight)[:, None]
     # A matrix times itself costs half of a product.
-    return first, (x.T @ x).astype(np.float64, copy=False)
+    second = (x.T @ x).astype(np.float64, copy=False)
+    return _moved(first, second, total, near - origin)
+
+
+def _moved(first, second, total, shift):
+    """Sums about an origin from those about it plus a shift, the rounding of the origin to the rows' precision."""
+    if not shift.any():
+        return first, second
+    cross = np.outer(first, shift)
+    return first + total * shift, second + cross + cross.T + total * np.outer(shift, shift)

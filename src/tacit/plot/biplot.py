@@ -20,7 +20,7 @@ class BiplotDisplay:
     ----------
     scores : (rows, 2) array
     loadings : (columns, 2) array
-        What a column gains per unit of each score.
+        What a column gains per standard deviation of each score.
     names : list of str
         Names of the columns.
     groups : (rows,) array, optional
@@ -28,7 +28,7 @@ class BiplotDisplay:
     titles : (str, str)
         Names of the two components.
     alpha : float in [0, 1], default=0
-        0: scores have unit variance and arrows are loadings, so that an angle between arrows is about a correlation of
+        0: scores are divided by their standard deviations and arrows are loadings, so that an angle between arrows is about a correlation of
         columns. 1: scores are as the model gives them, so that distances between points are about those of rows.
     max_arrows : int, default=25
         The longest are drawn.
@@ -52,7 +52,7 @@ class BiplotDisplay:
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from sklearn.decomposition import PCA
+    >>> from tacit.factor import PCA
     >>> from tacit.plot import BiplotDisplay
     >>> X, species = load_iris(return_X_y=True, as_frame=True)
     >>> display = BiplotDisplay.from_estimator(PCA(2).fit(X), X, groups=species)  # doctest: +SKIP
@@ -102,8 +102,8 @@ class BiplotDisplay:
         ax = axes(ax, figsize=(6.6, 6.0))
         self.ax_, self.figure_ = ax, ax.figure
         spread = self.scores.std(axis=0)
-        scale = np.where(spread > 0, spread, 1.0) ** (1.0 - self.alpha)
-        points, tips = self.scores / scale, self.loadings * scale
+        spread = np.where(spread > 0, spread, 1.0)
+        points, tips = self.scores / spread ** (1.0 - self.alpha), self.loadings / spread**self.alpha
         self.scatters_, handles = scatter_groups(ax, points, self.groups)
         self._arrows(points, tips)
         ax.axhline(0, color=MUTED, linewidth=0.6, zorder=0)

@@ -12,7 +12,7 @@ from ..source import is_streamed
 from .style import MARKERS, MUTED, colours
 
 __all__ = [
-    "DARK_ORANGE", "final", "groups_of", "loadings_of", "named", "numbers_of", "pair_of", "scatter_groups", "scores_of", "titles",
+    "DARK_ORANGE", "final", "groups_of", "loadings_of", "named", "numbers_of", "pair_of", "scatter_groups", "scores_of", "titles", "uniquenesses_of",
 ]  # fmt: skip
 
 DARK_ORANGE = "#9A6A00"  # the palette's orange, dark enough for letters
@@ -25,13 +25,35 @@ def final(estimator):
 
 
 def loadings_of(estimator):
-    """What each column gains per unit of each component, (columns, components)."""
+    """What each column gains per standard deviation of each score, (columns, components); of standardised columns where these are."""
     model = final(estimator)
     if getattr(model, "components_", None) is None:
         raise TypeError(
             f"{type(model).__name__} has no components_; use a fitted linear model, such as tacit.factor.PCA()."
         )
-    return np.asarray(model.components_, dtype=float).T
+    if hasattr(model, "loadings_"):
+        return np.asarray(model.loadings_, dtype=float) / _unit(model)[:, None]
+    # Axes have unit length and scores a variance of their own; loadings of factors are for scores of unit variance.
+    spread = np.sqrt(getattr(model, "explained_variance_", np.ones(len(model.components_))))
+    return np.asarray(model.components_, dtype=float).T * spread
+
+
+def uniquenesses_of(estimator):
+    """Share of each column's variance that is noise of its own; none where the model knows no noise."""
+    model = final(estimator)
+    if hasattr(model, "uniqueness_"):
+        return np.asarray(model.uniqueness_, dtype=float)
+    noise = getattr(model, "noise_variance_", None)
+    if noise is None or not np.any(np.asarray(noise) > 0) or not hasattr(model, "get_covariance"):
+        return None
+    variance = np.diag(np.asarray(model.get_covariance(), dtype=float))
+    return np.divide(noise * _unit(model) ** 2, variance, out=np.ones(len(variance)), where=variance > 0)
+
+
+def _unit(model):
+    """What the columns were divided by before axes were sought."""
+    unit = getattr(model, "scale_", None)
+    return np.ones(np.shape(model.components_)[1]) if unit is None else np.asarray(unit, dtype=float)
 
 
 def numbers_of(X):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..checks import check_choice
-from .linear import final, loadings_of, named, titles
+from .linear import loadings_of, named, titles, uniquenesses_of
 from .style import axes
 
 __all__ = ["LoadingsDisplay"]
@@ -14,6 +14,8 @@ GAP = 0.35  # between loadings and uniquenesses, in columns
 
 class LoadingsDisplay:
     """Loadings of columns on components; colours run from negative over white at 0 to positive.
+
+    A loading is what a column gains per standard deviation of a score: where columns are standardised, their correlation.
 
     Parameters
     ----------
@@ -78,7 +80,7 @@ class LoadingsDisplay:
         names = named(estimator, feature_names, len(loadings))
         return cls(
             loadings, names, titles=titles(estimator, loadings.shape[1]), order=order,
-            uniquenesses=_uniquenesses(final(estimator), len(loadings)),
+            uniquenesses=uniquenesses_of(estimator),
         ).plot(ax)  # fmt: skip
 
     def plot(self, ax=None):
@@ -142,16 +144,6 @@ def _sorted(loadings):
     """Columns under the component they load on most, by falling size."""
     size = np.abs(loadings)
     return np.lexsort((-size.max(axis=1), size.argmax(axis=1)))
-
-
-def _uniquenesses(model, n_columns):
-    """Share of each column's variance that is noise; none where the model knows no noise."""
-    noise = getattr(model, "noise_variance_", None)
-    if noise is None or not np.any(np.asarray(noise) > 0) or not hasattr(model, "get_covariance"):
-        return None
-    variance = np.diag(np.asarray(model.get_covariance(), dtype=float))
-    noise = np.broadcast_to(np.asarray(noise, dtype=float), (n_columns,))
-    return np.divide(noise, variance, out=np.ones(n_columns), where=variance > 0)
 
 
 def _number(value):

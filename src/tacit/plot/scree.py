@@ -41,9 +41,9 @@ class ScreeDisplay:
     Examples
     --------
     >>> from tacit.plot import ScreeDisplay
-    >>> display = ScreeDisplay([4.2, 1.1, 0.4, 0.3], threshold=[1.4, 1.1, 0.9, 0.7]).plot()  # doctest: +SKIP
-    >>> display.chosen  # doctest: +SKIP
+    >>> ScreeDisplay([4.2, 1.1, 0.4, 0.3], threshold=[1.4, 1.1, 0.9, 0.7]).chosen
     1
+    >>> display = ScreeDisplay.from_data(X, scale=True)  # doctest: +SKIP
     """
 
     def __init__(self, eigenvalues, threshold=None, chosen=None, *, total=None):
@@ -61,15 +61,54 @@ class ScreeDisplay:
         self.total = float(self.eigenvalues.sum()) if total is None else float(total)
 
     @classmethod
-    def from_estimator(cls, estimator, *, threshold=None, ax=None):
+    def from_data(cls, X, *, scale=False, n_simulations=100, quantile=0.95, random_state=0, ax=None):
+        """Draw the variances of a table's principal components, and Horn's threshold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or whatever :func:`tacit.factor.choose_rank` takes
+        scale : bool, default=False
+            Whether columns are divided by their standard deviations first.
+        n_simulations, quantile, random_state
+            Tables of independent columns to simulate, the quantile of their eigenvalues to exceed, and the seed.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        ScreeDisplay
+        """
+        from ..factor import choose_rank
+
+        choice = choose_rank(
+            X, "parallel", scale=scale, n_simulations=n_simulations, quantile=quantile, random_state=random_state
+        )
+        return cls.from_choice(choice, ax=ax)
+
+    @classmethod
+    def from_choice(cls, choice, *, ax=None):
+        """Draw a :class:`tacit.factor.RankChoice` by parallel analysis."""
+        if choice.method != "parallel":
+            raise ValueError(
+                f"the choice by {choice.method!r} holds no eigenvalues with a threshold; use method='parallel', or give the "
+                "eigenvalues themselves to ScreeDisplay."
+            )
+        return cls(choice.values, choice.threshold, int(choice.rank)).plot(ax)
+
+    @classmethod
+    def from_estimator(cls, estimator, X=None, *, threshold=None, random_state=0, ax=None):
         """Draw the variances of a fitted model's components.
 
         Parameters
         ----------
         estimator : fitted estimator
             With `explained_variance_` (PCA and its kin) or `eigenvalues_` (kernel PCA), or a pipeline that ends in one.
+        X : array-like of shape (n_samples, n_features), optional
+            Rows by which to find Horn's threshold, and the variances of all components that there are. Not needed where the
+            number of components was chosen by it (``n_components="parallel"``).
         threshold : float or array, optional
-            As in the class.
+            Another one, as in the class.
+        random_state : int, default=0
+            Seed of the threshold.
         ax : matplotlib axes, optional
 
         Returns
@@ -83,6 +122,12 @@ class ScreeDisplay:
                 f"{type(model).__name__} has no explained_variance_; use a model such as tacit.factor.PCA(), or give the "
                 "eigenvalues themselves to ScreeDisplay."
             )
+        choice = getattr(model, "rank_choice_", None)
+        if threshold is None and getattr(choice, "method", None) == "parallel":
+            return cls.from_choice(choice, ax=ax)
+        if threshold is None and X is not None:
+            rows = estimator[:-1].transform(X) if model is not estimator and len(estimator) > 1 else X
+            return cls.from_data(rows, scale=bool(getattr(model, "scale", False)), random_state=random_state, ax=ax)
         share, total = getattr(model, "explained_variance_ratio_", None), None
         if share is not None and np.sum(share) > 0:
             total = np.sum(values) / np.sum(share)

@@ -1,0 +1,303 @@
+"""How many components: choices of the rank k from the eigenvalues λ_1 ≥ … ≥ λ_d of a covariance or correlation matrix.
+
+share:     the least k with Σ_{i≤k} λ_i / Σ λ_i above a share
+mle:       the greatest evidence p(X | k), by Minka's approximation
+bic:       the least −2 log p(X | μ, W, σ²) + log(n) (d + dk − k(k−1)/2 + 1) of probabilistic PCA
+parallel:  λ_1 … λ_k above what independent columns would give (Horn)
+cv:        the least generalised cross-validation error of a cell left out
+"""
+
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
+from sklearn.utils import check_random_state
+
+from ..checks import check_number
+
+__all__ = [
+    "METHODS",
+    "RankChoice",
+    "Spectrum",
+    "bic",
+    "choose_rank",
+    "cross_validation",
+    "minka",
+    "parallel",
+    "rank_of",
+    "share",
+]
+
+METHODS = ("mle", "bic", "parallel", "cv")
+"""Ways to choose a rank that have a name; a number between 0 and 1 is a share of the variance."""
+
+TINY = 1e-15
+
+
+@dataclass(frozen=True)
+class RankChoice:
+    """A rank, and the curve it was chosen by.
+
+    Attributes
+    ----------
+    rank : int
+        The number of components chosen.
+    method : str
+        How: "share", "mle", "bic", "parallel" or "cv".
+    ranks : (m,) int array
+        The ranks that were compared.
+    values : (m,) array
+        For every one of them: the share explained ("share"), the log evidence ("mle", most is best), the BIC or the squared
+        error per cell ("bic", "cv", least is best), or the eigenvalue ("parallel").
+    threshold : float, (m,) array or None
+        What values must exceed: the share asked for, or the quantiles of eigenvalues of independent columns ("parallel").
+    """
+
+    rank: int
+    method: str
+    ranks: np.ndarray
+    values: np.ndarray
+    threshold: Any = None
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """What the choices need to know.
+
+    Attributes
+    ----------
+    eigenvalues : (m,) array
+        Eigenvalues of the covariance or correlation matrix in decreasing order, with divisor n − 1; those not listed are 0.
+    n_rows : float
+        Number of rows, or their total weight.
+    n_features : int
+        Number of columns d.
+    variances : (d,) array, optional
+        Variances of the columns where it is a covariance matrix; None for a correlation matrix.
+    """
+
+    eigenvalues: np.ndarray
+    n_rows: float
+    n_features: int
+    variances: np.ndarray | None = None
+
+    @property
+    def most(self):
+        """The greatest rank that leaves some variance to noise."""
+        positive = int((self.eigenvalues > TINY * max(self.eigenvalues[0], 0.0)).sum()) if len(self.eigenvalues) else 0
+        return max(min(positive, self.n_features) - 1, 0)
+
+
+def rank_of(spectrum, method, *, n_simulations=100, quantile=0.95, random_state=None):
+    """The `RankChoice` of a method.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        Eigenvalues, and what they are of.
+    method : {"mle", "bic", "parallel", "cv"} or float
+        The method, or the share of the variance to explain.
+    n_simulations, quantile, random_state
+        Of parallel analysis; see `parallel`.
+    """
+    if not isinstance(method, str):
+        return share(spectrum, method)
+    if method == "parallel":
+        return parallel(spectrum, n_simulations=n_simulations, quantile=quantile, random_state=random_state)
+    return {"mle": minka, "bic": bic, "cv": cross_validation}[method](spectrum)
+
+
+def share(spectrum, level):
+    """The least rank that explains more than a share of the variance."""
+    values = spectrum.eigenvalues
+    total = values.sum()
+    explained = np.cumsum(values) / total if total > 0 else np.ones(len(values))
+    ranks = np.arange(1, len(values) + 1)
+    rank = int(np.searchsorted(explained, level, side="right")) + 1
+    return RankChoice(min(rank, len(values)), "share", ranks, explained, float(level))
+
+
+def minka(spectrum):
+    """The rank of the greatest evidence, between 1 and d − 1, by Laplace's approximation.
+
+    References
+    ----------
+    Minka (2000), Automatic choice of dimensionality for PCA.
+    """
+    d = spectrum.n_features
+    values = np.zeros(d)
+    values[: len(spectrum.eigenvalues)] = spectrum.eigenvalues
+    ranks = np.arange(1, d)
+    evidence = np.array([_evidence(values, int(k), spectrum.n_rows) for k in ranks])
+    rank = int(ranks[np.argmax(evidence)]) if d > 1 else min(d, 1)
+    return RankChoice(rank, "mle", ranks, evidence)
+
+
+def _evidence(values, k, n):
+    """Minka's log evidence of rank k, up to what is the same for all ranks."""
+    d = len(values)
+    if values[k - 1] < TINY:
+        return -np.inf
+    # Equation numbers of the paper in its notation: p(U), the likelihood, and Laplace's determinant |A_z|.
+    left = (d - np.arange(k)) / 2.0
+    log_axes = -k * np.log(2.0) + (gammaln(left) - left * np.log(np.pi)).sum()
+    noise = max(TINY, values[k:].sum() / (d - k))
+    loglik = -0.5 * n * (np.log(values[:k]).sum() + (d - k) * np.log(noise))
+    size = d * k - k * (k + 1) / 2.0
+    fitted = np.append(values[:k], np.full(d - k, noise))
+    apart = values[:k, None] - values
+    inverse = 1.0 / fitted - 1.0 / fitted[:k, None]
+    pairs = np.triu(np.ones((k, d), bool), 1)
+    # Equal eigenvalues leave axes undetermined; Laplace's approximation then fails, and a floor keeps it finite.
+    curvature = np.maximum(apart[pairs] * inverse[pairs], np.finfo(float).tiny)
+    determinant = (np.log(curvature) + np.log(n)).sum()
+    return log_axes + loglik + np.log(2.0 * np.pi) * (size + k) / 2.0 - determinant / 2.0 - k * np.log(n) / 2.0
+
+
+def bic(spectrum):
+    """The rank with the least BIC of probabilistic PCA, from 0 to the greatest that leaves noise."""
+    n, d = spectrum.n_rows, spectrum.n_features
+    values = spectrum.eigenvalues * (n - 1.0) / n
+    ranks = np.arange(min(spectrum.most, _trusted(n)) + 1)
+    kept = np.append(0.0, np.cumsum(np.log(np.maximum(values[: len(ranks) - 1], np.finfo(float).tiny))))
+    noise = (values.sum() - np.append(0.0, np.cumsum(values[: len(ranks) - 1]))) / (d - ranks)
+    deviance = n * (d * np.log(2.0 * np.pi) + kept + (d - ranks) * np.log(np.maximum(noise, np.finfo(float).tiny)) + d)
+    criterion = deviance + np.log(n) * n_parameters(ranks, d)
+    return RankChoice(int(np.argmin(criterion)), "bic", ranks, criterion)
+
+
+def n_parameters(rank, d):
+    """Free parameters of probabilistic PCA: means, axes with their variances, and the noise variance."""
+    return d + d * rank - rank * (rank - 1) / 2.0 + 1.0
+
+
+def _trusted(n):
+    """The greatest rank that n rows may speak for: beyond half their number, likelihoods of fits to few rows run away."""
+    return max(int(n) // 2, 1)
+
+
+def cross_validation(spectrum):
+    """The rank with the least error of cells predicted without themselves, by generalised cross-validation.
+
+    GCV(k) = np Σ (x − x̂)² / ((n − 1)p − k(n + p − k − 1))² for n rows and p columns: what is left unexplained over the
+    square of the degrees of freedom that are left.
+
+    References
+    ----------
+    Josse and Husson (2012), Selecting the number of components in principal component analysis using cross-validation
+    approximations.
+    """
+    n, d = spectrum.n_rows, spectrum.n_features
+    values = spectrum.eigenvalues * (n - 1.0)
+    ranks = np.arange(min(spectrum.most, len(values)) + 1)
+    rest = values.sum() - np.append(0.0, np.cumsum(values[: len(ranks) - 1]))
+    free = degrees_left(ranks, n, d)
+    ranks, rest, free = ranks[free > 0], rest[free > 0], free[free > 0]
+    if not len(ranks):
+        return RankChoice(0, "cv", np.zeros(1, int), np.array([np.inf]))
+    errors = n * d * np.maximum(rest, 0.0) / free**2
+    return RankChoice(int(ranks[np.argmin(errors)]), "cv", ranks, errors)
+
+
+def degrees_left(rank, n, d, n_missing=0):
+    """Cells that remain after the means and `rank` components are paid for."""
+    return (n - 1.0) * d - n_missing - rank * (n + d - rank - 1.0)
+
+
+def parallel(spectrum, *, n_simulations=100, quantile=0.95, random_state=None):
+    """The number of leading eigenvalues above those of independent normal columns of the same variances and size.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        Eigenvalues; with variances, those of a covariance matrix.
+    n_simulations : int, default=100
+        Simulated tables.
+    quantile : float, default=0.95
+        Quantile of simulated eigenvalues that must be exceeded.
+    random_state : int, RandomState or None
+        Seed.
+
+    References
+    ----------
+    Horn (1965), A rationale and test for the number of factors in factor analysis. Glorfeld (1995), An improvement on Horn's
+    parallel analysis.
+    """
+    rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+    simulate = _wishart if spectrum.n_rows > spectrum.n_features else _rows
+    simulated = np.array([simulate(spectrum, rng) for _ in range(n_simulations)])
+    threshold = np.quantile(simulated, quantile, axis=0)
+    values = spectrum.eigenvalues
+    m = min(len(values), len(threshold))
+    above = values[:m] > threshold[:m]
+    rank = m if above.all() else int(np.argmin(above))
+    return RankChoice(rank, "parallel", np.arange(1, m + 1), values[:m], threshold[:m])
+
+
+def _wishart(spectrum, rng):
+    """Eigenvalues of the covariance of normal rows, whose law is Wishart's: drawn by Bartlett at no cost per row."""
+    d = spectrum.n_features
+    root = np.tril(rng.normal(size=(d, d)), -1)
+    root[np.diag_indices(d)] = np.sqrt(rng.chisquare(spectrum.n_rows - 1.0 - np.arange(d)))
+    if spectrum.variances is None:
+        root /= np.linalg.norm(root, axis=1)[:, None]
+    else:
+        root *= np.sqrt(spectrum.variances / (spectrum.n_rows - 1.0))[:, None]
+    return np.maximum(np.linalg.eigvalsh(root @ root.T)[::-1], 0.0)
+
+
+def _rows(spectrum, rng):
+    """The same from the rows themselves, where there are no more of them than columns."""
+    n = max(int(round(spectrum.n_rows)), 2)
+    rows = rng.normal(size=(n, spectrum.n_features))
+    rows -= rows.mean(axis=0)
+    if spectrum.variances is None:
+        rows /= np.linalg.norm(rows, axis=0)
+    else:
+        rows *= np.sqrt(spectrum.variances / (n - 1.0))
+    return np.maximum(np.linalg.eigvalsh(rows @ rows.T)[::-1], 0.0)
+
+
+def choose_rank(
+    X, method="parallel", *, scale=False, sample_weight=None, n_simulations=100, quantile=0.95, random_state=None
+):
+    """How many principal components rows have.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features), tensor, path, Arrow data, Dask collection or source
+        Rows; NaN is missing.
+    method : {"parallel", "mle", "bic", "cv"} or float, default="parallel"
+        Horn's parallel analysis, Minka's evidence, BIC of probabilistic PCA, generalised cross-validation of cells, or a share
+        of the variance between 0 and 1.
+    scale : bool, default=False
+        Whether columns are divided by their standard deviations first.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights.
+    n_simulations, quantile, random_state
+        Of parallel analysis: number of simulated tables, the quantile of their eigenvalues to exceed, and the seed.
+
+    Returns
+    -------
+    RankChoice
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.factor import choose_rank
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2)) @ rng.normal(size=(2, 6)) + 0.3 * rng.normal(size=(200, 6))
+    >>> [choose_rank(X, method).rank for method in ("mle", "bic", "cv")]
+    [2, 2, 2]
+    """
+    from .pca import PCA
+
+    check_number("n_simulations", n_simulations, numbers.Integral, 1)
+    check_number("quantile", quantile, numbers.Real, 0, 1)
+    if method is None or isinstance(method, numbers.Integral):
+        raise ValueError(f"method={method!r} does not choose; use a share between 0 and 1 or one of {METHODS}.")
+    model = PCA(method, scale=scale, random_state=random_state)
+    model._simulations = {"n_simulations": n_simulations, "quantile": quantile}
+    return model.fit(X, sample_weight=sample_weight).rank_choice_
