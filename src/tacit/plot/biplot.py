@@ -28,8 +28,8 @@ class BiplotDisplay:
     titles : (str, str)
         Names of the two components.
     alpha : float in [0, 1], default=0
-        0: scores are divided by their standard deviations and arrows are loadings, so that an angle between arrows is about a correlation of
-        columns. 1: scores are as the model gives them, so that distances between points are about those of rows.
+        0: scores are divided by their standard deviations and arrows are loadings, so that an angle between arrows is about a
+        correlation of columns. 1: scores are as the model gives them, so that distances between points are about those of rows.
     max_arrows : int, default=25
         The longest are drawn.
 

@@ -12,7 +12,8 @@ from ..source import is_streamed
 from .style import MARKERS, MUTED, colours
 
 __all__ = [
-    "DARK_ORANGE", "final", "groups_of", "loadings_of", "named", "numbers_of", "pair_of", "scatter_groups", "scores_of", "titles", "uniquenesses_of",
+    "DARK_ORANGE", "final", "groups_of", "loadings_of", "named", "numbers_of", "pair_of", "scatter_groups", "scores_of",
+    "titles", "uniquenesses_of",
 ]  # fmt: skip
 
 DARK_ORANGE = "#9A6A00"  # the palette's orange, dark enough for letters
@@ -25,7 +26,7 @@ def final(estimator):
 
 
 def loadings_of(estimator):
-    """What each column gains per standard deviation of each score, (columns, components); of standardised columns where these are."""
+    """What each column, in the units that axes were sought in, gains per standard deviation of a score: (columns, components)."""
     model = final(estimator)
     if getattr(model, "components_", None) is None:
         raise TypeError(
