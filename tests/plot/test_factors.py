@@ -1,9 +1,12 @@
 """Displays of linear models: variances, rows and columns in a plane, loadings, and scores with their uncertainty."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
+from matplotlib.text import Text
 from scipy.stats import chi2
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris, load_wine
@@ -161,13 +164,26 @@ def test_labels_do_not_overlap_and_stay_inside(pyplot, n_labels):
     tips[: n_labels // 2] = [0.3, 0.8]  # at one place
     texts = spread_labels(ax, tips, [f"a long name {i}" for i in range(n_labels)])
     ax.figure.canvas.draw()
-    from matplotlib.text import Text
-
     boxes = [Text.get_window_extent(text) for text in texts]
     frame = ax.get_window_extent()
     assert not any(boxes[i].overlaps(boxes[j]) for i in range(n_labels) for j in range(i))
     assert all(frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1 for box in boxes)
     assert any(text.arrow_patch.get_visible() for text in texts[: n_labels // 2]) == (n_labels > 2)
+
+
+def test_figures_with_labels_pickle_and_labels_follow_the_size(wine, scaled):
+    figure = pickle.loads(pickle.dumps(BiplotDisplay.from_estimator(scaled, wine[0]).figure_))
+    figure.set_size_inches(4, 4)
+    figure.canvas.draw()
+    frame = figure.axes[0].get_window_extent()
+    boxes = [Text.get_window_extent(text) for text in figure.axes[0].texts if text.get_text()]
+    assert len(boxes) == 13
+    assert all(frame.x0 <= box.x0 and box.x1 <= frame.x1 for box in boxes)
+
+
+def test_other_figures_pickle(wine, scaled):
+    for display in (ScreeDisplay.from_estimator(scaled), LoadingsDisplay.from_estimator(scaled)):
+        pickle.loads(pickle.dumps(display.figure_)).canvas.draw()
 
 
 def test_labels_of_no_points(pyplot):

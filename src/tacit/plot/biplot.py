@@ -3,10 +3,11 @@
 x − μ ≈ z₁ w₁ + z₂ w₂: a row is far along an arrow where it has much of that column.
 """
 
+from functools import partial
+
 import numpy as np
 
 from ..checks import check_number
-from .labels import spread_labels
 from .linear import DARK_ORANGE, groups_of, loadings_of, named, pair_of, scatter_groups, scores_of, titles
 from .style import MUTED, axes
 
@@ -100,6 +101,8 @@ class BiplotDisplay:
     def plot(self, ax=None):
         """Draw; returns self."""
         ax = axes(ax, figsize=(6.6, 6.0))
+        from .labels import spread_labels
+
         self.ax_, self.figure_ = ax, ax.figure
         spread = self.scores.std(axis=0)
         spread = np.where(spread > 0, spread, 1.0)
@@ -141,7 +144,7 @@ class BiplotDisplay:
 
     def _loading_axes(self):
         """The scale of the arrows, above and on the right."""
-        forth, back = (lambda value: value / self.stretch_), (lambda value: value * self.stretch_)
+        forth, back = partial(np.multiply, 1 / self.stretch_), partial(np.multiply, self.stretch_)  # these pickle
         for secondary in (
             self.ax_.secondary_xaxis("top", functions=(forth, back)),
             self.ax_.secondary_yaxis("right", functions=(forth, back)),

@@ -1,6 +1,9 @@
-"""Labels that keep out of each other's way."""
+"""Labels that keep out of each other's way. Imports matplotlib, so it is imported where it is used."""
 
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.patheffects import withStroke
+from matplotlib.text import Text
 
 __all__ = ["spread_labels"]
 
@@ -13,19 +16,34 @@ def spread_labels(ax, tips, names, **look):
 
     A thin line leads from a label that had to move to its point. Returns the annotations.
     """
-    from matplotlib.patheffects import withStroke
-
     texts = [
         ax.annotate(
             name, tip, xytext=(0, 0), textcoords="offset pixels", ha="center", va="center", fontsize="small",
-            path_effects=[withStroke(linewidth=2.2, foreground="white")], zorder=6,
+            path_effects=[withStroke(linewidth=2.2, foreground="white")], zorder=6, in_layout=False,
             arrowprops={"arrowstyle": "-", "linewidth": 0.5, "color": look.get("color"), "shrinkA": 0, "shrinkB": 0}, **look,
         )
         for tip, name in zip(tips, names)
     ]  # fmt: skip
+    ax.add_artist(Spreader(np.asarray(tips), texts))
+    return texts
+
+
+class Spreader(Artist):
+    """Draws nothing, but is drawn just before the labels, when it is settled where the axes lie, and moves them apart."""
+
+    def __init__(self, tips, texts):
+        super().__init__()
+        self.tips, self.texts = tips, texts
+        self.set(zorder=5.9, in_layout=False)
+
+    def draw(self, renderer):
+        _spread(self.axes, self.tips, self.texts)
+
+
+def _spread(ax, tips, texts):
+    """Give every label its offset, in pixels as they are now."""
     if not texts:
-        return texts
-    _lay_out(ax)
+        return
     origin, places = ax.transData.transform((0.0, 0.0)), ax.transData.transform(tips)
     sizes = np.array([_size(text) for text in texts]) + PAD
     box = ax.get_window_extent()
@@ -37,7 +55,6 @@ def spread_labels(ax, tips, names, **look):
     for text, place, middle, first in zip(texts, places, middles, start):
         text.set_position(tuple(middle - place))
         text.arrow_patch.set_visible(bool(np.linalg.norm(middle - first) > 10.0))
-    return texts
 
 
 def _apart(start, sizes, tips, box):
@@ -60,17 +77,5 @@ def _apart(start, sizes, tips, box):
 
 def _size(text):
     """Width and height of the words alone, in pixels."""
-    from matplotlib.text import Text
-
     box = Text.get_window_extent(text)
     return box.width, box.height
-
-
-def _lay_out(ax):
-    """Settle where the axes lie, so that pixels mean something."""
-    try:
-        figure = ax.get_figure(root=True)
-    except TypeError:  # matplotlib before 3.10
-        figure = ax.get_figure()
-    if hasattr(figure, "draw_without_rendering"):
-        figure.draw_without_rendering()

@@ -156,6 +156,8 @@ class ScreeDisplay:
         return self
 
     def _shares(self, numbers):
+        from matplotlib.ticker import PercentFormatter
+
         share = np.cumsum(self.eigenvalues) / self.total if self.total > 0 else np.zeros(len(numbers))
         (self.share_,) = self.right_.plot(
             numbers, share, color=colours(2)[1], linestyle="--", marker=MARKERS[1] if len(numbers) <= 30 else None,
@@ -164,7 +166,7 @@ class ScreeDisplay:
         self.right_.set_ylim(0.0, 1.05)
         self.right_.set_ylabel("cumulative share of variance", color=DARK_ORANGE)
         self.right_.tick_params(axis="y", colors=DARK_ORANGE)
-        self.right_.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+        self.right_.yaxis.set_major_formatter(PercentFormatter(1.0))
 
     def _threshold(self):
         self.threshold_ = None
