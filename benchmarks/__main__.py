@@ -3,13 +3,17 @@
 import argparse
 
 from . import (
+    cca,
+    factor_analysis,
     gaussian_mixture,
     imputation,
+    kernel_pca,
     kmeans,
     kmeans_sparse,
     kmedians,
     medoids,
     mixed_table,
+    pca,
     ppca,
     selection,
     spectral,
@@ -18,13 +22,17 @@ from . import (
 from .harness import measure, table
 
 MODULES = (
+    cca,
+    factor_analysis,
     gaussian_mixture,
     imputation,
+    kernel_pca,
     kmeans,
     kmeans_sparse,
     kmedians,
     medoids,
     mixed_table,
+    pca,
     ppca,
     selection,
     spectral,

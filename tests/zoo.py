@@ -29,6 +29,7 @@ from tacit.families import (
     StudentT,
     TiedGaussian,
 )
+from tacit.families.canonical import CanonicalGaussian
 from tacit.mixture import MixtureModel, VariationalMixture, VariationalPrior
 from tacit.mixture import weights as beliefs
 
@@ -185,6 +186,7 @@ def belief(family, n_classes=3, d=4):
 
 
 MODELS["one full"] = (MixtureModel(FullGaussian(), 1), lambda: with_holes(gaussian_rows(), 0.1))
+MODELS["one pair of views"] = (MixtureModel(CanonicalGaussian(2, 1), 1), gaussian_rows)
 for name, (family, rows) in WITH_PRIORS.items():
     MODELS[f"mixture of {name} with priors"] = (MixtureModel(family, 3, weight_prior=2.0), rows)
 MODELS |= {

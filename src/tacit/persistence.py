@@ -90,6 +90,11 @@ CLASSES = {
     "ColumnScaler": ("tacit.cluster", (
         "center_", "scale_", "whitening_", "constant_", "mixture_", "n_features_in_", "feature_names_in_",
     )),
+    "FactorAnalysis": ("tacit.factor", (
+        "components_", "noise_variance_", "mean_", "scale_", "uniqueness_", "heywood_", "factor_correlation_", "structure_",
+        "rotation_", "test_", "dof_", "loglike_", "n_components_", "n_iter_", "converged_", "fit_", "n_features_in_",
+        "feature_names_in_", "rank_choice_",
+    )),
     "PCA": ("tacit.factor", (
         "components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "mean_", "scale_",
         "n_components_", "n_samples_", "noise_variance_", "rank_choice_", "n_features_in_", "feature_names_in_",
@@ -98,6 +103,22 @@ CLASSES = {
         "components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "n_features_in_",
         "feature_names_in_",
     )),
+    "KernelPCA": ("tacit.factor", (
+        "eigenvalues_", "eigenvectors_", "explained_variance_ratio_", "approximation_error_", "eigen_solver_", "X_fit_",
+        "K_fit_rows_", "origin_", "landmarks_", "landmark_indices_", "landmark_coef_", "mean_coef_", "dual_coef_",
+        "X_transformed_fit_", "gamma_", "n_features_in_", "feature_names_in_",
+    )),
+    "CCA": ("tacit.factor", (
+        "canonical_correlations_", "all_canonical_correlations_", "x_weights_", "y_weights_", "x_loadings_", "y_loadings_",
+        "x_rotations_", "y_rotations_", "coef_", "intercept_", "ranks_", "route_", "n_samples_", "n_iter_", "_x_mean",
+        "_y_mean", "_x_std", "_y_std", "_predict_1d", "_n_features_out", "n_features_in_",
+        "feature_names_in_",
+    )),
+    "ProbabilisticCCA": ("tacit.factor", (
+        "canonical_correlations_", "x_mean_", "y_mean_", "x_loadings_", "y_loadings_", "x_noise_covariance_",
+        "y_noise_covariance_", "x_rotations_", "y_rotations_", "n_components_", "selection_", "converged_", "n_iter_",
+        "lower_bound_", "lower_bounds_", "_y_is_flat", "_n_features_out", "n_features_in_", "feature_names_in_", "fit_",
+    )),
     "MissingIndicator": ("sklearn.impute", (
         "features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed",
     )),
@@ -105,7 +126,7 @@ CLASSES = {
 """Classes a file may name, where they live, and the fitted attributes it may set."""
 
 
-RULES = ("affinity",)
+RULES = ("affinity", "kernel")
 """Settings without which a fitted estimator cannot do its work, so that it is not saved where they cannot be."""
 
 PARTS = (Arrays, Family, Prior, Schema, Column, Table, RankChoice)

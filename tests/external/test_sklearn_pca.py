@@ -3,8 +3,8 @@
 from .borrowed import borrow
 
 DIFFERENCES = {
-    "test_sparse_pca_solver_error": "expects an error for randomised axes of sparse rows, which ours finds; a full SVD of them is "
-    "refused in other words",
+    "test_sparse_pca_solver_error": "expects an error for randomised axes of sparse rows, which ours finds; a full SVD of "
+    "them is refused in other words",
 }
 
 globals().update(

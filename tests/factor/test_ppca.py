@@ -251,7 +251,9 @@ def test_constant_columns_and_more_columns_than_rows_are_fine(holes):
     model = ProbabilisticPCA(2).fit(H)
     np.testing.assert_allclose(model.impute(H)[:, 3], 7.0, atol=1e-6)
     assert np.isfinite(model.score(X))
-    with pytest.raises(ValueError, match="column 3 is constant, so it cannot be scaled to unit variance; drop it, or use"):
+    with pytest.raises(
+        ValueError, match="column 3 is constant, so it cannot be scaled to unit variance; drop it, or use"
+    ):
         ProbabilisticPCA(2, scale=True).fit(H)
 
 

@@ -75,14 +75,14 @@ def _name(j, names):
     return f"{j} ({names[j]!r})" if names is not None else str(j)
 
 
-def from_moments(known, scaled, names=None):
-    """Axes of the covariance or correlation matrix of complete rows, from their `Moments`."""
+def from_moments(known, scaled, names=None, n_components=None):
+    """Axes of the covariance or correlation matrix of complete rows, from their `Moments`; all, or the first."""
     matrix = known.covariance * (known.weight / (known.weight - 1.0))
     spread = np.diagonal(matrix).copy()
     scale = deviations(known.mean, spread, scaled, names)
     if scale is not None:
         matrix = matrix / scale[:, None] / scale
-    values, axes = routes.covariance(matrix)
+    values, axes = routes.covariance(matrix, n_components)
     return Axes(known.mean, scale, routes.oriented(axes), values, spread)
 
 

@@ -56,9 +56,15 @@ def moments(source):
 
 
 def _near_mean(source):
-    """A point near the mean, in the rows' precision: raw second moments lose nine digits at an offset of 1e6."""
+    """A point near the mean, in the rows' precision: raw second moments lose nine digits at an offset of 1e6.
+
+    It is 0 where no column is off by more than its spread: that costs a bit of the digits and saves a copy of the rows.
+    """
     sample = host(source.sample(ORIGIN_ROWS, np.random.default_rng(0)).X)
-    origin = np.nanmean(np.where(np.isnan(sample).all(axis=0), 0.0, sample), axis=0, dtype=np.float64)
+    sample = np.where(np.isnan(sample).all(axis=0), 0.0, sample)
+    origin = np.nanmean(sample, axis=0, dtype=np.float64)
+    if (np.abs(origin) <= np.nanstd(sample, axis=0, dtype=np.float64)).all():
+        return np.zeros_like(origin)
     return origin.astype(source.dtype).astype(np.float64)
 
 

@@ -8,6 +8,7 @@ Columns of V are the leading eigenvectors of the covariance of the rows, Λ thei
 import numbers
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -22,6 +23,8 @@ from .rank import METHODS, Spectrum, rank_of
 from .routes import ROUTES, choose_route
 
 __all__ = ["PCA"]
+
+MOST_COLUMNS = 20_000  # of sparse rows, whose products are held as one dense matrix
 
 
 class PCA(PrincipalAxes):
@@ -122,9 +125,10 @@ class PCA(PrincipalAxes):
     _simulations: Mapping = MappingProxyType({})  # settings of parallel analysis, for `choose_rank`
 
     def _check_settings(self):
-        k = self.n_components
-        whole = isinstance(k, numbers.Integral) and not isinstance(k, bool) and k >= 0
-        share = isinstance(k, numbers.Real) and not isinstance(k, numbers.Integral) and 0 < k < 1
+        k: Any = self.n_components
+        whole = isinstance(k, numbers.Integral) and not isinstance(k, bool)
+        share = isinstance(k, numbers.Real) and not isinstance(k, (numbers.Integral, bool))
+        whole, share = whole and k >= 0, share and 0 < k < 1
         if not (k is None or whole or share or (isinstance(k, str) and k in METHODS)):
             raise ValueError(
                 f"n_components={k!r} is unknown; use None, a whole number of at least 0, a share of the variance between 0 "
@@ -202,7 +206,7 @@ class PCA(PrincipalAxes):
                 found, choice = from_cells(source, self.n_components, self.scale, names, self._simulations, **seeded)
                 self._publish(found, len(found.axes), choice, n, total, source.dtype)
                 return
-            found = from_moments(known, self.scale, names)
+            found = from_moments(known, self.scale, names, _given(k))
         else:
             total = self._checked_total(float(n if source.weight is None else source.weight.sum()))
             found = from_rows(
@@ -219,7 +223,12 @@ class PCA(PrincipalAxes):
         total = self._checked_total(float(n if weight is None else weight.sum()))
         names = getattr(self, "feature_names_in_", None)
         if route == "covariance_eigh":
-            found = from_moments(sparse_moments(X, weight), self.scale, names)
+            if d > MOST_COLUMNS:
+                raise ValueError(
+                    f"n_components={self.n_components!r} of sparse rows takes a matrix of {d} × {d} products of columns; ask for "
+                    f"fewer components, by a number below {min(n, d) // 6}, or use svd_solver='arpack'."
+                )
+            found = from_moments(sparse_moments(X, weight), self.scale, names, _given(k))
         else:
             found = from_rows(X, weight, route, self._axes_for(k, n, d), self.scale, names, **self._settings(route))
         self._settle(found, k, n, total, X.dtype)
@@ -273,7 +282,7 @@ class PCA(PrincipalAxes):
 
     def _axes_for(self, k, n, d):
         """How many axes a route must find: all where the number is chosen afterwards."""
-        return int(k) if isinstance(k, numbers.Integral) else min(n, d)
+        return min(n, d) if _given(k) is None else int(k)
 
     def _settings(self, route):
         if route == "randomized":
@@ -319,3 +328,8 @@ class PCA(PrincipalAxes):
         self.singular_values_ = np.sqrt(kept * (total - 1.0)).astype(dtype)
         self.noise_variance_ = noise
         self.n_components_, self.n_samples_, self.rank_choice_ = k, n, choice
+
+
+def _given(k):
+    """The number of components where it is given, else None."""
+    return int(k) if isinstance(k, numbers.Integral) else None

@@ -33,7 +33,7 @@ def check_rank(name, value):
         check_choice(name, value, METHODS)
     elif isinstance(value, numbers.Integral):
         check_number(name, value, numbers.Integral, 1)
-    elif not isinstance(value, numbers.Real) or not 0.0 < value < 1.0:
+    elif not isinstance(value, numbers.Real) or not 0.0 < float(value) < 1.0:
         raise ValueError(
             f"{name}={value!r} is neither a whole number of at least 1 nor a share of the variance between 0 and 1."
         )
@@ -176,9 +176,9 @@ class ProbabilisticPCA(FactorEstimator):
         self._check_settings()
         source = self._open(X, sample_weight, reset=True)
         self._check_rank(source.n_features)
-        found = None if self.solver == "em" else self._axes(source)
-        if found is not None:
-            self._solve(*found, source.dtype)
+        axes, weight = (None, 0.0) if self.solver == "em" else self._axes(source)
+        if axes is not None:
+            self._solve(axes, weight, source.dtype)
             return self
         starts = self._choose(source)
         self._learn(source, starts=starts, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
@@ -214,7 +214,7 @@ class ProbabilisticPCA(FactorEstimator):
                 return from_moments(known, self.scale, names), known.weight
         if self.solver == "closed":
             raise ValueError("solver='closed' needs complete rows, but X has missing cells; use solver='auto'.")
-        return None
+        return None, 0.0
 
     def _solve(self, found, weight, dtype):
         """The maximum for complete rows, from their axes."""

@@ -217,8 +217,7 @@ class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, EMEstimat
         rows = self._rows(X)
         if issparse(rows):
             rows = self._open(rows.toarray())
-        values, noise = self._model_variances()
-        if not noise > 0:
+        if not self._model_variances()[1] > 0:
             warnings.warn(
                 f"the model has no noise outside of its {self.n_components_} axes, so that no row elsewhere has a density; "
                 "densities are those of the projections onto the axes. Use fewer components.",

@@ -250,7 +250,7 @@ def _wishart(spectrum, rng):
 
 def _rows(spectrum, rng):
     """The same from the rows themselves, where there are no more of them than columns."""
-    n = max(int(round(spectrum.n_rows)), 2)
+    n = max(round(spectrum.n_rows), 2)
     rows = rng.normal(size=(n, spectrum.n_features))
     rows -= rows.mean(axis=0)
     if spectrum.variances is None:

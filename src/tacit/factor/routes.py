@@ -1,9 +1,10 @@
 """Principal axes by the route that suits the shape of the rows.
 
-A = U S Vᵀ for the centred rows A (n × d): from the d × d matrix AᵀA, from the n × n matrix AAᵀ, from a block Krylov space, or whole
+A = U S Vᵀ for the centred rows A (n × d): from the d × d matrix AᵀA, from the n × n matrix AAᵀ, from a block Krylov space, or
+whole
 
-Every route returns singular values in decreasing order and the rows of Vᵀ that belong to them. Vᵀ are orthonormal, and ‖A v_i‖ = s_i
-holds to rounding even where they are approximate, so that variances are those of the scores.
+Every route returns singular values in decreasing order and the rows of Vᵀ that belong to them. They are orthonormal, and
+‖A v_i‖ = s_i holds to rounding even where they are approximate, so that variances are those of the scores.
 """
 
 import numpy as np
@@ -50,7 +51,8 @@ def choose_route(n_rows, n_features, n_components, sparse=False):
     # A share of the variance, or a way to choose, needs all eigenvalues.
     truncated = not isinstance(n_components, str) and 1 <= n_components < least / 6
     if sparse:
-        return "randomized" if truncated and n_features > COVARIANCE_COLUMNS else "covariance_eigh"
+        # Products with sparse rows cost so little that Lanczos, which takes fewer of them one by one, is faster than blocks.
+        return "arpack" if truncated and n_features > COVARIANCE_COLUMNS else "covariance_eigh"
     if n_features <= COVARIANCE_COLUMNS and n_rows >= 10 * n_features:
         return "covariance_eigh"
     if max(n_rows, n_features) <= SMALL:
@@ -71,7 +73,9 @@ def decompose(A, route, n_components, **settings):
         return full(A)
     if route == "gram":
         return gram(A, n_components)
-    return {"randomized": krylov, "arpack": arpack}[route](A, n_components, **settings)
+    if route == "randomized":
+        return krylov(A, n_components, **settings)
+    return arpack(A, n_components, **settings)
 
 
 def full(A):
@@ -80,9 +84,15 @@ def full(A):
     return values, axes
 
 
-def covariance(matrix):
-    """Eigenvalues (not below 0) and axes of a covariance matrix; of small eigenvalues half the digits are lost."""
-    values, axes = linalg.eigh(matrix, driver="evd", check_finite=False)
+def covariance(matrix, n_components=None):
+    """Eigenvalues (not below 0) and axes of a covariance matrix, all or the greatest; small ones have lost half their digits."""
+    d = len(matrix)
+    if n_components is None or n_components > d / 5:
+        values, axes = linalg.eigh(matrix, driver="evd", check_finite=False)
+    elif n_components == 0:
+        return np.empty(0), np.empty((0, d))
+    else:
+        values, axes = linalg.eigh(matrix, subset_by_index=[d - n_components, d - 1], driver="evr", check_finite=False)
     return np.maximum(values[::-1], 0.0), axes.T[::-1]
 
 
@@ -209,7 +219,7 @@ class CentredRows(LinearOperator):
             self.rows, self.mean = self.rows.multiply(1.0 / scale).tocsr(), mean / scale
         self.rows = self.rows.astype(X.dtype, copy=False)
         self.mean, self.root = self.mean.astype(X.dtype), self.root.astype(X.dtype)
-        self.columns = self.rows.T.tocsr()
+        self.columns = self.rows.T
 
     def _matmat(self, V):
         return self.rows @ V - self.root[:, None] * (self.mean @ V)

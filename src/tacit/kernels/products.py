@@ -53,11 +53,11 @@ def scatter(X, rows, origin, weight):
     x, weight = (X, weight) if len(rows) == len(X) else (X[rows], weight[rows])
     # Single precision is kept, where products cost half as much: the difference is exact enough, sums of blocks are double.
     near = origin.astype(X.dtype, copy=False)
-    x = x - near
+    x = x - near if near.any() else x
     weight = weight.astype(X.dtype, copy=False)
     total, first = weight.sum(dtype=np.float64), (weight @ x).astype(np.float64, copy=False)
     if (weight != 1.0).any():
-        x *= np.sqrt(weight)[:, None]
+        x = x * np.sqrt(weight)[:, None]
     # A matrix times itself costs half of a product.
     second = (x.T @ x).astype(np.float64, copy=False)
     return _moved(first, second, total, near - origin)

@@ -3,6 +3,7 @@
 import math
 from itertools import pairwise
 
+import numpy as np
 import torch
 
 from . import MOMENTS, SCORE
@@ -54,12 +55,10 @@ def _chunks(X, rows, starts, missing, origin, width):
     order = kept(rows, device, lambda: torch.as_tensor(rows, device=device).long())
     absent = kept(missing, device, lambda: torch.as_tensor(missing, device=device))
     most = max(budget(device) // (8 * width), 64)
-    cuts, first = [0], 0
-    for group in range(1, len(starts)):
-        if starts[group] - starts[first] > most and group - 1 > first:
-            cuts.append(group - 1)
-            first = group - 1
-    cuts.append(len(starts) - 1)
+    cuts = [0]
+    while cuts[-1] < len(starts) - 1:
+        fits = int(np.searchsorted(starts, starts[cuts[-1]] + most, side="right")) - 1
+        cuts.append(max(fits, cuts[-1] + 1))
     for low, high in pairwise(cuts):
         part = order[int(starts[low]) : int(starts[high])]
         yield low, _Chunk(X, part, torch.as_tensor(starts[low : high + 1], device=device), absent[low:high], origin)

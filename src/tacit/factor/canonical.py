@@ -1,0 +1,195 @@
+"""The canonical pairs of two views of the same rows: directions a, b whose scores X a and Y b correlate most.
+
+X = U₁ S₁ V₁ᵀ, Y = U₂ S₂ V₂ᵀ (centred),   U₁ᵀ U₂ = A diag(ρ) Bᵀ,   a_i = V₁ S₁⁻¹ A_i,   b_i = V₂ S₂⁻¹ B_i
+
+With a ridge λ, S⁻¹ becomes (S² + λ)^(−½), and the middle matrix (S₁² + λ₁)^(−½) S₁ U₁ᵀU₂ S₂ (S₂² + λ₂)^(−½).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from ..table import Table
+
+__all__ = ["Canonical", "View", "canonical_pairs", "correlation_tests", "views_of_covariance", "views_of_rows"]
+
+RANK = 1e6 * np.finfo(float).eps  # singular values below this share of the largest are rounding, as in scikit-learn's
+WORST = 1e6  # condition of a covariance up to which its inverse root still has ten digits
+TIED = 1e-9  # correlations closer than this have no directions of their own
+
+
+@dataclass(frozen=True)
+class View:
+    """One view through its covariance V S² Vᵀ.
+
+    Attributes
+    ----------
+    singular : (rank,)
+        S, of the centred rows divided by √(n − 1).
+    vectors : (columns, rank)
+        V.
+    """
+
+    singular: np.ndarray
+    vectors: np.ndarray
+
+    @property
+    def rank(self):
+        """Dimensions in which the view varies."""
+        return len(self.singular)
+
+    @property
+    def variance(self):
+        """Mean variance of the columns, which ridges are in units of."""
+        return float((self.singular**2).sum() / len(self.vectors))
+
+
+@dataclass(frozen=True)
+class Canonical:
+    """Canonical pairs in the conventions of scikit-learn's NIPALS.
+
+    Attributes
+    ----------
+    correlations : (min of the ranks,)
+        All of them, in falling order.
+    weights, loadings, rotations : pair of (columns, pairs)
+        One array for each view; see `canonical_pairs`.
+    """
+
+    correlations: np.ndarray
+    weights: tuple
+    loadings: tuple
+    rotations: tuple
+
+
+def views_of_rows(rows, n_first):
+    """Both views and U₁ᵀU₂ from centred rows [x, y], by QR and SVD: rounding is that of the rows, not of their squares."""
+    n, d = rows.shape
+    if n > d:
+        # The triangle has the same inner products as the rows, and as few rows as there are columns.
+        rows = np.asarray(np.linalg.qr(rows, mode="r"))
+    (left, first), (right, second) = (_svd(view, n) for view in (rows[:, :n_first], rows[:, n_first:]))
+    return first, second, left.T @ right
+
+
+def _svd(rows, n):
+    left, singular, right = np.linalg.svd(rows, full_matrices=False)
+    kept = singular > RANK * singular.max(initial=0.0)
+    return left[:, kept], View(singular[kept] / np.sqrt(n - 1.0), right[kept].T)
+
+
+def views_of_covariance(covariance, n_first, ridge=(0.0, 0.0)):
+    """Both views and U₁ᵀU₂ from the covariance of [x, y]; None where rounding would show and rows must be asked.
+
+    Squares double the digits that a condition number costs: with `WORST` there are ten left.
+    """
+    blocks = covariance[:n_first, :n_first], covariance[n_first:, n_first:]
+    views = []
+    for block, share in zip(blocks, ridge):
+        value, vector = np.linalg.eigh(block)
+        if not value[-1] > 0.0 or value[0] + share * value.mean() < value[-1] / WORST:
+            return None
+        views.append(View(np.sqrt(np.maximum(value[::-1], 0.0)), vector[:, ::-1]))
+    first, second = views
+    cross = first.vectors.T @ covariance[:n_first, n_first:] @ second.vectors
+    return first, second, _over(_over(cross.T, second.singular).T, first.singular)
+
+
+def _over(matrix, divisor):
+    """Rows over a divisor; where that is 0, so are they."""
+    return matrix / np.where(divisor > 0.0, divisor, 1.0)[:, None]
+
+
+def canonical_pairs(first, second, overlap, n_pairs, ridge=(0.0, 0.0)):
+    """The first `n_pairs` canonical pairs; those beyond the views' ranks are zero.
+
+    Lengths follow from scikit-learn's weights, which have length 1: NIPALS makes the weights of a pair orthogonal to those
+    before, so that they are the orthogonal factor of all directions a, and its scores are X a over the factor's diagonal.
+
+    Parameters
+    ----------
+    first, second : View
+        The views.
+    overlap : (rank, rank)
+        U₁ᵀU₂.
+    n_pairs : int
+        How many to give.
+    ridge : pair of float
+        λ of each view, in units of its mean variance.
+
+    Returns
+    -------
+    Canonical
+        With orthonormal `weights`; `rotations`, which turn centred rows into scores; and `loadings`, which turn them back.
+    """
+    metrics = [np.sqrt(view.singular**2 + share * view.variance) for view, share in zip((first, second), ridge)]
+    middle = (first.singular / metrics[0])[:, None] * overlap * (second.singular / metrics[1])
+    left, correlations, right = np.linalg.svd(middle, full_matrices=False)
+    correlations = np.minimum(correlations, 1.0)
+    turn = _settle_ties(correlations, right @ (metrics[1][:, None] * second.vectors.T))
+    found = [
+        _directions(view, metric, basis[:, :n_pairs], n_pairs)
+        for view, metric, basis in zip((first, second), metrics, (left @ turn, right.T @ turn))
+    ]
+    weights, loadings, rotations = zip(*found)
+    largest = weights[0][np.abs(weights[0]).argmax(axis=0), np.arange(n_pairs)]
+    sign = np.where(largest < 0.0, -1.0, 1.0)
+    return Canonical(correlations, *(tuple(each * sign for each in part) for part in (weights, loadings, rotations)))
+
+
+def _settle_ties(correlations, columns):
+    """A rotation among pairs of equal correlation to where NIPALS goes: along the second view's columns, in their order.
+
+    Any rotation is as good, but only a rule makes scores independent of rounding. `columns` are those of the second view in
+    the coordinates of its variates.
+    """
+    turn = np.eye(len(correlations))
+    ends = np.flatnonzero(np.append(correlations[:-1] - correlations[1:] > TIED, True)) + 1
+    for start, end in zip(np.append(0, ends[:-1]), ends):
+        if end - start > 1:
+            turn[start:end, start:end] = np.linalg.qr(columns[start:end], mode="complete")[0]
+    return turn
+
+
+def _directions(view, metric, basis, n_pairs):
+    """Weights, loadings and rotations of one view for an orthonormal basis of its variates."""
+    directions = view.vectors @ (basis / metric[:, None])
+    weights, triangle = np.linalg.qr(directions)
+    diagonal = np.diag(triangle)
+    length = np.abs(diagonal)
+    parts = weights * np.sign(diagonal), view.vectors @ (basis * metric[:, None]) * length, directions / length
+    missing = n_pairs - basis.shape[1]
+    return tuple(np.pad(part, ((0, 0), (0, missing))) for part in parts) if missing else parts
+
+
+def correlation_tests(correlations, n_rows, ranks, method="bartlett"):
+    """Tests that all correlations from the i-th on are zero, for every i, as a `Table`.
+
+    Wilks' Λ = Π (1 − ρ²) over those correlations. Bartlett: −(n − 1 − (p + q + 1)/2) log Λ is about χ² with
+    (p − i + 1)(q − i + 1) degrees of freedom. Rao: a root of Λ makes a variable that is about F, closer for few rows.
+    """
+    wilks = np.exp(np.cumsum(np.log1p(-np.square(correlations))[::-1])[::-1])
+    rows = []
+    for i, value in enumerate(correlations):
+        start = {"from pair": i + 1, "correlation": float(value), "wilks": float(wilks[i])}
+        p, q = (rank - i for rank in ranks)
+        test = _rao if method == "rao" else _bartlett
+        rows.append(start | test(wilks[i], n_rows, p, q, i))
+    return Table(rows)
+
+
+def _bartlett(wilks, n_rows, p, q, i):
+    statistic = -(n_rows - 1.0 - i - (p + q + 1.0) / 2.0) * np.log(wilks)
+    return {"chi_square": float(statistic), "df": p * q, "p_value": float(stats.chi2.sf(statistic, p * q))}
+
+
+def _rao(wilks, n_rows, p, q, i):
+    squares = p**2 + q**2 - 5
+    power = np.sqrt((p**2 * q**2 - 4.0) / squares) if squares > 0 else 1.0
+    df = p * q
+    df_error = power * (n_rows - 1.0 - i - (p + q + 1.0) / 2.0) - (df - 2.0) / 2.0
+    root = wilks ** (1.0 / power)
+    statistic = (1.0 - root) / root * df_error / df
+    p_value = float(stats.f.sf(statistic, df, df_error))
+    return {"f": float(statistic), "df": df, "df_error": float(df_error), "p_value": p_value}

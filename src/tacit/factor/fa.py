@@ -1,0 +1,312 @@
+"""Factor analysis: x = μ + Λ f + ε,   f ~ N(0, Φ),   ε ~ N(0, Ψ) with Ψ diagonal, by maximum likelihood."""
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from ..base import like
+from ..checks import check_choice
+from ..families.factor import groups_of
+from ..kernels import host
+from .fa_base import FactorAnalysisBase
+from .maximum import family
+from .scores import METHODS
+
+__all__ = ["FactorAnalysis"]
+
+
+class FactorAnalysis(FactorAnalysisBase):
+    """Factor analysis that takes missing cells, rotates, tests its fit and says how sure scores are.
+
+    A drop-in for :class:`sklearn.decomposition.FactorAnalysis`: the same arguments, methods and attributes. Rows are read
+    once, from any source, and the likelihood is brought to its maximum at a cost that does not depend on their number.
+
+    Parameters
+    ----------
+    n_components : int, "bic", "parallel" or None, default=None
+        Number of factors; None is as many as columns. ``"bic"`` chooses the least Bayesian information criterion, and
+        ``"parallel"`` counts the eigenvalues of the correlation matrix above those of independent columns (Horn).
+    tol : float, default=1e-2
+        With missing cells, EM stops when a step gains less than this in log-likelihood. Complete rows are always
+        brought to the maximum, which Newton's method reaches in a few steps.
+    copy : bool, default=True
+        Ignored: X is never written to.
+    max_iter : int, default=1000
+        Most steps, of Newton's method or of EM.
+    noise_variance_init : array-like of shape (n_features,), optional
+        Noise variances to start from; default those of a regression of each column on the others, and more starts
+        where that leads to the floor.
+    svd_method : {"lapack", "randomized"}, default="randomized"
+        Checked and ignored: eigenvectors of the covariance are always exact.
+    iterated_power : int, default=3
+        Checked and ignored.
+    rotation : {"varimax", "quartimax", "promax", "oblimin"}, optional
+        Turn the factors towards simple structure. With the last two they correlate.
+    random_state : int, RandomState instance or None, default=0
+        Seeds further starts, those of oblimin, and `sample`.
+    scale : bool, default=False
+        Divide columns by their standard deviations: components, noise variances, covariances and densities are then of
+        the standardised columns, so that loadings are correlations of factors with columns. Without a rotation the factors
+        are the same either way. Rows, filled in or drawn, are in the columns' own units.
+    uniqueness_floor : float, default=0.005
+        Least noise variance, as a share of the column's variance. Without it the likelihood of some tables has no maximum
+        (Heywood cases). scikit-learn's is 1e-12, whatever the unit.
+    rotation_params : dict, optional
+        Arguments of the rotation in :mod:`tacit.factor`, such as ``{"normalize": True}`` or ``{"gamma": -0.5}``.
+    n_init : int, default=1
+        Number of starts; the best is kept. A start at the floor is followed by others in any case.
+    accelerate : {"auto", "anderson", "squarem", None}, default="anderson"
+        Take fewer EM steps by extrapolating them.
+    n_jobs : int, optional
+        Threads; default all cores.
+    callback : callable, optional
+        Called with a :class:`tacit.engine.Progress` after every EM step.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Loadings; of the pattern where factors correlate.
+    noise_variance_ : ndarray of shape (n_features,)
+    mean_ : ndarray of shape (n_features,)
+    scale_ : ndarray of shape (n_features,) or None
+        Standard deviations that columns were divided by; None without `scale`.
+    uniqueness_ : ndarray of shape (n_features,)
+        Noise variances as shares of the columns' variances.
+    heywood_ : ndarray of shape (n_features,)
+        Columns whose uniqueness is at the floor.
+    factor_correlation_ : ndarray of shape (n_components, n_components)
+        Φ; the identity unless the rotation is oblique.
+    structure_ : ndarray of shape (n_components, n_features)
+        Covariances of factors and columns, ΦΛᵀ.
+    rotation_ : ndarray of shape (n_components, n_components)
+        M, such that ``components_.T`` is the unrotated loadings times M.
+    test_ : FitTest or None
+        χ² test of the number of factors, with Bartlett's correction: statistic, dof and p_value. None with missing
+        cells, without degrees of freedom, or where columns are collinear.
+    dof_ : int
+        Degrees of freedom, negative where the factors are more than a covariance can tell apart.
+    loglike_ : list of float
+        Log-likelihood of the rows after every step.
+    n_components_ : int
+        The number of factors.
+    rank_choice_ : RankChoice or None
+        How the number was chosen, where it was not given.
+    n_iter_ : int
+        Steps taken.
+    converged_ : bool
+    fit_ : tacit.engine.Fit
+        Parameters, trace and the reason the fit stopped.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Notes
+    -----
+    A likelihood of factor analysis may have several maxima. Of those that the starts found, one with all uniquenesses above
+    the floor is kept if there is any, because a maximum at the floor tells of the floor; then the highest. A warning says
+    so where the other is higher.
+
+    References
+    ----------
+    Jöreskog (1967), Some contributions to maximum likelihood factor analysis.
+    Lawley and Maxwell (1971), Factor Analysis as a Statistical Method.
+    Rubin and Thayer (1982), EM algorithms for ML factor analysis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.factor import FactorAnalysis
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 2)) @ rng.normal(size=(2, 8)) + rng.normal(size=(500, 8))
+    >>> analysis = FactorAnalysis(2, rotation="varimax").fit(X)
+    >>> analysis.test_.dof, bool(analysis.test_.p_value > 0.05)
+    (13, True)
+    """
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        tol=1e-2,
+        copy=True,
+        max_iter=1000,
+        noise_variance_init=None,
+        svd_method="randomized",
+        iterated_power=3,
+        rotation=None,
+        random_state=0,
+        scale=False,
+        uniqueness_floor=0.005,
+        rotation_params=None,
+        n_init=1,
+        accelerate="anderson",
+        n_jobs=None,
+        callback=None,
+    ):
+        self.n_components = n_components
+        self.tol = tol
+        self.copy = copy
+        self.max_iter = max_iter
+        self.noise_variance_init = noise_variance_init
+        self.svd_method = svd_method
+        self.iterated_power = iterated_power
+        self.rotation = rotation
+        self.random_state = random_state
+        self.scale = scale
+        self.uniqueness_floor = uniqueness_floor
+        self.rotation_params = rotation_params
+        self.n_init = n_init
+        self.accelerate = accelerate
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    @property
+    def n_parameters(self):
+        """Free parameters: means, noise variances and loadings up to a rotation; at most those of any covariance."""
+        check_is_fitted(self)
+        d, k = self.n_features_in_, self.n_components_
+        return d + min(d + d * k - k * (k - 1) // 2, d * (d + 1) // 2)
+
+    def _n_parameters(self):
+        return self.n_parameters
+
+    def _family(self):
+        return family(self.n_components_, self.uniqueness_floor)
+
+    def _root(self):
+        """L with Φ = LLᵀ: the factors are L z."""
+        return np.linalg.cholesky(self.factor_correlation_)
+
+    def _loadings(self):
+        """W of x = μ + W z + ε in the columns' own units; without factors, one that does nothing."""
+        if self.n_components_ == 0:
+            return np.zeros((self.n_features_in_, 1))
+        return self.scale_[:, None] * (np.asarray(self.components_, np.float64).T @ self._root())
+
+    def _noise(self):
+        return np.asarray(self.noise_variance_, np.float64) * self.scale_**2
+
+    # Rows
+
+    def score_samples(self, X, out=None):
+        """Log density of the observed cells of each row; of the standardised ones where `scale`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            Rows; NaN is missing.
+        out : path, optional
+            A Parquet file to write to, in a stream, instead of returning an array.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        model, params, volume = self._model(), self._params(), np.log(self.scale_)
+
+        def log_density(block):
+            observed = (~block.patterns.missing @ volume)[groups_of(block.patterns)]
+            return like(block, model.posterior(params, block)[1] + observed)
+
+        return self._apply(X, log_density, out, ["log_density"])
+
+    def transform(self, X, return_cov=False, out=None):
+        """Expectation of the factors of each row given its observed cells (regression scores).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            Rows; NaN is missing.
+        return_cov : bool, default=False
+            Also return the covariance of the factors, which depends on which cells are observed.
+        out : path, optional
+            A Parquet file to write to, in a stream, instead of returning an array.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_components)
+        covariance : ndarray of shape (n_samples, n_components, n_components)
+            Only if `return_cov`.
+        """
+        if return_cov and out is not None:
+            raise ValueError("return_cov=True gives arrays, so it does not go with out; call transform once for each.")
+        found = self._factors(X, "regression", return_cov, out)
+        return (found[:, 0], found[:, 1:]) if return_cov else found
+
+    def scores(self, X, method="regression", return_std=False):
+        """Factor scores of each row, with standard errors.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            Rows; NaN is missing.
+        method : {"regression", "bartlett"}, default="regression"
+            Expectation given the row, shrunk towards 0, or the unbiased estimate by weighted least squares. The latter does
+            not exist for rows with fewer observed cells than factors: NaN, with infinite errors.
+        return_std : bool, default=False
+            Also return the standard errors.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_components)
+        std : ndarray of shape (n_samples, n_components)
+            Only if `return_std`.
+        """
+        check_choice("method", method, METHODS)
+        if not return_std:
+            return self._factors(X, method)
+        found = self._factors(X, method, return_cov=True)
+        return found[:, 0], np.sqrt(np.diagonal(found[:, 1:], axis1=1, axis2=2))
+
+    def _factors(self, X, method, return_cov=False, out=None):
+        """Scores by a method, stacked on their covariances where these are asked for."""
+        check_is_fitted(self)
+        hidden, params, root = self._family(), self._params().components, self._root()
+        k, estimate = self.n_components_, METHODS[method]
+
+        def factors(block):
+            score, packed = hidden.scores(params, block)
+            group = groups_of(block.patterns)
+            score, spread = estimate(host(score)[0][:, :k], host(packed)[0], group, root)
+            both = np.concatenate([score[:, None], spread[group]], axis=1) if return_cov else score
+            return like(block, both)
+
+        return self._apply(X, factors, out, self.get_feature_names_out())
+
+    def inverse_transform(self, Z):
+        """Rows that factors expect: μ + Λ f, in the columns' own units.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_components)
+            Factor scores.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        Z = check_array(Z, dtype=[np.float64, np.float32], ensure_min_features=0)
+        if Z.shape[1] != self.n_components_:
+            raise ValueError(f"Z has {Z.shape[1]} columns, but there are {self.n_components_} factors.")
+        return (Z @ self.components_ * self.scale_ + self.mean_).astype(Z.dtype, copy=False)
+
+    def get_covariance(self):
+        """Covariance of rows under the model, ΛΦΛᵀ + Ψ; of the standardised columns where `scale`.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+        """
+        return super().get_covariance() / np.outer(self.scale_, self.scale_)
+
+    def get_precision(self):
+        """Inverse of `get_covariance`.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+        """
+        check_is_fitted(self)
+        if 2 * self.n_components_ > self.n_features_in_:
+            return np.linalg.inv(self.get_covariance())
+        return super().get_precision() * np.outer(self.scale_, self.scale_)

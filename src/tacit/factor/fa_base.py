@@ -1,0 +1,209 @@
+"""`FactorAnalysisBase`: how factor analysis is learned and what is published of it.
+
+Complete rows are read once: max_{Λ, Ψ} p(X) depends on their covariance alone. Missing cells are integrated out by EM.
+"""
+
+import numbers
+import warnings
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_array
+
+from ..checks import check_choice, check_number
+from ..engine import Trace
+from ..source.base import one_blas_thread
+from .adequacy import fit_test
+from .base import FactorEstimator
+from .correlation import Correlation, degrees_of_freedom, ledermann_bound, pairwise
+from .maximum import Maximum, least_bic
+from .moments import moments
+from .rank import Spectrum, parallel
+from .rotation import ROTATIONS, Rotation, rotate
+from .scores import canonical
+
+__all__ = ["FactorAnalysisBase", "HeywoodWarning"]
+
+SMALL = 400  # columns
+LEAST_FLOOR = 1e-9  # below, rounding leaves nothing of the likelihood
+
+
+class HeywoodWarning(UserWarning):
+    """Columns that the factors explain entirely, up to the floor: the likelihood has no maximum inside."""
+
+
+class FactorAnalysisBase(FactorEstimator):
+    """Learning of `FactorAnalysis`."""
+
+    verbose, verbose_interval, convergence = 0, 10, "relative"
+
+    def _check_settings(self):
+        super()._check_settings()
+        check_number("n_init", self.n_init, numbers.Integral, 1)
+        if isinstance(self.n_components, str):
+            check_choice("n_components", self.n_components, ("bic", "parallel"))
+        elif self.n_components is not None:
+            check_number("n_components", self.n_components, numbers.Integral, 0)
+        check_choice("svd_method", self.svd_method, ("lapack", "randomized"))
+        check_number("iterated_power", self.iterated_power, numbers.Integral, 0)
+        check_choice("rotation", self.rotation, (*ROTATIONS, None))
+        if not isinstance(self.rotation_params, (dict, type(None))):
+            raise ValueError(f"rotation_params={self.rotation_params!r} is no dictionary of arguments of the rotation.")
+        if not isinstance(self.scale, (bool, np.bool_)):
+            raise ValueError(f"scale={self.scale!r} is neither True nor False.")
+        floor = self.uniqueness_floor
+        if not isinstance(floor, (int, float, np.floating)) or not LEAST_FLOOR <= floor < 1.0:
+            raise ValueError(
+                f"uniqueness_floor={floor!r} is no share of variance; use a number from {LEAST_FLOOR:g} to below 1."
+            )
+
+    # Learning
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Learn the factors.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            Rows; NaN is missing.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights: weight 2 counts as the row given twice. For a path or a Dask dataframe, the name of a column.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        source = self._open(X, sample_weight, reset=True)
+        found = moments(source)
+        complete = found.incomplete == 0.0
+        if complete:
+            correlation = Correlation.of(found.weight, found.mean, found.covariance)
+        else:
+            correlation = pairwise(source, found.mean)
+        self._check_columns_vary(correlation)
+        # Threads gain nothing on small matrices, and lose tenfold where other processes want the cores too.
+        with one_blas_thread() if len(found.mean) <= SMALL else nullcontext():
+            self._learn_factors(correlation, None if complete else source, source.dtype)
+        self._warn(correlation)
+        return self
+
+    def _learn_factors(self, correlation, source, dtype):
+        """Maximise the likelihood, of the rows of a source where these have missing cells."""
+        maximum = self._maximum(correlation)
+        learn = maximum.of_correlation if source is None else partial(maximum.of_rows, source)
+        self._choose(correlation, learn)
+        fit = learn(self.n_components_)
+        self._publish_solution(fit, correlation, dtype)
+        self.test_ = None
+        if source is None:
+            discrepancy = correlation.discrepancy(fit.trace.objectives[-1], self.uniqueness_floor)
+            self.test_ = fit_test(correlation, self.n_components_, discrepancy)
+
+    def _check_columns_vary(self, correlation):
+        constant = ~correlation.varies
+        if constant.all():
+            raise ValueError("every column of X is constant; there is nothing to analyse.")
+        if constant.any():
+            warnings.warn(
+                f"constant columns have no loadings: {self._named(constant)}; drop them.", UserWarning, stacklevel=3
+            )
+
+    def _named(self, columns):
+        """Columns, given by a mask, by name or number."""
+        names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
+        return ", ".join(map(str, np.asarray(names)[columns]))
+
+    def _maximum(self, correlation):
+        """How the likelihood is maximised."""
+        start = None
+        if self.noise_variance_init is not None:
+            start = check_array(self.noise_variance_init, ensure_2d=False, dtype=np.float64)
+            if start.shape != correlation.mean.shape:
+                raise ValueError(
+                    f"noise_variance_init has shape {start.shape}, but X has {len(correlation.mean)} columns; give one each."
+                )
+            if not (start > 0.0).all():
+                raise ValueError(f"noise_variance_init holds {start.min():g}; noise variances must be above 0.")
+            start = (start if self.scale else start / correlation.deviation**2)[correlation.varies]
+        engine = {"criterion": self.convergence, "accelerate": self.accelerate, "callback": self._callback()}
+        return Maximum(
+            correlation, self._rng(), start, self.n_init, self.uniqueness_floor, self.max_iter, self.tol, engine, self._named
+        )  # fmt: skip
+
+    def _choose(self, correlation, learn):
+        """Set the number of factors, and how it was chosen."""
+        d, wanted = len(correlation.mean), self.n_components
+        self.rank_choice_ = None
+        if wanted == "bic":
+            self.rank_choice_ = least_bic(learn, correlation)
+        elif wanted == "parallel":
+            values = np.maximum(np.linalg.eigvalsh(correlation.matrix)[::-1], 0.0)
+            spectrum = Spectrum(values, correlation.weight, len(values))
+            self.rank_choice_ = parallel(spectrum, random_state=self.random_state)
+        elif wanted is not None and wanted > d:
+            raise ValueError(f"n_components={wanted} exceeds the {d} columns of X; use at most {d}.")
+        chosen = wanted if self.rank_choice_ is None else self.rank_choice_.rank
+        self.n_components_ = d if chosen is None else int(chosen)
+        self.dof_ = degrees_of_freedom(len(correlation.matrix), self.n_components_)
+
+    # What was learned
+
+    def _publish_solution(self, fit, correlation, dtype):
+        """Set the fitted attributes."""
+        params, k = fit.params.components, self.n_components_
+        self.scale_ = correlation.deviation if self.scale else np.ones(len(correlation.mean))
+        self.heywood_ = correlation.varies & (params.noise[0] <= self.uniqueness_floor * params.scale * (1.0 + 1e-9))
+        self.uniqueness_ = (params.noise[0] / params.scale).astype(dtype)
+        noise = params.noise[0] / self.scale_**2
+        turned = self._rotated(canonical(params.loading[0] / self.scale_[:, None], noise)[:, :k])
+        self.mean_ = params.mean[0].astype(dtype)
+        self.noise_variance_ = noise.astype(dtype)
+        self.components_ = np.ascontiguousarray(turned.loadings.T).astype(dtype)
+        self.structure_ = np.ascontiguousarray(turned.structure.T).astype(dtype)
+        self.rotation_, self.factor_correlation_ = turned.matrix, turned.correlation
+        # Likelihoods are of the columns as they are modelled: standardised where `scale`.
+        trace = Trace(fit.trace.criterion)
+        for value in fit.trace.objectives:
+            trace.record(value + float(correlation.cells @ np.log(self.scale_)), fit.trace.weight)
+        trace.passes = fit.trace.passes
+        self.fit_ = replace(fit, trace=trace, stats=None)
+        self.converged_, self.n_iter_, self.loglike_ = fit.converged, len(trace), list(trace.objectives)
+
+    def _rotated(self, loadings):
+        if self.rotation is None:
+            return Rotation(loadings, *[np.eye(loadings.shape[1])] * 2)
+        return rotate(loadings, self.rotation, **(self.rotation_params or {}))
+
+    def _warn(self, correlation):
+        d, k = len(correlation.matrix), self.n_components_
+        if self.fit_.interrupted:
+            warnings.warn(f"{self.fit_.reason}; what was learned so far is kept.", UserWarning, stacklevel=3)
+        elif not self.converged_:
+            warnings.warn(
+                f"FactorAnalysis did not converge: {self.fit_.reason}. Increase max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        for text in self.fit_.failures:
+            warnings.warn(f"{text}.", HeywoodWarning, stacklevel=3)
+        if self.dof_ < 0:
+            warnings.warn(
+                f"{k} factors are more than the covariance of {d} columns can tell apart: {self.dof_} degrees of freedom, so "
+                f"that loadings are not unique and there is no test of fit; use at most {ledermann_bound(d)}.",
+                UserWarning,
+                stacklevel=3,
+            )
+        if self.heywood_.any():
+            warnings.warn(
+                f"Heywood case: the uniqueness of {self._named(self.heywood_)} is at the floor of "
+                f"{self.uniqueness_floor:g}, where the likelihood tells of the floor; use fewer factors or drop columns that "
+                "nearly repeat others.",
+                HeywoodWarning,
+                stacklevel=3,
+            )

@@ -1,0 +1,400 @@
+"""`KernelPCA`: principal components of φ(x), known through k(x, y) = φ(x)·φ(y) alone.
+
+K̃ = (I − 11ᵀ/n) K (I − 11ᵀ/n) = V Λ Vᵀ,    score_j(x) = Σ_i k̃(x, x_i) v_ij / √λ_j
+"""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from .checks import check_callable, check_settings, checked_rows
+from .exact import exact
+from .function import KERNELS, Kernel
+from .nystrom import N_LANDMARKS, nystrom
+from .preimage import fixed_points, ridge, ridge_on_landmarks
+from .spectrum import Spectrum
+
+__all__ = ["KernelPCA"]
+
+EXACT_ROWS = 16_384  # a matrix of 2 GB
+OPTIONAL = (
+    "dual_coef_",
+    "X_transformed_fit_",
+    "X_fit_",
+    "landmarks_",
+    "landmark_indices_",
+    "landmark_coef_",
+    "mean_coef_",
+)
+
+
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Principal components in the space of a kernel.
+
+    Works where scikit-learn's does, with the same settings and attributes. Beyond it: every named kernel, Nyström's method for
+    many rows in bounded memory with its error measured, pre-images by fixed points, shares of variance, kernels that are no
+    inner products reported, and new rows projected in blocks.
+
+    Missing cells are refused: a kernel needs every cell. Impute them first with `tacit.impute.GaussianImputer`, or use
+    `tacit.factor.ProbabilisticPCA`. Fitting takes no weights.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of components; default all whose eigenvalue is not 0.
+    kernel : str or callable, default="linear"
+        "linear", "poly" ("polynomial"), "rbf", "sigmoid", "cosine", "laplacian", "chi2", "additive_chi2"; "precomputed": X
+        holds kernel values; a function of two rows that returns a number, or a kernel of `sklearn.gaussian_process`. The
+        matrix is always centred. A given matrix that is not symmetric is averaged with its transpose, with a warning.
+    gamma : float, optional
+        γ of "rbf", "poly", "sigmoid", "laplacian" and "chi2"; default 1 / n_features.
+    degree, coef0 : float, default=3, 1
+        Of "poly"; `coef0` also of "sigmoid".
+    kernel_params : dict, optional
+        Keyword arguments of a callable.
+    alpha : float, default=1.0
+        Ridge of the regression behind preimage="ridge".
+    fit_inverse_transform : bool, default=False
+        Make `inverse_transform` available.
+    eigen_solver : {"auto", "dense", "arpack", "randomized", "nystrom"}, default="auto"
+        "dense": LAPACK. "arpack": Lanczos. "randomized": block Krylov, for the eigenvalues largest in size. "nystrom":
+        the kernel restricted to the span of `n_landmarks` random rows, in memory for landmarks² and a few blocks of rows.
+        "auto": Nyström's method where `n_landmarks` is given or X has more than 16,384 rows (their matrix takes over 2 GB), the
+        latter with a warning; else LAPACK up to 300 rows or for more than a twentieth of all components; else ARPACK.
+    tol : float, default=0
+        Of ARPACK; 0 is machine precision.
+    max_iter : int, optional
+        Of ARPACK. Where it does not suffice, LAPACK is used, with a warning.
+    iterated_power : int or "auto", default="auto"
+        Products with the matrix after the first, for "randomized"; "auto" goes on until residuals are small.
+    remove_zero_eig : bool, default=False
+        Leave out components with eigenvalue 0; always so with n_components=None.
+    random_state : int, RandomState or None
+        For starting vectors and landmarks.
+    copy_X : bool, default=True
+        Copy X; with False, `X_fit_` may be X itself, and a precomputed kernel is overwritten.
+    n_jobs : int, optional
+        Threads of kernel values; None is all cores. Results do not depend on it.
+    n_landmarks : int, optional
+        Landmarks of Nyström's method, at most all rows; default 1000, or twice `n_components` where that is more.
+    preimage : {"ridge", "fixed_point"}, default="ridge"
+        How `inverse_transform` finds rows. "ridge": learned by kernel ridge regression, as scikit-learn does. "fixed_point":
+        for kernel="rbf", the row nearest to the given point of the kernel's space, a weighted mean of the fitted rows.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (n_components,)
+        Of the centred kernel matrix, decreasing; those up to 1e-12 of the largest (2e-6 in single precision) are set to 0.
+    eigenvectors_ : ndarray of shape (n_samples, n_components)
+        Of length 1. Scores of the fitted rows are ``eigenvectors_ * sqrt(eigenvalues_)``.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Eigenvalues as shares of the trace of the centred kernel matrix.
+    approximation_error_ : float
+        Share of that trace outside the span of the landmarks; 0 where no landmarks are used. No eigenvalue of Nyström's method
+        is above the exact one, and together they fall short by this share of the trace at most.
+    eigen_solver_ : str
+        The route taken: "exact" or "nystrom".
+    X_fit_ : ndarray or CSR of shape (n_samples, n_features)
+        Fitted rows; absent with Nyström's method and with a precomputed kernel, which need them no more.
+    K_fit_rows_ : ndarray
+        Means of the columns of the kernel matrix, by which kernel values of new rows are centred. "linear", "rbf" and
+        "laplacian" are computed about `origin_`.
+    origin_ : ndarray of shape (n_features,), or None
+        Mean of the fitted rows.
+    landmarks_, landmark_indices_ : ndarray of shape (n_landmarks, n_features), (n_landmarks,)
+        Rows that serve as landmarks; with Nyström's method.
+    landmark_coef_, mean_coef_ : ndarray of shape (n_landmarks, n_components), (n_landmarks,)
+        Components and mean in terms of landmarks; with Nyström's method.
+    dual_coef_, X_transformed_fit_ : ndarray
+        Of the regression of rows on scores; with fit_inverse_transform=True and preimage="ridge". With Nyström's method
+        they belong to the landmarks.
+    gamma_ : float
+        The γ used.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    References
+    ----------
+    Schölkopf, Smola and Müller (1998), Nonlinear component analysis as a kernel eigenvalue problem. Neural Computation 10.
+    Mika et al. (1999), Kernel PCA and de-noising in feature spaces. NIPS 11.
+    Bakır, Weston and Schölkopf (2004), Learning to find pre-images. NIPS 16.
+    Williams and Seeger (2001), Using the Nyström method to speed up kernel machines. NIPS 13.
+    Musco and Musco (2015), Randomized block Krylov methods for stronger and faster approximate SVD. NIPS 28.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from tacit.factor import KernelPCA
+    >>> X, ring = make_circles(400, factor=0.3, noise=0.05, random_state=0)
+    >>> scores = KernelPCA(2, kernel="rbf", gamma=2.0).fit_transform(X)
+    >>> inner, outer = scores[ring == 1, 0], scores[ring == 0, 0]
+    >>> bool(inner.min() > outer.max() or inner.max() < outer.min())
+    True
+    """
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        kernel="linear",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        alpha=1.0,
+        fit_inverse_transform=False,
+        eigen_solver="auto",
+        tol=0,
+        max_iter=None,
+        iterated_power="auto",
+        remove_zero_eig=False,
+        random_state=None,
+        copy_X=True,
+        n_jobs=None,
+        n_landmarks=None,
+        preimage="ridge",
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.alpha = alpha
+        self.fit_inverse_transform = fit_inverse_transform
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.iterated_power = iterated_power
+        self.remove_zero_eig = remove_zero_eig
+        self.random_state = random_state
+        self.copy_X = copy_X
+        self.n_jobs = n_jobs
+        self.n_landmarks = n_landmarks
+        self.preimage = preimage
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self.fit_inverse_transform
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @property
+    def _n_features_out(self):
+        return len(self.eigenvalues_)
+
+    def fit(self, X, y=None):
+        """Find the components.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+            Rows; kernel values with kernel="precomputed".
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        check_settings(self, KERNELS)
+        X = checked_rows(self, X, reset=True, copy=self.copy_X)
+        if self.fit_inverse_transform and sparse.issparse(X):
+            raise TypeError(
+                "X is sparse, and the inverse transform is learned from dense rows; give X.toarray(), or "
+                "fit_inverse_transform=False."
+            )
+        for name in OPTIONAL:
+            self.__dict__.pop(name, None)
+        self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
+        self.origin_ = None
+        if self.kernel != "precomputed":
+            kernel = Kernel.of(self, X)
+            self.origin_ = kernel.origin
+            if callable(self.kernel):
+                check_callable(kernel, X)
+        if self._takes_landmarks(X.shape[0]):
+            self._fit_landmarks(kernel, X)
+        else:
+            self._fit_exactly(X)
+        if self.fit_inverse_transform and self.preimage == "ridge":
+            self._learn_inverse(X)
+        return self
+
+    def fit_transform(self, X, y=None):
+        """Find the components and give the scores of the rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+            Rows; kernel values with kernel="precomputed".
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_components)
+        """
+        self.fit(X)
+        return self._fitted_scores()
+
+    def transform(self, X):
+        """Scores of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features) or (n_rows, n_samples)
+            Rows; with kernel="precomputed", their kernel values with the fitted rows.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_rows, n_components)
+        """
+        check_is_fitted(self)
+        X = checked_rows(self, X, reset=False)
+        if self.kernel == "precomputed":
+            X = X.toarray() if sparse.issparse(X) else X
+            return ((X - self.K_fit_rows_) @ self._coefficients()).astype(X.dtype, copy=False)
+        if hasattr(self, "landmarks_"):
+            return self._rule().project(X, self.landmarks_, self.K_fit_rows_, self.landmark_coef_)
+        return self._rule().project(X, self.X_fit_, self.K_fit_rows_, self._coefficients())
+
+    def inverse_transform(self, X):
+        """Rows that have these scores, nearly.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_components)
+            Scores.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_rows, n_features)
+        """
+        if not self.fit_inverse_transform:
+            raise NotFittedError(
+                "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse transform is "
+                "not available."
+            )
+        check_is_fitted(self)
+        X = check_array(X, dtype=[np.float64, np.float32])
+        if X.shape[1] != self._n_features_out:
+            raise ValueError(
+                f"X has {X.shape[1]} columns, but there are {self._n_features_out} components; give scores as transform does."
+            )
+        if self.preimage == "ridge":
+            center = np.zeros(len(self.dual_coef_), dtype=self.dual_coef_.dtype)
+            return self._latent_rule().project(X, self.X_transformed_fit_, center, self.dual_coef_)
+        return self._fixed_points(X).astype(X.dtype, copy=False)
+
+    def _rule(self):
+        params = dict(self.kernel_params or {})
+        return Kernel(self.kernel, self.gamma_, self.degree, self.coef0, params, self.origin_, self.n_jobs)
+
+    def _latent_rule(self):
+        """The kernel between scores, of which none is the origin but 0."""
+        return replace(self._rule(), origin=None)
+
+    def _takes_landmarks(self, n_rows):
+        if self.eigen_solver != "auto" or self.kernel == "precomputed":
+            return self.eigen_solver == "nystrom"
+        return self.n_landmarks is not None or n_rows > EXACT_ROWS
+
+    def _wanted(self, n_rows):
+        if self.n_components is not None and self.n_components > n_rows:
+            warnings.warn(
+                f"n_components={self.n_components} exceeds the {n_rows} rows of X; {n_rows} components are made.",
+                stacklevel=4,
+            )
+            return n_rows
+        if self.n_components is None and self.kernel == "linear":
+            return min(n_rows, self.n_features_in_)  # there are no more that are not 0
+        return self.n_components
+
+    def _fit_exactly(self, X):
+        """By the matrix of all pairs of rows."""
+        found, means, floor, total = exact(self, X, self._wanted(X.shape[0]))
+        self.eigen_solver_, self.approximation_error_, self.K_fit_rows_ = "exact", 0.0, means
+        self._publish(found, floor, total)
+        if self.kernel != "precomputed":
+            self.X_fit_ = X
+
+    def _fit_landmarks(self, kernel, X):
+        """By the kernel values of rows with landmarks."""
+        n = X.shape[0]
+        wanted = self._wanted(n)
+        n_landmarks = min(n, self.n_landmarks or max(N_LANDMARKS, 2 * (wanted or 0)))
+        if wanted is not None and wanted > n_landmarks:
+            raise ValueError(
+                f"n_components={wanted} exceeds n_landmarks={n_landmarks}, and landmarks span no more dimensions than there are "
+                "of them; use more."
+            )
+        chosen = np.sort(check_random_state(self.random_state).permutation(n)[:n_landmarks])
+        self.landmark_indices_, self.landmarks_ = chosen, X[chosen]
+        found = nystrom(kernel, X, self.landmarks_.astype(np.float64), wanted)
+        self.landmark_coef_, self.K_fit_rows_, self.mean_coef_ = (
+            found.coefficients,
+            found.center,
+            found.mean_coefficients,
+        )
+        self.eigen_solver_, self.approximation_error_ = "nystrom", found.missed
+        scores = kernel.project(X, self.landmarks_, found.center, found.coefficients)
+        scale = np.sqrt(np.where(found.values > 0, found.values, 1.0)).astype(scores.dtype)
+        signs = self._publish(Spectrum(found.values, scores / scale), found.floor, found.total)
+        self.landmark_coef_ = self.landmark_coef_[:, : len(signs)] * signs * (self.eigenvalues_ > 0)
+        if self.eigen_solver == "auto" and self.n_landmarks is None:
+            warnings.warn(
+                f"the {n} rows of X have too many pairs for an exact solution, so that {n_landmarks} landmarks stand for them; "
+                f"outside their span lies {found.missed:.2%} of the variance. Set eigen_solver='nystrom' to accept this, with "
+                "n_landmarks for more accuracy, or 'arpack' for all pairs.",
+                stacklevel=3,
+            )
+
+    def _publish(self, found, floor, total):
+        """Set eigenvalues and eigenvectors; return the signs that make the largest entry of each eigenvector positive."""
+        values, vectors, n_positive = found.values.copy(), found.vectors, found.positive(floor)
+        values[n_positive:] = 0.0
+        if self.remove_zero_eig or self.n_components is None:
+            values, vectors = values[:n_positive], vectors[:, :n_positive]
+        tallest = vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))]
+        signs = np.where(tallest < 0, -1.0, 1.0).astype(vectors.dtype)
+        self.eigenvalues_, self.eigenvectors_ = values.astype(vectors.dtype), np.multiply(vectors, signs, order="C")
+        self.explained_variance_ratio_ = self.eigenvalues_ / total if total > 0 else np.zeros_like(self.eigenvalues_)
+        return signs
+
+    def _fitted_scores(self):
+        return self.eigenvectors_ * np.sqrt(self.eigenvalues_)
+
+    def _coefficients(self):
+        """What centred kernel values are multiplied by; columns sum to 0, which centres the rows of new values too."""
+        scale = np.where(self.eigenvalues_ > 0, np.sqrt(self.eigenvalues_), np.inf)
+        scaled = self.eigenvectors_ / scale.astype(self.eigenvectors_.dtype)
+        return scaled - scaled.mean(axis=0)
+
+    def _learn_inverse(self, X):
+        scores = self._fitted_scores()
+        if hasattr(self, "landmarks_"):
+            marks = scores[self.landmark_indices_]
+            # In double precision: sums over all rows.
+            self.dual_coef_ = ridge_on_landmarks(
+                self._latent_rule(), scores.astype(np.float64), X, marks.astype(np.float64), self.alpha
+            )
+            self.X_transformed_fit_ = marks
+        else:
+            self.dual_coef_, self.X_transformed_fit_ = ridge(self._latent_rule(), scores, X, self.alpha), scores
+
+    def _fixed_points(self, scores):
+        if hasattr(self, "landmarks_"):
+            rows, coefficients, mean = self.landmarks_, self.landmark_coef_, self.mean_coef_
+            known = self._fitted_scores()[self.landmark_indices_]
+        else:
+            rows, coefficients, known = self.X_fit_, self._coefficients(), self._fitted_scores()
+            mean = np.full(len(rows), 1 / len(rows))
+        return fixed_points(self._rule(), scores.astype(np.float64), rows.astype(np.float64), known, coefficients, mean)

@@ -1,0 +1,125 @@
+"""Kernel PCA of φ(x) projected onto the span of m landmarks: K ≈ C W⁺ Cᵀ, C = k(X, landmarks), W = k(landmarks, landmarks).
+
+The projection lowers K in the Loewner order: every eigenvalue found is at most the exact one, and all that is missing together is
+the variance outside the span, which is measured. Rows are read in blocks; nothing of size n × m is kept.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+from .blocks import ranges, total_of
+from .checks import check_finite, check_negative, warn_constant
+
+__all__ = ["N_LANDMARKS", "Span", "nystrom", "span_of"]
+
+N_LANDMARKS = 1000
+CUT = 1e-8  # of eigenvalues of W: sums of squares of C have half of the digits
+
+
+@dataclass(frozen=True)
+class Span:
+    """An orthonormal basis of the span of landmarks, Σ_l M_lr φ(landmark_l).
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (m, r)
+        M.
+    mean : ndarray of shape (m,)
+        Mean of the landmarks' kernel values, by which values of rows are shifted before they are multiplied.
+    level : float
+        Mean of `mean`.
+    """
+
+    coefficients: np.ndarray
+    mean: np.ndarray
+    level: float
+
+
+def span_of(W, label):
+    """The `Span` of landmarks with kernel matrix W.
+
+    Differences of landmarks come first, and the direction from 0 to their mean last: a kernel that is nearly constant keeps
+    its digits, since its size does not decide what is negligible.
+    """
+    mean = W.mean(axis=0)
+    level = float(mean.mean())
+    values, vectors = eigh(W - mean - mean[:, None] + level)
+    check_negative(values[::-1], float(values[0]), label)
+    kept = values > max(CUT * values[-1], 1e-13 * np.abs(W).max())
+    basis = vectors[:, kept] / np.sqrt(values[kept])
+    basis -= basis.mean(axis=0)
+    inside = basis.T @ mean
+    outside = level - inside @ inside
+    if outside > CUT * max(level, values[-1] / len(W)):
+        direction = (np.full(len(W), 1 / len(W)) - basis @ inside) / np.sqrt(outside)
+        basis = np.hstack([basis, direction[:, None]])
+    return Span(basis, mean, level)
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """What Nyström's method learns.
+
+    Attributes
+    ----------
+    values : ndarray of shape (k,)
+        Eigenvalues, decreasing.
+    coefficients : ndarray of shape (m, k)
+        Scores are (k(x, landmarks) − center) @ coefficients.
+    center : ndarray of shape (m,)
+        Mean kernel values of the rows with the landmarks.
+    mean_coefficients : ndarray of shape (m,)
+        The mean of φ(x) in terms of the landmarks.
+    total : float
+        Trace of the centred kernel matrix.
+    missed : float
+        Share of it that lies outside the span of the landmarks.
+    """
+
+    values: np.ndarray
+    coefficients: np.ndarray
+    center: np.ndarray
+    mean_coefficients: np.ndarray
+    total: float
+    missed: float
+
+    @property
+    def floor(self):
+        """Eigenvalues up to here are rounding."""
+        return 0.1 * CUT * float(self.values[0]) if len(self.values) else 0.0
+
+
+def nystrom(kernel, X, landmarks, n_components):
+    """The `Embedding` of rows X by landmarks; `n_components` None is all."""
+    marks = kernel.rows(landmarks)
+    W = kernel.block(marks, marks)
+    check_finite(W, kernel.label)
+    span = span_of(0.5 * (W + W.T), kernel.label)
+
+    def sums(part):
+        rows = kernel.rows(X[part].astype(np.float64))
+        values = kernel.block(rows, marks)
+        check_finite(values, kernel.label)
+        apart = kernel.diagonal(rows) - 2 * values.mean(axis=1) + span.level
+        values -= span.mean
+        return values.sum(axis=0), values.T @ values, float(apart.sum())
+
+    n = X.shape[0]
+    first, second, apart = total_of(sums, ranges(n, len(marks)), kernel.threads)
+    shift = first / n
+    covariance = span.coefficients.T @ (second - n * np.outer(shift, shift)) @ span.coefficients
+    values, vectors = eigh(0.5 * (covariance + covariance.T))
+    captured = float(values.sum())
+    total = max(apart - n * float(((shift @ span.coefficients) ** 2).sum()), captured, 0.0)
+    if total <= 1e-13 * n * float(np.abs(W).max()):
+        warn_constant(kernel.label)
+    if n_components is not None and n_components > len(values):  # the span has fewer dimensions: the others are 0
+        more = n_components - len(values)
+        values, vectors = np.pad(values, (more, 0)), np.pad(vectors, ((0, 0), (more, 0)))
+    kept = slice(None, None, -1) if n_components is None else slice(None, -1 - n_components, -1)
+    center = span.mean + shift
+    mean_coefficients = span.coefficients @ (span.coefficients.T @ center)
+    missed = 1 - captured / total if total > 0 else 0.0
+    return Embedding(values[kept], span.coefficients @ vectors[:, kept], center, mean_coefficients, total, missed)

@@ -1,0 +1,297 @@
+"""Probabilistic CCA: x = μ₁ + W₁ z + ε₁, y = μ₂ + W₂ z + ε₂, z ~ N(0, I), ε_m ~ N(0, Ψ_m), with missing cells and views.
+
+Complete rows have a closed form (Bach and Jordan 2005): W_m = Σ_mm U_m P^½ and Ψ_m = Σ_mm − W_m W_mᵀ, from the canonical
+directions U_m and correlations P. Otherwise EM integrates missing cells out; its M-step is the closed form on expected moments.
+"""
+
+import numbers
+import warnings
+
+import numpy as np
+from sklearn.base import MultiOutputMixin
+
+from ..checks import check_choice, check_number, check_weight
+from ..engine import ACCELERATORS, Fit, Trace
+from ..families.canonical import CanonicalGaussian, canonical_form
+from ..families.dense import DenseStats, FullParams
+from ..families.gaussian import LOG_2PI
+from ..mixture.model import MixtureModel, MixtureParams
+from ..source import ArraySource
+from ..table import Table
+from .moments import moments
+from .two_views import TwoViewEstimator
+from .views import check_first, check_second, check_together
+
+__all__ = ["ProbabilisticCCA"]
+
+PATIENCE = 2  # ranks in a row by which BIC must rise before no further rank is tried
+
+
+class ProbabilisticCCA(MultiOutputMixin, TwoViewEstimator):
+    """Canonical correlation analysis as a distribution: missing cells, missing views, predictions with their uncertainty.
+
+    Hidden variables z link two views, each of which also varies in its own ways. Rows that lack cells or a whole view (NaN)
+    count for what they show.
+
+    Parameters
+    ----------
+    n_components : int or "bic", default=2
+        Hidden variables, at most the columns of the smaller view; ``"bic"`` takes the number with the lowest BIC.
+    reg_covar : float, default=1e-6
+        Smallest variance in any direction, relative to the data's. With fewer rows than columns raise it, to 0.1 or so.
+    tol : float, default=1e-6
+        With missing cells: the fit has converged when the log-likelihood gains less than this per row.
+    max_iter : int, default=1000
+        With missing cells: most EM steps.
+    random_state : int, RandomState instance or None, default=None
+        Seeds `sample`.
+    accelerate : {"anderson", "auto", "squarem", None}, default="anderson"
+        Take fewer EM steps by extrapolating them.
+    verbose, verbose_interval : int, default=0 and 10
+        Print progress lines, and how many steps apart.
+    n_jobs : int, optional
+        Threads; default all cores.
+    callback : callable, optional
+        Called with a :class:`tacit.engine.Progress` after every EM step.
+
+    Attributes
+    ----------
+    canonical_correlations_ : ndarray of shape (n_components_,)
+    x_mean_, y_mean_ : ndarray of shape (n_features,) and (n_targets,)
+    x_loadings_, y_loadings_ : ndarray of shape (n_features, n_components_) and (n_targets, n_components_)
+        W₁ and W₂.
+    x_noise_covariance_, y_noise_covariance_ : ndarray of shape (n_features, n_features) and (n_targets, n_targets)
+        Ψ₁ and Ψ₂.
+    x_rotations_, y_rotations_ : ndarray shaped as the loadings
+        U₁ and U₂: canonical directions, whose scores have variance 1.
+    n_components_ : int
+    selection_ : Table or None
+        With ``n_components="bic"``: log-likelihood, free parameters and BIC by number of hidden variables.
+    converged_ : bool
+    n_iter_ : int
+        EM steps; 1 for complete rows.
+    lower_bound_ : float
+        Log-likelihood per row.
+    lower_bounds_ : list of float
+        The same after every step.
+    fit_ : tacit.engine.Fit
+        Parameters, trace and the reason the fit stopped.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    References
+    ----------
+    Bach and Jordan (2005), A probabilistic interpretation of canonical correlation analysis, technical report 688,
+    University of California, Berkeley.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_linnerud
+    >>> from tacit.factor import ProbabilisticCCA
+    >>> X, y = load_linnerud(return_X_y=True)
+    >>> y[:3] = np.nan  # three rows without the second view
+    >>> model = ProbabilisticCCA(n_components=1).fit(X, y)
+    >>> mean, std = model.predict(X[:3], return_std=True)
+    >>> mean.shape, bool((std > 0).all())
+    ((3, 3), True)
+    """
+
+    # One start, and one measure of convergence, are all that one Gaussian needs.
+    n_init, convergence, warm_start = 1, "relative", False
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        reg_covar=1e-6,
+        tol=1e-6,
+        max_iter=1000,
+        random_state=None,
+        accelerate="anderson",
+        verbose=0,
+        verbose_interval=10,
+        n_jobs=None,
+        callback=None,
+    ):
+        self.n_components = n_components
+        self.reg_covar = reg_covar
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.accelerate = accelerate
+        self.verbose = verbose
+        self.verbose_interval = verbose_interval
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    # Learning
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn how the views are linked.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            First view; NaN is missing, a row of NaN a row without this view.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Second view, likewise.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights: weight 2 counts as the row given twice.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        X = check_first(self, X, reset=True)
+        y, self._y_is_flat = check_second(self, y)
+        check_together(X, y)
+        most, weight = self._most(y), check_weight(sample_weight, len(X))
+        self._check_cells(X, y, weight)
+        source = ArraySource(np.hstack([X, y]), weight, n_jobs=self.n_jobs)
+        found = moments(source)
+        self.selection_ = None
+        if self.n_components == "bic":
+            self._select(source, found, most)
+        else:
+            self._learn_rank(source, found, self.n_components)
+        self._online = None  # rows come once
+        self._n_features_out = self.n_components_
+        return self
+
+    def _check_settings(self):
+        if self.n_jobs not in (None, -1):
+            check_number("n_jobs", self.n_jobs, numbers.Integral, 1)
+        check_number("reg_covar", self.reg_covar, numbers.Real, 0, 1e6)
+        check_number("tol", self.tol, numbers.Real, 0)
+        check_number("max_iter", self.max_iter, numbers.Integral, 1)
+        check_number("verbose_interval", self.verbose_interval, numbers.Integral, 1)
+        check_choice("accelerate", self.accelerate, ("auto", *ACCELERATORS, "off", None))
+        if isinstance(self.n_components, str) and self.n_components != "bic":
+            raise ValueError(f"n_components={self.n_components!r} is neither a number nor 'bic'.")
+        if self.n_components != "bic":
+            check_number("n_components", self.n_components, numbers.Integral, 1)
+
+    def _most(self, y):
+        """Hidden variables at most, to which a given number is held."""
+        most = min(self.n_features_in_, y.shape[1])
+        if self.n_components != "bic" and self.n_components > most:
+            raise ValueError(
+                f"n_components={self.n_components} exceeds the {most} columns of the smaller view; use at most {most}."
+            )
+        return most
+
+    def _check_cells(self, X, y, weight):
+        """Raise where a column or a view has nothing to learn from, or no row links the views."""
+        counts = np.ones(len(X), bool) if weight is None else weight > 0
+        seen = [~np.isnan(view[counts]) for view in (X, y)]
+        for name, cells in zip("Xy", seen):
+            empty = np.flatnonzero(~cells.any(axis=0))
+            if len(empty) == cells.shape[1]:
+                raise ValueError(
+                    f"{name} has no observed value in any row: there is no second view to link the other with."
+                )
+            if len(empty):
+                names = getattr(self, "feature_names_in_", None) if name == "X" else None
+                label = f" ({names[empty[0]]!r})" if names is not None else ""
+                raise ValueError(f"column {empty[0]}{label} of {name} has no observed value; drop it before fitting.")
+        linked = int((seen[0].any(axis=1) & seen[1].any(axis=1)).sum())
+        if linked == 0:
+            raise ValueError("no row has observed cells in both views, so that nothing tells how they are linked.")
+        if linked <= X.shape[1] + y.shape[1] and self.reg_covar < 1e-3:
+            warnings.warn(
+                f"{linked} rows with both views are too few for {X.shape[1]} and {y.shape[1]} columns: correlations come out "
+                "near 1 whatever the data. Raise reg_covar, for example to 0.1, or use fewer columns.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _model(self):
+        return MixtureModel(CanonicalGaussian(self.n_features_in_, self.n_components_, self.reg_covar), 1)
+
+    def _learn_rank(self, source, found, n_components, start=None):
+        """Fit so many hidden variables: in closed form if no cell is missing, else by EM."""
+        self.n_components_ = n_components
+        if found.incomplete == 0.0:
+            self._publish_fit(self._closed_form(found), source.dtype)
+        else:
+            self._learn(source, starts=None if start is None else [start])
+        return self.fit_
+
+    def _closed_form(self, found):
+        """The likeliest parameters of complete rows."""
+        model, d = self._model(), len(found.mean)
+        scale = found.covariance.diagonal()
+        scale = np.where(scale <= (1e-12 * np.abs(found.mean)) ** 2, 1.0, scale)
+        apart = FullParams(found.mean[None], np.diag(scale)[None], found.mean, scale)
+        stats = DenseStats(np.array([found.weight]), np.zeros((1, d)), found.weight * found.covariance[None])
+        components = model.family.m_step(stats, apart)
+        _, precision, _, log_det = components.posterior
+        deviance = d * LOG_2PI + log_det[0] + np.sum(precision[0] * found.covariance)
+        trace = Trace()
+        trace.record(-0.5 * found.weight * deviance, found.weight)
+        params = MixtureParams(np.ones(1), components)
+        return Fit(params, trace, "no cell is missing, so that the maximum has a closed form", converged=True)
+
+    def _select(self, source, found, most):
+        """Fit growing numbers of hidden variables and keep that of the lowest BIC."""
+        rows, fits, start = [], [], None
+        for k in range(most + 1):
+            fit = self._learn_rank(source, found, k, start)
+            start, loglik = fit.params, fit.trace.objectives[-1]
+            free = self._n_parameters()
+            fits.append(fit)
+            rows.append({
+                "n_components": k, "log_likelihood": loglik, "n_parameters": free,
+                "bic": float(-2.0 * loglik + free * np.log(fit.trace.weight)),
+            })  # fmt: skip
+            # Complete rows cost nothing more; with missing cells every further rank is another run of EM.
+            values = [row["bic"] for row in rows[-PATIENCE - 1 :]]
+            if found.incomplete and k > PATIENCE and values == sorted(values):
+                break
+        best = min(rows[1:], key=lambda row: row["bic"])
+        if rows[0]["bic"] <= best["bic"]:
+            warnings.warn(
+                f"BIC is lowest for views that nothing links ({rows[0]['bic']:.6g} against {best['bic']:.6g} with one hidden "
+                "variable); what is found may be chance.",
+                UserWarning,
+                stacklevel=3,
+            )
+        self.selection_, self.n_components_ = Table(rows), best["n_components"]
+        self._publish_fit(fits[self.n_components_], source.dtype)
+
+    def _publish(self, params, dtype):
+        p, k = self.n_features_in_, self.n_components_
+        mean, covariance = params.components.mean[0], params.components.covariance[0]
+        first, second, left, correlation, right = canonical_form(covariance, p)
+        left, correlation, right = left[:, :k], correlation[:k], right[:k].T
+        self.x_rotations_, self.y_rotations_ = np.linalg.solve(first.T, left), np.linalg.solve(second.T, right)
+        root = np.sqrt(correlation)
+        loadings = first @ left * root
+        largest = loadings[np.abs(loadings).argmax(axis=0), np.arange(k)]
+        sign = np.where(largest < 0.0, -1.0, 1.0)
+        self.x_rotations_, self.y_rotations_ = self.x_rotations_ * sign, self.y_rotations_ * sign
+        self.x_loadings_, self.y_loadings_ = loadings * sign, second @ right * root * sign
+        self.x_mean_, self.y_mean_ = mean[:p], mean[p:]
+        self.x_noise_covariance_ = covariance[:p, :p] - self.x_loadings_ @ self.x_loadings_.T
+        self.y_noise_covariance_ = covariance[p:, p:] - self.y_loadings_ @ self.y_loadings_.T
+        self.canonical_correlations_ = correlation
+
+    def _params(self):
+        loadings, mean = self._loadings, np.concatenate([self.x_mean_, self.y_mean_])
+        covariance, p = loadings @ loadings.T, len(self.x_mean_)
+        covariance[:p, :p] += self.x_noise_covariance_
+        covariance[p:, p:] += self.y_noise_covariance_
+        components = FullParams(mean[None], covariance[None], mean, np.diagonal(covariance))
+        return MixtureParams(np.ones(1), components)
+
+    @property
+    def _loadings(self):
+        return np.vstack([self.x_loadings_, self.y_loadings_])

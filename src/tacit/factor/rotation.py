@@ -1,0 +1,329 @@
+"""Rotation of factors towards simple structure: loadings that are large or nil.
+
+Λ* = Λ M,    f* = M⁻¹ f,    Φ = M⁻¹ M⁻ᵀ: the covariance ΛΛᵀ = Λ* Φ Λ*ᵀ stays, whatever M is.
+
+Orthogonal rotations (Φ = I) maximise Σ_jr λ⁴ − γ/d Σ_r (Σ_j λ²)²: γ = 1 is varimax, γ = 0 quartimax. Oblique ones let factors
+correlate. Factors come in the order of their sums of squares, with loadings of positive sum.
+"""
+
+import numbers
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import signature
+from itertools import combinations
+
+import numpy as np
+from sklearn.utils import check_array, check_random_state
+
+from ..checks import check_choice, check_number
+
+__all__ = ["ROTATIONS", "Rotation", "oblimin", "promax", "quartimax", "rotate", "varimax"]
+
+COLLAPSED = 1e4  # condition of the axes at which factors have become one
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """Rotated factors.
+
+    Attributes
+    ----------
+    loadings : ndarray of shape (n_features, n_factors)
+        The pattern Λ*: what a unit of a factor adds to each column.
+    matrix : ndarray of shape (n_factors, n_factors)
+        M, by which the loadings were multiplied.
+    correlation : ndarray of shape (n_factors, n_factors)
+        Φ, of the factors.
+    """
+
+    loadings: np.ndarray
+    matrix: np.ndarray
+    correlation: np.ndarray
+
+    @property
+    def structure(self):
+        """Λ*Φ: covariances of columns with factors."""
+        return self.loadings @ self.correlation
+
+
+def varimax(loadings, *, normalize=False, max_iter=1000, tol=1e-8):
+    """Rotate so that the squared loadings of each factor vary the most.
+
+    Parameters
+    ----------
+    loadings : array-like of shape (n_features, n_factors)
+    normalize : bool, default=False
+        Give every column the same weight while rotating (Kaiser), however little of it the factors explain.
+    max_iter : int, default=1000
+        Most sweeps over pairs of factors.
+    tol : float, default=1e-8
+        Angle, in radians, below which a sweep changes nothing.
+
+    Returns
+    -------
+    Rotation
+
+    References
+    ----------
+    Kaiser (1958), The varimax criterion for analytic rotation in factor analysis.
+
+    Examples
+    --------
+    >>> from tacit.factor import varimax
+    >>> varimax([[0.8, 0.5], [0.7, 0.4], [0.5, -0.7], [0.4, -0.8]]).loadings.round(2)
+    array([[ 0.94, -0.02],
+           [ 0.81,  0.02],
+           [ 0.07,  0.86],
+           [-0.07,  0.89]])
+    """
+    return rotate(loadings, "varimax", normalize=normalize, max_iter=max_iter, tol=tol)
+
+
+def quartimax(loadings, *, normalize=False, max_iter=1000, tol=1e-8):
+    """Rotate so that the squared loadings of each column vary the most, which favours one general factor.
+
+    Parameters
+    ----------
+    loadings, normalize, max_iter, tol
+        As in :func:`varimax`.
+
+    Returns
+    -------
+    Rotation
+    """
+    return rotate(loadings, "quartimax", normalize=normalize, max_iter=max_iter, tol=tol)
+
+
+def promax(loadings, *, power=4, normalize=False, max_iter=1000, tol=1e-8):
+    """Let the factors of varimax correlate, drawn towards the powers of their loadings.
+
+    Parameters
+    ----------
+    loadings, normalize, max_iter, tol
+        As in :func:`varimax`.
+    power : float, default=4
+        The higher, the simpler the pattern and the more correlated the factors.
+
+    Returns
+    -------
+    Rotation
+
+    References
+    ----------
+    Hendrickson and White (1964), Promax: a quick method for rotation to oblique simple structure.
+    """
+    return rotate(loadings, "promax", power=power, normalize=normalize, max_iter=max_iter, tol=tol)
+
+
+def oblimin(loadings, *, gamma=0.0, normalize=False, n_starts=8, random_state=0, max_iter=1000, tol=1e-9):
+    """Let factors correlate so that the squared loadings of different factors covary the least.
+
+    Minimises Σ_{r<s} (Σ_j λ²_jr λ²_js − γ/d Σ_j λ²_jr Σ_j λ²_js) by gradient projection, from several starts.
+
+    Parameters
+    ----------
+    loadings, normalize
+        As in :func:`varimax`.
+    gamma : float, default=0
+        0 is quartimin; below, factors correlate less. Above 0 the criterion may have no minimum.
+    n_starts : int, default=8
+        The factors as they are, those of varimax, and random ones; the best is kept.
+    random_state : int, RandomState instance or None, default=0
+        Draws the random starts.
+    max_iter : int, default=1000
+        Most steps of a start.
+    tol : float, default=1e-9
+        Length of the projected gradient, for loadings of mean square 1, at which a start has settled.
+
+    Returns
+    -------
+    Rotation
+
+    References
+    ----------
+    Jennrich (2002), A simple general method for oblique rotation.
+    Bernaards and Jennrich (2005), Gradient projection algorithms and software for arbitrary rotation criteria.
+    """
+    options = {"n_starts": n_starts, "random_state": random_state, "max_iter": max_iter, "tol": tol}
+    return rotate(loadings, "oblimin", gamma=gamma, normalize=normalize, **options)
+
+
+def rotate(loadings, method, *, normalize=False, **options):
+    """Rotate loadings by the name of a method.
+
+    Parameters
+    ----------
+    loadings : array-like of shape (n_features, n_factors)
+    method : {"varimax", "quartimax", "promax", "oblimin"}
+    normalize : bool, default=False
+        As in :func:`varimax`.
+    **options
+        Those of the method.
+
+    Returns
+    -------
+    Rotation
+    """
+    check_choice("method", method, tuple(ROTATIONS))
+    known = ["normalize", *list(signature(ROTATIONS[method]).parameters)[1:]]
+    if unknown := set(options) - set(known):
+        raise ValueError(f"{method} has no option {min(unknown)!r}; there are {', '.join(known)}.")
+    check_number("max_iter", options.get("max_iter", 1), numbers.Integral, 1)
+    check_number("tol", options.get("tol", 0.0), numbers.Real, 0)
+    loadings = check_array(loadings, dtype=np.float64, ensure_min_features=0)
+    n_factors = loadings.shape[1]
+    used = np.flatnonzero((loadings != 0.0).any(axis=0))  # a factor without loadings has no direction
+    matrix = np.eye(n_factors)
+    if len(used) > 1:
+        weight = _kaiser(loadings) if normalize else 1.0
+        matrix[np.ix_(used, used)] = ROTATIONS[method](loadings[:, used] * weight, **options)
+    return _ordered(loadings, matrix)
+
+
+def _kaiser(loadings):
+    """Weights of the columns that make their communalities 1."""
+    length = np.sqrt((loadings**2).sum(axis=1))
+    return 1.0 / np.where(length > 0.0, length, 1.0)[:, None]
+
+
+def _ordered(loadings, matrix):
+    """The rotation with factors in order, and loadings of positive sum."""
+    rotated = loadings @ matrix
+    order = np.argsort(-(rotated**2).sum(axis=0), kind="stable")
+    sign = np.where(rotated[:, order].sum(axis=0) < 0.0, -1.0, 1.0)
+    matrix = matrix[:, order] * sign
+    inverse = np.linalg.inv(matrix)
+    return Rotation(loadings @ matrix, matrix, inverse @ inverse.T)
+
+
+def _orthomax(loadings, gamma, max_iter, tol):
+    """The orthogonal M; pairs of factors are turned by the best angle until none moves."""
+    d, n_factors = loadings.shape
+    rotated, matrix = loadings.copy(), np.eye(n_factors)
+    for _ in range(max_iter):
+        largest = 0.0
+        for pair in combinations(range(n_factors), 2):
+            angle = _angle(rotated[:, pair[0]], rotated[:, pair[1]], gamma / d)
+            largest = max(largest, abs(angle))
+            turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+            rotated[:, pair] = rotated[:, pair] @ turn
+            matrix[:, pair] = matrix[:, pair] @ turn
+        if largest <= tol:
+            break
+    return matrix
+
+
+def _angle(x, y, share):
+    """The angle between two factors that maximises the criterion; 0 where it is the same at any."""
+    u, v = x**2 - y**2, 2.0 * x * y
+    across, along = u.sum(), v.sum()
+    sine = 2.0 * (u @ v) - 2.0 * share * across * along
+    cosine = u @ u - v @ v - share * (across**2 - along**2)
+    if np.hypot(sine, cosine) <= 1e-14 * (u @ u + v @ v):
+        return 0.0
+    return 0.25 * float(np.arctan2(sine, cosine))
+
+
+def _varimax(loadings, max_iter=1000, tol=1e-8):
+    return _orthomax(loadings, 1.0, max_iter, tol)
+
+
+def _quartimax(loadings, max_iter=1000, tol=1e-8):
+    return _orthomax(loadings, 0.0, max_iter, tol)
+
+
+def _promax(loadings, power=4, max_iter=1000, tol=1e-8):
+    check_number("power", power, numbers.Real, 1)
+    _check_rank(loadings, "promax")
+    orthogonal = _varimax(loadings, max_iter, tol)
+    rotated = loadings @ orthogonal
+    target = rotated * np.abs(rotated) ** (power - 1.0)
+    turn = np.linalg.lstsq(rotated, target, rcond=None)[0]
+    # Of unit variance: the diagonal of (UᵀU)⁻¹ is the factors' variance.
+    return orthogonal @ (turn * np.sqrt(np.diagonal(np.linalg.inv(turn.T @ turn))))
+
+
+def _check_rank(loadings, method):
+    rank = np.linalg.matrix_rank(loadings)
+    if rank < loadings.shape[1]:
+        raise ValueError(
+            f"loadings of {loadings.shape[1]} factors have rank {rank}, so {method} has no solution; use at most {rank} factors."
+        )
+
+
+def _oblimin(loadings, gamma=0.0, n_starts=8, random_state=0, max_iter=1000, tol=1e-9):
+    check_number("gamma", gamma, numbers.Real, -float("inf"), 0.8)
+    check_number("n_starts", n_starts, numbers.Integral, 1)
+    _check_rank(loadings, "oblimin")
+    loadings = loadings / np.sqrt((loadings**2).mean())
+    rng, n_factors = check_random_state(random_state), loadings.shape[1]
+    starts = [np.eye(n_factors), _varimax(loadings)][:n_starts]
+    starts += [np.linalg.qr(rng.normal(size=(n_factors, n_factors)))[0] for _ in range(n_starts - len(starts))]
+    found = [_gradient_projection(loadings, start, gamma, max_iter, tol) for start in starts]
+    found = [(value, axes) for value, axes in found if np.linalg.cond(axes) < COLLAPSED]
+    if not found:
+        raise ValueError(f"oblimin with gamma={gamma:g} makes factors coincide; use a gamma of 0 or below.")
+    return np.linalg.inv(min(found, key=lambda pair: pair[0])[1]).T
+
+
+def _criterion(loadings, gamma):
+    """What oblimin minimises, and its slope in the loadings."""
+    squares = loadings**2
+    others = squares.sum(axis=1, keepdims=True) - squares
+    others -= gamma * others.mean(axis=0)
+    return 0.25 * float((squares * others).sum()), loadings * others
+
+
+def _gradient_projection(loadings, axes, gamma, max_iter, tol):
+    """The least criterion over axes T with columns of length 1, Λ* = Λ T⁻ᵀ, from a start; and the axes."""
+    value, gradient = _slope(loadings, axes, gamma)
+    length = 1.0
+    for _ in range(max_iter):
+        if np.linalg.norm(gradient) <= tol:
+            break
+        moved, trial = _downhill(loadings, axes, gradient, gamma, value, length)
+        if moved is None or np.linalg.cond(moved) >= COLLAPSED:
+            axes = axes if moved is None else moved
+            break
+        before, (value, gradient) = (axes, gradient), trial
+        axes = moved
+        # As long as the last two gradients say that the criterion curves (Barzilai and Borwein): far fewer steps.
+        move, change = axes - before[0], gradient - before[1]
+        length = float((move**2).sum() / max(abs((move * change).sum()), 1e-300))
+    return value, axes
+
+
+def _slope(loadings, axes, gamma):
+    """The criterion at axes, and its gradient along the sphere of each column; infinite where axes coincide."""
+    try:
+        inverse = np.linalg.inv(axes)
+    except np.linalg.LinAlgError:
+        return np.inf, np.zeros_like(axes)
+    value, slope = _criterion(loadings @ inverse.T, gamma)
+    gradient = -(inverse @ loadings.T @ slope @ inverse).T
+    return value, gradient - axes * (axes * gradient).sum(axis=0)
+
+
+def _downhill(loadings, axes, gradient, gamma, value, length):
+    """A step against the gradient that gains enough, halved as often as needed, and `_slope` there; None where there is none."""
+    size = float((gradient**2).sum())
+    length = min(length, 10.0 / np.sqrt(size))  # columns have length 1
+    for _ in range(60):
+        moved = axes - length * gradient
+        moved /= np.linalg.norm(moved, axis=0)
+        trial = _slope(loadings, moved, gamma)
+        enough = trial[0] <= value - 1e-4 * length * size
+        # Near the minimum the criterion is all rounding, and only the gradient still tells better from worse.
+        if enough or (trial[0] <= value + 1e-13 * abs(value) and (trial[1] ** 2).sum() < 0.5 * size):
+            return moved, trial
+        length *= 0.5
+    return None, None
+
+
+ROTATIONS: dict[str, Callable[..., np.ndarray]] = {
+    "varimax": _varimax,
+    "quartimax": _quartimax,
+    "promax": _promax,
+    "oblimin": _oblimin,
+}
+"""Rotations by name: each takes loadings and gives M."""

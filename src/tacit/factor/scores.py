@@ -1,0 +1,50 @@
+"""Factor scores from the posterior of z, z | x ~ N(m, C) with a prior N(0, I), for factors f = L z.
+
+regression:  E[f | x] = L m,  Var = L C Lᵀ      Bartlett:  f̂ = L G⁻¹ C⁻¹ m,  Var = L G⁻¹ Lᵀ,  G = C⁻¹ − I = WᵀΨ⁻¹W
+
+C depends on which cells are observed, and is the same for all rows of a pattern.
+"""
+
+import numpy as np
+
+from ..families.factor import unpack
+
+__all__ = ["METHODS", "bartlett", "canonical", "regression"]
+
+SINGULAR = 1e-10  # of the largest eigenvalue of G: directions of z of which the cells say nothing
+
+
+def canonical(loading, noise):
+    """The same factors turned so that WᵀΨ⁻¹W is diagonal, the largest first, with loadings of positive sum."""
+    root = np.sqrt(noise)[:, None]
+    axes, size, _ = np.linalg.svd(loading / root, full_matrices=False)
+    axes = axes * size
+    turned = np.zeros_like(loading)
+    # The sign is that of the sum in units of the noise, so that it does not depend on the units of the columns.
+    turned[:, : len(size)] = root * axes * np.where(axes.sum(axis=0) < 0.0, -1.0, 1.0)
+    return turned
+
+
+def regression(score, packed, group, root):
+    """Expectations of the factors (rows, k) and their covariances by pattern (groups, k, k)."""
+    k = score.shape[1]
+    return score @ root.T, root @ unpack(packed)[:, :k, :k] @ root.T
+
+
+def bartlett(score, packed, group, root):
+    """Weighted least squares; NaN with infinite variance where the cells of a row do not tell all factors apart."""
+    k = score.shape[1]
+    precision = np.linalg.inv(unpack(packed)[:, :k, :k])
+    values, vectors = np.linalg.eigh(precision - np.eye(k))
+    known = values > SINGULAR * np.maximum(values[:, -1:], 1.0)
+    told = known.all(axis=1)
+    inverse = (vectors / np.where(known, values, 1.0)[:, None, :]) @ vectors.swapaxes(1, 2)
+    matrix = root @ inverse @ precision
+    estimate = np.einsum("nij,nj->ni", matrix[group], score)
+    spread = root @ inverse @ root.T
+    spread[~told] = np.where(np.eye(k, dtype=bool), np.inf, np.nan)
+    return np.where(told[group][:, None], estimate, np.nan), spread
+
+
+METHODS = {"regression": regression, "bartlett": bartlett}
+"""Ways to estimate factors, by name."""

@@ -1,0 +1,247 @@
+"""`TwoViewEstimator`: what a fitted Gaussian model of two views tells of rows, of which any cell and any view may be missing.
+
+E[z | x_O] = Wᵀ Σ⁻¹ (E[x | x_O] − μ),    cov[z | x_O] = I − Wᵀ Σ⁻¹ W + Wᵀ Σ⁻¹ cov[x | x_O] Σ⁻¹ W
+"""
+
+import numbers
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import EMEstimator, like
+from ..checks import check_number, check_weight
+from ..source import ArraySource, Block
+from .views import check_first, check_second, check_together
+
+__all__ = ["TwoViewEstimator"]
+
+
+class TwoViewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, EMEstimator):
+    """Base of models of two views: hidden variables, predictions, missing cells and densities, from the fitted attributes.
+
+    A view that is None is one that no row has. A second view that was one-dimensional at fit stays so in results.
+    """
+
+    _y_is_flat: bool
+
+    def _join(self, X, y):
+        """Rows [x, y] with NaN for what is missing."""
+        check_is_fitted(self)
+        if X is None and y is None:
+            raise ValueError("X and y are both None; give at least one view.")
+        X = None if X is None else check_first(self, X, reset=False)
+        y = None if y is None else check_second(self, y, len(self.y_mean_))[0]
+        if X is None:
+            X = np.full((len(y), len(self.x_mean_)), np.nan, dtype=y.dtype)
+        if y is None:
+            y = np.full((len(X), len(self.y_mean_)), np.nan, dtype=X.dtype)
+        check_together(X, y)
+        return np.hstack([X, y])
+
+    def _cut(self, rows):
+        """Rows [x, y], or stacks of them, as two views."""
+        X, y = np.split(rows, [len(self.x_mean_)], axis=-1)
+        return X, y[..., 0] if self._y_is_flat else y
+
+    def _over_blocks(self, rows, function):
+        return np.concatenate(list(ArraySource(rows, n_jobs=self.n_jobs).map(function)))
+
+    # Hidden variables
+
+    def transform(self, X, y=None, return_cov=False):
+        """Expectation of the hidden variables given what is observed of a row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or None
+            First view; NaN is missing.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+            Second view; one of the two is enough.
+        return_cov : bool, default=False
+            Also return the covariance of each row's hidden variables.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples, n_components_)
+        cov : ndarray of shape (n_samples, n_components_, n_components_)
+            Only if `return_cov`.
+        """
+        rows = self._join(X, y)
+        family, params = self._model().family, self._params().components
+        gain = np.linalg.solve(params.covariance[0], self._loadings)
+        unsure = np.eye(gain.shape[1]) - gain.T @ self._loadings
+
+        def mean(block):
+            filled = family.complete(params, block, np.ones((len(block), 1)))[0]
+            return like(block, (filled - params.mean[0]) @ gain)
+
+        def covariance(block):
+            spread = np.repeat(unsure[None], len(block), axis=0)
+            for where, cells, given in _conditioned(params, block):
+                spread[where] += gain[cells].T @ given @ gain[cells]
+            return like(block, spread)
+
+        found = self._over_blocks(rows, mean)
+        return (found, self._over_blocks(rows, covariance)) if return_cov else found
+
+    # Views and cells from each other
+
+    def predict(self, X, return_std=False):
+        """Expectation of the second view given the first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            First view; NaN is missing.
+        return_std : bool, default=False
+            Also return the standard deviation of each cell, noise included.
+
+        Returns
+        -------
+        mean, std : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            The second only if `return_std`.
+        """
+        return self._other(X, None, 1, return_std)
+
+    def predict_x(self, y, return_std=False):
+        """Expectation of the first view given the second; see `predict`.
+
+        Returns
+        -------
+        mean, std : ndarray of shape (n_samples, n_features)
+            The second only if `return_std`.
+        """
+        return self._other(None, y, 0, return_std)
+
+    def _other(self, X, y, view, return_std):
+        if not return_std:
+            return self.impute(X, y)[view]
+        filled, std = self.impute(X, y, return_std=True)
+        return filled[view], std[view]
+
+    def impute(self, X, y=None, return_std=False):
+        """Fill missing cells and missing views with their expectation given what is observed of the row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or None
+            First view; NaN is missing.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+            Second view.
+        return_std : bool, default=False
+            Also return the standard deviation of each cell, 0 where observed.
+
+        Returns
+        -------
+        filled : pair of ndarray
+            X and y without missing cells.
+        std : pair of ndarray
+            Only if `return_std`.
+        """
+        rows = self._join(X, y)
+        family, params = self._model().family, self._params().components
+
+        def fill(block):
+            return like(block, family.complete(params, block, np.ones((len(block), 1)))[0])
+
+        def deviation(block):
+            std = np.zeros(block.X.shape)
+            for where, cells, given in _conditioned(params, block):
+                std[np.ix_(where, cells)] = np.sqrt(np.diag(given))
+            return like(block, std)
+
+        filled = self._cut(self._over_blocks(rows, fill))
+        return (filled, self._cut(self._over_blocks(rows, deviation))) if return_std else filled
+
+    def draw_missing(self, X, y=None, n_draws=1, random_state=None):
+        """Draw missing cells and missing views given what is observed, for multiple imputation.
+
+        The fitted parameters are held fixed: with few rows, refit to bootstrap samples to add their uncertainty.
+
+        Parameters
+        ----------
+        X, y
+            As in `impute`.
+        n_draws : int, default=1
+            Number of completed tables.
+        random_state : int, RandomState instance or None, default=None
+            Seeds the draws.
+
+        Returns
+        -------
+        X, y : ndarray of shape (n_draws, n_samples, n_features) and (n_draws, n_samples, n_targets)
+        """
+        check_number("n_draws", n_draws, numbers.Integral, 1)
+        block = Block.of(self._join(X, y))
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        family, params = self._model().family, self._params().components
+        return self._cut(like(block, family.draw(params, block, np.ones((len(block), 1)), n_draws, rng)))
+
+    # Densities
+
+    def score_samples(self, X, y=None):
+        """Log density of the observed cells of each row.
+
+        Parameters
+        ----------
+        X, y
+            As in `impute`; without y, the density of the first view alone.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        rows = self._join(X, y)
+        model, params = self._model(), self._params()
+        return self._over_blocks(rows, lambda block: like(block, model.posterior(params, block)[1]))
+
+    def score(self, X, y=None, sample_weight=None):
+        """Average log density per row; see `score_samples`."""
+        values = self.score_samples(X, y)
+        return float(np.average(values, weights=check_weight(sample_weight, len(values))))
+
+    def bic(self, X, y, sample_weight=None):
+        """Bayesian information criterion, lower is better."""
+        deviance, n, free = self._deviance(X, y, sample_weight)
+        return deviance + free * np.log(n)
+
+    def aic(self, X, y, sample_weight=None):
+        """Akaike information criterion, lower is better."""
+        deviance, _, free = self._deviance(X, y, sample_weight)
+        return deviance + 2 * free
+
+    def _n_parameters(self):
+        return self._model().n_parameters(self._params())
+
+    def _deviance(self, X, y, sample_weight):
+        """−2 log-likelihood, total weight and number of free parameters."""
+        values = self.score_samples(X, y).astype(np.float64)
+        weight = check_weight(sample_weight, len(values))
+        weight = np.ones(len(values)) if weight is None else weight
+        return -2.0 * float(weight @ values), float(weight.sum()), self._n_parameters()
+
+    def sample(self, n_samples=1):
+        """Draw rows from the fitted distribution.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of rows.
+
+        Returns
+        -------
+        X, y : ndarray of shape (n_samples, n_features) and (n_samples, n_targets)
+        """
+        check_is_fitted(self)
+        check_number("n_samples", n_samples, numbers.Integral, 1)
+        return self._cut(self._model().sample(self._params(), n_samples, self._rng())[0])
+
+
+def _conditioned(params, block):
+    """For every pattern of missing cells: its rows, those cells, and their covariance given the observed ones."""
+    precision, holes = params.posterior[1][0], block.patterns.incomplete
+    for start, end, missing in zip(holes.starts, holes.starts[1:], holes.missing):
+        cells = np.flatnonzero(missing)
+        yield holes.rows[start:end], cells, np.linalg.inv(precision[np.ix_(cells, cells)])

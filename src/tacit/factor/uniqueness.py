@@ -1,0 +1,254 @@
+"""Uniquenesses of maximum-likelihood factor analysis, from a correlation matrix alone.
+
+f(θ) = min_W log|Σ| + tr Σ⁻¹R,    Σ = WWᵀ + Ψ,    ψ_j = exp θ_j
+
+With A = Ψ^(−1/2) R Ψ^(−1/2) = V diag(λ) Vᵀ the best loadings are W = Ψ^(1/2) V₁ (Λ₁ − I)^(1/2), of the k leading eigenvectors
+with λ > 1, so that f = Σ θ_j + Σ_top (log λ + 1) + Σ_rest λ: what is left is d numbers, found by Newton's method under a floor.
+
+References
+----------
+Jöreskog (1967), Some contributions to maximum likelihood factor analysis.
+Clarke (1970), A rapidly convergent method for maximum-likelihood factor analysis.
+Bertsekas (1982), Projected Newton methods for optimization problems with simple constraints.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+__all__ = ["Uniqueness", "best_uniqueness", "first_guess", "learn_uniqueness"]
+
+EXACT_COST = 1e10  # k d³ up to which all of the curvature is worth its products
+LONGEST_STEP = 2.0  # in log ψ: far from the maximum the curvature says little
+ARMIJO = 1e-4
+TIED = 1e-8  # relative gap of eigenvalues, at which f has a kink and no curvature
+N_OTHER_STARTS = 6  # where the first leads to the floor
+
+
+@dataclass(frozen=True)
+class Point:
+    """f, its slope and its curvature at log uniquenesses θ.
+
+    Attributes
+    ----------
+    correlation : (d, d)
+    theta : (d,)
+    n_factors : int
+    """
+
+    correlation: np.ndarray
+    theta: np.ndarray
+    n_factors: int
+
+    @cached_property
+    def eigen(self):
+        """Eigenvalues of A, the largest first, eigenvectors, and how many of them are factors."""
+        root = np.exp(-0.5 * self.theta)
+        values, vectors = np.linalg.eigh(self.correlation * np.outer(root, root))
+        values, vectors = values[::-1], vectors[:, ::-1]
+        return values, vectors, min(self.n_factors, int((values > 1.0).sum()))
+
+    @cached_property
+    def value(self):
+        """f(θ)."""
+        values, _, k = self.eigen
+        return float(self.theta.sum() + np.log(values[:k]).sum() + k + values[k:].sum())
+
+    @cached_property
+    def slope(self):
+        """∂f/∂θ_j = 1 − A_jj + Σ_top (λ − 1) v_j²."""
+        values, vectors, k = self.eigen
+        return 1.0 - self._diagonal + vectors[:, :k] ** 2 @ (values[:k] - 1.0)
+
+    @property
+    def _diagonal(self):
+        return np.diagonal(self.correlation) * np.exp(-self.theta)
+
+    @cached_property
+    def curvature(self):
+        """∂²f/∂θ²; for large problems what it tends to where the model fits, (V₂V₂ᵀ)² cell by cell."""
+        values, vectors, k = self.eigen
+        factors, rest = vectors[:, :k], vectors[:, k:]
+        inside = factors @ factors.T
+        if k * float(len(vectors)) ** 3 > EXACT_COST:
+            return (np.eye(len(vectors)) - inside) ** 2
+        curvature = np.diag(self._diagonal) - (factors * values[:k]) @ factors.T * inside
+        for j in range(k):
+            gap = np.maximum(values[j] - values[k:], TIED * values[j])
+            ratio = (values[j] - 1.0) * (values[j] + np.maximum(values[k:], 0.0)) / gap
+            root = rest * np.sqrt(ratio)  # a matrix times itself costs half of a product
+            curvature -= np.outer(factors[:, j], factors[:, j]) * (root @ root.T)
+        return curvature
+
+    @property
+    def loadings(self):
+        """W (d, n_factors); factors without an eigenvalue above 1 have none."""
+        values, vectors, k = self.eigen
+        loadings = np.zeros((len(vectors), self.n_factors))
+        loadings[:, :k] = np.exp(0.5 * self.theta)[:, None] * vectors[:, :k] * np.sqrt(values[:k] - 1.0)
+        return loadings
+
+    def free(self, lowest):
+        """Columns that no bound holds back."""
+        return ~(((self.theta <= lowest) & (self.slope > 0.0)) | ((self.theta >= 0.0) & (self.slope < 0.0)))
+
+    def moved(self, step, lowest):
+        """The point a step away, inside the bounds; at a maximum no uniqueness exceeds 1."""
+        return Point(self.correlation, np.clip(self.theta + step, lowest, 0.0), self.n_factors)
+
+
+@dataclass(frozen=True)
+class Uniqueness:
+    """What was learned.
+
+    Attributes
+    ----------
+    values : (d,)
+        Uniquenesses, relative to the variance of each column.
+    loadings : (d, k)
+    at_floor : (d,) bool
+    value : float
+        f at its minimum.
+    trace : list of float
+        f after every step.
+    converged : bool
+    reason : str
+    rival : Uniqueness or None
+        A solution at the floor that is likelier, where this one is not.
+    """
+
+    values: np.ndarray
+    loadings: np.ndarray
+    at_floor: np.ndarray
+    value: float
+    trace: list
+    converged: bool
+    reason: str
+    rival: Any = None
+
+    @property
+    def rank(self):
+        """Key to sort by, best first: maxima inside the bounds come before those that the floor makes, then the likelihood."""
+        return bool(self.at_floor.any()), self.value
+
+
+def first_guess(correlation, n_factors):
+    """Uniquenesses to start from: a share of what the other columns do not explain, (1 − k/2d) / (R⁻¹)_jj."""
+    values, vectors = np.linalg.eigh(correlation)
+    unexplained = 1.0 / (vectors**2 @ (1.0 / np.maximum(values, 1e-3)))
+    return np.minimum((1.0 - 0.5 * n_factors / len(values)) * unexplained, 1.0)
+
+
+def best_uniqueness(correlation, n_factors, rng, *, start=None, n_init=1, **settings):
+    """The best of several starts; where the first one leads to the floor, others may find a maximum inside.
+
+    Parameters
+    ----------
+    correlation : (d, d)
+    n_factors : int
+    rng : numpy.random.Generator
+        Draws further starts.
+    start : (d,), optional
+        The only uniquenesses to start from.
+    n_init : int
+        Least number of starts.
+    **settings
+        Of `learn_uniqueness`.
+
+    Returns
+    -------
+    Uniqueness
+    """
+    if start is not None:
+        return learn_uniqueness(correlation, n_factors, start, **settings)
+    d = len(correlation)
+    found = [learn_uniqueness(correlation, n_factors, first_guess(correlation, n_factors), **settings)]
+    more = max(n_init - 1, N_OTHER_STARTS if found[0].at_floor.any() else 0)
+    starts = [np.ones(d), *rng.uniform(0.01, 1.0, (max(more - 1, 0), d))][:more]
+    found += [learn_uniqueness(correlation, n_factors, start, **settings) for start in starts]
+    best, likeliest = min(found, key=lambda one: one.rank), min(found, key=lambda one: one.value)
+    return replace(best, rival=likeliest) if likeliest.value < best.value - 1e-9 else best
+
+
+def learn_uniqueness(correlation, n_factors, start, *, floor=0.005, max_iter=1000, tol=0.0):
+    """Minimise f from `start` with all uniquenesses at least `floor`.
+
+    Parameters
+    ----------
+    correlation : (d, d)
+    n_factors : int
+    start : (d,)
+        Uniquenesses.
+    floor : float
+    max_iter : int
+        Most steps.
+    tol : float
+        Gain of a step, as its curvature foretells it, below which there is nothing left to do; at least what rounding hides.
+        Close to the minimum every step doubles the digits, so that going on to the last costs a step or two.
+
+    Returns
+    -------
+    Uniqueness
+    """
+    lowest = np.log(floor)
+    point = Point(correlation, np.clip(np.log(np.maximum(start, floor)), lowest, 0.0), n_factors)
+    trace, converged, reason = [point.value], False, f"max_iter={max_iter} steps were taken"
+    tol = max(tol, 1e-15 * len(correlation) / floor**0.5)
+    for _ in range(max_iter):
+        step, gain = _newton_step(point, lowest)
+        if gain <= tol:
+            point, converged, reason = _polished(point, step, lowest), True, "a step would gain less than tol"
+            break
+        following = _search(point, step, lowest)
+        if following is None:
+            converged, reason = gain < 1e-6, "no step improves any more"
+            break
+        point = following
+        trace.append(point.value)
+    return Uniqueness(
+        np.exp(point.theta), point.loadings, point.theta <= lowest, point.value, trace, converged, reason
+    )  # fmt: skip
+
+
+def _newton_step(point, lowest):
+    """Newton's step of the free columns, and the gain that the curvature foretells."""
+    free = point.free(lowest)
+    step = np.zeros(len(free))
+    if not free.any():
+        return step, 0.0
+    slope = point.slope[free]
+    step[free] = -_solved(point.curvature[np.ix_(free, free)], slope)
+    gain = -0.5 * float(slope @ step[free])
+    return step * min(1.0, LONGEST_STEP / max(np.abs(step).max(), 1e-300)), gain
+
+
+def _solved(curvature, slope):
+    """H⁻¹ g; where H is not positive its eigenvalues are turned up, so that the step still goes down."""
+    try:
+        factor = linalg.cho_factor(curvature)
+        if np.diagonal(factor[0]).min() > 1e-4:
+            return linalg.cho_solve(factor, slope)
+    except linalg.LinAlgError:
+        pass
+    values, vectors = np.linalg.eigh(curvature)
+    return vectors @ (vectors.T @ slope / np.maximum(np.abs(values), 1e-6 * max(1.0, values[-1])))
+
+
+def _polished(point, step, lowest):
+    """The point after a last step, if its slope is less: so close to the minimum, the value is all rounding."""
+    following, free = point.moved(step, lowest), point.free(lowest)
+    better = free.any() and np.abs(following.slope[free]).max() < np.abs(point.slope[free]).max()
+    return following if better else point
+
+
+def _search(point, step, lowest):
+    """The first point along the step, halved as often as needed, that is better by enough; None where there is none."""
+    for halvings in range(50):
+        following = point.moved(0.5**halvings * step, lowest)
+        promised = float(point.slope @ (following.theta - point.theta))
+        if following.value < point.value and following.value <= point.value + ARMIJO * promised:
+            return following
+    return None
