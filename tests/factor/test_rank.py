@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.decomposition._pca import _assess_dimension
 
-from tacit.factor import PCA, choose_rank, rank
+from tacit.factor import PCA, choose_rank
+from tacit.factor.principal import rank
 
 from ..zoo import with_holes
 

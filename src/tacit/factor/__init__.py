@@ -8,6 +8,7 @@ from .canonical.cca import CCA
 from .canonical.pcca import ProbabilisticCCA
 from .kernel import KernelPCA
 from .moments import Moments, moments
+from .patches import average_patches, extract_patches
 from .principal.pca import PCA
 from .principal.ppca import ProbabilisticPCA
 from .principal.rank import RankChoice, choose_rank
@@ -26,7 +27,9 @@ __all__ = [
     "RankChoice",
     "Rotation",
     "TruncatedSVD",
+    "average_patches",
     "choose_rank",
+    "extract_patches",
     "moments",
     "oblimin",
     "promax",

@@ -1,23 +1,33 @@
 """Displays in scikit-learn's style: made ``from_…`` something, drawn by ``plot(ax)``; they need matplotlib."""
 
+from .biplot import BiplotDisplay
 from .clusters import ClustersDisplay
 from .gate import GateDisplay
+from .imputation import ImputationDisplay
 from .k_selection import KSelectionDisplay
+from .loadings import LoadingsDisplay
 from .missingness import MissingnessDisplay
 from .profiles import ProfilesDisplay
 from .responsibilities import ResponsibilitiesDisplay
+from .scores import ScoresDisplay
+from .scree import ScreeDisplay
 from .selection import SelectionDisplay
 from .silhouette import SilhouetteDisplay
 from .spectrum import SpectrumDisplay
 from .trace import TraceDisplay
 
 __all__ = [
+    "BiplotDisplay",
     "ClustersDisplay",
     "GateDisplay",
+    "ImputationDisplay",
     "KSelectionDisplay",
+    "LoadingsDisplay",
     "MissingnessDisplay",
     "ProfilesDisplay",
     "ResponsibilitiesDisplay",
+    "ScoresDisplay",
+    "ScreeDisplay",
     "SelectionDisplay",
     "SilhouetteDisplay",
     "SpectrumDisplay",
