@@ -8,7 +8,7 @@ from .canonical.cca import CCA
 from .canonical.pcca import ProbabilisticCCA
 from .kernel import KernelPCA
 from .moments import Moments, moments
-from .patches import average_patches, extract_patches
+from .patches import average_patches, extract_patches, patch_blocks
 from .principal.pca import PCA
 from .principal.ppca import ProbabilisticPCA
 from .principal.rank import RankChoice, choose_rank
@@ -32,6 +32,7 @@ __all__ = [
     "extract_patches",
     "moments",
     "oblimin",
+    "patch_blocks",
     "promax",
     "quartimax",
     "rotate",
