@@ -50,6 +50,16 @@ def test_scaled_columns_are_drawn_in_their_standard_deviations(wine, scaled, mod
         )
 
 
+def test_factors_of_scaled_columns(wine):
+    model = tacit.FactorAnalysis(3, scale=True, rotation="varimax").fit(wine[0])
+    display = LoadingsDisplay.from_estimator(model)
+    np.testing.assert_allclose(display.uniquenesses, model.uniqueness_)
+    np.testing.assert_allclose((display.loadings**2).sum(axis=1) + display.uniquenesses, 1.0)
+    scores = ScoresDisplay.from_estimator(model, wine[0], groups=wine[1], components=(1, 2))
+    assert scores.ax_.get_xlabel() == "factor 2"
+    np.testing.assert_allclose(scores.covariances[0], model.transform(wine[0], return_cov=True)[1][0][1:, 1:])
+
+
 def test_scores_of_rows_with_missing_cells_are_less_sure(wine):
     X = wine[0].to_numpy().copy()
     X[::7, :6] = np.nan
