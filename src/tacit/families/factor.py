@@ -36,7 +36,7 @@ def leading_axes(rows, n_axes):
     n_axes = min(n_axes, *rows.shape)
     if rows.shape[1] <= SMALL:
         value, vector = np.linalg.eigh(rows.T @ rows)
-        return value[::-1][:n_axes], vector[:, ::-1][:, :n_axes]
+        return np.maximum(value[::-1][:n_axes], 0.0), vector[:, ::-1][:, :n_axes]
     _, root, axes = randomized_svd(rows, n_axes, n_iter=4, random_state=0)
     return root**2, axes.T
 

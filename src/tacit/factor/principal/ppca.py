@@ -69,7 +69,7 @@ class ProbabilisticPCA(FactorEstimator):
         EM stops when the log-likelihood per row gains less than this.
     max_iter : int, default=1000
         Most passes of EM.
-    noise_floor : float, default=1e-9
+    noise_floor : float, default=1e-6
         Smallest noise variance, relative to the mean variance of the columns.
     random_state : int, RandomState instance or None, default=None
         Seeds what is drawn.
@@ -124,7 +124,7 @@ class ProbabilisticPCA(FactorEstimator):
         solver="auto",
         tol=1e-6,
         max_iter=1000,
-        noise_floor=1e-9,
+        noise_floor=1e-6,
         random_state=None,
         verbose=0,
         verbose_interval=10,

@@ -8,6 +8,7 @@ cv:        the least generalised cross-validation error of a cell left out
 """
 
 import numbers
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from scipy.special import gammaln
 from sklearn.utils import check_random_state
 
 from ...checks import check_number
+from ...source.base import one_blas_thread
 
 __all__ = [
     "METHODS",
@@ -227,7 +229,9 @@ def parallel(spectrum, *, n_simulations=100, quantile=0.95, random_state=None):
     """
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
     simulate = _wishart if spectrum.n_rows > spectrum.n_features else _rows
-    simulated = np.array([simulate(spectrum, rng) for _ in range(n_simulations)])
+    # Threads of BLAS cost more than they save on matrices of this size.
+    with one_blas_thread() if spectrum.n_features <= 500 else nullcontext():
+        simulated = np.array([simulate(spectrum, rng) for _ in range(n_simulations)])
     threshold = np.quantile(simulated, quantile, axis=0)
     values = spectrum.eigenvalues
     m = min(len(values), len(threshold))
