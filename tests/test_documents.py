@@ -65,6 +65,8 @@ def test_readme_code_runs():
     assert len(scope["groups"]) == 344
     exec(blocks("README.md")[2], scope)
     assert len(scope["clusters"].predict(scope["X"])) == 344
+    exec(blocks("README.md")[3], scope)
+    assert np.isfinite(scope["filled"]).all()
 
 
 def test_the_page_on_mixtures_runs():
@@ -88,6 +90,16 @@ def test_the_page_on_clustering_runs(tmp_path, monkeypatch):
     assert shown.strip() == str(scope["report"])
     assert (tmp_path / "clusters.parquet").exists()
     assert scope["shapes"].metric_note_ == "compiled by numba"
+
+
+def test_the_page_on_factors_runs():
+    pytest.importorskip("matplotlib").use("Agg")
+    scope = {}
+    for code in blocks("docs/factors.md"):
+        exec(code, scope)
+    assert np.isfinite(scope["whole"]).all()
+    assert np.mean((scope["clean"] - scope["picture"]) ** 2) < 0.5 * np.mean((scope["noisy"] - scope["picture"]) ** 2)
+    np.testing.assert_allclose(scope["cca"].canonical_correlations_, [0.796, 0.201], atol=5e-4)
 
 
 def test_readme_holds_exactly_two_commands():
