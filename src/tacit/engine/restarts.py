@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..source import ArraySource
+from ..source.base import one_blas_thread
 from .loop import Fit, SingularError, fit
 from .trace import Trace
 
@@ -44,7 +45,9 @@ def short_runs(model, sample, init, *, n_starts=None, n_steps=10):
     best: Any = None
     for _ in range(n_starts or (20 if len(sample) <= 1000 else 8)):
         try:
-            candidate = fit(model, source, init(), max_iter=n_steps, tol=1e-6)
+            with one_blas_thread():  # products of a sample are too small for several
+                start = init()
+            candidate = fit(model, source, start, max_iter=n_steps, tol=1e-6)
         except SingularError as error:
             failures.append(str(error))
             continue

@@ -60,6 +60,14 @@ class Product(Family):
         each = zip(self._each(block), params.parts)
         return ProductStats(tuple(family.stats(p, part, resp) for (family, part), p in each))
 
+    def e_step(self, params, log_weight, block):
+        if len(self.parts) > 1:
+            return super().e_step(params, log_weight, block)
+        # A family alone may share work between its scores and its statistics.
+        ((family, part),) = self._each(block)
+        loglik, counts, stats = family.e_step(params.parts[0], log_weight, part)
+        return loglik, counts, ProductStats((stats,))
+
     def m_step(self, stats, params):
         each = zip(self.parts, stats.parts, params.parts)
         return ProductParams(tuple(family.m_step(s, p) for (family, _), s, p in each))
