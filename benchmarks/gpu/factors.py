@@ -1,4 +1,4 @@
-"""``python -m benchmarks.gpu.factors``: passes of low-rank Gaussians with missing cells, on a GPU and on this machine's CPU."""
+"""``python -m benchmarks.gpu.factors``: passes of low-rank Gaussians with missing cells, on a GPU and on the CPU beside it."""
 
 import time
 from functools import partial

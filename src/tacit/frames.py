@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Cells", "assemble", "is_table", "package", "read_columns"]
+__all__ = ["Cells", "as_given", "assemble", "is_table", "package", "read_columns"]
 
 
 def package(X):
@@ -152,6 +152,13 @@ def _from_array(X):
     if X.dtype.kind in "iuf":
         return {j: _numbers(column, X.dtype.kind != "f") for j, column in enumerate(X.T)}
     return {j: _objects(column) for j, column in enumerate(X.astype(object).T)}
+
+
+def as_given(values, X):
+    """An array (rows, columns) as a table of the kind of X, with its names and index; itself where X is no table."""
+    if not hasattr(X, "columns") or package(X) not in ("pandas", "polars"):
+        return values
+    return assemble(dict(zip(X.columns, values.T)), package(X), X)
 
 
 def assemble(columns, container, like):

@@ -1,5 +1,7 @@
 """PCA of rows with missing cells: the limit of probabilistic PCA, and continuous with the complete case."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -151,3 +153,17 @@ def test_cells_that_are_all_the_same(k):
     X[1, 1] = np.nan
     pca = PCA(k).fit(X)
     np.testing.assert_allclose(pca.reconstruct(X), 2.0)
+
+
+def test_rows_all_alike_have_scores_of_zero():
+    pca = PCA(2).fit(np.ones((10, 4)))
+    np.testing.assert_allclose(pca.transform([[np.nan, 1.0, 1.0, 1.0]]), 0.0, atol=1e-12)
+
+
+def test_no_word_of_ranks_that_were_only_tried():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 1)) @ rng.normal(size=(1, 6))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert PCA("parallel", random_state=0).fit(X).n_components_ == 1

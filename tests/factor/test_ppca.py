@@ -35,10 +35,10 @@ def dense_posterior(model, row):
 # Complete rows
 
 
-@pytest.mark.parametrize("whole", [True, False])
-def test_the_closed_form_is_that_of_principal_components(whole):
+@pytest.mark.parametrize("source", [np.asarray, lambda X: ArraySource(X, block_rows=50)])
+def test_the_closed_form_is_that_of_principal_components(source):
     X = rows()
-    model, other = ProbabilisticPCA(3).fit(X), PCA(3).fit(X)
+    model, other = ProbabilisticPCA(3).fit(source(X)), PCA(3).fit(X)
     np.testing.assert_allclose(np.abs(model.components_ @ other.components_.T), np.eye(3), atol=1e-10)
     np.testing.assert_allclose(model.explained_variance_, other.explained_variance_ * 299 / 300, rtol=1e-10)
     np.testing.assert_allclose(model.explained_variance_ratio_, other.explained_variance_ratio_, rtol=1e-10)
@@ -234,13 +234,33 @@ def test_bad_input_is_named(settings, change, message):
         ProbabilisticPCA(**{"n_components": 2} | settings).fit(X)
 
 
-@pytest.mark.parametrize("holes", [0.0, 0.2])
-def test_what_leaves_no_noise_is_said(holes):
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("holes", [0.0, 0.1])
+def test_what_leaves_no_noise_is_said(holes, seed):
+    rng = np.random.default_rng(seed)
     X = with_holes(rng.normal(size=(100, 2)) @ rng.normal(size=(2, 6)), holes)
     with pytest.warns(ConvergenceWarning, match="n_components=3 explain all that varies.*use fewer components"):
         model = ProbabilisticPCA(3, max_iter=3000).fit(X)
     assert np.isfinite(model.impute(X)).all()
+
+
+@pytest.mark.parametrize("holes", [0.0, 0.2])
+def test_only_the_ratios_of_weights_matter(holes):
+    X = with_holes(rows(), holes)
+    weight = np.random.default_rng(0).random(300)
+    one, two = (ProbabilisticPCA(2, tol=1e-10).fit(X, sample_weight=w) for w in (weight, 0.5 * weight / weight.sum()))
+    np.testing.assert_allclose(one.get_covariance(), two.get_covariance(), rtol=1e-6)
+    with pytest.raises(
+        ValueError, match=r"the rows weigh 0\.5 together, but weights count rows where a number of components"
+    ):
+        ProbabilisticPCA("mle").fit(X, sample_weight=0.5 * weight / weight.sum())
+
+
+def test_what_is_chosen_leaves_noise_and_draws_follow_the_seed():
+    model = ProbabilisticPCA(0.999999, random_state=3).fit(rows()[:, :3])
+    assert model.n_components_ == 2
+    np.testing.assert_array_equal(model.sample(5), model.sample(5))
+    assert not np.array_equal(model.sample(5), model.sample(5, random_state=4))
 
 
 @pytest.mark.parametrize("holes", [0.0, 0.2])

@@ -219,7 +219,7 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density
         n_samples : int, default=1
             Number of rows.
         random_state : int, RandomState instance or None, default=None
-            Seeds the draws.
+            Seeds the draws; by default the estimator's own does.
 
         Returns
         -------
@@ -227,7 +227,11 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density
         """
         check_is_fitted(self)
         check_number("n_samples", n_samples, numbers.Integral, 1)
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        rng = (
+            self._rng()
+            if random_state is None
+            else np.random.default_rng(check_random_state(random_state).randint(2**31))
+        )
         return self._family().sample(self._params().components, np.zeros(n_samples, np.intp), rng)
 
     def get_covariance(self):

@@ -79,9 +79,10 @@ def _sums(origin, block):
 
 @record
 class CellSums(Arrays):
-    """Weight of all rows; weight, sums and squares about an origin of the observed cells of each column."""
+    """Weight of rows, and of their pairs of cells; weight, sums and squares about an origin of each column's observed cells."""
 
     rows: float
+    pairs: float
     weight: np.ndarray
     first: np.ndarray
     second: np.ndarray
@@ -95,10 +96,13 @@ class CellMoments:
     ----------
     rows : float
         Total weight of the rows.
+    pairs : float
+        Weight of the rows that observe both of two columns, on average over all pairs of columns.
     weight, mean, variance : (d,)
     """
 
     rows: float
+    pairs: float
     weight: np.ndarray
     mean: np.ndarray
     variance: np.ndarray
@@ -110,11 +114,17 @@ def cell_moments(source):
     sums = source.sum(partial(_cell_sums, origin))
     weight = np.where(sums.weight > 0, sums.weight, 1.0)
     shift = sums.first / weight
-    return CellMoments(sums.rows, sums.weight, origin + shift, np.maximum(sums.second / weight - shift**2, 0.0))
+    variance, d = np.maximum(sums.second / weight - shift**2, 0.0), len(weight)
+    return CellMoments(
+        sums.rows, sums.pairs / (d * (d - 1)) if d > 1 else sums.rows, sums.weight, origin + shift, variance
+    )
 
 
 def _cell_sums(origin, block):
     x, weight = host(block.X) - origin, host(block.weight)
     seen = ~np.isnan(x)
     x = np.where(seen, x, 0.0)
-    return CellSums(float(weight.sum()), weight @ seen, weight @ x, weight @ x**2)
+    cells = seen.sum(axis=1)
+    return CellSums(
+        float(weight.sum()), float(weight @ (cells * (cells - 1))), weight @ seen, weight @ x, weight @ x**2
+    )

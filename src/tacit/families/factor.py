@@ -16,10 +16,16 @@ from ..kernels import backend, host, kernel
 from .base import draw_classes, occupied
 from .gaussian import Gaussian, GaussianParams, location_and_scale
 
-__all__ = ["FactorGaussian", "FactorParams", "unpack"]
+__all__ = ["FactorGaussian", "FactorParams", "groups_of", "n_parameters", "unpack"]
 
 NOISES = ("spherical", "diagonal")
 SMALL = 300  # columns up to which eigenvectors of a covariance are found in full
+
+
+def n_parameters(n_factors, d, noise_type="spherical"):
+    """Free parameters of one class: mean, loadings up to rotation and noise, which are no more than any covariance has."""
+    covariance = d * n_factors - n_factors * (n_factors - 1) / 2 + (d if noise_type == "diagonal" else 1)
+    return d + np.minimum(covariance, d * (d + 1) / 2)
 
 
 def unpack(packed):
@@ -242,12 +248,13 @@ class FactorGaussian(Gaussian):
         return FactorParams(params.mean[order], params.loading[order], params.noise[order], params.origin, params.scale)
 
     def collapsed(self, params, weight):
-        return bool((params.noise <= 2.0 * min(self.floor, 1e-6) * params.scale).any())
+        # A floor set by hand far above rounding is a choice: estimates on it are what was asked for.
+        share = min(1.0, 1e-6 / self.floor) if self.floor > 0 else 0.0
+        return bool((params.noise <= 2.0 * share * self.least(params.scale)).any())
 
     def n_parameters(self, params):
         n_classes, d = params.mean.shape
-        k = min(self.n_factors, d)
-        return n_classes * (d + d * k - k * (k - 1) // 2 + (d if self.noise_type == "diagonal" else 1))
+        return n_classes * int(n_parameters(min(self.n_factors, d), d, self.noise_type))
 
     def sample(self, params, classes, rng):
         z = rng.standard_normal((len(classes), self.n_factors))

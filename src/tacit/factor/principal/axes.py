@@ -1,6 +1,6 @@
 """`Axes`: what every route to principal components ends with, from moments or from complete rows in memory.
 
-Σ_i w_i (x_i − m)(x_i − m)ᵀ / (Σ w − 1) = D V Λ Vᵀ D,    D the standard deviations of the columns where they are scaled, else I
+Σ_i w_i (x_i − m)(x_i − m)ᵀ / Σ w = D V Λ Vᵀ D,    D the standard deviations of the columns where they are scaled, else I
 """
 
 from dataclasses import dataclass
@@ -41,6 +41,19 @@ class Axes:
     spread: np.ndarray
     noise: float | None = None
 
+    def unbiased(self, weight):
+        """The same with divisor n − 1 instead of n, of rows of this total weight."""
+        factor = weight / (weight - 1.0)
+        lift = factor if self.scale is None else 1.0
+        return Axes(
+            self.mean,
+            None if self.scale is None else self.scale * np.sqrt(factor),
+            self.axes,
+            self.variances * lift,
+            self.spread * factor,
+            None if self.noise is None else self.noise * lift,
+        )
+
     @property
     def total(self):
         """Sum of all eigenvalues."""
@@ -77,7 +90,7 @@ def _name(j, names):
 
 def from_moments(known, scaled, names=None, n_components=None):
     """Axes of the covariance or correlation matrix of complete rows, from their `Moments`; all, or the first."""
-    matrix = known.covariance * (known.weight / (known.weight - 1.0))
+    matrix = known.covariance
     spread = np.diagonal(matrix).copy()
     scale = deviations(known.mean, spread, scaled, names)
     if scale is not None:
@@ -122,7 +135,7 @@ def from_rows(X, weight, route, n_components, scaled, names=None, **settings):
     if issparse(X):
         rows, weighted, total, mean = _sparse_sums(X, weight)
         second = np.asarray(weighted.multiply(rows).sum(axis=0)).ravel() / total
-        spread = np.maximum(second - mean**2, 0.0) * (total / (total - 1.0))
+        spread = np.maximum(second - mean**2, 0.0)
         scale = deviations(mean, spread, scaled, names)
         A = routes.CentredRows(X, mean, scale, None if weight is None else np.sqrt(weight))
     else:
@@ -131,10 +144,10 @@ def from_rows(X, weight, route, n_components, scaled, names=None, **settings):
         A = X - mean.astype(X.dtype)
         if weight is not None:
             A *= np.sqrt(weight).astype(X.dtype)[:, None]
-        spread = np.einsum("ij,ij->j", A, A, dtype=np.float64) / (total - 1.0)
+        spread = np.einsum("ij,ij->j", A, A, dtype=np.float64) / total
         scale = deviations(mean, spread, scaled, names)
         if scale is not None:
             A /= scale.astype(X.dtype)
     values, axes = routes.decompose(A, route, n_components, **settings)
-    variances = values.astype(np.float64) ** 2 / (total - 1.0)
+    variances = values.astype(np.float64) ** 2 / total
     return Axes(mean, scale, routes.oriented(axes), variances, spread)

@@ -11,9 +11,10 @@ from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ...base import EMEstimator
+from ...base import EMEstimator, like
 from ...checks import check_number, check_rows, check_weight
 from ...families.factor import FactorGaussian, FactorParams
+from ...frames import as_given
 from ...kernels import backend, host
 from ...source.sparse import canonical
 
@@ -146,6 +147,33 @@ class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, EMEstimat
             return X
         return self._family().expect(self._latent(), block, np.ones((len(block), 1)))[0].astype(X.dtype)
 
+    def impute(self, X, return_std=False):
+        """Rows with missing cells at their expectation given the observed ones; observed cells stay as they are.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), tensor, path, Arrow data, Dask collection or source
+            Rows; NaN is missing.
+        return_std : bool, default=False
+            Also return the standard deviation of each cell, 0 where observed.
+
+        Returns
+        -------
+        filled : table of the same kind as X, or ndarray of shape (n_samples, n_features)
+        std : ndarray of shape (n_samples, n_features)
+            Only if `return_std`.
+        """
+        check_is_fitted(self)
+        family, params = self._family(), self._latent()
+
+        def fill(block):
+            both = family.expect(params, block, np.ones((len(block), 1)))
+            return like(block, np.stack(both, axis=1))
+
+        found = np.concatenate(list(self._rows(X, None, reset=False).map(fill)))
+        filled = as_given(found[:, 0], X)
+        return (filled, found[:, 1]) if return_std else filled
+
     # The distribution of rows
 
     def _family(self):
@@ -154,7 +182,7 @@ class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, EMEstimat
     def _latent(self):
         """Parameters of the family with the model's covariance."""
         values, noise = self._model_variances()
-        noise = max(noise, LEAST_NOISE * (values.mean() if len(values) else 1.0))
+        noise = max(noise, LEAST_NOISE * (values.mean() if len(values) else 0.0)) or 1.0  # rows all alike have none
         scale = np.ones(len(self.mean_)) if self.scale_ is None else self.scale_.astype(np.float64)
         loading = np.zeros((len(scale), max(len(values), 1)))
         loading[:, : len(values)] = self.components_.T * np.sqrt(np.maximum(values - noise, 0.0))

@@ -4,18 +4,20 @@ S = V Λ Vᵀ + σ² (I − V Vᵀ): PCA is the limit σ² → 0, in which a mis
 """
 
 import warnings
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial
 
 import numpy as np
-from scipy.linalg import null_space
 from sklearn.exceptions import ConvergenceWarning
 
 from ...arrays import Arrays, record
+from ...families.factor import n_parameters
 from ...kernels import host
+from ...mixture import GaussianMixture
 from ..moments import cell_moments
 from .axes import Axes, deviations
 from .ppca import ProbabilisticPCA
-from .rank import RankChoice, Spectrum, degrees_left, n_parameters, rank_of
+from .rank import RankChoice, Spectrum, degrees_left, rank_of
 from .routes import oriented
 
 __all__ = ["Cells", "from_cells"]
@@ -50,9 +52,8 @@ class Cells:
         self.source, self.scaled, self.settings = source, bool(scaled), settings
         known = cell_moments(source)
         self.total, self.weight, self.mean, self.variance = known.rows, known.weight, known.mean, known.variance
+        self.pairs = known.pairs
         self.d = source.n_features
-        # Of observed cells of each column, with divisor n − 1 as everywhere in PCA.
-        self.unbiased = self.total / (self.total - 1.0)
         scale = deviations(self.mean, self.variance, scaled, names)
         self.scale = np.ones(self.d) if scale is None else scale
         self.models: dict = {}
@@ -73,26 +74,41 @@ class Cells:
         """Noise variance without any component, relative to the scale."""
         return float((self.weight * self.variance / self.scale**2).sum() / self.weight.sum())
 
+    @cached_property
+    def saturated(self):
+        """Mean and covariance of one Gaussian: probabilistic PCA with a component less than columns, learned in fewer steps."""
+        model = GaussianMixture(1, tol=1e-7, max_iter=1000, accelerate="anderson", n_jobs=self.settings.get("n_jobs"))
+        model.fit(self.source)
+        return model.means_[0].astype(np.float64), model.covariances_[0].astype(np.float64)
+
+    def _whole(self):
+        """The `Axes` of all columns."""
+        mean, covariance = self.saturated
+        values, axes = np.linalg.eigh(covariance / np.multiply.outer(self.scale, self.scale))
+        values = np.maximum(values[::-1], 0.0)
+        scale = self.scale if self.scaled else None
+        return Axes(
+            mean, scale, oriented(np.ascontiguousarray(axes[:, ::-1].T)), values, self.variance, float(values[-1])
+        )
+
     def axes(self, rank):
         """The `Axes` of a rank; the last of all columns has the noise variance itself."""
-        scale = self.scale * np.sqrt(self.unbiased) if self.scaled else None
-        factor = 1.0 if self.scaled else self.unbiased
-        spread = self.variance * self.unbiased
+        scale, spread = self.scale if self.scaled else None, self.variance
         if rank == 0 or self.d == 1:
-            noise = self.noise * factor
-            return Axes(self.mean, scale, np.eye(self.d)[:rank], np.full(self.d, noise), spread, noise)
-        model = self.model(min(rank, self.d - 1))
-        noise = model.noise_variance_ * factor
-        axes, values = model.components_.astype(np.float64), model.explained_variance_.astype(np.float64) * factor
-        if rank == self.d:
-            axes = np.vstack([axes, null_space(axes).T])
+            return Axes(self.mean, scale, np.eye(self.d)[:rank], np.full(self.d, self.noise), spread, self.noise)
+        if rank >= self.d - 1:
+            whole = self._whole()
+            return replace(whole, axes=whole.axes[:rank])
+        model = self.model(rank)
+        noise = model.noise_variance_
+        axes, values = model.components_.astype(np.float64), model.explained_variance_.astype(np.float64)
         values = np.append(values, np.full(self.d - len(values), noise))
         return Axes(model.mean_.astype(np.float64), scale, oriented(axes), values, spread, noise)
 
-    def spectrum(self, rank):
-        """Eigenvalues of the fit of a rank."""
-        found = self.axes(rank)
-        return Spectrum(found.variances, self.total, self.d, None if self.scaled else found.spread)
+    def spectrum(self, n_rows):
+        """Eigenvalues of the fit of the greatest rank, as those of so many complete rows."""
+        found = self.axes(self.most).unbiased(self.total)
+        return Spectrum(found.variances, n_rows, self.d, None if self.scaled else found.spread)
 
     def bic(self, rank):
         """BIC of a rank, of the likelihood of the observed cells."""
@@ -100,6 +116,8 @@ class Cells:
             least = np.finfo(np.float64).tiny
             log_noise = np.log(2.0 * np.pi * np.maximum(self.noise * self.scale**2, least))
             loglik = -0.5 * float(self.weight @ (log_noise + 1.0))
+        elif self.model(rank).noise_variance_ <= self.settings.get("noise_floor", 1e-6) * self.noise * (1 + 1e-3):
+            return np.inf  # there the likelihood tells of the floor
         else:
             loglik = self.total * self.model(rank).lower_bound_
         return -2.0 * loglik + np.log(self.total) * n_parameters(rank, self.d)
@@ -116,9 +134,12 @@ class Cells:
 
     def choose(self, method, **simulations):
         """The `RankChoice` of a method of `rank.METHODS` or of a share of the variance."""
-        if method in ("bic", "cv"):
-            return _search(self.bic if method == "bic" else self.error, self.most, method)
-        return rank_of(self.spectrum(self.most), method, **simulations)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of ranks that are only tried
+            if method in ("bic", "cv"):
+                return _search(self.bic if method == "bic" else self.error, self.most, method)
+            # Eigenvalues of holed rows spread as those of as many rows as tell of a pair of columns.
+            return rank_of(self.spectrum(self.pairs if method == "parallel" else self.total), method, **simulations)
 
 
 def _residuals(model, scale, block):
@@ -136,17 +157,15 @@ def _filled(model, block):
 def _search(criterion, most, method):
     """The rank with the least criterion, from 0 on, until none has improved on it for a while."""
     values: list = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # of ranks that are only tried
-        for rank in range(most + 1):
-            values.append(criterion(rank))
-            if rank - int(np.argmin(values)) >= PATIENCE:
-                break
+    for rank in range(most + 1):
+        values.append(criterion(rank))
+        if rank - int(np.argmin(values)) >= PATIENCE:
+            break
     return RankChoice(int(np.argmin(values)), method, np.arange(len(values)), np.array(values))
 
 
 def from_cells(source, n_components, scaled, names=None, simulations=None, **settings):
-    """`Axes` of rows with missing cells, and the `RankChoice` where the number of components was to be chosen.
+    """`Axes` of rows with missing cells, the `RankChoice` where the number of components was to be chosen, and the rows' weight.
 
     Parameters
     ----------
@@ -161,8 +180,8 @@ def from_cells(source, n_components, scaled, names=None, simulations=None, **set
     """
     cells = Cells(source, scaled, names, **settings)
     if n_components is None:
-        return cells.axes(cells.d if cells.most == cells.d - 1 else cells.most), None
+        return cells.axes(cells.d if cells.most == cells.d - 1 else cells.most), None, cells.total
     if isinstance(n_components, (int, np.integer)):
-        return cells.axes(int(n_components)), None
+        return cells.axes(int(n_components)), None, cells.total
     choice = cells.choose(n_components, random_state=settings.get("random_state"), **simulations or {})
-    return cells.axes(choice.rank), choice
+    return cells.axes(choice.rank), choice, cells.total

@@ -6,6 +6,7 @@ Columns of V are the leading eigenvectors of the covariance of the rows, Λ thei
 """
 
 import numbers
+import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -198,21 +199,27 @@ class PCA(PrincipalAxes):
         route = self._route(n, d, in_memory=array is not None)
         k = self._asked(n, d, route)
         names = getattr(self, "feature_names_in_", None)
-        if array is None or route == "covariance_eigh" or not all(block.patterns.is_complete for block in source):
+        if array is not None and not all(block.patterns.is_complete for block in source):
+            self._from_cells(source, n, names)
+        elif array is None or route == "covariance_eigh":
             known = moments(source)
-            total = self._checked_total(known.weight + known.incomplete)
             if known.incomplete:
-                seeded = {"random_state": self.random_state, "n_jobs": self.n_jobs}
-                found, choice = from_cells(source, self.n_components, self.scale, names, self._simulations, **seeded)
-                self._publish(found, len(found.axes), choice, n, total, source.dtype)
-                return
-            found = from_moments(known, self.scale, names, _given(k))
+                self._from_cells(source, n, names)
+            else:
+                found = from_moments(known, self.scale, names, _given(k))
+                self._settle(found, k, n, known.weight, source.dtype)
         else:
-            total = self._checked_total(float(n if source.weight is None else source.weight.sum()))
+            total = float(n if source.weight is None else source.weight.sum())
             found = from_rows(
                 array, source.weight, route, self._axes_for(k, n, d), self.scale, names, **self._settings(route)
             )
-        self._settle(found, k, n, total, source.dtype)
+            self._settle(found, k, n, total, source.dtype)
+
+    def _from_cells(self, source, n, names):
+        """Learn from rows with missing cells."""
+        settings = {"random_state": self.random_state, "n_jobs": self.n_jobs}
+        found, choice, total = from_cells(source, self.n_components, self.scale, names, self._simulations, **settings)
+        self._publish(found.unbiased(self._checked_total(total)), len(found.axes), choice, n, total, source.dtype)
 
     def _from_sparse(self, X, weight):
         """Learn from sparse rows, which stay sparse."""
@@ -220,7 +227,7 @@ class PCA(PrincipalAxes):
         n = n if weight is None else int((weight > 0).sum())
         route = self._route(n, d, sparse=True)
         k = self._asked(n, d, route)
-        total = self._checked_total(float(n if weight is None else weight.sum()))
+        total = float(n if weight is None else weight.sum())
         names = getattr(self, "feature_names_in_", None)
         if route == "covariance_eigh":
             if d > MOST_COLUMNS:
@@ -300,7 +307,7 @@ class PCA(PrincipalAxes):
 
     def _settle(self, found, k, n, total, dtype):
         """Choose the number of components where it is not given, and publish."""
-        choice = None
+        found, choice = found.unbiased(self._checked_total(total)), None
         if not isinstance(k, numbers.Integral):
             spread = None if self.scale else found.spread
             spectrum = Spectrum(found.variances[: min(n, len(found.mean))], total, len(found.mean), spread)
@@ -310,6 +317,13 @@ class PCA(PrincipalAxes):
 
     def _publish(self, found, k, choice, n, total, dtype):
         """Set the fitted attributes."""
+        if choice is not None and k == 0:
+            warnings.warn(
+                f"n_components={self.n_components!r} finds no component beyond noise, so that scores have no columns; give a "
+                "number to have some.",
+                UserWarning,
+                stacklevel=4,
+            )
         least = min(n, len(found.mean))
         kept = found.variances[:k]
         whole = found.total if found.noise is None else float(found.variances.sum())

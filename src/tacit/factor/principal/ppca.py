@@ -13,6 +13,7 @@ from ...checks import check_choice, check_number
 from ...engine import Fit, Trace
 from ...families import FactorGaussian
 from ...families.factor import FactorParams
+from ...families.gaussian import LOG_2PI
 from ...mixture.model import MixtureParams
 from ...source import ArraySource
 from ..base import FactorEstimator
@@ -23,7 +24,6 @@ from .routes import choose_route
 
 __all__ = ["ProbabilisticPCA", "closed_form"]
 
-LOG_2PI = np.log(2 * np.pi)
 MOST_COLUMNS = 2000  # of rows that are not in memory, beyond which EM costs less than a matrix of all pairs of columns
 
 
@@ -59,7 +59,8 @@ class ProbabilisticPCA(FactorEstimator):
     ----------
     n_components : int, float or {"mle", "bic", "parallel", "cv"}, default=2
         Length of z, less than the number of columns; a share of the variance to explain; or how to choose it, see
-        :func:`choose_rank`. With missing cells, "bic" and "cv" compare fits of all ranks.
+        :func:`choose_rank`. With missing cells, "bic" and "cv" compare fits of all ranks. What is chosen is at least 1, and
+        leaves noise.
     scale : bool, default=False
         Learn the axes of standardised columns: noise is then in proportion to the variance of each column. Sensible where
         columns have different units. Loadings, means and filled cells are in the columns' own units either way.
@@ -83,7 +84,7 @@ class ProbabilisticPCA(FactorEstimator):
     components_ : ndarray of shape (n_components, n_features)
         Principal axes, orthonormal; of the standardised columns where `scale`.
     explained_variance_ : ndarray of shape (n_components,)
-        Variance of rows along the axes, noise included.
+        Variance of rows along the axes, noise included; of maximum likelihood, with divisor n.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         The same as shares of the whole variance.
     noise_variance_ : float
@@ -91,7 +92,7 @@ class ProbabilisticPCA(FactorEstimator):
     loadings_ : ndarray of shape (n_features, n_components)
         W, in the units of the columns.
     scale_ : ndarray of shape (n_features,)
-        Standard deviations of the columns where `scale`, else ones.
+        Standard deviations (divisor n) of the observed cells of the columns where `scale`, else ones.
     n_components_ : int
     rank_choice_ : RankChoice or None
         How the number of components was chosen, where it was not given.
@@ -186,13 +187,13 @@ class ProbabilisticPCA(FactorEstimator):
         return self
 
     def _check_rank(self, n_features):
+        if n_features == 1:
+            raise ValueError("X has 1 feature(s), which leave no noise beside a component; give at least 2 columns.")
         if isinstance(self.n_components, numbers.Integral) and self.n_components >= n_features:
             raise ValueError(
                 f"n_components={self.n_components} leaves no noise, since X has {n_features} feature(s); use at most "
                 f"{n_features - 1}."
             )
-        if n_features == 1:
-            raise ValueError("X has 1 feature(s), which leave no noise beside a component; give at least 2.")
 
     # Complete rows
 
@@ -218,30 +219,30 @@ class ProbabilisticPCA(FactorEstimator):
 
     def _solve(self, found, weight, dtype):
         """The maximum for complete rows, from their axes."""
-        biased, d = (weight - 1.0) / weight, len(found.mean)
-        self._settle_rank(lambda method, **settings: rank_of(
-            Spectrum(found.variances, weight, d, None if self.scale else found.spread), method, **settings
-        ))  # fmt: skip
+        d = len(found.mean)
+
+        def choose(method, **settings):
+            listed = found.unbiased(weight) if weight > 1.0 else found  # no rank is chosen of rows that weigh so little
+            return rank_of(
+                Spectrum(listed.variances, weight, d, None if self.scale else listed.spread), method, **settings
+            )
+
+        self._settle_rank(choose)
         k, axes = self.n_components_, found.axes.T.astype(np.float64)
-        # Scales are those of maximum likelihood too, whose divisor is n.
-        self.scale_ = np.ones(d) if found.scale is None else found.scale * np.sqrt(biased)
-        shrink = biased if found.scale is None else 1.0
-        total = found.total * shrink
+        self.scale_ = np.ones(d) if found.scale is None else found.scale
         kept = np.zeros(k)
-        kept[: len(found.variances)] = shrink * found.variances[:k]
-        least = max(self.noise_floor, 1e-15) * (total / d or 1.0)
-        kept, noise, loglik = closed_form(kept, total, d, least)
+        kept[: len(found.variances)] = found.variances[:k]
+        least = max(self.noise_floor, 1e-15) * (found.total / d or 1.0)
+        kept, noise, loglik = closed_form(kept, found.total, d, least)
         loading = np.zeros((d, k))
         loading[:, : axes.shape[1]] = axes[:, :k] * np.sqrt(kept - noise)[: axes.shape[1]]
         trace = Trace()
         trace.record(weight * (loglik - np.log(self.scale_).sum()), weight)
-        unit = self.scale_**2
-        params = FactorParams(
-            found.mean[None], (self.scale_[:, None] * loading)[None], noise * unit[None], found.mean, unit
-        )
+        unit, loading = self.scale_**2, self.scale_[:, None] * loading
+        params = FactorParams(found.mean[None], loading[None], noise * unit[None], found.mean, found.spread)
         reason = "no cell is missing, so the maximum is known in closed form"
         self._publish_fit(Fit(MixtureParams(np.ones(1), params), trace, reason, True), dtype)
-        self._warn_at_floor(least)
+        self._warn_at_floor()
 
     # Rows with missing cells
 
@@ -253,9 +254,10 @@ class ProbabilisticPCA(FactorEstimator):
         from .cells import Cells
 
         names = getattr(self, "feature_names_in_", None)
-        tried = Cells(source, self.scale, names, tol=self.tol, max_iter=self.max_iter, n_jobs=self.n_jobs)
+        shared = ("tol", "max_iter", "noise_floor", "convergence", "accelerate", "n_jobs")
+        tried = Cells(source, self.scale, names, **{name: getattr(self, name) for name in shared})
         self._settle_rank(tried.choose)
-        return [tried.model(self.n_components_)._params()]
+        return [tried.model(self.n_components_).fit_.params]
 
     def _settle_rank(self, choose):
         self.rank_choice_ = None
@@ -264,7 +266,7 @@ class ProbabilisticPCA(FactorEstimator):
             return
         settings = {"random_state": self.random_state} if self.n_components == "parallel" else {}
         self.rank_choice_ = choose(self.n_components, **settings)
-        self.n_components_ = max(self.rank_choice_.rank, 1)
+        self.n_components_ = int(np.clip(self.rank_choice_.rank, 1, self.n_features_in_ - 1))
 
     def _prepare(self, source):
         cells = cell_moments(source)
@@ -294,9 +296,8 @@ class ProbabilisticPCA(FactorEstimator):
     def _noise(self):
         return self.noise_variance_ * np.asarray(self.scale_, dtype=np.float64) ** 2
 
-    def _warn_at_floor(self, least=None):
-        if least is None:
-            least = self._family().least(self._params().components.scale)[0] / self.scale_[0] ** 2
+    def _warn_at_floor(self):
+        least = self._family().least(self.fit_.params.components.scale)[0] / self.scale_[0] ** 2
         if self.noise_variance_ <= least * (1 + 1e-6):
             warnings.warn(
                 f"n_components={self.n_components_} explain all that varies, so that the noise variance fell to its floor, "

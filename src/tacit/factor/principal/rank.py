@@ -17,6 +17,7 @@ from scipy.special import gammaln
 from sklearn.utils import check_random_state
 
 from ...checks import check_number
+from ...families.factor import n_parameters
 from ...source.base import one_blas_thread
 
 __all__ = [
@@ -104,6 +105,11 @@ def rank_of(spectrum, method, *, n_simulations=100, quantile=0.95, random_state=
     n_simulations, quantile, random_state
         Of parallel analysis; see `parallel`.
     """
+    if spectrum.n_rows <= 1.0:
+        raise ValueError(
+            f"the rows weigh {spectrum.n_rows:g} together, but weights count rows where a number of components is chosen; "
+            "multiply sample_weight so that it sums to the number of rows, or give n_components as a number."
+        )
     if not isinstance(method, str):
         return share(spectrum, method)
     if method == "parallel":
@@ -117,7 +123,8 @@ def share(spectrum, level):
     total = values.sum()
     explained = np.cumsum(values) / total if total > 0 else np.ones(len(values))
     ranks = np.arange(1, len(values) + 1)
-    rank = int(np.searchsorted(explained, level, side="right")) + 1
+    # A share that is met to rounding is not exceeded.
+    rank = int(np.searchsorted(explained, level * (1.0 + 1e-12), side="right")) + 1
     return RankChoice(min(rank, len(values)), "share", ranks, explained, float(level))
 
 
@@ -128,11 +135,17 @@ def minka(spectrum):
     ----------
     Minka (2000), Automatic choice of dimensionality for PCA.
     """
-    d = spectrum.n_features
+    d, n = spectrum.n_features, spectrum.n_rows
+    if n < d:
+        raise ValueError("n_components='mle' is only supported if n_samples >= n_features")
     values = np.zeros(d)
     values[: len(spectrum.eigenvalues)] = spectrum.eigenvalues
+    # In units of the greatest: the evidences of all ranks shift alike, and what is tiny is so in any units.
+    values /= values[0] if values[0] > 0 else 1.0
     ranks = np.arange(1, d)
-    evidence = np.array([_evidence(values, int(k), spectrum.n_rows) for k in ranks])
+    # A rank between equal eigenvalues has no axes of its own.
+    apart = values[:-1] > values[1:] * (1.0 + 1e-10)
+    evidence = np.array([_evidence(values, int(k), n) if apart[k - 1] else -np.inf for k in ranks])
     rank = int(ranks[np.argmax(evidence)]) if d > 1 else min(d, 1)
     return RankChoice(rank, "mle", ranks, evidence)
 
@@ -152,7 +165,7 @@ def _evidence(values, k, n):
     apart = values[:k, None] - values
     inverse = 1.0 / fitted - 1.0 / fitted[:k, None]
     pairs = np.triu(np.ones((k, d), bool), 1)
-    # Equal eigenvalues leave axes undetermined; Laplace's approximation then fails, and a floor keeps it finite.
+    # Equal eigenvalues among those kept leave their axes undetermined; a floor keeps the approximation finite.
     curvature = np.maximum(apart[pairs] * inverse[pairs], np.finfo(float).tiny)
     determinant = (np.log(curvature) + np.log(n)).sum()
     return log_axes + loglik + np.log(2.0 * np.pi) * (size + k) / 2.0 - determinant / 2.0 - k * np.log(n) / 2.0
@@ -168,11 +181,6 @@ def bic(spectrum):
     deviance = n * (d * np.log(2.0 * np.pi) + kept + (d - ranks) * np.log(np.maximum(noise, np.finfo(float).tiny)) + d)
     criterion = deviance + np.log(n) * n_parameters(ranks, d)
     return RankChoice(int(np.argmin(criterion)), "bic", ranks, criterion)
-
-
-def n_parameters(rank, d):
-    """Free parameters of probabilistic PCA: means, axes with their variances, and the noise variance."""
-    return d + d * rank - rank * (rank - 1) / 2.0 + 1.0
 
 
 def _trusted(n):
