@@ -14,7 +14,7 @@ from ...kernels import host
 
 __all__ = ["Correlation", "degrees_of_freedom", "ledermann_bound", "pairwise"]
 
-PRIOR_ROWS = 10.0  # as if so many more rows had shown no covariance: pairs that few rows observe say little
+PRIOR_ROWS = 10.0  # as if rows of this weight more had shown no covariance: pairs that few rows observe say little
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def pairwise(source, origin):
     shift = np.diagonal(sums.first) / cells
     moved = sums.first * shift
     product = sums.product - moved - moved.T + sums.both * np.outer(shift, shift)
-    prior = np.full_like(product, PRIOR_ROWS * sums.weight / source.n_rows)
+    prior = np.full_like(product, PRIOR_ROWS)
     np.fill_diagonal(prior, 0.0)
     found = Correlation.of(sums.weight, origin + shift, product / (sums.both + prior), cells)
     return Correlation(
