@@ -8,6 +8,7 @@ from ...checks import check_choice
 from ...families.factor import groups_of
 from ...kernels import host
 from .base import FactorAnalysisBase
+from .correlation import n_parameters
 from .maximum import family
 from .scores import METHODS
 
@@ -24,7 +25,8 @@ class FactorAnalysis(FactorAnalysisBase):
     ----------
     n_components : int, "bic", "parallel" or None, default=None
         Number of factors; None is as many as columns. ``"bic"`` chooses the least Bayesian information criterion, and
-        ``"parallel"`` counts the eigenvalues of the correlation matrix above those of independent columns (Horn).
+        ``"parallel"`` counts the eigenvalues of the correlation matrix above those of independent columns (Horn). Where
+        that is none, a warning says so, and one factor is kept.
     tol : float, default=1e-2
         With missing cells, EM stops when a step gains less than this in log-likelihood. Complete rows are always
         brought to the maximum, which Newton's method reaches in a few steps.
@@ -89,7 +91,8 @@ class FactorAnalysis(FactorAnalysisBase):
     n_components_ : int
         The number of factors.
     rank_choice_ : RankChoice or None
-        How the number was chosen, where it was not given.
+        How the number was chosen, where it was not given; its rank is 0 where no factor is supported. Values of ``"bic"``
+        are those of `bic`.
     n_iter_ : int
         Steps taken.
     converged_ : bool
@@ -162,8 +165,8 @@ class FactorAnalysis(FactorAnalysisBase):
     def n_parameters(self):
         """Free parameters: means, noise variances and loadings up to a rotation; at most those of any covariance."""
         check_is_fitted(self)
-        d, k = self.n_features_in_, self.n_components_
-        return d + min(d + d * k - k * (k - 1) // 2, d * (d + 1) // 2)
+        varying = int(self.components_.any(axis=0).sum())  # constant columns have no loadings
+        return n_parameters(self.n_features_in_, varying, self.n_components_)
 
     def _n_parameters(self):
         return self.n_parameters
