@@ -175,6 +175,22 @@ def test_rotations_leave_the_distribution(rotation, scale):
     np.testing.assert_allclose(turned.inverse_transform(here), plain.inverse_transform(there), atol=1e-9)
 
 
+def test_the_seed_is_that_of_oblimin_unless_it_has_its_own():
+    X, few = rows(k=3), {"max_iter": 1, "n_starts": 100}  # too few steps for starts to meet
+
+    def components(seed, **options):
+        return FactorAnalysis(3, rotation="oblimin", random_state=seed, rotation_params=few | options).fit(X).components_
+
+    np.testing.assert_array_equal(components(5), components(0, random_state=5))
+    assert np.abs(components(5) - components(0)).max() > 1e-3
+
+
+def test_columns_are_divided_by_deviations_with_divisor_n():
+    X = with_holes(rows())
+    np.testing.assert_allclose(FactorAnalysis(2, scale=True).fit(X).scale_, np.nanstd(X, axis=0))
+    np.testing.assert_array_equal(FactorAnalysis(2).fit(X).scale_, 1.0)
+
+
 @pytest.mark.parametrize("rotation", [None, "promax"])
 def test_scores_are_those_of_the_formulas(rotation):
     X = rows()

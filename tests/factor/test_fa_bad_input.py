@@ -86,6 +86,13 @@ def test_more_factors_than_a_covariance_tells_apart(k, dof):
     assert fitted.n_parameters == 8 + 36
 
 
+def test_one_factor_of_two_columns_is_told_in_the_singular():
+    with pytest.warns(UserWarning, match=r"^1 factor is more than the covariance of 2 columns can tell apart"):
+        FactorAnalysis(1).fit(rows()[:, :2])
+    with pytest.warns(UserWarning, match=r"^1 factor is more than the covariance of 1 column can tell apart"):
+        FactorAnalysis(1).fit(rows()[:, :1])
+
+
 def test_more_factors_than_columns_are_refused():
     with pytest.raises(ValueError, match="n_components=9 exceeds the 8 columns of X; use at most 8"):
         FactorAnalysis(9).fit(rows())

@@ -179,7 +179,8 @@ class FactorAnalysisBase(FactorEstimator):
     def _rotated(self, loadings):
         if self.rotation is None:
             return Rotation(loadings, *[np.eye(loadings.shape[1])] * 2)
-        return rotate(loadings, self.rotation, **(self.rotation_params or {}))
+        seed = {"random_state": self.random_state} if self.rotation == "oblimin" else {}
+        return rotate(loadings, self.rotation, **(seed | (self.rotation_params or {})))
 
     def _warn(self, correlation):
         d, k = len(correlation.matrix), self.n_components_
@@ -197,8 +198,9 @@ class FactorAnalysisBase(FactorEstimator):
             warnings.warn(f"{text}.", HeywoodWarning, stacklevel=3)
         if self.dof_ < 0:
             warnings.warn(
-                f"{k} factors are more than the covariance of {d} columns can tell apart: {self.dof_} degrees of freedom, so "
-                f"that loadings are not unique and there is no test of fit; use at most {ledermann_bound(d)}.",
+                f"{_counted(k, 'factor')} {'is' if k == 1 else 'are'} more than the covariance of {_counted(d, 'column')} can "
+                f"tell apart: {self.dof_} degrees of freedom, so that loadings are not unique and there is no test of fit; "
+                f"use at most {ledermann_bound(d)}.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -210,6 +212,10 @@ class FactorAnalysisBase(FactorEstimator):
                 HeywoodWarning,
                 stacklevel=3,
             )
+
+
+def _counted(number, noun):
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _unsupported(choice):

@@ -69,8 +69,9 @@ class FactorAnalysis(FactorAnalysisBase):
         Loadings; of the pattern where factors correlate.
     noise_variance_ : ndarray of shape (n_features,)
     mean_ : ndarray of shape (n_features,)
-    scale_ : ndarray of shape (n_features,) or None
-        Standard deviations that columns were divided by; None without `scale`.
+    scale_ : ndarray of shape (n_features,)
+        What columns are divided by: with `scale` their standard deviations (divisor n, over observed cells; 1 for constant
+        columns), else ones.
     uniqueness_ : ndarray of shape (n_features,)
         Noise variances as shares of the columns' variances.
     heywood_ : ndarray of shape (n_features,)
