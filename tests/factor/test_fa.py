@@ -127,12 +127,21 @@ def test_units_do_not_matter(holes):
         np.testing.assert_allclose(other.uniqueness_, plain.uniqueness_, rtol=1e-6)
         np.testing.assert_allclose(other.transform(Z), plain.transform(X), atol=1e-6)
     assert (np.abs(other.components_) < 1.0).all()
-    np.testing.assert_allclose(other.noise_variance_, other.uniqueness_)
+    np.testing.assert_allclose(other.noise_variance_, other.uniqueness_ * np.diagonal(other.get_covariance()))
     np.testing.assert_allclose(np.diagonal(other.get_covariance()), 1.0, atol=0.05)
     np.testing.assert_allclose(other.get_covariance() @ other.get_precision(), np.eye(8), atol=1e-10)
     filled = plain.impute(X) * unit
     np.testing.assert_allclose(other.impute(X * unit), filled, rtol=1e-6)
     np.testing.assert_allclose(other.inverse_transform(other.transform(Z)), other.reconstruct(Z), rtol=1e-9)
+
+
+@pytest.mark.parametrize("rotation", [None, "oblimin"])
+@pytest.mark.parametrize("holes", [0.0, 0.15])
+def test_uniqueness_and_communality_are_all_there_is(holes, rotation):
+    X = with_holes(rows(), holes)
+    fitted = FactorAnalysis(2, rotation=rotation).fit(X)
+    communality = (fitted.components_ * fitted.structure_).sum(axis=0) / np.diagonal(fitted.get_covariance())
+    np.testing.assert_allclose(fitted.uniqueness_ + communality, 1.0, atol=1e-12)
 
 
 def test_a_known_truth_is_recovered():

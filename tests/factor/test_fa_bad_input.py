@@ -28,6 +28,7 @@ def test_constant_columns_are_named_and_have_no_loadings(holes):
         fitted = FactorAnalysis(2).fit(X)
     assert not fitted.components_[:, 2].any()
     assert not fitted.heywood_[2]
+    assert fitted.uniqueness_[2] == 0.005
     assert fitted.dof_ == 8  # of the seven columns that vary
     assert finite(fitted, X)
 

@@ -160,7 +160,10 @@ class FactorAnalysisBase(FactorEstimator):
         """Set the fitted attributes."""
         params, k = fit.params.components, self.n_components_
         self.heywood_ = correlation.varies & (params.noise[0] <= self.uniqueness_floor * params.scale * (1.0 + 1e-9))
-        self.uniqueness_ = (params.noise[0] / params.scale).astype(dtype)
+        # The floor is a share of the variance of observed cells; columns there, and constant ones, are told in the same unit.
+        held = self.heywood_ | ~correlation.varies
+        variance = np.where(held, params.scale, (params.loading[0] ** 2).sum(axis=1) + params.noise[0])
+        self.uniqueness_ = (params.noise[0] / variance).astype(dtype)
         noise = params.noise[0] / self.scale_**2
         turned = self._rotated(canonical(params.loading[0] / self.scale_[:, None], noise)[:, :k])
         self.mean_ = params.mean[0].astype(dtype)

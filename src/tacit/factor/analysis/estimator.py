@@ -73,7 +73,8 @@ class FactorAnalysis(FactorAnalysisBase):
         What columns are divided by: with `scale` their standard deviations (divisor n, over observed cells; 1 for constant
         columns), else ones.
     uniqueness_ : ndarray of shape (n_features,)
-        Noise variances as shares of the columns' variances.
+        Noise variances as shares of the columns' variances under the model: what is left to 1 is the communality, the
+        share of the factors. Of Heywood cases and constant columns, `uniqueness_floor`.
     heywood_ : ndarray of shape (n_features,)
         Columns whose uniqueness is at the floor.
     factor_correlation_ : ndarray of shape (n_components, n_components)
@@ -213,28 +214,8 @@ class FactorAnalysis(FactorAnalysisBase):
 
         return self._apply(X, log_density, out, ["log_density"])
 
-    def transform(self, X, return_cov=False, out=None):
-        """Expectation of the factors of each row given its observed cells (regression scores).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
-            Rows; NaN is missing.
-        return_cov : bool, default=False
-            Also return the covariance of the factors, which depends on which cells are observed.
-        out : path, optional
-            A Parquet file to write to, in a stream, instead of returning an array.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples, n_components)
-        covariance : ndarray of shape (n_samples, n_components, n_components)
-            Only if `return_cov`.
-        """
-        if return_cov and out is not None:
-            raise ValueError("return_cov=True gives arrays, so it does not go with out; call transform once for each.")
-        found = self._factors(X, "regression", return_cov, out)
-        return (found[:, 0], found[:, 1:]) if return_cov else found
+    def _posterior(self, X, return_cov, out):
+        return self._factors(X, "regression", return_cov, out)
 
     def scores(self, X, method="regression", return_std=False):
         """Factor scores of each row, with standard errors.
