@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from ...signs import signs
 from .checks import check_callable, check_settings, checked_rows
 from .exact import exact
 from .function import KERNELS, Kernel
@@ -347,8 +348,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.eigen_solver_, self.approximation_error_ = "nystrom", found.missed
         scores = kernel.project(X, self.landmarks_, found.center, found.coefficients)
         scale = np.sqrt(np.where(found.values > 0, found.values, 1.0)).astype(scores.dtype)
-        signs = self._publish(Spectrum(found.values, scores / scale), found.floor, found.total)
-        self.landmark_coef_ = self.landmark_coef_[:, : len(signs)] * signs * (self.eigenvalues_ > 0)
+        sign = self._publish(Spectrum(found.values, scores / scale), found.floor, found.total)
+        self.landmark_coef_ = self.landmark_coef_[:, : len(sign)] * sign * (self.eigenvalues_ > 0)
         if self.eigen_solver == "auto" and self.n_landmarks is None:
             warnings.warn(
                 f"the {n} rows of X have too many pairs for an exact solution, so that {n_landmarks} landmarks stand for them; "
@@ -363,11 +364,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         values[n_positive:] = 0.0
         if self.remove_zero_eig or self.n_components is None:
             values, vectors = values[:n_positive], vectors[:, :n_positive]
-        tallest = vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))]
-        signs = np.where(tallest < 0, -1.0, 1.0).astype(vectors.dtype)
-        self.eigenvalues_, self.eigenvectors_ = values.astype(vectors.dtype), np.multiply(vectors, signs, order="C")
+        sign = signs(vectors)
+        self.eigenvalues_, self.eigenvectors_ = values.astype(vectors.dtype), np.multiply(vectors, sign, order="C")
         self.explained_variance_ratio_ = self.eigenvalues_ / total if total > 0 else np.zeros_like(self.eigenvalues_)
-        return signs
+        return sign
 
     def _fitted_scores(self):
         return self.eigenvectors_ * np.sqrt(self.eigenvalues_)
