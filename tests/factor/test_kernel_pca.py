@@ -137,7 +137,7 @@ def test_a_given_number_of_products():
         ).max()
         for p in (0, 2, 5)
     ]
-    assert gaps[0] > gaps[1] > gaps[2]
+    assert 0.1 * exact[0] > gaps[0] > gaps[1] > gaps[2]
 
 
 class TestLandmarks:

@@ -73,6 +73,11 @@ def _check_together(model):
         return
     if model.preimage == "fixed_point" and model.kernel != "rbf":
         raise ValueError(f"preimage='fixed_point' is for kernel='rbf', not {model.kernel!r}; use preimage='ridge'.")
+    if model.preimage == "fixed_point" and model.gamma == 0:
+        raise ValueError(
+            f"gamma={model.gamma:g} makes all rows alike, so that no row is nearest to a point; preimage='fixed_point' needs "
+            "gamma above 0."
+        )
     if model.preimage == "ridge" and model.kernel in ("chi2", "additive_chi2"):
         raise ValueError(
             f"kernel={model.kernel!r} takes no negative numbers, and scores are negative, so that no inverse can be learned; "
