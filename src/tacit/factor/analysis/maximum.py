@@ -100,7 +100,8 @@ def least_bic(learn, correlation, scale):
 
     The likelihood is that of columns divided by `scale` (d,).
     """
-    d, v, criteria = len(correlation.mean), len(correlation.matrix), []
+    d, v = len(correlation.mean), len(correlation.matrix)
+    criteria: list[float] = []
     volume = float(correlation.cells @ np.log(scale))
     while len(criteria) < 2 or (
         degrees_of_freedom(v, len(criteria)) >= 0 and len(criteria) <= np.argmin(criteria) + PATIENCE

@@ -135,15 +135,15 @@ def _randomized(K, n_components, power, random_state):
 
 
 def krylov(K, n_components, random_state, *, blocks=MOST_BLOCKS, settle=True):
-    """Eigenvalues largest in size by Rayleigh–Ritz in span(Q, KQ, K²Q, …), Q random or K times that; None where residuals stay large.
+    """Eigenvalues largest in size by Rayleigh–Ritz in span(Q, KQ, K²Q, …), Q random; None where residuals stay large.
 
     Parameters
     ----------
     blocks : int
         Most products with K of which residuals are made.
     settle : bool
-        Stop when residuals ‖Kv − λv‖ are small, and return None where they never are; else start from a product of K, make all
-        others and return what there is.
+        Stop when residuals ‖Kv − λv‖ are small, and return None where they never are; else take K times a random block for Q,
+        make all products and return what there is.
     """
     n, width = len(K), n_components + OVERSAMPLE
     eps = float(np.finfo(K.dtype).eps)
