@@ -28,6 +28,7 @@ def test_constant_columns_are_named_and_have_no_loadings(holes):
         fitted = FactorAnalysis(2).fit(X)
     assert not fitted.components_[:, 2].any()
     assert not fitted.heywood_[2]
+    assert fitted.uniqueness_[2] == 0.005
     assert fitted.dof_ == 8  # of the seven columns that vary
     assert finite(fitted, X)
 
@@ -84,6 +85,13 @@ def test_more_factors_than_a_covariance_tells_apart(k, dof):
     # The covariance is then matched exactly.
     np.testing.assert_allclose(fitted.get_covariance(), np.cov(X.T, ddof=0), atol=1e-6)
     assert fitted.n_parameters == 8 + 36
+
+
+def test_one_factor_of_two_columns_is_told_in_the_singular():
+    with pytest.warns(UserWarning, match=r"^1 factor is more than the covariance of 2 columns can tell apart"):
+        FactorAnalysis(1).fit(rows()[:, :2])
+    with pytest.warns(UserWarning, match=r"^1 factor is more than the covariance of 1 column can tell apart"):
+        FactorAnalysis(1).fit(rows()[:, :1])
 
 
 def test_more_factors_than_columns_are_refused():

@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 
 import tacit
 from tacit.factor import KernelPCA
-from tacit.factor.kernel import estimator
+from tacit.factor.kernel import nystrom
 from tacit.factor.kernel.function import KERNELS, Kernel
 from tacit.factor.kernel.spectrum import leading
 
@@ -137,7 +137,7 @@ def test_a_given_number_of_products():
         ).max()
         for p in (0, 2, 5)
     ]
-    assert gaps[0] > gaps[1] > gaps[2]
+    assert 0.1 * exact[0] > gaps[0] > gaps[1] > gaps[2]
 
 
 class TestLandmarks:
@@ -186,7 +186,7 @@ class TestLandmarks:
         assert peak < 32e6  # n × m values would take 16 MB and n × n 3.2 GB; blocks of 4 MB and copies of them
 
     def test_many_rows_take_landmarks_by_themselves(self, monkeypatch):
-        monkeypatch.setattr(estimator, "EXACT_ROWS", 200)
+        monkeypatch.setattr(nystrom, "EXACT_ROWS", 200)
         X = rows(1100, 4)
         with pytest.warns(UserWarning, match=r"1100 rows of X .* 1000 landmarks .* lies 0\.\d+%"):
             model = KernelPCA(2, kernel="rbf", random_state=0).fit(X)

@@ -46,6 +46,10 @@ SETTINGS = [
         r"preimage='fixed_point' is for kernel='rbf', not 'poly'; use preimage='ridge'",
     ),
     (
+        {"fit_inverse_transform": True, "kernel": "rbf", "gamma": 0.0, "preimage": "fixed_point"},
+        r"gamma=0 makes all rows alike, .*; preimage='fixed_point' needs gamma above 0",
+    ),
+    (
         {"fit_inverse_transform": True, "kernel": "chi2"},
         r"kernel='chi2' takes no negative numbers, and scores are negative",
     ),

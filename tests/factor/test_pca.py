@@ -336,6 +336,8 @@ def test_more_bad_input():
         ValueError, match="n_components=4 is more than algorithm='arpack' finds in 30 rows of 4 columns"
     ):
         TruncatedSVD(4, algorithm="arpack").fit(X)
+    with pytest.raises(ValueError, match="X has 3 columns, but there are 2 scores per row"):
+        TruncatedSVD(2).fit(X).inverse_transform(np.zeros((2, 3)))
 
 
 def test_what_has_no_variance():

@@ -242,6 +242,15 @@ def test_draws_have_the_moments_of_the_missing_cells():
     np.testing.assert_allclose(np.cov(drawn.T), joint(model), atol=0.05 * joint(model).max())
 
 
+def test_samples_have_a_seed_of_their_own_or_the_models():
+    model = ProbabilisticCCA(2, random_state=0).fit(*truth(50)[:2])
+    own, same, models = (np.hstack(model.sample(3, random_state=seed)) for seed in (1, 1, None))
+    np.testing.assert_array_equal(own, same)
+    np.testing.assert_array_equal(models, np.hstack(model.sample(3)))
+    np.testing.assert_array_equal(models, np.hstack(model.sample(3, 0)))
+    assert np.abs(own - models).max() > 0.1
+
+
 def test_a_second_view_of_one_dimension_stays_so(tmp_path):
     X, y, _ = truth(80)
     flat = y[:, 0].astype(np.float32)
@@ -360,8 +369,15 @@ def test_bad_rows():
         ProbabilisticCCA().fit(X, np.full_like(y, np.inf))
     with pytest.raises(ValueError, match=r"sample_weight has shape \(3,\)"):
         ProbabilisticCCA().fit(X, y, sample_weight=np.ones(3))
-    with pytest.raises(ValueError, match=r"ill-defined empirical covariance"):
-        ProbabilisticCCA(reg_covar=0.0).fit(X, np.ones((30, 2)))
+    twice = np.column_stack([y, y[:, 0]])
+    twice_with_a_hole = twice.copy()
+    twice_with_a_hole[3, 1] = np.nan
+    for second in (np.ones((30, 2)), twice, twice_with_a_hole):
+        for n_components in (1, "bic"):
+            with pytest.raises(
+                ValueError, match=r"singular with reg_covar=0; raise reg_covar, or drop columns that repeat"
+            ):
+                ProbabilisticCCA(n_components, reg_covar=0.0).fit(X, second)
     with pytest.raises(TypeError, match=r"y is read in a stream"):
         ProbabilisticCCA().fit(X, "rows.parquet")
     model = ProbabilisticCCA().fit(X, y)

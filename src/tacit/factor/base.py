@@ -97,9 +97,14 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density
             Only if `return_cov`.
         """
         check_is_fitted(self)
-        family, params = self._family(), self._params().components
         if return_cov and out is not None:
             raise ValueError("return_cov=True gives arrays, so it does not go with out; call transform once for each.")
+        found = self._posterior(X, return_cov, out)
+        return (found[:, 0], found[:, 1:]) if return_cov else found
+
+    def _posterior(self, X, return_cov, out):
+        """Expectations (n, k); with `return_cov` each stacked on its covariance, (n, 1 + k, k)."""
+        family, params = self._family(), self._params().components
 
         def posterior(block):
             score, inverse = family.scores(params, block)
@@ -108,8 +113,7 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density
             spread = unpack(inverse[0])[groups_of(block.patterns)]
             return like(block, np.concatenate([score[0][:, None], spread], axis=1))
 
-        found = self._apply(X, posterior, out, self.get_feature_names_out())
-        return (found[:, 0], found[:, 1:]) if return_cov else found
+        return self._apply(X, posterior, out, self.get_feature_names_out())
 
     def inverse_transform(self, Z):
         """Rows that scores expect: μ + W z.

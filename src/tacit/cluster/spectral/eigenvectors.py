@@ -22,6 +22,7 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, lobpcg, splu
 from sklearn.exceptions import ConvergenceWarning
 
+from ...signs import signs
 from ...source.base import one_blas_thread
 
 __all__ = ["SOLVERS", "largest_gap", "lowest_eigenvectors"]
@@ -75,8 +76,7 @@ def _lowest(laplacian, n_vectors, solver, tol, random_state):
     if n_more > 0:
         more, found = _positive(laplacian, null, n_more, solver, tol, random_state)
         values, vectors = np.concatenate([values, more]), np.hstack([null, found])
-    largest = np.abs(vectors).argmax(axis=0)
-    return values, vectors * np.sign(vectors[largest, np.arange(vectors.shape[1])])
+    return values, vectors * signs(vectors)
 
 
 def _positive(laplacian, null, n_more, solver, tol, random_state):

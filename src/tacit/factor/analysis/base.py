@@ -7,7 +7,7 @@ import numbers
 import warnings
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -96,7 +96,9 @@ class FactorAnalysisBase(FactorEstimator):
     def _learn_factors(self, correlation, source, dtype):
         """Maximise the likelihood, of the rows of a source where these have missing cells."""
         maximum = self._maximum(correlation)
-        learn = maximum.of_correlation if source is None else partial(maximum.of_rows, source)
+        # Whatever number is chosen was learned while choosing.
+        learn = cache(maximum.of_correlation if source is None else partial(maximum.of_rows, source))
+        self.scale_ = correlation.deviation if self.scale else np.ones(len(correlation.mean))
         self._choose(correlation, learn)
         fit = learn(self.n_components_)
         self._publish_solution(fit, correlation, dtype)
@@ -141,14 +143,14 @@ class FactorAnalysisBase(FactorEstimator):
         d, wanted = len(correlation.mean), self.n_components
         self.rank_choice_ = None
         if wanted == "bic":
-            self.rank_choice_ = least_bic(learn, correlation)
+            self.rank_choice_ = least_bic(learn, correlation, self.scale_)
         elif wanted == "parallel":
             values = np.maximum(np.linalg.eigvalsh(correlation.matrix)[::-1], 0.0)
             spectrum = Spectrum(values, correlation.weight, len(values))
             self.rank_choice_ = parallel(spectrum, random_state=self.random_state)
         elif wanted is not None and wanted > d:
             raise ValueError(f"n_components={wanted} exceeds the {d} columns of X; use at most {d}.")
-        chosen = wanted if self.rank_choice_ is None else self.rank_choice_.rank
+        chosen = wanted if self.rank_choice_ is None else max(self.rank_choice_.rank, 1)
         self.n_components_ = d if chosen is None else int(chosen)
         self.dof_ = degrees_of_freedom(len(correlation.matrix), self.n_components_)
 
@@ -157,9 +159,11 @@ class FactorAnalysisBase(FactorEstimator):
     def _publish_solution(self, fit, correlation, dtype):
         """Set the fitted attributes."""
         params, k = fit.params.components, self.n_components_
-        self.scale_ = correlation.deviation if self.scale else np.ones(len(correlation.mean))
         self.heywood_ = correlation.varies & (params.noise[0] <= self.uniqueness_floor * params.scale * (1.0 + 1e-9))
-        self.uniqueness_ = (params.noise[0] / params.scale).astype(dtype)
+        # The floor is a share of the variance of observed cells; columns there, and constant ones, are told in the same unit.
+        held = self.heywood_ | ~correlation.varies
+        variance = np.where(held, params.scale, (params.loading[0] ** 2).sum(axis=1) + params.noise[0])
+        self.uniqueness_ = (params.noise[0] / variance).astype(dtype)
         noise = params.noise[0] / self.scale_**2
         turned = self._rotated(canonical(params.loading[0] / self.scale_[:, None], noise)[:, :k])
         self.mean_ = params.mean[0].astype(dtype)
@@ -178,10 +182,13 @@ class FactorAnalysisBase(FactorEstimator):
     def _rotated(self, loadings):
         if self.rotation is None:
             return Rotation(loadings, *[np.eye(loadings.shape[1])] * 2)
-        return rotate(loadings, self.rotation, **(self.rotation_params or {}))
+        seed = {"random_state": self.random_state} if self.rotation == "oblimin" else {}
+        return rotate(loadings, self.rotation, **(seed | (self.rotation_params or {})))
 
     def _warn(self, correlation):
         d, k = len(correlation.matrix), self.n_components_
+        if self.rank_choice_ is not None and self.rank_choice_.rank == 0:
+            warnings.warn(f"{_unsupported(self.rank_choice_)}.", UserWarning, stacklevel=3)
         if self.fit_.interrupted:
             warnings.warn(f"{self.fit_.reason}; what was learned so far is kept.", UserWarning, stacklevel=3)
         elif not self.converged_:
@@ -194,8 +201,9 @@ class FactorAnalysisBase(FactorEstimator):
             warnings.warn(f"{text}.", HeywoodWarning, stacklevel=3)
         if self.dof_ < 0:
             warnings.warn(
-                f"{k} factors are more than the covariance of {d} columns can tell apart: {self.dof_} degrees of freedom, so "
-                f"that loadings are not unique and there is no test of fit; use at most {ledermann_bound(d)}.",
+                f"{_counted(k, 'factor')} {'is' if k == 1 else 'are'} more than the covariance of {_counted(d, 'column')} can "
+                f"tell apart: {self.dof_} degrees of freedom, so that loadings are not unique and there is no test of fit; "
+                f"use at most {ledermann_bound(d)}.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -207,3 +215,19 @@ class FactorAnalysisBase(FactorEstimator):
                 HeywoodWarning,
                 stacklevel=3,
             )
+
+
+def _counted(number, noun):
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _unsupported(choice):
+    """What is to be said where no factor is better than one."""
+    if choice.method == "bic":
+        why = f"BIC is lowest without any factor ({choice.values[0]:.6g} against {choice.values[1]:.6g} with one)"
+    else:
+        why = (
+            f"no eigenvalue exceeds those of independent columns (the largest is {choice.values[0]:.4g}, where chance gives up "
+            f"to {choice.threshold[0]:.4g})"
+        )
+    return f"{why}: no factor is supported; one is kept, which may be chance"

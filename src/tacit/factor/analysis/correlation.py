@@ -12,9 +12,9 @@ from ...arrays import Arrays, record
 from ...families.gaussian import LOG_2PI
 from ...kernels import host
 
-__all__ = ["Correlation", "degrees_of_freedom", "ledermann_bound", "pairwise"]
+__all__ = ["Correlation", "degrees_of_freedom", "ledermann_bound", "n_parameters", "pairwise"]
 
-PRIOR_ROWS = 10.0  # as if so many more rows had shown no covariance: pairs that few rows observe say little
+PRIOR_ROWS = 10.0  # as if rows of this weight more had shown no covariance: pairs that few rows observe say little
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def pairwise(source, origin):
     shift = np.diagonal(sums.first) / cells
     moved = sums.first * shift
     product = sums.product - moved - moved.T + sums.both * np.outer(shift, shift)
-    prior = np.full_like(product, PRIOR_ROWS * sums.weight / source.n_rows)
+    prior = np.full_like(product, PRIOR_ROWS)
     np.fill_diagonal(prior, 0.0)
     found = Correlation.of(sums.weight, origin + shift, product / (sums.both + prior), cells)
     return Correlation(
@@ -121,6 +121,15 @@ def _positive(matrix):
 def degrees_of_freedom(n_features, n_factors):
     """((d − k)² − d − k) / 2: by how many numbers a covariance of d columns is more than k factors of it."""
     return ((n_features - n_factors) ** 2 - n_features - n_factors) // 2
+
+
+def n_parameters(n_features, n_varying, n_factors):
+    """Free parameters: means, noise variances, and loadings up to a rotation of the columns that vary.
+
+    The covariance of these has no more than any covariance of them.
+    """
+    v, k = n_varying, n_factors
+    return 2 * n_features - v + min(v + v * k - k * (k - 1) // 2, v * (v + 1) // 2)
 
 
 def ledermann_bound(n_features):

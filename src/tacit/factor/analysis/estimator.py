@@ -8,6 +8,7 @@ from ...checks import check_choice
 from ...families.factor import groups_of
 from ...kernels import host
 from .base import FactorAnalysisBase
+from .correlation import n_parameters
 from .maximum import family
 from .scores import METHODS
 
@@ -24,7 +25,8 @@ class FactorAnalysis(FactorAnalysisBase):
     ----------
     n_components : int, "bic", "parallel" or None, default=None
         Number of factors; None is as many as columns. ``"bic"`` chooses the least Bayesian information criterion, and
-        ``"parallel"`` counts the eigenvalues of the correlation matrix above those of independent columns (Horn).
+        ``"parallel"`` counts the eigenvalues of the correlation matrix above those of independent columns (Horn). Where
+        that is none, a warning says so, and one factor is kept.
     tol : float, default=1e-2
         With missing cells, EM stops when a step gains less than this in log-likelihood. Complete rows are always
         brought to the maximum, which Newton's method reaches in a few steps.
@@ -67,10 +69,12 @@ class FactorAnalysis(FactorAnalysisBase):
         Loadings; of the pattern where factors correlate.
     noise_variance_ : ndarray of shape (n_features,)
     mean_ : ndarray of shape (n_features,)
-    scale_ : ndarray of shape (n_features,) or None
-        Standard deviations that columns were divided by; None without `scale`.
+    scale_ : ndarray of shape (n_features,)
+        What columns are divided by: with `scale` their standard deviations (divisor n, over observed cells; 1 for constant
+        columns), else ones.
     uniqueness_ : ndarray of shape (n_features,)
-        Noise variances as shares of the columns' variances.
+        Noise variances as shares of the columns' variances under the model: what is left to 1 is the communality, the
+        share of the factors. Of Heywood cases and constant columns, `uniqueness_floor`.
     heywood_ : ndarray of shape (n_features,)
         Columns whose uniqueness is at the floor.
     factor_correlation_ : ndarray of shape (n_components, n_components)
@@ -89,7 +93,8 @@ class FactorAnalysis(FactorAnalysisBase):
     n_components_ : int
         The number of factors.
     rank_choice_ : RankChoice or None
-        How the number was chosen, where it was not given.
+        How the number was chosen, where it was not given; its rank is 0 where no factor is supported. Values of ``"bic"``
+        are those of `bic`.
     n_iter_ : int
         Steps taken.
     converged_ : bool
@@ -162,8 +167,8 @@ class FactorAnalysis(FactorAnalysisBase):
     def n_parameters(self):
         """Free parameters: means, noise variances and loadings up to a rotation; at most those of any covariance."""
         check_is_fitted(self)
-        d, k = self.n_features_in_, self.n_components_
-        return d + min(d + d * k - k * (k - 1) // 2, d * (d + 1) // 2)
+        varying = int(self.components_.any(axis=0).sum())  # constant columns have no loadings
+        return n_parameters(self.n_features_in_, varying, self.n_components_)
 
     def _n_parameters(self):
         return self.n_parameters
@@ -209,28 +214,8 @@ class FactorAnalysis(FactorAnalysisBase):
 
         return self._apply(X, log_density, out, ["log_density"])
 
-    def transform(self, X, return_cov=False, out=None):
-        """Expectation of the factors of each row given its observed cells (regression scores).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
-            Rows; NaN is missing.
-        return_cov : bool, default=False
-            Also return the covariance of the factors, which depends on which cells are observed.
-        out : path, optional
-            A Parquet file to write to, in a stream, instead of returning an array.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples, n_components)
-        covariance : ndarray of shape (n_samples, n_components, n_components)
-            Only if `return_cov`.
-        """
-        if return_cov and out is not None:
-            raise ValueError("return_cov=True gives arrays, so it does not go with out; call transform once for each.")
-        found = self._factors(X, "regression", return_cov, out)
-        return (found[:, 0], found[:, 1:]) if return_cov else found
+    def _posterior(self, X, return_cov, out):
+        return self._factors(X, "regression", return_cov, out)
 
     def scores(self, X, method="regression", return_std=False):
         """Factor scores of each row, with standard errors.

@@ -10,7 +10,7 @@ from ...engine import Fit, Trace, fit_best
 from ...families.factor import FactorGaussian, FactorParams
 from ...mixture.model import MixtureModel, MixtureParams
 from ..principal.rank import RankChoice
-from .correlation import Correlation, degrees_of_freedom
+from .correlation import Correlation, degrees_of_freedom, n_parameters
 from .uniqueness import best_uniqueness
 
 __all__ = ["Maximum", "family", "least_bic"]
@@ -95,13 +95,17 @@ class Maximum:
         return fit_best(model, source, [lambda: start], max_iter=self.max_iter, tol=tol, **self.engine)
 
 
-def least_bic(learn, correlation):
-    """The number of factors, from 1 to where degrees of freedom end, whose `Fit` has the least BIC."""
-    d, criteria = len(correlation.matrix), [np.inf]
-    while len(criteria) == 1 or (
-        degrees_of_freedom(d, len(criteria)) >= 0 and len(criteria) <= np.argmin(criteria) + PATIENCE
+def least_bic(learn, correlation, scale):
+    """The number of factors, from 0 to where degrees of freedom end, whose `Fit` has the least BIC.
+
+    The likelihood is that of columns divided by `scale` (d,).
+    """
+    d, v = len(correlation.mean), len(correlation.matrix)
+    criteria: list[float] = []
+    volume = float(correlation.cells @ np.log(scale))
+    while len(criteria) < 2 or (
+        degrees_of_freedom(v, len(criteria)) >= 0 and len(criteria) <= np.argmin(criteria) + PATIENCE
     ):
-        k = len(criteria)
-        n_parameters = d * (k + 2) - k * (k - 1) // 2
-        criteria.append(n_parameters * np.log(correlation.weight) - 2.0 * learn(k).trace.objectives[-1])
-    return RankChoice(int(np.argmin(criteria)), "bic", np.arange(1, len(criteria)), np.array(criteria[1:]))
+        loglik = learn(len(criteria)).trace.objectives[-1] + volume
+        criteria.append(n_parameters(d, v, len(criteria)) * np.log(correlation.weight) - 2.0 * loglik)
+    return RankChoice(int(np.argmin(criteria)), "bic", np.arange(len(criteria)), np.array(criteria))

@@ -222,13 +222,15 @@ class TwoViewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Densit
         weight = np.ones(len(values)) if weight is None else weight
         return -2.0 * float(weight @ values), float(weight.sum()), self._n_parameters()
 
-    def sample(self, n_samples=1):
+    def sample(self, n_samples=1, random_state=None):
         """Draw rows from the fitted distribution.
 
         Parameters
         ----------
         n_samples : int, default=1
             Number of rows.
+        random_state : int, RandomState instance or None, default=None
+            Seeds the draws; default the estimator's.
 
         Returns
         -------
@@ -236,7 +238,9 @@ class TwoViewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Densit
         """
         check_is_fitted(self)
         check_number("n_samples", n_samples, numbers.Integral, 1)
-        return self._cut(self._model().sample(self._params(), n_samples, self._rng())[0])
+        seed = self.random_state if random_state is None else random_state
+        rng = np.random.default_rng(check_random_state(seed).randint(2**31))
+        return self._cut(self._model().sample(self._params(), n_samples, rng)[0])
 
 
 def _conditioned(params, block):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from ...signs import signs
 from ...table import Table
 
 __all__ = ["Canonical", "View", "canonical_pairs", "correlation_tests", "views_of_covariance", "views_of_rows"]
@@ -133,8 +134,7 @@ def canonical_pairs(first, second, overlap, n_pairs, ridge=(0.0, 0.0)):
         for view, metric, basis in zip((first, second), metrics, (left @ turn, right.T @ turn))
     ]
     weights, loadings, rotations = zip(*found)
-    largest = weights[0][np.abs(weights[0]).argmax(axis=0), np.arange(n_pairs)]
-    sign = np.where(largest < 0.0, -1.0, 1.0)
+    sign = signs(weights[0])
     return Canonical(correlations, *(tuple(each * sign for each in part) for part in (weights, loadings, rotations)))
 
 

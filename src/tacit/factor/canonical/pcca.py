@@ -11,11 +11,12 @@ import numpy as np
 from sklearn.base import MultiOutputMixin
 
 from ...checks import check_choice, check_number, check_weight
-from ...engine import ACCELERATORS, Fit, Trace
+from ...engine import ACCELERATORS, Fit, SingularError, Trace
 from ...families.canonical import CanonicalGaussian, canonical_form
 from ...families.dense import DenseStats, FullParams
 from ...families.gaussian import LOG_2PI
 from ...mixture.model import MixtureModel, MixtureParams
+from ...signs import signs
 from ...source import ArraySource
 from ...table import Table
 from ..moments import moments
@@ -44,7 +45,7 @@ class ProbabilisticCCA(MultiOutputMixin, TwoViewEstimator):
     max_iter : int, default=1000
         With missing cells: most EM steps.
     random_state : int, RandomState instance or None, default=None
-        Seeds `sample`.
+        Seeds `sample` where it is given no seed of its own.
     accelerate : {"anderson", "auto", "squarem", None}, default="anderson"
         Take fewer EM steps by extrapolating them.
     verbose, verbose_interval : int, default=0 and 10
@@ -158,10 +159,16 @@ class ProbabilisticCCA(MultiOutputMixin, TwoViewEstimator):
         source = ArraySource(np.hstack([X, y]), weight, n_jobs=self.n_jobs)
         found = moments(source)
         self.selection_ = None
-        if self.n_components == "bic":
-            self._select(source, found, most)
-        else:
-            self._learn_rank(source, found, self.n_components)
+        try:
+            if self.n_components == "bic":
+                self._select(source, found, most)
+            else:
+                self._learn_rank(source, found, self.n_components)
+        except SingularError:
+            raise SingularError(
+                f"columns that are constant or repeat others leave the covariance singular with reg_covar={self.reg_covar:g}; "
+                "raise reg_covar, or drop columns that repeat others."
+            ) from None
         self._online = None  # rows come once
         self._n_features_out = self.n_components_
         return self
@@ -275,8 +282,7 @@ class ProbabilisticCCA(MultiOutputMixin, TwoViewEstimator):
         self.x_rotations_, self.y_rotations_ = np.linalg.solve(first.T, left), np.linalg.solve(second.T, right)
         root = np.sqrt(correlation)
         loadings = first @ left * root
-        largest = loadings[np.abs(loadings).argmax(axis=0), np.arange(k)]
-        sign = np.where(largest < 0.0, -1.0, 1.0)
+        sign = signs(loadings)
         self.x_rotations_, self.y_rotations_ = self.x_rotations_ * sign, self.y_rotations_ * sign
         self.x_loadings_, self.y_loadings_ = loadings * sign, second @ right * root * sign
         self.x_mean_, self.y_mean_ = mean[:p], mean[p:]

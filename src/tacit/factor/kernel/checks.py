@@ -16,6 +16,7 @@ __all__ = [
     "check_negative",
     "check_settings",
     "checked_rows",
+    "n_wanted",
     "symmetric",
     "warn_constant",
     "warn_negative",
@@ -73,6 +74,11 @@ def _check_together(model):
         return
     if model.preimage == "fixed_point" and model.kernel != "rbf":
         raise ValueError(f"preimage='fixed_point' is for kernel='rbf', not {model.kernel!r}; use preimage='ridge'.")
+    if model.preimage == "fixed_point" and model.gamma == 0:
+        raise ValueError(
+            f"gamma={model.gamma:g} makes all rows alike, so that no row is nearest to a point; preimage='fixed_point' needs "
+            "gamma above 0."
+        )
     if model.preimage == "ridge" and model.kernel in ("chi2", "additive_chi2"):
         raise ValueError(
             f"kernel={model.kernel!r} takes no negative numbers, and scores are negative, so that no inverse can be learned; "
@@ -103,11 +109,28 @@ def checked_rows(model, X, *, reset, copy=False):
         X = type(X)(
             (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape
         )  # as kernels want them
+    if reset and model.fit_inverse_transform and sparse.issparse(X):
+        raise TypeError(
+            "X is sparse, and the inverse transform is learned from dense rows; give X.toarray(), or fit_inverse_transform=False."
+        )
     if pairs and reset and X.shape[0] != X.shape[1]:
         raise ValueError(
             f"a precomputed kernel must be square, but X has shape {X.shape}; for rows of features use kernel='rbf' or another."
         )
     return X
+
+
+def n_wanted(model, n_rows):
+    """Components that an estimator's settings ask for; None is all."""
+    if model.n_components is not None and model.n_components > n_rows:
+        warnings.warn(
+            f"n_components={model.n_components} exceeds the {n_rows} rows of X; {n_rows} components are made.",
+            stacklevel=4,
+        )
+        return n_rows
+    if model.n_components is None and model.kernel == "linear":
+        return min(n_rows, model.n_features_in_)  # there are no more that are not 0
+    return model.n_components
 
 
 def check_callable(kernel, X):

@@ -3,26 +3,23 @@
 K̃ = (I − 11ᵀ/n) K (I − 11ᵀ/n) = V Λ Vᵀ,    score_j(x) = Σ_i k̃(x, x_i) v_ij / √λ_j
 """
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .checks import check_callable, check_settings, checked_rows
+from ...signs import signs
+from .checks import check_callable, check_settings, checked_rows, n_wanted
 from .exact import exact
 from .function import KERNELS, Kernel
-from .nystrom import N_LANDMARKS, nystrom
-from .preimage import fixed_points, ridge, ridge_on_landmarks
-from .spectrum import Spectrum
+from .nystrom import choose_landmarks, nystrom, takes_landmarks, warn_landmarks
+from .preimage import fixed_points, learn_inverse
 
 __all__ = ["KernelPCA"]
 
-EXACT_ROWS = 16_384  # a matrix of 2 GB
 OPTIONAL = (
     "dual_coef_",
     "X_transformed_fit_",
@@ -206,11 +203,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_settings(self, KERNELS)
         X = checked_rows(self, X, reset=True, copy=self.copy_X)
-        if self.fit_inverse_transform and sparse.issparse(X):
-            raise TypeError(
-                "X is sparse, and the inverse transform is learned from dense rows; give X.toarray(), or "
-                "fit_inverse_transform=False."
-            )
         for name in OPTIONAL:
             self.__dict__.pop(name, None)
         self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
@@ -220,7 +212,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self.origin_ = kernel.origin
             if callable(self.kernel):
                 check_callable(kernel, X)
-        if self._takes_landmarks(X.shape[0]):
+        if takes_landmarks(self, X.shape[0]):
             self._fit_landmarks(kernel, X)
         else:
             self._fit_exactly(X)
@@ -302,25 +294,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """The kernel between scores, of which none is the origin but 0."""
         return replace(self._rule(), origin=None)
 
-    def _takes_landmarks(self, n_rows):
-        if self.eigen_solver != "auto" or self.kernel == "precomputed":
-            return self.eigen_solver == "nystrom"
-        return self.n_landmarks is not None or n_rows > EXACT_ROWS
-
-    def _wanted(self, n_rows):
-        if self.n_components is not None and self.n_components > n_rows:
-            warnings.warn(
-                f"n_components={self.n_components} exceeds the {n_rows} rows of X; {n_rows} components are made.",
-                stacklevel=4,
-            )
-            return n_rows
-        if self.n_components is None and self.kernel == "linear":
-            return min(n_rows, self.n_features_in_)  # there are no more that are not 0
-        return self.n_components
-
     def _fit_exactly(self, X):
         """By the matrix of all pairs of rows."""
-        found, means, floor, total = exact(self, X, self._wanted(X.shape[0]))
+        found, means, floor, total = exact(self, X, n_wanted(self, X.shape[0]))
         self.eigen_solver_, self.approximation_error_, self.K_fit_rows_ = "exact", 0.0, means
         self._publish(found, floor, total)
         if self.kernel != "precomputed":
@@ -328,34 +304,16 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _fit_landmarks(self, kernel, X):
         """By the kernel values of rows with landmarks."""
-        n = X.shape[0]
-        wanted = self._wanted(n)
-        n_landmarks = min(n, self.n_landmarks or max(N_LANDMARKS, 2 * (wanted or 0)))
-        if wanted is not None and wanted > n_landmarks:
-            raise ValueError(
-                f"n_components={wanted} exceeds n_landmarks={n_landmarks}, and landmarks span no more dimensions than there are "
-                "of them; use more."
-            )
-        chosen = np.sort(check_random_state(self.random_state).permutation(n)[:n_landmarks])
-        self.landmark_indices_, self.landmarks_ = chosen, X[chosen]
+        n, wanted = X.shape[0], n_wanted(self, X.shape[0])
+        self.landmark_indices_ = chosen = choose_landmarks(n, wanted, self.n_landmarks, self.random_state)
+        self.landmarks_ = X[chosen]
         found = nystrom(kernel, X, self.landmarks_.astype(np.float64), wanted)
-        self.landmark_coef_, self.K_fit_rows_, self.mean_coef_ = (
-            found.coefficients,
-            found.center,
-            found.mean_coefficients,
-        )
+        self.K_fit_rows_, self.mean_coef_ = found.center, found.mean_coefficients
         self.eigen_solver_, self.approximation_error_ = "nystrom", found.missed
-        scores = kernel.project(X, self.landmarks_, found.center, found.coefficients)
-        scale = np.sqrt(np.where(found.values > 0, found.values, 1.0)).astype(scores.dtype)
-        signs = self._publish(Spectrum(found.values, scores / scale), found.floor, found.total)
-        self.landmark_coef_ = self.landmark_coef_[:, : len(signs)] * signs * (self.eigenvalues_ > 0)
+        sign = self._publish(found.spectrum(kernel, X, self.landmarks_), found.floor, found.total)
+        self.landmark_coef_ = found.coefficients[:, : len(sign)] * sign * (self.eigenvalues_ > 0)
         if self.eigen_solver == "auto" and self.n_landmarks is None:
-            warnings.warn(
-                f"the {n} rows of X have too many pairs for an exact solution, so that {n_landmarks} landmarks stand for them; "
-                f"outside their span lies {found.missed:.2%} of the variance. Set eigen_solver='nystrom' to accept this, with "
-                "n_landmarks for more accuracy, or 'arpack' for all pairs.",
-                stacklevel=3,
-            )
+            warn_landmarks(n, len(chosen), found.missed)
 
     def _publish(self, found, floor, total):
         """Set eigenvalues and eigenvectors; return the signs that make the largest entry of each eigenvector positive."""
@@ -363,11 +321,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         values[n_positive:] = 0.0
         if self.remove_zero_eig or self.n_components is None:
             values, vectors = values[:n_positive], vectors[:, :n_positive]
-        tallest = vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))]
-        signs = np.where(tallest < 0, -1.0, 1.0).astype(vectors.dtype)
-        self.eigenvalues_, self.eigenvectors_ = values.astype(vectors.dtype), np.multiply(vectors, signs, order="C")
+        sign = signs(vectors)
+        self.eigenvalues_, self.eigenvectors_ = values.astype(vectors.dtype), np.multiply(vectors, sign, order="C")
         self.explained_variance_ratio_ = self.eigenvalues_ / total if total > 0 else np.zeros_like(self.eigenvalues_)
-        return signs
+        return sign
 
     def _fitted_scores(self):
         return self.eigenvectors_ * np.sqrt(self.eigenvalues_)
@@ -379,22 +336,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return scaled - scaled.mean(axis=0)
 
     def _learn_inverse(self, X):
-        scores = self._fitted_scores()
-        if hasattr(self, "landmarks_"):
-            marks = scores[self.landmark_indices_]
-            # In double precision: sums over all rows.
-            self.dual_coef_ = ridge_on_landmarks(
-                self._latent_rule(), scores.astype(np.float64), X, marks.astype(np.float64), self.alpha
-            )
-            self.X_transformed_fit_ = marks
-        else:
-            self.dual_coef_, self.X_transformed_fit_ = ridge(self._latent_rule(), scores, X, self.alpha), scores
+        scores, marks = self._fitted_scores(), getattr(self, "landmark_indices_", None)
+        self.X_transformed_fit_ = scores if marks is None else scores[marks]
+        self.dual_coef_ = learn_inverse(self._latent_rule(), scores, X, self.alpha, marks)
 
     def _fixed_points(self, scores):
+        known = self._fitted_scores()
         if hasattr(self, "landmarks_"):
-            rows, coefficients, mean = self.landmarks_, self.landmark_coef_, self.mean_coef_
-            known = self._fitted_scores()[self.landmark_indices_]
-        else:
-            rows, coefficients, known = self.X_fit_, self._coefficients(), self._fitted_scores()
-            mean = np.full(len(rows), 1 / len(rows))
-        return fixed_points(self._rule(), scores.astype(np.float64), rows.astype(np.float64), known, coefficients, mean)
+            rows, known = self.landmarks_, known[self.landmark_indices_]
+            return fixed_points(self._rule(), scores, rows, known, self.landmark_coef_, self.mean_coef_)
+        rows = self.X_fit_
+        return fixed_points(self._rule(), scores, rows, known, self._coefficients(), np.full(len(rows), 1 / len(rows)))

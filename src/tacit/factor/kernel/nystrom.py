@@ -4,17 +4,21 @@ The projection lowers K in the Loewner order: every eigenvalue found is at most 
 the variance outside the span, which is measured. Rows are read in blocks; nothing of size n × m is kept.
 """
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh
+from sklearn.utils import check_random_state
 
 from .blocks import ranges, total_of
 from .checks import check_finite, check_negative, warn_constant
+from .spectrum import Spectrum
 
-__all__ = ["N_LANDMARKS", "Span", "nystrom", "span_of"]
+__all__ = ["Embedding", "Span", "choose_landmarks", "nystrom", "span_of", "takes_landmarks", "warn_landmarks"]
 
 N_LANDMARKS = 1000
+EXACT_ROWS = 16_384  # a matrix of 2 GB
 CUT = 1e-8  # of eigenvalues of W: sums of squares of C have half of the digits
 
 
@@ -89,6 +93,40 @@ class Embedding:
     def floor(self):
         """Eigenvalues up to here are rounding."""
         return 0.1 * CUT * float(self.values[0]) if len(self.values) else 0.0
+
+    def spectrum(self, kernel, X, landmarks):
+        """The `Spectrum` of rows X, whose eigenvectors are their scores, scaled to length 1."""
+        scores = kernel.project(X, landmarks, self.center, self.coefficients)
+        scale = np.sqrt(np.where(self.values > 0, self.values, 1.0)).astype(scores.dtype)
+        return Spectrum(self.values, scores / scale)
+
+
+def takes_landmarks(model, n_rows):
+    """Whether an estimator's settings ask for landmarks with so many rows."""
+    if model.eigen_solver != "auto" or model.kernel == "precomputed":
+        return model.eigen_solver == "nystrom"
+    return model.n_landmarks is not None or n_rows > EXACT_ROWS
+
+
+def choose_landmarks(n_rows, n_components, n_landmarks, random_state):
+    """Numbers of random rows, in order; `n_landmarks` None is 1000, or twice `n_components` where that is more."""
+    n_landmarks = min(n_rows, n_landmarks or max(N_LANDMARKS, 2 * (n_components or 0)))
+    if n_components is not None and n_components > n_landmarks:
+        raise ValueError(
+            f"n_components={n_components} exceeds n_landmarks={n_landmarks}, and landmarks span no more dimensions than there "
+            "are of them; use more."
+        )
+    return np.sort(check_random_state(random_state).permutation(n_rows)[:n_landmarks])
+
+
+def warn_landmarks(n_rows, n_landmarks, missed):
+    """Say that landmarks stand for all rows without having been asked for."""
+    warnings.warn(
+        f"the {n_rows} rows of X have too many pairs for an exact solution, so that {n_landmarks} landmarks stand for them; "
+        f"outside their span lies {missed:.2%} of the variance. Set eigen_solver='nystrom' to accept this, with n_landmarks for "
+        "more accuracy, or 'arpack' for all pairs.",
+        stacklevel=4,
+    )
 
 
 def nystrom(kernel, X, landmarks, n_components):

@@ -12,11 +12,19 @@ from .blocks import in_order, ranges, total_of
 from .checks import check_finite
 from .nystrom import span_of
 
-__all__ = ["fixed_points", "ridge", "ridge_on_landmarks"]
+__all__ = ["fixed_points", "learn_inverse"]
 
 MOST_STEPS = 200
 TOLERANCE = 1e-7  # of a step, as a share of the kernel's width
 LEAST_STEP = 1e-3
+
+
+def learn_inverse(kernel, scores, X, alpha, landmarks=None):
+    """Coefficients by which rows follow from kernel values with the scores, or with those of the rows numbered in `landmarks`."""
+    if landmarks is None:
+        return ridge(kernel, scores, X, alpha)
+    scores = scores.astype(np.float64)  # in double precision: sums over all rows
+    return ridge_on_landmarks(kernel, scores, X, scores[landmarks], alpha)
 
 
 def ridge(kernel, scores, X, alpha):
@@ -68,7 +76,8 @@ def fixed_points(kernel, scores, fitted, fitted_scores, coefficients, mean_coeff
     coefficients, mean_coefficients : ndarray of shape (n, k), (n,)
         Pφ = Σ_i (coefficients @ score + mean_coefficients)_i φ(fitted_i).
     """
-    rows, X = kernel.rows(fitted), np.asarray(fitted, dtype=np.float64)
+    scores, X = (np.asarray(each, dtype=np.float64) for each in (scores, fitted))
+    rows = kernel.rows(X)
     out = np.empty((len(scores), X.shape[1]))
 
     def fill(part):

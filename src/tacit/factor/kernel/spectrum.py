@@ -140,16 +140,18 @@ def krylov(K, n_components, random_state, *, blocks=MOST_BLOCKS, settle=True):
     Parameters
     ----------
     blocks : int
-        Most products with K.
+        Most products with K of which residuals are made.
     settle : bool
-        Stop when residuals ‖Kv − λv‖ are small, and return None where they never are; else make all products and return
-        what there is.
+        Stop when residuals ‖Kv − λv‖ are small, and return None where they never are; else take K times a random block for Q,
+        make all products and return what there is.
     """
     n, width = len(K), n_components + OVERSAMPLE
     eps = float(np.finfo(K.dtype).eps)
     basis = np.empty((n, 0), dtype=K.dtype)
     projected = np.zeros((blocks * width,) * 2)
-    block = qr(random_state.standard_normal((n, width)).astype(K.dtype), mode="economic")[0]
+    block = random_state.standard_normal((n, width)).astype(K.dtype)
+    # A random block has next to nothing of the leading eigenvectors: where few products are made, it is not among what counts.
+    block = qr(block if settle else K @ block, mode="economic")[0]
     for used in range(width, min(blocks * width, n - width) + 1, width):
         basis = np.hstack([basis, block])
         image = K @ block

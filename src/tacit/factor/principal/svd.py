@@ -138,7 +138,10 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def inverse_transform(self, X):
         """Rows of which these are the scores."""
         check_is_fitted(self)
-        return check_array(X, dtype=[np.float64, np.float32]) @ self.components_
+        X = check_array(X, dtype=[np.float64, np.float32])
+        if X.shape[1] != len(self.components_):
+            raise ValueError(f"X has {X.shape[1]} columns, but there are {len(self.components_)} scores per row.")
+        return X @ self.components_
 
 
 def _variance(X):
