@@ -291,7 +291,7 @@ def test_missing_cells_are_filled_better_than_by_means():
 def test_the_floor_holds_with_missing_cells():
     X = rows(n=200)
     X = with_holes(np.column_stack([X, X[:, 0] + 1e-4 * X[:, 1]]), 0.05)
-    with pytest.warns(HeywoodWarning, match=r"the uniqueness of 0, 8 is at the floor of 0.01"):
+    with pytest.warns(HeywoodWarning, match=r"the uniqueness of column 0, column 8 is at the floor of 0.01"):
         fitted = FactorAnalysis(2, uniqueness_floor=0.01).fit(X)
     assert fitted.uniqueness_.min() == pytest.approx(0.01)
 

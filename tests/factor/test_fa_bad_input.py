@@ -59,7 +59,7 @@ def test_rank_deficiency(k):
 
 def test_repeated_columns_are_named():
     X = rows()
-    with pytest.warns(HeywoodWarning, match="the uniqueness of 3, 8 is at the floor"):
+    with pytest.warns(HeywoodWarning, match="the uniqueness of column 3, column 8 is at the floor"):
         fitted = FactorAnalysis(2).fit(np.column_stack([X, X[:, 3]]))
     assert fitted.converged_
 
@@ -120,7 +120,7 @@ def test_a_column_with_one_value_and_columns_never_seen_together():
     X[:200, 0] = X[200:, 1] = np.nan
     assert finite(FactorAnalysis(2).fit(X), X)
     X[1:, 2] = np.nan
-    with pytest.warns(UserWarning, match="constant columns have no loadings: 2"):
+    with pytest.warns(UserWarning, match="constant columns have no loadings: column 2"):
         assert finite(FactorAnalysis(2).fit(X), X)
 
 

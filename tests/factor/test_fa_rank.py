@@ -34,7 +34,7 @@ def test_the_bic_that_chose_is_that_of_the_model(scale, holes):
 
 def test_constant_columns_do_not_count_against_factors():
     X = np.column_stack([rows(), np.ones((400, 3))])
-    with pytest.warns(UserWarning, match="constant columns have no loadings: 8, 9, 10"):
+    with pytest.warns(UserWarning, match="constant columns have no loadings: column 8, column 9, column 10"):
         fitted = FactorAnalysis("bic").fit(X)
     plain = FactorAnalysis("bic").fit(rows())
     assert fitted.rank_choice_.values[fitted.n_components_] == pytest.approx(fitted.bic(X))

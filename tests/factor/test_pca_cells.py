@@ -162,8 +162,42 @@ def test_rows_all_alike_have_scores_of_zero():
 
 def test_no_word_of_ranks_that_were_only_tried():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 1)) @ rng.normal(size=(1, 6))
+    X = rng.normal(size=(60, 1)) @ rng.normal(size=(1, 6)) + 0.1 * rng.normal(size=(60, 6))
+    X[:, 5] = X[:, 4]
     X[rng.random(X.shape) < 0.1] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert PCA("parallel", random_state=0).fit(X).n_components_ == 1
+
+
+def test_missing_cells_are_filled_and_frames_come_back_as_frames():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(rows(), columns=list("abcdefgh"), index=np.arange(300) + 7)
+    holed = X.mask(np.random.default_rng(0).random(X.shape) < 0.1)
+    for model in (PCA(2), ProbabilisticPCA(2)):
+        filled, std = model.fit(holed).impute(holed, return_std=True)
+        assert list(filled.columns) == list("abcdefgh")
+        assert (filled.index == X.index).all()
+        lost = holed.isna().to_numpy()
+        assert np.sqrt(np.mean((filled - X).to_numpy()[lost] ** 2)) < 0.3
+        assert (std[lost] > 0).all()
+        assert (filled.to_numpy()[~lost] == X.to_numpy()[~lost]).all()
+
+
+def test_the_spectrum_of_holed_rows_is_that_of_their_gaussian():
+    from tacit.mixture import GaussianMixture
+
+    X = with_holes(rows(), 0.2)
+    gaussian = GaussianMixture(1, tol=1e-9, max_iter=500).fit(X).covariances_[0]
+    np.testing.assert_allclose(
+        PCA().fit(X).explained_variance_, np.linalg.eigvalsh(gaussian)[::-1] * 300 / 299, rtol=1e-3
+    )
+
+
+def test_ranks_at_the_floor_are_not_chosen():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 6)) + 0.5 * rng.normal(size=(60, 6))
+    X = np.column_stack([X, X[:, 0] + X[:, 1]])
+    X[rng.random(X.shape) < 0.1] = np.nan
+    model = ProbabilisticPCA("bic", scale=True).fit(X)
+    assert model.noise_variance_ > 1e-4

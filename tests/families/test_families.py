@@ -395,8 +395,6 @@ def test_free_parameters_are_counted():
 
 def test_a_column_of_great_variance_is_no_collapse_of_a_low_rank_gaussian():
     family, scale = FactorGaussian(1), np.append(np.ones(99), 1e8)
-    params = family.floored(np.zeros((1, 100)), np.zeros((1, 100, 1)), np.full((1, 100), 50.0), np.zeros(100), scale)
-    assert not family.collapsed(params, np.ones(1))
-    assert family.collapsed(
-        family.floored(*[v for _, v in params.items()][:2], np.zeros((1, 100)), np.zeros(100), scale), np.ones(1)
-    )
+    for noise, collapsed in ((50.0, False), (0.0, True)):
+        settled = np.zeros((1, 100)), np.zeros((1, 100, 1)), np.full((1, 100), noise), np.zeros(100), scale
+        assert family.collapsed(family.floored(*settled), np.ones(1)) == collapsed

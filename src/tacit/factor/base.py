@@ -16,6 +16,7 @@ from ..density import DensityEstimator
 from ..engine import ACCELERATORS
 from ..engine.trace import CRITERIA
 from ..families.factor import FactorParams, groups_of, unpack
+from ..frames import as_given
 from ..mixture.model import MixtureModel, MixtureParams
 from ..source import Block, is_streamed
 
@@ -169,7 +170,7 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density
 
         Returns
         -------
-        filled : ndarray of shape (n_samples, n_features)
+        filled : table of the same kind as X, or ndarray of shape (n_samples, n_features)
         std : ndarray of shape (n_samples, n_features)
             Only if `return_std`.
         """
@@ -184,7 +185,10 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density
 
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         found = self._apply(X, fill, out, names)
-        return (found[:, 0], found[:, 1]) if return_std else found
+        if out is not None:
+            return found
+        filled = as_given(found[:, 0] if return_std else found, X)
+        return (filled, found[:, 1]) if return_std else filled
 
     def draw_missing(self, X, n_draws=1, random_state=None):
         """Draw missing cells given the observed ones, for multiple imputation.
@@ -198,7 +202,7 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density
         n_draws : int, default=1
             Number of completed tables.
         random_state : int, RandomState instance or None, default=None
-            Seeds the draws.
+            Seeds the draws; by default the estimator's own does.
 
         Returns
         -------
@@ -209,9 +213,15 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density
         if is_streamed(X):
             raise ValueError("draw_missing takes rows in memory; read the part you need first.")
         block = Block.of(self._validate(X, reset=False))
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        rng = self._drawn_by(random_state)
         drawn = self._family().draw(self._params().components, block, np.ones((len(block), 1)), n_draws, rng)
         return drawn.astype(block.dtype)
+
+    def _drawn_by(self, random_state):
+        """The generator of draws; by default the estimator's own seed makes it."""
+        if random_state is None:
+            return self._rng()
+        return np.random.default_rng(check_random_state(random_state).randint(2**31))
 
     # The distribution of rows
 
@@ -231,11 +241,7 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density
         """
         check_is_fitted(self)
         check_number("n_samples", n_samples, numbers.Integral, 1)
-        rng = (
-            self._rng()
-            if random_state is None
-            else np.random.default_rng(check_random_state(random_state).randint(2**31))
-        )
+        rng = self._drawn_by(random_state)
         return self._family().sample(self._params().components, np.zeros(n_samples, np.intp), rng)
 
     def get_covariance(self):

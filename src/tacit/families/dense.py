@@ -98,7 +98,8 @@ class DenseGaussian(Gaussian):
         below, log_diagonal = np.split(rest, [int(np.prod(shape)) * len(i)])
         lower = np.zeros(params.covariance.shape)
         lower[..., i, j] = below.reshape(*shape, len(i))
-        lower[..., range(d), range(d)] = np.exp(log_diagonal).reshape(*shape, d)
+        # A leap may ask for any number; beyond these the likelihood refuses it anyway.
+        lower[..., range(d), range(d)] = np.exp(np.clip(log_diagonal, -150.0, 150.0)).reshape(*shape, d)
         covariance = (lower @ np.swapaxes(lower, -1, -2)) * (root[:, None] * root)
         mean = params.origin + mean.reshape(params.mean.shape) * root
         return self.params(mean, self.clip(covariance, params.scale), params.origin, params.scale)

@@ -125,6 +125,11 @@ class ScreeDisplay:
         choice = getattr(model, "rank_choice_", None)
         if threshold is None and getattr(choice, "method", None) == "parallel":
             return cls.from_choice(choice, ax=ax)
+        if X is not None and not hasattr(model, "rank_choice_") and type(model).__name__ != "PCA":
+            raise TypeError(
+                f"Horn's threshold is for principal components of rows, not for {type(model).__name__}; leave X out to draw the "
+                "model's own variances."
+            )
         if threshold is None and X is not None:
             rows = estimator[:-1].transform(X) if model is not estimator and len(estimator) > 1 else X
             return cls.from_data(rows, scale=bool(getattr(model, "scale", False)), random_state=random_state, ax=ax)

@@ -118,7 +118,7 @@ class FactorAnalysisBase(FactorEstimator):
 
     def _named(self, columns):
         """Columns, given by a mask, by name or number."""
-        names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
+        names = getattr(self, "feature_names_in_", [f"column {j}" for j in range(self.n_features_in_)])
         return ", ".join(map(str, np.asarray(names)[columns]))
 
     def _maximum(self, correlation):
@@ -146,7 +146,9 @@ class FactorAnalysisBase(FactorEstimator):
             self.rank_choice_ = least_bic(learn, correlation, self.scale_)
         elif wanted == "parallel":
             values = np.maximum(np.linalg.eigvalsh(correlation.matrix)[::-1], 0.0)
-            spectrum = Spectrum(values, correlation.weight, len(values))
+            # As many rows as observe both of two columns, were cells missing at random: eigenvalues spread accordingly.
+            pairs = correlation.weight * (correlation.cells / correlation.weight).mean() ** 2
+            spectrum = Spectrum(values, pairs, len(values))
             self.rank_choice_ = parallel(spectrum, random_state=self.random_state)
         elif wanted is not None and wanted > d:
             raise ValueError(f"n_components={wanted} exceeds the {d} columns of X; use at most {d}.")

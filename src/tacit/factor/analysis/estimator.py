@@ -28,7 +28,7 @@ class FactorAnalysis(FactorAnalysisBase):
         ``"parallel"`` counts the eigenvalues of the correlation matrix above those of independent columns (Horn). Where
         that is none, a warning says so, and one factor is kept.
     tol : float, default=1e-2
-        With missing cells, EM stops when a step gains less than this in log-likelihood. Complete rows are always
+        With missing cells, EM stops when a step gains less than 1e-5 of this in log-likelihood per row. Complete rows are always
         brought to the maximum, which Newton's method reaches in a few steps.
     copy : bool, default=True
         Ignored: X is never written to.

@@ -91,8 +91,8 @@ class Maximum:
         """The `Fit` of rows with missing cells, by EM from what pairs of columns tell."""
         _, start = self._solve(n_factors)
         model = MixtureModel(family(n_factors, self.floor), 1)
-        tol = self.tol / self.correlation.weight
-        return fit_best(model, source, [lambda: start], max_iter=self.max_iter, tol=tol, **self.engine)
+        # Steps of EM are short: a gain far below `tol` still means digits of uniquenesses.
+        return fit_best(model, source, [lambda: start], max_iter=self.max_iter, tol=1e-5 * self.tol, **self.engine)
 
 
 def least_bic(learn, correlation, scale):
@@ -106,6 +106,9 @@ def least_bic(learn, correlation, scale):
     while len(criteria) < 2 or (
         degrees_of_freedom(v, len(criteria)) >= 0 and len(criteria) <= np.argmin(criteria) + PATIENCE
     ):
-        loglik = learn(len(criteria)).trace.objectives[-1] + volume
+        fit = learn(len(criteria))
+        if fit.interrupted:
+            raise KeyboardInterrupt  # numbers of factors that were learned halfway cannot be compared
+        loglik = fit.trace.objectives[-1] + volume
         criteria.append(n_parameters(d, v, len(criteria)) * np.log(correlation.weight) - 2.0 * loglik)
     return RankChoice(int(np.argmin(criteria)), "bic", np.arange(len(criteria)), np.array(criteria))

@@ -15,6 +15,7 @@ from ...families import FactorGaussian
 from ...families.factor import FactorParams
 from ...families.gaussian import LOG_2PI
 from ...mixture.model import MixtureParams
+from ...signs import signs
 from ...source import ArraySource
 from ..base import FactorEstimator
 from ..moments import cell_moments, moments
@@ -279,7 +280,7 @@ class ProbabilisticPCA(FactorEstimator):
     def _publish(self, params, dtype):
         loading, noise = params.components.loading[0] / self.scale_[:, None], params.components.noise[0]
         axes, root, _ = np.linalg.svd(loading, full_matrices=False)
-        axes = axes * np.where(axes[np.abs(axes).argmax(axis=0), range(len(root))] < 0, -1.0, 1.0)
+        axes = axes * signs(axes)
         noise = float(noise[0] / self.scale_[0] ** 2)
         variance = root**2 + noise
         total = (root**2).sum() + noise * len(axes)

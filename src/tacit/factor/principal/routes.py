@@ -11,7 +11,8 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, svds
 from sklearn.utils import check_random_state
-from sklearn.utils.extmath import svd_flip
+
+from ...signs import signs
 
 __all__ = [
     "ROUTES",
@@ -64,7 +65,7 @@ def choose_route(n_rows, n_features, n_components, sparse=False):
 
 def oriented(axes):
     """Rows of Vᵀ with signs by which the greatest entry of each is positive."""
-    return svd_flip(None, axes, u_based_decision=False)[1] if len(axes) else axes
+    return axes * signs(axes.T)[:, None] if len(axes) else axes
 
 
 def decompose(A, route, n_components, **settings):
