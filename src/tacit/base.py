@@ -62,13 +62,17 @@ class EMEstimator(BaseEstimator):
         return self.fit_.trace
 
     def _check_settings(self):
+        self._check_engine()
+        check_number("n_init", self.n_init, numbers.Integral, 1)
+        check_number("n_components", self.n_components, numbers.Integral, 1)
+
+    def _check_engine(self, fewest_steps=0):
+        """Raise where a setting of the engine is not what it must be."""
         if self.n_jobs not in (None, -1):
             check_number("n_jobs", self.n_jobs, numbers.Integral, 1)
         check_number("tol", self.tol, numbers.Real, 0)
-        check_number("max_iter", self.max_iter, numbers.Integral, 0)
-        check_number("n_init", self.n_init, numbers.Integral, 1)
+        check_number("max_iter", self.max_iter, numbers.Integral, fewest_steps)
         check_number("verbose_interval", self.verbose_interval, numbers.Integral, 1)
-        check_number("n_components", self.n_components, numbers.Integral, 1)
         check_choice("convergence", self.convergence, CRITERIA)
         check_choice("accelerate", self.accelerate, ("auto", *ACCELERATORS, "off", None))
 
@@ -171,8 +175,10 @@ class EMEstimator(BaseEstimator):
         """What is published of the objectives."""
         return [value / trace.weight for value in trace.objectives]
 
-    def _rng(self):
-        return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+    def _rng(self, random_state=None):
+        """A generator seeded by `random_state` or, where it is None, by the estimator's own."""
+        seed = self.random_state if random_state is None else random_state
+        return np.random.default_rng(check_random_state(seed).randint(2**31))
 
     def _start_is_given(self):
         """Whether the settings say where to start, so that no other start will do."""

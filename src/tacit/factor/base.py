@@ -7,23 +7,19 @@ import numbers
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..base import like
-from ..checks import check_choice, check_number
-from ..density import DensityEstimator
-from ..engine import ACCELERATORS
-from ..engine.trace import CRITERIA
+from ..checks import check_number
+from ..draws import DrawsMissing
 from ..families.factor import FactorParams, groups_of, unpack
 from ..frames import as_given
 from ..mixture.model import MixtureModel, MixtureParams
-from ..source import Block, is_streamed
 
 __all__ = ["FactorEstimator"]
 
 
-class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityEstimator):
+class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DrawsMissing):
     """Base of estimators with a Gaussian vector behind every row.
 
     A subclass defines ``_family()``, the `FactorGaussian` its settings describe, ``_loadings()`` (d, k) and ``_noise()`` (d,),
@@ -40,13 +36,7 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density
         return tags
 
     def _check_settings(self):
-        if self.n_jobs not in (None, -1):
-            check_number("n_jobs", self.n_jobs, numbers.Integral, 1)
-        check_number("tol", self.tol, numbers.Real, 0)
-        check_number("max_iter", self.max_iter, numbers.Integral, 1)
-        check_number("verbose_interval", self.verbose_interval, numbers.Integral, 1)
-        check_choice("convergence", self.convergence, CRITERIA)
-        check_choice("accelerate", self.accelerate, ("auto", *ACCELERATORS, "off", None))
+        self._check_engine(fewest_steps=1)
 
     _n_classes = 1
 
@@ -190,39 +180,6 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density
         filled = as_given(found[:, 0] if return_std else found, X)
         return (filled, found[:, 1]) if return_std else filled
 
-    def draw_missing(self, X, n_draws=1, random_state=None):
-        """Draw missing cells given the observed ones, for multiple imputation.
-
-        The fitted parameters are held fixed: with few rows, refit to bootstrap samples to add their uncertainty.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; NaN is missing.
-        n_draws : int, default=1
-            Number of completed tables.
-        random_state : int, RandomState instance or None, default=None
-            Seeds the draws; by default the estimator's own does.
-
-        Returns
-        -------
-        ndarray of shape (n_draws, n_samples, n_features)
-        """
-        check_number("n_draws", n_draws, numbers.Integral, 1)
-        check_is_fitted(self)
-        if is_streamed(X):
-            raise ValueError("draw_missing takes rows in memory; read the part you need first.")
-        block = Block.of(self._validate(X, reset=False))
-        rng = self._drawn_by(random_state)
-        drawn = self._family().draw(self._params().components, block, np.ones((len(block), 1)), n_draws, rng)
-        return drawn.astype(block.dtype)
-
-    def _drawn_by(self, random_state):
-        """The generator of draws; by default the estimator's own seed makes it."""
-        if random_state is None:
-            return self._rng()
-        return np.random.default_rng(check_random_state(random_state).randint(2**31))
-
     # The distribution of rows
 
     def sample(self, n_samples=1, random_state=None):
@@ -241,8 +198,7 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density
         """
         check_is_fitted(self)
         check_number("n_samples", n_samples, numbers.Integral, 1)
-        rng = self._drawn_by(random_state)
-        return self._family().sample(self._params().components, np.zeros(n_samples, np.intp), rng)
+        return self._family().sample(self._params().components, np.zeros(n_samples, np.intp), self._rng(random_state))
 
     def get_covariance(self):
         """Covariance of rows under the model, W Wᵀ + Ψ.

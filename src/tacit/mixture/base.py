@@ -6,10 +6,10 @@ x̂_M = Σ_k p(k | x_O) E_k[x_M | x_O],   the expectation of a row's missing cel
 import numbers
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..checks import check_choice, check_columns, check_number
+from ..draws import DrawsMissing
 from ..families import GAUSSIANS
 from ..latent_class import LatentClassEstimator
 from ..source import Block, is_streamed
@@ -19,7 +19,7 @@ from .seeds import INITS
 __all__ = ["BaseGaussianMixture"]
 
 
-class BaseGaussianMixture(LatentClassEstimator):
+class BaseGaussianMixture(DrawsMissing, LatentClassEstimator):
     """Base of Gaussian mixtures: settings, fitted Gaussians, and the distribution of missing cells."""
 
     def _check_settings(self):
@@ -102,34 +102,6 @@ class BaseGaussianMixture(LatentClassEstimator):
         """
         result = self._complete(X, return_cov=True)
         return result[:, 0], result[:, 1:]
-
-    def draw_missing(self, X, n_draws=1, random_state=None):
-        """Draw missing cells given the observed ones, for multiple imputation.
-
-        The fitted parameters are held fixed: with few rows, refit to bootstrap samples to add their uncertainty.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; NaN is missing.
-        n_draws : int, default=1
-            Number of completed tables.
-        random_state : int, RandomState instance or None, default=None
-            Seeds the draws.
-
-        Returns
-        -------
-        ndarray of shape (n_draws, n_samples, n_features)
-        """
-        check_number("n_draws", n_draws, numbers.Integral, 1)
-        check_is_fitted(self)
-        if is_streamed(X):
-            raise ValueError("draw_missing takes rows in memory; read the part you need first.")
-        block = Block.of(self._validate(X, reset=False))
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-        model, params = self._model(), self._params()
-        resp = model.posterior(params, block)[0]
-        return model.family.draw(params.components, block, resp, n_draws, rng).astype(block.X.dtype)
 
     # Some columns given others
 

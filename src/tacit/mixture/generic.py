@@ -7,7 +7,6 @@ of any kind is integrated out.
 import numbers
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_choice, check_number
@@ -224,7 +223,7 @@ class Mixture(TableEstimator):
         """
         check_number("n_draws", n_draws, numbers.Integral, 1)
         block = Block.of(self._encoded(X))
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        rng = self._rng(random_state)
         model, params = self._model(), self._params()
         resp = model.posterior(params, block)[0]
         return [self._decode(cells, X) for cells in self.family_.draw(params.components, block, resp, n_draws, rng)]

@@ -175,7 +175,7 @@ class TwoViewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Densit
         """
         check_number("n_draws", n_draws, numbers.Integral, 1)
         block = Block.of(self._join(X, y))
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        rng = self._rng(random_state)
         family, params = self._model().family, self._params().components
         return self._cut(like(block, family.draw(params, block, np.ones((len(block), 1)), n_draws, rng)))
 

@@ -10,8 +10,8 @@ import warnings
 import numpy as np
 from sklearn.base import MultiOutputMixin
 
-from ...checks import check_choice, check_number, check_weight
-from ...engine import ACCELERATORS, Fit, SingularError, Trace
+from ...checks import check_number, check_weight
+from ...engine import Fit, SingularError, Trace
 from ...families.canonical import CanonicalGaussian, canonical_form
 from ...families.dense import DenseStats, FullParams
 from ...families.gaussian import LOG_2PI
@@ -174,13 +174,8 @@ class ProbabilisticCCA(MultiOutputMixin, TwoViewEstimator):
         return self
 
     def _check_settings(self):
-        if self.n_jobs not in (None, -1):
-            check_number("n_jobs", self.n_jobs, numbers.Integral, 1)
+        self._check_engine(fewest_steps=1)
         check_number("reg_covar", self.reg_covar, numbers.Real, 0, 1e6)
-        check_number("tol", self.tol, numbers.Real, 0)
-        check_number("max_iter", self.max_iter, numbers.Integral, 1)
-        check_number("verbose_interval", self.verbose_interval, numbers.Integral, 1)
-        check_choice("accelerate", self.accelerate, ("auto", *ACCELERATORS, "off", None))
         if isinstance(self.n_components, str) and self.n_components != "bic":
             raise ValueError(f"n_components={self.n_components!r} is neither a number nor 'bic'.")
         if self.n_components != "bic":
