@@ -112,12 +112,13 @@ CLASSES = {
         "canonical_correlations_", "all_canonical_correlations_", "x_weights_", "y_weights_", "x_loadings_", "y_loadings_",
         "x_rotations_", "y_rotations_", "coef_", "intercept_", "ranks_", "route_", "n_samples_", "n_iter_", "_x_mean",
         "_y_mean", "_x_std", "_y_std", "_predict_1d", "_n_features_out", "n_features_in_",
-        "feature_names_in_",
+        "feature_names_in_", "target_names_in_",
     )),
     "ProbabilisticCCA": ("tacit.factor", (
         "canonical_correlations_", "x_mean_", "y_mean_", "x_loadings_", "y_loadings_", "x_noise_covariance_",
         "y_noise_covariance_", "x_rotations_", "y_rotations_", "n_components_", "selection_", "converged_", "n_iter_",
-        "lower_bound_", "lower_bounds_", "_y_is_flat", "_n_features_out", "n_features_in_", "feature_names_in_", "fit_",
+        "lower_bound_", "lower_bounds_", "_y_is_flat", "_n_features_out", "n_features_in_", "feature_names_in_", "target_names_in_",
+        "fit_",
     )),
     "MissingIndicator": ("sklearn.impute", (
         "features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed",

@@ -370,3 +370,10 @@ def test_drop_in_on_iris():
     assert ours.noise_variance_ == pytest.approx(theirs.noise_variance_)
     np.testing.assert_allclose(ours.score_samples(X), theirs.score_samples(X), rtol=1e-8)
     np.testing.assert_allclose(ours.get_covariance(), theirs.get_covariance(), rtol=1e-9)
+
+
+def test_truncated_svd_names_who_takes_missing_cells():
+    with pytest.raises(
+        ValueError, match=r"Input X contains NaN, which TruncatedSVD does not take; tacit\.factor\.PCA and"
+    ):
+        TruncatedSVD(1).fit([[1.0, np.nan], [2.0, 3.0], [0.0, 1.0]])

@@ -389,3 +389,19 @@ def test_bad_rows():
         model.draw_missing(X, n_draws=0)
     with pytest.raises(ValueError, match=r"n_samples=0 is not a whole number"):
         model.sample(0)
+
+
+@pytest.mark.parametrize("model", [CCA(2), ProbabilisticCCA(2)], ids=["CCA", "ProbabilisticCCA"])
+def test_columns_of_the_second_view_are_known_by_name(model, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    first = pandas.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
+    second = pandas.DataFrame(first.to_numpy() + rng.normal(size=(60, 3)), columns=list("uvw"))
+    tacit.save(model.fit(first, second), tmp_path / "model.tacit")
+    for known in (model, tacit.load(tmp_path / "model.tacit")):
+        known.transform(first, second)
+        with pytest.raises(
+            ValueError, match="y has the columns w, v, u, but those seen at fit are u, v, w; give it these"
+        ):
+            known.transform(first, second[["w", "v", "u"]])
+    assert not hasattr(model.fit(first, second.to_numpy()), "target_names_in_")

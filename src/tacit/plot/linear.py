@@ -96,7 +96,11 @@ def titles(estimator, n_components):
 def pair_of(components, n_components):
     """Numbers of the two components to draw."""
     pair = list(components)
-    if len(pair) != 2 or not all(isinstance(k, (int, np.integer)) and 0 <= k < n_components for k in pair):
+    if (
+        len(set(pair)) != 2
+        or len(pair) != 2
+        or not all(isinstance(k, (int, np.integer)) and 0 <= k < n_components for k in pair)
+    ):
         raise ValueError(
             f"components={components!r} are not two of 0 to {n_components - 1}; the model has {n_components}, of which two are "
             "drawn against each other."

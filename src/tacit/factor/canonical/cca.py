@@ -73,6 +73,8 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
         A one for every pair.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
+    target_names_in_ : ndarray
+        Names of the columns of the second view, where they have any.
 
     Notes
     -----

@@ -79,6 +79,8 @@ class ProbabilisticCCA(MultiOutputMixin, TwoViewEstimator):
         Parameters, trace and the reason the fit stopped.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
+    target_names_in_ : ndarray
+        Names of the columns of the second view, where they have any.
 
     References
     ----------

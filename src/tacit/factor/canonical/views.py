@@ -34,6 +34,7 @@ def check_second(estimator, y, n_columns=None):
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None; y is the second view of the rows.")
     _refuse_stream(y, "y", estimator)
+    _check_names(estimator, y, fitting=n_columns is None)
     y = check_array(
         as_rows(estimator, y), input_name="y", dtype=[np.float64, np.float32], ensure_2d=False,
         ensure_all_finite="allow-nan",
@@ -43,6 +44,22 @@ def check_second(estimator, y, n_columns=None):
     if n_columns is not None and y.shape[1] != n_columns:
         raise ValueError(f"y has {y.shape[1]} columns, but {name} was fitted to a second view of {n_columns}.")
     return y, flat
+
+
+def _check_names(estimator, y, *, fitting):
+    """Keep the names of the second view's columns at fit; later, refuse others."""
+    names = [name for name in getattr(y, "columns", ()) if isinstance(name, str)]
+    known = list(getattr(estimator, "target_names_in_", ()))
+    if fitting:
+        if known:
+            del estimator.target_names_in_
+        if names:
+            estimator.target_names_in_ = np.array(names, dtype=object)
+    elif names and known and names != known:
+        raise ValueError(
+            f"y has the columns {', '.join(names)}, but those seen at fit are {', '.join(known)}; give it these columns in this "
+            "order."
+        )
 
 
 def _refuse_stream(view, name, estimator):

@@ -89,15 +89,17 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def _validate(self, X, *, reset):
         least = 2 if reset else 1
-        kinds = ("csr", "csc")
-        return validate_data(
-            self,
-            as_rows(self, X),
-            reset=reset,
-            dtype=[np.float64, np.float32],
-            accept_sparse=kinds,
-            ensure_min_features=least,
-        )
+        try:
+            return validate_data(
+                self, as_rows(self, X), reset=reset, dtype=[np.float64, np.float32], accept_sparse=("csr", "csc"),
+                ensure_min_features=least,
+            )  # fmt: skip
+        except ValueError as error:
+            if "NaN" not in str(error):
+                raise
+            raise ValueError(
+                "Input X contains NaN, which TruncatedSVD does not take; tacit.factor.PCA and ProbabilisticPCA do."
+            ) from None
 
     def fit(self, X, y=None):
         """Find the singular vectors of rows, an array or sparse matrix; y is ignored."""
