@@ -117,8 +117,8 @@ CLASSES = {
     "ProbabilisticCCA": ("tacit.factor", (
         "canonical_correlations_", "x_mean_", "y_mean_", "x_loadings_", "y_loadings_", "x_noise_covariance_",
         "y_noise_covariance_", "x_rotations_", "y_rotations_", "n_components_", "selection_", "converged_", "n_iter_",
-        "lower_bound_", "lower_bounds_", "_y_is_flat", "_n_features_out", "n_features_in_", "feature_names_in_", "target_names_in_",
-        "fit_",
+        "lower_bound_", "lower_bounds_", "_y_is_flat", "_n_features_out", "n_features_in_", "feature_names_in_",
+        "target_names_in_", "fit_",
     )),
     "MissingIndicator": ("sklearn.impute", (
         "features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed",
