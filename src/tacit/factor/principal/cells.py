@@ -17,7 +17,7 @@ from ...mixture import GaussianMixture
 from ..moments import cell_moments
 from .axes import Axes, deviations
 from .ppca import ProbabilisticPCA
-from .rank import RankChoice, Spectrum, degrees_left, rank_of
+from .rank import RankChoice, Spectrum, check_total, degrees_left, rank_of
 from .routes import oriented
 
 __all__ = ["Cells", "from_cells"]
@@ -134,6 +134,7 @@ class Cells:
 
     def choose(self, method, **simulations):
         """The `RankChoice` of a method of `rank.METHODS` or of a share of the variance."""
+        check_total(self.total)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # of ranks that are only tried
             if method in ("bic", "cv"):

@@ -20,7 +20,7 @@ from ...source import ArraySource
 from ..base import FactorEstimator
 from ..moments import cell_moments, moments
 from .axes import deviations, from_moments, from_rows
-from .rank import METHODS, Spectrum, rank_of
+from .rank import METHODS, Spectrum, check_total, rank_of
 from .routes import choose_route
 
 __all__ = ["ProbabilisticPCA", "closed_form"]
@@ -223,7 +223,8 @@ class ProbabilisticPCA(FactorEstimator):
         d = len(found.mean)
 
         def choose(method, **settings):
-            listed = found.unbiased(weight) if weight > 1.0 else found  # no rank is chosen of rows that weigh so little
+            check_total(weight)
+            listed = found.unbiased(weight)
             return rank_of(
                 Spectrum(listed.variances, weight, d, None if self.scale else listed.spread), method, **settings
             )

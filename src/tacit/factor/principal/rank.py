@@ -105,16 +105,21 @@ def rank_of(spectrum, method, *, n_simulations=100, quantile=0.95, random_state=
     n_simulations, quantile, random_state
         Of parallel analysis; see `parallel`.
     """
-    if spectrum.n_rows <= 1.0:
-        raise ValueError(
-            f"the rows weigh {spectrum.n_rows:g} together, but weights count rows where a number of components is chosen; "
-            "multiply sample_weight so that it sums to the number of rows, or give n_components as a number."
-        )
+    check_total(spectrum.n_rows)
     if not isinstance(method, str):
         return share(spectrum, method)
     if method == "parallel":
         return parallel(spectrum, n_simulations=n_simulations, quantile=quantile, random_state=random_state)
     return {"mle": minka, "bic": bic, "cv": cross_validation}[method](spectrum)
+
+
+def check_total(weight):
+    """Raise where rows weigh too little for a number of components to be chosen."""
+    if weight <= 1.0:
+        raise ValueError(
+            f"the rows weigh {weight:g} together, but weights count rows where a number of components is chosen; "
+            "multiply sample_weight so that it sums to the number of rows, or give n_components as a number."
+        )
 
 
 def share(spectrum, level):
