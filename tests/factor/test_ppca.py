@@ -251,10 +251,12 @@ def test_only_the_ratios_of_weights_matter(holes):
     weight = np.random.default_rng(0).random(300)
     one, two = (ProbabilisticPCA(2, tol=1e-10).fit(X, sample_weight=w) for w in (weight, 0.5 * weight / weight.sum()))
     np.testing.assert_allclose(one.get_covariance(), two.get_covariance(), rtol=1e-6)
-    with pytest.raises(
-        ValueError, match=r"the rows weigh 0\.5 together, but weights count rows where a number of components"
-    ):
-        ProbabilisticPCA("mle").fit(X, sample_weight=0.5 * weight / weight.sum())
+    for total in (0.5, 1.0):
+        little = np.where(np.arange(300) < 256, total / 256, 0.0)
+        with pytest.raises(
+            ValueError, match=rf"the rows weigh {total:g} together, but weights count rows where a number of"
+        ):
+            ProbabilisticPCA("parallel").fit(X, sample_weight=little)
 
 
 def test_what_is_chosen_leaves_noise_and_draws_follow_the_seed():

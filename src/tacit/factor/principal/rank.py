@@ -25,6 +25,7 @@ __all__ = [
     "RankChoice",
     "Spectrum",
     "bic",
+    "check_total",
     "choose_rank",
     "cross_validation",
     "minka",
