@@ -29,7 +29,11 @@ class DensityEstimator(DensityMixin, EMEstimator):
         """
         check_is_fitted(self)
         model, params = self._model(), self._params()
-        return self._apply(X, lambda block: like(block, model.posterior(params, block)[1]), out, ["log_density"])
+        return self._apply(X, lambda block: like(block, self._log_density(model, params, block)), out, ["log_density"])
+
+    def _log_density(self, model, params, block):
+        """Log density of each row of a block."""
+        return model.posterior(params, block)[1]
 
     def score(self, X, y=None, sample_weight=None):
         """Average log density per row.

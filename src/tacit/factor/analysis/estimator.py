@@ -191,28 +191,10 @@ class FactorAnalysis(FactorAnalysisBase):
 
     # Rows
 
-    def score_samples(self, X, out=None):
-        """Log density of the observed cells of each row; of the standardised ones where `scale`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
-            Rows; NaN is missing.
-        out : path, optional
-            A Parquet file to write to, in a stream, instead of returning an array.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        model, params, volume = self._model(), self._params(), np.log(self.scale_)
-
-        def log_density(block):
-            observed = (~block.patterns.missing @ volume)[groups_of(block.patterns)]
-            return like(block, model.posterior(params, block)[1] + observed)
-
-        return self._apply(X, log_density, out, ["log_density"])
+    def _log_density(self, model, params, block):
+        """Of the standardised cells where `scale`."""
+        volume = ~block.patterns.missing @ np.log(self.scale_)
+        return super()._log_density(model, params, block) + volume[groups_of(block.patterns)]
 
     def _posterior(self, X, return_cov, out):
         return self._factors(X, "regression", return_cov, out)

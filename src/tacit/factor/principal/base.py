@@ -12,7 +12,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ...base import EMEstimator, like
-from ...checks import check_number, check_rows, check_weight
+from ...checks import check_number, check_rows
+from ...density import DensityEstimator
 from ...families.factor import FactorGaussian, FactorParams
 from ...frames import as_given
 from ...kernels import backend, host
@@ -274,24 +275,7 @@ class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, EMEstimat
             log_det += outside * np.log(2.0 * np.pi * noise)
         return -0.5 * (misfit + log_det)
 
-    def score(self, X, y=None, sample_weight=None):
-        """Average log density per row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), tensor, path, Arrow data, Dask collection or source
-            Rows; NaN is missing.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            Row weights.
-
-        Returns
-        -------
-        float
-        """
-        values = self.score_samples(X)
-        return float(np.average(values, weights=check_weight(sample_weight, len(values))))
+    score = DensityEstimator.score
 
 
 def _inverse(values):

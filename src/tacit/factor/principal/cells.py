@@ -61,7 +61,9 @@ class Cells:
     def model(self, rank):
         """Probabilistic PCA of a rank below the number of columns, fitted once."""
         if rank not in self.models:
-            self.models[rank] = ProbabilisticPCA(rank, scale=self.scaled, **self.settings).fit(self.source)
+            # A cell is missing: no pass need look for the closed form.
+            model = ProbabilisticPCA(rank, scale=self.scaled, solver="em", **self.settings)
+            self.models[rank] = model.fit(self.source)
         return self.models[rank]
 
     @property

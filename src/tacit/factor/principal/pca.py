@@ -161,6 +161,7 @@ class PCA(PrincipalAxes):
         self
         """
         self._fit(X, sample_weight)
+        self._warn_if_none()
         return self
 
     def fit_transform(self, X, y=None, sample_weight=None):
@@ -175,7 +176,18 @@ class PCA(PrincipalAxes):
         -------
         ndarray of shape (n_samples, n_components)
         """
-        return self._scores(self._fit(X, sample_weight))
+        rows = self._fit(X, sample_weight)
+        self._warn_if_none()
+        return self._scores(rows)
+
+    def _warn_if_none(self):
+        if self.rank_choice_ is not None and self.n_components_ == 0:
+            warnings.warn(
+                f"n_components={self.n_components!r} finds no component beyond noise, so that scores have no columns; give a "
+                "number to have some.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _fit(self, X, weight):
         """Learn from rows and return them as they were opened."""
@@ -317,13 +329,6 @@ class PCA(PrincipalAxes):
 
     def _publish(self, found, k, choice, n, total, dtype):
         """Set the fitted attributes."""
-        if choice is not None and k == 0:
-            warnings.warn(
-                f"n_components={self.n_components!r} finds no component beyond noise, so that scores have no columns; give a "
-                "number to have some.",
-                UserWarning,
-                stacklevel=4,
-            )
         least = min(n, len(found.mean))
         kept = found.variances[:k]
         whole = found.total if found.noise is None else float(found.variances.sum())

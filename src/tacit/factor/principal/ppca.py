@@ -271,9 +271,10 @@ class ProbabilisticPCA(FactorEstimator):
         self.n_components_ = int(np.clip(self.rank_choice_.rank, 1, self.n_features_in_ - 1))
 
     def _prepare(self, source):
-        cells = cell_moments(source)
-        scale = deviations(cells.mean, cells.variance, self.scale, getattr(self, "feature_names_in_", None))
-        self.scale_ = np.ones(source.n_features) if scale is None else scale
+        self.scale_ = np.ones(source.n_features)
+        if self.scale:
+            cells = cell_moments(source)
+            self.scale_ = deviations(cells.mean, cells.variance, True, getattr(self, "feature_names_in_", None))
 
     def _family(self):
         return FactorGaussian(self.n_components_, floor=self.noise_floor, unit=self.scale_**2 if self.scale else None)

@@ -318,4 +318,5 @@ def choose_rank(
         raise ValueError(f"method={method!r} does not choose; use a share between 0 and 1 or one of {METHODS}.")
     model = PCA(method, scale=scale, random_state=random_state)
     model._simulations = {"n_simulations": n_simulations, "quantile": quantile}
-    return model.fit(X, sample_weight=sample_weight).rank_choice_
+    model._fit(X, sample_weight)
+    return model.rank_choice_
