@@ -14,7 +14,9 @@ _SUBMODULES = (
     "impute",
     "mixture",
     "plot",
+    "report",
     "source",
+    "tables",
     "testing",
 )
 _NAMES = {"load": "tacit.persistence", "save": "tacit.persistence"}

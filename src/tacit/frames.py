@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Cells", "as_given", "assemble", "is_table", "package", "read_columns"]
+__all__ = ["Batch", "Cells", "as_given", "assemble", "is_table", "package", "read_columns"]
 
 
 def package(X):
@@ -15,6 +15,8 @@ def package(X):
 
 def is_table(X):
     """Whether X has named columns, or cells that are not all numbers."""
+    if isinstance(X, Batch):
+        return True
     if package(X) == "pyarrow":
         return hasattr(X, "column_names")
     if package(X) in ("pandas", "polars"):
@@ -49,8 +51,19 @@ class Cells:
         return self.values.dtype == np.float64
 
 
+class Batch(dict):
+    """Some rows of a table: its columns by name, as `Cells`."""
+
+    @property
+    def n_rows(self):
+        """How many rows these are."""
+        return len(next(iter(self.values())).missing)
+
+
 def read_columns(X):
     """The columns of a table by name, as `Cells`."""
+    if isinstance(X, Batch):
+        return X
     reader = {"pandas": _from_pandas, "polars": _from_polars, "pyarrow": _from_arrow}.get(package(X), _from_array)
     columns = reader(X)
     if not columns:

@@ -10,7 +10,7 @@ import pytest
 
 import tacit
 from tacit import engine
-from tacit.cli import table
+from tacit.cli.commands import _old_table as table
 from tacit.cli.main import main
 from tacit.datasets import load_penguins, penguins_path
 from tacit.mixture import GaussianMixture

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..archive import replacing
+from ...archive import replacing
 
 __all__ = ["Table", "read_table", "write_csv"]
 

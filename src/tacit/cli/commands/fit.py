@@ -6,9 +6,10 @@ import warnings
 
 import numpy as np
 
-from .table import read_table, write_csv
+from ..outcome import Outcome
+from ._old_table import read_table, write_csv
 
-__all__ = ["add", "run"]
+__all__ = ["add_arguments", "run"]
 
 COLLAPSED = " (a group collapsed onto few rows)"
 DEFAULT = ("full", "tied", "diag", "spherical")
@@ -23,15 +24,12 @@ WORDS = (
 )
 
 
-def add(subparsers):
-    """Declare the command."""
-    parser = subparsers.add_parser(
-        "fit",
-        help="find groups in a CSV table with missing cells, and fill the cells",
-        description="Fit Gaussian mixtures to the numeric columns of a CSV table, over numbers of groups and covariance "
-        "structures, keep the one with the best BIC, and write each row's group and the table with its holes filled.",
-        epilog="example: tacit fit penguins.csv --groups 1-6",
-    )
+HELP = "find groups in a CSV table with missing cells, and fill the cells"
+EXAMPLE = "tacit fit penguins.csv --groups 1-6"
+
+
+def add_arguments(parser):
+    """Declare the options."""
     parser.add_argument(
         "file", help="CSV table whose first line names the columns; empty cells, NA and NaN are missing"
     )
@@ -49,7 +47,6 @@ def add(subparsers):
     parser.add_argument("--seed", type=int, default=0, help="random seed (0)")
     parser.add_argument("--out", metavar="FOLDER", help="where to write the results (beside the table)")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
-    parser.set_defaults(run=run)
 
 
 def _whole_range(text):
@@ -64,7 +61,7 @@ def _whole_range(text):
 
 
 def _structures(text):
-    from ..families import GAUSSIANS, STRUCTURES
+    from ...families import GAUSSIANS, STRUCTURES
 
     names = list(STRUCTURES) if text == "all" else text.split(",")
     for name in names:
@@ -83,15 +80,15 @@ def run(arguments):
     ranking = _select(X, arguments)
     best = ranking[0][2]
     groups, order = _ordered_groups(best, X)
-    print(_summary(table, X, ranking, groups, order))
     stem = os.path.join(folder, os.path.splitext(os.path.basename(arguments.file))[0])
-    _write(stem, table, X, best, groups, order)
+    text = _summary(table, X, ranking, groups, order)
+    return Outcome(text + _write(stem, table, X, best, groups, order))
 
 
 def _select(X, arguments):
     """Fitted mixtures as (rank, BIC, model, note), best first; collapsed fits come after sound ones, failed ones last."""
-    from ..engine import ProgressBar
-    from ..mixture import GaussianMixture
+    from ...engine import ProgressBar
+    from ...mixture import GaussianMixture
 
     if len(X) < 2:
         raise ValueError("the table has 1 row; at least 2 are needed.")
@@ -206,5 +203,7 @@ def _write(stem, table, X, model, groups, order):
         complete[i][column[names[j]]] = f"{filled[i, j]:.6g}"
     write_csv(f"{stem}.groups.csv", header, rows)
     write_csv(f"{stem}.filled.csv", table.header, complete)
-    print(f"\nwrote {stem}.groups.csv (each row's group and probabilities)")
-    print(f"wrote {stem}.filled.csv (the table with {np.isnan(X).sum()} cells filled in)")
+    return (
+        f"\n\nwrote {stem}.groups.csv (each row's group and probabilities)\n"
+        f"wrote {stem}.filled.csv (the table with {np.isnan(X).sum()} cells filled in)"
+    )

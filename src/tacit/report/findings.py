@@ -1,0 +1,157 @@
+"""`Findings`: what was found in a table, as plain numbers and words.
+
+The console summary, the JSON of ``--json`` and the page are three views of the same findings; none of them computes anything
+else.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+__all__ = ["Axes", "Findings", "Group", "Sample"]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The rows that a page shows: all of a small table, some of a large one. Arrays have a row for each.
+
+    Attributes
+    ----------
+    rows : (m,) int array
+        Numbers of the rows in the table, from 1.
+    cells : dict of str to list
+        Every column of the table as it was read: float, str or None where missing.
+    encoded : (m, d) array
+        The cells that the model uses, categories as codes, NaN where missing.
+    filled, low, high : (m, d) arrays
+        The same with missing cells filled in, and the 90 % interval of each filled number (NaN elsewhere; categories have none).
+    sure : (m, d) array
+        Probability of a filled category (NaN elsewhere).
+    """
+
+    rows: np.ndarray
+    cells: dict
+    encoded: np.ndarray
+    filled: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    sure: np.ndarray
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group of rows.
+
+    Attributes
+    ----------
+    number : int
+        From 1, the largest group first.
+    n_rows : int
+        Rows more likely in it than in any other, of the whole table.
+    share : float
+        Its weight in the mixture.
+    words : str
+        What sets it apart, as a phrase: "bill_length_mm very high, sex mostly male".
+    profile : list of dict
+        All columns and levels with `column`, `level` (None for numbers), `value` in the group, `rest` in the other rows,
+        `difference` in standard deviations, and `text`; those that set the group apart most come first.
+    """
+
+    number: int
+    n_rows: int
+    share: float
+    words: str
+    profile: list
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Hidden axes behind the columns.
+
+    Attributes
+    ----------
+    names : list of str
+    explained : (k,) array
+        Share of the variance that each explains.
+    loadings : (d, k) array
+        Weight of each column on each axis.
+    scores, std : (m, k) arrays
+        Places of the sample's rows, and how uncertain each is.
+    spectrum : array
+        Shares of the variance along all axes there are, for the scree plot.
+    words : list of str
+        What each axis opposes, as a phrase.
+    """
+
+    names: list
+    explained: np.ndarray
+    loadings: np.ndarray
+    scores: np.ndarray
+    std: np.ndarray
+    spectrum: np.ndarray
+    words: list
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Everything that was found.
+
+    Attributes
+    ----------
+    kind : {"groups", "fill", "axes"}
+        What was asked: groups, filled cells or axes.
+    title : str
+        Name of the table.
+    n_rows : int
+    columns : tuple of tacit.tables.ColumnInfo
+        All columns of the table.
+    used : list of str
+        Names of the d columns of the model, in the order of the arrays of `sample`.
+    sample : Sample
+    summary : list of str
+        Sentences in plain words, the most important first.
+    card : dict of str to str
+        The model card: data, model, settings, version, seed, how it was fitted.
+    limits : list of str
+        What not to conclude, in sentences.
+    trace : array
+        The objective per row after each step.
+    selection : list of dict
+        Models tried, best first, with `n_components`, `covariance_type`, `bic` (None where failed), `failed`.
+    groups : tuple of Group
+    memberships : (m, K) array or None
+        Probability of each group for the sample's rows.
+    group : (m,) int array or None
+        Number of the likeliest group of the sample's rows.
+    outlier : (m,) array or None
+        For each of the sample's rows, the probability that a row of its group lies farther out.
+    uncertain, outliers : list of dict
+        The least certain and the most outlying rows of the whole table: `row`, the ids, `group`, `probability` …
+    n_uncertain, n_outliers : int
+        How many there are in the whole table.
+    n_filled : dict of str to int
+        Missing cells of the whole table, by column of the model.
+    axes : Axes or None
+    """
+
+    kind: str
+    title: str
+    n_rows: int
+    columns: tuple
+    used: list
+    sample: Sample
+    summary: list
+    card: dict
+    limits: list
+    trace: np.ndarray = field(default_factory=lambda: np.empty(0))
+    selection: list = field(default_factory=list)
+    groups: tuple = ()
+    memberships: np.ndarray | None = None
+    group: np.ndarray | None = None
+    outlier: np.ndarray | None = None
+    uncertain: list = field(default_factory=list)
+    outliers: list = field(default_factory=list)
+    n_uncertain: int = 0
+    n_outliers: int = 0
+    n_filled: dict = field(default_factory=dict)
+    axes: Axes | None = None

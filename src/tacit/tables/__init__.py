@@ -1,0 +1,8 @@
+"""Tables where people keep them: CSV, Parquet, Arrow, Excel, databases; read in batches, their columns surveyed."""
+
+from .column import ROLES, ColumnInfo
+from .data import DataTable
+from .opening import open_reader, open_table
+from .reader import Reader
+
+__all__ = ["ROLES", "ColumnInfo", "DataTable", "Reader", "open_reader", "open_table"]
