@@ -4,6 +4,7 @@ Loading builds an object of an allow-listed class and sets allow-listed attribut
 in the file is ever executed, unpickled or imported.
 """
 
+import contextlib
 import dataclasses
 import inspect
 import math
@@ -25,7 +26,7 @@ from .schema import Column, Schema
 from .source import Block
 from .table import Table
 
-__all__ = ["load", "save"]
+__all__ = ["load", "notes", "save"]
 
 FORMAT = 1
 
@@ -156,7 +157,7 @@ def _fields(cls):
     return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
 
 
-def save(estimator, path):
+def save(estimator, path, notes=None):
     """Write a fitted estimator to one file.
 
     The file appears whole or not at all: it is written beside `path` and renamed.
@@ -167,6 +168,8 @@ def save(estimator, path):
         A fitted tacit estimator.
     path : str or path-like
         Where to write, by convention ``name.tacit``.
+    notes : dict, optional
+        Anything JSON can hold that belongs to the model, such as where its rows came from; read by `notes`.
 
     Examples
     --------
@@ -186,7 +189,7 @@ def save(estimator, path):
             f"there is no folder {folder!r} to write {os.path.basename(path)!r} to; create it first."
         )
     arrays: dict[str, np.ndarray] = {}
-    manifest = {"format": FORMAT, "version": __version__, "estimator": _encode(estimator, arrays)}
+    manifest = {"format": FORMAT, "version": __version__, "estimator": _encode(estimator, arrays), "notes": notes or {}}
     write_archive(path, manifest, arrays)
 
 
@@ -207,11 +210,29 @@ def load(path):
     ValueError
         If the file is damaged, truncated, of a newer format, or names anything that is not on the allow-list.
     """
-    try:
-        manifest, arrays = read_archive(path)
-        if manifest["format"] > FORMAT:
-            raise ValueError(f"its format is {manifest['format']}, newer than {FORMAT}; upgrade tacit")
+    with _sound(path):
+        manifest, arrays = _read(path)
         return _decode(manifest["estimator"], arrays)
+
+
+def notes(path):
+    """The notes that `save` wrote beside an estimator: a dictionary, empty where there are none."""
+    with _sound(path):
+        return dict(_read(path)[0].get("notes", {}))
+
+
+def _read(path):
+    manifest, arrays = read_archive(path)
+    if manifest["format"] > FORMAT:
+        raise ValueError(f"its format is {manifest['format']}, newer than {FORMAT}; upgrade tacit")
+    return manifest, arrays
+
+
+@contextlib.contextmanager
+def _sound(path):
+    """Say which file is at fault."""
+    try:
+        yield
     except UNSOUND as error:
         raise ValueError(f"{os.fspath(path)!r} is not a sound tacit model file: {error}.") from None
 

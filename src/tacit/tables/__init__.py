@@ -3,6 +3,7 @@
 from .column import ROLES, ColumnInfo
 from .data import DataTable
 from .opening import open_reader, open_table
+from .outputs import Outputs
 from .reader import Reader
 
-__all__ = ["ROLES", "ColumnInfo", "DataTable", "Reader", "open_reader", "open_table"]
+__all__ = ["ROLES", "ColumnInfo", "DataTable", "Outputs", "Reader", "open_reader", "open_table"]
