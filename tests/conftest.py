@@ -3,8 +3,13 @@
 import os
 from pathlib import Path
 
-import numpy as np
-import pytest
+if os.environ.get("PYTEST_XDIST_WORKER"):
+    # Processes share the cores: their OpenMP threads would wait for each other by spinning, which makes fits on tensors take six times
+    # as long. Set before any library that reads it is imported.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
 
 
 @pytest.fixture
