@@ -80,11 +80,13 @@ def test_everything_else_stays_as_it_was(run, tmp_path):
     for cell in cells:
         written = after[int(cell["row"]) - 1][cell["column"]]
         if cell["column"] == "colour":
-            assert written == cell["value"] in ("red", "blue") and 0.5 <= float(cell["probability"]) <= 1
+            assert written == cell["value"] in ("red", "blue")
+            assert 0.5 <= float(cell["probability"]) <= 1
             assert cell["low"] == cell["high"] == ""
             continue
         low, value, high = (float(cell[key]) for key in ("low", "value", "high"))
-        assert low <= value <= high and cell["probability"] == ""
+        assert low <= value <= high
+        assert cell["probability"] == ""
         if cell["column"] in ("height", "visits"):  # whole numbers stay whole, and counts are not negative
             assert float(written) == round(value) >= 0
         else:
@@ -96,10 +98,14 @@ def test_the_model_remembers_the_table(run, tmp_path):
     run("visits.csv", visits(), *QUICK)
     path = tmp_path / "visits.impute.tacit"
     told = notes(path)
-    assert told["command"] == "impute" and told["table"]["name"] == "visits" and told["settings"]["level"] == 0.9
+    assert told["command"] == "impute"
+    assert told["table"]["name"] == "visits"
+    assert told["settings"]["level"] == 0.9
     used = {column["name"]: column["role"] for column in told["table"]["columns"]}
-    assert used["colour"] == "yes/no" and used["visits"] == "count"
-    assert len(told["selection"]) == 3 and told["selection"][0]["n_components"] == 2
+    assert used["colour"] == "yes/no"
+    assert used["visits"] == "count"
+    assert len(told["selection"]) == 3
+    assert told["selection"][0]["n_components"] == 2
     assert tacit.load(path).n_components == 2
 
 
@@ -110,7 +116,8 @@ def test_draws_differ_and_keep_what_is_known(run, tmp_path):
     assert first != second
     for known, one, other in zip(before, first, second):
         assert all(one[name] == other[name] == cell for name, cell in known.items() if cell not in ("NA", ""))
-        assert "NA" not in one.values() and float(one["visits"]) >= 0
+        assert "NA" not in one.values()
+        assert float(one["visits"]) >= 0
 
 
 def test_same_seed_same_bytes(run, tmp_path):
@@ -129,7 +136,8 @@ def test_parquet(tmp_path, capsys):
     (tmp_path / "t.csv").write_text(visits(60), encoding="utf-8")
     assert main(["impute", str(tmp_path / "t.csv"), *QUICK, "--format", "parquet"]) == 0
     filled, cells = (pa.parquet.read_table(tmp_path / f"t.{what}.parquet") for what in ("filled", "cells"))
-    assert filled.num_rows == 60 and cells.column("value").null_count == 0
+    assert filled.num_rows == 60
+    assert cells.column("value").null_count == 0
     assert "wrote" in capsys.readouterr().out
 
 
@@ -140,10 +148,14 @@ def test_penguins(run, penguins):
     code, out, err = run(penguins, None, "--groups", "3-4", "--no-report", "--json")
     assert (code, err) == (0, "")
     told = json.loads(out)
-    assert sum(told["filled"].values()) == 19 and told["filled"]["sex"] == 11
+    assert sum(told["filled"].values()) == 19
+    assert told["filled"]["sex"] == 11
     check = told["check"]
-    assert check["refit"] and check["numbers"] > 100 and 0.8 < check["covered"] < 0.98
-    assert check["error"] < 0.6 and check["right"] > check["usual"]
+    assert check["refit"]
+    assert check["numbers"] > 100
+    assert 0.8 < check["covered"] < 0.98
+    assert check["error"] < 0.6
+    assert check["right"] > check["usual"]
     assert {row["column"] for row in check["columns"]} == {name for name, n in told["filled"].items() if n}
     assert any("hidden on purpose" in sentence for sentence in told["summary"])
     assert len(told["selection"]) == 6
@@ -155,15 +167,18 @@ def test_hidden_cells_are_judged_by_what_they_were():
     X = rng.normal(size=(2000, 3))
     X[rng.random(X.shape) < 0.05] = np.nan
     hidden = hide(X)
-    assert not hidden[np.isnan(X)].any() and hidden.sum() == pytest.approx(0.1 * (~np.isnan(X)).sum(), abs=1)
+    assert not hidden[np.isnan(X)].any()
+    assert hidden.sum() == pytest.approx(0.1 * (~np.isnan(X)).sum(), abs=1)
     from tacit.mixture import GaussianMixture
     from tacit.tables import ColumnInfo
 
     table = type("Table", (), {"used": [ColumnInfo(name, "measurement", n_rows=2000) for name in "abc"]})()
     model = GaussianMixture(covariance_type="diag").fit(np.where(hidden, np.nan, X))
     told = judge(model, table, X, hidden)
-    assert told["error"] == pytest.approx(1.0, abs=0.08) and told["covered"] == pytest.approx(0.9, abs=0.03)
-    assert told["categories"] == 0 and told["right"] is None
+    assert told["error"] == pytest.approx(1.0, abs=0.08)
+    assert told["covered"] == pytest.approx(0.9, abs=0.03)
+    assert told["categories"] == 0
+    assert told["right"] is None
     assert not hide(np.ones((5, 2))).any()
 
 
@@ -175,17 +190,20 @@ def test_auto_says_why(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b,c,d,e\n" + "\n".join(lines) + "\n")
     choice = choose_filler(open_table(str(path)), "auto", groups=[1, 2])
-    assert choice.said.startswith("Of ") and "hidden on purpose" in choice.said
+    assert choice.said.startswith("Of ")
+    assert "hidden on purpose" in choice.said
     assert choice.said.endswith({"factors": "so axes were taken.", "mixture": "so groups were taken."}[choice.method])
     path.write_text(visits(60))
     choice = choose_filler(open_table(str(path)), "auto", groups=[1])
-    assert choice.method == "mixture" and choice.said.startswith("Groups were taken because axes do not fill visits")
+    assert choice.method == "mixture"
+    assert choice.said.startswith("Groups were taken because axes do not fill visits")
 
 
 def test_factors_leave_the_rest(run, tmp_path):
     code, out, _ = run("visits.csv", visits(), "--method", "factors", "--no-report")
     assert code == 0
-    assert "visits (axes take measurements only)" in out and "Holes remain in visits, colour" in out
+    assert "visits (axes take measurements only)" in out
+    assert "Holes remain in visits, colour" in out
     assert {row["column"] for row in rows_of(tmp_path / "visits.cells.csv")} == {"height", "score"}
     assert any(row["colour"] == "NA" for row in rows_of(tmp_path / "visits.filled.csv"))
 
@@ -202,12 +220,13 @@ def test_the_page(run, tmp_path):
 def test_nothing_missing_writes_nothing(run, tmp_path):
     code, out, err = run("full.csv", "a,b\n" + "".join(f"{i / 7:.3f},{i * i / 3:.3f}\n" for i in range(30)))
     assert (code, err) == (0, "")
-    assert "no cell is missing" in out and "nothing was written" in out
+    assert "no cell is missing" in out
+    assert "nothing was written" in out
     assert names(tmp_path) == ["full.csv"]
 
 
 @pytest.mark.parametrize(
-    "content, arguments, message",
+    ("content", "arguments", "message"),
     [
         ("a,b\n1.5,\n2.5,\n,\n3.1,\n1.2,\n", ("--method", "factors"), "axes need at least 2 columns of measurements"),
         (visits(40), ("--groups", "90"), "more groups were asked for than the table has rows (40)"),
@@ -216,12 +235,15 @@ def test_nothing_missing_writes_nothing(run, tmp_path):
 )
 def test_bad_input(run, tmp_path, content, arguments, message):
     code, out, err = run("t.csv", content, "--no-report", *arguments)
-    assert code == 2 and message in err and err.count("\n") == 1 and out == ""
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+    assert out == ""
     assert names(tmp_path) == ["t.csv"]
 
 
 @pytest.mark.parametrize(
-    "arguments, message",
+    ("arguments", "message"),
     [
         (["--level", "90"], "'90' is not a probability between 0 and 1"),
         (["--draws", "0"], "'0' is not a number of tables"),
@@ -232,7 +254,8 @@ def test_bad_input(run, tmp_path, content, arguments, message):
 def test_bad_options(capsys, penguins, tmp_path, arguments, message):
     with pytest.raises(SystemExit) as stopped:
         main(["impute", str(tmp_path / penguins), *arguments])
-    assert stopped.value.code == 2 and message in capsys.readouterr().err
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err
 
 
 def test_interrupted_leaves_nothing(run, tmp_path, monkeypatch):
@@ -242,5 +265,6 @@ def test_interrupted_leaves_nothing(run, tmp_path, monkeypatch):
     monkeypatch.setattr(engine.ProgressBar, "__call__", stop)
     monkeypatch.setattr("tacit.report.fill.take_sample", stop)
     code, out, err = run("visits.csv", visits(), *QUICK)
-    assert (code, out) == (130, "") and "nothing was written" in err
+    assert (code, out) == (130, "")
+    assert "nothing was written" in err
     assert names(tmp_path) == ["visits.csv"]

@@ -81,16 +81,20 @@ def test_factors_in_words_and_json(run, tmp_path):
     code, out, err = run("marks.csv", two_factors(), "--method", "factors", "--rotation", "varimax", "--json")
     assert (code, err) == (0, "")
     told = json.loads(out)
-    assert len(told["axes"]) == 2 and told["method"] == "FactorAnalysis"
+    assert len(told["axes"]) == 2
+    assert told["method"] == "FactorAnalysis"
     words = sorted(axis["words"] for axis in told["axes"])
-    assert words[0].count(" against ") == 1 and set(words[0].replace(" and ", " against ").split(" against ")) in (
+    assert words[0].count(" against ") == 1
+    assert set(words[0].replace(" and ", " against ").split(" against ")) in (
         {"verbs", "nouns", "errors"},
         {"sums", "shapes", "slips"},
     )
-    assert sum(told["spectrum"]) == pytest.approx(1.0) and len(told["spectrum"]) == 6
+    assert sum(told["spectrum"]) == pytest.approx(1.0)
+    assert len(told["spectrum"]) == 6
     assert 0.7 < sum(axis["explained"] for axis in told["axes"]) < 0.95
     scores = rows_of(tmp_path / "marks.scores.csv")
-    assert scores[0]["code"] == "s0" and list(scores[0])[1:4] == ["row", "factor_1", "factor_2"]
+    assert scores[0]["code"] == "s0"
+    assert list(scores[0])[1:4] == ["row", "factor_1", "factor_2"]
     explained = [float(row["explained"]) for row in rows_of(tmp_path / "marks.loadings.csv")]
     np.testing.assert_allclose(explained, 1 - tacit.load(tmp_path / "marks.reduce.tacit").uniqueness_, rtol=1e-8)
 
@@ -98,7 +102,8 @@ def test_factors_in_words_and_json(run, tmp_path):
 def test_the_model_remembers_the_table(run, tmp_path):
     run("marks.csv", two_factors(), "--axes", "bic")
     told = notes(tmp_path / "marks.reduce.tacit")
-    assert told["command"] == "reduce" and told["settings"] == {"method": "pca", "axes": "bic", "rotation": None}
+    assert told["command"] == "reduce"
+    assert told["settings"] == {"method": "pca", "axes": "bic", "rotation": None}
     assert [column["name"] for column in told["table"]["columns"]] == [
         "verbs",
         "nouns",
@@ -123,10 +128,14 @@ def test_findings(tmp_path):
     table = open_table(str(path), ignore=["kind"])
     model = FactorAnalysis(2, scale=True, rotation="promax").fit(table.source())
     found = study_axes(model, table)
-    assert found.kind == "axes" and found.axes.loadings.shape == (6, 2)
+    assert found.kind == "axes"
+    assert found.axes.loadings.shape == (6, 2)
     assert found.axes.scores.shape == found.axes.std.shape == (200, 2)
-    assert (found.axes.std < 1).all() and found.sample.rows[0] == 1
-    assert found.summary[0].startswith("2 factors explain") and "Seed" in found.card and len(found.limits) >= 2
+    assert (found.axes.std < 1).all()
+    assert found.sample.rows[0] == 1
+    assert found.summary[0].startswith("2 factors explain")
+    assert "Seed" in found.card
+    assert len(found.limits) >= 2
 
 
 def test_words():
@@ -147,14 +156,15 @@ def test_noise_says_that_nothing_stands_out(run):
     rng = np.random.default_rng(0)
     text = "a,b,c\n" + "".join(",".join(f"{x:.4f}" for x in row) + "\n" for row in rng.normal(size=(60, 3)))
     code, out, _ = run("noise.csv", text)
-    assert code == 0 and "though none stands out" in out
+    assert code == 0
+    assert "though none stands out" in out
 
 
 # What it refuses
 
 
 @pytest.mark.parametrize(
-    "content, arguments, message",
+    ("content", "arguments", "message"),
     [
         ("a,b\n1.5,x\n2.5,y\n3.7,x\n", (), "axes need at least 2 columns of numbers, and the table has 1"),
         ("a,b\n1.5,4\n2.5,4\n3.7,4\n", (), "axes need at least 2 columns of numbers, and the table has 1"),
@@ -165,7 +175,10 @@ def test_noise_says_that_nothing_stands_out(run):
 )
 def test_bad_input(run, tmp_path, content, arguments, message):
     code, out, err = run("t.csv", content, *arguments)
-    assert code == 2 and message in err and err.count("\n") == 1 and out == ""
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+    assert out == ""
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
 
 
