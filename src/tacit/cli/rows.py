@@ -75,8 +75,9 @@ class RowWriter:
         return columns
 
     def _write_filled(self, completion, read, cells):
-        own = cells[:, self.columns]
-        found = [part[:, self.columns] for part in fill_cells(self.model, cells)]
+        own, least = cells[:, self.columns], completion.fill.least
+        filled, low, high, sure = (part[:, self.columns] for part in fill_cells(self.model, cells))
+        found = completion.fill.bounded(filled, own), np.maximum(low, least), np.maximum(high, least), sure
         if "filled" in self.writers:
             self.writers["filled"].write(completion.rows(read, own, found[0]))
         if "cells" in self.writers:

@@ -1,11 +1,12 @@
 """`study_groups`: what a mixture says of a table, found in two passes over its rows, none of which need fit in memory."""
 
 import os
+from functools import partial
 
 import numpy as np
 
 from .. import __version__
-from .filling import fill_cells
+from .filling import Filler, fill_cells
 from .findings import Findings, Group
 from .sample import take_sample
 from .scoring import SURE, Coder, Scorer, outlier_threshold
@@ -57,7 +58,9 @@ def study_groups(model, table, *, selection=(), seed=0):
         if scores.outlier is not None:
             outliers.add(scores.outlier, scores.outlier < threshold, told.outlier)
         start += batch.n_rows
-    sample = take_sample(table, lambda cells: fill_cells(model, cells), seed=seed, encode=coder.encode)
+    same = list(model.schema_.names) == table.schema.names
+    fill = Filler(model, table) if same else partial(fill_cells, model)
+    sample = take_sample(table, fill, seed=seed, encode=coder.encode)
     shown = scorer(sample.encoded)
     findings = dict(
         kind="groups", title=table.reader.name, n_rows=start, columns=table.columns, used=list(model.schema_.names),
