@@ -39,7 +39,8 @@ def grid(lines, right=(), indent="  ", widest=40):
     lines = [[_cut(printable(cell), widest) for cell in line] for line in lines]
     widths = [max(len(line[j]) for line in lines) for j in range(len(lines[0]))]
     return [
-        indent + "  ".join(c.rjust(w) if j in right else c.ljust(w) for j, (c, w) in enumerate(zip(line, widths))).rstrip()
+        indent
+        + "  ".join(c.rjust(w) if j in right else c.ljust(w) for j, (c, w) in enumerate(zip(line, widths))).rstrip()
         for line in lines
     ]
 

@@ -7,7 +7,14 @@ from ..report.filling import fill_cells
 from ..report.groups import ids_of
 from ..report.scoring import SURE, Coder, Scorer, outlier_threshold
 
-__all__ = ["RowWriter"]
+__all__ = ["FILES", "RowWriter"]
+
+FILES = {
+    "groups": "the group of each row, with probabilities",
+    "filled": "the table with its missing cells filled in",
+    "cells": "each filled cell with its interval or probability",
+}
+"""Tables that are written, and what they hold."""
 
 
 class RowWriter:
@@ -28,20 +35,14 @@ class RowWriter:
         How many there were.
     """
 
-    FILES = {
-        "groups": "the group of each row, with probabilities",
-        "filled": "the table with its missing cells filled in",
-        "cells": "each filled cell with its interval or probability",
-    }
-
     def __init__(self, model, table, *, n_rows):
         self.model, self.table, self.threshold = model, table, outlier_threshold(n_rows)
-        self.coder, self.scorer = Coder(model.schema_, table.reader.names), Scorer(model)
+        self.coder, self.scorer = Coder(model.schema_, table), Scorer(model)
         self.writers = {}
         self.counts = np.zeros(len(self.scorer.order), dtype=int)
         self.n_rows = self.n_uncertain = self.n_outliers = self.n_filled = 0
         # Positions, among the model's columns, of those that the table uses.
-        where = {name: j for j, name in enumerate(model.schema_.names)}
+        where = {str(name): j for j, name in enumerate(model.schema_.names)}
         self.columns = [where[column.name] for column in table.used]
 
     def add(self, name, writer):

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from ..report.tallies import LEAST
+from ..cluster.report.defining import LEAST, pair
 from ..report.words import count, model_words, number, probability, share
 from .console import grid, heading, paragraph
 
@@ -40,7 +40,7 @@ def columns_text(table):
         shown = "; ".join(left_out[:MOST_COLUMNS]) + (" …" if len(left_out) > MOST_COLUMNS else "")
         lines.append(paragraph(f"left out: {shown}", "  "))
     notes = [f"{column.name}: {note}" for column in table.columns for note in column.notes]
-    notes += [str(note) for note in getattr(table.reader, "notes", ())]
+    notes += [note for note in dict.fromkeys(map(str, table.notes)) if not any(note in each for each in notes)]
     return lines + [paragraph(f"note: {note}", "  ") for note in notes[:MOST_COLUMNS]]
 
 
@@ -77,9 +77,8 @@ def _behind(row, best, criterion, shape):
     name = _short(row, shape)
     if row["failed"] or row[criterion] is None or best[criterion] is None:
         return f"{name} (set aside)"
-    return f"{name} ({number(row[criterion] - best[criterion], 3):.12} {'less' if criterion == 'cv' else 'more'})".replace(
-        "(-", "("
-    )
+    gap = row[criterion] - best[criterion]
+    return f"{name} ({'-' if gap < 0 else '+'}{number(abs(gap), 3)})"
 
 
 def _groups(findings):
@@ -93,7 +92,7 @@ def _groups(findings):
         rows = [["", "here", "elsewhere", "difference"] if len(findings.groups) > 1 else ["", "value"]]
         for entry in entries:
             label = entry["column"] if entry["level"] is None else f"{entry['column']} = {entry['level']}"
-            values = [_value(entry, entry[key]) for key in ("value", "rest")]
+            values = _values(entry)
             rows.append([label, *values, f"{entry['difference']:+.1f} sd"][: len(rows[0])])
         lines += grid(rows, right=(1, 2, 3), indent="       ")
     return lines
@@ -110,9 +109,15 @@ def _defining(group):
     return list(first.values())[:SHOWN_COLUMNS]
 
 
+def _values(entry):
+    """What the group has and what other rows have, with as many digits as tell the two apart."""
+    values = entry["value"], entry["rest"]
+    if None in values or values[0] == values[1]:
+        return ["-" if value is None else _value(entry, value) for value in values]
+    return list(pair(*values)) if entry["level"] is None else [share(value) for value in values]
+
+
 def _value(entry, value):
-    if value is None:
-        return "-"
     return number(value) if entry["level"] is None else share(value)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import betaln, digamma, gammaln, polygamma
 
 from ..arrays import Arrays, record
-from ..kernels import backend, cast, host, kernel
+from ..kernels import backend, cast, kernel
 from .base import occupied
 from .dense import FullGaussian, FullParams, about_origin
 from .gaussian import n_observed

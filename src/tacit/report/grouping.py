@@ -19,7 +19,18 @@ SMOOTHING = 0.5
 """Rows' worth added to every level in every group, so that a level that a group has not shown is not impossible there."""
 WIDE, WIDER = 50, 300
 MOST_SEED = 2**32 - 1
-KEPT = ("n_components", "covariance_type", "bic", "aic", "icl", "cv", "log_likelihood", "n_parameters", "converged", "failed")
+KEPT = (
+    "n_components",
+    "covariance_type",
+    "bic",
+    "aic",
+    "icl",
+    "cv",
+    "log_likelihood",
+    "n_parameters",
+    "converged",
+    "failed",
+)
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def study_groups(model, table, *, selection=(), seed=0):
     -------
     Findings
     """
-    scorer, coder = Scorer(model), Coder(model.schema_, table.reader.names)
+    scorer, coder = Scorer(model), Coder(model.schema_, table)
     tallies = Tallies(model.schema_, len(scorer.order))
     uncertain, outliers = TopRows(MOST_LISTED), TopRows(MOST_LISTED)
     threshold, start = outlier_threshold(table.n_rows), 0
@@ -58,12 +58,13 @@ def study_groups(model, table, *, selection=(), seed=0):
         if scores.outlier is not None:
             outliers.add(scores.outlier, scores.outlier < threshold, told.outlier)
         start += batch.n_rows
-    same = list(model.schema_.names) == table.schema.names
+    same = list(map(str, model.schema_.names)) == table.schema.names
     fill = Filler(model, table) if same else partial(fill_cells, model)
     sample = take_sample(table, fill, seed=seed, encode=coder.encode)
     shown = scorer(sample.encoded)
     findings = dict(
-        kind="groups", title=table.reader.name, n_rows=start, columns=table.columns, used=list(model.schema_.names),
+        kind="groups", title=table.reader.name, n_rows=start, columns=table.columns,
+        used=[str(name) for name in model.schema_.names],
         sample=sample, trace=np.asarray(model.fit_.trace.per_weight, dtype=float), selection=list(selection),
         groups=_groups(model, scorer.order, tallies), memberships=shown.memberships, group=shown.group,
         outlier=shown.outlier, uncertain=uncertain.rows, outliers=outliers.rows, n_uncertain=uncertain.n_rows,

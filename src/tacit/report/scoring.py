@@ -5,17 +5,15 @@
 For heavy-tailed groups Σ_g is the scale of their Gaussian core, so that rows in the tails count as far out.
 """
 
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..families.gaussian import Gaussian, n_observed
-from ..frames import Batch, Cells
 from ..mixture.student import log_tail
 from ..source import ArraySource
 
-__all__ = ["FALSE_ALARMS", "SURE", "Coder", "Scorer", "Scores", "group_order", "outlier_threshold"]
+__all__ = ["FALSE_ALARMS", "SURE", "Coder", "Scorer", "Scores", "group_order", "level_text", "outlier_threshold"]
 
 SURE = 0.9
 """Rows whose likeliest group has a smaller probability are called uncertain."""
@@ -88,7 +86,7 @@ class Scorer:
         resp = self.mixture.posterior(self.params, block)[0][:, self.order]
         if not self.measured:
             return resp, None
-        square, n_seen = 0.0, 0
+        square, n_seen = np.zeros(resp.shape), np.zeros(len(resp))
         for part, columns, own in self.measured:
             rows = block.select(columns)
             square, n_seen = square + part.distance(own, rows), n_seen + n_observed(rows)[:, 0]
@@ -115,48 +113,57 @@ class Scorer:
 
 
 class Coder:
-    """Rows of a table in the codes of a model's schema.
+    """Rows of a table in the order and the codes of a model's schema; what the table lacks is missing.
 
-    Columns that the table lacks are missing, and so are levels that the model has never seen; these are counted.
+    Parameters
+    ----------
+    schema : Schema
+        That of the model.
+    table : DataTable
 
     Attributes
     ----------
     absent : list of str
         Columns that the table lacks.
-    unknown : dict of str to Counter
-        Levels that the model does not know, by column, and how often they occurred.
     """
 
-    def __init__(self, schema, names):
-        self.schema = schema
-        self.absent = [name for name in schema.names if name not in names]
-        self.unknown: dict = {}
-        self.levels = {
-            column.name: {text: level for level in column.levels for text in _spellings(level)}
-            for column in schema.columns
-            if column.kind == "category"
-        }
+    def __init__(self, schema, table):
+        self.table, self.n_columns = table, len(schema.columns)
+        given = {str(column.name): (place, column) for place, column in enumerate(table.schema.columns)}
+        self.absent = [str(column.name) for column in schema.columns if str(column.name) not in given]
+        self.places = []
+        for j, column in enumerate(schema.columns):
+            if str(column.name) in given:
+                place, own = given[str(column.name)]
+                self.places.append((j, place, _recode(column, own)))
 
     def encode(self, batch):
         """The cells that the model uses as numbers, NaN where missing."""
-        known = {name: self._known(name, batch[name]) for name in self.levels if name in batch}
-        return self.schema.encode(Batch({**batch, **known}), self.absent)
-
-    def _known(self, name, cells):
-        levels = self.levels[name]
-        texts = [f"{value:.15g}" if isinstance(value, float) else str(value) for value in cells.values.tolist()]
-        missing = cells.missing | np.array([text not in levels for text in texts])
-        strange = Counter(text for text, gone, was in zip(texts, missing, cells.missing) if gone and not was)
-        if strange:
-            self.unknown.setdefault(name, Counter()).update(strange)
-        values = np.empty(len(texts), dtype=object)
-        values[:] = [None if gone else levels[text] for text, gone in zip(texts, missing)]
-        return Cells(values, missing)
+        cells = self.table.schema.encode(batch)
+        out = np.full((len(cells), self.n_columns), np.nan)
+        for j, place, codes in self.places:
+            out[:, j] = cells[:, place]
+            if codes is not None:
+                seen = ~np.isnan(out[:, j])
+                out[seen, j] = codes[out[seen, j].astype(int)]
+        return out
 
 
-def _spellings(level):
-    """How a table may write a level."""
-    texts = {str(level)}
-    if isinstance(level, (bool, np.bool_)):
-        return texts | {str(level).lower(), str(int(level))}
-    return texts | {f"{level:.15g}"} if isinstance(level, (int, float)) else texts
+def _recode(column, own):
+    """The model's code of every code of a table's category; None for numbers."""
+    if (column.kind == "category") != (own.kind == "category"):
+        raise ValueError(
+            f"column {own.name!r} is {own.kind} in the table, but {column.kind} in the model; read the table as the model was "
+            "fitted, with like=…."
+        )
+    if column.kind != "category":
+        return None
+    codes = {level_text(level): code for code, level in enumerate(column.levels)}
+    return np.array([codes.get(level_text(level), np.nan) for level in own.levels], dtype=np.float64)
+
+
+def level_text(level):
+    """A level as tables write it."""
+    if isinstance(level, (bool, np.bool_)) or not isinstance(level, (int, float, np.number)):
+        return str(level)
+    return f"{level:.15g}"

@@ -117,8 +117,8 @@ def _tells_more(entry, other):
 
 def _entry(profile, k):
     column, level, is_missing = profile["column"], profile["level"], profile["is_missing"]
-    value, rest, difference = (float(profile[key][k]) for key in ("value", "rest", "difference"))
-    value, rest = (None if np.isnan(each) else each for each in (value, rest))
+    difference = float(profile["difference"][k])
+    value, rest = (None if np.isnan(profile[key][k]) else float(profile[key][k]) for key in ("value", "rest"))
     entry = {
         "column": column, "level": level, "value": value, "rest": rest, "difference": difference, "text": "",
         "phrase": "", "is_missing": is_missing,

@@ -3,7 +3,15 @@
 import numpy as np
 
 __all__ = [
-    "MODEL_SHAPES", "count", "group_words", "joined", "model_words", "number", "probability", "share", "shape_words",
+    "MODEL_SHAPES",
+    "count",
+    "group_words",
+    "joined",
+    "model_words",
+    "number",
+    "probability",
+    "shape_words",
+    "share",
 ]  # fmt: skip
 
 MODEL_SHAPES = {

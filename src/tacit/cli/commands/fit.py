@@ -20,7 +20,9 @@ def add_arguments(parser):
     add_table(parser)
     add_columns(parser)
     group = parser.add_argument_group("model")
-    group.add_argument("--groups", type=_range, default=range(1, 10), metavar="A-B", help="numbers of groups to try (1-9)")
+    group.add_argument(
+        "--groups", type=_range, default=range(1, 10), metavar="A-B", help="numbers of groups to try (1-9)"
+    )
     group.add_argument(
         "--covariance", type=_structures, metavar="A,B",
         help="shapes of groups to try: full,tied,diag,spherical (the default), structures of three letters such as VEV, or all",
@@ -70,8 +72,8 @@ def _structures(text):
 
 def run(arguments):
     """Choose and fit a model, write what it says, tell."""
-    from ...report.groups import study_groups
     from ...report.grouping import find_groups
+    from ...report.groups import study_groups
     from ..progress import Progress, SweepProgress
     from ..telling import groups_data, groups_text
 
@@ -95,7 +97,7 @@ def _write(arguments, table, grouping, findings, folder):
     """Write everything or nothing; return what each file is, by path."""
     from ... import save
     from ...tables import Outputs
-    from ..rows import RowWriter
+    from ..rows import FILES, RowWriter
     from ._results import name_of, notes_of, write_page
 
     stem = os.path.join(folder, table.reader.name)
@@ -107,7 +109,7 @@ def _write(arguments, table, grouping, findings, folder):
     files = {}
     with Outputs() as outputs:
         writer = RowWriter(grouping.model, table, n_rows=table.n_rows)
-        for name, what in RowWriter.FILES.items():
+        for name, what in FILES.items():
             path = name_of(arguments, table, folder, name)
             writer.add(name, outputs.table(path))
             files[path] = what

@@ -7,7 +7,7 @@ A level of a category is a column of 0 and 1, and so is a cell's being missing: 
 
 import numpy as np
 
-__all__ = ["LEAST", "defining_columns", "in_words", "phrase", "profile_of_sums", "profiles"]
+__all__ = ["LEAST", "defining_columns", "in_words", "pair", "phrase", "profile_of_sums", "profiles"]
 
 LEAST = 0.2
 """Smaller differences do not set a cluster apart; from `CLEAR` on it is plain, from `STRONG` on very much so."""
@@ -43,9 +43,7 @@ def _profile(name, level, cells, seen, clusters, is_missing=False):
     n_clusters = len(clusters.names)
     origin = np.average(cells, weights=weight) if len(cells) else 0.0
     totals = np.bincount(codes, weight, minlength=n_clusters)
-    sums, squares = (
-        np.bincount(codes, weight * (cells - origin) ** power, minlength=n_clusters) for power in (1, 2)
-    )
+    sums, squares = (np.bincount(codes, weight * (cells - origin) ** power, minlength=n_clusters) for power in (1, 2))
     largest = np.abs(cells).max(initial=0.0)
     return profile_of_sums(name, level, totals, sums, squares, origin=origin, largest=largest, is_missing=is_missing)
 
@@ -130,7 +128,7 @@ def phrase(column, level, value, difference):
 
 def in_words(column, level, value, rest, difference):
     """A difference as a phrase: "flipper_length_mm high (217 vs 193)", "island mostly Biscoe (98 % vs 24 %)"."""
-    told = _both(value, rest) if level is None else f"{_percent(value)} vs {_percent(rest)}"
+    told = " vs ".join(pair(value, rest)) if level is None else f"{_percent(value)} vs {_percent(rest)}"
     return f"{phrase(column, level, value, difference)} ({told})"
 
 
@@ -138,12 +136,12 @@ def _percent(share):
     return f"{100.0 * share:.0f} %"
 
 
-def _both(value, rest):
-    """Two numbers with as many digits as tell them apart."""
+def pair(value, rest):
+    """Two different numbers with as many digits as tell them apart."""
     gap, largest = abs(value - rest), max(abs(value), abs(rest))
     decimals = 1 - int(np.floor(np.log10(gap)))
     if decimals > 6 or largest >= 1e7:
         digits = max(decimals + int(np.floor(np.log10(largest))) + 1, 2)
-        return f"{value:.{digits}g} vs {rest:.{digits}g}"
+        return f"{value:.{digits}g}", f"{rest:.{digits}g}"
     decimals = max(decimals, 0)
-    return f"{value + 0.0:.{decimals}f} vs {rest + 0.0:.{decimals}f}"
+    return f"{value + 0.0:.{decimals}f}", f"{rest + 0.0:.{decimals}f}"
