@@ -14,7 +14,7 @@ import numpy as np
 from tacit.datasets import make_factors
 from tacit.factor import FactorAnalysis
 
-made = make_factors(600, 8, 2, noise=0.6, missing=0.1, random_state=1)
+made = make_factors(600, 8, 2, noise=0.6, missing=0.1, random_state=4)
 X, spread = made.X, np.sqrt((made.more["loadings"] ** 2).sum(axis=1) + made.more["noise"] ** 2)
 truth = made.more["loadings"] / spread[:, None]
 print(f"{len(X)} people, 8 tests, {np.isnan(X).mean():.0%} of the results missing")

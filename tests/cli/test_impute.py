@@ -102,7 +102,7 @@ def test_the_model_remembers_the_table(run, tmp_path):
     assert told["table"]["name"] == "visits"
     assert told["settings"]["level"] == 0.9
     used = {column["name"]: column["role"] for column in told["table"]["columns"]}
-    assert used["colour"] == "yes/no"
+    assert used["colour"] == "category"
     assert used["visits"] == "count"
     assert len(told["selection"]) == 3
     assert told["selection"][0]["n_components"] == 2
@@ -229,7 +229,7 @@ def test_nothing_missing_writes_nothing(run, tmp_path):
     ("content", "arguments", "message"),
     [
         ("a,b\n1.5,\n2.5,\n,\n3.1,\n1.2,\n", ("--method", "factors"), "axes need at least 2 columns of measurements"),
-        (visits(40), ("--groups", "90"), "more groups were asked for than the table has rows (40)"),
+        (visits(40), ("--groups", "90"), "--groups starts at 90, but the table has 40 rows"),
         (visits(40), ("--out", "nowhere"), "the folder nowhere does not exist"),
     ],
 )
