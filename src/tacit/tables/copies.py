@@ -1,6 +1,7 @@
 """Columns that repeat what others say: copies, rescaled copies, sums of others, the same categories under other names."""
 
 import dataclasses
+import shlex
 
 import numpy as np
 
@@ -99,9 +100,9 @@ def _sentence(name, terms, constant):
     if abs(constant) > 1e-6 * scale:
         parts.append(f"{'-' if constant < 0 else '+'} {abs(constant):.4g}")
     if len(terms) == 1 and len(parts) == 1 and parts[0] == terms[0][1]:
-        return f"a copy of {parts[0]}; leave one of them out with --ignore {name}"
+        return f"a copy of {parts[0]}; leave one of them out with --ignore {shlex.quote(name)}"
     more = " + …" if len(terms) > 6 else ""
-    return f"equals {' '.join(parts)}{more}; leave one of them out with --ignore {name}"
+    return f"equals {' '.join(parts)}{more}; leave one of them out with --ignore {shlex.quote(name)}"
 
 
 def _same_categories(texts):
@@ -119,5 +120,5 @@ def _same_categories(texts):
         if pairs_of is None:
             kept.append(name)
         else:
-            found[name] = f"tells the same rows apart as {pairs_of}; leave one of them out with --ignore {name}"
+            found[name] = f"tells the same rows apart as {pairs_of}; leave one of them out with --ignore {shlex.quote(name)}"
     return found
