@@ -108,7 +108,7 @@ class DelimitedReader(Reader):
             raise ValueError(f"{self.place}, line {line}: {error}.") from None
 
     def _refuse_open_quote(self, lines, rows):
-        line = lines.number - sum(cell.count("\n") for cell in rows[-1])
+        line = lines.number - "".join(rows[-1]).rstrip("\r\n").count("\n")
         raise ValueError(f'{self.place}: a quote (") opens in or after line {max(line, 1)} and is never closed; close it.')
 
     def _checked(self, rows, line):

@@ -5,6 +5,8 @@ from hashlib import blake2b
 
 import numpy as np
 
+from .distinct import mixed
+
 __all__ = ["RowHashes"]
 
 MOST = 200_000
@@ -33,7 +35,7 @@ class RowHashes:
         """Take the rows of a batch in."""
         bits = np.zeros(batch.n_rows, dtype=np.uint64)
         for cells in batch.values():
-            bits = _mixed(bits * np.uint64(31) + self._bits(cells))
+            bits = mixed(bits * np.uint64(31) + self._bits(cells))
         mask = np.uint64((1 << self.zeros) - 1)
         self.counts.update(bits[bits & mask == 0].tolist())
         while len(self.counts) > MOST:
@@ -50,9 +52,3 @@ class RowHashes:
         for text in set(cells.values.tolist()) - known.keys():
             known[text] = int.from_bytes(blake2b(repr(text).encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
         return np.array([known[text] for text in cells.values.tolist()], dtype=np.uint64)
-
-
-def _mixed(bits):
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))

@@ -38,11 +38,12 @@ def run(arguments):
 def _headline(table):
     cells = table.n_rows * len(table.columns)
     missing = sum(column.n_missing for column in table.columns)
-    return f"{table.reader.place}: {table.n_rows:,} rows, {len(table.columns):,} columns; {_missing(missing, cells)} cells missing"
+    told = f"{missing:,} of {cells:,} cells missing ({_share(missing, cells)})" if missing else "no cell missing"
+    return f"{table.reader.place}: {_counted(table.n_rows, 'row')}, {_counted(len(table.columns), 'column')}; {told}"
 
 
-def _missing(missing, cells):
-    return f"{missing:,} of {cells:,} ({_share(missing, cells)})" if missing else "no"
+def _counted(n, noun):
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def _share(part, whole):
@@ -70,7 +71,7 @@ def _columns(table, everything):
 def _values(column):
     if column.counts:
         ordered = sorted(zip(column.counts, column.levels), key=lambda pair: -pair[0])
-        shown = ", ".join(f"{level} {times:,}" for times, level in ordered[:4])
+        shown = ", ".join(f"{level} ({times:,})" for times, level in ordered[:4])
         return shown + (f", {len(ordered) - 4} more" if len(ordered) > 4 else "")
     if column.low is not None and column.reading.startswith("date"):
         return f"{_date(column.low)} to {_date(column.high)}"
@@ -104,9 +105,10 @@ def _rows(table, seen):
     lines = []
     if seen.n_repeated:
         about = "" if seen.repeated_exact else "about "
-        lines.append(f"{about}{seen.n_repeated:,} rows repeat an earlier row in every column")
+        verb = "repeats" if seen.n_repeated == 1 else "repeat"
+        lines.append(f"{about}{_counted(seen.n_repeated, 'row')} {verb} an earlier row in every column")
     if seen.n_blank:
-        lines.append(f"{seen.n_blank:,} rows hold no value" + (" but their id" if table.ids else ""))
+        lines.append(f"{_counted(seen.n_blank, 'row')} without any value" + (" but the id" if table.ids else ""))
     return "Rows\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
 
 
@@ -117,7 +119,7 @@ def _patterns(table, seen):
     for pattern in seen.patterns:
         names = pattern["missing"]
         told = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-        lines.append(f"  {pattern['n_rows']:>8,} rows ({_share(pattern['n_rows'], table.n_rows)}): {told or 'complete'}")
+        lines.append(f"  {_counted(pattern['n_rows'], 'row'):>12} ({_share(pattern['n_rows'], table.n_rows)}): {told or 'complete'}")
     more = seen.n_patterns - len(seen.patterns)
     return "\n".join(["Missing together", *lines] + ([f"  and {more:,} more patterns"] if more else []))
 
