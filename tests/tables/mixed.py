@@ -25,7 +25,9 @@ def mixed(n=N):
         "colour": holed([str(v) for v in rng.choice(["red", "green", "blue"], n)], 2),
         "grade": holed([int(v) for v in rng.integers(1, 5, n)], 3),
         "member": holed([str(v) for v in rng.choice(["yes", "no"], n)], 4),
-        "joined": holed([datetime.date(2020, 1, 1) + datetime.timedelta(days=int(v)) for v in rng.integers(0, 900, n)], 5),
+        "joined": holed(
+            [datetime.date(2020, 1, 1) + datetime.timedelta(days=int(v)) for v in rng.integers(0, 900, n)], 5
+        ),
         "country": ["DE"] * n,
         "empty_one": [None] * n,
     }

@@ -53,7 +53,19 @@ def test_every_format_gives_the_same_table(formats, plain, name):
     table = open_table(*arguments, **options)
     assert table.n_rows == plain.n_rows
     for ours, theirs in zip(table.columns, plain.columns, strict=True):
-        for field in ("name", "role", "reason", "left_out", "n_missing", "n_distinct", "levels", "counts", "low", "high", "notes"):
+        for field in (
+            "name",
+            "role",
+            "reason",
+            "left_out",
+            "n_missing",
+            "n_distinct",
+            "levels",
+            "counts",
+            "low",
+            "high",
+            "notes",
+        ):
             assert getattr(ours, field) == getattr(theirs, field), (ours.name, field)
         if theirs.mean is not None:
             assert (ours.mean, ours.std) == pytest.approx((theirs.mean, theirs.std), rel=1e-12)
@@ -76,7 +88,11 @@ def test_cells_keep_their_type_for_writing(formats, name):
         assert dates == columns["joined"][:n]
         assert all(v is None or type(v) is datetime.date for v in dates)
     heights = batch["height"].originals()
-    expected = [None if v is None else str(v) for v in columns["height"][:n]] if name == "people.csv" else columns["height"][:n]
+    expected = (
+        [None if v is None else str(v) for v in columns["height"][:n]]
+        if name == "people.csv"
+        else columns["height"][:n]
+    )
     assert heights == expected
     if name in ("people.parquet", "duckdb", "sqlite", "polars"):
         assert batch["visits"].originals() == columns["visits"][:n]

@@ -79,7 +79,9 @@ def open_asked(arguments, *, like=None, on_batch=None):
     from ..tables import open_table
 
     if arguments.database and not arguments.sql:
-        raise ValueError("--from needs a query; say which rows to read with --sql, such as --sql 'select * from visits'.")
+        raise ValueError(
+            "--from needs a query; say which rows to read with --sql, such as --sql 'select * from visits'."
+        )
     if arguments.sql and not arguments.database:
         raise ValueError("--sql needs a database; say which with --from, such as --from sqlite:///shop.db.")
     if bool(arguments.file) == bool(arguments.sql):
@@ -105,7 +107,9 @@ def table_options(arguments, *, missing=(), ignore=()):
     """
     from ..tables.sql import without_password
 
-    words = [arguments.file] if arguments.file else ["--sql", arguments.sql, "--from", without_password(arguments.database)]
+    words = (
+        [arguments.file] if arguments.file else ["--sql", arguments.sql, "--from", without_password(arguments.database)]
+    )
     for option in ("sheet", "sep", "decimal", "encoding"):
         if getattr(arguments, option) is not None:
             words += [f"--{option}", getattr(arguments, option)]

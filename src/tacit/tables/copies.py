@@ -42,7 +42,9 @@ def note_copies(columns, batch):
     texts = {column.name: as_typed(column, batch[column.name]).values[rows] for column in categories}
     found |= _same_categories(texts)
     return tuple(
-        dataclasses.replace(column, notes=(*column.notes, found[column.name]), copied=True) if column.name in found else column
+        dataclasses.replace(column, notes=(*column.notes, found[column.name]), copied=True)
+        if column.name in found
+        else column
         for column in columns
     )
 
@@ -124,5 +126,7 @@ def _same_categories(texts):
         if pairs_of is None:
             kept.append(name)
         else:
-            found[name] = f"tells the same rows apart as {pairs_of}; leave one of them out with --ignore {shlex.quote(name)}"
+            found[name] = (
+                f"tells the same rows apart as {pairs_of}; leave one of them out with --ignore {shlex.quote(name)}"
+            )
     return found

@@ -57,8 +57,9 @@ class Distinct:
 
 
 def _few(texts, zeros):
-    mask = (1 << zeros) - 1
-    return [text for text in texts if not crc32(text.encode("utf-8", "surrogatepass")) & mask]
+    # A checksum is linear in its bits, and texts that are counted up would come in or stay out together: stir it.
+    limit = 1 << (32 - zeros)
+    return [text for text in texts if crc32(text.encode("utf-8", "surrogatepass")) * 0x9E3779B1 & 0xFFFFFFFF < limit]
 
 
 def _ends(values, zeros):

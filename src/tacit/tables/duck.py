@@ -27,7 +27,9 @@ class DuckReader(QueryReader):
             import duckdb
             import pyarrow as pa
         except ImportError as error:
-            raise ImportError("reading duckdb:// needs duckdb and pyarrow; install them with: pip install 'tacit[sql]'") from error
+            raise ImportError(
+                "reading duckdb:// needs duckdb and pyarrow; install them with: pip install 'tacit[sql]'"
+            ) from error
         self.errors = (duckdb.Error, pa.ArrowException, RuntimeError)
         self.missing = Missing(missing)
         try:

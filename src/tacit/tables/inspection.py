@@ -52,7 +52,11 @@ def inspect_table(table, most_patterns=8):
     outlying: dict = {}
     for batch in table.batches():
         hashes.add(batch)
-        gone = np.column_stack([batch[column.name].missing for column in shown]) if shown else np.zeros((batch.n_rows, 0), bool)
+        gone = (
+            np.column_stack([batch[column.name].missing for column in shown])
+            if shown
+            else np.zeros((batch.n_rows, 0), bool)
+        )
         _count_patterns(gone, patterns)
         for name, (median, reach) in limits.items():
             _note_far(outlying, name, batch[name].values, median, reach, start)
@@ -90,7 +94,9 @@ def _note_far(outlying, name, values, median, reach, start):
     if not far.any():
         return
     row = int(np.nanargmax(distance))
-    found = outlying.setdefault(name, {"column": name, "n": 0, "median": median, "value": None, "row": 0, "distance": 0.0})
+    found = outlying.setdefault(
+        name, {"column": name, "n": 0, "median": median, "value": None, "row": 0, "distance": 0.0}
+    )
     found["n"] += int(far.sum())
     if distance[row] > found["distance"]:
         found |= {"value": float(values[row]), "row": start + row + 1, "distance": float(distance[row])}

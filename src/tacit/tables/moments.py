@@ -25,7 +25,9 @@ class Moments:
         # Scaled, so that sums of numbers near the largest there is do not overflow.
         scale = max(abs(low), abs(high)) or 1.0
         mean = float((values / scale).mean()) * scale
-        with np.errstate(over="ignore"):  # of numbers beyond 1e154 the spread is infinity, which nothing is concluded from
+        with np.errstate(
+            over="ignore"
+        ):  # of numbers beyond 1e154 the spread is infinity, which nothing is concluded from
             squares = float(((values - mean) ** 2).sum())
             total, gap = self.n + n, mean - self.mean
             self.squares += squares + float(np.float64(gap) ** 2) * self.n * n / total

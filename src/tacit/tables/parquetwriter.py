@@ -27,7 +27,9 @@ class ArrowWriter:
         if self.schema is None:
             self._open(self.path, table.schema)
         elif table.schema.names != self.schema.names:
-            raise ValueError(f"rows with the columns {', '.join(columns)} cannot follow {', '.join(self.schema.names)}.")
+            raise ValueError(
+                f"rows with the columns {', '.join(columns)} cannot follow {', '.join(self.schema.names)}."
+            )
         wider = self._common(table.schema)
         if wider != self.schema:
             self._widen(wider)
@@ -52,7 +54,9 @@ class ArrowWriter:
         fields = []
         for ours, theirs in zip(self.schema, schema):
             try:
-                fields.append(pa.unify_schemas([pa.schema([ours]), pa.schema([theirs])], promote_options="permissive").field(0))
+                fields.append(
+                    pa.unify_schemas([pa.schema([ours]), pa.schema([theirs])], promote_options="permissive").field(0)
+                )
             except (pa.ArrowInvalid, pa.ArrowTypeError):
                 fields.append(pa.field(ours.name, pa.string()))
         return pa.schema(fields)

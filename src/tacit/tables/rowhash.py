@@ -50,5 +50,7 @@ class RowHashes:
             self._texts.clear()
         known = self._texts
         for text in set(cells.values.tolist()) - known.keys():
-            known[text] = int.from_bytes(blake2b(repr(text).encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+            known[text] = int.from_bytes(
+                blake2b(repr(text).encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
+            )
         return np.array([known[text] for text in cells.values.tolist()], dtype=np.uint64)

@@ -119,7 +119,9 @@ def _patterns(table, seen):
     for pattern in seen.patterns:
         names = pattern["missing"]
         told = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-        lines.append(f"  {_counted(pattern['n_rows'], 'row'):>12} ({_share(pattern['n_rows'], table.n_rows)}): {told or 'complete'}")
+        lines.append(
+            f"  {_counted(pattern['n_rows'], 'row'):>12} ({_share(pattern['n_rows'], table.n_rows)}): {told or 'complete'}"
+        )
     more = seen.n_patterns - len(seen.patterns)
     return "\n".join(["Missing together", *lines] + ([f"  and {more:,} more patterns"] if more else []))
 
@@ -134,9 +136,7 @@ def _notes(table, everything):
 def _next_steps(arguments, table, seen):
     """What to do next, as sentences with the command that does it."""
     missing = [text for column in table.used for note in column.notes for text in _marks(note)]
-    options = table_options(
-        arguments, missing=missing, ignore=[column.name for column in table.used if column.copied]
-    )
+    options = table_options(arguments, missing=missing, ignore=[column.name for column in table.used if column.copied])
     used = [column for column in table.used if not column.copied]
     steps = []
     if not used:
@@ -161,7 +161,20 @@ def _steps(steps):
 
 
 def _data(table, seen, steps):
-    names = ("name", "role", "reason", "left_out", "reading", "n_missing", "n_distinct", "low", "high", "mean", "std", "copied")
+    names = (
+        "name",
+        "role",
+        "reason",
+        "left_out",
+        "reading",
+        "n_missing",
+        "n_distinct",
+        "low",
+        "high",
+        "mean",
+        "std",
+        "copied",
+    )
     columns = [
         {name: _finite(getattr(column, name)) for name in names}
         | {"levels": dict(zip(column.levels, column.counts)), "notes": list(column.notes)}
