@@ -1,0 +1,144 @@
+"""Rows of a table on a plane: Fisher's axes where there are groups, principal axes otherwise.
+
+Fisher's axes w maximise wᵀB w / wᵀW w, the spread between groups over the spread within them, where W is shrunk towards a
+multiple of the identity as far as Ledoit and Wolf advise: so more columns than rows, or columns that repeat others, do no harm.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+from sklearn.covariance import ledoit_wolf_shrinkage
+
+from ..tables.column import ROLES
+
+__all__ = ["View", "features", "fisher_axes", "principal_axes", "views"]
+
+MOST_FEATURES = 200
+GOLDEN = 0.6180339887498949
+
+
+@dataclass(frozen=True)
+class View:
+    """Rows on a plane.
+
+    Attributes
+    ----------
+    name : str
+        What a button calls it.
+    places : (m, 2) array
+    labels : tuple of two str
+        What each axis opposes.
+    note : str
+        How the axes were chosen.
+    """
+
+    name: str
+    places: np.ndarray
+    labels: tuple
+    note: str
+
+
+def features(findings):
+    """Filled cells as standardised numbers, a column for each level of a category, and the name of each column."""
+    roles = {column.name: column for column in findings.columns}
+    parts, names = [], []
+    for j, name in enumerate(findings.used):
+        column, cells = roles[name], np.asarray(findings.sample.filled[:, j], dtype=float)
+        if ROLES[column.role] == "category" and column.levels:
+            for code, level in enumerate(column.levels):
+                parts.append(np.where(np.isnan(cells), np.nan, cells == code))
+                names.append(f"{name}: {level}")
+        else:
+            parts.append(cells)
+            names.append(name)
+    if not parts:
+        return np.zeros((len(findings.sample.rows), 0)), []
+    Z = np.column_stack(parts)
+    Z = np.where(np.isfinite(Z), Z, np.nan)
+    seen = ~np.isnan(Z)
+    largest = np.max(np.abs(np.where(seen, Z, 0.0)), axis=0, initial=0.0)
+    Z = Z / np.where(largest > 0, largest, 1.0)
+    mean = np.where(seen, Z, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    Z = np.where(seen, Z - mean, 0.0)
+    std = np.sqrt(np.mean(Z**2, axis=0))
+    varies = std > 1e-9
+    return Z[:, varies] / std[varies], [name for name, kept in zip(names, varies) if kept]
+
+
+def principal_axes(Z):
+    """Scores of the rows on the two axes along which they vary most."""
+    if Z.shape[1] == 0 or len(Z) < 2:
+        return np.zeros((len(Z), 2))
+    left, values, _ = np.linalg.svd(Z - Z.mean(axis=0), full_matrices=False)
+    scores = left[:, :2] * values[:2]
+    return np.column_stack([scores, np.zeros((len(Z), 2 - scores.shape[1]))])
+
+
+def fisher_axes(Z, memberships):
+    """Scores on the two axes that separate groups best, given the rows' probabilities of them.
+
+    Two groups differ along one axis; the second is then what else the rows vary in most.
+    """
+    if Z.shape[1] > MOST_FEATURES:
+        left, values, _ = np.linalg.svd(Z, full_matrices=False)
+        Z = left[:, :MOST_FEATURES] * values[:MOST_FEATURES]
+    weight = memberships.sum(axis=0)
+    held = weight > 1e-6
+    weight, memberships = weight[held], memberships[:, held]
+    means = (memberships.T @ Z) / weight[:, None]
+    overall = Z.mean(axis=0)
+    between = (means - overall).T * (weight / weight.sum()) @ (means - overall)
+    within = Z.T @ Z / len(Z) - np.outer(overall, overall) - between
+    within = 0.5 * (within + within.T)
+    shrinkage = max(ledoit_wolf_shrinkage(Z - memberships @ means), 1e-3)
+    level = max(np.trace(within) / len(within), 1e-6)
+    within = (1.0 - shrinkage) * within + shrinkage * level * np.eye(len(within))
+    n_axes = min(2, len(weight) - 1, Z.shape[1])
+    _, axes = eigh(between, within, subset_by_index=[len(within) - n_axes, len(within) - 1])
+    scores = Z @ axes[:, ::-1]
+    if n_axes < 2:
+        unit = scores[:, :1] / max(np.linalg.norm(scores), 1e-12)
+        scores = np.column_stack([scores, principal_axes(Z - unit @ (unit.T @ Z))[:, :1]])
+    return scores
+
+
+def views(findings):
+    """The planes to show, the best first."""
+    Z, names = features(findings)
+    if len(Z) < 2 or not names:
+        return []
+    found = []
+    if len(findings.groups) > 1 and findings.memberships is not None:
+        places = fisher_axes(Z, np.asarray(findings.memberships, dtype=float))
+        found.append(_view("Best separation", places, Z, names, "The axes are those that separate the groups best."))
+    plain = "The axes are those along which rows vary most, whatever their group."
+    found.append(_view("Most variation", principal_axes(Z), Z, names, plain))
+    return found
+
+
+def _view(name, places, Z, names, note):
+    """Signed so that the leading column of each axis rises along it; rows on a line are spread so that all are seen."""
+    places = np.array(places, dtype=float)
+    flat = places.std(axis=0) < 1e-9 * max(places.std(), 1e-300)
+    labels = []
+    for j in range(2):
+        if flat[j]:
+            places[:, j] = (np.arange(len(places)) * GOLDEN) % 1.0
+            labels.append("")
+            continue
+        correlation = Z.T @ (places[:, j] - places[:, j].mean()) / (len(Z) * places[:, j].std())
+        if correlation[np.argmax(np.abs(correlation))] < 0:
+            places[:, j], correlation = -places[:, j], -correlation
+        labels.append(_opposed(correlation, names))
+    if flat.any():
+        note += " One axis tells all; across it rows are only spread so that they can be seen."
+    return View(name, places, tuple(labels), note)
+
+
+def _opposed(correlation, names, most=2):
+    """"more of these, less of those": the columns that go along with an axis."""
+    order = np.argsort(-np.abs(correlation), kind="stable")[:most]
+    order = [j for j in order if abs(correlation[j]) >= 0.6 * abs(correlation[order[0]])]
+    up = [f"{names[j]} ↑" for j in order if correlation[j] > 0]
+    return ", ".join(up + [f"{names[j]} ↓" for j in order if correlation[j] <= 0])
