@@ -100,10 +100,10 @@ def percent(share, digits=0):
     text = f"{100 * share:.{digits}f}"
     least = 10.0**-digits
     if share > 0 and float(text) == 0:
-        return f"< {least:g} %"
+        return f"<\u00a0{least:g}\u00a0%"
     if share < 1 and float(text) == 100:
-        return f"> {100 - least:g} %"
-    return f"{text} %"
+        return f">\u00a0{100 - least:g}\u00a0%"
+    return f"{text}\u00a0%"
 
 
 def plural(count, noun, many=None):

@@ -122,7 +122,7 @@
     button.addEventListener("click", function () {
       var on = button.getAttribute("aria-pressed") !== "true";
       button.setAttribute("aria-pressed", String(on));
-      all('.layer[data-group="' + button.dataset.toggle + '"]').forEach(function (layer) { layer.style.display = on ? "" : "none"; });
+      all('.chart [data-group="' + button.dataset.toggle + '"]').forEach(function (layer) { layer.style.display = on ? "" : "none"; });
       all(".plot").forEach(function (plot) { plot.dispatchEvent(new CustomEvent("tacit-hide")); });
     });
   });

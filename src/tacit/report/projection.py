@@ -15,6 +15,7 @@ from ..tables.column import ROLES
 __all__ = ["View", "features", "fisher_axes", "principal_axes", "views"]
 
 MOST_FEATURES = 200
+LEAST_SHRINKAGE = 0.25
 GOLDEN = 0.6180339887498949
 
 
@@ -91,7 +92,8 @@ def fisher_axes(Z, memberships):
     between = (means - overall).T * (weight / weight.sum()) @ (means - overall)
     within = Z.T @ Z / len(Z) - np.outer(overall, overall) - between
     within = 0.5 * (within + within.T)
-    shrinkage = max(ledoit_wolf_shrinkage(Z - memberships @ means), 1e-3)
+    # A floor: where a category alone tells the groups apart, rows of a group should still not fall on one point.
+    shrinkage = max(ledoit_wolf_shrinkage(Z - memberships @ means), LEAST_SHRINKAGE)
     level = max(np.trace(within) / len(within), 1e-6)
     within = (1.0 - shrinkage) * within + shrinkage * level * np.eye(len(within))
     n_axes = min(2, len(weight) - 1, Z.shape[1])
@@ -137,8 +139,8 @@ def _view(name, places, Z, names, note):
 
 
 def _opposed(correlation, names, most=2):
-    """"more of these, less of those": the columns that go along with an axis."""
+    """The columns that go along with an axis: "more of these; less of those"."""
     order = np.argsort(-np.abs(correlation), kind="stable")[:most]
     order = [j for j in order if abs(correlation[j]) >= 0.6 * abs(correlation[order[0]])]
-    up = [f"{names[j]} ↑" for j in order if correlation[j] > 0]
-    return ", ".join(up + [f"{names[j]} ↓" for j in order if correlation[j] <= 0])
+    more, less = ([names[j] for j in order if (correlation[j] > 0) == up] for up in (True, False))
+    return "; ".join(f"{word} {', '.join(part)}" for word, part in (("more", more), ("less", less)) if part)

@@ -16,12 +16,12 @@ def named(entry):
     return cut(entry["column"], 40) if entry.get("level") is None else f"{cut(entry['column'], 32)}: {cut(entry['level'], 28)}"
 
 
-def value_text(entry, key):
+def value_text(entry, key, digits=4):
     """A value of a profile in its units, a level's as a share of rows."""
     value = entry.get(key)
     if value is None or not math.isfinite(value):
         return "–"
-    return number(value) if entry.get("level") is None else percent(value)
+    return number(value, digits) if entry.get("level") is None else percent(value)
 
 
 def _difference(entry):
@@ -84,7 +84,7 @@ def glance(groups):
         "table", tag("caption", "Values of all groups", class_="hidden-text"), tag("thead", tag("tr", head)),
         tag("tbody", body), class_="glance",
     )  # fmt: skip
-    note = "Shaded by how far the group lies from the other rows: blue higher, orange lower."
+    note = "Shaded by how far the group lies from the other rows: blue ▲ higher, orange ▼ lower."
     if len(ranked) > MOST_GLANCED:
         note += f" The {MOST_GLANCED} of {len(ranked)} columns and levels that differ most."
     scroll = tag("div", made, class_="scroll", tabindex="0", role="region", aria_label="Values of all groups")
@@ -98,8 +98,8 @@ def _shaded(entry):
     depth = min(abs(value) / 1.5, 1.0)
     step = 0 if depth < 0.15 else 1 if depth < 0.35 else 2 if depth < 0.7 else 3
     side = "low" if value < 0 else "high"
-    sign = ("", "▴", "▴▴", "▴▴▴")[step] if value > 0 else ("", "▾", "▾▾", "▾▾▾")[step]
+    sign = "" if step == 0 else "▲" if value > 0 else "▼"
     return tag(
-        "td", value_text(entry, "value"), tag("span", sign, class_="lean-sign", aria_hidden="true"),
+        "td", value_text(entry, "value", 3), tag("span", sign, class_="lean-sign", aria_hidden="true"),
         class_=f"n {side}{step}", title=f"{_signed(value)} standard deviations from the other rows",
     )  # fmt: skip

@@ -63,7 +63,7 @@ def _value(row, name):
 
 
 def _best_mark(x, y, least):
-    label = text(x, y + 24 if least else y - 14, "best", class_="best")
+    label = text(x, y - 14 if least else y + 24, "best", class_="best")
     return tag("g", tag("circle", cx=x, cy=y, r=7.0, class_="best"), label)
 
 

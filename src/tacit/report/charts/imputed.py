@@ -34,7 +34,7 @@ def filled_numbers(name, column, seen, values, low, high):
     )  # fmt: skip
     rows = [["Observed", *_spread(seen)], ["Filled", *_spread(values)]]
     data = table(["Cells", "Least", "Middle", "Most"], rows, numeric=(1, 2, 3), caption=f"{cut(column.name, 60)} in numbers")
-    return figure(tag("div", tag("h3", cut(column.name, 40)), svg), words + ".", data)
+    return figure(tag("div", tag("h3", cut(column.name, 28)), svg), words + ".", data)
 
 
 def _spread(values):
@@ -84,7 +84,7 @@ def filled_levels(name, column, seen, codes, sure):
             text(across(observed[code] + into[code]) + 6, y + 15, f"{observed[code]:,}" + (f" + {into[code]:,}" if into[code] else ""), "start"),
         ]
     middle = float(np.median(sure)) if len(sure) else float("nan")
-    words = f"{plural(len(codes), 'cell')} filled in, {percent(middle)} sure in the middle."
+    words = f"{plural(len(codes), 'cell')} filled in, {percent(middle)} sure as a rule."
     svg = chart(
         name, f"{cut(column.name, 60)}: observed and filled cells", words, WIDTH, 36 * len(shown) + 8, tag("g", lines, class_="levels")
     )  # fmt: skip
@@ -92,4 +92,4 @@ def filled_levels(name, column, seen, codes, sure):
     data = table(["Level", "Observed", "Filled"], rows, numeric=(1, 2), caption=f"{cut(column.name, 60)} in numbers")
     if n_levels > MOST_LEVELS:
         words += f" The {MOST_LEVELS} most frequent of {n_levels} levels."
-    return figure(tag("div", tag("h3", cut(column.name, 40)), svg), words, data)
+    return figure(tag("div", tag("h3", cut(column.name, 28)), svg), words, data)

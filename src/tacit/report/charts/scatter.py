@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..markup import Markup, cut, tag
+from ..markup import Markup, cut, join, tag
 from .colours import SHAPES, colour, shape
 from .figure import text
 from .scale import Scale, spanning
@@ -10,7 +10,8 @@ from .scale import Scale, spanning
 __all__ = ["scatter", "symbols"]
 
 WIDTH, HEIGHT = 680, 480
-LEFT, RIGHT, TOP, BOTTOM = 14, 668, 24, 448
+LEFT, RIGHT, TOP, BOTTOM = 1, 679, 24, 448
+MOST_SPREADS = 80
 REACH = 4.605170185988092
 """Quantile 0.9 of χ² with two degrees of freedom."""
 
@@ -49,10 +50,11 @@ def scatter(name, places, labels, group, *, hollow=None, ringed=None, spread=Non
     y = np.clip(upward(places[:, 1]), TOP + 4, BOTTOM - 4)
     hollow = np.zeros(len(x), bool) if hollow is None else hollow
     ringed = np.zeros(len(x), bool) if ringed is None else ringed
-    layers = []
+    layers, names = [], []
     for number in sorted(set(group.tolist())):
         rows = np.flatnonzero(group == number)
-        outline = _ellipse(places[rows], across, upward) if ellipses else None
+        outline, name_at = _ellipse(places[rows], across, upward, number) if ellipses else (None, None)
+        names.append(name_at)
         around = None if spread is None else _spreads(places[rows], spread[rows], across, upward)
         marks = [_mark(number, x[i], y[i], hollow[i], ringed[i]) for i in rows]
         layers.append(
@@ -61,9 +63,11 @@ def scatter(name, places, labels, group, *, hollow=None, ringed=None, spread=Non
                 class_=f"layer {colour(number)}", data_group=number, data_rows=" ".join(map(str, rows)),
             )  # fmt: skip
         )
-    frame = tag("rect", x=LEFT, y=TOP, width=RIGHT - LEFT, height=BOTTOM - TOP, class_="frame")
+    frame = {"x": LEFT, "y": TOP, "width": RIGHT - LEFT, "height": BOTTOM - TOP}
+    window = tag("clipPath", tag("rect", **frame), id=f"{name}-window")
+    inside = tag("g", _zero(across, upward), layers, names, clip_path=f"url(#{name}-window)")
     svg = tag(
-        "svg", frame, _zero(across, upward), *layers, _labels(labels), tag("g", class_="focus"),
+        "svg", window, tag("rect", **frame, class_="frame"), inside, _labels(labels), tag("g", class_="focus"),
         class_="chart map", viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", id=name, **attributes,
     )  # fmt: skip
     return svg, int(beyond.sum())
@@ -105,9 +109,10 @@ def _labels(labels):
     return [across, upward]
 
 
-def _ellipse(places, across, upward):
+def _ellipse(places, across, upward, number):
+    """The ellipse of a group, and its name above it."""
     if len(places) < 3:
-        return None
+        return None, None
     centre, covariance = places.mean(axis=0), np.cov(places.T)
     factors = np.array([across(1.0) - across(0.0), upward(1.0) - upward(0.0)])
     values, vectors = np.linalg.eigh(covariance * np.outer(factors, factors))
@@ -115,11 +120,23 @@ def _ellipse(places, across, upward):
     angle = np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))
     x, y = across(centre[0]), upward(centre[1])
     turn = f"translate({x:.1f} {y:.1f}) rotate({angle:.1f})"
-    # Cut at the frame by the SVG's own edge; a group of equal rows has none.
-    return tag("ellipse", rx=radii[1], ry=radii[0], transform=turn, class_="reach") if radii[1] > 1 else None
+    top = y - np.hypot(radii[1] * np.sin(np.radians(angle)), radii[0] * np.cos(np.radians(angle)))
+    name = text(np.clip(x, LEFT + 34, RIGHT - 34), np.clip(top - 6, TOP + 14, BOTTOM - 8), f"Group {number}", class_=f"place {colour(number)}", data_group=number)
+    # A group of equal rows has no ellipse.
+    return (tag("ellipse", rx=radii[1], ry=radii[0], transform=turn, class_="reach") if radii[1] > 1 else None), name
 
 
 def _spreads(places, spread, across, upward):
+    """Ellipses of rows; of many rows only of those that are less certain than most, and a typical one in the corner."""
+    typical = None
+    if len(places) > MOST_SPREADS:
+        usual = np.median(spread, axis=0)
+        x, y = across.low + 0.06 * (across.high - across.low), upward.low + 0.12 * (upward.high - upward.low)
+        ellipse = _spreads(np.array([[x, y]]), usual[None], across, upward)
+        name = text(across(x), BOTTOM - 10, "typical", class_="end")
+        typical = tag("g", ellipse, name, class_="typical") if ellipse else None
+        chosen = (spread > 1.25 * usual).any(axis=1)
+        places, spread = places[chosen], spread[chosen]
     reach = np.sqrt(REACH)
     wide = reach * spread[:, 0] * abs(across(1.0) - across(0.0))
     high = reach * spread[:, 1] * abs(upward(1.0) - upward(0.0))
@@ -128,4 +145,4 @@ def _spreads(places, spread, across, upward):
         for p, w, h in zip(places, wide, high)
         if w > 0.5 or h > 0.5
     ]
-    return Markup("".join(parts))
+    return join([Markup("".join(parts)), typical])

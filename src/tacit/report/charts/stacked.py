@@ -9,8 +9,8 @@ from .scale import Scale
 
 __all__ = ["stacked"]
 
-WIDTH, HEIGHT = 680, 250
-LEFT, RIGHT, TOP, BOTTOM = 52, 672, 16, 216
+WIDTH, HEIGHT = 680, 210
+LEFT, RIGHT, TOP, BOTTOM = 52, 672, 16, 176
 MOST_BARS = 620
 
 

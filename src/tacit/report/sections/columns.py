@@ -23,7 +23,7 @@ def columns(findings):
     body = [tag("div", made, class_="scroll", tabindex="0", role="region", aria_label="Columns of the table")]
     if len(findings.columns) > MOST_COLUMNS:
         body.append(tag("p", f"The first {MOST_COLUMNS} of {amount(len(findings.columns))} columns.", class_="note"))
-    lead = "What each column was taken for. If one is taken wrongly, say so when you run it again."
+    lead = "What each column was taken for. If one is taken wrongly, say so when you run it again (--as NAME=ROLE)."
     return Section("columns", "The columns", "Columns", join(body), lead)
 
 

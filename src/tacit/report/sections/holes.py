@@ -25,8 +25,7 @@ def holes(findings):
     if not holed:
         return None
     holed.sort(key=lambda j: -missing_share(columns[j]))
-    shown, order = holed[:MOST_COLUMNS], _by_pattern(missing, holed)
-    any_missing = missing[order].any(axis=1)
+    shown, order = holed[:MOST_COLUMNS], _by_pattern(missing[:, holed])
     rows = [
         [
             cut(columns[j].name, 40), hole_strip(missing[order, j], columns[j].name), strip(missing_share(columns[j])),
@@ -34,7 +33,7 @@ def holes(findings):
         ]
         for j in shown
     ]  # fmt: skip
-    header = ["Column", "Rows with holes, by pattern" if any_missing.any() else "Rows", "", "Missing", "Share"]
+    header = ["Column", f"{plural(len(order), 'row')} with holes", "", "Missing", "Share"]
     body = [table_of(header, rows, numeric=(3, 4), caption="Missing cells by column and row", class_="holes")]
     complete = len(columns) - len(holed)
     notes = [f"{plural(complete, 'column')} of the model {'has' if complete == 1 else 'have'} no holes."] if complete else []
@@ -43,17 +42,17 @@ def holes(findings):
     body.append(tag("p", " ".join(notes), class_="note") if notes else None)
     body.append(_patterns(missing, columns))
     lead = (
-        "A mark for every missing cell: rows run from left to right, those that miss the same cells side by side. Columns that are dark "
-        "in the same places go missing together."
+        "Rows with holes run from left to right, those that miss the same cells side by side, with a mark for every missing cell. Columns "
+        "that are dark in the same places go missing together."
     )
     return Section("holes", "Where cells are missing", "Missing cells", join(body), lead)
 
 
-def _by_pattern(missing, holed):
-    """Rows with holes, those with the same pattern together, the most frequent pattern first; then complete rows."""
-    counted = Counter(map(bytes, np.packbits(missing, axis=1)))
+def _by_pattern(missing):
+    """Rows with holes, those with the same pattern together, the most frequent pattern first."""
     keys = [bytes(key) for key in np.packbits(missing, axis=1)]
-    ranked = sorted(range(len(keys)), key=lambda i: (not missing[i].any(), -counted[keys[i]], keys[i], i))
+    counted = Counter(keys)
+    ranked = sorted(np.flatnonzero(missing.any(axis=1)), key=lambda i: (-counted[keys[i]], keys[i], i))
     return np.array(ranked, dtype=int)
 
 

@@ -8,7 +8,7 @@ from .common import cell_text, ids, is_category, outlying, unsure, used_columns
 
 __all__ = ["rows"]
 
-MOST_CELLS = 50_000
+MOST_CELLS = 40_000
 
 
 def rows(findings):
@@ -51,7 +51,7 @@ def _controls(findings):
         tag("button", "Copy", type="button", id="rows-copy"), tag("button", "Download CSV", type="button", id="rows-save"),
     ]  # fmt: skip
     count = tag("output", id="rows-count", aria_live="polite")
-    return tag("div", search, chosen, flags, tag("span", buttons, class_="push"), count, class_="filters control")
+    return tag("div", search, chosen, flags, tag("div", count, buttons, class_="break"), class_="filters control")
 
 
 def _flag(kind, words):

@@ -49,7 +49,8 @@ def key_figures(findings):
         found.append(("Axes", amount(len(findings.axes.names)), f"explain {percent(explained)}"))
     n_filled = sum(findings.n_filled.values())
     cells = findings.n_rows * len(findings.used)
-    found.append(("Cells filled in", amount(n_filled), f"{percent(n_filled / cells, 1)} of all" if n_filled else None))
+    if findings.n_filled:
+        found.append(("Cells filled in", amount(n_filled), f"{percent(n_filled / cells, 1)} of all" if n_filled else None))
     if len(findings.groups) > 1:
         share = percent(findings.n_uncertain / findings.n_rows, 1) if findings.n_uncertain else None
         found.append(("Uncertain rows", amount(findings.n_uncertain), share))
