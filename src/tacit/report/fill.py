@@ -76,7 +76,8 @@ def _summary(table, missing, why, said, check):
     told += tell_check(check)
     empty = [column.name for column in table.columns if column.role == "empty"]
     if empty:
-        told.append(f"{', '.join(empty)} {'has' if len(empty) == 1 else 'have'} no value in any row and stay empty.")
+        stay = "stays" if len(empty) == 1 else "stay"
+        told.append(f"{', '.join(empty)} {'has' if len(empty) == 1 else 'have'} no value in any row and {stay} empty.")
     kept = [column.name for column in table.columns if not column.used and column.n_missing and column.role != "empty"]
     if kept:
         told.append(f"Holes remain in {', '.join(kept)}, which the model does not use.")
