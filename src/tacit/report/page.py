@@ -9,6 +9,7 @@ import hashlib
 from functools import cache
 from importlib.resources import files
 
+from .. import __version__
 from .charts.colours import style
 from .markup import Markup, cut, join, tag
 from .sections import ORDER, summary
@@ -37,7 +38,7 @@ def render(findings):
             tag("a", "Skip to the findings", href="#main", class_="skip"),
             _bar(sections),
             tag("main", summary(findings), [_section(section) for section in sections], id="main", tabindex="-1"),
-            _foot(findings),
+            _foot(),
             tag("script", Markup(script)),
         ),
     ]
@@ -86,7 +87,5 @@ def _section(section):
     )
 
 
-def _foot(findings):
-    version = findings.card.get("version") or findings.card.get("Version")
-    made = f"Made with tacit {version}." if version else "Made with tacit."
-    return tag("footer", tag("p", f"{made} This page holds the rows it shows: share it as you would share the table."))
+def _foot():
+    return tag("footer", tag("p", f"Made with tacit {__version__}. This page holds the rows it shows: share it as you would share the table."))

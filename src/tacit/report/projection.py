@@ -1,13 +1,16 @@
-"""Rows of a table on a plane: Fisher's axes where there are groups, principal axes otherwise.
+"""Rows of a table on a plane: the one that separates groups where there are any, principal axes otherwise.
 
-Fisher's axes w maximise wᵀB w / wᵀW w, the spread between groups over the spread within them, where W is shrunk towards a
-multiple of the identity as far as Ledoit and Wolf advise: so more columns than rows, or columns that repeat others, do no harm.
+In the space whitened by the spread W within groups, the plane A is that of the least overlap of pairs of groups (Bhattacharyya's, of
+Gaussians), Σ_{i<j} π_i π_j exp(−‖Aᵀ(μ_i − μ_j)‖² / 8), searched from Fisher's axes. Fisher's own are ruled by groups far from all
+others, and leave close ones on top of each other. W is shrunk towards a multiple of the identity at least as far as Ledoit and Wolf
+advise, so that more columns than rows, or columns that repeat others, do no harm.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.optimize import minimize
+from scipy.special import logsumexp
 from sklearn.covariance import ledoit_wolf_shrinkage
 
 from ..tables.column import ROLES
@@ -16,6 +19,7 @@ __all__ = ["View", "features", "fisher_axes", "principal_axes", "views"]
 
 MOST_FEATURES = 200
 LEAST_SHRINKAGE = 0.25
+MOST_SEARCHED = 12
 GOLDEN = 0.6180339887498949
 
 
@@ -88,21 +92,47 @@ def fisher_axes(Z, memberships):
     held = weight > 1e-6
     weight, memberships = weight[held], memberships[:, held]
     means = (memberships.T @ Z) / weight[:, None]
-    overall = Z.mean(axis=0)
-    between = (means - overall).T * (weight / weight.sum()) @ (means - overall)
-    within = Z.T @ Z / len(Z) - np.outer(overall, overall) - between
-    within = 0.5 * (within + within.T)
-    # A floor: where a category alone tells the groups apart, rows of a group should still not fall on one point.
-    shrinkage = max(ledoit_wolf_shrinkage(Z - memberships @ means), LEAST_SHRINKAGE)
-    level = max(np.trace(within) / len(within), 1e-6)
-    within = (1.0 - shrinkage) * within + shrinkage * level * np.eye(len(within))
-    n_axes = min(2, len(weight) - 1, Z.shape[1])
-    _, axes = eigh(between, within, subset_by_index=[len(within) - n_axes, len(within) - 1])
-    scores = Z @ axes[:, ::-1]
-    if n_axes < 2:
-        unit = scores[:, :1] / max(np.linalg.norm(scores), 1e-12)
+    white = _whitening(Z, memberships, weight, means)
+    axes = _separating(means @ white, weight / weight.sum())
+    if not axes.shape[1]:
+        return principal_axes(Z)
+    scores = Z @ (white @ axes)
+    if axes.shape[1] < 2:
+        unit = scores / max(np.linalg.norm(scores), 1e-12)
         scores = np.column_stack([scores, principal_axes(Z - unit @ (unit.T @ Z))[:, :1]])
     return scores
+
+
+def _whitening(Z, memberships, weight, means):
+    """W^(−1/2) of the shrunk spread within groups."""
+    centred = Z - Z.mean(axis=0)
+    gaps = means - Z.mean(axis=0)
+    within = centred.T @ centred / len(Z) - (gaps.T * weight) @ gaps / weight.sum()
+    # A floor: where a category alone tells the groups apart, rows of a group should still not fall on one point.
+    shrinkage = max(ledoit_wolf_shrinkage(Z - memberships @ means), LEAST_SHRINKAGE) if len(Z) > 1 else 1.0
+    level = max(np.trace(within) / len(within), 1e-6)
+    values, vectors = np.linalg.eigh(0.5 * (within + within.T))
+    return vectors / np.sqrt((1.0 - shrinkage) * np.maximum(values, 0.0) + shrinkage * level) @ vectors.T
+
+
+def _separating(means, share):
+    """At most two orthonormal axes on which the means lie apart; the one along which they differ most comes first."""
+    means = means - share @ means
+    _, values, rows = np.linalg.svd(np.sqrt(share)[:, None] * means, full_matrices=False)
+    basis = rows[: int((values > 1e-9 * max(values[0], 1e-300)).sum())][:MOST_SEARCHED].T
+    if basis.shape[1] <= 2:
+        return basis
+    first, second = np.triu_indices(len(means), 1)
+    gaps, weight = (means[first] - means[second]) @ basis, share[first] * share[second]
+
+    def overlap(flat):
+        plane = np.linalg.qr(flat.reshape(-1, 2))[0]
+        return logsumexp(-0.125 * ((gaps @ plane) ** 2).sum(axis=1), b=weight)
+
+    start = np.eye(basis.shape[1], 2)
+    plane = np.linalg.qr(minimize(overlap, start.ravel(), options={"maxiter": 100}).x.reshape(-1, 2))[0]
+    _, _, turn = np.linalg.svd(np.sqrt(share)[:, None] * (means @ basis @ plane), full_matrices=False)
+    return basis @ plane @ turn.T
 
 
 def views(findings):
@@ -135,7 +165,16 @@ def _view(name, places, Z, names, note):
         labels.append(_opposed(correlation, names))
     if flat.any():
         note += " One axis tells all; across it rows are only spread so that they can be seen."
+    if len(np.unique(np.round(places / np.maximum(np.ptp(places, axis=0), 1e-300), 3), axis=0)) < 0.5 * len(places):
+        places, note = _scattered(places), note + " Rows at the same place are spread a little."
     return View(name, places, tuple(labels), note)
+
+
+def _scattered(places):
+    """Places moved by up to a fiftieth of their range, on a sunflower's spiral, so that equal rows can be seen."""
+    turn = np.arange(len(places)) * 2.0 * np.pi * GOLDEN
+    radius = 0.02 * np.sqrt((np.arange(len(places)) * np.sqrt(2.0)) % 1.0)
+    return places + np.ptp(places, axis=0) * radius[:, None] * np.column_stack([np.cos(turn), np.sin(turn)])
 
 
 def _opposed(correlation, names, most=2):

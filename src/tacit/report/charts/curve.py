@@ -27,10 +27,12 @@ def selection_curve(tried):
         return figure(tag("p", "No model could be fitted without trouble.", class_="note"), data=data)
     best, drawn = sound[0], _structures(sound)
     rows = [(row["covariance_type"], int(row["n_components"]), _value(row, name)) for row in sound]
+    upward = _readable([row[2] for row in rows if row[0] in drawn], BOTTOM - 6, TOP + 6, least)
+    inside = {structure for structure, _, value in rows if upward.low <= value <= upward.high}
+    drawn = [structure for structure in drawn if structure in inside]
     rows = [row for row in rows if row[0] in drawn]
     counts = sorted({int(row["n_components"]) for row in tried})
     across = spanning(counts, LEFT + 6, RIGHT - 6, 0.02)
-    upward = _readable([row[2] for row in rows], BOTTOM - 6, TOP + 6, least)
     lines = [_line(k, structure, rows, across, upward) for k, structure in enumerate(drawn)]
     ends = _apart([(_last(rows, structure, upward), structure, k) for k, structure in enumerate(drawn)], 15)
     names = [text(RIGHT + 8, y + 4, cut(structure, 16), "start", class_=f"end s{k}") for y, structure, k in ends]
@@ -41,13 +43,13 @@ def selection_curve(tried):
         "selection-curve", f"{CRITERIA[name]} against the number of groups", words, WIDTH, HEIGHT,
         vertical(upward, LEFT, RIGHT, f"{CRITERIA[name]} ({'lower' if least else 'higher'} is better)"),
         horizontal(across, BOTTOM, "number of groups", labels=[(c, amount(c)) for c in _thin(counts)]),
-        lines, names, crosses, _best_mark(across(best["n_components"]), upward(_value(best, name)), least),
+        _window(), tag("g", lines, clip_path="url(#selection-window)"), names, crosses, _best_mark(across(best["n_components"]), upward(_value(best, name)), least),
     )  # fmt: skip
     notes = [words]
     if failed:
         notes.append("× marks numbers of groups with models that failed or collapsed onto few rows.")
     if len(drawn) < len({row["covariance_type"] for row in sound}):
-        notes.append(f"The {len(drawn)} best structures are drawn; the table has all.")
+        notes.append("Structures that are far worse, or more than can be told apart, are left to the table below.")
     return figure(svg, " ".join(notes), data)
 
 
@@ -60,6 +62,11 @@ def _criterion(tried):
 def _value(row, name):
     value = row.get(name)
     return float(value) if value is not None and np.isfinite(value) else None
+
+
+def _window():
+    room = tag("rect", x=LEFT, y=TOP - 4, width=RIGHT - LEFT + 4, height=BOTTOM - TOP + 4)
+    return tag("clipPath", room, id="selection-window")
 
 
 def _best_mark(x, y, least):
@@ -93,7 +100,8 @@ def _readable(values, start, end, least):
 
 def _line(k, name, rows, across, upward):
     points = sorted(row[1:] for row in rows if row[0] == name)
-    places = [(across(x), upward(np.clip(y, upward.low, upward.high))) for x, y in points]
+    # Far off, coordinates would only grow; the window cuts them.
+    places = [(across(x), float(np.clip(upward(y), -2000.0, 3000.0))) for x, y in points]
     dots = [tag("circle", cx=x, cy=y, r=3.0) for x, y in places]
     path = tag("path", d=line_path(places), stroke_dasharray=DASHES[k % len(DASHES)]) if len(places) > 1 else None
     return tag("g", path, dots, class_=f"curve s{k}")
@@ -127,7 +135,9 @@ def trace_curve(trace):
     across = Scale(1, max(len(trace), 2), LEFT + 6, RIGHT + 96)
     upward = spanning(trace, 228, TOP + 6, 0.06)
     points = [(across(steps[i]), upward(trace[i])) for i in keep if np.isfinite(trace[i])]
-    words = f"{len(trace)} steps, from {number(trace[0], 5)} to {number(trace[-1], 6)} per row."
+    words = f"{len(trace)} steps, from {number(trace[0], 6)} to {number(trace[-1], 6)} per row."
+    if np.ptp(trace) <= 1e-6 * np.abs(trace).max():
+        words = f"{len(trace)} steps, level at {number(trace[-1], 6)} per row: it began where the search among models had ended."
     ticks = sorted({max(1, round(tick)) for tick in across.ticks(8)})
     svg = chart(
         "trace-curve", "Objective against steps", words, WIDTH, 280,

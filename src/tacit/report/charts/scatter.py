@@ -50,11 +50,11 @@ def scatter(name, places, labels, group, *, hollow=None, ringed=None, spread=Non
     y = np.clip(upward(places[:, 1]), TOP + 4, BOTTOM - 4)
     hollow = np.zeros(len(x), bool) if hollow is None else hollow
     ringed = np.zeros(len(x), bool) if ringed is None else ringed
-    layers, names = [], []
+    layers, names, taken = [], [], []
     for number in sorted(set(group.tolist())):
         rows = np.flatnonzero(group == number)
-        outline, name_at = _ellipse(places[rows], across, upward, number) if ellipses else (None, None)
-        names.append(name_at)
+        outline, spots = _ellipse(places[rows], across, upward) if ellipses else (None, [])
+        names += _name(number, spots, taken)
         around = None if spread is None else _spreads(places[rows], spread[rows], across, upward)
         marks = [_mark(number, x[i], y[i], hollow[i], ringed[i]) for i in rows]
         layers.append(
@@ -109,21 +109,33 @@ def _labels(labels):
     return [across, upward]
 
 
-def _ellipse(places, across, upward, number):
-    """The ellipse of a group, and its name above it."""
+def _ellipse(places, across, upward):
+    """The ellipse of a group, and where its name may stand: above it, below it, beside it."""
     if len(places) < 3:
-        return None, None
+        return None, []
     centre, covariance = places.mean(axis=0), np.cov(places.T)
     factors = np.array([across(1.0) - across(0.0), upward(1.0) - upward(0.0)])
     values, vectors = np.linalg.eigh(covariance * np.outer(factors, factors))
     radii = np.sqrt(REACH * np.maximum(values, 0.0))
     angle = np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))
-    x, y = across(centre[0]), upward(centre[1])
+    x, y = float(across(centre[0])), float(upward(centre[1]))
+    sine, cosine = np.sin(np.radians(angle)), np.cos(np.radians(angle))
+    wide, high = np.hypot(radii[1] * cosine, radii[0] * sine), np.hypot(radii[1] * sine, radii[0] * cosine)
     turn = f"translate({x:.1f} {y:.1f}) rotate({angle:.1f})"
-    top = y - np.hypot(radii[1] * np.sin(np.radians(angle)), radii[0] * np.cos(np.radians(angle)))
-    name = text(np.clip(x, LEFT + 34, RIGHT - 34), np.clip(top - 6, TOP + 14, BOTTOM - 8), f"Group {number}", class_=f"place {colour(number)}", data_group=number)
     # A group of equal rows has no ellipse.
-    return (tag("ellipse", rx=radii[1], ry=radii[0], transform=turn, class_="reach") if radii[1] > 1 else None), name
+    outline = tag("ellipse", rx=radii[1], ry=radii[0], transform=turn, class_="reach") if radii[1] > 1 else None
+    return outline, [(x, y - high - 6), (x, y + high + 15), (x + wide + 34, y + 4), (x - wide - 34, y + 4)]
+
+
+def _name(number, spots, taken):
+    """The name of a group at the first spot that no other name has taken."""
+    if not spots:
+        return []
+    fitted = [(float(np.clip(x, LEFT + 34, RIGHT - 34)), float(np.clip(y, TOP + 14, BOTTOM - 8))) for x, y in spots]
+    free = [(x, y) for x, y in fitted if all(abs(x - a) > 58 or abs(y - b) > 15 for a, b in taken)]
+    x, y = (free or fitted)[0]
+    taken.append((x, y))
+    return [text(x, y, f"Group {number}", class_=f"place {colour(number)}", data_group=number)]
 
 
 def _spreads(places, spread, across, upward):

@@ -70,7 +70,7 @@ def scores(findings):
     if places.shape[1] == 1:
         # Spread across so that rows on a line can be seen.
         across = (np.arange(len(places)) * 0.6180339887498949) % 1.0
-        places, spread = np.column_stack([places[:, 0], across]), np.column_stack([spread[:, 0], np.zeros(len(places))])
+        places, spread = np.column_stack([places[:, 0], across]), np.column_stack([spread[:, 0], np.full(len(places), 0.008)])
     names = [cut(name, 40) for name in found.names] + [""]
     pairs = [pair for pair in PAIRS if max(pair) < places.shape[1]]
     group = np.ones(len(places), dtype=int)

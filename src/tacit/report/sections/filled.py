@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..charts.imputed import filled_levels, filled_numbers
-from ..markup import cut, join, percent, plural, tag
+from ..markup import amount, cut, join, number, percent, plural, tag
 from ..markup import table as table_of
 from ..section import Section
 from .common import cell_text, ids, is_category, used_columns
@@ -22,7 +22,7 @@ def filled(findings):
     if not holed:
         return None
     charts = [_chart(findings, int(j), columns[j], missing[:, j]) for j in holed[:MOST_COLUMNS]]
-    body = [tag("div", charts, class_="multiples"), _cells(findings, columns, missing)]
+    body = [tag("div", charts, class_="multiples"), _cells(findings, columns, missing), _check(findings)]
     if len(holed) > MOST_COLUMNS:
         body.insert(1, tag("p", f"The {MOST_COLUMNS} columns with most filled cells of {len(holed)}.", class_="note"))
     lead = (
@@ -30,6 +30,28 @@ def filled(findings):
         "with 90 % probability: a wide one says that the other cells of the row tell little about it."
     )
     return Section("filled", "The cells that were filled in", "Filled cells", join(body), lead)
+
+
+def _check(findings):
+    """How good the fills are, where cells were hidden on purpose to see it."""
+    listed = (getattr(findings, "check", None) or {}).get("columns") or []
+    if not listed:
+        return None
+    rows = [
+        [
+            cut(entry["column"], 40), amount(entry["cells"]), number(entry.get("error"), 2),
+            percent(entry["covered"]) if "covered" in entry else "–", percent(entry["right"]) if "right" in entry else "–",
+            percent(entry["usual"]) if "usual" in entry else "–",
+        ]
+        for entry in listed
+    ]  # fmt: skip
+    header = ["Column", "Hidden cells", "Error (SD)", "Within interval", "Right level", "Most frequent level right"]
+    words = (
+        "Cells that are known were hidden on purpose and filled. An error of 1 would be no better than the column's mean; intervals should "
+        "hold about 90 % of the numbers; levels should be right more often than by always guessing the most frequent one."
+    )
+    made = table_of(header, rows, numeric=range(1, 6), caption="How good the filled cells are")
+    return join([tag("h3", "How good they are"), tag("p", words, class_="note"), made])
 
 
 def _chart(findings, j, column, missing):

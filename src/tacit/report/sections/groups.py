@@ -13,20 +13,20 @@ def groups(findings):
     """A card for each group."""
     if not findings.groups:
         return None
-    cards = [_card(group) for group in findings.groups]
+    cards = [_card(group, findings.n_rows) for group in findings.groups]
     lead = "Each row is counted in the group it most probably belongs to. The words say what sets a group apart from the other rows."
     if len(findings.groups) == 1:
         lead = "The table is best described as one group: no way of splitting its rows is worth the parameters it costs."
     return Section("groups", "The groups", "Groups", tag("ol", cards, class_="cards"), lead)
 
 
-def _card(group):
-    share = percent(group.share)
+def _card(group, n_rows):
+    share = group.n_rows / max(n_rows, 1)
     return tag(
         "li",
         tag("h3", glyph(group.number), f" Group {group.number}"),
-        tag("p", tag("b", plural(group.n_rows, "row")), f" · {share} of the table", class_="size"),
-        strip(group.share),
+        tag("p", tag("b", plural(group.n_rows, "row")), f" · {percent(share)} of the table", class_="size"),
+        strip(share),
         tag("p", group.words or "Close to the average in every column.", class_="what"),
         class_=f"card {colour(group.number)}",
     )
