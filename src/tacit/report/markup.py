@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 
-__all__ = ["Markup", "amount", "clean", "cut", "join", "number", "percent", "plural", "table", "tag"]
+__all__ = ["LONGEST_SENTENCE", "Markup", "amount", "clean", "cut", "join", "number", "percent", "plural", "table", "tag"]
 
 VOID = frozenset("br hr img input link meta col circle ellipse line path polygon polyline rect use".split())
 # Controls of text direction can make a cell read as something else; the other controls are not allowed in HTML.
@@ -18,6 +18,7 @@ UNFIT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
 )
 LONGEST = 80
+LONGEST_SENTENCE = 600
 
 
 class Markup(str):

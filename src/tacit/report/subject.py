@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..factor import FactorAnalysis, ProbabilisticPCA
 from ..families import Product
 from ..families.product import ProductParams
-from ..mixture import Mixture
-from ..mixture.model import MixtureModel, MixtureParams
+from ..mixture import BayesianGaussianMixture, GaussianMixture, Mixture, StudentTMixture
+from ..mixture.model import MixtureParams
 from ..schema import Column, Schema
 from ..tables import DataTable, open_table
 
@@ -108,15 +109,15 @@ def named(model):
         model = copy.copy(model)
         model.schema_ = _renamed(model.schema_)
         return model
-    if hasattr(model, "transform") and hasattr(model, "noise_variance_") and hasattr(model, "lower_bounds_"):
+    if isinstance(model, (ProbabilisticPCA, FactorAnalysis)):
         return model
-    inner = model._model() if hasattr(model, "_model") else None
-    if not isinstance(inner, MixtureModel) or not hasattr(inner.family, "distance"):
+    # Groups of a Bayesian mixture are no Gaussians: their parameters are uncertain.
+    if not isinstance(model, (GaussianMixture, StudentTMixture)) or isinstance(model, BayesianGaussianMixture):
         raise TypeError(
             f"{type(model).__name__} cannot be reported on; use Mixture, GaussianMixture, StudentTMixture, ProbabilisticPCA or "
             "FactorAnalysis."
         )
-    return _as_mixture(model, inner.family)
+    return _as_mixture(model, model._model().family)
 
 
 def _renamed(schema):

@@ -5,7 +5,7 @@ import numpy as np
 from ..charts.curve import scree
 from ..charts.figure import strip
 from ..charts.scatter import scatter, symbols
-from ..markup import cut, join, number, percent, plural, tag
+from ..markup import LONGEST_SENTENCE, cut, join, number, percent, plural, tag
 from ..markup import table as table_of
 from ..section import Section
 from .map import choices, plot
@@ -24,7 +24,7 @@ def axes(findings):
     cards = [
         tag(
             "li", tag("h3", cut(name, 60)), tag("p", f"explains {percent(float(share))} of the variance", class_="size"),
-            strip(float(share)), tag("p", words, class_="what"), class_="card g1",
+            strip(float(share)), tag("p", cut(words, LONGEST_SENTENCE), class_="what"), class_="card g1",
         )
         for name, share, words in zip(found.names, found.explained, found.words)
     ]  # fmt: skip

@@ -3,7 +3,7 @@
 from ..charts.colours import colour, glyph
 from ..charts.curve import selection_curve
 from ..charts.figure import strip
-from ..markup import percent, plural, tag
+from ..markup import LONGEST_SENTENCE, cut, percent, plural, tag
 from ..section import Section
 
 __all__ = ["groups", "selection"]
@@ -27,7 +27,7 @@ def _card(group, n_rows):
         tag("h3", glyph(group.number), f" Group {group.number}"),
         tag("p", tag("b", plural(group.n_rows, "row")), f" · {percent(share)} of the table", class_="size"),
         strip(share),
-        tag("p", group.words or "Close to the average in every column.", class_="what"),
+        tag("p", cut(group.words, LONGEST_SENTENCE) or "Close to the average in every column.", class_="what"),
         class_=f"card {colour(group.number)}",
     )
 
