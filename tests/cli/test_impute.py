@@ -124,7 +124,7 @@ def test_same_seed_same_bytes(run, tmp_path):
     kept = {}
     for _ in range(2):
         assert run("visits.csv", visits(), *QUICK, "--draws", "1")[0] == 0
-        found = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.suffix == ".csv"}
+        found = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.suffix in (".csv", ".tacit")}
         assert not kept or found == kept
         kept = found
     run("visits.csv", visits(), *QUICK, "--draws", "1", "--seed", "1")
@@ -138,7 +138,53 @@ def test_parquet(tmp_path, capsys):
     filled, cells = (pa.parquet.read_table(tmp_path / f"t.{what}.parquet") for what in ("filled", "cells"))
     assert filled.num_rows == 60
     assert cells.column("value").null_count == 0
-    assert "wrote" in capsys.readouterr().out
+    assert "t.cells.parquet" in capsys.readouterr().out
+
+
+def test_types_stay_as_they_were(tmp_path, capsys):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 2, 200)
+    table = pd.DataFrame({
+        "person": np.arange(200) + 1000, "x": rng.normal(size=200) + 5 * group, "visits": rng.poisson(3 + 9 * group) + 0.0,
+        "kind": np.array(["a", "b"], dtype=object)[group], "member": rng.random(200) < 0.5, "code": group * 7 + 2.0,
+    })  # fmt: skip
+    table["member"] = table["member"].astype(object)
+    for name in table.columns[1:]:
+        table.loc[rng.random(200) < 0.1, name] = None
+    table.to_parquet(tmp_path / "t.parquet")
+    assert main(["impute", str(tmp_path / "t.parquet"), *QUICK]) == 0
+    filled, cells = (pd.read_parquet(tmp_path / f"t.{what}.parquet") for what in ("filled", "cells"))
+    assert filled.notna().all().all()
+    assert filled["person"].dtype == cells["person"].dtype == np.int64
+    assert filled["member"].dtype == bool
+    assert set(filled["code"]) == {2.0, 9.0}
+    known = table.notna()
+    for name in table:
+        assert (filled[name][known[name]] == table[name][known[name]]).all()
+    assert (filled["visits"] == filled["visits"].round()).all()
+
+
+def test_decimal_commas_are_written_as_they_were_read(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) @ [[1.0, 0.9], [0.0, 0.2]] + 5
+    lines = [f"{x:.2f};{y:.2f}".replace(".", ",") for x, y in X]
+    lines[7] = lines[7].split(";")[0] + ";"
+    assert run("t.csv", "a;b\n" + "\n".join(lines) + "\n", "--groups", "1", "--no-report")[0] == 0
+    row = rows_of(tmp_path / "t.filled.csv")[7]
+    assert row["a"] == lines[7].split(";")[0]
+    assert "," in row["b"]
+    assert abs(float(row["b"].replace(",", ".")) - X[7, 1]) < 1.0
+
+
+def test_rows_that_do_not_fit_into_memory(run, tmp_path, monkeypatch):
+    run("t.csv", visits(), *QUICK)
+    kept = (tmp_path / "t.filled.csv").read_bytes()
+    monkeypatch.setattr("tacit.tables.data.IN_MEMORY", 0)
+    monkeypatch.setattr("tacit.report.trial.REFIT_ROWS", 100)
+    assert run("t.csv", visits(), *QUICK)[0] == 0
+    assert (tmp_path / "t.filled.csv").read_bytes() == kept
 
 
 # What it says

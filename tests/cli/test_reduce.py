@@ -118,7 +118,7 @@ def test_same_seed_same_bytes(run, tmp_path):
     found = []
     for _ in range(2):
         assert run("marks.csv", two_factors())[0] == 0
-        found.append({path.name: path.read_bytes() for path in tmp_path.iterdir() if path.suffix == ".csv"})
+        found.append({path.name: path.read_bytes() for path in tmp_path.iterdir() if path.suffix in (".csv", ".tacit")})
     assert found[0] == found[1]
 
 

@@ -130,11 +130,14 @@ def _scores(model, table, names):
     import numpy as np
 
     from ...report.axes import score_rows
+    from ...report.completed import as_read
 
     start = 0
     for read, cells in zip(table.reader.batches(), table.encoded()):
         scores, std = score_rows(model, cells)
-        told = {name: read[name].values for name in table.ids} | {"row": np.arange(start, start + len(cells)) + 1}
+        told = {name: as_read(read[name], table.reader) for name in table.ids} | {
+            "row": np.arange(start, start + len(cells)) + 1
+        }
         told |= dict(zip(names, scores.T))
         yield told | {f"se_{name}": column for name, column in zip(names, std.T)}
         start += len(cells)
