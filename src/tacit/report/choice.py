@@ -109,7 +109,10 @@ def _mixture(table, groups, seed, watch):
 
 def _phrase(model):
     k, shape = model.n_components, shape_words(model.covariance_type)
-    return f"a mixture of {k} groups ({shape})" if k > 1 else f"one group ({shape})"
+    if k == 1:
+        return "what all rows have in common (one group)"
+    measured = sum(column.kind == "continuous" for column in model.schema_.columns)
+    return f"a mixture of {k} groups ({shape})" if measured > 1 else f"a mixture of {k} groups"
 
 
 def _factors(table, groups, seed, watch):

@@ -95,7 +95,7 @@ def tell_check(check):
         return ["Too few cells are observed to try how good the fills are."]
     told = []
     hidden = check["numbers"] + check["categories"]
-    again = " before the model was learned once more" if check["refit"] else ""
+    again = ", by a model learned without them" if check["refit"] else ""
     if check["numbers"]:
         told.append(
             f"On {hidden:,} cells hidden on purpose{again}, {percent(check['covered'])} of the numbers lay within their "
