@@ -4,12 +4,12 @@ import os
 from pathlib import Path
 
 if os.environ.get("PYTEST_XDIST_WORKER"):
-    # Processes share the cores: their OpenMP threads would wait for each other by spinning, which makes fits on tensors take six times
-    # as long. Set before any library that reads it is imported.
+    # Processes share the cores: their OpenMP threads would wait for each other by spinning, and fits on tensors take six times as
+    # long. Set before any library that reads it is imported.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import numpy as np  # noqa: E402
-import pytest  # noqa: E402
+import numpy as np
+import pytest
 
 
 @pytest.fixture
