@@ -33,7 +33,9 @@ def findings_of(table, n_groups=3, title=None, most=2000, **settings):
     tail = np.linspace(0.5, 1.0, len(group))
     tail[:2] = 1e-7
     listed = [_entry(table, sample, i) | {"group": int(group[i]), "probability": float(sure[i])} for i in doubtful[:50]]
-    far = [_entry(table, sample, i) | {"group": int(group[i]), "outlier": float(tail[i])} for i in range(min(2, len(tail)))]
+    far = [
+        _entry(table, sample, i) | {"group": int(group[i]), "outlier": float(tail[i])} for i in range(min(2, len(tail)))
+    ]
     missing = np.isnan(sample.encoded).sum(axis=0)
     names = [column.name for column in table.used]
     return Findings(
@@ -58,23 +60,41 @@ def _group(table, sample, group, number, share):
     inside, profile = group == number, []
     for j, column in enumerate(table.used):
         cells = sample.filled[:, j]
-        parts = [(None, cells)] if not column.levels else [(level, 1.0 * (cells == c)) for c, level in enumerate(column.levels)]
+        parts = (
+            [(None, cells)]
+            if not column.levels
+            else [(level, 1.0 * (cells == c)) for c, level in enumerate(column.levels)]
+        )
         for level, values in parts:
             value, rest = (float(values[rows].mean()) if rows.any() else float("nan") for rows in (inside, ~inside))
             difference = (value - rest) / (values.std() or 1.0)
             profile.append(
-                {"column": column.name, "level": level, "value": value, "rest": rest, "difference": difference, "text": ""}
+                {
+                    "column": column.name,
+                    "level": level,
+                    "value": value,
+                    "rest": rest,
+                    "difference": difference,
+                    "text": "",
+                }
             )
     profile.sort(key=lambda entry: -abs(np.nan_to_num(entry["difference"])))
     words = ", ".join(
-        f"{entry['column']} {'high' if entry['difference'] > 0 else 'low'}" for entry in profile if entry["level"] is None
+        f"{entry['column']} {'high' if entry['difference'] > 0 else 'low'}"
+        for entry in profile
+        if entry["level"] is None
     )
     return Group(number, int(inside.sum()), share, words[:120], profile)
 
 
 def _selection(n_groups):
     rows = [
-        {"n_components": k, "covariance_type": name, "bic": 5000.0 + 40 * abs(k - n_groups) ** 1.5 + 90 * j, "failed": None}
+        {
+            "n_components": k,
+            "covariance_type": name,
+            "bic": 5000.0 + 40 * abs(k - n_groups) ** 1.5 + 90 * j,
+            "failed": None,
+        }
         for k in range(1, n_groups + 4)
         for j, name in enumerate(("full", "tied", "diag"))
     ]
@@ -91,7 +111,9 @@ def penguins():
 def axes_findings(n_axes=2):
     """The penguins' measurements on axes."""
     found = penguins()
-    table = open_table(str(penguins_path()), columns=["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"])
+    table = open_table(
+        str(penguins_path()), columns=["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
+    )
     cells = table.cells
     scaled = (cells - np.nanmean(cells, axis=0)) / np.nanstd(cells, axis=0)
     model = ProbabilisticPCA(n_axes).fit(scaled)

@@ -10,7 +10,19 @@ import re
 
 import numpy as np
 
-__all__ = ["LONGEST_SENTENCE", "Markup", "amount", "clean", "cut", "join", "number", "percent", "plural", "table", "tag"]
+__all__ = [
+    "LONGEST_SENTENCE",
+    "Markup",
+    "amount",
+    "clean",
+    "cut",
+    "join",
+    "number",
+    "percent",
+    "plural",
+    "table",
+    "tag",
+]
 
 VOID = frozenset("br hr img input link meta col circle ellipse line path polygon polyline rect use".split())
 # Controls of text direction can make a cell read as something else; the other controls are not allowed in HTML.
@@ -108,7 +120,7 @@ def percent(share, digits=0):
 
 
 def plural(count, noun, many=None):
-    """"1 row", "2 rows"."""
+    """ "1 row", "2 rows"."""
     return f"{amount(count)} {noun if count == 1 else many or noun + 's'}"
 
 

@@ -88,4 +88,10 @@ def _section(section):
 
 
 def _foot():
-    return tag("footer", tag("p", f"Made with tacit {__version__}. This page holds the rows it shows: share it as you would share the table."))
+    return tag(
+        "footer",
+        tag(
+            "p",
+            f"Made with tacit {__version__}. This page holds the rows it shows: share it as you would share the table.",
+        ),
+    )

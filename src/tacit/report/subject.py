@@ -73,7 +73,9 @@ def subject_of(model, X, **reading):
 def _check_width(model, width):
     expected = len(columns_of(model))
     if width != expected:
-        raise ValueError(f"X has {width} columns, but the model was fitted to {expected}; give the rows it was fitted to.")
+        raise ValueError(
+            f"X has {width} columns, but the model was fitted to {expected}; give the rows it was fitted to."
+        )
 
 
 def columns_of(model):

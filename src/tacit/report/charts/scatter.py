@@ -59,8 +59,13 @@ def scatter(name, places, labels, group, *, hollow=None, ringed=None, spread=Non
         marks = [_mark(number, x[i], y[i], hollow[i], ringed[i]) for i in rows]
         layers.append(
             tag(
-                "g", around, outline, Markup("".join(marks)),
-                class_=f"layer {colour(number)}", data_group=number, data_rows=" ".join(map(str, rows)),
+                "g",
+                around,
+                outline,
+                Markup("".join(marks)),
+                class_=f"layer {colour(number)}",
+                data_group=number,
+                data_rows=" ".join(map(str, rows)),
             )  # fmt: skip
         )
     frame = {"x": LEFT, "y": TOP, "width": RIGHT - LEFT, "height": BOTTOM - TOP}

@@ -22,7 +22,10 @@ def card(findings):
     """The model card and its limits."""
     if not findings.card and not findings.limits:
         return None
-    facts = [tag("div", tag("dt", cut(name)), tag("dd", cut(value, LONGEST_SENTENCE))) for name, value in findings.card.items()]
+    facts = [
+        tag("div", tag("dt", cut(name)), tag("dd", cut(value, LONGEST_SENTENCE)))
+        for name, value in findings.card.items()
+    ]
     limits = [tag("li", cut(sentence, LONGEST_SENTENCE)) for sentence in findings.limits]
     body = [tag("dl", facts, class_="facts") if facts else None]
     if limits:

@@ -59,10 +59,14 @@ def _chart(findings, j, column, missing):
     name = f"filled{j}"
     if is_category(column):
         codes = sample.encoded[~missing, j]
-        return filled_levels(name, column, codes[np.isfinite(codes)].astype(int), sample.filled[missing, j], sample.sure[missing, j])
+        return filled_levels(
+            name, column, codes[np.isfinite(codes)].astype(int), sample.filled[missing, j], sample.sure[missing, j]
+        )
     seen = sample.encoded[~missing, j]
     rows = missing & np.isfinite(sample.filled[:, j])
-    return filled_numbers(name, column, seen[np.isfinite(seen)], sample.filled[rows, j], sample.low[rows, j], sample.high[rows, j])
+    return filled_numbers(
+        name, column, seen[np.isfinite(seen)], sample.filled[rows, j], sample.low[rows, j], sample.high[rows, j]
+    )
 
 
 def _cells(findings, columns, missing):

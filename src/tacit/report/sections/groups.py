@@ -16,7 +16,9 @@ def groups(findings):
     cards = [_card(group, findings.n_rows) for group in findings.groups]
     lead = "Each row is counted in the group it most probably belongs to. The words say what sets a group apart from the other rows."
     if len(findings.groups) == 1:
-        lead = "The table is best described as one group: no way of splitting its rows is worth the parameters it costs."
+        lead = (
+            "The table is best described as one group: no way of splitting its rows is worth the parameters it costs."
+        )
     return Section("groups", "The groups", "Groups", tag("ol", cards, class_="cards"), lead)
 
 

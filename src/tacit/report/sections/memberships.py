@@ -71,4 +71,3 @@ def listed(entries, caption, names=None):
 
 def _are_numbers(entries, key):
     return all(isinstance(entry.get(key), (int, float, np.number, type(None))) for entry in entries)
-
