@@ -1,15 +1,13 @@
 """The report in a real browser: one Chromium for all tests, pages opened from files as a mail attachment is."""
 
 import shutil
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tacit.report.page import render
 
-from ..report.factory import axes_findings, findings_of, penguins, written
-from ..report.test_page import HOSTILE
+from ..report.factory import HOSTILE, axes_findings, hostile, penguins
 
 sync_api = pytest.importorskip(
     "playwright.sync_api", reason="the browser tests need playwright: pip install playwright"
@@ -36,18 +34,6 @@ def pages(tmp_path_factory):
         paths[name] = folder / f"{name}.html"
         paths[name].write_text(render(findings), encoding="utf-8")
     return paths
-
-
-def hostile(folder):
-    rng = np.random.default_rng(0)
-    rows = [
-        [f"{HOSTILE[i % 10]}{i}", HOSTILE[i % 3], HOSTILE[3 + i % 2], HOSTILE[5 + i % 4], "" if i % 7 == 0 else f"{rng.normal() + 5 * (i % 2):.3f}"]
-        for i in range(60)
-    ]  # fmt: skip
-    table = written(folder, ["id", *HOSTILE[:3], "m"], rows, roles={name: "category" for name in HOSTILE[:3]})
-    return replace(
-        findings_of(table, 2), title=HOSTILE[0], summary=HOSTILE, limits=HOSTILE, card=dict(zip(HOSTILE, HOSTILE))
-    )
 
 
 @pytest.fixture
@@ -170,7 +156,8 @@ def test_a_filled_cell_is_marked_in_the_tip(open_page):
         """(index) => { for (const layer of document.querySelectorAll('#map0 .layer')) {
             const k = layer.dataset.rows.split(' ').indexOf(String(index));
             if (k >= 0) { const mark = layer.querySelectorAll('use:not(.o)')[k];
-                layer.closest('svg').scrollIntoView({block: 'center', behavior: 'instant'}); const c = mark.getBoundingClientRect();
+                layer.closest('svg').scrollIntoView({block: 'center', behavior: 'instant'});
+                const c = mark.getBoundingClientRect();
                 return [c.left + c.width / 2, c.top + c.height / 2]; } } }""",
         index,
     )
@@ -336,7 +323,8 @@ def test_what_a_screen_reader_meets(open_page):
     assert page.evaluate("location.hash") == "#main"
     unnamed = page.evaluate(
         """() => [...document.querySelectorAll('button, input, select, [role=region], [role=img]')].filter(e =>
-            !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.textContent.trim() || e.closest('label'))).length"""
+            !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.textContent.trim() ||
+            e.closest('label'))).length"""
     )
     assert unnamed == 0
     page.keyboard.press("Tab")

@@ -15,7 +15,12 @@ from tacit.report.sample import take_sample
 from tacit.source import Block
 from tacit.tables import open_table
 
-WORDS = "{} stands out"
+HOSTILE = [
+    "</script><script>window.ran = 1</script>", "<img src=x onerror='window.ran = 1'>", '" onmouseover="window.ran = 1',
+    "a & b < c", "\u2028\u2029", "\u202egnp.exe", '=HYPERLINK("http://x")', "🐧 مرحبا שלום", "x" * 5000, "<!-- ", "]]>",
+    "{{7*7}}", "\x01\x07",
+]  # fmt: skip
+"""What a table may hold that wants to be more than text."""
 
 
 def findings_of(table, n_groups=3, title=None, most=2000, **settings):
@@ -143,3 +148,16 @@ def written(tmp_path, header, rows, name="table.csv", **options):
     path = tmp_path / name
     path.write_text(text.getvalue(), encoding="utf-8", newline="")
     return open_table(str(path), **options)
+
+
+def hostile(folder):
+    """Findings of a table whose names, cells, levels and title are hostile."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(65):
+        number = "" if i % 7 == 0 else f"{rng.normal() + 5 * (i % 2):.3f}"
+        rows.append([f"{HOSTILE[i % 13]}{i}", HOSTILE[i % 3], HOSTILE[3 + i % 2], HOSTILE[5 + i % 4], number])
+    table = written(folder, ["id", *HOSTILE[:3], "m"], rows, roles={name: "category" for name in HOSTILE[:3]})
+    return replace(
+        findings_of(table, 2), title=HOSTILE[0], summary=HOSTILE, limits=HOSTILE, card=dict(zip(HOSTILE, HOSTILE))
+    )

@@ -90,7 +90,7 @@ def test_planes_of_odd_tables(rng, shape):
 
 
 def test_an_empty_group_does_no_harm(rng):
-    Z, shares, group = rows_in_groups(rng, 8.0 * rng.normal(size=(3, 4)))
+    Z, shares, _ = rows_in_groups(rng, 8.0 * rng.normal(size=(3, 4)))
     places = fisher_axes(Z, np.column_stack([shares, np.zeros(len(Z))]))
     np.testing.assert_allclose(places, fisher_axes(Z, shares))
 

@@ -10,12 +10,7 @@ import pytest
 
 from tacit.report.page import render
 
-from .factory import axes_findings, findings_of, penguins, written
-
-HOSTILE = [
-    "</script><script>window.ran = 1</script>", "<img src=x onerror='window.ran = 1'>", '" onmouseover="window.ran = 1', "a & b < c",
-    "\u2028\u2029", "\u202egnp.exe", "=HYPERLINK(\"http://x\")", "🐧 مرحبا שלום", "x" * 5000, "<!-- ", "]]>", "{{7*7}}", "\x00\x07",
-]  # fmt: skip
+from .factory import axes_findings, findings_of, hostile, penguins, written
 
 
 class Reader(HTMLParser):
@@ -126,7 +121,8 @@ def test_axes(n_axes):
 def test_absent_parts_leave_no_section():
     found = penguins()
     bare = replace(
-        found, kind="fill", groups=(), memberships=None, group=None, outlier=None, uncertain=[], outliers=[], n_uncertain=0, n_outliers=0,
+        found, kind="fill", groups=(), memberships=None, group=None, outlier=None, uncertain=[], outliers=[],
+        n_uncertain=0, n_outliers=0,
         selection=[], trace=np.empty(0), card={}, limits=[], summary=[],
     )  # fmt: skip
     assert re.findall(r'<section id="(\w+)"', render(bare)) == ["holes", "filled", "rows", "columns"]
@@ -147,19 +143,7 @@ def test_the_check_of_fills_is_told():
 
 
 def test_hostile_texts_stay_texts(tmp_path):
-    header = ["id", *HOSTILE[:3], "m"]
-    rng = np.random.default_rng(0)
-    rows = [
-        [f"{HOSTILE[i % 13]}{i}", HOSTILE[i % 3], HOSTILE[3 + i % 2], HOSTILE[5 + i % 4], "" if i % 7 == 0 else f"{rng.normal() + 5 * (i % 2):.3f}"]
-        for i in range(60)
-    ]  # fmt: skip
-    rows = [[cell.replace("\x00", "\x01") for cell in row] for row in rows]
-    table = written(tmp_path, header, rows, roles={name: "category" for name in HOSTILE[:3]})
-    page = render(
-        replace(
-            findings_of(table, 2), title=HOSTILE[0], summary=HOSTILE, limits=HOSTILE, card=dict(zip(HOSTILE, HOSTILE))
-        )
-    )
+    page = render(hostile(tmp_path))
     read = Reader(page)
     assert read.tags["script"] == 1
     assert read.tags["img"] == 0
@@ -173,8 +157,11 @@ def test_hostile_texts_stay_texts(tmp_path):
 @pytest.mark.parametrize("n_rows", [1, 2, 3])
 def test_few_rows(tmp_path, n_rows):
     found = penguins()
-    sample = replace(found.sample, **{name: getattr(found.sample, name)[:n_rows] for name in ("rows", "encoded", "filled", "low", "high", "sure")},
-                     cells={name: cells[:n_rows] for name, cells in found.sample.cells.items()})  # fmt: skip
+    parts = {
+        name: getattr(found.sample, name)[:n_rows] for name in ("rows", "encoded", "filled", "low", "high", "sure")
+    }
+    cells = {name: cells[:n_rows] for name, cells in found.sample.cells.items()}
+    sample = replace(found.sample, cells=cells, **parts)
     few = replace(
         found,
         sample=sample,

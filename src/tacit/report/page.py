@@ -1,7 +1,7 @@
 """`render`: findings as one HTML page that needs nothing but a browser.
 
-The page is whole without its script: charts are SVG, results are tables. The script adds hovering, choosing, sorting and filtering; it
-is the only one that may run, because the page's policy names it by its hash, so that no cell of any table ever does.
+The page is whole without its script: charts are SVG, results are tables. The script adds hovering, choosing, sorting and
+filtering; it is the only one that may run, because the page's policy names it by its hash: no cell of any table ever does.
 """
 
 import base64

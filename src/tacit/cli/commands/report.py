@@ -1,7 +1,7 @@
 """Write the report of a saved model again, of its own table or of another one with the same columns.
 
-Reads a model that `tacit fit`, `tacit impute` or `tacit reduce` has written and the table beside it, and writes one HTML page that
-opens in any browser without a network.
+Reads a model that `tacit fit`, `tacit impute` or `tacit reduce` has written and the table beside it, and writes one HTML
+page that opens in any browser without a network.
 """
 
 import os

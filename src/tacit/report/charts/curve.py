@@ -1,5 +1,7 @@
 """Curves: a criterion against the number of groups, the objective against the steps of a fit, shares against axes."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from ..markup import amount, cut, number, percent, plural, table, tag
@@ -40,12 +42,14 @@ def selection_curve(tried):
     names = [text(RIGHT + 8, y + 4, cut(structure, 16), "start", class_=f"end s{k}") for y, structure, k in ends]
     failed = sorted({int(row["n_components"]) for row in tried if row.get("failed")})
     crosses = [text(across(count), BOTTOM - 6, "×", class_="failed") for count in failed]
-    words = f"Best: {plural(best['n_components'], 'group')}, {best['covariance_type']}, {CRITERIA[name]} {number(_value(best, name), 7)}."
+    value = _value(best, name)
+    words = f"Best: {plural(best['n_components'], 'group')}, {best['covariance_type']}, {CRITERIA[name]} {number(value, 7)}."
     svg = chart(
         "selection-curve", f"{CRITERIA[name]} against the number of groups", words, WIDTH, HEIGHT,
         vertical(upward, LEFT, RIGHT, f"{CRITERIA[name]} ({'lower' if least else 'higher'} is better)"),
         horizontal(across, BOTTOM, "number of groups", labels=[(c, amount(c)) for c in _thin(counts)]),
-        _window(), tag("g", lines, clip_path="url(#selection-window)"), names, crosses, _best_mark(across(best["n_components"]), upward(_value(best, name)), least),
+        _window(), tag("g", lines, clip_path="url(#selection-window)"), names, crosses,
+        _best_mark(across(best["n_components"]), upward(value), least),
     )  # fmt: skip
     notes = [words]
     if failed:
@@ -116,7 +120,7 @@ def _last(rows, name, upward):
 def _apart(places, gap):
     """Places moved so that labels at them do not overlap: down from the top, then up from the bottom."""
     placed = [list(place) for place in sorted(places)]
-    for above, below in zip(placed, placed[1:]):
+    for above, below in pairwise(placed):
         below[0] = max(below[0], above[0] + gap)
     limit = float(BOTTOM)
     for place in reversed(placed):

@@ -91,7 +91,8 @@ def filled_levels(name, column, seen, codes, sure):
     middle = float(np.median(sure)) if len(sure) else float("nan")
     words = f"{plural(len(codes), 'cell')} filled in, {percent(middle)} sure as a rule."
     svg = chart(
-        name, f"{cut(column.name, 60)}: observed and filled cells", words, WIDTH, 36 * len(shown) + 8, tag("g", lines, class_="levels")
+        name, f"{cut(column.name, 60)}: observed and filled cells", words, WIDTH, 36 * len(shown) + 8,
+        tag("g", lines, class_="levels"),
     )  # fmt: skip
     rows = [[cut(column.levels[j]), f"{observed[j]:,}", f"{into[j]:,}"] for j in order[:50]]
     data = table(["Level", "Observed", "Filled"], rows, numeric=(1, 2), caption=f"{cut(column.name, 60)} in numbers")

@@ -31,7 +31,7 @@ def axes(findings):
     body = [tag("ol", cards, class_="cards"), tag("h3", "How each column leans on the axes"), _loadings(findings)]
     if len(found.spectrum) > 1:
         body += [tag("h3", "How many axes there are"), scree(found.spectrum, len(found.names))]
-    lead = "Each axis is a weighing of columns that rise and fall together; a row has one place on it, instead of one in every column."
+    lead = "Each axis weighs columns that rise and fall together; a row has one place on it, instead of one in every column."
     return Section("axes", "The axes", "Axes", join(body), lead)
 
 
@@ -89,7 +89,10 @@ def scores(findings):
     body = join([symbols([1], len(places)), choices("scores", labels), panels])
     m = len(places)
     which = f"{plural(m, 'row')} drawn at random of {findings.n_rows:,}" if m < findings.n_rows else "every row"
-    lead = f"A point for {which}, with the ellipse that holds its true place with 90 % probability; rows with holes have larger ones."
+    lead = (
+        f"A point for {which}, with the ellipse that holds its true place with 90 % probability. Where rows are many, only those "
+        "that are less certain than most have one, such as rows with holes."
+    )
     return Section("scores", "Where the rows lie", "Map", body, lead)
 
 

@@ -42,7 +42,7 @@ def selection(findings):
     lead = "Every line is a kind of shape that groups may have, every point a model."
     if tried[0].get("criterion", "bic") == "bic":
         lead += (
-            " BIC weighs how well a model fits against how many parameters it needs: lower is better, and a lead of 10 is strong "
-            "evidence."
+            " BIC weighs how well a model fits against how many parameters it needs: lower is better, and a lead "
+            "of 10 is strong evidence."
         )
     return Section("selection", "Why this many groups", "Selection", selection_curve(tried), lead)

@@ -46,8 +46,8 @@ def holes(findings):
     body.append(tag("p", " ".join(notes), class_="note") if notes else None)
     body.append(_patterns(missing, columns))
     lead = (
-        "Rows with holes run from left to right, those that miss the same cells side by side, with a mark for every missing cell. Columns "
-        "that are dark in the same places go missing together."
+        "Rows with holes run from left to right, those that miss the same cells side by side, with a mark for "
+        "every missing cell. Columns that are dark in the same places go missing together."
     )
     return Section("holes", "Where cells are missing", "Missing cells", join(body), lead)
 

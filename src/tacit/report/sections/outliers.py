@@ -16,7 +16,7 @@ def outliers(findings):
         [tag("p", words, class_="note"), listed(findings.outliers, "Outliers", {"probability": "Lie farther out"})]
     )
     lead = (
-        "Rows so far from the middle of their group that hardly any other would be: slips of the pen, rare cases, or the most interesting "
-        "rows of all."
+        "Rows so far from the middle of their group that hardly any other would be: slips of the pen, rare cases,"
+        " or the most interesting rows of all."
     )
     return Section("outliers", "Outliers", "Outliers", body, lead)

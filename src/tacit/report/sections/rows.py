@@ -1,4 +1,4 @@
-"""The table of results: all rows shown, with groups, probabilities and filled cells; the page's script sorts, filters and pages it."""
+"""The table of results: all rows shown, with groups, probabilities and filled cells, for the script to sort and filter."""
 
 import numpy as np
 
