@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-WIDTH, HEIGHT = 1200, 1560
+WIDTH = 1200
 
 
 def take(report, picture, scheme="light"):
@@ -14,9 +14,11 @@ def take(report, picture, scheme="light"):
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
-        page = chromium.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme)
+        page = chromium.new_page(viewport={"width": WIDTH, "height": 900}, color_scheme=scheme)
         page.goto(Path(report).resolve().as_uri())
-        page.screenshot(path=picture)
+        box = page.locator("#map, #axes, #filled").first.bounding_box()
+        height = box["y"] + box["height"]
+        page.screenshot(path=picture, full_page=True, clip={"x": 0, "y": 0, "width": WIDTH, "height": height})
         chromium.close()
 
 

@@ -1,6 +1,7 @@
 """`tacit report`: the page of a saved model."""
 
 import os
+from functools import cache
 
 import numpy as np
 import pytest
@@ -15,22 +16,23 @@ from tacit.tables import open_table
 COLUMNS = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
 
 
-def saved(
-    folder,
-    name="penguins.tacit",
-    command="fit",
-    columns=("bill_length_mm", "body_mass_g", "sex"),
-    table_name="penguins",
-):
-    """A model as commands save it."""
+@cache
+def fitted(command, columns):
+    """A model and what commands note beside it."""
     table = open_table(str(penguins_path()), columns=list(columns))
     model = ProbabilisticPCA(1) if command == "reduce" else Mixture(2, random_state=0)
     model.fit(table.source())
     notes = {
-        "command": command, "table": {"name": table_name, "columns": [column.saved() for column in table.used]}, "seed": 0,
+        "command": command, "table": {"name": "penguins", "columns": [column.saved() for column in table.used]}, "seed": 0,
         "selection": [{"n_components": k, "covariance_type": "full", "bic": 10.0 + k, "failed": None} for k in (2, 3)],
         "settings": {},
     }  # fmt: skip
+    return model, notes
+
+
+def saved(folder, name="penguins.tacit", command="fit", columns=("bill_length_mm", "body_mass_g", "sex")):
+    """A model file as commands write it."""
+    model, notes = fitted(command, tuple(columns))
     tacit.save(model, folder / name, notes=notes)
     return str(folder / name)
 

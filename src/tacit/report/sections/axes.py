@@ -52,7 +52,7 @@ def _loadings(findings):
     )
     caption = tag("caption", "Loadings of the columns on the axes", class_="hidden-text")
     made = tag("table", caption, tag("thead", head), tag("tbody", rows), class_="glance")
-    note = "Blue rises along the axis, orange falls; the darker, the more the column weighs."
+    note = "Blue rises along the axis, orange falls; the stronger the shade, the more the column weighs."
     if len(loadings) > MOST_COLUMNS:
         note += f" The {MOST_COLUMNS} of {len(loadings)} columns that weigh most."
     scroll = tag("div", made, class_="scroll", tabindex="0", role="region", aria_label="Loadings")

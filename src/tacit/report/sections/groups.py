@@ -14,7 +14,7 @@ def groups(findings):
     if not findings.groups:
         return None
     cards = [_card(group, findings.n_rows) for group in findings.groups]
-    lead = "Each row is counted in the group it most probably belongs to. The words say what sets a group apart from the other rows."
+    lead = "Each row is counted in the group it most probably belongs to. The words say what sets a group apart from others."
     if len(findings.groups) == 1:
         lead = (
             "The table is best described as one group: no way of splitting its rows is worth the parameters it costs."
