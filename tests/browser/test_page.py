@@ -5,6 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
+from tacit.report import Report
 from tacit.report.page import render
 
 from ..report.factory import HOSTILE, axes_findings, hostile, penguins
@@ -329,3 +330,19 @@ def test_what_a_screen_reader_meets(open_page):
     assert unnamed == 0
     page.keyboard.press("Tab")
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+
+
+def test_a_notebook_shows_it_in_a_frame(open_page, pages):
+    report = Report.__new__(Report)
+    report.findings = penguins()
+    pages["notebook"] = pages["groups"].with_name("notebook.html")
+    pages["notebook"].write_text(f"<!DOCTYPE html><body>{report._repr_html_()}", encoding="utf-8")
+    page = open_page("notebook")
+    frame = page.frames[1]
+    assert frame.locator("#rows-count").inner_text() == "344 rows"
+    frame.locator("nav a", has_text="Map").click()
+    frame.locator("#map0 .layer.g2 use").first.hover(force=True)
+    assert frame.locator("#map .panel:not([hidden]) .tip").is_visible()
+    frame.locator("#rows-copy").click()
+    frame.get_by_role("button", name="Copied").wait_for()
+    assert frame.url == "about:srcdoc"
