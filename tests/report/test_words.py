@@ -50,6 +50,7 @@ def test_lists(parts, text):
     ("arguments", "text"),
     [((1, "full"), "1 group, each group with its own spread and correlations (full)"),
      ((2,), "2 groups"),
+     ((2, "tied", False, 1), "2 groups, all groups with the same spread (tied)"),
      ((3, "VEV", True), "3 groups, varying volume, equal shape, varying orientation (VEV), heavy tails"),
      ((2, "EII"), "2 groups, equal volume, round, columns independent inside a group (EII)")],
 )  # fmt: skip
