@@ -115,7 +115,12 @@ def test_what_is_written_is_what_the_model_says(run, tmp_path):
         assert after["colour"] == cell[2]
         assert all(after[name] == before[name] for name in before if before[name] not in ("", "NA"))
     listed = rows_of(tmp_path / "t.cells.csv")
-    assert [(row["row"], row["column"]) for row in listed] == [("1", "b"), ("2", "b"), ("5", "colour"), ("31", "colour")]
+    assert [(row["row"], row["column"]) for row in listed] == [
+        ("1", "b"),
+        ("2", "b"),
+        ("5", "colour"),
+        ("31", "colour"),
+    ]
     assert listed[0]["code"] == "x0y"
     assert all(float(row["low"]) < float(row["value"]) < float(row["high"]) for row in listed[:2])
     assert [row["value"] for row in listed[2:]] == ["red", "blue"]
@@ -211,7 +216,9 @@ def test_one_group_is_told_as_such(run):
 
 
 def test_a_collapsed_winner_is_not_given_an_artificial_bic(run):
-    code, out, _ = run("t.csv", "a,b\n" + "1.5,2.5\n3.5,9.5\n7.5,1.5\n" * 10, "--groups", "3", "--covariance", "full", "--no-report")
+    code, out, _ = run(
+        "t.csv", "a,b\n" + "1.5,2.5\n3.5,9.5\n7.5,1.5\n" * 10, "--groups", "3", "--covariance", "full", "--no-report"
+    )
     assert code == 0
     assert "a group collapsed onto rows that are all but equal" in out
     assert "BIC -" not in out

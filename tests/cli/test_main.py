@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.cli import console, main as entry
+from tacit.cli import console
+from tacit.cli import main as entry
 from tacit.cli.main import main
 from tacit.cli.outcome import Outcome
 from tacit.cli.progress import Progress, SweepProgress, is_prepared, told_time
@@ -36,7 +37,9 @@ def test_alone_it_prints_help_with_an_example_and_all_commands(capsys):
     assert out.index("\n    fit ") < out.index("\n    predict ")
 
 
-@pytest.mark.parametrize(("argument", "text"), [("--version", f"tacit {tacit.__version__}"), ("--help", "usage: tacit")])
+@pytest.mark.parametrize(
+    ("argument", "text"), [("--version", f"tacit {tacit.__version__}"), ("--help", "usage: tacit")]
+)
 def test_version_and_help(argument, text, capsys):
     with pytest.raises(SystemExit) as stop:
         main([argument])
@@ -117,7 +120,9 @@ def test_signal_handlers_are_put_back(doing):
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 def test_a_real_interrupt_in_the_middle_leaves_nothing(tmp_path):
     rng = np.random.default_rng(0)
-    np.savetxt(tmp_path / "t.csv", rng.normal(size=(900, 6)), delimiter=",", header="a,b,c,d,e,f", comments="", fmt="%.4f")
+    np.savetxt(
+        tmp_path / "t.csv", rng.normal(size=(900, 6)), delimiter=",", header="a,b,c,d,e,f", comments="", fmt="%.4f"
+    )
     started = tmp_path / "started"
     script = (
         "import sys, pathlib; from tacit.cli.main import main; from tacit.cli import progress\n"
@@ -126,7 +131,9 @@ def test_a_real_interrupt_in_the_middle_leaves_nothing(tmp_path):
         "progress.SweepProgress.row = told\n"
         f"sys.exit(main(['fit', {str(tmp_path / 't.csv')!r}, '--covariance', 'full', '--restarts', '50']))"
     )
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     deadline = time.monotonic() + 120
     while not started.exists() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)

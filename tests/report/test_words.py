@@ -35,7 +35,8 @@ def test_shares_are_all_or_none_only_if_they_are(value, text):
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0.5, "0.50"), (0.0123, "0.01"), (0.00034, "0.0003"), (1e-30, "below 1e-12"), (0.0, "below 1e-12")]
+    ("value", "text"),
+    [(0.5, "0.50"), (0.0123, "0.01"), (0.00034, "0.0003"), (1e-30, "below 1e-12"), (0.0, "below 1e-12")],
 )
 def test_probabilities_however_small(value, text):
     assert words.probability(value) == text

@@ -118,7 +118,11 @@ def _groups(model, order, tallies):
         if len(order) == 1:
             words = "all rows"
         else:
-            words = group_words(defining(profile), tallies.spreads(k)) if n_rows else "no row is likelier in it than elsewhere"
+            words = (
+                group_words(defining(profile), tallies.spreads(k))
+                if n_rows
+                else "no row is likelier in it than elsewhere"
+            )
         groups.append(Group(k + 1, n_rows, float(model.weights_[component]), words, profile))
     return tuple(groups)
 
