@@ -101,10 +101,9 @@ def study_axes(model, table, *, seed=0):
     sample = take_sample(table, Filler(model, table), seed=seed)
     names, loadings, explained = table.schema.names, standard_loadings(model), explained_shares(model)
     few = len(names) <= MOST_COLUMNS
-    axes = Axes(
-        axis_names(model), explained, loadings, *score_rows(model, sample.encoded),
-        spectrum_of(table.source()) if few else explained, words_of(loadings, names),
-    )  # fmt: skip
+    scores, std = score_rows(model, sample.encoded)
+    spectrum = spectrum_of(table.source()) if few else explained
+    axes = Axes(axis_names(model), explained, loadings, scores, std, spectrum, words_of(loadings, names))
     return Findings(
         kind="axes",
         title=table.reader.name,

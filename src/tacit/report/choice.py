@@ -14,13 +14,15 @@ from ..factor import ProbabilisticPCA
 from ..mixture import Mixture, select
 from ..source import ArraySource
 from ..tables import DataTable
+from .grouping import SMOOTHING, find_groups
 from .trial import hide, judge
+from .words import shape_words
 
 __all__ = ["METHODS", "SAMPLE_ROWS", "Choice", "choose_filler", "only"]
 
 METHODS = ("mixture", "factors", "auto")
 GROUPS = range(1, 7)
-STRUCTURES = ("full", "tied", "diag")
+STRUCTURES = ["full", "tied", "diag"]
 SAMPLE_ROWS = 20_000
 """Rows that models are compared on; the best is then learned from all."""
 TRIAL_ROWS = 5000
@@ -58,10 +60,10 @@ def only(table, roles, reason):
         column if column.role in roles or not column.used else replace(column, left_out=reason)
         for column in table.columns
     )
-    return DataTable(table.reader, columns, table.n_rows)
+    return replace(table, columns=columns)
 
 
-def choose_filler(table, method="mixture", *, groups=GROUPS, seed=0, callback=None, told=None):
+def choose_filler(table, method="mixture", *, groups=GROUPS, seed=0, watch=None):
     """Choose and learn the model that fills a table.
 
     Parameters
@@ -72,10 +74,8 @@ def choose_filler(table, method="mixture", *, groups=GROUPS, seed=0, callback=No
         Numbers of groups to try.
     seed : int
         Seeds everything random.
-    callback : callable, optional
-        Called with a `tacit.engine.Progress` after every step of the last fit.
-    told : callable, optional
-        Called with a row of the selection when a model was tried.
+    watch : callable, optional
+        Is told how the work goes on, as in `tacit.report.grouping.find_groups`.
 
     Returns
     -------
@@ -83,23 +83,10 @@ def choose_filler(table, method="mixture", *, groups=GROUPS, seed=0, callback=No
     """
     if method not in METHODS:
         raise ValueError(f"method={method!r} is unknown; use one of {', '.join(METHODS)}.")
-    if not table.used:
-        raise ValueError("no column can be filled: all are ids, dates, texts, constant or empty.")
-    if table.n_rows < 2:
-        raise ValueError(f"the table has {table.n_rows} row(s); at least 2 are needed.")
     said = ""
     if method == "auto":
         method, said = _better(table, groups, seed)
-    if method == "factors":
-        table = only(table, ("measurement",), "axes take measurements only")
-        if len(table.used) < 2:
-            raise ValueError(
-                f"axes need at least 2 columns of measurements, and the table has {len(table.used)}; use --method mixture."
-            )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        make = _factors if method == "factors" else _mixture
-        choice = make(table, table.source(), groups, seed, callback, told)
+    choice = (_factors if method == "factors" else _mixture)(table, groups, seed, watch)
     return replace(choice, said=said)
 
 
@@ -111,49 +98,39 @@ def _sampled(source, n_rows, seed):
     return source.subset(rows).described_as(source)
 
 
-def _mixture(table, source, groups, seed, callback, told):
-    measured = sum(column.role == "measurement" for column in table.used)
-    structures = {"covariance_type": STRUCTURES} if measured > 1 else {}
-    sample = _sampled(source, SAMPLE_ROWS, seed)
-    groups = [k for k in groups if k <= sample.n_rows]
-    if not groups:
-        raise ValueError(f"more groups were asked for than the table has rows ({table.n_rows}); ask for fewer.")
-    plain = Mixture(tol=1e-5, max_iter=500, random_state=seed)
-    found = select(plain, sample, n_components=groups, callback=told, **structures)
-    rows = [_listed(row) for row in found.table]
-    if any(str(row["failed"]).startswith("interrupted") for row in rows) or found.best.fit_.interrupted:
-        raise KeyboardInterrupt
-    model = found.best
-    if sample is not source:
-        model = clone(model).set_params(callback=callback).fit(source)
-        _check_finished(model)
-        model.set_params(callback=None)
+def _mixture(table, groups, seed, watch):
+    found = find_groups(table, groups=groups, covariance=STRUCTURES, seed=seed, watch=watch)
+    model, rows = found.model, found.selection
     how = f"chosen by BIC among {len(rows)} models" if len(rows) > 1 else "as asked for"
-    where = f" of {sample.n_rows} rows" if sample is not source and len(rows) > 1 else ""
-    return Choice(model, table, "mixture", f"{_phrase(model)}, {how}{where}", rows)
-
-
-def _listed(row):
-    """A model tried, in the words of `Findings.selection`."""
-    bic = row["bic"] if row["bic"] is not None and np.isfinite(row["bic"]) else None
-    return {
-        "n_components": row["n_components"], "covariance_type": row.get("covariance_type", "full"), "bic": bic,
-        "failed": row["failed"],
-    }  # fmt: skip
+    if len(rows) > 1 and "n_rows" in rows[0]:
+        how += f" of {rows[0]['n_rows']:,} rows"
+    return Choice(model, table, "mixture", f"{_phrase(model)}, {how}", rows)
 
 
 def _phrase(model):
-    k = model.n_components
-    return f"a mixture of {k} groups ({model.covariance_type})" if k > 1 else f"one group ({model.covariance_type})"
+    k, shape = model.n_components, shape_words(model.covariance_type)
+    if k == 1:
+        return "what all rows have in common (one group)"
+    measured = sum(column.kind == "continuous" for column in model.schema_.columns)
+    return f"a mixture of {k} groups ({shape})" if measured > 1 else f"a mixture of {k} groups"
 
 
-def _factors(table, source, groups, seed, callback, told):
+def _factors(table, groups, seed, watch):
+    table = only(table, ("measurement",), "axes take measurements only")
+    if len(table.used) < 2:
+        raise ValueError(
+            f"axes need at least 2 columns of measurements, and the table has {len(table.used)}; use --method mixture."
+        )
+    source = table.source()
     sample = _sampled(source, SAMPLE_ROWS, seed)
-    model = ProbabilisticPCA("bic", scale=True, random_state=seed, callback=callback).fit(sample)
-    _check_finished(model)
-    if sample is not source:
-        model = clone(model).set_params(n_components=model.n_components_).fit(source)
+    seen = watch([1], 1) if watch else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = ProbabilisticPCA("bic", scale=True, random_state=seed, callback=seen and seen.step).fit(sample)
         _check_finished(model)
+        if sample is not source:
+            model = clone(model).set_params(n_components=model.n_components_).fit(source)
+            _check_finished(model)
     model.set_params(callback=None)
     k = model.n_components_
     axes = f"{k} axes" if k > 1 else "one axis"
@@ -163,6 +140,9 @@ def _factors(table, source, groups, seed, callback, told):
 def _check_finished(model):
     if model.fit_.interrupted:
         raise KeyboardInterrupt
+
+
+# Groups or axes?
 
 
 def _better(table, groups, seed):
@@ -178,9 +158,16 @@ def _better(table, groups, seed):
     mask = hide(rows[:, measured], seed=seed + 1)
     hidden = np.zeros(rows.shape, dtype=bool)
     hidden[:, measured] = mask
+    plain = Mixture(smoothing=SMOOTHING, tol=1e-5, max_iter=500, random_state=seed)
+    groups = [k for k in groups if k <= len(rows)]
     errors = {
-        "groups": _error(table, _mixture, rows, hidden, groups, seed),
-        "axes": _error(numbers, _factors, rows[:, measured], mask, groups, seed),
+        "groups": _error(
+            table,
+            lambda source: select(plain, source, n_components=groups, covariance_type=STRUCTURES).best,
+            rows,
+            hidden,
+        ),
+        "axes": _error(numbers, ProbabilisticPCA("bic", scale=True, random_state=seed).fit, rows[:, measured], mask),
     }
     if None in errors.values():
         return "mixture", "Groups were taken because too few cells are observed to compare them with axes."
@@ -191,15 +178,17 @@ def _better(table, groups, seed):
     )
 
 
-def _error(table, make, cells, hidden, groups, seed):
+def _error(table, learn, cells, hidden):
     """Error of fills relative to the columns' spread, by a model that never saw the hidden cells; None where there is none."""
-    source = ArraySource(np.where(hidden, np.nan, cells))
-    source.schema, source.columns = table.schema, table.schema.names
     if not hidden.any():
         return None
+    source = ArraySource(np.where(hidden, np.nan, cells))
+    source.schema, source.columns = table.schema, table.schema.names
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return judge(make(table, source, groups, seed, None, None).model, table, cells, hidden)["error"]
-    except ValueError:  # no model could be learned without the hidden cells
+            model = learn(source)
+    except ValueError:  # nothing could be learned without the hidden cells
         return None
+    _check_finished(model)
+    return judge(model, table, cells, hidden)["error"]

@@ -6,7 +6,7 @@ from ..schema import labels_of
 from ..source import Block
 from .filling import Filler
 
-__all__ = ["Completion", "draw_cells", "whole_columns"]
+__all__ = ["Completion", "as_read", "draw_cells", "whole_columns"]
 
 
 def whole_columns(table):
@@ -45,6 +45,7 @@ class Completion:
     def __init__(self, model, table, level=0.9):
         self.model, self.table, self.fill = model, table, Filler(model, table, level)
         self.whole = whole_columns(table)
+        self.levels: list[dict] = [{} for _ in table.used]
 
     def batches(self):
         """Yield for every batch its first row's number from 0, its cells as read, and the cells that the model uses."""
@@ -59,22 +60,43 @@ class Completion:
 
     def rows(self, read, cells, filled):
         """Columns of a batch as they were read, holes in the model's columns filled in."""
-        columns = {name: part.values for name, part in read.items()}
-        for j, (info, coded) in enumerate(zip(self.table.used, self.table.schema.columns)):
+        columns = {name: as_read(part, self.table.reader) for name, part in read.items()}
+        for j, info in enumerate(self.table.used):
             gone = np.isnan(cells[:, j])
-            if not gone.any():
-                continue
-            values = filled[gone, j]
-            values = labels_of(coded, values) if info.levels else np.round(values) if self.whole[j] else values
-            columns[info.name] = _filled(columns[info.name], gone, values, info)
+            if info.levels:
+                self._learn_levels(j, columns[info.name], cells[:, j])
+            if gone.any():
+                out = np.empty(len(gone), dtype=object)
+                out[:] = columns[info.name]
+                out[gone] = self._values(j, filled[gone, j])
+                columns[info.name] = out
         return columns
+
+    def _learn_levels(self, j, column, codes):
+        """How the table itself writes the levels of a category, as far as it was read."""
+        known = self.levels[j]
+        if len(known) < len(self.table.used[j].levels):
+            codes, first = np.unique(codes, return_index=True)
+            for code, row in zip(codes[~np.isnan(codes)].astype(int).tolist(), first):
+                known.setdefault(code, column[row])
+
+    def _values(self, j, values):
+        """Filled cells of a column in the way the table writes its own."""
+        info, coded = self.table.used[j], self.table.schema.columns[j]
+        if info.levels:
+            labels = labels_of(coded, values)
+            return [self.levels[j].get(int(code), label) for code, label in zip(values, labels)]
+        if self.table.reader.is_text:
+            texts = [_text(value, self.whole[j]) for value in values.tolist()]
+            return [text.replace(".", ",") for text in texts] if info.reading.startswith("comma") else texts
+        return [round(value) if self.whole[j] else value for value in values.tolist()]
 
     def cells(self, start, read, cells, found):
         """The filled cells of a batch as columns: ids, row, column, value, low, high, probability."""
         filled, low, high, sure = found
         rows, places = np.nonzero(np.isnan(cells))
         names = np.array(self.table.schema.names, dtype=object)
-        told = {name: read[name].values[rows] for name in self.table.ids}
+        told = {name: _taken(as_read(read[name], self.table.reader), rows) for name in self.table.ids}
         told |= {"row": (rows + start + 1), "column": names[places]}
         values = np.empty(len(rows), dtype=object)
         for j, (info, coded) in enumerate(zip(self.table.used, self.table.schema.columns)):
@@ -85,17 +107,18 @@ class Completion:
         return told | {name: part[rows, places] for name, part in (("low", low), ("high", high), ("probability", sure))}
 
 
-def _filled(column, gone, values, info):
-    """A column as it was read with its holes filled, in the way its other cells are written."""
-    if column.dtype == np.float64:
-        out = column.copy()
-        out[gone] = np.asarray(values, dtype=np.float64)
-        return out
-    out = np.array(column, dtype=object)
-    if info.levels:
-        out[gone] = values
-    else:
-        comma = info.reading == "comma"
-        texts = [f"{value:.6g}" if abs(value) < 1e6 else f"{value:.10g}" for value in values]
-        out[gone] = [text.replace(".", ",") for text in texts] if comma else texts
-    return out
+def _taken(values, rows):
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out[rows]
+
+
+def as_read(cells, reader):
+    """Cells as the table holds them: text as it stands, other types as they are."""
+    return cells.values if reader.is_text else cells.originals()
+
+
+def _text(value, whole):
+    if whole:
+        return str(round(value))
+    return f"{value:.6g}" if abs(value) < 1e6 else f"{value:.10g}"

@@ -76,7 +76,8 @@ def _summary(table, missing, why, said, check):
     told += tell_check(check)
     empty = [column.name for column in table.columns if column.role == "empty"]
     if empty:
-        told.append(f"{', '.join(empty)} {'has' if len(empty) == 1 else 'have'} no value in any row and stay empty.")
+        stay = "stays" if len(empty) == 1 else "stay"
+        told.append(f"{', '.join(empty)} {'has' if len(empty) == 1 else 'have'} no value in any row and {stay} empty.")
     kept = [column.name for column in table.columns if not column.used and column.n_missing and column.role != "empty"]
     if kept:
         told.append(f"Holes remain in {', '.join(kept)}, which the model does not use.")
@@ -94,7 +95,7 @@ def tell_check(check):
         return ["Too few cells are observed to try how good the fills are."]
     told = []
     hidden = check["numbers"] + check["categories"]
-    again = " before the model was learned once more" if check["refit"] else ""
+    again = ", by a model learned without them" if check["refit"] else ""
     if check["numbers"]:
         told.append(
             f"On {hidden:,} cells hidden on purpose{again}, {percent(check['covered'])} of the numbers lay within their "

@@ -9,6 +9,7 @@ in either of two groups reaches over both. Fitted parameters are taken as known.
 import numpy as np
 
 from ..families import Categorical, Product
+from ..families.product import ProductParams
 from ..mixture.model import MixtureParams
 from ..source import ArraySource
 from .laws import law_of
@@ -79,10 +80,11 @@ def _fill(rule, params, block, level):
     found[:, 0] = block.X
     resp = rule.posterior(params, block)[0] if rule.n_components > 1 else np.ones((len(block), 1))
     family, own = rule.family, params.components
-    parts = zip(family.parts, own.parts) if isinstance(family, Product) else [((family, None), own)]
-    for (part, columns), values in parts:
-        columns = np.arange(block.X.shape[1]) if columns is None else np.array(columns)
-        chosen = block.select(columns)
+    if not isinstance(family, Product):
+        family, own = Product([(family, range(block.X.shape[1]))]), ProductParams((own,))
+    for (part, named), values in zip(family.parts, own.parts):
+        columns = np.array(named)
+        chosen = block.select(named)
         if chosen.patterns.is_complete:
             continue
         rows, places = np.nonzero(np.isnan(chosen.X))

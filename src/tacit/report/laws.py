@@ -29,6 +29,18 @@ class Law:
     discrete = False
     means: np.ndarray
 
+    def parts(self, q):
+        """The q-quantile of every cell under every group."""
+        raise NotImplementedError
+
+    def cdf(self, y, rows):
+        """Probability of at most y under every group, of these cells."""
+        raise NotImplementedError
+
+    def density(self, y, rows):
+        """Density at y under every group, of these cells."""
+        raise NotImplementedError
+
     def mean(self, weight):
         """Expectations of the cells under class probabilities (m, K)."""
         return (weight * self.means).sum(axis=1)

@@ -1,6 +1,7 @@
 """Columns that repeat what others say: copies, rescaled copies, sums of others, the same categories under other names."""
 
 import dataclasses
+import shlex
 
 import numpy as np
 
@@ -12,6 +13,7 @@ __all__ = ["note_copies"]
 MOST_ROWS = 5000
 MOST_COLUMNS = 100
 EXACT = 1e-9
+LARGEST = 1e150
 
 
 def note_copies(columns, batch):
@@ -40,7 +42,9 @@ def note_copies(columns, batch):
     texts = {column.name: as_typed(column, batch[column.name]).values[rows] for column in categories}
     found |= _same_categories(texts)
     return tuple(
-        dataclasses.replace(column, notes=(*column.notes, found[column.name]), copied=True) if column.name in found else column
+        dataclasses.replace(column, notes=(*column.notes, found[column.name]), copied=True)
+        if column.name in found
+        else column
         for column in columns
     )
 
@@ -78,16 +82,19 @@ def _several(X, j, free):
 
 
 def _fit(X, j, others):
-    scale = X.std(axis=0)
-    if not (scale[[j, *others]] > 0).all() or not np.isfinite(scale).all():
+    y, Z = X[:, j], X[:, others]
+    if max(np.abs(y).max(), np.abs(Z).max()) > LARGEST:
         return None
-    centre = X.mean(axis=0)
-    Z = (X - centre) / np.where(scale > 0, scale, 1.0)
-    weights = np.linalg.lstsq(Z[:, others], Z[:, j], rcond=1e-10)[0]
-    if np.abs(Z[:, j] - Z[:, others] @ weights).max() > EXACT * max(1.0, np.abs(Z[:, j]).max()):
+    scale, spread = Z.std(axis=0), y.std()
+    if not (scale > 0).all() or not spread > 0:
         return None
-    terms = [(weight * scale[j] / scale[k], k) for weight, k in zip(weights, others) if abs(weight) > 1e-7]
-    return terms, centre[j] - sum(factor * centre[k] for factor, k in terms)
+    centre = Z.mean(axis=0)
+    Z, z = (Z - centre) / scale, (y - y.mean()) / spread
+    weights = np.linalg.lstsq(Z, z, rcond=1e-10)[0]
+    if np.abs(z - Z @ weights).max() > EXACT * max(1.0, np.abs(z).max()):
+        return None
+    factors = np.where(np.abs(weights) > 1e-7, weights * spread / scale, 0.0)
+    return [(float(factor), k) for factor, k in zip(factors, others) if factor], float(y.mean() - factors @ centre)
 
 
 def _sentence(name, terms, constant):
@@ -99,9 +106,9 @@ def _sentence(name, terms, constant):
     if abs(constant) > 1e-6 * scale:
         parts.append(f"{'-' if constant < 0 else '+'} {abs(constant):.4g}")
     if len(terms) == 1 and len(parts) == 1 and parts[0] == terms[0][1]:
-        return f"a copy of {parts[0]}; leave one of them out with --ignore {name}"
+        return f"a copy of {parts[0]}; leave one of them out with --ignore {shlex.quote(name)}"
     more = " + …" if len(terms) > 6 else ""
-    return f"equals {' '.join(parts)}{more}; leave one of them out with --ignore {name}"
+    return f"equals {' '.join(parts)}{more}; leave one of them out with --ignore {shlex.quote(name)}"
 
 
 def _same_categories(texts):
@@ -119,5 +126,7 @@ def _same_categories(texts):
         if pairs_of is None:
             kept.append(name)
         else:
-            found[name] = f"tells the same rows apart as {pairs_of}; leave one of them out with --ignore {name}"
+            found[name] = (
+                f"tells the same rows apart as {pairs_of}; leave one of them out with --ignore {shlex.quote(name)}"
+            )
     return found

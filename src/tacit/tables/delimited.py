@@ -56,7 +56,9 @@ class DelimitedReader(Reader):
         with self._guarded(), open_lines(self.path, self.encoding) as file:
             lines = [file.readline(LONGEST_LINE) for _ in range(LOOKED_AT)]
         if len(lines[0]) >= LONGEST_LINE:
-            raise ValueError(f"{self.place} has a first line of over {LONGEST_LINE >> 20} million characters; is it a table?")
+            raise ValueError(
+                f"{self.place} has a first line of over {LONGEST_LINE >> 20} million characters; is it a table?"
+            )
         told = re.fullmatch(r"sep=(.)[\r\n]*", lines[0])
         if told:
             self.skipped, self.separator = 1, self.separator or told[1]
@@ -68,7 +70,9 @@ class DelimitedReader(Reader):
             found = next((row for row in rows if row), [])
             self.header_lines = rows.line_num + self.skipped
         if not any(name.strip() for name in found):
-            raise ValueError(f"{self.place} holds nothing but blank lines; a line of names and at least one row are needed.")
+            raise ValueError(
+                f"{self.place} holds nothing but blank lines; a line of names and at least one row are needed."
+            )
         self.width = len(found)
         if len(found) > 1 and numbers_of([name.strip() for name in found]) is not None:
             self.notes.append(
@@ -108,8 +112,10 @@ class DelimitedReader(Reader):
             raise ValueError(f"{self.place}, line {line}: {error}.") from None
 
     def _refuse_open_quote(self, lines, rows):
-        line = lines.number - sum(cell.count("\n") for cell in rows[-1])
-        raise ValueError(f'{self.place}: a quote (") opens in or after line {max(line, 1)} and is never closed; close it.')
+        line = lines.number - "".join(rows[-1]).rstrip("\r\n").count("\n")
+        raise ValueError(
+            f'{self.place}: a quote (") opens in or after line {max(line, 1)} and is never closed; close it.'
+        )
 
     def _checked(self, rows, line):
         """Rows that are not blank, all of as many cells as there are names."""

@@ -10,7 +10,7 @@ from zlib import crc32
 
 import numpy as np
 
-__all__ = ["Distinct"]
+__all__ = ["Distinct", "mixed"]
 
 MOST = 20_000
 
@@ -57,16 +57,23 @@ class Distinct:
 
 
 def _few(texts, zeros):
-    mask = (1 << zeros) - 1
-    return [text for text in texts if not crc32(text.encode("utf-8", "surrogatepass")) & mask]
+    # A checksum is linear in its bits, and texts that are counted up would come in or stay out together: stir it.
+    limit = 1 << (32 - zeros)
+    return [text for text in texts if crc32(text.encode("utf-8", "surrogatepass")) * 0x9E3779B1 & 0xFFFFFFFF < limit]
 
 
 def _ends(values, zeros):
     """Whether the hashes of numbers end in so many zeros."""
-    bits = (values + 0.0).view(np.uint64)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (bits ^ (bits >> np.uint64(31))) & np.uint64((1 << zeros) - 1) == 0
+    bits = mixed((values + 0.0).view(np.uint64))
+    return bits & np.uint64((1 << zeros) - 1) == 0
+
+
+def mixed(bits):
+    """64 bits stirred so that every one of them depends on all."""
+    bits = bits + np.uint64(0x9E3779B97F4A7C15)
+    for _ in range(2):
+        bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+    return bits ^ (bits >> np.uint64(32))
 
 
 def _kept(value, zeros):

@@ -27,7 +27,9 @@ class DuckReader(QueryReader):
             import duckdb
             import pyarrow as pa
         except ImportError as error:
-            raise ImportError("reading duckdb:// needs duckdb and pyarrow; install them with: pip install 'tacit[sql]'") from error
+            raise ImportError(
+                "reading duckdb:// needs duckdb and pyarrow; install them with: pip install 'tacit[sql]'"
+            ) from error
         self.errors = (duckdb.Error, pa.ArrowException, RuntimeError)
         self.missing = Missing(missing)
         try:
@@ -55,10 +57,10 @@ class DuckReader(QueryReader):
             raise ValueError(f"--sql holds {words}, and one query that only reads is run; begin with select or with.")
 
     def _run(self, rows):
-        cursor = self.connection.execute(self.sql)
-        # Named so from DuckDB 1.4 on.
-        run = getattr(cursor, "to_arrow_reader", None) or cursor.fetch_record_batch
-        return run(rows)
+        relation = self.connection.sql(self.sql)
+        if hasattr(relation, "to_arrow_reader"):
+            return relation.to_arrow_reader(rows)
+        return self.connection.execute(self.sql).fetch_record_batch(rows)  # before DuckDB 1.4
 
     def read(self):
         try:

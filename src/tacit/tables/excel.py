@@ -38,7 +38,9 @@ class ExcelReader(Reader):
         try:
             import python_calamine
         except ImportError as error:
-            raise ImportError("reading Excel needs python-calamine; install it with: pip install 'tacit[excel]'") from error
+            raise ImportError(
+                "reading Excel needs python-calamine; install it with: pip install 'tacit[excel]'"
+            ) from error
         try:
             book = python_calamine.CalamineWorkbook.from_path(path)
         except python_calamine.PasswordError:
@@ -49,7 +51,9 @@ class ExcelReader(Reader):
         if len(names) > 1:
             self.place = f"{path}, sheet {sheet or names[0]}"
             if sheet is None:
-                self.notes.append(f"read the first of {len(names)} sheets ({', '.join(names[:6])}); choose with --sheet")
+                self.notes.append(
+                    f"read the first of {len(names)} sheets ({', '.join(names[:6])}); choose with --sheet"
+                )
         if sheet is None or sheet in names:
             return book.get_sheet_by_name(sheet or names[0])
         if sheet.isdigit() and 1 <= int(sheet) <= len(names):

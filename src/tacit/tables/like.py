@@ -54,11 +54,20 @@ def _used(column):
 def _column(tally, known, reader, decimal, notes):
     facts = dict(n_rows=tally.n_rows, n_missing=tally.n_missing, n_distinct=tally.distinct.n)
     if known is None or not _used(known):
-        role, reason = infer_role(tally, "text", reader.odd.get(tally.name)) if known is None else (known["role"], "as in the model")
+        role, reason = (
+            infer_role(tally, "text", reader.odd.get(tally.name))
+            if known is None
+            else (known["role"], "as in the model")
+        )
         role = role if ROLES[role] is None else "text"
         return ColumnInfo(tally.name, role, reason, "not used by the model", **facts)
     info = ColumnInfo(
-        tally.name, known["role"], "as in the model", reading=known["reading"], levels=tuple(known["levels"] or ()), **facts
+        tally.name,
+        known["role"],
+        "as in the model",
+        reading=known["reading"],
+        levels=tuple(known["levels"] or ()),
+        **facts,
     )
     if ROLES[info.role] == "category":
         return _category(info, tally, notes)
@@ -73,7 +82,9 @@ def _number(info, tally, reader, decimal):
         text = next((text for shape in ("infinity", "text") for text in tally.examples.get(shape, ())), None)
         text = text or str(next(iter(tally.distinct.counts)))
         kind = "dates" if info.reading in DATE_READINGS else "numbers"
-        raise ValueError(f"{reader.place}: column {info.name!r} holds {text!r}, but the model was fitted to {kind} there.")
+        raise ValueError(
+            f"{reader.place}: column {info.name!r} holds {text!r}, but the model was fitted to {kind} there."
+        )
     moments = tally.readings[reading]
     return dataclasses.replace(
         info, reading=reading, low=moments.low, high=moments.high, mean=moments.mean, std=moments.std
@@ -94,7 +105,9 @@ def _category(info, tally, notes):
         named = ", ".join(map(repr, sorted(unknown, key=lambda text: -unknown[text])[:3])) + ", …" * (len(unknown) > 3)
         total = sum(unknown.values())
         about = "" if tally.distinct.exact else "at least "
-        note = f"{info.name}: {about}{total} cells hold {named}, which the model does not know; they are taken as missing"
+        note = (
+            f"{info.name}: {about}{total} cells hold {named}, which the model does not know; they are taken as missing"
+        )
         notes.append(note)
         info = dataclasses.replace(info, n_missing=info.n_missing + total, notes=(note,))
     return dataclasses.replace(info, counts=tuple(times[level] for level in info.levels))

@@ -22,16 +22,18 @@ class Moments:
         if not len(values):
             return
         n, low, high = len(values), float(values.min()), float(values.max())
-        # Halved, so that sums of numbers near the largest there is do not overflow.
+        # Scaled, so that sums of numbers near the largest there is do not overflow.
         scale = max(abs(low), abs(high)) or 1.0
         mean = float((values / scale).mean()) * scale
-        with np.errstate(over="ignore"):  # of numbers beyond 1e154 the spread is infinity, which nothing is concluded from
+        with np.errstate(
+            over="ignore"
+        ):  # of numbers beyond 1e154 the spread is infinity, which nothing is concluded from
             squares = float(((values - mean) ** 2).sum())
             total, gap = self.n + n, mean - self.mean
             self.squares += squares + float(np.float64(gap) ** 2) * self.n * n / total
         self.mean += gap * n / total
         if self.increasing:
-            self.increasing = bool(values[0] > self.high) and bool((np.diff(values) > 0).all())
+            self.increasing = bool(values[0] > self.high) and bool((values[1:] > values[:-1]).all())
         self.whole = self.whole and bool((values == np.floor(values)).all())
         self.n, self.low, self.high = total, min(self.low, low), max(self.high, high)
 

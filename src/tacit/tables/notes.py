@@ -32,6 +32,8 @@ def notes_of(tally, role, reading, levels=()):
         notes.append(f"to use it as a number of days{order}, say {option}")
     if tally.leading_zeros and reading == "text":
         notes.append(f"written with leading zeros, as codes are; if they are numbers, say {option}")
+    if tally.long_digits and reading == "text":
+        notes.append("numbers of more digits than a computer's numbers keep, taken as names")
     if role == "constant" and tally.n_missing:
         notes.append("if an empty cell means no, write no into it")
     return (*notes, *_spellings(levels))

@@ -42,7 +42,9 @@ def open_reader(path, *, sql=None, sheet=None, separator=None, decimal=None, enc
     if not isinstance(path, (str, os.PathLike)):
         if package(path) in ("pandas", "polars", "pyarrow", "numpy") or isinstance(path, dict) or is_table(path):
             return FrameReader(path, missing)
-        raise ValueError(f"a table is a path, a data frame, a dictionary of columns or an array, not {type(path).__name__}.")
+        raise ValueError(
+            f"a table is a path, a data frame, a dictionary of columns or an array, not {type(path).__name__}."
+        )
     path = os.fspath(path)
     _refuse_places(path)
     kind = _kind_of(path)
@@ -64,7 +66,9 @@ def _refuse_places(path):
     if "://" in path and not os.path.exists(path):
         scheme = path.partition("://")[0]
         if scheme in ("duckdb", "sqlite", "postgresql", "postgres"):
-            raise ValueError(f"{scheme}:// is a database; say what to read from it: --sql 'select …' --from {scheme}://….")
+            raise ValueError(
+                f"{scheme}:// is a database; say what to read from it: --sql 'select …' --from {scheme}://…."
+            )
         raise ValueError(f"{scheme}://… is not a file on this machine; download it first.")
     if os.path.isdir(path):
         raise ValueError(f"{path} is a folder; give a file.")

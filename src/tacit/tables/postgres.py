@@ -1,5 +1,6 @@
 """`PostgresReader`: a query of a PostgreSQL database, streamed as Arrow batches through ADBC."""
 
+import weakref
 from urllib.parse import urlsplit
 
 from .arrow import arrow_batches, odd_columns
@@ -46,8 +47,11 @@ class PostgresReader(QueryReader):
         self.errors, self.secrets = (Error, pa.ArrowException, OSError), secrets_of(url)
         self.missing = Missing(missing)
         self.connection = self._connect(dbapi, url)
+        self._begin()
         with self._run() as reader:
             schema = reader.schema
+        # A query that failed while nobody was reading leaves the transaction in ruins.
+        self._begin()
         if not schema.names:
             raise ValueError(f"{self.place} gives no columns; begin the query with select or with.")
         self.names, _ = checked_names(schema.names, self.place, self.notes)
@@ -60,14 +64,22 @@ class PostgresReader(QueryReader):
             connection = dbapi.connect(url)
         except self.errors as error:
             reason = self._reason(error).rpartition("failed: ")[2].removeprefix("FATAL: ").strip()
-            raise ValueError(f"{self.database} cannot be reached: {reason}; check host, port, user and name in --from.") from None
+            raise ValueError(
+                f"{self.database} cannot be reached: {reason}; check host, port, user and name in --from."
+            ) from None
+        # Left open between passes, for they share a transaction; a server that is to stop waits for it.
+        weakref.finalize(self, connection.close)
+        return connection
+
+    def _begin(self):
+        """Begin the transaction of all passes."""
         try:
+            self.connection.rollback()
             for setting in SETTINGS:
-                with connection.cursor() as cursor:
+                with self.connection.cursor() as cursor:
                     cursor.execute(setting)
         except self.errors as error:
             raise self.fault(error) from None
-        return connection
 
     def _reason(self, error):
         """The line of an error that says what is wrong, without secrets."""
@@ -81,7 +93,9 @@ class PostgresReader(QueryReader):
         """An error of the database in one line."""
         reason = self._reason(error)
         if "read-only transaction" in reason:
-            return ValueError(f"--sql does more than read ({reason}), and only queries that read are run; begin with select.")
+            return ValueError(
+                f"--sql does more than read ({reason}), and only queries that read are run; begin with select."
+            )
         return super().fault(ValueError(reason))
 
     def _run(self):
@@ -121,4 +135,6 @@ def _shown(url):
         port = f":{parts.port}" if parts.port else ""
         return f"postgresql://{parts.hostname or 'localhost'}{port}{parts.path}"
     except ValueError:
-        raise ValueError("the address given with --from is not of the form postgresql://USER:PASSWORD@HOST:PORT/NAME.") from None
+        raise ValueError(
+            "the address given with --from is not of the form postgresql://USER:PASSWORD@HOST:PORT/NAME."
+        ) from None

@@ -132,6 +132,8 @@ def duplicate_error(names, place):
     seen: dict = {}
     for position, name in enumerate(names, 1):
         if name in seen:
-            return ValueError(f"{place} names the column {name!r} twice (columns {seen[name]} and {position}); rename one.")
+            return ValueError(
+                f"{place} names the column {name!r} twice (columns {seen[name]} and {position}); rename one."
+            )
         seen[name] = position
     raise AssertionError("all names differ")

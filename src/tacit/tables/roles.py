@@ -26,7 +26,8 @@ def find_reading(tally, decimal=None):
     if not tally.n_seen:
         return "text"
     if "number" in alive:
-        return "text" if tally.leading_zeros and alive["number"].whole else "number"
+        codes = (tally.leading_zeros or tally.long_digits) and alive["number"].whole
+        return "text" if codes else "number"
     if "comma" in alive and decimal != "." and not tally.shapes["point"] and not tally.points:
         # 1,234 may mean either; another cell that can only be a decimal settles it.
         if tally.shapes["comma"] or decimal == ",":

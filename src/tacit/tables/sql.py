@@ -36,7 +36,9 @@ def open_query(url, sql, missing=()):
     if not first:
         raise ValueError("--sql is empty; write a query such as --sql 'select * from visits'.")
     if not first[0].lower().startswith(FIRST_WORDS):
-        raise ValueError(f"--sql begins with {first[0]!r}, and only queries that read are run; begin with select or with.")
+        raise ValueError(
+            f"--sql begins with {first[0]!r}, and only queries that read are run; begin with select or with."
+        )
     if scheme == "duckdb":
         from .duck import DuckReader
 

@@ -49,14 +49,17 @@ class SqliteReader(QueryReader):
         connection = None
         try:
             connection = sqlite3.connect(self.address, uri=True)
+            connection.execute("pragma schema_version")  # opens the file, which a query of no table does not
             # ATTACH and VACUUM INTO write files even from a database that is opened for reading.
             connection.set_authorizer(_allow)
             yield connection.execute(self.sql)
-        except sqlite3.Warning:
-            raise ValueError("--sql holds several statements; give one query.") from None
-        except sqlite3.Error as error:
+        except (sqlite3.Error, sqlite3.Warning) as error:  # a warning up to Python 3.11
+            if "one statement at a time" in str(error):
+                raise ValueError("--sql holds several statements; give one query that only reads.") from None
             if "not authorized" in str(error):
-                raise ValueError("--sql does more than read, and only queries that read are run; begin with select.") from None
+                raise ValueError(
+                    "--sql does more than read, and only queries that read are run; begin with select."
+                ) from None
             raise self.fault(error) from None
         finally:
             if connection is not None:

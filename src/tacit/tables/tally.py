@@ -14,6 +14,8 @@ __all__ = ["PARSERS", "Tally"]
 PARSERS = NUMBER_READINGS | DATE_READINGS
 """How texts become numbers, by the reading of their column; each returns None where a text does not fit."""
 HOPELESS = 2000
+MOST_DIGITS = 15
+"""Digits of a whole number that double precision keeps."""
 SENTINELS = (-9.0, -99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0)
 """Numbers that often stand for a missing cell."""
 
@@ -40,7 +42,7 @@ class Tally:
         self.distinct = Distinct()
         self.shapes: Counter = Counter()
         self.examples: dict = {}
-        self.leading_zeros = self.points = False
+        self.leading_zeros = self.long_digits = self.points = False
         self.letters = 0
         self.sentinels: Counter = Counter()
 
@@ -95,6 +97,8 @@ class Tally:
             self.points = self.points or "." in joined
             if joined[0] == "0" or "\n0" in joined:
                 self.leading_zeros = self.leading_zeros or has_leading_zeros(texts)
+            if not self.long_digits and max(map(len, texts)) > MOST_DIGITS:
+                self.long_digits = any(len(text) > MOST_DIGITS and text.isdigit() for text in texts)
             self._note_shape("number", {}, len(texts))
             self._keep_plain(values)
             return

@@ -1,38 +1,8 @@
-"""What commands that learn from a table share: progress, names of results, notes in model files, the page."""
+"""What commands that learn from a table share: names of results, notes in model files, the page, what is said at the end."""
 
 import os
 
-__all__ = ["Progress", "name_of", "notes_of", "write_page"]
-
-
-class Progress:
-    """A bar for the fit that runs, with the number of models tried before it; silent where it was asked to be."""
-
-    def __init__(self, quiet, label=""):
-        from ...engine import ProgressBar
-
-        self.bar, self.quiet, self.label, self.tried = ProgressBar(label, width=16), quiet, label, 0
-
-    def __call__(self, progress):
-        if not self.quiet:
-            self.bar(progress)
-
-    def tell(self, row):
-        """One more model was tried."""
-        import sys
-
-        self.tried += 1
-        if not self.quiet and sys.stderr.isatty():
-            text = f"{self.label} {self.tried} models tried"
-            sys.stderr.write("\r" + text.ljust(self.bar.shown))
-            self.bar.shown = len(text)
-            sys.stderr.flush()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.bar.close()
+__all__ = ["name_of", "notes_of", "told", "write_page"]
 
 
 def name_of(arguments, table, folder, what):
@@ -60,3 +30,19 @@ def write_page(outputs, path, findings):
 
     with open(outputs.file(path), "w", encoding="utf-8") as file:
         file.write(render(findings))
+
+
+def told(table, findings, title, rows, files):
+    """What was found, for people: the columns, the summary, a table of numbers, the limits, the files."""
+    from ..console import grid, heading, paragraph
+    from ..telling import columns_text, wrote
+
+    numbers = grid(rows, right=range(1, len(rows[0]))) if len(rows) > 1 else []
+    parts = [
+        columns_text(table),
+        [heading("In short"), *(paragraph(sentence, "  ") for sentence in findings.summary)],
+        [heading(title), *numbers] if numbers else [],
+        [heading("Bear in mind"), *(paragraph(f"- {sentence}", "  ") for sentence in findings.limits)],
+        wrote(files),
+    ]
+    return "\n\n".join("\n".join(part) for part in parts if part)

@@ -10,7 +10,7 @@ import os
 
 from ..common import add_columns, add_output, add_table, open_asked, out_folder
 from ..outcome import Outcome
-from ._results import Progress, name_of, notes_of, write_page
+from ._results import name_of, notes_of, told, write_page
 
 HELP = "fill the holes of a table"
 EXAMPLE = "tacit impute survey.csv --draws 5"
@@ -65,28 +65,28 @@ def run(arguments):
     """Choose a model, fill, write."""
     from ...report.choice import choose_filler
     from ...report.fill import study_fill
+    from ..progress import Progress, SweepProgress
 
     table = open_asked(arguments)
     folder = out_folder(arguments, table)
     if not any(column.n_missing for column in table.used):
         return _nothing(table)
-    with Progress(arguments.quiet, "impute") as progress:
+    with Progress(arguments.quiet) as progress:
         choice = choose_filler(
-            table, arguments.method, groups=arguments.groups, seed=arguments.seed, callback=progress, told=progress.tell
-        )
-    if not any(column.n_missing for column in choice.table.used):
-        return _nothing(choice.table)
-    findings = study_fill(
-        choice.model,
-        choice.table,
-        selection=choice.selection,
-        seed=arguments.seed,
-        level=arguments.level,
-        why=choice.why,
-        said=choice.said,
-    )
-    paths = _write(arguments, choice, findings, folder)
-    return Outcome(_text(choice.table, findings, paths), _data(choice, findings, paths))
+            table, arguments.method, groups=arguments.groups, seed=arguments.seed,
+            watch=lambda sizes, rounds: SweepProgress(progress, sizes, rounds),
+        )  # fmt: skip
+        if not any(column.n_missing for column in choice.table.used):
+            return _nothing(choice.table)
+        progress.show(None, "hiding cells to see how good the fills are")
+        findings = study_fill(
+            choice.model, choice.table, selection=choice.selection, seed=arguments.seed, level=arguments.level,
+            why=choice.why, said=choice.said,
+        )  # fmt: skip
+        progress.show(None, "writing")
+        files = _write(arguments, choice, findings, folder)
+    title = "How good the fills are"
+    return Outcome(told(choice.table, findings, title, _rows(findings), files), _data(choice, findings, files))
 
 
 def _nothing(table):
@@ -98,7 +98,7 @@ def _nothing(table):
 
 
 def _write(arguments, choice, findings, folder):
-    """Write all results; return their paths."""
+    """Write all results; return what each file is, by path."""
     import numpy as np
 
     from ... import save
@@ -109,9 +109,11 @@ def _write(arguments, choice, findings, folder):
     completion = Completion(choice.model, choice.table, arguments.level)
     settings = {"method": choice.method, "level": arguments.level, "why": choice.why, "said": choice.said}
     notes = notes_of("impute", choice.table, arguments, choice.selection, settings)
+    tables = {"filled": "the table with its holes filled", "cells": "each filled cell with its interval or probability"}
+    tables |= {f"draw{number}": "the table with its holes drawn at random" for number in range(1, arguments.draws + 1)}
+    files = {name_of(arguments, choice.table, folder, name): what for name, what in tables.items()}
     with Outputs() as outputs:
-        names = ["filled", "cells", *(f"draw{number}" for number in range(1, arguments.draws + 1))]
-        filled, cells, *draws = [outputs.table(name_of(arguments, choice.table, folder, name)) for name in names]
+        filled, cells, *draws = [outputs.table(path) for path in files]
         for start, read, known in completion.batches():
             found = completion.fill(known)
             filled.write(completion.rows(read, known, found[0]))
@@ -121,21 +123,14 @@ def _write(arguments, choice, findings, folder):
                 rng = np.random.default_rng([arguments.seed, number, start])
                 writer.write(completion.rows(read, known, completion.draw(known, rng)))
         save(choice.model, outputs.file(f"{stem}.impute.tacit"), notes=notes)
+        files[f"{stem}.impute.tacit"] = "the model"
         if not arguments.no_report:
             write_page(outputs, f"{stem}.impute.html", findings)
-        return outputs.paths
+            files[f"{stem}.impute.html"] = "the report; open it in a browser"
+    return files
 
 
-def _text(table, findings, paths):
-    """The console's summary."""
-    left = [f"{column.name} ({column.left_out})" for column in table.columns if not column.used]
-    lines = [f"{table.n_rows} rows, {len(table.used)} columns used: {', '.join(findings.used)}"]
-    lines += [f"left out: {'; '.join(left)}"] if left else []
-    lines += ["", *findings.summary, "", *_grid(findings), ""]
-    return "\n".join([*lines, *(f"wrote {path}" for path in paths)])
-
-
-def _grid(findings):
+def _rows(findings):
     """How many cells of each column were filled, and how good that is."""
     from ...report.fill import percent
 
@@ -147,18 +142,16 @@ def _grid(findings):
         error = f"{row['error']:.2f}" if "error" in row else ""
         if n or row:
             lines.append((name, f"{n:,}", str(row.get("cells", "")), error, *shares))
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    return [
-        "  ".join([line[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(line[1:], widths[1:]))]).rstrip()
-        for line in lines
-    ]
+    return lines
 
 
-def _data(choice, findings, paths):
+def _data(choice, findings, files):
     """The same for programs."""
-    return {
+    from ..telling import plain
+
+    return plain({
         "table": findings.title, "rows": findings.n_rows, "columns": findings.used, "method": choice.method,
         "why": choice.why, "said": choice.said, "filled": findings.n_filled, "check": findings.check,
         "selection": choice.selection,
-        "summary": findings.summary, "limits": findings.limits, "files": paths,
-    }  # fmt: skip
+        "summary": findings.summary, "limits": findings.limits, "files": list(files),
+    })  # fmt: skip

@@ -11,7 +11,7 @@ import warnings
 
 from ..common import add_columns, add_output, add_table, open_asked, out_folder
 from ..outcome import Outcome
-from ._results import Progress, name_of, notes_of, write_page
+from ._results import name_of, notes_of, told, write_page
 
 HELP = "find the axes behind the columns of a table"
 EXAMPLE = "tacit reduce survey.csv --method factors --rotation varimax"
@@ -51,19 +51,23 @@ def run(arguments):
     """Learn the axes, place the rows, write."""
     from ...report.axes import study_axes
     from ...report.choice import only
+    from ..progress import Progress, SweepProgress
 
     if arguments.rotation and arguments.method != "factors":
         raise ValueError(f"--rotation {arguments.rotation} turns factors; add --method factors.")
     table = only(open_asked(arguments), ("measurement", "count"), "axes take numbers only")
     folder = out_folder(arguments, table)
     _check(table, arguments.axes)
-    with Progress(arguments.quiet, "reduce") as progress:
-        model = _learned(table, arguments, progress)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        findings = study_axes(model, table, seed=arguments.seed)
-    paths = _write(arguments, model, table, findings, folder)
-    return Outcome(_text(table, findings, paths), _data(model, findings, paths))
+    with Progress(arguments.quiet) as progress:
+        watch = SweepProgress(progress, [1])
+        model = _learned(table, arguments, watch.step)
+        progress.show(None, "placing the rows")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            findings = study_axes(model, table, seed=arguments.seed)
+        files = _write(arguments, model, table, findings, folder)
+    rows = _rows(findings.axes, findings.used)
+    return Outcome(told(table, findings, "Loadings", rows, files), _data(model, findings, files))
 
 
 def _check(table, axes):
@@ -78,17 +82,17 @@ def _check(table, axes):
         raise ValueError(f"--axes {axes} is too many for {d} columns of numbers; ask for at most {d - 1}.")
 
 
-def _learned(table, arguments, progress):
+def _learned(table, arguments, callback):
     """The fitted model."""
     from ...factor import FactorAnalysis, ProbabilisticPCA
 
     rank = "parallel" if arguments.axes == "auto" else arguments.axes
     if arguments.method == "factors":
         model = FactorAnalysis(
-            rank, scale=True, rotation=arguments.rotation, random_state=arguments.seed, callback=progress
+            rank, scale=True, rotation=arguments.rotation, random_state=arguments.seed, callback=callback
         )
     else:
-        model = ProbabilisticPCA(rank, scale=True, random_state=arguments.seed, callback=progress)
+        model = ProbabilisticPCA(rank, scale=True, random_state=arguments.seed, callback=callback)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(table.source())
@@ -98,23 +102,27 @@ def _learned(table, arguments, progress):
 
 
 def _write(arguments, model, table, findings, folder):
-    """Write all results; return their paths."""
+    """Write all results; return what each file is, by path."""
     from ... import save
     from ...tables import Outputs
 
     stem = os.path.join(folder, table.reader.name)
     names = [name.replace(" ", "_") for name in findings.axes.names]
     settings = {"method": arguments.method, "axes": arguments.axes, "rotation": arguments.rotation}
+    notes = notes_of("reduce", table, arguments, [], settings)
+    scores, loadings = (name_of(arguments, table, folder, what) for what in ("scores", "loadings"))
+    files = {scores: "each row's place on the axes", loadings: "what each column has to do with each axis"}
     with Outputs() as outputs:
-        scores = outputs.table(name_of(arguments, table, folder, "scores"))
+        writer = outputs.table(scores)
         for part in _scores(model, table, names):
-            scores.write(part)
-        outputs.table(name_of(arguments, table, folder, "loadings")).write(_loadings(model, findings, names))
-        notes = notes_of("reduce", table, arguments, [], settings)
+            writer.write(part)
+        outputs.table(loadings).write(_loadings(model, findings, names))
         save(model, outputs.file(f"{stem}.reduce.tacit"), notes=notes)
+        files[f"{stem}.reduce.tacit"] = "the model"
         if not arguments.no_report:
             write_page(outputs, f"{stem}.reduce.html", findings)
-        return outputs.paths
+            files[f"{stem}.reduce.html"] = "the report; open it in a browser"
+    return files
 
 
 def _scores(model, table, names):
@@ -122,11 +130,14 @@ def _scores(model, table, names):
     import numpy as np
 
     from ...report.axes import score_rows
+    from ...report.completed import as_read
 
     start = 0
     for read, cells in zip(table.reader.batches(), table.encoded()):
         scores, std = score_rows(model, cells)
-        told = {name: read[name].values for name in table.ids} | {"row": np.arange(start, start + len(cells)) + 1}
+        told = {name: as_read(read[name], table.reader) for name in table.ids} | {
+            "row": np.arange(start, start + len(cells)) + 1
+        }
         told |= dict(zip(names, scores.T))
         yield told | {f"se_{name}": column for name, column in zip(names, std.T)}
         start += len(cells)
@@ -141,38 +152,26 @@ def _loadings(model, findings, names):
     return {"column": findings.used} | dict(zip(names, loadings.T)) | {"explained": explained}
 
 
-def _text(table, findings, paths):
-    """The console's summary."""
-    left = [f"{column.name} ({column.left_out})" for column in table.columns if not column.used]
-    lines = [f"{table.n_rows} rows, {len(table.used)} columns used: {', '.join(findings.used)}"]
-    lines += [f"left out: {'; '.join(left)}"] if left else []
-    lines += ["", *findings.summary, "", *_grid(findings.axes, findings.used), ""]
-    return "\n".join([*lines, *(f"wrote {path}" for path in paths)])
-
-
-def _grid(axes, columns):
-    """The loadings of the first axes, lined up."""
+def _rows(axes, columns):
+    """The loadings of the first axes."""
     shown = min(len(axes.names), 6)
-    lines = [("loadings", *axes.names[:shown])]
+    lines = [("column", *axes.names[:shown])]
     lines += [(name, *(f"{value:+.2f}" for value in row[:shown])) for name, row in zip(columns[:40], axes.loadings)]
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    told = [
-        "  ".join([line[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(line[1:], widths[1:]))])
-        for line in lines
-    ]
     cut = len(columns) > 40 or len(axes.names) > shown
-    return [*told, "(the rest is in the table of loadings)"] if cut else told
+    return [*lines, ("… more in the file", *[""] * shown)] if cut else lines
 
 
-def _data(model, findings, paths):
+def _data(model, findings, files):
     """The same for programs."""
+    from ..telling import plain
+
     axes = findings.axes
     told = [
         {"name": name, "explained": float(share), "words": words}
         for name, share, words in zip(axes.names, axes.explained, axes.words)
     ]
-    return {
+    return plain({
         "table": findings.title, "rows": findings.n_rows, "columns": findings.used, "method": type(model).__name__,
         "axes": told, "loadings": axes.loadings.tolist(), "spectrum": axes.spectrum.tolist(), "summary": findings.summary,
-        "limits": findings.limits, "files": paths,
-    }  # fmt: skip
+        "limits": findings.limits, "files": list(files),
+    })  # fmt: skip
