@@ -35,7 +35,8 @@ def test_shares_are_all_or_none_only_if_they_are(value, text):
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0.5, "0.50"), (0.0123, "0.01"), (0.00034, "0.0003"), (1e-30, "below 1e-12"), (0.0, "below 1e-12")]
+    ("value", "text"),
+    [(0.5, "0.50"), (0.0123, "0.01"), (0.00034, "0.0003"), (1e-30, "below 1e-12"), (0.0, "below 1e-12")],
 )
 def test_probabilities_however_small(value, text):
     assert words.probability(value) == text
@@ -48,8 +49,9 @@ def test_lists(parts, text):
 
 @pytest.mark.parametrize(
     ("arguments", "text"),
-    [((1, "full"), "1 group, each group with its own spread and correlations (full)"),
+    [((1, "full"), "1 group (full)"),
      ((2,), "2 groups"),
+     ((2, "tied", False, 1), "2 groups, all groups with the same spread (tied)"),
      ((3, "VEV", True), "3 groups, varying volume, equal shape, varying orientation (VEV), heavy tails"),
      ((2, "EII"), "2 groups, equal volume, round, columns independent inside a group (EII)")],
 )  # fmt: skip

@@ -52,7 +52,7 @@ def test_relative_paths(files, monkeypatch):
 @pytest.mark.parametrize(
     "sql",
     [
-        "insert into visits values (1, 2, 'x')", "drop table visits", "create table other as select 1", "attach 'new.db' as other",
+        "insert into visits values (1, 2, 'x')", "drop table visits", "create table other as select 1", "attach 'new.db' as b",
         "vacuum into 'copy.db'", "copy visits to 'copy.csv'", "pragma journal_mode = wal", "select 1; drop table visits",
         "with a as (select 1) insert into visits select 1, 2, 'x'", "export database 'copy'",
     ],

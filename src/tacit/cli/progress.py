@@ -122,6 +122,11 @@ class SweepProgress:
         self.fits += bool(progress.done)
         self._show()
 
+    def last(self, progress):
+        """One step of the fit to all rows was taken."""
+        left = "" if progress.seconds_left is None else f", about {told_time(progress.seconds_left)} left"
+        self.progress.show(None, f"learning from all {progress.n_rows:,} rows: step {progress.step}{left}")
+
     def _show(self):
         tried = f"{min(self.told + 1, len(self.sizes))} of {len(self.sizes)}"
         text = f"trying model {tried}" if self.told < len(self.sizes) else "trying again from what was learned"

@@ -4,7 +4,9 @@ from dataclasses import asdict
 
 import numpy as np
 
-from ..cluster.report.defining import LEAST, pair
+from ..cluster.report.defining import pair
+from ..report.groups import n_measurements
+from ..report.tallies import defining
 from ..report.words import count, model_words, number, probability, share
 from .console import grid, heading, paragraph
 
@@ -12,7 +14,7 @@ __all__ = ["columns_text", "groups_data", "groups_text", "plain", "wrote"]
 
 SHOWN_ROWS = 10
 SHOWN_COLUMNS = 5
-MOST_COLUMNS = 40
+MOST_COLUMNS, MOST_NOTES = 40, 6
 CRITERIA = {"bic": "BIC", "aic": "AIC", "icl": "ICL", "cv": "log density per row left out"}
 
 
@@ -41,7 +43,9 @@ def columns_text(table):
         lines.append(paragraph(f"left out: {shown}", "  "))
     notes = [f"{column.name}: {note}" for column in table.columns for note in column.notes]
     notes += [note for note in dict.fromkeys(map(str, table.notes)) if not any(note in each for each in notes)]
-    return lines + [paragraph(f"note: {note}", "  ") for note in notes[:MOST_COLUMNS]]
+    lines += [paragraph(f"note: {note}", "  ") for note in notes[:MOST_NOTES]]
+    more = len(notes) - MOST_NOTES
+    return [*lines, f"  … and {count(more, 'more note')}; tacit inspect shows all"] if more > 0 else lines
 
 
 def _summary(findings):
@@ -54,10 +58,11 @@ def _model(findings, model):
         return []
     name, criterion = CRITERIA[rows[0]["criterion"]], rows[0]["criterion"]
     student = bool(model.by_column)
-    shape = rows[0]["covariance_type"] if findings.outlier is not None else None
+    n = n_measurements(model)
+    shape = rows[0]["covariance_type"] if n else None
     value = rows[0][criterion]
     told = f"{name} {number(value, 6)}" if value is not None else rows[0]["failed"]
-    lines = [heading("Model"), paragraph(f"{model_words(rows[0]['n_components'], shape, student)}; {told}", "  ")]
+    lines = [heading("Model"), paragraph(f"{model_words(rows[0]['n_components'], shape, student, n)}; {told}", "  ")]
     sampled = f" on {rows[0]['n_rows']:,} rows drawn at random" if "n_rows" in rows[0] else ""
     if len(rows) > 1:
         behind = [_behind(row, rows[0], criterion, shape) for row in rows[1:4]]
@@ -86,7 +91,7 @@ def _groups(findings):
     for group in findings.groups:
         size = f"{count(group.n_rows, 'row')}, {share(group.n_rows / findings.n_rows)}"
         lines.append(paragraph(f"{group.number}: {size}: {group.words}", "  "))
-        entries = _defining(group) if len(findings.groups) > 1 else group.profile[:MOST_COLUMNS]
+        entries = defining(group.profile)[:SHOWN_COLUMNS] if len(findings.groups) > 1 else group.profile[:MOST_COLUMNS]
         if not entries:
             continue
         rows = [["", "here", "elsewhere", "difference"] if len(findings.groups) > 1 else ["", "value"]]
@@ -96,17 +101,6 @@ def _groups(findings):
             rows.append([label, *values, f"{entry['difference']:+.1f} sd"][: len(rows[0])])
         lines += grid(rows, right=(1, 2, 3), indent="       ")
     return lines
-
-
-def _defining(group):
-    """The entries of a profile that set the group apart, one for each column."""
-    first: dict = {}
-    for entry in group.profile:
-        if abs(entry["difference"]) >= LEAST:
-            kept = first.setdefault((entry["column"], entry["is_missing"]), entry)
-            if kept["difference"] < 0 < entry["difference"] and (entry["value"] or 0) >= 0.5:
-                first[entry["column"], entry["is_missing"]] = entry
-    return list(first.values())[:SHOWN_COLUMNS]
 
 
 def _values(entry):

@@ -94,7 +94,7 @@ def find_groups(
     sampled = rows.n_rows < table.n_rows
     seen = watch(*_work(groups, covariance, rows, criterion)) if watch else None
     estimator = Mixture(
-        by_column={tuple(measured): "student"} if student and measured else None, smoothing=SMOOTHING, tol=1e-6,
+        by_column={tuple(measured): "student"} if student and measured else None, smoothing=SMOOTHING, tol=1e-5,
         max_iter=1000, n_init=restarts, random_state=seed,
         # A plain function: what is cloned with an estimator would otherwise be a copy.
         callback=(lambda progress: seen.step(progress)) if seen else None,

@@ -10,11 +10,11 @@ from .filling import Filler, fill_cells
 from .findings import Findings, Group
 from .sample import take_sample
 from .scoring import SURE, Coder, Scorer, outlier_threshold
-from .tallies import Tallies, TopRows, entries_of
+from .tallies import Tallies, TopRows, defining, profile_of
 from .telling import groups_limits, groups_summary
 from .words import count, group_words, joined, model_words, number, share
 
-__all__ = ["ids_of", "study_groups"]
+__all__ = ["ids_of", "n_measurements", "study_groups"]
 
 MOST_LISTED = 100
 """Uncertain rows and outliers that are listed."""
@@ -113,12 +113,16 @@ class _Rows:
 def _groups(model, order, tallies):
     found, groups = tallies.profiles(), []
     for k, component in enumerate(order):
-        profile, defining = entries_of(found, k)
+        profile = profile_of(found, k)
         n_rows = int(tallies.n_rows[k])
         if len(order) == 1:
             words = "all rows"
         else:
-            words = group_words(defining, tallies.spreads(k)) if n_rows else "no row is likelier in it than elsewhere"
+            words = (
+                group_words(defining(profile), tallies.spreads(k))
+                if n_rows
+                else "no row is likelier in it than elsewhere"
+            )
         groups.append(Group(k + 1, n_rows, float(model.weights_[component]), words, profile))
     return tuple(groups)
 
@@ -136,7 +140,7 @@ def _card(model, table, findings, seed):
         "Columns used": f"{len(findings.used)}: {', '.join(map(str, findings.used))}",
         "Columns left out": "; ".join(f"{column.name} ({column.left_out})" for column in left_out) or "none",
         "Missing cells": f"{n_missing:,} of {n_cells:,} ({share(n_missing / max(n_cells, 1))})",
-        "Model": model_card_words(model),
+        "Model": _model_words(model),
         "Chosen": _chosen(findings.selection),
         "Fit": f"{count(len(trace), 'step')}; {fit.reason}" + ("" if fit.converged else "; not converged"),
         "Log-likelihood per row": number(trace[-1], 6) if len(trace) else "unknown",
@@ -146,20 +150,22 @@ def _card(model, table, findings, seed):
     return {key: value for key, value in card.items() if value}
 
 
-def model_card_words(model):
+def _model_words(model):
     """The model in words: how many groups, and what describes the columns."""
     told = {
         "Categorical": "categories by their shares", "Poisson": "counts as Poisson",
         "StudentT": "measurements as Student t (heavy tails)",
     }  # fmt: skip
     kinds = [type(part).__name__ for part, _ in model.family_.parts]
-    shape = model.covariance_type if _has_measurements(model) else None
     families = dict.fromkeys(told.get(kind, "measurements as Gaussian") for kind in kinds)
-    return f"mixture of {model_words(model.n_components, shape)}; {joined(families)}"
+    n = n_measurements(model)
+    shape = model.covariance_type if n else None
+    return f"mixture of {model_words(model.n_components, shape, n_measurements=n)}; {joined(families)}"
 
 
-def _has_measurements(model):
-    return bool(Scorer(model).measured)
+def n_measurements(model):
+    """How many columns of a mixture are measurements."""
+    return sum(len(columns) for _, columns, _ in Scorer(model).measured)
 
 
 def _chosen(selection):

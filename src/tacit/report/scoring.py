@@ -12,6 +12,7 @@ import numpy as np
 from ..families.gaussian import Gaussian, n_observed
 from ..mixture.student import log_tail
 from ..source import ArraySource
+from .words import number
 
 __all__ = ["FALSE_ALARMS", "SURE", "Coder", "Scorer", "Scores", "group_order", "level_text", "outlier_threshold"]
 
@@ -96,20 +97,36 @@ class Scorer:
         return resp, np.where(n_seen > 0, np.nan_to_num(tail, nan=0.0), 1.0)
 
     def reason(self, cells, group):
-        """Why a row is far out, in words: the measurement that is farthest from what its group has."""
-        from .words import number
-
-        k, far = self.order[group - 1], (0.0, 0, 0.0, 1.0)
+        """Why a row is far out, in words: the measurement farthest from what its group has, or from what its others say."""
+        k, alone, given = self.order[group - 1], _NOTHING, _NOTHING
         for part, columns, own in self.measured:
-            mean, spread = part.mean(own)[k], np.sqrt(np.diagonal(own.dense[k]))
-            for j, centre, width in zip(columns, mean, spread):
-                if not np.isnan(cells[j]):
-                    far = max(far, (abs(cells[j] - centre) / width, j, centre, width))
-        steps, j, centre, width = far
-        if steps < 3:
-            return "an unusual combination of values"
-        name = self.model.schema_.columns[j].name
-        return f"{name} is {number(cells[j])}; group {group} has {number(centre, 3)} ± {number(width, 2)}"
+            seen = [place for place, j in enumerate(columns) if not np.isnan(cells[j])]
+            if not seen:
+                continue
+            x, names = cells[columns][seen], [self.model.schema_.columns[columns[place]].name for place in seen]
+            mean, cov = part.mean(own)[k][seen], own.dense[k][np.ix_(seen, seen)]
+            alone = max(alone, _farthest(x, mean, np.sqrt(np.diagonal(cov)), names))
+            precision = np.linalg.inv(cov)
+            width = 1.0 / np.sqrt(np.diagonal(precision))
+            given = max(given, _farthest(x, x - precision @ (x - mean) * width**2, width, names))
+        steps, name, value, centre, width = alone if alone[0] >= FAR else given
+        if steps < FAR:
+            return "many measurements somewhat far out"
+        value, centre, width = number(value), number(centre, 3), number(width, 2)
+        if alone[0] >= FAR:
+            return f"{name} is {value}; group {group} has {centre} ± {width}"
+        return f"{name} is {value}; its other measurements suggest {centre} ± {width}"
+
+
+FAR = 3.0
+_NOTHING = (0.0, "", 0.0, 0.0, 1.0)
+
+
+def _farthest(x, centre, width, names):
+    """The measurement that is most of its widths away: how many, its name, value, centre and width."""
+    steps = np.abs(x - centre) / width
+    j = int(np.argmax(steps))
+    return float(steps[j]), str(names[j]), float(x[j]), float(centre[j]), float(width[j])
 
 
 class Coder:

@@ -5,7 +5,7 @@ import numpy as np
 from ..cluster.report.defining import CLEAR, LEAST, in_words, phrase, profile_of_sums
 from .words import number, share
 
-__all__ = ["Tallies", "TopRows"]
+__all__ = ["Tallies", "TopRows", "defining", "profile_of"]
 
 
 class Tallies:
@@ -89,25 +89,21 @@ class Tallies:
         return float(np.sqrt(variance)) if variance > (1e-13 * self.largest[j]) ** 2 else 0.0
 
 
-def entries_of(found, k):
-    """The profile of group k: a dictionary for every column and level, and the few among them that define it.
-
-    Returns
-    -------
-    profile : list of dict
-        As in `tacit.report.Group`, the strongest first.
-    defining : list of dict
-        One entry for each column that sets the group apart, the strongest first, with a `phrase`.
-    """
+def profile_of(found, k):
+    """The profile of group k as `tacit.report.Group` has it, the strongest entries first, from `Tallies.profiles`."""
     profile = [_entry(each, k) for each in found]
     profile = [entry for entry in profile if not entry["is_missing"] or entry["difference"] >= LEAST]
-    profile.sort(key=lambda entry: -abs(entry["difference"]))
+    return sorted(profile, key=lambda entry: -abs(entry["difference"]))
+
+
+def defining(profile):
+    """The entries of a profile that set a group apart, one for each column, the strongest first."""
     best: dict = {}
     for entry in profile:
         key = entry["column"], entry["is_missing"]
         if abs(entry["difference"]) >= LEAST and (key not in best or _tells_more(entry, best[key])):
             best[key] = entry
-    return profile, sorted(best.values(), key=lambda entry: -abs(entry["difference"]))
+    return sorted(best.values(), key=lambda entry: -abs(entry["difference"]))
 
 
 def _tells_more(entry, other):

@@ -16,7 +16,7 @@ __all__ = [
 
 MODEL_SHAPES = {
     "full": "each group with its own spread and correlations", "tied": "all groups with the same spread and correlations",
-    "diag": "columns independent inside a group", "spherical": "round groups",
+    "diag": "columns independent inside a group", "spherical": "round",
 }  # fmt: skip
 LETTERS = (
     {"E": "equal volume", "V": "varying volume"},
@@ -74,18 +74,21 @@ def probability(value):
     return f"{value:.1g}" if value > 1e-12 else "below 1e-12"
 
 
-def shape_words(covariance_type):
-    """A covariance structure in words."""
+def shape_words(covariance_type, n_measurements=2):
+    """A covariance structure of so many measurements in words."""
     if covariance_type in MODEL_SHAPES:
-        return MODEL_SHAPES[covariance_type]
+        words = MODEL_SHAPES[covariance_type]
+        return words if n_measurements > 1 else words.replace(" and correlations", "")
     return ", ".join(words[letter] for words, letter in zip(LETTERS, covariance_type))
 
 
-def model_words(n_components, covariance_type=None, student=False):
-    """A model as a phrase: "5 groups, round groups (spherical)"."""
+def model_words(n_components, covariance_type=None, student=False, n_measurements=2):
+    """A model as a phrase: "5 groups, round (spherical)"."""
     parts = [count(n_components, "group")]
-    if covariance_type is not None:
-        parts.append(f"{shape_words(covariance_type)} ({covariance_type})")
+    if covariance_type is not None and n_components == 1:
+        parts[0] += f" ({covariance_type})"
+    elif covariance_type is not None:
+        parts.append(f"{shape_words(covariance_type, n_measurements)} ({covariance_type})")
     if student:
         parts.append("heavy tails")
     return ", ".join(parts)

@@ -51,7 +51,8 @@ def note_copies(columns, batch):
 
 def _dependent(X, names):
     """Notes on numbers that are linear functions of columns before them, by name."""
-    found, free = {}, []
+    found: dict = {}
+    free: list = []
     for j, name in enumerate(names):
         terms = _single(X, j, free) or _several(X, j, free)
         if terms is None:
@@ -98,7 +99,7 @@ def _fit(X, j, others):
 
 
 def _sentence(name, terms, constant):
-    parts = []
+    parts: list = []
     for factor, other in terms[:6]:
         size = "" if abs(abs(factor) - 1) < 1e-9 else f"{abs(factor):.4g} × "
         parts.append(f"{'- ' if factor < 0 else '+ ' if parts else ''}{size}{other}")

@@ -190,7 +190,6 @@ def _character(separator):
 
 def _find_separator(lines):
     """The separator that cuts most of the first lines into as many cells as the first, and into most cells."""
-
     lines = lines if sum(map(len, lines)) < LOOKED_AT_CHARACTERS else lines[:1]
 
     def score(separator):

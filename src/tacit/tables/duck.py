@@ -1,5 +1,7 @@
 """`DuckReader`: a query of DuckDB, which also reads files of many kinds where they are."""
 
+from typing import Any
+
 from .arrow import arrow_batches, odd_columns
 from .cells import Missing
 from .reader import checked_names
@@ -60,7 +62,8 @@ class DuckReader(QueryReader):
         relation = self.connection.sql(self.sql)
         if hasattr(relation, "to_arrow_reader"):
             return relation.to_arrow_reader(rows)
-        return self.connection.execute(self.sql).fetch_record_batch(rows)  # before DuckDB 1.4
+        older: Any = self.connection.execute(self.sql)
+        return older.fetch_record_batch(rows)  # before DuckDB 1.4
 
     def read(self):
         try:

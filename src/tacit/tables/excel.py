@@ -29,7 +29,7 @@ class ExcelReader(Reader):
         self.missing = Missing(missing)
         self.sheet = self._open(path, sheet)
         rows = self._rows()
-        found = next(rows, [])
+        found: list = next(rows, [])
         if not found:
             raise ValueError(f"{self.place} is empty; a row of names and at least one row below it are needed.")
         self.names, self.positions = checked_names(found, self.place, self.notes)

@@ -48,7 +48,8 @@ def inspect_table(table, most_patterns=8):
     """Inspect a `DataTable` in two passes."""
     limits = _limits(table)
     shown = [column for column in table.columns if column.role not in ("empty", "id")]
-    hashes, patterns, start = RowHashes(), Counter(), 0
+    hashes, start = RowHashes(), 0
+    patterns: Counter = Counter()
     outlying: dict = {}
     for batch in table.batches():
         hashes.add(batch)
@@ -67,9 +68,8 @@ def inspect_table(table, most_patterns=8):
         for key, times in patterns.most_common(most_patterns)
     ]
     blank = patterns[np.packbits(np.ones(len(names), bool)).tobytes()] if names else 0
-    return Inspection(
-        sorted(outlying.values(), key=lambda found: -found["distance"]), hashes.n_repeated, hashes.exact, blank, told, len(patterns)
-    )  # fmt: skip
+    farthest = sorted(outlying.values(), key=lambda found: -found["distance"])
+    return Inspection(farthest, hashes.n_repeated, hashes.exact, blank, told, len(patterns))
 
 
 def _limits(table):

@@ -6,8 +6,8 @@ from difflib import get_close_matches
 from .column import ROLES, ColumnInfo
 from .dates import DATE_READINGS
 from .numerals import canonical
-from .roles import asked_reading, infer_role
-from .survey import tally_columns
+from .roles import asked_reading
+from .survey import Asked, describe, tally_columns
 from .typed import level_lookup
 
 __all__ = ["read_like"]
@@ -52,15 +52,11 @@ def _used(column):
 
 
 def _column(tally, known, reader, decimal, notes):
-    facts = dict(n_rows=tally.n_rows, n_missing=tally.n_missing, n_distinct=tally.distinct.n)
     if known is None or not _used(known):
-        role, reason = (
-            infer_role(tally, "text", reader.odd.get(tally.name))
-            if known is None
-            else (known["role"], "as in the model")
-        )
-        role = role if ROLES[role] is None else "text"
-        return ColumnInfo(tally.name, role, reason, "not used by the model", **facts)
+        found = describe(tally, Asked(decimal=decimal), reader.odd.get(tally.name))
+        role = "id" if known is not None and known["role"] == "id" else found.role
+        return dataclasses.replace(found, role=role, left_out="not used by the model", notes=())
+    facts = dict(n_rows=tally.n_rows, n_missing=tally.n_missing, n_distinct=tally.distinct.n)
     info = ColumnInfo(
         tally.name,
         known["role"],
@@ -80,7 +76,9 @@ def _number(info, tally, reader, decimal):
     reading = asked_reading(tally, decimal)
     if reading is None or (reading in DATE_READINGS) != (info.reading in DATE_READINGS):
         text = next((text for shape in ("infinity", "text") for text in tally.examples.get(shape, ())), None)
-        text = text or str(next(iter(tally.distinct.counts)))
+        if text is None:
+            value = next(iter(tally.distinct.counts))
+            text = value if isinstance(value, str) else canonical(value)
         kind = "dates" if info.reading in DATE_READINGS else "numbers"
         raise ValueError(
             f"{reader.place}: column {info.name!r} holds {text!r}, but the model was fitted to {kind} there."

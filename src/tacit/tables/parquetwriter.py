@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +14,14 @@ __all__ = ["ArrowWriter"]
 class ArrowWriter:
     """Columns written as Parquet, part by part; None and NaN become nulls.
 
-    The first part tells the types. Where a later one needs others (a column was empty so far, or whole numbers get decimals), what
-    is written is copied to a file with types that suit both.
+    The first part tells the types. Where a later one needs others (a column was empty so far, or whole numbers get decimals),
+    what is written is copied to a file with types that suit both.
     """
 
     def __init__(self, path):
-        self.arrow, self.path, self.writer, self.schema = arrow(), path, None, None
+        self.arrow, self.path = arrow(), path
+        self.writer: Any = None
+        self.schema: Any = None
 
     def write(self, columns):
         """Append rows."""

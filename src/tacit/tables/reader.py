@@ -9,7 +9,7 @@ __all__ = ["BATCH_ROWS", "Reader", "checked_names", "duplicate_error"]
 BATCH_ROWS = 50_000
 BATCH_CELLS = 1 << 20
 KEPT_CELLS = 2_000_000
-"""Cells of a table up to which its batches are kept after the first pass: to read them again would take longer than they weigh."""
+"""Cells of a table up to which its batches are kept after the first pass, for others to use."""
 MOST_COLUMNS = 10_000
 
 
@@ -104,7 +104,7 @@ def checked_names(names, place, notes, only=None):
     positions = list(range(len(names)))
     if len(names) > MOST_COLUMNS:
         positions = [position for position, name in enumerate(names) if name in set(only or ())]
-    if len(positions) > MOST_COLUMNS or not positions and names:
+    if len(positions) > MOST_COLUMNS or (names and not positions):
         raise ValueError(
             f"{place} has {len(names):,} columns, and at most {MOST_COLUMNS:,} are read at once; choose some with --columns, "
             f"such as --columns {','.join(names[:2])}."

@@ -28,10 +28,12 @@ def find_reading(tally, decimal=None):
     if "number" in alive:
         codes = (tally.leading_zeros or tally.long_digits) and alive["number"].whole
         return "text" if codes else "number"
-    if "comma" in alive and decimal != "." and not tally.shapes["point"] and not tally.points:
-        # 1,234 may mean either; another cell that can only be a decimal settles it.
-        if tally.shapes["comma"] or decimal == ",":
-            return "comma"
+    # 1,234 may mean either; another cell that can only be a decimal settles it.
+    settled = decimal == "," or (
+        decimal is None and tally.shapes["comma"] and not tally.shapes["point"] and not tally.points
+    )
+    if "comma" in alive and settled:
+        return "comma"
     return next((reading for reading in DATE_READINGS if reading in alive), "text")
 
 
@@ -116,8 +118,13 @@ def _role_of_texts(tally):
     if distinct.exact and any(words <= pair for pair in BOOLEANS):
         return "yes/no", " and ".join(sorted(map(str, distinct.counts))[:2]) + (" only" if len(words) == 2 else "")
     long = tally.letters > LONG_TEXT * seen
+    codes = tally.leading_zeros or tally.long_digits
+    if 2 * (seen - tally.shapes["text"]) > seen and distinct.n > CODES and not codes:
+        return "text", "numbers mixed with other texts" if tally.shapes["text"] else "numbers written as text"
     if distinct.unique and seen > 1:
         return ("text", "long texts, each only once") if long else ("id", "a different value in every row")
+    if distinct.n > 0.9 * seen and seen > MANY_LEVELS and not long:
+        return "id", "a different value in nearly every row"
     if ID_NAME.fullmatch(tally.name.lower()) and distinct.n > max(MANY_LEVELS, seen // 10):
         return "id", "many different values under a name that ids have"
     if distinct.n > max(MANY_LEVELS, seen // 2) or distinct.n > MOST_LEVELS or long:

@@ -11,7 +11,7 @@ from .numerals import NUMBER_READINGS
 from .roles import asked_reading, find_reading, infer_role, levels_of
 from .tally import Tally
 
-__all__ = ["Asked", "survey", "tally_columns"]
+__all__ = ["Asked", "describe", "survey", "tally_columns"]
 
 MOST_ASKED_LEVELS = 5000
 
