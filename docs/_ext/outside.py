@@ -12,7 +12,7 @@ PAGES = {
 
 def _lead_inside(app, docname, source):
     for outside, inside in PAGES.items():
-        source[0] = re.sub(rf"\]\((?:\.\./)*{re.escape(outside)}/?((?:#[\w-]+)?)\)", rf"]({inside}\1)", source[0])
+        source[0] = re.sub(rf"\]\((?:\.\./)*{re.escape(outside)}/?(?:#[\w-]+)?\)", f"]({inside})", source[0])
 
 
 def setup(app):
