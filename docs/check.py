@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 SITE = ROOT / "docs" / "_build" / "html"
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 GENERATED = ("docs/api/", "docs/gallery/", "docs/command.md", "docs/_build/")
-LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "embed": "src", "object": "data"}
+LOADED = {**dict.fromkeys(("script", "img", "iframe", "source", "video", "embed"), "src"), "object": "data"}
 CODE = re.compile(r"^(```+).*?^\1\s*$|`[^`\n]*`", flags=re.DOTALL | re.MULTILINE)
 
 
@@ -71,7 +71,8 @@ def _page_faults(path, page, pages):
         elif not load.startswith("data:") and not _target(path, load).exists():
             yield f"loads {load}, which is not there"
     yield from (f"the picture {source} has no words (alt)" for source in page.wordless)
-    if page.titles < 1 or page.headings != 1 or not page.language:
+    search = path.name == "search.html"  # its heading is written by its script
+    if page.titles < 1 or page.headings != (0 if search else 1) or not page.language:
         yield f"has {page.titles} titles, {page.headings} first headings and the language {page.language}"
 
 

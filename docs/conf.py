@@ -1,5 +1,6 @@
 """How the site is built: Sphinx (the reference from docstrings), MyST (pages that read well as plain Markdown), numpydoc
-(the docstrings' own style), furo (a theme that loads nothing from outside). All else is in ``_ext``, a file each."""
+(the docstrings' own style), furo (a theme that loads nothing from outside). All else is in ``_ext``, a file each.
+"""
 
 import sys
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "src")]
 
-from tacit import __version__
+from tacit import __version__  # noqa: E402
 
 project, author, copyright = "tacit", "the authors of tacit", "the authors of tacit"
 version = release = __version__

@@ -8,8 +8,8 @@ from pages import write_page
 
 OPENING = """# The command
 
-`tacit COMMAND --help` says in the terminal what this page says. Exit codes: 0 all is well; 2 bad usage or input, with one line that
-names the fault and the remedy; 130 stopped with Ctrl-C, nothing written. The same seed gives the same files, byte for byte.
+`tacit COMMAND --help` says in the terminal what this page says. Exit codes: 0 all is well; 2 bad usage or input, with one line
+that names the fault and the remedy; 130 stopped with Ctrl-C, nothing written. The same seed gives the same files, byte for byte.
 
 """
 

@@ -5,7 +5,7 @@ import html
 import shutil
 from pathlib import Path
 
-import examples
+import running
 from pages import clear, write_page
 
 TASKS = {
@@ -38,9 +38,9 @@ def words(script):
 
 def result(script):
     """What the script did: from its record, or by running it; None where its data are absent."""
-    if examples.needs(script):
+    if running.needs(script):
         return None
-    ran = examples.recorded(script) or examples.run(script)
+    ran = running.recorded(script) or running.run(script)
     if ran.code:
         raise RuntimeError(f"{script} failed:\n{ran.errors}")
     return ran
@@ -51,7 +51,7 @@ def script_page(script, ran):
     title, description, rest = words(script)
     parts = [f"# {title}", description, *rest]
     if ran is None:
-        parts.append(f"**Not run here:** it needs {examples.needs(script)}.")
+        parts.append(f"**Not run here:** it needs {running.needs(script)}.")
     else:
         if ran.figure:
             parts.append(f"![{_alt(title, description)}]({script.stem}.png)")
@@ -70,7 +70,7 @@ def card(script, ran):
     if ran and ran.figure:
         shown = f'<img src="../_images/{script.stem}-small.png" alt="" loading="lazy">'
     else:
-        lines = ran.output.splitlines()[:8] if ran else ["not run here: it needs", examples.needs(script)]
+        lines = ran.output.splitlines()[:8] if ran else ["not run here: it needs", running.needs(script)]
         shown = f'<pre aria-hidden="true">{html.escape(chr(10).join(lines))}</pre>'
     return (
         f'<a class="card" href="{script.stem}.html">{shown}<strong>{html.escape(title)}</strong>'
@@ -84,13 +84,13 @@ def index_page(ran):
     for heading in [*TASKS, "More"]:
         cards = [card(script, done) for script, done in ran.items() if task(script) == heading]
         if cards:
-            text += f"## {heading}\n\n<div class=\"cards\">\n{chr(10).join(cards)}\n</div>\n\n"
+            text += f'## {heading}\n\n<div class="cards">\n{chr(10).join(cards)}\n</div>\n\n'
     return text + "```{toctree}\n:hidden:\n\n" + "\n".join(script.stem for script in ran) + "\n```\n"
 
 
 def write(app):
     folder = Path(app.srcdir) / "gallery"
-    ran = {script: result(script) for script in examples.scripts()}
+    ran = {script: result(script) for script in running.scripts()}
     kept = {write_page(folder / "index.md", index_page(ran))}
     for script, done in ran.items():
         kept.add(write_page(folder / f"{script.stem}.md", script_page(script, done)))
