@@ -62,7 +62,7 @@ def run(script, timeout=300):
     figure = folder / "figure.png"
     done = subprocess.run(
         [sys.executable, script, figure], capture_output=True, text=True, encoding="utf-8", timeout=timeout,
-        env={**os.environ, "MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8"},
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8"},
     )  # fmt: skip
     record = {"digest": _digest(script), "code": done.returncode, "output": done.stdout, "errors": done.stderr}
     (folder / "record.json").write_text(json.dumps(record), encoding="utf-8")
