@@ -2,6 +2,7 @@
 
 import numbers
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -37,18 +38,27 @@ class Cells:
     """One column as it was given: the cells, which of them are missing, and what its type says.
 
     `values` are float64 for numbers, Python objects for categories; `levels` are those the type declares, `whole` says that the
-    type holds whole numbers only.
+    type holds whole numbers only. `given` are the cells before they were turned into `values`, where that lost their type.
     """
 
     values: np.ndarray
     missing: np.ndarray
     levels: tuple | None = None
     whole: bool = False
+    given: Any = None
 
     @property
     def numeric(self):
         """Whether the cells are numbers."""
         return self.values.dtype == np.float64
+
+    def originals(self):
+        """The cells as the table holds them, in a list, None where missing: what a table with filled holes is written from."""
+        cells = self.values if self.given is None else self.given
+        cells = cells.to_pylist() if hasattr(cells, "to_pylist") else list(cells)
+        if self.given is None and self.whole:
+            cells = [cell if gone else int(cell) for cell, gone in zip(cells, self.missing)]
+        return [None if gone else cell for cell, gone in zip(cells, self.missing.tolist())]
 
 
 class Batch(dict):

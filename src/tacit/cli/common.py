@@ -1,9 +1,11 @@
 """Options that commands share: which table, how to read it, which columns in which role, where results go."""
 
 import argparse
+import csv
 import os
+import shlex
 
-__all__ = ["add_columns", "add_output", "add_table", "open_asked", "out_folder"]
+__all__ = ["add_columns", "add_output", "add_table", "open_asked", "out_folder", "table_options"]
 
 ASKED = {
     "number": "measurement",
@@ -62,20 +64,64 @@ def add_output(parser):
     group.add_argument("--quiet", action="store_true", help="no progress")
 
 
-def open_asked(arguments):
-    """The table that the options ask for, surveyed."""
+def open_asked(arguments, *, like=None, on_batch=None):
+    """The table that the options ask for, surveyed.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        Of a parser with `add_table`, and `add_columns` if the command has it.
+    like : list of dict, optional
+        Columns as the notes of a saved model hold them, whose roles are taken.
+    on_batch : callable, optional
+        Called after every batch with the number of rows read in this pass.
+    """
     from ..tables import open_table
 
+    if arguments.database and not arguments.sql:
+        raise ValueError(
+            "--from needs a query; say which rows to read with --sql, such as --sql 'select * from visits'."
+        )
     if arguments.sql and not arguments.database:
         raise ValueError("--sql needs a database; say which with --from, such as --from sqlite:///shop.db.")
     if bool(arguments.file) == bool(arguments.sql):
         raise ValueError("give one table: either a file, or a query with --sql and --from.")
-    roles = dict(arguments.roles) | {name: "id" for name in arguments.id}
+    roles = dict(getattr(arguments, "roles", [])) | dict.fromkeys(getattr(arguments, "id", []), "id")
     return open_table(
         arguments.database if arguments.sql else arguments.file, sql=arguments.sql, sheet=arguments.sheet,
         separator=arguments.sep, decimal=arguments.decimal, encoding=arguments.encoding, missing=arguments.missing,
-        roles=roles, columns=arguments.columns, ignore=arguments.ignore,
+        roles=roles, columns=getattr(arguments, "columns", None), ignore=getattr(arguments, "ignore", []), like=like,
+        on_batch=on_batch,
     )  # fmt: skip
+
+
+def table_options(arguments, *, missing=(), ignore=()):
+    """The options that read the same table again, as they are typed, without any password.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        What was typed.
+    missing, ignore : iterable of str
+        Texts that stand for missing, and columns not to use, beside those typed.
+    """
+    from ..tables.sql import without_password
+
+    words = (
+        [arguments.file] if arguments.file else ["--sql", arguments.sql, "--from", without_password(arguments.database)]
+    )
+    for option in ("sheet", "sep", "decimal", "encoding"):
+        if getattr(arguments, option) is not None:
+            words += [f"--{option}", getattr(arguments, option)]
+    words += [f"--missing={text}" for text in dict.fromkeys([*arguments.missing, *missing])]
+    asked = {role: word for word, role in ASKED.items()}
+    for name, role in getattr(arguments, "roles", []):
+        words += ["--as", f"{name}={asked[role]}"]
+    for option, more in (("columns", ()), ("ignore", ignore), ("id", ())):
+        names = dict.fromkeys([*(getattr(arguments, option, None) or ()), *more])
+        if names:
+            words += [f"--{option}", ",".join(f'"{name}"' if "," in name else name for name in names)]
+    return " ".join(map(shlex.quote, words))
 
 
 def out_folder(arguments, table):
@@ -89,7 +135,8 @@ def out_folder(arguments, table):
 
 
 def _names(text):
-    return [name.strip() for name in text.split(",") if name.strip()]
+    """Names between commas; one that holds a comma itself is quoted."""
+    return [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()]
 
 
 def _role(text):

@@ -1,26 +1,140 @@
-"""Tables of Arrow and Parquet."""
+"""Tables of Arrow and Parquet: read in batches, never whole."""
 
+import contextlib
+
+import numpy as np
+
+from ..frames import Batch
 from ..source.parquet import arrow
+from .cells import EXACT, Missing
+from .reader import Reader, checked_names
 
-__all__ = ["ArrowWriter"]
+__all__ = ["ArrowReader", "arrow_batches", "cells_of_arrow", "odd_columns"]
 
 
-class ArrowWriter:
-    """Columns written as Parquet, part by part."""
+class ArrowReader(Reader):
+    """Read a Parquet or Arrow file.
 
-    def __init__(self, path):
-        self.arrow, self.path, self.writer = arrow(), path, None
+    Parameters
+    ----------
+    path : str
+        The file.
+    kind : {"parquet", "arrow", "stream"}
+        What it is.
+    missing : iterable of str
+        Texts that stand for missing beside the usual ones.
+    only : list of str, optional
+        The columns to read where there are too many for all.
+    """
 
-    def write(self, columns):
-        """Append rows."""
-        table = self.arrow.table(columns)
-        if self.writer is None:
-            self.writer = self.arrow.parquet.ParquetWriter(self.path, table.schema)
-        self.writer.write_table(table)
+    format = "parquet"
 
-    def __enter__(self):
-        return self
+    def __init__(self, path, kind="parquet", missing=(), only=None):
+        super().__init__()
+        self.locate(path)
+        self.path, self.kind, self.missing = path, kind, Missing(missing)
+        pa = arrow()
+        with self._guarded():
+            if kind == "parquet":
+                with pa.parquet.ParquetFile(path) as file:
+                    schema = file.schema_arrow
+            else:
+                with self._opened() as file:
+                    schema = file.schema
+        self.names, self.positions = checked_names(schema.names, self.place, self.notes, only)
+        self.fields = [schema.names[position] for position in self.positions]
+        self.odd = odd_columns(self.names, [schema.field(position).type for position in self.positions])
 
-    def __exit__(self, *error):
-        if self.writer is not None:
-            self.writer.close()
+    @contextlib.contextmanager
+    def _guarded(self):
+        pa = arrow()
+        try:
+            yield
+        except (pa.ArrowException, OSError, EOFError) as error:
+            first = str(error).strip().split("\n")[0]
+            raise ValueError(
+                f"{self.place} cannot be read as {self.kind.title()} ({first}); it may be damaged, so write it again."
+            ) from None
+
+    def _opened(self):
+        pa = arrow()
+        if self.kind == "arrow":
+            return pa.ipc.open_file(pa.memory_map(self.path))
+        return pa.ipc.open_stream(self.path)
+
+    def _parts(self):
+        pa = arrow()
+        if self.kind == "parquet":
+            with pa.parquet.ParquetFile(self.path) as file:
+                yield from file.iter_batches(batch_size=self.batch_rows, columns=self.fields)
+            return
+        with self._opened() as file:
+            parts = map(file.get_batch, range(file.num_record_batches)) if self.kind == "arrow" else file
+            yield from parts
+
+    def read(self):
+        parts = self._parts()
+        while True:
+            with self._guarded():
+                part = next(parts, None)
+            if part is None:
+                return
+            columns = [part.column(field) for field in self.fields]
+            yield from arrow_batches(self, columns)
+
+
+def arrow_batches(reader, columns):
+    """Yield Arrow columns as batches of at most so many rows as the reader wants."""
+    n_rows = len(columns[0])
+    for start in range(0, n_rows, reader.batch_rows):
+        parts = (column.slice(start, reader.batch_rows) for column in columns)
+        yield Batch(zip(reader.names, (cells_of_arrow(part, reader.missing) for part in parts)))
+
+
+def odd_columns(names, kinds):
+    """Columns whose type no model can use, and what they hold in words."""
+    types = arrow().types
+    found = {}
+    for name, kind in zip(names, kinds):
+        if types.is_nested(kind) and not types.is_dictionary(kind):
+            found[name] = "lists or records"
+        elif types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+            found[name] = "binary data"
+    return found
+
+
+def cells_of_arrow(column, missing):
+    """An Arrow column as `Cells`."""
+    pa = arrow()
+    types = pa.types
+    column = column.storage if isinstance(column, pa.ExtensionArray) else column
+    kind = column.type
+    if types.is_integer(kind):
+        values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        if not (np.abs(np.nan_to_num(values)) > EXACT).any():  # larger ones are names, and all their digits count
+            return missing.of_numbers(values, whole=True, given=column)
+    elif types.is_floating(kind) or types.is_decimal(kind):
+        values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        return missing.of_numbers(values, given=column)
+    elif types.is_string(kind) or types.is_large_string(kind):
+        return _of_dictionary(column.dictionary_encode(), missing)
+    elif types.is_dictionary(kind):
+        return _of_dictionary(column, missing)
+    elif types.is_timestamp(kind) and kind.unit == "ns":
+        column = column.cast(pa.timestamp("us", kind.tz), safe=False)
+    elif types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
+        texts = [None if value is None else str(value)[:200] for value in column.to_pylist()]
+        return missing.of_objects(texts, given=column)
+    return missing.of_objects(column.to_pylist(), given=column)
+
+
+def _of_dictionary(column, missing):
+    """Texts that repeat are made once."""
+    from ..frames import Cells
+
+    levels = missing.of_objects(column.dictionary.to_pylist())
+    if levels.numeric:
+        return missing.of_objects(column.to_pylist(), given=column)
+    codes = column.indices.cast(arrow().int64()).fill_null(len(levels.values)).to_numpy(zero_copy_only=False)
+    values, gone = np.append(levels.values, ""), np.append(levels.missing, True)
+    return Cells(values[codes], gone[codes], given=column)

@@ -26,8 +26,9 @@ class ColumnInfo:
         Why it is taken so, in words: "numbers with decimals", "a different value in every row".
     left_out : str
         Why no model uses it, in words; empty if models do.
-    reading : {"number", "comma", "date", "text"}
-        How text is read: numbers with a decimal point or a decimal comma, dates, or as it is.
+    reading : {"number", "comma", "amount", "comma amount", "date", "date month first", "text"}
+        How text is read: numbers with a decimal point or a decimal comma, the same with thousands separators and currencies,
+        dates (with the day first where the year is last, or the month), or as it is.
     n_rows, n_missing : int
     levels : tuple of str
         Values of a category, sorted.
@@ -35,6 +36,10 @@ class ColumnInfo:
         How often each level occurs.
     low, high, mean, std : float or None
         Of the observed numbers (days since 1970 for dates).
+    n_distinct : int
+        How many different values there are; about, beyond some ten thousand.
+    copied : bool
+        Whether the column follows exactly from others; a note says how.
     notes : tuple of str
         What the user may want to know or do: "-999 occurs 12 times …; say --missing=-999".
     """
@@ -53,11 +58,17 @@ class ColumnInfo:
     mean: float | None = None
     std: float | None = None
     notes: tuple = ()
+    n_distinct: int = 0
+    copied: bool = False
 
     @property
     def used(self):
         """Whether models use it."""
         return not self.left_out
+
+    def saved(self):
+        """The column as the notes of a saved model hold it, for `open_table(…, like=…)`."""
+        return {"name": self.name, "role": self.role, "reading": self.reading, "levels": list(self.levels)}
 
     def schema_column(self):
         """The column as a `tacit.schema.Schema` has it."""

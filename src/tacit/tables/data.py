@@ -10,6 +10,7 @@ from ..schema import Schema
 from ..source import ArraySource
 from .reader import Reader
 from .source import TableSource
+from .typed import as_typed
 
 __all__ = ["DataTable"]
 
@@ -27,15 +28,24 @@ class DataTable:
     columns : tuple of ColumnInfo
         All columns of the table, in its order.
     n_rows : int
+    order : tuple of str
+        Names of the columns that models use, where their order is not that of the table.
+    notes : tuple of str
+        What the user may want to know about the table as a whole.
     """
 
     reader: Reader
     columns: tuple
     n_rows: int
+    order: tuple = ()
+    notes: tuple = ()
 
     @cached_property
     def used(self):
         """The columns that models use."""
+        if self.order:
+            named = {column.name: column for column in self.columns}
+            return tuple(named[name] for name in self.order)
         return tuple(column for column in self.columns if column.used)
 
     @cached_property
@@ -46,6 +56,10 @@ class DataTable:
     @cached_property
     def schema(self):
         """How the columns that models use become numbers."""
+        if not self.used:
+            reasons = ", ".join(f"{column.name} ({column.left_out})" for column in self.columns[:10])
+            more = f" and {len(self.columns) - 10} more" if len(self.columns) > 10 else ""
+            raise ValueError(f"{self.reader.place} has no column that a model can use: {reasons}{more}.")
         return Schema(tuple(column.schema_column() for column in self.used))
 
     @property
@@ -54,14 +68,27 @@ class DataTable:
         return 8 * self.n_rows * len(self.used) > IN_MEMORY
 
     def batches(self):
-        """Yield batches of all columns: measurements, counts and dates as numbers, the rest as text."""
-        for batch in self.reader.batches():
-            yield Batch({column.name: as_typed(column, batch[column.name]) for column in self.columns})
+        """Yield batches of all columns: measurements and counts as numbers, the rest as text, None where missing.
+
+        ``batch[name].originals()`` are the cells of a column as the table holds them.
+        """
+        yield from self._typed(self.columns)
 
     def encoded(self):
         """Yield the cells that models use, as arrays of numbers, batch by batch."""
-        for batch in self.batches():
+        for batch in self._typed(self.schema and self.used):
             yield self.schema.encode(batch)
+
+    def _typed(self, columns):
+        n_rows = 0
+        for batch in self.reader.batches():
+            n_rows += batch.n_rows
+            yield Batch({column.name: as_typed(column, batch[column.name]) for column in columns})
+        if n_rows != self.n_rows:
+            raise ValueError(
+                f"{self.reader.place} had {self.n_rows:,} rows and now has {n_rows:,}; it was changed while it was read, so "
+                "start again."
+            )
 
     @cached_property
     def cells(self):
@@ -80,28 +107,23 @@ class DataTable:
         if self.n_rows > n_rows:
             rows = np.sort(np.random.default_rng(seed).choice(self.n_rows, n_rows, replace=False))
         start, parts = 0, []
-        for batch in self.batches():
+        for batch in self.reader.batches():
             chosen = rows[(rows >= start) & (rows < start + batch.n_rows)] - start
-            parts.append({name: Cells(cells.values[chosen], cells.missing[chosen]) for name, cells in batch.items()})
             start += batch.n_rows
-        return rows, Batch({name: _joined([part[name] for part in parts]) for name in self.reader.names})
+            if len(chosen):
+                taken = {column.name: _taken(batch[column.name], chosen) for column in self.columns}
+                parts.append({column.name: as_typed(column, taken[column.name]) for column in self.columns})
+        return rows, Batch({column.name: _joined([part[column.name] for part in parts]) for column in self.columns})
+
+
+def _taken(cells, rows):
+    given = None if cells.given is None else [cells.given[row] for row in rows.tolist()]
+    given = [cell.as_py() if hasattr(cell, "as_py") else cell for cell in given] if given else None
+    return Cells(cells.values[rows], cells.missing[rows], cells.levels, cells.whole, given)
 
 
 def _joined(parts):
-    return Cells(np.concatenate([part.values for part in parts]), np.concatenate([part.missing for part in parts]))
-
-
-def as_typed(column, cells):
-    """Cells in the type of their role: float64 for numbers, text for the rest."""
-    if column.role in ("measurement", "count"):
-        if cells.numeric:
-            return cells
-        values = np.full(len(cells.values), np.nan)
-        values[~cells.missing] = cells.values[~cells.missing].astype(np.float64)
-        return Cells(values, cells.missing)
-    if not cells.numeric:
-        return cells
-    texts = np.array(
-        [None if gone else f"{value:.15g}" for value, gone in zip(cells.values, cells.missing)], dtype=object
-    )
-    return Cells(texts, cells.missing)
+    values = np.concatenate([part.values for part in parts])
+    missing = np.concatenate([part.missing for part in parts])
+    given = [cell for part in parts for cell in part.originals()]
+    return Cells(values, missing, whole=all(part.whole for part in parts), given=given)

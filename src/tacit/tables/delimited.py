@@ -2,17 +2,22 @@
 
 import csv
 import os
+import re
 from itertools import islice
 
-import numpy as np
+from ..frames import Batch
+from .cells import Missing
+from .numerals import numbers_of
+from .reader import Reader, checked_names
+from .textfile import CORRUPT, encoding_error, find_encoding, open_lines
 
-from ..frames import Batch, Cells
-from .reader import BATCH_ROWS, Reader
+__all__ = ["DelimitedReader"]
 
-__all__ = ["MISSING", "DelimitedReader"]
-
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", ".", "-"})
-"""Texts that stand for a missing cell, whatever their case."""
+SEPARATORS = ",;\t|"
+NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "bar": "|"}
+LOOKED_AT = 20
+LOOKED_AT_CHARACTERS = 1 << 20
+LONGEST_LINE = 1 << 26
 
 
 class DelimitedReader(Reader):
@@ -21,35 +26,178 @@ class DelimitedReader(Reader):
     Parameters
     ----------
     path : str
-        The file; its first line names the columns.
+        The file, which may be packed by gzip, bzip2 or xz; its first line names the columns.
     separator : str, optional
-        What stands between cells; default whichever of comma, semicolon, tab and bar the first line holds most.
+        What stands between cells; default whichever of comma, semicolon, tab and bar cuts the first lines alike.
     encoding : str, optional
-        Default UTF-8, with or without a mark.
+        Default UTF-8, or UTF-16 where the file begins with its mark.
     missing : iterable of str
         Texts that stand for missing beside the usual ones.
+    only : list of str, optional
+        The columns to read where there are too many for all.
     """
 
     is_text = True
 
-    def __init__(self, path, *, separator=None, encoding=None, missing=()):
-        self.path, self.encoding = path, encoding or "utf-8-sig"
-        self.missing = MISSING | {text.strip().lower() for text in missing}
-        self.place, self.folder = path, os.path.dirname(os.path.abspath(path))
-        self.name = os.path.splitext(os.path.basename(path))[0]
-        with open(path, newline="", encoding=self.encoding) as file:
-            first = file.readline()
-            self.separator = separator or max(",;\t|", key=first.count)
-            file.seek(0)
-            self.names = [name.strip() for name in next(csv.reader(file, delimiter=self.separator), [])]
+    def __init__(self, path, *, separator=None, encoding=None, missing=(), only=None):
+        super().__init__()
+        self.locate(path)
+        self.path, self.missing = os.fspath(path), Missing(missing)
+        self.encoding = find_encoding(self.path, encoding)
+        self.separator = _character(separator)
+        self.skipped = 0
+        first = self._first_lines()
+        if self.separator is None:
+            self.separator = _find_separator(first)
+        self._read_names(only)
 
-    def batches(self):
-        with open(self.path, newline="", encoding=self.encoding) as file:
-            lines = csv.reader(file, delimiter=self.separator)
-            next(lines)
-            while rows := [row for row in islice(lines, BATCH_ROWS) if row]:
-                yield Batch(zip(self.names, map(self._cells, zip(*rows))))
+    def _first_lines(self):
+        """The first lines; one that only tells the separator, as Excel writes it, is noted and skipped."""
+        with self._guarded(), open_lines(self.path, self.encoding) as file:
+            lines = [file.readline(LONGEST_LINE) for _ in range(LOOKED_AT)]
+        if len(lines[0]) >= LONGEST_LINE:
+            raise ValueError(
+                f"{self.place} has a first line of over {LONGEST_LINE >> 20} million characters; is it a table?"
+            )
+        told = re.fullmatch(r"sep=(.)[\r\n]*", lines[0])
+        if told:
+            self.skipped, self.separator = 1, self.separator or told[1]
+        return [line for line in lines[self.skipped :] if line.strip()]
 
-    def _cells(self, texts):
-        values = np.array([text.strip() for text in texts], dtype=object)
-        return Cells(values, np.array([text.lower() in self.missing for text in values]))
+    def _read_names(self, only):
+        with self._guarded(), open_lines(self.path, self.encoding) as file:
+            rows = csv.reader(islice(file, self.skipped, None), delimiter=self.separator)
+            found = next((row for row in rows if row), [])
+            self.header_lines = rows.line_num + self.skipped
+        if not any(name.strip() for name in found):
+            raise ValueError(
+                f"{self.place} holds nothing but blank lines; a line of names and at least one row are needed."
+            )
+        self.width = len(found)
+        if len(found) > 1 and numbers_of([name.strip() for name in found]) is not None:
+            self.notes.append(
+                f"the first line holds numbers only ({', '.join(found[:3])}…) and was taken as names; if it is a row, write a "
+                "line of names above it"
+            )
+        self.names, self.positions = checked_names(found, self.place, self.notes, only)
+
+    def read(self):
+        n_rows = 0
+        with self._guarded(), open_lines(self.path, self.encoding) as file:
+            lines = _Lines(file, self.header_lines, self.place)
+            parsed = csv.reader(lines, delimiter=self.separator)
+            while not lines.ended:
+                before = lines.number
+                rows = list(self._parsed(parsed, lines))
+                # A row that comes after the end was asked for is one whose quote is open.
+                if lines.ended > (len(rows) < self.batch_rows):
+                    self._refuse_open_quote(lines, rows)
+                kept = self._checked(rows, before) if rows else []
+                if kept:
+                    n_rows += len(kept)
+                    yield self._batch(kept)
+        if not n_rows:
+            raise ValueError(f"{self.place} has a line of names but no row below it.")
+
+    def _parsed(self, rows, lines):
+        try:
+            yield from islice(rows, self.batch_rows)
+        except csv.Error as error:
+            line = lines.number
+            if "field larger" in str(error):
+                raise ValueError(
+                    f"{self.place}, line {line}: a cell is longer than {csv.field_size_limit():,} characters; a quote is "
+                    "probably not closed in or before that line."
+                ) from None
+            raise ValueError(f"{self.place}, line {line}: {error}.") from None
+
+    def _refuse_open_quote(self, lines, rows):
+        line = lines.number - "".join(rows[-1]).rstrip("\r\n").count("\n")
+        raise ValueError(
+            f'{self.place}: a quote (") opens in or after line {max(line, 1)} and is never closed; close it.'
+        )
+
+    def _checked(self, rows, line):
+        """Rows that are not blank, all of as many cells as there are names."""
+        if set(map(len, rows)) == {self.width}:
+            return rows
+        for row in rows:
+            line += 1 + sum(cell.count("\n") for cell in row)
+            if row and len(row) != self.width:
+                cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
+                raise ValueError(
+                    f"{self.place}, line {line}: {cells} under {self.width} column names; quote cells that hold the separator "
+                    f"{self.separator!r}, or name another with --sep."
+                )
+        return [row for row in rows if row]
+
+    def _batch(self, rows):
+        columns = list(zip(*rows))
+        return Batch(zip(self.names, (self.missing.of_texts(columns[position]) for position in self.positions)))
+
+    def _guarded(self):
+        return _Guard(self.path, self.encoding)
+
+
+class _Lines:
+    """Lines below the names, counted; no cell may hold a NUL.
+
+    It knows how often it was asked for more at the end: twice if a quoted cell was still open.
+    """
+
+    def __init__(self, file, skip, place):
+        self.file, self.number, self.place, self.ended = islice(file, skip, None), skip, place, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        for line in self.file:
+            self.number += 1
+            if "\0" in line:
+                raise ValueError(f"{self.place}, line {self.number}: it holds a NUL character; is the file damaged?")
+            return line
+        self.ended += 1
+        raise StopIteration
+
+
+class _Guard:
+    """A context that turns errors of decoding into words."""
+
+    def __init__(self, path, encoding):
+        self.path, self.encoding = path, encoding
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if isinstance(error, UnicodeError):
+            raise encoding_error(self.path, self.encoding) from None
+        if isinstance(error, CORRUPT):
+            raise ValueError(f"{self.path} is damaged ({error}); copy or pack it again.") from None
+        if isinstance(error, csv.Error):
+            raise ValueError(f"{self.path} is not a table of text: {error}.") from None
+
+
+def _character(separator):
+    if separator is None:
+        return None
+    separator = NAMED.get(separator, separator)
+    if len(separator) != 1 or separator in '"\r\n':
+        raise ValueError(f"--sep {separator!r} is not one character; say , ; | tab or space.")
+    return separator
+
+
+def _find_separator(lines):
+    """The separator that cuts most of the first lines into as many cells as the first, and into most cells."""
+    lines = lines if sum(map(len, lines)) < LOOKED_AT_CHARACTERS else lines[:1]
+
+    def score(separator):
+        try:
+            rows = [row for row in csv.reader(lines, delimiter=separator) if row]
+        except csv.Error:
+            return False, False, 0
+        width = len(rows[0]) if rows else 1
+        return width > 1, sum(len(row) == width for row in rows) / max(len(rows), 1) > 0.5, width
+
+    return max(SEPARATORS, key=score)

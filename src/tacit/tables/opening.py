@@ -1,22 +1,29 @@
 """Open a table by its path, or a query by its database."""
 
 import os
+import zipfile
+from difflib import get_close_matches
 
+from ..frames import is_table, package
+from .column import ROLES
 from .data import DataTable
 from .delimited import DelimitedReader
-from .survey import survey
+from .like import read_like
+from .memory import FrameReader
+from .survey import Asked, survey
 
 __all__ = ["open_reader", "open_table"]
 
 
-def open_reader(path, *, sql=None, sheet=None, separator=None, decimal=None, encoding=None, missing=()):
+def open_reader(path, *, sql=None, sheet=None, separator=None, decimal=None, encoding=None, missing=(), only=None):
     """The reader of a table.
 
     Parameters
     ----------
-    path : str
+    path : str, path-like, or table in memory
         A file (CSV, TSV, Parquet, Arrow, Excel), or with `sql` a database: ``duckdb://path``, ``sqlite:///path`` or
-        ``postgresql://user@host/name``.
+        ``postgresql://user@host/name``. A pandas or polars DataFrame, an Arrow table, a dictionary of columns or a 2-D array are
+        read as they are.
     sql : str, optional
         The query.
     sheet : str, optional
@@ -25,30 +32,142 @@ def open_reader(path, *, sql=None, sheet=None, separator=None, decimal=None, enc
         How a text file is written; default found out.
     missing : iterable of str
         Texts that stand for a missing cell beside the usual ones.
+    only : list of str, optional
+        The columns to read where there are too many for all.
     """
+    if sql is not None:
+        from .sql import open_query
+
+        return open_query(path, sql, missing)
+    if not isinstance(path, (str, os.PathLike)):
+        if package(path) in ("pandas", "polars", "pyarrow", "numpy") or isinstance(path, dict) or is_table(path):
+            return FrameReader(path, missing)
+        raise ValueError(
+            f"a table is a path, a data frame, a dictionary of columns or an array, not {type(path).__name__}."
+        )
+    path = os.fspath(path)
+    _refuse_places(path)
+    kind = _kind_of(path)
+    if sheet is not None and kind != "excel":
+        raise ValueError(f"--sheet {sheet} is for Excel files, and {path} is none; leave it out.")
+    if kind == "text":
+        return DelimitedReader(path, separator=separator, encoding=encoding, missing=missing, only=only)
+    if kind == "excel":
+        from .excel import ExcelReader
+
+        return ExcelReader(path, sheet, missing)
+    from .arrow import ArrowReader
+
+    return ArrowReader(path, kind, missing, only)
+
+
+def _refuse_places(path):
+    """Refuse what is no file."""
+    if "://" in path and not os.path.exists(path):
+        scheme = path.partition("://")[0]
+        if scheme in ("duckdb", "sqlite", "postgresql", "postgres"):
+            raise ValueError(
+                f"{scheme}:// is a database; say what to read from it: --sql 'select …' --from {scheme}://…."
+            )
+        raise ValueError(f"{scheme}://… is not a file on this machine; download it first.")
     if os.path.isdir(path):
         raise ValueError(f"{path} is a folder; give a file.")
     if not os.path.exists(path):
-        raise ValueError(f"there is no file {path}.")
-    return DelimitedReader(path, separator=separator, encoding=encoding, missing=missing)
+        folder = os.path.dirname(path) or "."
+        near = get_close_matches(os.path.basename(path), os.listdir(folder), 1) if os.path.isdir(folder) else []
+        hint = f" Is {os.path.join(os.path.dirname(path), near[0])} meant?" if near else ""
+        raise ValueError(f"there is no file {path}.{hint}")
 
 
-def open_table(path, *, roles=None, columns=None, ignore=(), **reading):
+def _kind_of(path):
+    """What a file is, by how it begins: names of files lie."""
+    try:
+        with open(path, "rb") as file:
+            start = file.read(16)
+    except PermissionError:
+        raise ValueError(f"{path} cannot be read: you lack the permission.") from None
+    if start.startswith(b"PAR1"):
+        return "parquet"
+    if start.startswith((b"ARROW1", b"FEA1")):
+        return "arrow"
+    if start.startswith(b"\xff\xff\xff\xff") and path.endswith((".arrow", ".arrows", ".ipc", ".feather")):
+        return "stream"
+    if start.startswith(b"SQLite format 3\0"):
+        raise ValueError(f"{path} is an SQLite database; say --sql 'select …' --from sqlite:///{path}.")
+    if start[8:12] == b"DUCK":
+        raise ValueError(f"{path} is a DuckDB database; say --sql 'select …' --from duckdb://{path}.")
+    if start.startswith(b"PK\x03\x04"):
+        return _kind_of_zip(path)
+    if start.startswith(b"\xd0\xcf\x11\xe0"):
+        return "excel"
+    return "text"
+
+
+def _kind_of_zip(path):
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except zipfile.BadZipFile:
+        raise ValueError(f"{path} is a damaged Excel or zip file; save it again.") from None
+    if "manifest.json" in names:
+        raise ValueError(f"{path} is a saved model, not a table; give the table first, and the model to tacit predict.")
+    if not any(name.startswith("xl/") or name == "content.xml" for name in names):
+        raise ValueError(f"{path} is a zip file of {len(names)} files; unpack it and give the table.")
+    return "excel"
+
+
+def open_table(path, *, roles=None, columns=None, ignore=(), like=None, decimal=None, on_batch=None, **reading):
     """Open a table and survey its columns.
 
     Parameters
     ----------
-    path, **reading
+    path, decimal, **reading
         As in `open_reader`.
     roles : dict of name to role, optional
         Roles of columns that are known (see `ROLES`).
     columns, ignore : list of str, optional
         Columns that models may use, and those that they may not.
+    like : list of dict, optional
+        Columns as `ColumnInfo.saved` gives them and the notes of a saved model hold them: the table is read with those roles, and
+        texts that are no level then are missing now.
+    on_batch : callable, optional
+        Called after every batch with the number of rows read in this pass.
 
     Returns
     -------
     DataTable
+
+    Examples
+    --------
+    >>> from tacit.tables import open_table
+    >>> table = open_table({"age": [31.5, None, 48.2, 50.1], "sex": ["f", "m", "m", None]})
+    >>> [(column.name, column.role, column.n_missing) for column in table.columns]
+    [('age', 'measurement', 1), ('sex', 'category', 1)]
     """
-    reader = open_reader(path, **reading)
-    infos, n_rows = survey(reader, roles, columns, ignore)
-    return DataTable(reader, infos, n_rows)
+    roles = dict(roles or {})
+    named = [*(columns or ()), *roles, *(column["name"] for column in like or ())]
+    reader = open_reader(path, decimal=decimal, only=named, **reading)
+    reader.on_batch = on_batch
+    for name, role in roles.items():
+        if role not in ROLES:
+            raise ValueError(f"column {name!r} is asked for as {role!r}; roles are {', '.join(ROLES)}.")
+    _check_names(reader, columns=columns or (), ignore=ignore, roles=roles)
+    if like is not None:
+        infos, n_rows, order, notes = read_like(reader, like, decimal)
+        return DataTable(reader, infos, n_rows, order, (*reader.notes, *notes))
+    infos, n_rows = survey(reader, Asked(roles, columns, tuple(ignore), decimal))
+    return DataTable(reader, infos, n_rows, notes=tuple(reader.notes))
+
+
+def _check_names(reader, **asked):
+    options = {"columns": "--columns", "ignore": "--ignore", "roles": "--id or --as"}
+    known = set(reader.names)
+    for option, names in asked.items():
+        for name in names:
+            if name not in known:
+                near = get_close_matches(name, reader.names, 1, 0.5) or [
+                    other for other in reader.names if other.lower() == name.lower()
+                ]
+                listed = ", ".join(reader.names[:20]) + (", …" if len(reader.names) > 20 else "")
+                hint = f"is {near[0]!r} meant?" if near else f"it has {listed}."
+                raise ValueError(f"{reader.place} has no column {name!r} as {options[option]} names it; {hint}")

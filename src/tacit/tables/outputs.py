@@ -1,16 +1,27 @@
 """`Outputs`: files that appear all together at the end, or not at all."""
 
 import contextlib
-import csv
+import errno
 import os
+import tempfile
 
-from ..archive import replacing
+from .csvwriter import CsvWriter
 
 __all__ = ["Outputs"]
+
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+CLOSED = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
 class Outputs:
     """A context in which files are written; they take their places when it ends well, and vanish when it does not.
+
+    Files that were there before are replaced only when all new ones are on the disk.
+
+    Attributes
+    ----------
+    paths : list of str
+        Where the files will be.
 
     Examples
     --------
@@ -27,53 +38,103 @@ class Outputs:
     """
 
     def __init__(self):
-        self.stack = contextlib.ExitStack()
-        self.paths = []
+        self.paths: list = []
+        self._temporary: list = []
+        self._writers: list = []
 
     def __enter__(self):
         return self
-
-    def __exit__(self, *error):
-        return self.stack.__exit__(*error)
 
     def file(self, path):
         """The path to write a file to that shall be at `path` in the end."""
+        path = os.fspath(path)
+        folder = os.path.dirname(os.path.abspath(path))
+        if os.path.isdir(path):
+            raise ValueError(f"{path} is a folder; name a file to write.")
+        if not os.path.isdir(folder):
+            raise ValueError(f"the folder {folder} does not exist; create it or choose another with --out.")
+        try:
+            handle, temporary = tempfile.mkstemp(dir=folder, prefix=".tacit-", suffix=os.path.splitext(path)[1])
+        except OSError as error:
+            raise _worded(error, path) from None
+        os.close(handle)
         self.paths.append(path)
-        return self.stack.enter_context(replacing(path))
+        self._temporary.append(temporary)
+        return temporary
 
     def table(self, path):
-        """A writer with ``write(columns)``, columns a dictionary of lists or arrays; CSV or Parquet, as the path ends."""
+        """A writer with ``write(columns)``, columns a dictionary of lists or arrays; CSV or Parquet, as the path ends.
+
+        Cells of lists are written as they are, numbers of arrays with ten digits in CSV; None and NaN are missing.
+        """
         place = self.file(path)
         if os.path.splitext(path)[1] == ".parquet":
-            from .arrow import ArrowWriter
+            from .parquetwriter import ArrowWriter
 
-            return self.stack.enter_context(ArrowWriter(place))
-        return self.stack.enter_context(CsvWriter(place))
+            self._writers.append(ArrowWriter(place))
+        else:
+            self._writers.append(CsvWriter(place))
+        return self._writers[-1]
+
+    def __exit__(self, kind, error, trace):
+        try:
+            if kind is None:
+                self._finish()
+            elif isinstance(error, OSError):
+                raise _worded(error, self.paths[-1] if self.paths else ".")
+        except OSError as fault:
+            raise _worded(fault, self.paths[-1]) from None
+        finally:
+            self._discard()
+
+    def _finish(self):
+        for writer in self._writers:
+            writer.close()
+        mask = os.umask(0)
+        os.umask(mask)
+        for temporary in self._temporary:
+            with open(temporary, "rb") as file:
+                os.fsync(file.fileno())
+            os.chmod(temporary, 0o666 & ~mask)
+        _swap(self._temporary, self.paths)
+
+    def _discard(self):
+        for writer in self._writers:
+            with contextlib.suppress(Exception):  # a disk that is full fails again when what is left is written
+                writer.close()
+        for temporary in self._temporary:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
 
 
-class CsvWriter:
-    """Columns written as CSV, part by part; None and NaN become empty cells."""
+def _swap(temporary, paths):
+    """Put files in their places; if one cannot be, all are as before."""
+    kept: list = []
+    try:
+        for new, path in zip(temporary, paths):
+            old = f"{new}.old" if os.path.exists(path) else None
+            if old is not None:
+                os.link(path, old)
+            kept.append((old, path))
+            os.replace(new, path)
+    except BaseException:
+        for old, path in reversed(kept):
+            with contextlib.suppress(OSError):
+                os.replace(old, path) if old is not None else os.unlink(path)
+        raise
+    finally:
+        for old, _ in kept:
+            with contextlib.suppress(OSError, TypeError):
+                os.unlink(old)
 
-    def __init__(self, path):
-        self.file = open(path, "w", newline="", encoding="utf-8")  # noqa: SIM115
-        self.writer = csv.writer(self.file, lineterminator="\n")
-        self.started = False
 
-    def write(self, columns):
-        """Append rows."""
-        if not self.started:
-            self.writer.writerow(columns)
-            self.started = True
-        self.writer.writerows(zip(*(map(_text, values) for values in columns.values())))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.file.close()
-
-
-def _text(value):
-    if value is None or value != value:
-        return ""
-    return f"{value:.10g}" if isinstance(value, float) else value
+def _worded(error, path):
+    """An error of the file system with its remedy; others as they are."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if error.errno in FULL or "errno 28" in str(error).lower():
+        return OSError(
+            f"there is no space left for {path}; free some, or choose another folder with --out. Nothing was written."
+        )
+    if error.errno in CLOSED:
+        return ValueError(f"the folder {folder} cannot be written to; choose another with --out.")
+    return error

@@ -1,119 +1,158 @@
 """What the columns of a table hold, found out in one pass over all its rows."""
 
-from collections import Counter
-
-import numpy as np
+import dataclasses
+import shlex
 
 from .column import ROLES, ColumnInfo
+from .copies import note_copies
+from .dates import DATE_READINGS
+from .notes import notes_of
+from .numerals import NUMBER_READINGS
+from .roles import asked_reading, find_reading, infer_role, levels_of
+from .tally import Tally
 
-__all__ = ["survey"]
+__all__ = ["Asked", "describe", "survey", "tally_columns"]
 
-MANY_LEVELS = 20
-CODES = 6
-MOST_COUNTED = 50
-DISTINCT = 10_000
+MOST_ASKED_LEVELS = 5000
 
 
-def survey(reader, roles=None, columns=None, ignore=()):
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """What the user asked for.
+
+    Attributes
+    ----------
+    roles : dict of name to role
+        Roles that are known; the others are inferred.
+    columns : list of str or None
+        Columns that models may use; None for all that suit.
+    ignore : tuple of str
+        Columns that models may not use.
+    decimal : {".", ","} or None
+        The decimal mark of texts.
+    """
+
+    roles: dict = dataclasses.field(default_factory=dict)
+    columns: list | None = None
+    ignore: tuple = ()
+    decimal: str | None = None
+
+
+def survey(reader, asked=None):
     """Survey a table.
 
     Parameters
     ----------
     reader : Reader
         The table.
-    roles : dict of name to role, optional
-        Roles that are known; the others are inferred.
-    columns : list of str, optional
-        Columns that models may use; default all that suit.
-    ignore : iterable of str
-        Columns that models may not use.
+    asked : Asked, optional
+        What is known about its columns already.
 
     Returns
     -------
     columns : tuple of ColumnInfo
     n_rows : int
     """
+    asked = asked or Asked()
+    tallies, first, n_rows = tally_columns(reader)
+    infos = [describe(tally, asked, reader.odd.get(name)) for name, tally in tallies.items()]
+    return note_copies(tuple(infos), first), n_rows
+
+
+def tally_columns(reader):
+    """A `Tally` of every column by name, the first batch, and the number of rows."""
     tallies = {name: Tally(name) for name in reader.names}
-    n_rows = 0
+    first, n_rows = None, 0
     for batch in reader.batches():
+        first = first or batch
         n_rows += batch.n_rows
         for name, cells in batch.items():
             tallies[name].add(cells)
-    roles = roles or {}
-    infos = []
-    for name, tally in tallies.items():
-        left_out = "not asked for" if (columns and name not in columns) or name in ignore else ""
-        infos.append(tally.info(roles.get(name), left_out))
-    return tuple(infos), n_rows
+    if not n_rows:
+        raise ValueError(f"{reader.place} has no rows; at least one is needed.")
+    return tallies, first, n_rows
 
 
-class Tally:
-    """What is kept of a column while its cells go by."""
+def describe(tally, asked, odd=None):
+    """A column as it is now known."""
+    name = tally.name
+    wanted = asked.roles.get(name)
+    reading = find_reading(tally, asked.decimal)
+    role, reason = infer_role(tally, reading, odd)
+    barred = "not asked for" if asked.columns is not None and name not in asked.columns else ""
+    barred = "ignored, as asked" if name in asked.ignore else barred
+    if wanted is None and asked.columns is not None and name in asked.columns and ROLES[role] is None:
+        wanted = _usable(tally, role, reading)
+    if wanted is not None and role not in ("empty", "constant"):
+        if wanted != role:
+            reason = "as asked"
+        role, reading = wanted, _reading_for(tally, wanted, reading, asked.decimal)
+    levels, counts = levels_of(tally, reading) if ROLES[role] == "category" else ((), ())
+    left_out = barred or (_why_not(tally, role, reason) if ROLES[role] is None else "")
+    notes = notes_of(tally, role, reading, levels)
+    return ColumnInfo(
+        name, role, reason, left_out, reading, tally.n_rows, tally.n_missing, levels, counts, notes=notes,
+        n_distinct=tally.distinct.n, **_moments(tally, reading),
+    )  # fmt: skip
 
-    def __init__(self, name):
-        self.name, self.n_rows, self.n_missing = name, 0, 0
-        self.counts: Counter = Counter()
-        self.overflow = False
-        self.numbers = True
-        self.whole = True
-        self.low, self.high, self.total, self.squares = np.inf, -np.inf, 0.0, 0.0
 
-    def add(self, cells):
-        """Take some cells in."""
-        self.n_rows += len(cells.missing)
-        self.n_missing += int(cells.missing.sum())
-        seen = cells.values[~cells.missing]
-        if not self.overflow:
-            self.counts.update(seen.tolist())
-            self.overflow = len(self.counts) > DISTINCT
-        if not self.numbers or not len(seen):
-            return
-        try:
-            values = seen.astype(np.float64)
-        except ValueError:
-            self.numbers = False
-            return
-        self.whole = self.whole and bool((values == np.floor(values)).all())
-        self.low, self.high = min(self.low, values.min()), max(self.high, values.max())
-        self.total += values.sum()
-        self.squares += (values**2).sum()
+def _why_not(tally, role, reason):
+    if role == "date":
+        return f"a date; to use it as a number of days, say --as {shlex.quote(f'{tally.name}=number')}"
+    return reason
 
-    def info(self, role=None, left_out=""):
-        """The column as it is now known."""
-        seen = self.n_rows - self.n_missing
-        found, reason = self._role(seen)
-        role = role or found
-        told: dict = {}
-        if self.numbers and seen:
-            mean = self.total / seen
-            told = dict(
-                low=float(self.low), high=float(self.high), mean=float(mean),
-                std=float(np.sqrt(max(self.squares / seen - mean**2, 0.0))), reading="number",
-            )  # fmt: skip
-        if ROLES[role] == "category":
-            levels = sorted(self.counts)
-            told |= dict(levels=tuple(map(str, levels)), counts=tuple(self.counts[level] for level in levels))
-        if ROLES[role] is None:
-            left_out = left_out or reason
-        return ColumnInfo(self.name, role, reason, left_out, n_rows=self.n_rows, n_missing=self.n_missing, **told)
 
-    def _role(self, seen):
-        """The role of the column and the reason."""
-        distinct = len(self.counts)
-        if not seen:
-            return "empty", "no value in any row"
-        if distinct == 1:
-            return "constant", "the same value in every row"
-        if not self.numbers:
-            if distinct == seen or self.overflow:
-                return "id", "a different value in every row"
-            if distinct > max(MANY_LEVELS, seen // 2):
-                return "text", f"{distinct} different texts"
-            return ("yes/no" if distinct == 2 else "category"), f"{distinct} levels"
-        if self.whole and distinct == seen and seen == self.high - self.low + 1 and seen > MANY_LEVELS:
-            return "id", "a row number"
-        if self.whole and distinct <= CODES < seen and (self.low != 0 or distinct == 2):
-            return ("yes/no" if distinct == 2 else "category"), f"only {distinct} distinct whole numbers"
-        if self.whole and self.low >= 0 and self.high <= MOST_COUNTED:
-            return "count", "whole numbers from 0 on"
-        return "measurement", "whole numbers" if self.whole else "numbers with decimals"
+def _usable(tally, role, reading):
+    """The role in which a column is used that was asked for by name, though it does not look like one to use."""
+    if reading in NUMBER_READINGS or reading in DATE_READINGS:
+        return "measurement"
+    few = tally.distinct.exact and tally.distinct.n <= MOST_ASKED_LEVELS and not tally.distinct.unique
+    return "category" if role in ("text", "id") and few else None
+
+
+def _reading_for(tally, role, reading, decimal):
+    """How the cells are read in a role that was asked for; refused where they cannot be."""
+    name = tally.name
+    if role in ("measurement", "count"):
+        found = asked_reading(tally, decimal)
+        if found is None:
+            text = _no_number(tally)
+            raise ValueError(
+                f"column {name!r} is asked for as a number but holds {text!r}; if that stands for a missing cell, say "
+                f"--missing={shlex.quote(text)}."
+            )
+        moments = tally.readings[found]
+        if role == "count" and (moments.low < 0 or not moments.whole):
+            value = moments.low if moments.low < 0 else moments.mean
+            raise ValueError(
+                f"column {name!r} is asked for as a count but holds {'negative' if value < 0 else 'broken'} numbers (from "
+                f"{moments.low:g} to {moments.high:g}); say --as {shlex.quote(f'{name}=number')}."
+            )
+        return found
+    if role == "date":
+        found = next((reading for reading in DATE_READINGS if reading in tally.readings), None)
+        if found is None:
+            text = str(next(iter(tally.distinct.counts)))
+            raise ValueError(f"column {name!r} is asked for as a date but holds {text!r}; write dates as 2024-01-31.")
+        return found
+    if ROLES[role] == "category" and not (tally.distinct.exact and tally.distinct.n <= MOST_ASKED_LEVELS):
+        raise ValueError(
+            f"column {name!r} is asked for as a category but has {'' if tally.distinct.exact else 'about '}"
+            f"{tally.distinct.n:,} different values, and at most {MOST_ASKED_LEVELS:,} are learnt; leave it out with "
+            f"--ignore {shlex.quote(name)}."
+        )
+    return reading if reading == "number" else "text"
+
+
+def _no_number(tally):
+    for shape in ("infinity", "text", "either", "comma", "money", "percent", "thousands"):
+        if tally.examples.get(shape):
+            return next(iter(tally.examples[shape]))
+    return str(next(iter(tally.distinct.counts)))
+
+
+def _moments(tally, reading):
+    moments = tally.readings.get(reading)
+    if moments is None or not moments.n:
+        return {}
+    return dict(low=moments.low, high=moments.high, mean=moments.mean, std=moments.std)

@@ -1,0 +1,193 @@
+"""`tacit inspect TABLE`: what a table holds, column by column, and what to run next."""
+
+import re
+import shlex
+
+from ..common import add_columns, add_table, open_asked, table_options
+from ..outcome import Outcome
+
+__all__ = ["add_arguments", "run"]
+
+HELP = "what is in a table: types, holes, outlying cells, repeated rows, and what to run next"
+EXAMPLE = "tacit inspect penguins.csv"
+FIRST = 50
+DIGITS = "{:,.4g}"
+
+
+def add_arguments(parser):
+    """Declare the options."""
+    add_table(parser)
+    add_columns(parser)
+    parser.add_argument("--all", action="store_true", help=f"show all columns, not the first {FIRST} only")
+
+
+def run(arguments):
+    """Survey, inspect, tell."""
+    from ...tables.inspection import inspect_table
+
+    table = open_asked(arguments)
+    seen = inspect_table(table)
+    steps = _next_steps(arguments, table, seen)
+    sections = [
+        _headline(table), _columns(table, arguments.all), _outlying(seen), _rows(table, seen), _patterns(table, seen),
+        _notes(table, arguments.all), _steps(steps),
+    ]  # fmt: skip
+    return Outcome("\n\n".join(section for section in sections if section), _data(table, seen, steps))
+
+
+def _headline(table):
+    cells = table.n_rows * len(table.columns)
+    missing = sum(column.n_missing for column in table.columns)
+    told = f"{missing:,} of {cells:,} cells missing ({_share(missing, cells)})" if missing else "no cell missing"
+    return f"{table.reader.place}: {_counted(table.n_rows, 'row')}, {_counted(len(table.columns), 'column')}; {told}"
+
+
+def _counted(n, noun):
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def _share(part, whole):
+    share = 100 * part / whole
+    return f"{share:.0f} %" if share >= 10 or not part else f"{share:.1f} %" if share >= 0.1 else "< 0.1 %"
+
+
+def _columns(table, everything):
+    from ...table import Table
+
+    shown = table.columns if everything else table.columns[:FIRST]
+    rows = [
+        {
+            "column": column.name, "taken as": column.role,
+            "missing": f"{column.n_missing:,} ({_share(column.n_missing, table.n_rows)})" if column.n_missing else "none",
+            "values": _values(column),
+            "because": column.reason if column.used else f"left out: {column.left_out.partition(';')[0]}",
+        }
+        for column in shown
+    ]  # fmt: skip
+    more = len(table.columns) - len(shown)
+    return str(Table(rows)) + (f"\n… and {more:,} more columns; --all shows them" if more else "")
+
+
+def _values(column):
+    if column.counts:
+        ordered = sorted(zip(column.counts, column.levels), key=lambda pair: -pair[0])
+        shown = ", ".join(f"{level} ({times:,})" for times, level in ordered[:4])
+        return shown + (f", {len(ordered) - 4} more" if len(ordered) > 4 else "")
+    if column.low is not None and column.reading.startswith("date"):
+        return f"{_date(column.low)} to {_date(column.high)}"
+    if column.low is not None and column.role != "id":
+        return " to ".join(map(DIGITS.format, (column.low, column.high))) + f", mean {DIGITS.format(column.mean)}"
+    return f"{column.n_distinct:,} different" if column.n_distinct else ""
+
+
+def _date(days):
+    import datetime
+
+    return (datetime.date(1970, 1, 1) + datetime.timedelta(days=int(days // 1))).isoformat()
+
+
+def _outlying(seen):
+    from ...table import Table
+
+    if not seen.outlying:
+        return ""
+    rows = [
+        {
+            "column": found["column"], "cells": found["n"], "median": DIGITS.format(found["median"]),
+            "most extreme": DIGITS.format(found["value"]), "in row": found["row"],
+        }
+        for found in seen.outlying[:10]
+    ]  # fmt: skip
+    return str(Table(rows, "Outlying cells, more than 5 robust deviations from the median"))
+
+
+def _rows(table, seen):
+    lines = []
+    if seen.n_repeated:
+        about = "" if seen.repeated_exact else "about "
+        verb = "repeats" if seen.n_repeated == 1 else "repeat"
+        lines.append(f"{about}{_counted(seen.n_repeated, 'row')} {verb} an earlier row in every column")
+    if seen.n_blank:
+        lines.append(f"{_counted(seen.n_blank, 'row')} without any value" + (" but the id" if table.ids else ""))
+    return "Rows\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
+
+
+def _patterns(table, seen):
+    if not any(pattern["missing"] for pattern in seen.patterns):
+        return ""
+    lines = []
+    for pattern in seen.patterns:
+        names = pattern["missing"]
+        told = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+        lines.append(
+            f"  {_counted(pattern['n_rows'], 'row'):>12} ({_share(pattern['n_rows'], table.n_rows)}): {told or 'complete'}"
+        )
+    more = seen.n_patterns - len(seen.patterns)
+    return "\n".join(["Missing together", *lines] + ([f"  and {more:,} more patterns"] if more else []))
+
+
+def _notes(table, everything):
+    lines = [f"  {note}" for note in table.notes]
+    shown = table.columns if everything else table.columns[:FIRST]
+    lines += [f"  {column.name}: {note}" for column in shown for note in column.notes]
+    return "Notes\n" + "\n".join(lines) if lines else ""
+
+
+def _next_steps(arguments, table, seen):
+    """What to do next, as sentences with the command that does it."""
+    missing = [text for column in table.used for note in column.notes for text in _marks(note)]
+    options = table_options(arguments, missing=missing, ignore=[column.name for column in table.used if column.copied])
+    used = [column for column in table.used if not column.copied]
+    steps = []
+    if not used:
+        return [{"why": "no column can be used yet; say in which role one is to be taken, such as", "command":
+                 f"tacit inspect {options} --as {shlex.quote(table.columns[0].name)}=category"}]  # fmt: skip
+    if any(column.n_missing for column in used):
+        steps.append({"why": "to fill the holes only", "command": f"tacit impute {options}"})
+    if sum(column.role in ("measurement", "count") for column in used) >= 4:
+        steps.append({"why": "to see what lies behind the numbers", "command": f"tacit reduce {options}"})
+    holes = " and fill the holes" if any(column.n_missing for column in used) else ""
+    steps.append({"why": f"to find groups of rows{holes}", "command": f"tacit fit {options}"})
+    return steps
+
+
+def _marks(note):
+    return [shlex.split(word)[0].partition("=")[2] for word in re.findall(r"--missing=(?:'[^']*'|[^\s;']+)", note)]
+
+
+def _steps(steps):
+    width = max(len(step["why"]) for step in steps) + 1
+    return "Next\n" + "\n".join(f"  {step['why'] + ':':<{width}} {step['command']}" for step in steps)
+
+
+def _data(table, seen, steps):
+    names = (
+        "name",
+        "role",
+        "reason",
+        "left_out",
+        "reading",
+        "n_missing",
+        "n_distinct",
+        "low",
+        "high",
+        "mean",
+        "std",
+        "copied",
+    )
+    columns = [
+        {name: _finite(getattr(column, name)) for name in names}
+        | {"levels": dict(zip(column.levels, column.counts)), "notes": list(column.notes)}
+        for column in table.columns
+    ]
+    return {
+        "table": table.reader.place, "n_rows": table.n_rows, "columns": columns, "notes": list(table.notes),
+        "outlying": [{key: found[key] for key in ("column", "n", "median", "value", "row")} for found in seen.outlying],
+        "repeated_rows": seen.n_repeated, "repeated_rows_exact": seen.repeated_exact, "blank_rows": seen.n_blank,
+        "patterns": seen.patterns, "n_patterns": seen.n_patterns, "next": steps,
+    }  # fmt: skip
+
+
+def _finite(value):
+    """Numbers that JSON has; infinity is none."""
+    return None if isinstance(value, float) and value - value != 0 else value

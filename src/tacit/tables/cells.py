@@ -1,0 +1,93 @@
+"""Cells of any origin as the survey takes them: float64 or text, with one rule of what is missing."""
+
+import datetime
+from decimal import Decimal
+from itertools import product
+
+import numpy as np
+
+from ..frames import Cells
+from .dates import date_text
+from .numerals import canonical
+
+__all__ = ["MISSING", "Missing"]
+
+MISSING = ("", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none", "?", ".", "-")
+"""Texts that stand for a missing cell, whatever their case."""
+EXACT = 2.0**53
+
+
+class Missing:
+    """What stands for a missing cell, and cells made by that rule.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        Texts that stand for missing beside the usual ones; those that are numbers do so in columns of numbers as well.
+    """
+
+    def __init__(self, texts=()):
+        texts = [str(text).strip() for text in texts]
+        # All spellings, so that a cell is looked up without changing its case first.
+        self.texts = frozenset(spelling for text in (*MISSING, *texts) for spelling in _spellings(text))
+        self.numbers = sorted({number for number in map(_number, texts) if number is not None})
+
+    def of_texts(self, texts):
+        """Cells of text."""
+        values = np.empty(len(texts), dtype=object)
+        values[:] = list(map(str.strip, texts))
+        gone = self.texts
+        return Cells(values, np.fromiter((text in gone for text in values), bool, len(values)))
+
+    def of_numbers(self, values, whole=False, given=None):
+        """Cells of numbers; NaN is missing."""
+        values = np.asarray(values, dtype=np.float64)
+        missing = np.isnan(values)
+        for number in self.numbers:
+            missing |= values == number
+        if self.numbers:
+            values = np.where(missing, np.nan, values)
+        return Cells(values, missing, whole=whole, given=given)
+
+    def of_objects(self, cells, given=None):
+        """Cells of Python objects: numbers if all are, else text."""
+        cells = [None if _is_missing(cell) else cell for cell in cells]
+        kinds = {type(cell) for cell in cells} - {type(None)}
+        given = cells if given is None else given
+        if kinds and all(issubclass(kind, (int, float, Decimal, np.number)) and kind is not bool for kind in kinds):
+            whole = all(issubclass(kind, (int, np.integer)) for kind in kinds)
+            values = np.array([np.nan if cell is None else float(cell) for cell in cells])
+            if not (whole and (np.abs(values) > EXACT).any()):  # such numbers are names, and all their digits count
+                return self.of_numbers(values, whole, given)
+        out = self.of_texts([_text(cell) for cell in cells])
+        return Cells(out.values, out.missing, given=None if kinds <= {str} else given)
+
+
+def _spellings(text):
+    """A text in every mix of upper and lower case; only the usual ones if it is long."""
+    if len(text) > 10:
+        return {text, text.lower(), text.upper(), text.title(), text.capitalize()}
+    return {"".join(letters) for letters in product(*({letter.lower(), letter.upper()} for letter in text))}
+
+
+def _number(text):
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _is_missing(cell):
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
+
+
+def _text(cell):
+    if isinstance(cell, str):
+        return cell
+    if cell is None:
+        return ""
+    if isinstance(cell, (float, np.floating)):
+        return canonical(cell)
+    if isinstance(cell, (datetime.date, datetime.time, datetime.timedelta)):
+        return date_text(cell)
+    return str(cell)

@@ -1,0 +1,50 @@
+"""`CsvWriter`: columns written as CSV, part by part."""
+
+import csv
+import datetime
+
+import numpy as np
+
+from .dates import date_text
+
+__all__ = ["CsvWriter"]
+
+
+class CsvWriter:
+    """Columns written as CSV, part by part; None and NaN become empty cells.
+
+    Cells of lists are somebody's own and are written so that they read back the same; numbers of arrays are results, and have ten
+    digits.
+    """
+
+    def __init__(self, path):
+        self.file = open(path, "w", newline="", encoding="utf-8")  # noqa: SIM115
+        self.writer = csv.writer(self.file, lineterminator="\n")
+        self.names = None
+
+    def write(self, columns):
+        """Append rows."""
+        if self.names is None:
+            self.names = list(columns)
+            self.writer.writerow(self.names)
+        elif self.names != list(columns):
+            raise ValueError(f"rows with the columns {', '.join(columns)} cannot follow {', '.join(self.names)}.")
+        self.writer.writerows(zip(*map(_texts, columns.values())))
+
+    def close(self):
+        """Write what is left."""
+        self.file.close()
+
+
+def _texts(values):
+    if isinstance(values, np.ndarray) and values.dtype.kind == "f":
+        return ["" if value != value else f"{value:.10g}" for value in values.tolist()]
+    return [_text(value) for value in (values.tolist() if isinstance(values, np.ndarray) else values)]
+
+
+def _text(value):
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float):
+        return float.__repr__(value).removesuffix(".0")
+    return date_text(value) if isinstance(value, (datetime.date, datetime.time)) else value

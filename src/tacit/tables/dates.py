@@ -1,0 +1,73 @@
+"""Texts read as dates: days since 1970, with the time of day as a fraction."""
+
+import datetime
+import re
+
+import numpy as np
+
+__all__ = ["DATE_READINGS", "date_text", "days_of"]
+
+TIME = r"(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*([AaPp][Mm])?\s*(Z|UTC|[+-]\d{2}:?\d{2}|[+-]\d{2})?)?"
+YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})" + TIME)
+YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4})" + TIME)
+EPOCH = datetime.date(1970, 1, 1).toordinal()
+
+
+def days_of(texts, month_first=False):
+    """Days since 1970 of dates such as 2024-01-31, 31/01/2024 or 31.1.2024 14:30; None if a text is no date.
+
+    Parameters
+    ----------
+    texts : list of str
+    month_first : bool
+        Whether 01/02/2024 is the second of January.
+    """
+    days = np.empty(len(texts))
+    for index, text in enumerate(texts):
+        day = _day(text, month_first)
+        if day is None:
+            return None
+        days[index] = day
+    return days
+
+
+def _day(text, month_first):
+    found = YEAR_FIRST.fullmatch(text)
+    if found:
+        year, month, day = found[1], found[3], found[4]
+    else:
+        found = YEAR_LAST.fullmatch(text)
+        if not found:
+            return None
+        year, (day, month) = found[4], (found[1], found[3])[:: -1 if month_first else 1]
+    try:
+        ordinal = datetime.date(int(year), int(month), int(day)).toordinal()
+        return ordinal - EPOCH + _fraction(*found.groups()[4:])
+    except ValueError:
+        return None
+
+
+def _fraction(hour, minute, second, fraction, half, zone):
+    if hour is None:
+        return 0.0
+    hours = int(hour) % 12 + 12 * (half.lower() == "pm") if half else int(hour)
+    if hours > 24 or int(minute) > 59 or int(second or 0) > 60:
+        raise ValueError("no time of day")
+    seconds = 3600 * hours + 60 * int(minute) + float(f"{second or 0}.{fraction or 0}")
+    if zone and zone[0] in "+-":
+        sign = -1 if zone[0] == "-" else 1
+        seconds -= sign * (3600 * int(zone[1:3]) + 60 * int(zone[-2:] if len(zone) > 3 else 0))
+    return seconds / 86400
+
+
+DATE_READINGS = {"date": days_of, "date month first": lambda texts: days_of(texts, month_first=True)}
+"""How a column of texts may hold dates: with the day or the month first where the year is last."""
+
+
+def date_text(value):
+    """A date, time or duration of Python as text; midnight is left out."""
+    if isinstance(value, datetime.datetime):
+        if value.tzinfo is None and value.time() == datetime.time():
+            return value.date().isoformat()
+        return value.isoformat(sep=" ")
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)

@@ -1,0 +1,82 @@
+"""`Distinct`: how many different values a column holds and how often each occurs, in bounded memory.
+
+While the values are few, all are counted. When they are more, only those are kept whose hash ends in k zeros, k as large as
+needed: whatever occurs of a kept value is counted, so that a value that occurs twice is found, and the number of values is
+about 2^k times that of those kept.
+"""
+
+from collections import Counter
+from zlib import crc32
+
+import numpy as np
+
+__all__ = ["Distinct", "mixed"]
+
+MOST = 20_000
+
+
+class Distinct:
+    """Values counted.
+
+    Attributes
+    ----------
+    counts : Counter
+        How often the kept values occur.
+    exact : bool
+        Whether all values are kept.
+    """
+
+    def __init__(self):
+        self.counts: Counter = Counter()
+        self.zeros = 0
+
+    @property
+    def exact(self):
+        """Whether every value is counted."""
+        return self.zeros == 0
+
+    @property
+    def n(self):
+        """The number of different values, about if not `exact`."""
+        return len(self.counts) << self.zeros
+
+    @property
+    def unique(self):
+        """Whether no value was seen twice."""
+        return all(times == 1 for times in self.counts.values())
+
+    def add(self, values):
+        """Take values in: an array of float64 or a list of texts."""
+        if self.zeros:
+            values = values[_ends(values, self.zeros)] if isinstance(values, np.ndarray) else _few(values, self.zeros)
+        self.counts.update(values.tolist() if isinstance(values, np.ndarray) else values)
+        while len(self.counts) > MOST:
+            self.zeros += 1
+            kept = {value: times for value, times in self.counts.items() if _kept(value, self.zeros)}
+            self.counts = Counter(kept)
+
+
+def _few(texts, zeros):
+    # A checksum is linear in its bits, and texts that are counted up would come in or stay out together: stir it.
+    limit = 1 << (32 - zeros)
+    return [text for text in texts if crc32(text.encode("utf-8", "surrogatepass")) * 0x9E3779B1 & 0xFFFFFFFF < limit]
+
+
+def _ends(values, zeros):
+    """Whether the hashes of numbers end in so many zeros."""
+    bits = mixed((values + 0.0).view(np.uint64))
+    return bits & np.uint64((1 << zeros) - 1) == 0
+
+
+def mixed(bits):
+    """64 bits stirred so that every one of them depends on all."""
+    bits = bits + np.uint64(0x9E3779B97F4A7C15)
+    for _ in range(2):
+        bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+    return bits ^ (bits >> np.uint64(32))
+
+
+def _kept(value, zeros):
+    if isinstance(value, str):
+        return bool(_few([value], zeros))
+    return bool(_ends(np.array([value]), zeros)[0])

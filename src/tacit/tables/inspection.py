@@ -1,0 +1,115 @@
+"""What is worth knowing about a table before anything is fitted: outlying cells, repeated rows, what is missing together."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from .column import ROLES
+from .rowhash import RowHashes
+
+__all__ = ["Inspection", "inspect_table"]
+
+FAR = 5.0
+SCALED = 1.4826
+"""A median absolute deviation times this is the standard deviation of a normal."""
+SAMPLE = 20_000
+MOST_PATTERNS = 20_000
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What was seen.
+
+    Attributes
+    ----------
+    outlying : list of dict
+        Columns with cells far from the median: "column", "n", "median", "value", "row" (the most extreme; rows count from 1).
+    n_repeated : int
+        Rows equal to one before them.
+    repeated_exact : bool
+        Whether that number is exact.
+    n_blank : int
+        Rows without any value but ids.
+    patterns : list of dict
+        Which columns are missing together, the most frequent first: "n_rows", "missing" (names; none in complete rows).
+    n_patterns : int
+    """
+
+    outlying: list
+    n_repeated: int
+    repeated_exact: bool
+    n_blank: int
+    patterns: list
+    n_patterns: int
+
+
+def inspect_table(table, most_patterns=8):
+    """Inspect a `DataTable` in two passes."""
+    limits = _limits(table)
+    shown = [column for column in table.columns if column.role not in ("empty", "id")]
+    hashes, start = RowHashes(), 0
+    patterns: Counter = Counter()
+    outlying: dict = {}
+    for batch in table.batches():
+        hashes.add(batch)
+        gone = (
+            np.column_stack([batch[column.name].missing for column in shown])
+            if shown
+            else np.zeros((batch.n_rows, 0), bool)
+        )
+        _count_patterns(gone, patterns)
+        for name, (median, reach) in limits.items():
+            _note_far(outlying, name, batch[name].values, median, reach, start)
+        start += batch.n_rows
+    names = [column.name for column in shown]
+    told = [
+        {"n_rows": times, "missing": [name for name, gone in zip(names, _unpacked(key, len(names))) if gone]}
+        for key, times in patterns.most_common(most_patterns)
+    ]
+    blank = patterns[np.packbits(np.ones(len(names), bool)).tobytes()] if names else 0
+    farthest = sorted(outlying.values(), key=lambda found: -found["distance"])
+    return Inspection(farthest, hashes.n_repeated, hashes.exact, blank, told, len(patterns))
+
+
+def _limits(table):
+    """Median and reach of every measurement, from a sample of rows."""
+    _, batch = table.sample(SAMPLE)
+    found = {}
+    for column in table.columns:
+        if ROLES[column.role] == "continuous":
+            seen = batch[column.name].values[~batch[column.name].missing]
+            if len(seen) >= 10:
+                median = float(np.median(seen))
+                reach = FAR * SCALED * float(np.median(np.abs(seen - median)))
+                if reach > 0:
+                    found[column.name] = median, reach
+    return found
+
+
+def _note_far(outlying, name, values, median, reach, start):
+    with np.errstate(invalid="ignore"):
+        distance = np.abs(values - median) / reach
+        far = distance > 1
+    if not far.any():
+        return
+    row = int(np.nanargmax(distance))
+    found = outlying.setdefault(
+        name, {"column": name, "n": 0, "median": median, "value": None, "row": 0, "distance": 0.0}
+    )
+    found["n"] += int(far.sum())
+    if distance[row] > found["distance"]:
+        found |= {"value": float(values[row]), "row": start + row + 1, "distance": float(distance[row])}
+
+
+def _count_patterns(gone, patterns):
+    packed = np.packbits(gone, axis=1)
+    keys, times = np.unique(packed, axis=0, return_counts=True)
+    for key, n_rows in zip(keys, times):
+        key = key.tobytes()
+        if key in patterns or len(patterns) < MOST_PATTERNS:
+            patterns[key] += int(n_rows)
+
+
+def _unpacked(key, n):
+    return np.unpackbits(np.frombuffer(key, dtype=np.uint8))[:n].astype(bool)

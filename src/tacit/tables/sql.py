@@ -1,0 +1,115 @@
+"""Queries: the rows of a database, scanned in batches and never copied to a file. No query can write."""
+
+import os
+import re
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from .reader import Reader
+
+__all__ = ["QueryReader", "open_query"]
+
+SCHEMES = "duckdb://FILE, sqlite:///FILE or postgresql://USER@HOST/NAME"
+FIRST_WORDS = ("select", "with", "from", "values", "table", "(")
+COMMENTS = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+TABLE_NAME = re.compile(r"""\bfrom\s+(?:[\w"]+\.)*(?:"([^"]+)"|'([^']+)'|(\w+))""", re.IGNORECASE)
+
+
+def open_query(url, sql, missing=()):
+    """The reader of a query.
+
+    Parameters
+    ----------
+    url : str
+        The database: ``duckdb://FILE``, ``duckdb://`` (in memory, for queries of files), ``sqlite:///FILE`` or
+        ``postgresql://…``.
+    sql : str
+        One query that only reads.
+    missing : iterable of str
+        Texts that stand for missing beside the usual ones.
+    """
+    scheme, found, _ = str(url).partition("://")
+    scheme = scheme.lower().partition("+")[0]
+    if not found or scheme not in ("duckdb", "sqlite", "postgresql", "postgres"):
+        raise ValueError(f"--from {without_password(str(url))} is no database known here; give {SCHEMES}.")
+    sql = sql.strip().rstrip(";").strip()
+    first = COMMENTS.sub(" ", sql).split(None, 1)
+    if not first:
+        raise ValueError("--sql is empty; write a query such as --sql 'select * from visits'.")
+    if not first[0].lower().startswith(FIRST_WORDS):
+        raise ValueError(
+            f"--sql begins with {first[0]!r}, and only queries that read are run; begin with select or with."
+        )
+    if scheme == "duckdb":
+        from .duck import DuckReader
+
+        return DuckReader(file_of(url), sql, missing)
+    if scheme == "sqlite":
+        from .sqlite import SqliteReader
+
+        return SqliteReader(file_of(url), sql, missing)
+    from .postgres import PostgresReader
+
+    return PostgresReader(url, sql, missing)
+
+
+class QueryReader(Reader):
+    """Base of readers of queries.
+
+    Parameters
+    ----------
+    database : str
+        What messages call the database.
+    sql : str
+        The query.
+    """
+
+    def __init__(self, database, sql):
+        super().__init__()
+        self.sql = sql
+        shown = " ".join(sql.split())
+        self.place = f"{database}: {shown if len(shown) <= 60 else shown[:59] + '…'}"
+        self.database = database
+        named = TABLE_NAME.search(COMMENTS.sub(" ", sql))
+        found = next(filter(None, named.groups())) if named else "query"
+        self.name = re.sub(r"\W+", "_", os.path.splitext(os.path.basename(found))[0]).strip("_") or "query"
+
+    def fault(self, error):
+        """An error of the database in one line."""
+        lines = [line.strip() for line in str(error).splitlines()]
+        first = next((line for line in lines if line), type(error).__name__)
+        return ValueError(f"{self.database}: {first.rstrip('.')}; mend the query given with --sql.")
+
+
+def file_of(url):
+    """Path of the database file that a URL names, None if it names none."""
+    rest = unquote(str(url).partition("://")[2])
+    if rest in ("", "/", ":memory:", "/:memory:"):
+        return None
+    # sqlite:///shop.db is beside us and sqlite:////data/shop.db is not; people write other numbers of slashes, too.
+    for path in (rest.removeprefix("/"), rest):
+        if os.path.exists(os.path.expanduser(path)):
+            return os.path.expanduser(path)
+    raise ValueError(f"there is no database file {rest.removeprefix('/') if not rest.startswith('//') else rest[1:]}.")
+
+
+def without_password(url):
+    """A URL without what must stay secret."""
+    for secret in secrets_of(url):
+        url = url.replace(secret, "***")
+    return url
+
+
+def secrets_of(url):
+    """Passwords in a URL, as they are written there and as they are meant; the longest first."""
+    try:
+        parts = urlsplit(url)
+        found = {parts.password or ""} | {
+            value for key, value in parse_qsl(parts.query, keep_blank_values=True) if "pass" in key.lower()
+        }
+    except ValueError:
+        found = set()
+    written = {text.partition("=")[2] for text in re.findall(r"pass\w*=[^&\s]*", url, re.IGNORECASE)}
+    # Beside the URL's own rules, whatever stands between a colon and the last @.
+    match = re.match(r"\w+://[^:/@]*:(.*)@", url)
+    written |= {match[1]} if match else set()
+    return sorted({form for text in found | written if text for form in (text, unquote(text))}, key=len, reverse=True)

@@ -1,0 +1,142 @@
+"""`Tally`: what is kept of a column while its cells go by, and the way its texts are read."""
+
+from collections import Counter
+
+import numpy as np
+
+from .dates import DATE_READINGS
+from .distinct import Distinct
+from .moments import Moments
+from .numerals import NUMBER_READINGS, has_leading_zeros, shape_of
+
+__all__ = ["PARSERS", "Tally"]
+
+PARSERS = NUMBER_READINGS | DATE_READINGS
+"""How texts become numbers, by the reading of their column; each returns None where a text does not fit."""
+HOPELESS = 2000
+MOST_DIGITS = 15
+"""Digits of a whole number that double precision keeps."""
+SENTINELS = (-9.0, -99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0)
+"""Numbers that often stand for a missing cell."""
+
+
+class Tally:
+    """A column as far as it has been seen.
+
+    Attributes
+    ----------
+    n_rows, n_missing : int
+    readings : dict of str to Moments
+        Ways to read all cells seen so far as numbers or dates, and the moments of what they hold then.
+    distinct : Distinct
+        The different values, texts or numbers as they were read.
+    shapes : Counter
+        How many cells look like a number, an amount, a text …, where not all are numbers.
+    examples : dict of str to Counter
+        Cells of each shape and how often they occur, some of them.
+    """
+
+    def __init__(self, name):
+        self.name, self.n_rows, self.n_missing = name, 0, 0
+        self.readings = {reading: Moments() for reading in PARSERS}
+        self.distinct = Distinct()
+        self.shapes: Counter = Counter()
+        self.examples: dict = {}
+        self.leading_zeros = self.long_digits = self.points = False
+        self.letters = 0
+        self.sentinels: Counter = Counter()
+
+    @property
+    def n_seen(self):
+        """Cells that are not missing."""
+        return self.n_rows - self.n_missing
+
+    def add(self, cells):
+        """Take some cells in."""
+        missing = int(cells.missing.sum())
+        self.n_rows += len(cells.missing)
+        self.n_missing += missing
+        seen = cells.values[~cells.missing] if missing else cells.values
+        if not len(seen):
+            return
+        if cells.numeric:
+            self._add_numbers(seen)
+            self.distinct.add(seen)
+        else:
+            texts = seen.tolist()
+            self._add_texts(texts)
+            self.distinct.add(texts)
+
+    def _add_numbers(self, values):
+        if not np.isfinite(values).all():
+            self._note_shape("infinity", {str(v): 1 for v in values[np.isinf(values)][:1]}, int(np.isinf(values).sum()))
+            self.readings = {}
+            values = values[np.isfinite(values)]
+        self._note_shape("number", {}, len(values))
+        self._keep_plain(values)
+
+    def _keep_plain(self, values):
+        """Numbers written plainly: no dates, and the same in every reading but one, where a point separates thousands."""
+        for reading in list(self.readings):
+            if reading in DATE_READINGS or (reading == "comma amount" and self.points):
+                del self.readings[reading]
+        if "number" in self.readings:
+            self.readings["number"].add(values)
+            for reading in self.readings:
+                self.readings[reading] = self.readings["number"]  # shared until they part
+        else:
+            for moments in self.readings.values():
+                moments.add(values)
+        for end in {float(values.min()), float(values.max())} & set(SENTINELS) if len(values) else ():
+            self.sentinels[end] += int((values == end).sum())
+
+    def _add_texts(self, texts):
+        values = NUMBER_READINGS["number"](texts)
+        if values is not None and "number" in self.readings:
+            joined = "\n".join(texts)
+            self.points = self.points or "." in joined
+            if joined[0] == "0" or "\n0" in joined:
+                self.leading_zeros = self.leading_zeros or has_leading_zeros(texts)
+            if not self.long_digits and max(map(len, texts)) > MOST_DIGITS:
+                self.long_digits = any(len(text) > MOST_DIGITS and text.isdigit() for text in texts)
+            self._note_shape("number", {}, len(texts))
+            self._keep_plain(values)
+            return
+        self.letters += sum(map(len, texts))
+        self._part_readings()
+        self._read_otherwise(texts)
+        if self.shapes["text"] < HOPELESS or len(self.shapes) > 1:
+            self._note_shapes(texts)
+        else:
+            self.shapes["text"] += len(texts)
+
+    def _part_readings(self):
+        """From here on readings differ."""
+        for reading, moments in self.readings.items():
+            parted = Moments()
+            parted.__dict__.update(moments.__dict__)
+            self.readings[reading] = parted
+
+    def _read_otherwise(self, texts):
+        """Drop the readings that do not suit the texts, and keep the moments of those that do."""
+        for reading in list(self.readings):
+            values = PARSERS[reading](texts[:1])
+            values = values if values is None else PARSERS[reading](texts)
+            if values is None:
+                del self.readings[reading]
+            else:
+                self.readings[reading].add(values)
+
+    def _note_shapes(self, texts):
+        for text, times in Counter(texts).items():
+            shape = shape_of(text)
+            self._note_shape(shape, {text: times}, times)
+
+    def _note_shape(self, shape, examples, times):
+        if not times:
+            return
+        self.shapes[shape] += times
+        kept = self.examples.setdefault(shape, Counter())
+        for text, count in examples.items():
+            if text in kept or len(kept) < 20:
+                kept[text] += count

@@ -1,0 +1,96 @@
+"""Text files of any encoding and compression, opened as lines; what is no text is refused with the remedy."""
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import os
+import zlib
+
+__all__ = ["CORRUPT", "PACKED", "encoding_error", "find_encoding", "open_bytes", "open_lines"]
+
+PACKED: dict = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+"""Compressed files, by how they begin."""
+CORRUPT = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
+MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f\x1a")
+
+
+def open_bytes(path):
+    """The file's content, unpacked."""
+    with open(path, "rb") as file:
+        start = file.read(6)
+    opener = next((opener for mark, opener in PACKED.items() if start.startswith(mark)), open)
+    return opener(path, "rb")
+
+
+def open_lines(path, encoding):
+    """The file as text; ends of lines are left as they are."""
+    return io.TextIOWrapper(open_bytes(path), encoding=encoding, newline="")
+
+
+def find_encoding(path, encoding=None):
+    """The encoding asked for, or that which the file's first bytes tell; what cannot be a text file is refused."""
+    try:
+        with open_bytes(path) as file:
+            start = file.read(1 << 16)
+    except CORRUPT as error:
+        raise ValueError(f"{path} is damaged ({error}); copy or pack it again.") from None
+    if not start:
+        raise ValueError(f"{path} is empty; a line of names and at least one row are needed.")
+    if encoding is not None:
+        return _known(encoding)
+    for mark, name in MARKS.items():
+        if start.startswith(mark):
+            return name
+    if b"\0" in start:
+        raise _no_text(path, start)
+    return "utf-8"
+
+
+def _known(encoding):
+    try:
+        return codecs.lookup(encoding).name
+    except LookupError:
+        raise ValueError(
+            f"--encoding {encoding} is not known; say utf-8, utf-16, cp1252 (Windows, western) or latin-1, for instance."
+        ) from None
+
+
+def _no_text(path, start):
+    """The error of a file with NUL bytes."""
+    pairs = len(start) // 2 or 1
+    for name, first in (("utf-16-le", 1), ("utf-16-be", 0)):
+        if start[first::2].count(0) > 0.4 * pairs and start[1 - first :: 2].count(0) < 0.1 * pairs:
+            return ValueError(f"{path} looks like UTF-16 without its mark; say --encoding {name}.")
+    line = start[: start.index(b"\0")].count(b"\n") + 1
+    return ValueError(
+        f"{path} is not a text file: it holds a NUL byte in line {line}; give CSV, TSV, Parquet, Arrow or Excel."
+    )
+
+
+def encoding_error(path, encoding):
+    """The error of a file that is not written in an encoding: where, and in which other it may be."""
+    with open_bytes(path) as file:
+        for number, line in enumerate(file, 1):
+            try:
+                line.decode(encoding)
+            except UnicodeDecodeError as error:
+                return ValueError(
+                    f"{os.fspath(path)} is not {encoding.upper()} text: byte 0x{line[error.start]:02x} in line {number}; "
+                    f"{_guess(line)}"
+                )
+    return ValueError(f"{os.fspath(path)} is not {encoding.upper()} text; name its encoding with --encoding.")
+
+
+def _guess(line):
+    if not CONTROLS & set(line):
+        try:
+            text = line.decode("cp1252")
+            odd = [letter for letter in text if ord(letter) > 127]
+            if sum(letter.isalpha() or letter in "€£§°²³µ–—’‘“”…«»½¼" for letter in odd) >= 0.7 * len(odd):
+                return "it looks like cp1252: say --encoding cp1252."
+        except UnicodeDecodeError:
+            pass
+    return "if it is text, name its encoding with --encoding; if not, give CSV, TSV, Parquet, Arrow or Excel."

@@ -1,0 +1,70 @@
+"""Cells in the type of their column's role: float64 for numbers, text for the rest."""
+
+import numpy as np
+
+from ..frames import Cells
+from .column import ROLES
+from .numerals import canonical
+from .tally import PARSERS
+
+__all__ = ["as_typed", "level_lookup"]
+
+
+def as_typed(column, cells):
+    """Cells in the type of their role.
+
+    Parameters
+    ----------
+    column : ColumnInfo
+    cells : Cells
+        As they were read.
+
+    Returns
+    -------
+    Cells
+        Numbers of measurements and counts (days of dates that are taken as numbers); text otherwise, None where missing. Texts
+        that are no level of a category are missing.
+    """
+    if ROLES[column.role] in ("continuous", "count"):
+        return cells if cells.numeric else _numbers(column, cells)
+    given = cells.values if cells.given is None else cells.given
+    values = np.full(len(cells.values), None, dtype=object)
+    seen = ~cells.missing
+    if ROLES[column.role] == "category":
+        found = level_lookup(column, cells.values[seen].tolist())
+        values[seen] = found
+        return Cells(values, np.fromiter((value is None for value in values), bool, len(values)), given=given)
+    texts = cells.values[seen].tolist()
+    values[seen] = [canonical(value) for value in texts] if cells.numeric else texts
+    return Cells(values, cells.missing, given=given)
+
+
+def _numbers(column, cells):
+    values, seen = np.full(len(cells.values), np.nan), ~cells.missing
+    texts = cells.values[seen].tolist()
+    found = PARSERS[column.reading](texts) if column.reading in PARSERS else None
+    if found is None and texts:
+        parser = PARSERS.get(column.reading, PARSERS["number"])
+        text = next((text for text in texts if parser([text]) is None), texts[0])
+        raise ValueError(f"column {column.name!r} holds {text!r}, which is not a number as its other cells are.")
+    values[seen] = found if texts else []
+    return Cells(values, cells.missing, given=cells.values if cells.given is None else cells.given)
+
+
+def level_lookup(column, cells):
+    """The levels that cells stand for, None for what is no level; case matters only where it must."""
+    levels = set(column.levels)
+    loose: dict = {}
+    for level in column.levels:
+        key = level.casefold()
+        loose[key] = None if key in loose else level
+    known = {cell: _level(cell, column.reading, levels, loose) for cell in set(cells)}
+    return [known[cell] for cell in cells]
+
+
+def _level(cell, reading, levels, loose):
+    text = cell if isinstance(cell, str) else canonical(cell)
+    if text not in levels and reading == "number" and isinstance(cell, str):
+        found = PARSERS["number"]([cell])
+        text = text if found is None else canonical(found[0])
+    return text if text in levels else loose.get(text.casefold())

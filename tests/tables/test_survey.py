@@ -1,0 +1,274 @@
+"""What the survey takes columns for, why, and what it tells the user to do about it."""
+
+import numpy as np
+import pytest
+
+from tacit.tables import distinct, open_table, reader
+from tacit.tables.dates import days_of
+from tacit.tables.moments import Moments
+
+
+@pytest.fixture
+def column(tmp_path):
+    """The only column of a CSV file with these cells, and the column's numbers or texts."""
+
+    def column(cells, name="x", header=None, **options):
+        path = tmp_path / "t.csv"
+        lines = [header or f"{name};other", *(f"{cell};{j}.5" for j, cell in enumerate(cells))]
+        path.write_text("\n".join(lines) + "\n", encoding=options.get("encoding") or "utf-8")
+        table = open_table(path, separator=";", **options)
+        return table.columns[0], next(table.batches())[table.columns[0].name]
+
+    return column
+
+
+def texts(pattern, n=60):
+    return [pattern.format(j, j % 3, j % 7) for j in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "name", "role", "reason"),
+    [
+        (texts("{0}.25"), "x", "measurement", "numbers with decimals"),
+        (texts("1{2}0"), "x", "measurement", "whole numbers"),
+        (texts("{2}"), "x", "count", "whole numbers from 0 to 6"),
+        (["0", "1"] * 30, "x", "yes/no", "0 and 1 only"),
+        (["1", "2", "3"] * 20, "x", "category", "only 3 distinct whole numbers"),
+        (texts("level {1}"), "x", "category", "3 levels"),
+        (["Yes", "no", "YES"] * 20, "x", "yes/no", "YES and Yes"),
+        (["true", "FALSE"] * 20, "x", "yes/no", "FALSE and true only"),
+        (["t", "f"] * 20, "x", "yes/no", "f and t only"),
+        (["male", "female"] * 20, "x", "category", "2 levels"),
+        (texts("{0}"), "x", "id", "a row number"),
+        ([f"{7 * j + 3}" for j in range(60)], "x", "id", "whole numbers that grow from row to row"),
+        ([f"{(j * 7919) % 60 * 13 + 9}" for j in range(60)], "customer_id", "id", "a different whole number in every row, under"),
+        ([f"{(j * 7919) % 60 * 13 + 9}" for j in range(60)], "weight", "measurement", "whole numbers"),
+        ([f"{(j * 7919) % 60 + 730000}" for j in range(60)], "x", "id", "a row number"),
+        ([f"{(j * 7919) % 60 * 37 + 730000}" for j in range(60)], "x", "id", "a different number of 6 digits in every row"),
+        (texts("name {0}"), "x", "id", "a different value in every row"),
+        ([f"P{j % 40}" for j in range(60)], "patientID", "text", "40 different texts"),
+        ([f"P{j % 40}" for j in range(60)], "patient_id", "id", "many different values under a name that ids have"),
+        ([f"a long remark about the visit number {j} that nobody will ever read again" for j in range(60)], "x", "text",
+         "long texts, each only once"),
+        ([f"{j % 40} street" for j in range(60)], "x", "text", "40 different texts"),
+        (["7"] * 60, "x", "constant", "the same value in every row (7)"),
+        (["1.0", "1", "1.00"] * 20, "x", "constant", "the same value in every row (1)"),
+        (["ja", ""] * 30, "x", "constant", "the same value in every row that has one (ja)"),
+        (["", "NA", "n/a", "NaN", "null", "None", "?", ".", "-", "#N/A"] * 6, "x", "empty", "no value in any row"),
+        (["2024-01-31", "2023-02-01"] * 30, "x", "date", "dates"),
+        (["007", "042", "113"] * 20, "x", "category", "3 levels"),
+    ],
+)  # fmt: skip
+def test_roles_and_reasons(column, cells, name, role, reason):
+    found, _ = column(cells, name)
+    assert (found.role, found.reason[: len(reason)]) == (role, reason)
+    assert found.used == (role in ("measurement", "count", "yes/no", "category"))
+    assert found.used or found.left_out
+
+
+@pytest.mark.parametrize(
+    ("cells", "options", "role", "note"),
+    [
+        (["1.5"] * 40 + ["-999"] * 3 + texts("{0}.25"), {}, "measurement",
+         "-999 occurs 3 times, far from the rest; if it stands for missing, say --missing=-999"),
+        (texts("{0}.25") + ["abc"] * 4, {}, "text", "'abc' among 60 numbers; if it stands for missing, say --missing=abc"),
+        ([*texts("{0}.25"), "not known"], {}, "text", "'not known' among 60 numbers; if it stands for missing, say --missing="),
+        ([*texts("{0}.25"), "inf"], {}, "text", "'inf' among 60 numbers; if it stands for missing, say --missing=inf"),
+        (texts("{0},5") + texts("{0}.75"), {}, "text",
+         "'0,5' and '0.75' in one column: decimal commas and points; to read both as decimals, say --as x=number"),
+        (texts("{0}%"), {}, "text", "'0%' is text; to read it as a number, say --as x=number"),
+        (texts("€ {0}"), {}, "text", "'€ 0' is text; to read it as a number, say --as x=number"),
+        (texts("1,{0:03d}.5"), {}, "text", "'1,000.5' is text; to read it as a number, say --as x=number"),
+        (texts("1,{0:03d}"), {}, "text", "'1,000' may mean thousands or decimals; say --as x=number for thousands, --decimal ,"),
+        (["1", "2"] * 30, {}, "category", "whole numbers taken as codes; if their size counts, say --as x=number"),
+        (texts("{0}"), {}, "id", "numbers taken as ids; if they measure something, say --as x=number"),
+        (["1", "2", "3", "4", "5", "6", "7"] * 9, {}, "count", "taken as counts; if they are codes, say --as x=category"),
+        (["01/02/2024", "03/04/2023"] * 9, {}, "date", "to use it as a number of days (read with the day before the month,"),
+        (["007", "042"] * 20, {}, "category", "written with leading zeros, as codes are; if they are numbers, say --as x=number"),
+        (["Red", "red", "blue"] * 20, {}, "category", "'Red' and 'red' differ in case or spaces only; write them alike if they"),
+        (["x", ""] * 20, {}, "constant", "if an empty cell means no, write no into it"),
+        ([f"{j % 40} street" for j in range(60)], {}, "text", "to use it all the same, say --as x=category"),
+    ],
+)  # fmt: skip
+def test_notes_end_in_the_option_that_helps(column, cells, options, role, note):
+    found, _ = column(cells, **options)
+    assert found.role == role
+    assert any(told.startswith(note) for told in found.notes), found.notes
+
+
+@pytest.mark.parametrize(
+    ("cells", "options", "numbers"),
+    [
+        (["1,5", "2", "-0,25", "1e3"], {}, [1.5, 2, -0.25, 1000]),
+        (["1,234", "0,5"], {}, [1.234, 0.5]),
+        (["1,234", "5,678"], {"decimal": ","}, [1.234, 5.678]),
+        (["1,234", "5,678"], {"roles": {"x": "measurement"}}, [1234, 5678]),
+        (["1,5", "1.75"], {"roles": {"x": "measurement"}}, [1.5, 1.75]),
+        (["€ 1.234,50", "€ 2"], {"roles": {"x": "measurement"}}, [1234.5, 2]),
+        (["$1,234.50", "$2"], {"roles": {"x": "measurement"}}, [1234.5, 2]),
+        (["12.5%", "3 %"], {"roles": {"x": "measurement"}}, [12.5, 3]),
+        ([" 1.5 ", "\t2"], {}, [1.5, 2]),
+        (["1.5", "abc", "3.5"], {"missing": ["ABC"]}, [1.5, np.nan, 3.5]),
+        (["1.5", "-999", "3.5"], {"missing": ["-999"]}, [1.5, np.nan, 3.5]),
+        (["007", "042"], {"roles": {"x": "measurement"}}, [7, 42]),
+        (["1970-01-02", "31.12.1969", "03/01/1970"], {"roles": {"x": "measurement"}}, [1, -1, 2]),
+        (["01/13/1970", "01/02/1970"], {"roles": {"x": "measurement"}}, [12, 1]),
+        (["1970-01-01 12:00", "1970-01-02T06:00:00Z"], {"roles": {"x": "measurement"}}, [0.5, 1.25]),
+        (["3", "1", "1", "2"], {"roles": {"x": "count"}}, [3, 1, 1, 2]),
+    ],
+)  # fmt: skip
+def test_cells_are_read_as_they_are_written(column, cells, options, numbers):
+    found, read = column(cells, **options)
+    assert found.used
+    np.testing.assert_allclose(read.values, numbers, rtol=1e-15)
+    assert read.originals() == [None if np.isnan(v) else cell.strip() for cell, v in zip(cells, numbers)]
+
+
+def test_codes_and_numbers_are_levels_by_value(column):
+    found, read = column(["1", "1.0", "2", "10", "", "2.00"] * 5, roles={"x": "category"})
+    assert (found.levels, found.counts) == (("1", "2", "10"), (10, 10, 5))
+    assert read.values[:6].tolist() == ["1", "1", "2", "10", None, "2"]
+    found, read = column(["01", "1"] * 9)
+    assert found.levels == ("01", "1")
+
+
+def test_columns_asked_for_by_name_are_used(column):
+    assert column(texts("{0}"), columns=["x"])[0].role == "measurement"
+    assert column(["2024-01-31", "2023-02-01"], columns=["x"])[0].role == "measurement"
+    assert column([f"{j % 40} street" for j in range(60)], columns=["x"])[0].role == "category"
+    assert column(texts("{0}.5"), columns=["other"])[0].left_out == "not asked for"
+    assert column(texts("{0}.5"), ignore=["x"])[0].left_out == "ignored, as asked"
+    assert column(["7"] * 9, columns=["x"])[0].left_out == "the same value in every row (7)"
+
+
+def test_names_of_columns(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(",b,column_1,\n1,2.5,3.5,4\n2,3.5,1.5,5\n")
+    table = open_table(path)
+    assert [column.name for column in table.columns] == ["column_1_", "b", "column_1", "column_4"]
+    assert table.notes == (
+        "column 1 has no name and is called column_1_",
+        "column 4 has no name and is called column_4",
+    )
+    path.write_text("1.5,2.5\n3.5,4.5\n")
+    assert open_table(path).notes[0].startswith("the first line holds numbers only (1.5, 2.5…) and was taken as names")
+
+
+@pytest.mark.parametrize(
+    ("content", "options"),
+    [
+        (b"a,b\r\n1.5,x\r\n2.5,y\r\n", {}),
+        (b"a,b\r1.5,x\r2.5,y\r", {}),
+        (b"\xef\xbb\xbfa,b\n1.5,x\n2.5,y\n", {}),
+        ("a,b\n1.5,x\n2.5,y\n".encode("utf-16"), {}),
+        ("a,b\n1.5,x\n2.5,y\n".encode("utf-16-le"), {"encoding": "utf-16-le"}),
+        (b"sep=;\na;b\n1.5;x\n2.5;y\n", {}),
+        (b"a|b\n1.5|x\n2.5|y", {}),
+        (b"a b\n1.5 x\n2.5 y\n", {"separator": "space"}),
+        (b'"a","b"\n"1.5","x"\n\n"2.5","y"\n\n', {}),
+        (b"\na,b\n1.5,x\n2.5,y\n", {}),
+    ],
+)
+def test_text_files_of_every_kind(tmp_path, content, options):
+    (tmp_path / "t.csv").write_bytes(content)
+    table = open_table(tmp_path / "t.csv", **options)
+    batch = next(table.batches())
+    assert (batch["a"].values.tolist(), batch["b"].values.tolist()) == ([1.5, 2.5], ["x", "y"])
+
+
+def test_an_encoding_that_is_named(tmp_path):
+    (tmp_path / "t.csv").write_bytes("a,b\n1.5,café\n2.5,über\n3,über\n".encode("cp1252"))
+    assert open_table(tmp_path / "t.csv", encoding="cp1252").columns[1].levels == ("café", "über")
+
+
+def test_copies_and_sums_are_noted():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 200)).round(3)
+    colour = rng.choice(["red", "blue", "green"], 200)
+    code = np.array([{"red": "R", "blue": "B", "green": "G"}[c] for c in colour])
+    holed = np.where(rng.random(200) < 0.2, np.nan, a)
+    table = open_table({"a": a, "copy": holed, "twice": 2 * a + 3, "b": b, "total": a + b, "colour": colour, "code": code,
+                        "other": rng.normal(size=200)})  # fmt: skip
+    notes = {column.name: column.notes for column in table.columns if column.copied}
+    assert notes == {
+        "copy": ("a copy of a; leave one of them out with --ignore copy",),
+        "twice": ("equals 2 × a + 3; leave one of them out with --ignore twice",),
+        "total": ("equals a + b; leave one of them out with --ignore total",),
+        "code": ("tells the same rows apart as colour; leave one of them out with --ignore code",),
+    }
+
+
+def test_infinity_and_marks_in_typed_tables():
+    table = open_table({"a": np.array([1.5, np.inf, 2.5, 3.5]), "b": [1.5, -999.0, 2.5, 3.5]}, missing=["-999"])
+    assert (table.columns[0].role, table.columns[1].n_missing) == ("id", 1)
+    assert table.columns[0].notes == ("'inf' among 3 numbers; if it stands for missing, say --missing=inf",)
+    assert open_table({"a": np.array([1.5, np.inf, 2.5, 3.5])}, missing=["inf"]).columns[0].role == "measurement"
+
+
+def test_long_numbers_keep_their_digits():
+    ids = [2**60 + j for j in range(30)]
+    table = open_table({"account": ids, "b": np.arange(30) / 4})
+    assert table.ids == ["account"]
+    assert next(table.batches())["account"].values.tolist() == [str(v) for v in ids]
+    assert next(table.batches())["account"].originals() == ids
+
+
+# Bounded memory
+
+
+def test_memory_does_not_grow_with_the_rows(monkeypatch):
+    monkeypatch.setattr(distinct, "MOST", 500)
+    monkeypatch.setattr(reader, "BATCH_ROWS", 1000)
+    rng = np.random.default_rng(1)
+    n = 20_000
+    table = open_table({
+        "key": [f"k{j:06d}" for j in rng.permutation(n)], "name": [f"n{j}" for j in rng.integers(0, n // 2, n)],
+        "number": rng.normal(size=n), "level": rng.choice(list("abc"), n), "customer": rng.permutation(n) * 3 + 1,
+    })  # fmt: skip
+    roles = {column.name: column.role for column in table.columns}
+    assert roles == {
+        "key": "id",
+        "name": "text",
+        "number": "measurement",
+        "level": "category",
+        "customer": "measurement",
+    }
+    for column, expected in zip(table.columns, (n, 8600, n, 3, n)):
+        assert column.n_distinct == pytest.approx(expected, rel=0.3)
+
+
+def test_kept_values_are_counted_exactly(monkeypatch):
+    monkeypatch.setattr(distinct, "MOST", 100)
+    values = np.random.default_rng(2).integers(0, 3000, 9000)
+    kept = distinct.Distinct()
+    for part in np.split(values.astype(float), 9):
+        kept.add(part)
+    assert not kept.exact
+    assert not kept.unique
+    assert all(times == (values == value).sum() for value, times in kept.counts.items())
+    assert kept.n == pytest.approx(len(np.unique(values)), rel=0.3)
+
+
+def test_moments_do_not_cancel_at_an_offset():
+    values = np.random.default_rng(3).normal(size=3000)
+    moments = Moments()
+    for part in np.split(values + 1e9, 10):
+        moments.add(part)
+    exact = (values + 1e9) - 1e9
+    assert moments.std == pytest.approx(exact.std(), rel=1e-9)
+    assert moments.mean - 1e9 == pytest.approx(exact.mean(), abs=1e-6)
+    mean, std = moments.without(float(values[0] + 1e9), 1)
+    assert (mean - 1e9, std) == pytest.approx((exact[1:].mean(), exact[1:].std()), abs=1e-6)
+
+
+def test_numbers_near_the_largest_there_is():
+    table = open_table({"a": [1e308, -1e308, 1.7e308, 3.5], "b": [1.5, 2, 3, 4]})
+    assert table.columns[0].role == "measurement"
+    assert np.isfinite(table.columns[0].mean)
+
+
+@pytest.mark.parametrize(
+    "text", ["2024-02-30", "32.01.2024", "2024-01", "12:30", "2024-01-01 25:00", "1/2/24", "tomorrow"]
+)
+def test_what_is_no_date(text):
+    assert days_of([text]) is None
