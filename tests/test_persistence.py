@@ -337,3 +337,53 @@ def test_deep_nesting_is_refused(opening, content, path):
     nested = opening * 100_000 + "1" + closing * 100_000
     manifest = f'{{"format": 1, "estimator": {{"class": "GaussianMixture", "settings": {{"tol": {nested}}}}}}}'
     refused(path, packed({**members(content), "manifest.json": manifest}), "recursion")
+
+
+# Notes
+
+
+def test_notes_come_back_and_the_same_content_is_the_same_bytes(path, monkeypatch):
+    model = GaussianMixture(2, random_state=0).fit(X)
+    notes = {"table": {"name": "t", "columns": [{"name": "é", "levels": ["a", None, 1.5, True]}]}, "seed": 0}
+    tacit.save(model, path, notes=notes)
+    assert persistence.notes(path) == notes
+    first = path.read_bytes()
+    monkeypatch.setattr("time.time", lambda: 2e9)
+    tacit.save(model, path, notes=notes)
+    assert path.read_bytes() == first
+    tacit.save(model, path)
+    assert persistence.notes(path) == {}
+    np.testing.assert_array_equal(tacit.load(path).means_, model.means_)
+
+
+@pytest.mark.parametrize(
+    ("notes", "message"),
+    [
+        (["a"], "notes must be a dictionary, not list"),
+        ("text", "notes must be a dictionary, not str"),
+        ({"a": np.ones(2)}, "notes hold what JSON cannot: Object of type ndarray"),
+        ({"a": float("nan")}, "notes hold what JSON cannot: Out of range float"),
+        ({("a",): 1}, "notes hold what JSON cannot: keys must be str"),
+    ],
+)
+def test_notes_are_plain(notes, message, path):
+    with pytest.raises(TypeError, match=message):
+        tacit.save(GaussianMixture(random_state=0).fit(X), path, notes=notes)
+    assert not path.exists()
+
+
+def test_notes_have_a_size(path, monkeypatch):
+    monkeypatch.setattr(persistence, "MOST_NOTES", 100)
+    with pytest.raises(ValueError, match="notes take 211 characters; keep them below 100"):
+        tacit.save(GaussianMixture(random_state=0).fit(X), path, notes={"text": "x" * 199})
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("notes", [[1, 2], "text", 3, None, [["a", "b"]]])
+def test_hostile_notes_are_refused(notes, content, path):
+    parts = members(content)
+    manifest = json.loads(parts["manifest.json"]) | {"notes": notes}
+    path.write_bytes(packed({**parts, "manifest.json": json.dumps(manifest).encode()}))
+    with pytest.raises(ValueError, match=f"its notes are a {type(notes).__name__}, not a dictionary"):
+        persistence.notes(path)
+    tacit.load(path)

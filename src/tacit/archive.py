@@ -39,9 +39,10 @@ def write_archive(path, manifest, arrays, temporary=None):
         Name of the file to write first, for files written so often that a killed process should leave one at most.
     """
     with replacing(path, temporary) as place, zipfile.ZipFile(place, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(MANIFEST, json.dumps(manifest, indent=1))
+        archive.writestr(zipfile.ZipInfo(MANIFEST), json.dumps(manifest, indent=1))
         for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+            # An entry that is made by hand has no time of the day: the same content is the same bytes.
+            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
 
 

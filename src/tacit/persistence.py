@@ -7,6 +7,7 @@ in the file is ever executed, unpickled or imported.
 import contextlib
 import dataclasses
 import inspect
+import json
 import math
 import os
 import warnings
@@ -29,6 +30,7 @@ from .table import Table
 __all__ = ["load", "notes", "save"]
 
 FORMAT = 1
+MOST_NOTES = 50_000_000
 
 CENTERS = (
     "cluster_centers_", "labels_", "inertia_", "n_iter_", "converged_", "lower_bound_", "lower_bounds_", "fit_",
@@ -169,7 +171,8 @@ def save(estimator, path, notes=None):
     path : str or path-like
         Where to write, by convention ``name.tacit``.
     notes : dict, optional
-        Anything JSON can hold that belongs to the model, such as where its rows came from; read by `notes`.
+        Anything JSON can hold that belongs to the model, such as where its rows came from; read by `notes`. Numbers
+        must be finite; tuples come back as lists.
 
     Examples
     --------
@@ -188,9 +191,28 @@ def save(estimator, path, notes=None):
         raise FileNotFoundError(
             f"there is no folder {folder!r} to write {os.path.basename(path)!r} to; create it first."
         )
+    _check_notes(notes)
     arrays: dict[str, np.ndarray] = {}
     manifest = {"format": FORMAT, "version": __version__, "estimator": _encode(estimator, arrays), "notes": notes or {}}
     write_archive(path, manifest, arrays)
+
+
+def _check_notes(notes):
+    """Raise where notes would not come back as they were given."""
+    if notes is None:
+        return
+    if not isinstance(notes, dict):
+        raise TypeError(f"notes must be a dictionary, not {type(notes).__name__}; name what they say.")
+    try:
+        text = json.dumps(notes, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TypeError(
+            f"notes hold what JSON cannot: {error}; use text, finite numbers, lists and dictionaries."
+        ) from None
+    if len(text) > MOST_NOTES:
+        raise ValueError(
+            f"notes take {len(text):,} characters; keep them below {MOST_NOTES:,}, and large things elsewhere."
+        )
 
 
 def load(path):
@@ -218,7 +240,10 @@ def load(path):
 def notes(path):
     """The notes that `save` wrote beside an estimator: a dictionary, empty where there are none."""
     with _sound(path):
-        return dict(_read(path)[0].get("notes", {}))
+        found = _read(path)[0].get("notes", {})
+        if not isinstance(found, dict):
+            raise ValueError(f"its notes are a {type(found).__name__}, not a dictionary")
+        return found
 
 
 def _read(path):

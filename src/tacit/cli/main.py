@@ -1,10 +1,17 @@
-"""`tacit`: entry point. Every module of `tacit.cli.commands` is a command."""
+"""`tacit`: entry point. Every module of `tacit.cli.commands` is a command.
+
+Exit codes: 0 good; 1 a fault of tacit itself; 2 bad usage or input; 130 interrupted (143 terminated), with nothing written.
+"""
 
 import argparse
+import contextlib
 import json
 import os
 import pkgutil
+import signal
 import sys
+import threading
+import warnings
 from importlib import import_module
 
 from .. import __version__
@@ -12,44 +19,106 @@ from . import commands
 
 __all__ = ["main"]
 
+ORDER = ("fit", "impute", "reduce", "predict", "report", "inspect", "datasets")
+"""Commands in the order of their use; others come after them."""
+EPILOG = """\
+example:
+  tacit fit penguins.csv             groups, filled cells and a report beside the table
+  tacit predict penguins.tacit new.csv    the groups of new rows
+
+Each command explains itself: tacit COMMAND --help"""
+
+
+class Interrupted(BaseException):
+    """A signal asked to stop; nothing between here and `main` may take it for an ordinary interrupt and go on."""
+
 
 def build_parser():
     """The parser of the command line, with all commands."""
-    parser = argparse.ArgumentParser(prog="tacit", description="Learn what a table does not state.")
+    parser = argparse.ArgumentParser(
+        prog="tacit", description="Learn what a table does not state: groups, missing cells, hidden axes.", epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
     parser.add_argument("--version", action="version", version=f"tacit {__version__}")
-    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in pkgutil.iter_modules(commands.__path__):
-        if not module.name.startswith("_"):
-            command = import_module(f"{commands.__name__}.{module.name}")
-            own = subparsers.add_parser(
-                module.name, help=command.HELP, description=command.__doc__, epilog=f"example: {command.EXAMPLE}",
-                formatter_class=argparse.RawDescriptionHelpFormatter,
-            )  # fmt: skip
-            own.add_argument("--json", action="store_true", help="print the results as JSON, for programs")
-            command.add_arguments(own)
-            own.set_defaults(run=command.run)
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    names = [module.name for module in pkgutil.iter_modules(commands.__path__) if not module.name.startswith("_")]
+    for name in sorted(names, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name)):
+        command = import_module(f"{commands.__name__}.{name}")
+        own = subparsers.add_parser(
+            name, help=command.HELP, description=command.__doc__, epilog=f"example: {command.EXAMPLE}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )  # fmt: skip
+        own.add_argument("--json", action="store_true", help="print the results as JSON, for programs")
+        command.add_arguments(own)
+        own.set_defaults(run=command.run)
     return parser
 
 
 def main(argv=None):
-    """Run the command line; return the exit code: 0 good, 2 bad usage or input, 130 interrupted."""
-    arguments = build_parser().parse_args(argv)
+    """Run the command line; return the exit code."""
+    parser = build_parser()
+    arguments = parser.parse_args(argv)
+    if arguments.command is None:
+        parser.print_help()
+        return 0
+    with _stoppable(), warnings.catch_warnings():
+        warnings.showwarning = _note
+        return _run(arguments)
+
+
+def _run(arguments):
     try:
         outcome = arguments.run(arguments)
         print(json.dumps(outcome.data, indent=1, allow_nan=False) if arguments.json else outcome.text)
+        sys.stdout.flush()
         return 0
     except BrokenPipeError:  # the reader of the output has gone, as in `tacit inspect … | head`
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         return 0
-    except (ImportError, OSError, ValueError) as error:
-        print(f"tacit: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+    except (KeyboardInterrupt, Interrupted) as stop:
+        return _say("stopped; nothing was written.", 128 + (stop.args[0] if stop.args else signal.SIGINT))
     except MemoryError:
-        print("tacit: out of memory; name fewer columns with --columns.", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("tacit: stopped; nothing was written.", file=sys.stderr)
-        return 130
+        return _say("out of memory; use fewer columns (--columns) or rows.", 2, debug=True)
+    except (ImportError, OSError, ValueError) as error:
+        return _say(str(error) or type(error).__name__, 2, debug=True)
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        remedy = "this is a fault of tacit; please report it, with the traceback that TACIT_DEBUG=1 shows."
+        return _say(f"unexpected {what.rstrip('.')}; {remedy}", 1, debug=True)
+
+
+def _say(message, code, debug=False):
+    """Write one line about what went wrong; return the exit code."""
+    if debug and os.environ.get("TACIT_DEBUG"):
+        import traceback
+
+        traceback.print_exc()
+    print(f"tacit: {' '.join(message.split())}", file=sys.stderr)
+    return code
+
+
+def _note(message, *place, **more):
+    """Show a warning as one line."""
+    print(f"tacit: note: {' '.join(str(message).split())}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def _stoppable():
+    """Let signals end the command at once, wherever it is, so that what is half-written is taken away."""
+
+    def stop(number, frame):
+        raise Interrupted(number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    # A second signal during the cleaning up is not needed: it takes no time.
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
 
 
 if __name__ == "__main__":

@@ -40,15 +40,20 @@ class Trace:
         before = [] if self.previous is None else [self.previous]
         return before + [objective / self.weight for objective in self.objectives]
 
+    def _last(self, n):
+        """The last few of `per_weight`, at most n."""
+        before = [] if self.previous is None else [self.previous]
+        return (before + [objective / self.weight for objective in self.objectives[-n:]])[-n:]
+
     @property
     def gain(self):
         """Last improvement per unit of weight."""
-        values = self.per_weight[-2:]
+        values = self._last(2)
         return values[1] - values[0] if len(values) == 2 else math.inf
 
     def steps_left(self, tol):
         """A guess at how many steps remain, from the rate at which gains shrink; None where they do not."""
-        values = self.per_weight[-3:]
+        values = self._last(3)
         if len(values) < 3 or tol <= 0:
             return None
         before, gain = values[1] - values[0], values[2] - values[1]
@@ -58,7 +63,7 @@ class Trace:
 
     def settled(self, tol):
         """Whether the objective has stopped improving."""
-        values = self.per_weight
+        values = self._last(3)
         if len(values) < 2:
             return False
         gain = values[-1] - values[-2]

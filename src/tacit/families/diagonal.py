@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Arrays, record
 from ..engine.loop import SingularError
 from ..kernels import backend, cast, kernel
-from .base import occupied
+from .base import Family, occupied
 from .gaussian import LOG_2PI, SINGULAR, Gaussian, GaussianParams
 
 __all__ = ["DiagonalGaussian", "SphericalGaussian"]
@@ -67,9 +67,13 @@ class DiagonalGaussian(Gaussian):
 
     conjugate = "NormalInverseGamma"
     matrices = False
+    expect = Family.expect  # no matrix per row: columns are independent given the class
 
     def shape(self, n_classes, d):
         return n_classes, d
+
+    def variance(self, params):
+        return params.variance
 
     def params(self, mean, covariance, origin, scale):
         return DiagonalParams(mean, covariance, origin, scale)

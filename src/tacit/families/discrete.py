@@ -10,7 +10,7 @@ A missing cell drops out of the sum, which is what integrating it out comes to.
 from functools import cached_property
 
 import numpy as np
-from scipy.special import rel_entr, xlogy
+from scipy.special import gammaln, rel_entr, xlogy
 
 from ..arrays import Arrays, record
 from ..kernels import backend, host, kernel
@@ -234,6 +234,14 @@ class Categorical(OnePassFamily):
         if self.prior is not None:
             total = total + self.spread(self.prior, len(self.n_levels)).pseudo
         return self._normalised(total, params)
+
+    def log_prior(self, params):
+        """As `Family.log_prior`, without the laws of single columns: it is taken at every step."""
+        if self.prior is None:
+            return 0.0
+        alpha = self.spread(self.prior, len(self.n_levels)).alpha
+        constant = sum(gammaln(alpha[levels].sum()) for _, levels in self._columns()) - gammaln(alpha).sum()
+        return float(len(params.probability) * constant + (params.log_probability @ (alpha - 1.0)).sum())
 
     def _normalised(self, total, params):
         """Probabilities in proportion to totals, column by column."""

@@ -15,7 +15,7 @@ from ..engine.loop import SingularError
 from ..kernels import backend, flipped, host, kernel
 from .base import OnePassFamily, draw_classes
 
-__all__ = ["LOG_2PI", "SINGULAR", "Gaussian", "GaussianParams", "invert_triangle", "location_and_scale"]
+__all__ = ["LOG_2PI", "SINGULAR", "Gaussian", "GaussianParams", "invert_triangle", "location_and_scale", "n_observed"]
 
 LOG_2PI = np.log(2 * np.pi)
 SINGULAR = (
@@ -89,6 +89,11 @@ class GaussianParams(Arrays):
         return self.mean - self.origin
 
 
+def n_observed(block):
+    """How many cells of each row are there, (rows, 1)."""
+    return host(block.X == block.X).sum(axis=1)[:, None]
+
+
 class Gaussian(OnePassFamily):
     """What all Gaussian families share: starts, sampling and the posterior of missing cells.
 
@@ -115,6 +120,21 @@ class Gaussian(OnePassFamily):
 
     def parameters(self, params):
         return {"mean": params.mean, "covariance": params.dense}
+
+    @property
+    def core(self):
+        """The Gaussian family that its parameters are those of."""
+        return self
+
+    def distance(self, params, block):
+        """Squared Mahalanobis distance of the observed cells of each row from each class, (rows, classes)."""
+        gaussian, n_seen, frame = self.core, n_observed(block), (params.origin, params.scale)
+        near, far = (
+            host(gaussian.log_prob(gaussian.params(params.mean, size * params.covariance, *frame), block))
+            for size in (1.0, 4.0)
+        )
+        # Log determinants cancel in the difference of two Gaussians of different size.
+        return np.maximum((n_seen * np.log(4.0) - 2.0 * (near - far)) / 0.75, 0.0)
 
     def entropy(self, params):
         return 0.5 * (params.posterior[3] + params.mean.shape[1] * (1.0 + LOG_2PI))

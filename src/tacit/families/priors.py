@@ -7,6 +7,7 @@
 A prior is a distribution of parameters, with all a distribution has, and `mode`, `predictive` and the family it belongs to.
 """
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -199,7 +200,10 @@ class DirichletPrior(Prior):
         self.columns = level_columns(self.n_levels)
         if self.alpha.size != sum(self.n_levels):
             self.alpha = spread("alpha", self.alpha, sum(self.n_levels))
-        self._laws = [Distribution(Dirichlet(), DirichletParams(self.alpha[None, at])) for at in self.columns]
+
+    @cached_property
+    def _laws(self):
+        return [Distribution(Dirichlet(), DirichletParams(self.alpha[None, at])) for at in self.columns]
 
     def __repr__(self):
         return f"DirichletPrior(alpha={np.array2string(self.alpha, precision=4)})"

@@ -20,9 +20,10 @@ import numpy as np
 from scipy.special import betaln, digamma, gammaln, polygamma
 
 from ..arrays import Arrays, record
-from ..kernels import backend, cast, host, kernel
+from ..kernels import backend, cast, kernel
 from .base import occupied
 from .dense import FullGaussian, FullParams, about_origin
+from .gaussian import n_observed
 from .structured import StructuredDense, without_empty
 from .structures import covariances, n_covariance_parameters
 
@@ -41,11 +42,6 @@ def gamma_shape(excess):
     for _ in range(8):  # Newton's method for 1/x, whose error is squared from a good start
         x = 1.0 / (1.0 / x + (np.log(x) - digamma(x) - s) / (x - x**2 * polygamma(1, x)))
     return np.where(excess > 1e-9, x, np.inf)
-
-
-def n_observed(block):
-    """How many cells of each row are there, (rows, 1)."""
-    return host(block.X == block.X).sum(axis=1)[:, None]
 
 
 def _sums(params):
@@ -201,16 +197,9 @@ class StudentT(StructuredDense):
 
     # Hidden weights
 
-    def distance(self, params, block):
-        """Squared distance of the observed cells of each row from each class, in units of the scale, (rows, classes)."""
-        gaussian, n_seen = FullGaussian(), n_observed(block)
-        near, far = (
-            host(gaussian.log_prob(gaussian.params(params.mean, size * params.covariance, *frame), block))
-            for frame in [(params.origin, params.scale)]
-            for size in (1.0, 4.0)
-        )
-        # Log determinants cancel in the difference of two Gaussians of different size.
-        return np.maximum((n_seen * np.log(4.0) - 2.0 * (near - far)) / 0.75, 0.0)
+    @property
+    def core(self):
+        return FullGaussian()
 
     def complete(self, params, block, resp, *, return_cov=False):
         filled, cov = super().complete(params, block, resp)

@@ -100,3 +100,36 @@ def draw(X, rows, starts, missing, mean, precision, covariance, log_det, classes
                             value += spread[k, s, a * m + b] * noise[t, row, lost[b]]
                         filled[t, row, j] = value
         start = end
+
+
+@jit
+def parts(X, rows, starts, missing, mean, precision, covariance, log_det, first, location, variance, square):
+    """Each class's own posterior of every missing cell: mean and variance (classes, cells), cells row by row.
+
+    `first` (all rows) says where a row's cells begin; `square` (classes, all rows) becomes the distance of its observed cells.
+    """
+    n_classes, d = mean.shape
+    work = workspace(n_classes, d)
+    ignored = np.empty(BATCH)
+    distance = np.empty(BATCH)
+    lost = np.empty(d + 1, np.int64)
+    seen = np.empty(d + 1, np.int64)
+    start = 0
+    while start < rows.size:
+        end, bounds = cut_batch(start, rows.size, starts, missing, n_classes)
+        batch = rows[start:end]
+        deviation, spread = views(work, n_classes, end - start, d, bounds, missing)
+        for k in range(n_classes):
+            condition(
+                X, batch, missing, bounds, mean[k], precision[k], covariance[k], log_det[k],
+                deviation[k], spread[k], distance, ignored, work,
+            )  # fmt: skip
+            for s in range(bounds.shape[0]):
+                m = split_cells(missing, bounds[s, 2], lost, seen)
+                for i in range(bounds[s, 0], bounds[s, 1]):
+                    row = batch[i]
+                    square[k, row] = distance[i]
+                    for a in range(m):
+                        location[k, first[row] + a] = mean[k, lost[a]] + deviation[k, i, lost[a]]
+                        variance[k, first[row] + a] = spread[k, s, a * m + a]
+        start = end

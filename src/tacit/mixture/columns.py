@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..families import GAUSSIANS, NAMED, Categorical, DirichletPrior, Family, Product
+from ..families import GAUSSIANS, NAMED, Categorical, DirichletPrior, Family, Product, StudentT
 from ..schema import Column, Schema
 
 __all__ = ["by_column", "check_columns", "kinds_of", "plain_schema", "positions", "product_family"]
@@ -92,6 +92,8 @@ def _named(family, columns, covariance_type, floor, smoothing):
             raise ValueError(
                 f"column {wide.name!r} has {len(wide.levels)} levels, so it is not yes or no; use 'categorical'."
             )
+    if family == "student":
+        return StudentT(covariance_type, floor)
     structure = covariance_type if family == "gaussian" else family
     if structure in GAUSSIANS:
         return GAUSSIANS[structure](floor)

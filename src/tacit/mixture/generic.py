@@ -37,7 +37,7 @@ class Mixture(TableEstimator):
         Families of columns, by name or by tuple of names that are described together:
         ``{"visits": "negative_binomial", ("height", "weight"): "gaussian"}``. Columns of arrays are named 0, 1, …
     covariance_type : str, default="full"
-        Structure of Gaussian blocks, as in :class:`tacit.mixture.GaussianMixture`.
+        Structure of Gaussian and Student t blocks, as in :class:`tacit.mixture.GaussianMixture`.
     smoothing : float, default=0.0
         Rows' worth added to every level of a category in every group (a Dirichlet prior), so that no level is impossible.
     weight_prior : float, optional

@@ -2,4 +2,13 @@
 
 from .findings import Axes, Findings, Group, Sample
 
-__all__ = ["Axes", "Findings", "Group", "Sample"]
+__all__ = ["Axes", "Findings", "Group", "Report", "Sample", "write_report"]
+
+
+def __getattr__(name):
+    # Loaded when asked for: the page's parts are not needed to study a table.
+    if name in ("Report", "write_report"):
+        from . import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module 'tacit.report' has no attribute {name!r}")

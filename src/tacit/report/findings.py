@@ -132,6 +132,8 @@ class Findings:
     n_filled : dict of str to int
         Missing cells of the whole table, by column of the model.
     axes : Axes or None
+    check : dict or None
+        How good filled cells are, found by hiding some on purpose; see `tacit.report.trial.judge`.
     """
 
     kind: str
@@ -155,3 +157,4 @@ class Findings:
     n_outliers: int = 0
     n_filled: dict = field(default_factory=dict)
     axes: Axes | None = None
+    check: dict | None = None

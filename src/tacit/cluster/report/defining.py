@@ -7,7 +7,7 @@ A level of a category is a column of 0 and 1, and so is a cell's being missing: 
 
 import numpy as np
 
-__all__ = ["LEAST", "defining_columns", "in_words", "profiles"]
+__all__ = ["LEAST", "defining_columns", "in_words", "pair", "phrase", "profile_of_sums", "profiles"]
 
 LEAST = 0.2
 """Smaller differences do not set a cluster apart; from `CLEAR` on it is plain, from `STRONG` on very much so."""
@@ -41,20 +41,37 @@ def profiles(rows, clusters):
 def _profile(name, level, cells, seen, clusters, is_missing=False):
     codes, weight, cells = clusters.codes[seen], clusters.weight[seen], cells[seen]
     n_clusters = len(clusters.names)
-    if not len(cells):  # the column is only observed in rows without a cluster
-        empty = np.full(n_clusters, np.nan)
-        return dict(
-            column=name, level=level, is_missing=is_missing, value=empty, rest=empty, difference=np.zeros(n_clusters)
-        )
-    origin = np.average(cells, weights=weight)
+    origin = np.average(cells, weights=weight) if len(cells) else 0.0
     totals = np.bincount(codes, weight, minlength=n_clusters)
-    sums = np.bincount(codes, weight * (cells - origin), minlength=n_clusters)
-    others = totals.sum() - totals
+    sums, squares = (np.bincount(codes, weight * (cells - origin) ** power, minlength=n_clusters) for power in (1, 2))
+    largest = np.abs(cells).max(initial=0.0)
+    return profile_of_sums(name, level, totals, sums, squares, origin=origin, largest=largest, is_missing=is_missing)
+
+
+def profile_of_sums(name, level, totals, sums, squares, *, origin=0.0, largest=1.0, is_missing=False):
+    """What `profiles` says of one column, from sums that may have been added up over parts of a table.
+
+    Parameters
+    ----------
+    totals, sums, squares : (clusters,) arrays
+        Weight, sum and sum of squares of the observed cells of each cluster, about `origin`.
+    origin : float
+        About which sums were taken; near the mean, lest digits be lost.
+    largest : float
+        Largest absolute value of a cell: a deviation that is nothing beside it is rounding.
+    """
+    whole = totals.sum()
+    if whole <= 0:  # the column is only observed in rows without a cluster
+        empty = np.full(len(totals), np.nan)
+        return dict(
+            column=name, level=level, is_missing=is_missing, value=empty, rest=empty, difference=np.zeros(len(totals))
+        )
+    others = whole - totals
     value = _divide(sums, totals)
-    rest = _divide(sums.sum() - sums, np.where(others > 1e-12 * totals.sum(), others, 0.0))
-    deviation = float(np.sqrt(np.average((cells - origin) ** 2, weights=weight)))
-    if deviation <= 1e-13 * np.abs(cells).max():
-        difference = np.zeros(n_clusters)
+    rest = _divide(sums.sum() - sums, np.where(others > 1e-12 * whole, others, 0.0))
+    deviation = float(np.sqrt(max(squares.sum() / whole - (sums.sum() / whole) ** 2, 0.0)))
+    if deviation <= 1e-13 * largest:
+        difference = np.zeros(len(totals))
     else:
         difference = np.nan_to_num((value - rest) / deviation)
     value, rest = origin + value, origin + rest
@@ -97,28 +114,34 @@ def _entry(name, profile, k):
     }  # fmt: skip
 
 
-def in_words(column, level, value, rest, difference):
-    """A difference as a phrase: "flipper_length_mm high (217 vs 193)", "island mostly Biscoe (98 % vs 24 %)"."""
+def phrase(column, level, value, difference):
+    """What a difference is like: "flipper_length_mm high", "island mostly Biscoe"."""
     if level is not None:
         if difference > 0:
             word = "always" if value >= 0.9995 else "mostly" if value >= 0.5 else "more often"
         else:
             word = "never" if value < 0.0005 else "rarely" if value < 0.1 else "less often"
-        return f"{column} {word} {level} ({_percent(value)} vs {_percent(rest)})"
+        return f"{column} {word} {level}"
     size = "very " if abs(difference) >= STRONG else "" if abs(difference) >= CLEAR else "slightly "
-    return f"{column} {size}{'high' if difference > 0 else 'low'} ({_both(value, rest)})"
+    return f"{column} {size}{'high' if difference > 0 else 'low'}"
+
+
+def in_words(column, level, value, rest, difference):
+    """A difference as a phrase: "flipper_length_mm high (217 vs 193)", "island mostly Biscoe (98 % vs 24 %)"."""
+    told = " vs ".join(pair(value, rest)) if level is None else f"{_percent(value)} vs {_percent(rest)}"
+    return f"{phrase(column, level, value, difference)} ({told})"
 
 
 def _percent(share):
     return f"{100.0 * share:.0f} %"
 
 
-def _both(value, rest):
-    """Two numbers with as many digits as tell them apart."""
+def pair(value, rest):
+    """Two different numbers with as many digits as tell them apart."""
     gap, largest = abs(value - rest), max(abs(value), abs(rest))
     decimals = 1 - int(np.floor(np.log10(gap)))
     if decimals > 6 or largest >= 1e7:
         digits = max(decimals + int(np.floor(np.log10(largest))) + 1, 2)
-        return f"{value:.{digits}g} vs {rest:.{digits}g}"
+        return f"{value:.{digits}g}", f"{rest:.{digits}g}"
     decimals = max(decimals, 0)
-    return f"{value + 0.0:.{decimals}f} vs {rest + 0.0:.{decimals}f}"
+    return f"{value + 0.0:.{decimals}f}", f"{rest + 0.0:.{decimals}f}"

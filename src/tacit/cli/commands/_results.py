@@ -1,0 +1,48 @@
+"""What commands that learn from a table share: names of results, notes in model files, the page, what is said at the end."""
+
+import os
+
+__all__ = ["name_of", "notes_of", "told", "write_page"]
+
+
+def name_of(arguments, table, folder, what):
+    """Path of a table of results: NAME.WHAT.csv, or .parquet where that was asked for or read."""
+    read = str(getattr(table.reader, "path", "")).lower()
+    ending = arguments.format or ("parquet" if read.endswith((".parquet", ".arrow", ".feather")) else "csv")
+    return os.path.join(folder, f"{table.reader.name}.{what}.{ending}")
+
+
+def notes_of(command, table, arguments, selection, settings):
+    """What a model file says about the table it was learned from, so that another is read in the same way."""
+    columns = [
+        {"name": column.name, "role": column.role, "reading": column.reading, "levels": list(column.levels)}
+        for column in table.used
+    ]
+    return {
+        "command": command, "table": {"name": table.reader.name, "columns": columns}, "seed": arguments.seed,
+        "selection": selection, "settings": settings,
+    }  # fmt: skip
+
+
+def write_page(outputs, path, findings):
+    """Write the page of findings."""
+    from ...report.page import render
+
+    with open(outputs.file(path), "w", encoding="utf-8") as file:
+        file.write(render(findings))
+
+
+def told(table, findings, title, rows, files):
+    """What was found, for people: the columns, the summary, a table of numbers, the limits, the files."""
+    from ..console import grid, heading, paragraph
+    from ..telling import columns_text, wrote
+
+    numbers = grid(rows, right=range(1, len(rows[0]))) if len(rows) > 1 else []
+    parts = [
+        columns_text(table),
+        [heading("In short"), *(paragraph(sentence, "  ") for sentence in findings.summary)],
+        [heading(title), *numbers] if numbers else [],
+        [heading("Bear in mind"), *(paragraph(f"- {sentence}", "  ") for sentence in findings.limits)],
+        wrote(files),
+    ]
+    return "\n\n".join("\n".join(part) for part in parts if part)

@@ -1,0 +1,157 @@
+"""Fill the holes of a table, and say how sure each filled cell is.
+
+Writes beside the table: NAME.filled.csv (the whole table, holes filled, everything else as it was), NAME.cells.csv (one line for
+each filled cell with its interval or probability), NAME.impute.tacit (the model) and NAME.impute.html (a page about it).
+Numbers of columns that hold whole numbers are rounded in NAME.filled.csv, not in NAME.cells.csv.
+"""
+
+import argparse
+import os
+
+from ..common import add_columns, add_output, add_table, open_asked, out_folder
+from ..outcome import Outcome
+from ._results import name_of, notes_of, told, write_page
+
+HELP = "fill the holes of a table"
+EXAMPLE = "tacit impute survey.csv --draws 5"
+
+
+def add_arguments(parser):
+    """Declare the options."""
+    add_table(parser)
+    add_columns(parser)
+    group = parser.add_argument_group("model")
+    group.add_argument(
+        "--method", choices=["mixture", "factors", "auto"], default="mixture",
+        help="groups of rows, for columns of every kind (mixture, the default); axes behind measurements (factors); or "
+        "whichever fills hidden measurements better (auto)",
+    )  # fmt: skip
+    group.add_argument(
+        "--groups", type=_range, default=range(1, 7), metavar="A-B", help="numbers of groups to try (1-6)"
+    )
+    group.add_argument("--level", type=_share, default=0.9, metavar="P", help="probability of the intervals (0.9)")
+    group.add_argument(
+        "--draws", type=_draws, default=0, metavar="M",
+        help="also write M tables NAME.draw1.csv … with cells drawn at random, for multiple imputation",
+    )  # fmt: skip
+    add_output(parser)
+    parser.add_argument("--no-report", action="store_true", help="write no page")
+
+
+def _range(text):
+    first, _, last = text.partition("-")
+    if not first.isdigit() or (last and not last.isdigit()) or not 1 <= int(first) <= int(last or first):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a range such as 1-6")
+    return range(int(first), int(last or first) + 1)
+
+
+def _share(text):
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a probability between 0 and 1, such as 0.9")
+    return value
+
+
+def _draws(text):
+    if not text.isdigit() or not 1 <= int(text) <= 1000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of tables from 1 to 1000")
+    return int(text)
+
+
+def run(arguments):
+    """Choose a model, fill, write."""
+    from ...report.choice import choose_filler
+    from ...report.fill import study_fill
+    from ..progress import Progress, SweepProgress
+
+    table = open_asked(arguments)
+    folder = out_folder(arguments, table)
+    if not any(column.n_missing for column in table.used):
+        return _nothing(table)
+    with Progress(arguments.quiet) as progress:
+        choice = choose_filler(
+            table, arguments.method, groups=arguments.groups, seed=arguments.seed,
+            watch=lambda sizes, rounds: SweepProgress(progress, sizes, rounds),
+        )  # fmt: skip
+        if not any(column.n_missing for column in choice.table.used):
+            return _nothing(choice.table)
+        progress.show(None, "hiding cells to see how good the fills are")
+        findings = study_fill(
+            choice.model, choice.table, selection=choice.selection, seed=arguments.seed, level=arguments.level,
+            why=choice.why, said=choice.said,
+        )  # fmt: skip
+        progress.show(None, "writing")
+        files = _write(arguments, choice, findings, folder)
+    title = "How good the fills are"
+    return Outcome(told(choice.table, findings, title, _rows(findings), files), _data(choice, findings, files))
+
+
+def _nothing(table):
+    """What is said of a table that needs no filling."""
+    kept = [column.name for column in table.columns if column.n_missing and not column.used]
+    holes = f" (holes in {', '.join(kept)} stay: models do not use these)" if kept else ""
+    text = f"{table.n_rows} rows, {len(table.used)} columns used: no cell is missing{holes}; nothing was written."
+    return Outcome(text, {"table": table.reader.name, "rows": table.n_rows, "filled": {}, "files": []})
+
+
+def _write(arguments, choice, findings, folder):
+    """Write all results; return what each file is, by path."""
+    import numpy as np
+
+    from ... import save
+    from ...report.completed import Completion
+    from ...tables import Outputs
+
+    stem = os.path.join(folder, choice.table.reader.name)
+    completion = Completion(choice.model, choice.table, arguments.level)
+    settings = {"method": choice.method, "level": arguments.level, "why": choice.why, "said": choice.said}
+    notes = notes_of("impute", choice.table, arguments, choice.selection, settings)
+    tables = {"filled": "the table with its holes filled", "cells": "each filled cell with its interval or probability"}
+    tables |= {f"draw{number}": "the table with its holes drawn at random" for number in range(1, arguments.draws + 1)}
+    files = {name_of(arguments, choice.table, folder, name): what for name, what in tables.items()}
+    with Outputs() as outputs:
+        filled, cells, *draws = [outputs.table(path) for path in files]
+        for start, read, known in completion.batches():
+            found = completion.fill(known)
+            filled.write(completion.rows(read, known, found[0]))
+            if np.isnan(known).any():
+                cells.write(completion.cells(start, read, known, found))
+            for number, writer in enumerate(draws, 1):
+                rng = np.random.default_rng([arguments.seed, number, start])
+                writer.write(completion.rows(read, known, completion.draw(known, rng)))
+        save(choice.model, outputs.file(f"{stem}.impute.tacit"), notes=notes)
+        files[f"{stem}.impute.tacit"] = "the model"
+        if not arguments.no_report:
+            write_page(outputs, f"{stem}.impute.html", findings)
+            files[f"{stem}.impute.html"] = "the report; open it in a browser"
+    return files
+
+
+def _rows(findings):
+    """How many cells of each column were filled, and how good that is."""
+    from ...report.fill import percent
+
+    tried = {row["column"]: row for row in (findings.check or {"columns": []})["columns"]}
+    lines = [("column", "filled", "hidden", "error", "within", "right")]
+    for name, n in findings.n_filled.items():
+        row = tried.get(name, {})
+        shares = (percent(row[key]) if key in row else "" for key in ("covered", "right"))
+        error = f"{row['error']:.2f}" if "error" in row else ""
+        if n or row:
+            lines.append((name, f"{n:,}", str(row.get("cells", "")), error, *shares))
+    return lines
+
+
+def _data(choice, findings, files):
+    """The same for programs."""
+    from ..telling import plain
+
+    return plain({
+        "table": findings.title, "rows": findings.n_rows, "columns": findings.used, "method": choice.method,
+        "why": choice.why, "said": choice.said, "filled": findings.n_filled, "check": findings.check,
+        "selection": choice.selection,
+        "summary": findings.summary, "limits": findings.limits, "files": list(files),
+    })  # fmt: skip

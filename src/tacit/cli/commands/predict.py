@@ -1,0 +1,259 @@
+"""Apply a saved model to a new table: the groups of its rows, its missing cells, or its places on the axes.
+
+Columns are found by name and taken as they were when the model was fitted. Writes beside the table NAME.groups.csv (or
+NAME.scores.csv for a model of `tacit reduce`, NAME.predicted.csv for other models), and with --fill NAME.filled.csv and
+NAME.cells.csv.
+"""
+
+import os
+import warnings
+
+from ..common import add_output, add_table
+from ..outcome import Outcome
+
+HELP = "apply a saved model to a new table"
+EXAMPLE = "tacit predict penguins.tacit new.csv --fill"
+ROLE = {"continuous": "measurement", "count": "count", "category": "category"}
+
+
+def add_arguments(parser):
+    """Declare the options."""
+    parser.add_argument("model", help="model file, as tacit fit, impute and reduce write and tacit.save does")
+    add_table(parser)
+    group = parser.add_argument_group("model")
+    group.add_argument(
+        "--columns", type=lambda text: [name.strip() for name in text.split(",")], metavar="A,B",
+        help="columns for a model that was fitted to columns without names, in their order",
+    )  # fmt: skip
+    group.add_argument("--fill", action="store_true", help="also write the table with its missing cells filled in")
+    group.add_argument(
+        "--allow-missing",
+        action="store_true",
+        help="take columns of the model that the table lacks as missing in every row",
+    )
+    add_output(parser)
+
+
+def run(arguments):
+    """Read the model and the table, apply, write."""
+    from ... import load
+    from ...persistence import notes
+
+    if not os.path.isfile(arguments.model):
+        what = "is a folder" if os.path.isdir(arguments.model) else "does not exist"
+        raise ValueError(f"the model file {arguments.model} {what}; give one that tacit fit or tacit.save wrote.")
+    model, told = load(arguments.model), notes(arguments.model)
+    if arguments.fill and not hasattr(model, "schema_"):
+        raise ValueError(f"--fill needs a model of tacit fit or tacit impute; this is a {type(model).__name__}.")
+    table = _open(arguments, model, told)
+    if not table.n_rows:
+        raise ValueError(f"{table.reader.place} has no rows.")
+    if hasattr(model, "schema_"):
+        return _groups(arguments, model, told, table)
+    return _other(arguments, model, table)
+
+
+# The table, read as the model's was
+
+
+def _open(arguments, model, told):
+    from ...tables import open_reader, open_table
+
+    if arguments.sql and not arguments.database:
+        raise ValueError("--sql needs a database; say which with --from, such as --from sqlite:///shop.db.")
+    if bool(arguments.file) == bool(arguments.sql):
+        raise ValueError("give one table after the model: either a file, or a query with --sql and --from.")
+    place = arguments.database if arguments.sql else arguments.file
+    reading = dict(
+        sql=arguments.sql, sheet=arguments.sheet, separator=arguments.sep, decimal=arguments.decimal,
+        encoding=arguments.encoding, missing=arguments.missing,
+    )  # fmt: skip
+    like = _like(model, told)
+    if like is None or arguments.columns:
+        reader = open_reader(place, **reading)
+        like = [_number(name) for name in _unnamed(model, reader, arguments.columns)]
+    elif arguments.allow_missing:
+        names = open_reader(place, **reading).names
+        like = [column for column in like if column["name"] in names]
+        if not like:
+            raise ValueError(f"{place} has none of the columns of the model; it has {', '.join(names[:20])}.")
+    return open_table(place, like=like, **reading)
+
+
+def _number(name):
+    return {"name": str(name), "role": "measurement", "reading": "number", "levels": []}
+
+
+def _like(model, told):
+    """The columns of a model as `open_table` takes them, in the model's order; None where they have no names."""
+    from ...report.scoring import level_text
+
+    if hasattr(model, "schema_"):
+        columns = [
+            {"name": str(column.name), "role": ROLE[column.kind], "reading": "text" if column.levels else "number",
+             "levels": [level_text(level) for level in column.levels]}
+            for column in model.schema_.columns
+        ]  # fmt: skip
+        if all(isinstance(column.name, int) for column in model.schema_.columns):
+            return None
+    elif hasattr(model, "feature_names_in_"):
+        columns = [_number(name) for name in model.feature_names_in_]
+    else:
+        return None
+    readings = _readings(told)
+    return [
+        column | {"reading": readings.get((column["name"], column["role"]), column["reading"])} for column in columns
+    ]
+
+
+def _readings(told):
+    """How the texts of columns were read, from the notes of a model, which may hold anything."""
+    from ...tables.dates import DATE_READINGS
+    from ...tables.numerals import NUMBER_READINGS
+
+    table = told.get("table")
+    columns = table.get("columns") if isinstance(table, dict) else None
+    known = {"text", *DATE_READINGS, *NUMBER_READINGS}
+    found = {}
+    for column in columns if isinstance(columns, list) else ():
+        name, role, reading = (
+            column.get(key) if isinstance(column, dict) else None for key in ("name", "role", "reading")
+        )
+        if isinstance(name, str) and isinstance(role, str) and isinstance(reading, str) and reading in known:
+            found[name, "category" if role == "yes/no" else role] = reading
+    return found
+
+
+def _unnamed(model, reader, asked):
+    """Names of the table's columns that stand for those of a model without names."""
+    names, n = asked or reader.names, model.n_features_in_
+    unknown = [name for name in names if name not in reader.names]
+    if unknown:
+        raise ValueError(f"{reader.place} has no column {unknown[0]!r}; it has {', '.join(reader.names[:20])}.")
+    if len(names) != n:
+        raise ValueError(
+            f"the model takes {n} columns, which have no names, but {'--columns names' if asked else 'the table has'} "
+            f"{len(names)}; name {n} with --columns, in their order."
+        )
+    return names
+
+
+# Groups
+
+
+def _groups(arguments, model, told, table):
+    """What a mixture says."""
+    from ...tables import Outputs
+    from ..common import out_folder
+    from ..progress import Progress
+    from ..rows import FILES, RowWriter
+    from ._results import name_of
+
+    folder, files = out_folder(arguments, table), {}
+    settings = told.get("settings")
+    fitted = settings.get("n_rows") if isinstance(settings, dict) else None
+    # A row that is unusual by itself is so in a table of few rows as well.
+    writer = RowWriter(model, table, n_rows=max(table.n_rows, fitted if isinstance(fitted, int) else 0))
+    with Progress(arguments.quiet) as progress, Outputs() as outputs:
+        progress.show(None, "applying the model")
+        for name, what in FILES.items():
+            if name == "groups" or arguments.fill:
+                path = name_of(arguments, table, folder, name)
+                writer.add(name, outputs.table(path))
+                files[path] = what
+        writer.write_all()
+    return Outcome(_groups_text(writer, table, files, arguments.fill), _groups_data(writer, table, files))
+
+
+def _groups_text(writer, table, files, filled):
+    from ...report.words import count, share
+    from ..console import grid, heading, paragraph
+    from ..telling import wrote
+
+    weights = writer.model.weights_[writer.scorer.order]
+    rows = [["group", "rows", "share", "when fitted"]]
+    for number, (n, weight) in enumerate(zip(writer.counts, weights), 1):
+        rows.append([str(number), f"{n:,}", share(n / writer.n_rows), share(weight)])
+    lines = [heading(f"{table.reader.name}: {count(writer.n_rows, 'row')}"), *grid(rows, right=(0, 1, 2, 3)), ""]
+    lines += [f"{count(writer.n_uncertain, 'row')} under 90 % sure, {count(writer.n_outliers, 'row')} unusual."]
+    lines += [f"{count(writer.n_filled, 'missing cell')} {'filled in' if filled else '(--fill fills them in)'}."]
+    notes = list(table.notes)
+    if writer.coder.absent:
+        notes.append(f"the table lacks {', '.join(writer.coder.absent)}; taken as missing in every row")
+    lines += [paragraph(f"note: {note}") for note in notes]
+    return "\n".join([*lines, "", *wrote(files)])
+
+
+def _groups_data(writer, table, files):
+    from ..telling import plain
+
+    weights = writer.model.weights_[writer.scorer.order]
+    return plain({
+        "table": table.reader.name, "rows": writer.n_rows,
+        "groups": [
+            {"number": number, "rows": n, "share": n / writer.n_rows, "fitted_share": weight}
+            for number, (n, weight) in enumerate(zip(writer.counts, weights), 1)
+        ],
+        "uncertain": writer.n_uncertain, "outliers": writer.n_outliers, "missing": writer.n_filled,
+        "absent": writer.coder.absent, "notes": table.notes, "files": list(files),
+    })  # fmt: skip
+
+
+# Other models
+
+
+def _other(arguments, model, table):
+    """What another estimator predicts or makes of the rows."""
+    from ...tables import Outputs
+    from ..common import out_folder
+    from ..telling import wrote
+    from ._results import name_of
+
+    kind = "scores" if hasattr(model, "_loadings") else "predicted"
+    path = name_of(arguments, table, out_folder(arguments, table), kind)
+    start = 0
+    with warnings.catch_warnings(), Outputs() as outputs:
+        warnings.simplefilter("ignore")  # that rows have no names: they are in the order of the model's
+        writer = outputs.table(path)
+        for batch, cells in zip(table.batches(), table.encoded()):
+            writer.write(_applied(model, table, batch, cells, start))
+            start += len(cells)
+    what = (
+        "the places of rows on the axes, with standard errors"
+        if kind == "scores"
+        else "what the model says of each row"
+    )
+    text = [
+        f"{table.reader.name}: {start:,} rows, by a {type(model).__name__}",
+        *(f"note: {note}" for note in table.notes),
+    ]
+    data = {"table": table.reader.name, "rows": start, "model": type(model).__name__, "files": [path]}
+    return Outcome("\n".join([*text, "", *wrote({path: what})]), data)
+
+
+def _applied(model, table, batch, cells, start):
+    """Columns of results for one batch."""
+    import numpy as np
+
+    from ...report.groups import ids_of
+
+    columns = ids_of(table, batch) | {"row": np.arange(start + 1, start + len(cells) + 1)}
+    if hasattr(model, "_loadings"):
+        from ...report.axes import axis_names, score_rows
+
+        scores, std = score_rows(model, cells)
+        names = [name.replace(" ", "_") for name in axis_names(model)]
+        return columns | dict(zip(names, scores.T)) | {f"se_{name}": part for name, part in zip(names, std.T)}
+    if hasattr(model, "predict"):
+        columns["predicted"] = np.asarray(model.predict(cells))
+        if hasattr(model, "predict_proba"):
+            found = np.asarray(model.predict_proba(cells))
+            columns |= {f"probability_{k}": part for k, part in enumerate(found.T)}
+        return columns
+    if not hasattr(model, "transform"):
+        raise ValueError(f"a {type(model).__name__} neither predicts nor transforms new rows.")
+    made = np.asarray(model.transform(cells))
+    made = made[:, None] if made.ndim == 1 else made
+    names = [str(name) for name in model.get_feature_names_out()] if hasattr(model, "get_feature_names_out") else []
+    names = names if len(names) == made.shape[1] else [f"value_{k}" for k in range(made.shape[1])]
+    return columns | {name if name not in columns else f"{name} (new)": part for name, part in zip(names, made.T)}

@@ -1,0 +1,123 @@
+"""Write the report of a saved model again, of its own table or of another one with the same columns.
+
+Reads a model that `tacit fit`, `tacit impute` or `tacit reduce` has written and the table beside it, and writes one HTML page that
+opens in any browser without a network.
+"""
+
+import os
+
+from ..common import add_table
+from ..outcome import Outcome
+
+__all__ = ["add_arguments", "run"]
+
+HELP = "write the report of a saved model"
+EXAMPLE = "tacit report penguins.tacit --open"
+ENDINGS = ("csv", "tsv", "txt", "parquet", "arrow", "feather", "xlsx", "xls", "ods", "csv.gz", "tsv.gz")
+
+
+def add_arguments(parser):
+    """Declare the options."""
+    parser.add_argument("model", metavar="MODEL", help="the model: NAME.tacit, NAME.impute.tacit or NAME.reduce.tacit")
+    add_table(parser)
+    group = parser.add_argument_group("report")
+    group.add_argument("--out", metavar="FILE", help="the page to write, or a folder for it (beside the model)")
+    group.add_argument("--title", metavar="TEXT", help="heading of the page (the table's name)")
+    group.add_argument("--open", action="store_true", help="open the page in the browser")
+
+
+def run(arguments):
+    """Read, study, write."""
+    from dataclasses import replace
+
+    from ...persistence import load, notes
+    from ...report.subject import named
+
+    _check_model(arguments.model)
+    model, noted = named(load(arguments.model)), notes(arguments.model)
+    findings = _study(model, _open(arguments, model, noted), noted)
+    if arguments.title:
+        findings = replace(findings, title=arguments.title)
+    path = _place(arguments, noted)
+    _write(findings, path)
+    if arguments.open:
+        import webbrowser
+
+        webbrowser.open("file://" + os.path.abspath(path))
+    text = "\n".join([*findings.summary, f"wrote {path}"])
+    return Outcome(text, {"summary": list(findings.summary), "files": [path]})
+
+
+def _check_model(path):
+    if os.path.isdir(path):
+        raise ValueError(f"{path} is a folder; give a model that tacit has saved, such as NAME.tacit.")
+    if not os.path.exists(path):
+        raise ValueError(f"there is no file {path}; give a model that tacit has saved, such as NAME.tacit.")
+
+
+def _open(arguments, model, noted):
+    """The table, with the columns in the roles they had."""
+    from ...report.subject import columns_of
+    from ...tables import open_table
+
+    if arguments.sql and not arguments.database:
+        raise ValueError("--sql needs a database; say which with --from, such as --from sqlite:///shop.db.")
+    if arguments.sql and arguments.file:
+        raise ValueError("give one table: either a file, or a query with --sql and --from.")
+    place = arguments.database if arguments.sql else arguments.file or _beside(arguments.model, noted)
+    columns = noted.get("table", {}).get("columns") or columns_of(model)
+    return open_table(
+        place, like=columns, sql=arguments.sql, sheet=arguments.sheet, separator=arguments.sep, decimal=arguments.decimal,
+        encoding=arguments.encoding, missing=arguments.missing,
+    )  # fmt: skip
+
+
+def _beside(model, noted):
+    """The table that the model was learned from, where it lies beside it."""
+    name = noted.get("table", {}).get("name")
+    if not name:
+        raise ValueError(f"{model} does not say which table it was learned from; give the table: tacit report {model} TABLE.csv")
+    folder = os.path.dirname(model)
+    for ending in ENDINGS:
+        path = os.path.join(folder, f"{name}.{ending}")
+        if os.path.isfile(path):
+            return path
+    raise ValueError(
+        f"{model} was learned from a table named {name!r}, which is not beside it; give the table: tacit report {model} TABLE.csv"
+    )
+
+
+def _study(model, table, noted):
+    from ...report.subject import Subject
+
+    selection, seed = noted.get("selection") or [], noted.get("seed", 0)
+    if noted.get("command") == "impute":
+        from ...report.fill import study_fill
+
+        return study_fill(model, table, selection=selection, seed=seed)
+    return Subject(model, table).study(selection, seed)
+
+
+def _place(arguments, noted):
+    """Where the page goes, which must take files."""
+    stem = arguments.model.removesuffix(".tacit")
+    ending = ".html" if noted.get("command") in ("impute", "reduce") else ".report.html"
+    path = arguments.out or stem + ending
+    if os.path.isdir(path):
+        path = os.path.join(path, os.path.basename(stem) + ending)
+    if not path.lower().endswith((".html", ".htm")):
+        raise ValueError(f"--out {path} is no HTML file; name one that ends in .html.")
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise ValueError(f"the folder {folder} does not exist; create it or choose another with --out.")
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"the folder {folder} cannot be written to; choose another with --out.")
+    return path
+
+
+def _write(findings, path):
+    from ...archive import replacing
+    from ...report.page import render
+
+    with replacing(path) as place, open(place, "w", encoding="utf-8", newline="\n") as file:
+        file.write(render(findings))

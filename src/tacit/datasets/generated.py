@@ -1,0 +1,196 @@
+"""Rows drawn from models, with the truth behind them.
+
+make_mixed_table:  group ~ weights;  measurements | group ~ N(μ, Σ),  counts ~ Poisson(λ),  categories ~ p, all of the group
+make_factors:      x = μ + Λ f + ε,  f ~ N(0, I),  ε ~ N(0, Ψ)
+make_outliers:     rows around a few centres, and a share of rows anywhere
+"""
+
+import numbers
+
+import numpy as np
+
+from .dataset import Dataset
+from .holes import punch_holes
+
+__all__ = ["make_factors", "make_mixed_table", "make_outliers"]
+
+COLOURS = ("red", "green", "blue", "yellow", "black", "white")
+
+
+def _check_whole(name, value, least):
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+        raise ValueError(f"{name}={value!r} is not a whole number of at least {least}.")
+
+
+def _check_share(name, value, most=1.0):
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= float(value) < most:
+        raise ValueError(f"{name}={value!r} is not a number from 0 to below {most:g}.")
+
+
+def make_mixed_table(
+    n_rows=500, n_groups=3, *, n_measurements=3, n_counts=1, n_categories=1, separation=3.0, missing=0.1,
+    mechanism="mcar", random_state=None,
+):  # fmt: skip
+    """A table of groups of rows with measurements, counts, categories and holes.
+
+    Parameters
+    ----------
+    n_rows, n_groups : int
+        Sizes.
+    n_measurements, n_counts, n_categories : int
+        Columns of each kind.
+    separation : float, default=3.0
+        Distance between groups, in standard deviations within one.
+    missing : float, default=0.1
+        Share of the cells that are missing.
+    mechanism : {"mcar", "mar", "mnar"}, default="mcar"
+        How they went missing; see :func:`punch_holes`.
+    random_state : int or Generator, optional
+        Seeds the draw.
+
+    Returns
+    -------
+    Dataset
+        The target is the true group; ``more["complete"]`` are the rows without holes.
+
+    Examples
+    --------
+    >>> from tacit.datasets import make_mixed_table
+    >>> table = make_mixed_table(100, missing=0.2, random_state=0)
+    >>> table.columns
+    ['measure_1', 'measure_2', 'measure_3', 'count_1', 'kind_1']
+    """  # fmt: skip
+    _check_whole("n_rows", n_rows, 1)
+    _check_whole("n_groups", n_groups, 1)
+    for name, value in (("n_measurements", n_measurements), ("n_counts", n_counts), ("n_categories", n_categories)):
+        _check_whole(name, value, 0)
+    if n_measurements + n_counts + n_categories == 0:
+        raise ValueError("n_measurements, n_counts and n_categories are all 0; ask for at least one column.")
+    rng = np.random.default_rng(random_state)
+    group = rng.choice(n_groups, n_rows, p=rng.dirichlet(np.full(n_groups, 20.0)))
+    columns: dict = {}
+    for name, values in zip(("measure", "count", "kind"), (
+        _measurements(group, n_groups, n_measurements, separation, rng), _counts(group, n_groups, n_counts, separation, rng),
+        _categories(group, n_groups, n_categories, rng),
+    )):  # fmt: skip
+        columns |= {f"{name}_{j + 1}": column for j, column in enumerate(values.T)}
+    complete = np.empty((n_rows, len(columns)), dtype=object)
+    for j, column in enumerate(columns.values()):
+        complete[:, j] = column.tolist()
+    if not n_categories:
+        complete = complete.astype(np.float64)
+    X = punch_holes(complete, missing, mechanism, rng)
+    more = {"complete": complete, "target_column": "group"}
+    return Dataset("mixed", X, list(columns), group, _told("mixed rows of known groups", random_state), more)
+
+
+def _measurements(group, n_groups, d, separation, rng):
+    centre = rng.normal(size=(n_groups, d))
+    centre *= separation / np.maximum(np.linalg.norm(centre, axis=1, keepdims=True), 1e-12) / np.sqrt(2)
+    turn = np.eye(d) + 0.4 * rng.normal(size=(n_groups, d, d)) / max(np.sqrt(d), 1.0)
+    noise = np.einsum("nij,nj->ni", turn[group], rng.normal(size=(len(group), d)))
+    return (10.0 * (1 + np.arange(d)) + (centre[group] + noise) * (1 + np.arange(d))).round(4)
+
+
+def _counts(group, n_groups, d, separation, rng):
+    # Square roots of counts have a spread of a half, whatever the rate.
+    root = 1.5 + 0.5 * separation * rng.permuted(np.tile(np.arange(n_groups)[:, None], (1, d)), axis=0)
+    return rng.poisson(root[group] ** 2)
+
+
+def _categories(group, n_groups, d, rng):
+    n_levels = min(max(n_groups, 2), len(COLOURS))
+    chances = rng.dirichlet(np.full(n_levels, 0.5), size=(d, n_groups))
+    code = (rng.random((len(group), d, 1)) > np.cumsum(chances, axis=2).transpose(1, 0, 2)[group]).sum(axis=2)
+    return np.array(COLOURS, dtype=object)[np.minimum(code, n_levels - 1)]
+
+
+def make_factors(n_rows=500, n_columns=8, n_factors=2, *, noise=0.5, missing=0.0, mechanism="mcar", random_state=None):
+    """Columns behind which a few factors are.
+
+    Parameters
+    ----------
+    n_rows, n_columns, n_factors : int
+        Sizes; at most one factor less than columns.
+    noise : float, default=0.5
+        Standard deviation of what is each column's own, about 1 being that of the factors.
+    missing, mechanism, random_state
+        As in :func:`make_mixed_table`.
+
+    Returns
+    -------
+    Dataset
+        ``more`` has `complete`, `loadings` (columns, factors), `scores` (rows, factors) and `noise`, the standard deviations of
+        the columns' own parts.
+
+    Examples
+    --------
+    >>> from tacit.datasets import make_factors
+    >>> make_factors(50, 6, 2, random_state=0).more["loadings"].shape
+    (6, 2)
+    """
+    _check_whole("n_rows", n_rows, 1)
+    _check_whole("n_columns", n_columns, 2)
+    _check_whole("n_factors", n_factors, 1)
+    if n_factors >= n_columns:
+        raise ValueError(
+            f"n_factors={n_factors} leaves nothing to explain of {n_columns} columns; use at most {n_columns - 1}."
+        )
+    if not isinstance(noise, numbers.Real) or not float(noise) > 0:
+        raise ValueError(f"noise={noise!r} is not a positive number.")
+    rng = np.random.default_rng(random_state)
+    own = np.arange(n_columns) % n_factors  # every column belongs to one factor most
+    loadings = 0.15 * rng.normal(size=(n_columns, n_factors))
+    loadings[np.arange(n_columns), own] = rng.choice([-1.0, 1.0], n_columns) * rng.uniform(0.7, 1.1, n_columns)
+    scores = rng.normal(size=(n_rows, n_factors))
+    spread = noise * rng.uniform(0.7, 1.3, n_columns)
+    complete = 50.0 + 10.0 * (scores @ loadings.T + spread * rng.normal(size=(n_rows, n_columns)))
+    X = punch_holes(complete, missing, mechanism, rng)
+    more = {"complete": complete, "loadings": 10.0 * loadings, "scores": scores, "noise": 10.0 * spread}
+    columns = [f"test_{j + 1}" for j in range(n_columns)]
+    return Dataset("factors", X, columns, None, _told("columns behind which known factors are", random_state), more)
+
+
+def make_outliers(n_rows=500, n_columns=3, n_groups=2, *, share=0.05, missing=0.0, mechanism="mcar", random_state=None):
+    """Rows around a few centres, and some that belong to none.
+
+    Parameters
+    ----------
+    n_rows, n_columns, n_groups : int
+        Sizes.
+    share : float, default=0.05
+        Of the rows that are outliers.
+    missing, mechanism, random_state
+        As in :func:`make_mixed_table`.
+
+    Returns
+    -------
+    Dataset
+        The target is the group, −1 for outliers; ``more["complete"]`` are the rows without holes.
+
+    Examples
+    --------
+    >>> from tacit.datasets import make_outliers
+    >>> int((make_outliers(200, share=0.1, random_state=0).target < 0).sum())
+    20
+    """
+    _check_whole("n_rows", n_rows, 1)
+    _check_whole("n_columns", n_columns, 1)
+    _check_whole("n_groups", n_groups, 1)
+    _check_share("share", share)
+    rng = np.random.default_rng(random_state)
+    group = rng.integers(0, n_groups, n_rows)
+    centres = 8.0 * rng.normal(size=(n_groups, n_columns))
+    X = centres[group] + rng.normal(size=(n_rows, n_columns))
+    wild = rng.choice(n_rows, round(share * n_rows), replace=False)
+    reach = 3.0 * (np.abs(centres).max() + 3.0)
+    X[wild] = rng.uniform(-reach, reach, (len(wild), n_columns))
+    group[wild] = -1
+    columns = [f"x{j + 1}" for j in range(n_columns)]
+    told = _told("groups of rows with outliers", random_state)
+    more = {"complete": X, "target_column": "group"}
+    return Dataset("outliers", punch_holes(X, missing, mechanism, rng), columns, group, told, more)
+
+
+def _told(what, seed):
+    return f"Generated: {what}" + (f", seed {seed}." if isinstance(seed, numbers.Integral) else ".")

@@ -1,0 +1,107 @@
+"""Reports from Python: a fitted model and its rows as one HTML page."""
+
+import os
+from dataclasses import replace
+from functools import cached_property
+
+from ..archive import replacing
+from .markup import tag
+from .page import render
+from .subject import subject_of
+
+__all__ = ["Report", "write_report"]
+
+SELECTED = ("n_components", "covariance_type", "bic", "aic", "icl", "cv", "failed")
+
+
+class Report:
+    """A page about a fitted model and the rows it describes.
+
+    In a notebook it shows itself; `save` writes it to a file that opens in any browser, without a network.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted: Mixture, GaussianMixture, StudentTMixture, ProbabilisticPCA or FactorAnalysis.
+    X : DataFrame, Arrow table, array-like of shape (n_samples, n_features) or path
+        Rows with the model's columns; other columns are shown beside, and those that say which row it is are kept.
+    title : str, optional
+        Heading of the page; default the name of the table.
+    selection : tacit.mixture.selection.Selection or list of dict, optional
+        Models that were tried, for the selection curve.
+    seed : int, default=0
+        Seeds the draw of the rows shown, where there are more than 2000.
+
+    Attributes
+    ----------
+    findings : Findings
+        What the page tells, as numbers and words.
+    html : str
+        The page.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.mixture import GaussianMixture
+    >>> from tacit.report import Report
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0.0], [6.0]], 30, axis=0)
+    >>> report = Report(GaussianMixture(2, random_state=0).fit(X), X, title="Two clouds")
+    >>> [group.n_rows for group in report.findings.groups]
+    [30, 30]
+    """
+
+    def __init__(self, model, X, *, title=None, selection=None, seed=0):
+        findings = subject_of(model, X).study(_selected(selection), seed)
+        self.findings = findings if title is None else replace(findings, title=str(title))
+
+    @cached_property
+    def html(self):
+        """The page."""
+        return render(self.findings)
+
+    def save(self, path):
+        """Write the page, whole or not at all; returns the path."""
+        with replacing(path) as place, open(place, "w", encoding="utf-8", newline="\n") as file:
+            file.write(self.html)
+        return os.fspath(path)
+
+    def _repr_html_(self):
+        # A frame of its own keeps the page's style and the notebook's apart.
+        return tag(
+            "iframe", srcdoc=self.html, title="Report", width="100%", height="720", style="border:1px solid #ccc",
+            sandbox="allow-scripts allow-downloads allow-modals",
+        )  # fmt: skip
+
+
+def write_report(model, X, path, *, title=None, selection=None, seed=0):
+    """Write a page about a fitted model and the rows it describes.
+
+    Parameters
+    ----------
+    model, X, title, selection, seed
+        As in `Report`.
+    path : str or path-like
+        The HTML file, which appears whole or not at all.
+
+    Returns
+    -------
+    Report
+    """
+    report = Report(model, X, title=title, selection=selection, seed=seed)
+    report.save(path)
+    return report
+
+
+def _selected(selection):
+    """Rows of a selection as `Findings` has them."""
+    if selection is None:
+        return []
+    criterion = getattr(selection, "criterion", None)
+    rows = [{key: row.get(key) for key in SELECTED if key in row} for row in getattr(selection, "table", selection)]
+    for row in rows:
+        if "n_components" not in row:
+            raise ValueError("selection tells no n_components; give what tacit.mixture.select returned for several of them.")
+        row.setdefault("covariance_type", "one structure")
+        if criterion is not None:
+            row["criterion"] = criterion
+    return rows

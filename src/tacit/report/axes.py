@@ -1,0 +1,191 @@
+"""What is said of the axes behind the columns of a table.
+
+loading = correlation of a column with an axis;    explained = share of the standardised columns' variance along the axis
+"""
+
+import warnings
+
+import numpy as np
+
+from .. import __version__
+from ..factor.analysis.correlation import Correlation, pairwise
+from ..factor.moments import cell_moments, moments
+from .fill import percent
+from .filling import Filler
+from .findings import Axes, Findings
+from .sample import take_sample
+
+__all__ = ["axis_names", "explained_shares", "score_rows", "spectrum_of", "standard_loadings", "study_axes", "words_of"]
+
+STRONG = 0.4
+"""Loadings from which a column is said to belong to an axis, if they are at least half of the greatest."""
+MOST_NAMED = 6
+MOST_COLUMNS = 2000
+"""Columns beyond which no matrix of all pairs of them is made for the scree plot."""
+
+
+def standard_loadings(model):
+    """Correlations of the columns with the axes, (d, k); of factors that correlate, the pattern."""
+    if hasattr(model, "loadings_"):  # ProbabilisticPCA: W in the columns' units; under the model, x_j has this variance
+        loading = np.asarray(model.loadings_, dtype=np.float64)
+        return loading / np.sqrt((loading**2).sum(axis=1) + model._noise())[:, None]
+    return np.asarray(model.components_, dtype=np.float64).T
+
+
+def explained_shares(model):
+    """Share of the variance of the standardised columns that each axis explains."""
+    if hasattr(model, "explained_variance_ratio_"):
+        return np.asarray(model.explained_variance_ratio_, dtype=np.float64)
+    return (model.components_ * model.structure_).sum(axis=1) / model.n_features_in_
+
+
+def axis_names(model):
+    """Names of the axes, from 1."""
+    word = "axis" if hasattr(model, "loadings_") else "factor"
+    return [f"{word} {number}" for number in range(1, model.n_components_ + 1)]
+
+
+def score_rows(model, cells):
+    """Places of rows on the axes and their standard errors, (n, k) each."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # arrays without the names that the source had
+        scores, covariance = model.transform(cells, return_cov=True)
+    return scores, np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+
+
+def words_of(loadings, names):
+    """What each axis opposes: the columns that load on it most, and those that load the other way."""
+    told = []
+    for column in loadings.T:
+        strong = np.abs(column) >= max(STRONG, 0.5 * np.abs(column).max())
+        if not strong.any():
+            strong = np.abs(column) >= np.abs(column).max()
+        order = [j for j in np.argsort(-np.abs(column), kind="stable") if strong[j]][:MOST_NAMED]
+        high, low = ([names[j] for j in order if sign * column[j] > 0] for sign in (1, -1))
+        high, low = (high, low) if high else (low, high)
+        told.append(_listed(high) + (f" against {_listed(low)}" if low else ""))
+    return told
+
+
+def _listed(names):
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def spectrum_of(source):
+    """Shares of the variance of the standardised columns along all principal axes, falling."""
+    known = moments(source)
+    if known.incomplete or not known.weight:
+        found = pairwise(source, cell_moments(source).mean)
+    else:
+        found = Correlation.of(known.weight, known.mean, known.covariance)
+    values = np.maximum(np.linalg.eigvalsh(found.matrix)[::-1], 0.0)
+    return values / values.sum()
+
+
+def study_axes(model, table, *, seed=0):
+    """Findings about the axes behind the columns of a table.
+
+    Parameters
+    ----------
+    model : fitted ProbabilisticPCA or FactorAnalysis
+        Whose columns are those that the table uses.
+    table : DataTable
+    seed : int
+        Seeds the sample of rows shown.
+
+    Returns
+    -------
+    Findings
+        Of kind ``"axes"``.
+    """
+    sample = take_sample(table, Filler(model, table), seed=seed)
+    names, loadings, explained = table.schema.names, standard_loadings(model), explained_shares(model)
+    few = len(names) <= MOST_COLUMNS
+    scores, std = score_rows(model, sample.encoded)
+    spectrum = spectrum_of(table.source()) if few else explained
+    axes = Axes(axis_names(model), explained, loadings, scores, std, spectrum, words_of(loadings, names))
+    return Findings(
+        kind="axes",
+        title=table.reader.name,
+        n_rows=table.n_rows,
+        columns=table.columns,
+        used=list(names),
+        sample=sample,
+        summary=_summary(model, table, axes),
+        card=_card(model, table, seed),
+        limits=_limits(model, table),
+        trace=np.asarray(getattr(model, "lower_bounds_", ()), dtype=np.float64),
+        n_filled={column.name: column.n_missing for column in table.used},
+        axes=axes,
+    )
+
+
+def _kind(model):
+    return "axes" if hasattr(model, "loadings_") else "factors"
+
+
+def _summary(model, table, axes):
+    k, d = len(axes.names), len(table.used)
+    word = _kind(model) if k > 1 else axes.names[0].split()[0]
+    number = str(k) if k > 1 else "One"
+    told = [
+        f"{number} {word} {'explain' if k > 1 else 'explains'} {percent(axes.explained.sum())} of the variance of {d} "
+        f"columns{_how(model)}."
+    ]
+    told += [
+        f"{name[0].upper()}{name[1:]} ({percent(share)}): {words}."
+        for name, share, words in zip(axes.names, axes.explained, axes.words)
+    ]
+    test = getattr(model, "test_", None)
+    if test is not None:
+        says = "are not enough" if test.p_value < 0.05 else "are enough"
+        told.append(
+            f"A test of fit says that {k} factor(s) {says} to explain how the columns correlate (p = {test.p_value:.2g})."
+        )
+    missing = sum(column.n_missing for column in table.used)
+    if missing:
+        told.append(
+            f"{missing:,} of {table.n_rows * d:,} cells are missing; rows are placed by the cells they have, and the standard "
+            "errors of their scores say how surely."
+        )
+    return told
+
+
+def _how(model):
+    choice = getattr(model, "rank_choice_", None)
+    if choice is None:
+        return ""
+    if choice.rank < 1:
+        return ", though none stands out from what independent columns would show"
+    ways = {"parallel": "as many as stand out from noise (parallel analysis)", "bic": "as many as BIC supports"}
+    return f": {ways.get(choice.method, choice.method)}"
+
+
+def _card(model, table, seed):
+    rotation = getattr(model, "rotation", None)
+    turned = f", rotated by {rotation}" if rotation else ""
+    return {
+        "Data": f"{table.reader.name}: {table.n_rows:,} rows, {len(table.used)} columns used of {len(table.columns)}",
+        "Model": f"{type(model).__name__} of standardised columns, {model.n_components_} {_kind(model)}{turned}",
+        "Fitted": f"{model.fit_.reason} ({model.n_iter_} steps)",
+        "Seed": str(seed),
+        "Version": f"tacit {__version__}",
+    }
+
+
+def _limits(model, table):
+    told = [
+        "An axis is a direction in which rows differ, not a cause; its sign is arbitrary.",
+        "Columns were standardised: each counts the same, whatever its unit. Relations that are not straight lines are not seen.",
+    ]
+    heywood = np.flatnonzero(getattr(model, "heywood_", np.zeros(0)))
+    if len(heywood):
+        names = _listed([table.schema.names[j] for j in heywood])
+        told.append(
+            f"The factors explain {names} entirely, up to a floor (a Heywood case): fewer factors may be sounder."
+        )
+    if getattr(model, "dof_", 0) < 0:
+        told.append(f"{len(table.used)} columns cannot tell {model.n_components_} factors apart; ask for fewer.")
+    if table.n_rows < 5 * len(table.used):
+        told.append(f"{table.n_rows} rows are few for {len(table.used)} columns: another sample may show other axes.")
+    return told

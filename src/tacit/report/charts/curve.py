@@ -1,0 +1,185 @@
+"""Curves: a criterion against the number of groups, the objective against the steps of a fit, shares against axes."""
+
+import numpy as np
+
+from ..markup import amount, cut, number, percent, plural, table, tag
+from .figure import chart, figure, horizontal, line_path, text, vertical
+from .scale import Scale, spanning
+
+__all__ = ["scree", "selection_curve", "trace_curve"]
+
+WIDTH, HEIGHT = 680, 340
+LEFT, RIGHT, TOP, BOTTOM = 72, 560, 34, 288
+DASHES = (None, "7 4", "2 4", "9 3 2 3", "1 3", "12 4", "5 2", "3 6")
+MOST_LINES = 6
+CRITERIA = {"bic": "BIC", "aic": "AIC", "icl": "ICL", "cv": "Cross-validated density"}
+
+
+def selection_curve(tried):
+    """The criterion against the number of groups, a line for each covariance structure, the best marked."""
+    name, least = _criterion(tried)
+    sound = [row for row in tried if _value(row, name) is not None and not row.get("failed")]
+    data = table(
+        ["Groups", "Structure", CRITERIA[name], "Worse than the best by", "Note"], [_tried(row, sound, name) for row in tried],
+        numeric=(0, 2, 3), caption="Models tried, best first",
+    )  # fmt: skip
+    if not sound:
+        return figure(tag("p", "No model could be fitted without trouble.", class_="note"), data=data)
+    best, drawn = sound[0], _structures(sound)
+    rows = [(row["covariance_type"], int(row["n_components"]), _value(row, name)) for row in sound]
+    upward = _readable([row[2] for row in rows if row[0] in drawn], BOTTOM - 6, TOP + 6, least)
+    inside = {structure for structure, _, value in rows if upward.low <= value <= upward.high}
+    drawn = [structure for structure in drawn if structure in inside]
+    rows = [row for row in rows if row[0] in drawn]
+    counts = sorted({int(row["n_components"]) for row in tried})
+    across = spanning(counts, LEFT + 6, RIGHT - 6, 0.02)
+    lines = [_line(k, structure, rows, across, upward) for k, structure in enumerate(drawn)]
+    ends = _apart([(_last(rows, structure, upward), structure, k) for k, structure in enumerate(drawn)], 15)
+    names = [text(RIGHT + 8, y + 4, cut(structure, 16), "start", class_=f"end s{k}") for y, structure, k in ends]
+    failed = sorted({int(row["n_components"]) for row in tried if row.get("failed")})
+    crosses = [text(across(count), BOTTOM - 6, "×", class_="failed") for count in failed]
+    words = f"Best: {plural(best['n_components'], 'group')}, {best['covariance_type']}, {CRITERIA[name]} {number(_value(best, name), 7)}."
+    svg = chart(
+        "selection-curve", f"{CRITERIA[name]} against the number of groups", words, WIDTH, HEIGHT,
+        vertical(upward, LEFT, RIGHT, f"{CRITERIA[name]} ({'lower' if least else 'higher'} is better)"),
+        horizontal(across, BOTTOM, "number of groups", labels=[(c, amount(c)) for c in _thin(counts)]),
+        _window(), tag("g", lines, clip_path="url(#selection-window)"), names, crosses, _best_mark(across(best["n_components"]), upward(_value(best, name)), least),
+    )  # fmt: skip
+    notes = [words]
+    if failed:
+        notes.append("× marks numbers of groups with models that failed or collapsed onto few rows.")
+    if len(drawn) < len({row["covariance_type"] for row in sound}):
+        notes.append("Structures that are far worse, or more than can be told apart, are left to the table below.")
+    return figure(svg, " ".join(notes), data)
+
+
+def _criterion(tried):
+    """What models were compared by, and whether less of it is better."""
+    name = tried[0].get("criterion", "bic")
+    return (name if name in CRITERIA else "bic"), name != "cv"
+
+
+def _value(row, name):
+    value = row.get(name)
+    return float(value) if value is not None and np.isfinite(value) else None
+
+
+def _window():
+    room = tag("rect", x=LEFT, y=TOP - 4, width=RIGHT - LEFT + 4, height=BOTTOM - TOP + 4)
+    return tag("clipPath", room, id="selection-window")
+
+
+def _best_mark(x, y, least):
+    label = text(x, y - 14 if least else y + 24, "best", class_="best")
+    return tag("g", tag("circle", cx=x, cy=y, r=7.0, class_="best"), label)
+
+
+def _tried(row, sound, name):
+    value, best = _value(row, name), _value(sound[0], name) if sound else None
+    failed = row.get("failed")
+    note = failed if isinstance(failed, str) else "failed or collapsed" if failed else ""
+    gap = number(abs(value - best), 4) if value is not None and best is not None and not failed else "–"
+    return [
+        amount(row["n_components"]), cut(row["covariance_type"]), number(value, 7), gap, cut(note, 120),
+    ]  # fmt: skip
+
+
+def _structures(sound):
+    """Structures to draw, the one of the best model first."""
+    return list(dict.fromkeys(row["covariance_type"] for row in sound))[:MOST_LINES]
+
+
+def _readable(values, start, end, least):
+    """A scale on which the good values can be told apart: the very bad ones are cut off."""
+    values = np.sort(np.asarray(values, dtype=float) * (1.0 if least else -1.0))
+    low, middle, high = values[0], np.median(values), values[-1]
+    if high - low > 6.0 * (middle - low) > 0:
+        high = low + 6.0 * (middle - low)
+    return spanning([low, high] if least else [-high, -low], start, end, 0.06)
+
+
+def _line(k, name, rows, across, upward):
+    points = sorted(row[1:] for row in rows if row[0] == name)
+    # Far off, coordinates would only grow; the window cuts them.
+    places = [(across(x), float(np.clip(upward(y), -2000.0, 3000.0))) for x, y in points]
+    dots = [tag("circle", cx=x, cy=y, r=3.0) for x, y in places]
+    path = tag("path", d=line_path(places), stroke_dasharray=DASHES[k % len(DASHES)]) if len(places) > 1 else None
+    return tag("g", path, dots, class_=f"curve s{k}")
+
+
+def _last(rows, name, upward):
+    return float(upward(np.clip(max(row[1:] for row in rows if row[0] == name)[1], upward.low, upward.high)))
+
+
+def _apart(places, gap):
+    """Places moved so that labels at them do not overlap: down from the top, then up from the bottom."""
+    placed = [list(place) for place in sorted(places)]
+    for above, below in zip(placed, placed[1:]):
+        below[0] = max(below[0], above[0] + gap)
+    limit = float(BOTTOM)
+    for place in reversed(placed):
+        place[0] = min(place[0], limit)
+        limit = place[0] - gap
+    return placed
+
+
+def _thin(counts, most=14):
+    return counts[:: max(1, -(-len(counts) // most))]
+
+
+def trace_curve(trace):
+    """The objective per row after each step."""
+    trace = np.asarray(trace, dtype=float)
+    steps = np.arange(1, len(trace) + 1)
+    keep = np.unique(np.linspace(0, len(trace) - 1, min(len(trace), 400)).astype(int))
+    across = Scale(1, max(len(trace), 2), LEFT + 6, RIGHT + 96)
+    upward = spanning(trace, 228, TOP + 6, 0.06)
+    points = [(across(steps[i]), upward(trace[i])) for i in keep if np.isfinite(trace[i])]
+    words = f"{len(trace)} steps, from {number(trace[0], 6)} to {number(trace[-1], 6)} per row."
+    if np.ptp(trace) <= 1e-6 * np.abs(trace).max():
+        words = f"{len(trace)} steps, level at {number(trace[-1], 6)} per row: it began where the search among models had ended."
+    ticks = sorted({max(1, round(tick)) for tick in across.ticks(8)})
+    svg = chart(
+        "trace-curve", "Objective against steps", words, WIDTH, 280,
+        vertical(upward, LEFT, RIGHT + 100, "log-likelihood per row"),
+        horizontal(across, 234, "step", labels=[(tick, amount(tick)) for tick in ticks]),
+        tag("g", tag("path", d=line_path(points)), tag("circle", cx=points[-1][0], cy=points[-1][1], r=4.0), class_="curve s0"),
+    )  # fmt: skip
+    chosen = keep if len(keep) <= 40 else keep[np.unique(np.linspace(0, len(keep) - 1, 40).astype(int))]
+    data = table(
+        ["Step", "Objective per row"], [[amount(steps[i]), number(trace[i], 8)] for i in chosen], numeric=(0, 1),
+        caption="Objective after each step",
+    )  # fmt: skip
+    return figure(svg, words, data)
+
+
+def scree(spectrum, n_kept):
+    """Shares of the variance along all axes, those kept filled."""
+    spectrum = np.asarray(spectrum, dtype=float)
+    shown = min(len(spectrum), 30)
+    across = Scale(0.4, shown + 0.6, LEFT, RIGHT + 100)
+    upward = Scale(0.0, max(float(spectrum[:shown].max(initial=0.0)), 1e-12) * 1.08, 228, TOP + 6)
+    wide = max(3.0, 0.7 * (across(1) - across(0)))
+    bars = [
+        tag(
+            "rect", x=across(j + 1) - wide / 2, width=wide, y=upward(share), height=max(0.0, 228 - upward(share)),
+            class_="kept" if j < n_kept else "rest",
+        )
+        for j, share in enumerate(spectrum[:shown])
+    ]  # fmt: skip
+    kept = float(spectrum[:n_kept].sum())
+    words = f"The {n_kept} kept explain {percent(kept)} of the variance." if n_kept > 1 else f"It explains {percent(kept)}."
+    labels = [(tick, percent(tick, 0 if upward.high > 0.05 else 1)) for tick in upward.ticks(5)]
+    numbers = range(1, shown + 1, max(1, -(-shown // 14)))
+    svg = chart(
+        "scree-plot", "Share of the variance along each axis", words, WIDTH, 280,
+        vertical(upward, LEFT, RIGHT + 100, "share of the variance", labels=labels),
+        horizontal(across, 228, "axis", labels=[(j, amount(j)) for j in numbers]), tag("g", bars, class_="columns"),
+    )  # fmt: skip
+    total = np.cumsum(spectrum)
+    data = table(
+        ["Axis", "Share", "Together"],
+        [[amount(j + 1), percent(spectrum[j], 1), percent(min(total[j], 1.0), 1)] for j in range(len(spectrum[:100]))],
+        numeric=(0, 1, 2), caption="Share of the variance along each axis",
+    )  # fmt: skip
+    return figure(svg, words, data)

@@ -1,0 +1,160 @@
+"""Rows on a plane: a mark each, coloured and shaped by group, with the ellipse that holds 90 % of a group."""
+
+import numpy as np
+
+from ..markup import Markup, cut, join, tag
+from .colours import SHAPES, colour, shape
+from .figure import text
+from .scale import Scale, spanning
+
+__all__ = ["scatter", "symbols"]
+
+WIDTH, HEIGHT = 680, 480
+LEFT, RIGHT, TOP, BOTTOM = 1, 679, 24, 448
+MOST_SPREADS = 80
+REACH = 4.605170185988092
+"""Quantile 0.9 of χ² with two degrees of freedom."""
+
+
+def symbols(groups, n_rows):
+    """The marks of groups, defined once for all maps of the page; smaller where there are many."""
+    size = 1.0 if n_rows <= 400 else 0.8 if n_rows <= 1000 else 0.65
+    marks = [
+        tag("g", tag("path", d=SHAPES[shape(group)], transform=f"scale({size})"), id=f"m{group}") for group in groups
+    ]
+    marks.append(tag("g", tag("circle", r=7.5 * size), id="ring"))
+    return tag("svg", tag("defs", marks), class_="defs", aria_hidden="true", focusable="false")
+
+
+def scatter(name, places, labels, group, *, hollow=None, ringed=None, spread=None, ellipses=True, **attributes):
+    """The map as SVG.
+
+    Parameters
+    ----------
+    name : str
+        Begins the ids of its parts.
+    places : (m, 2) array
+    labels : two str
+        What the axes mean.
+    group : (m,) int array
+        Number of each row's group, from 1; all 1 where there are none.
+    hollow, ringed : (m,) bool arrays, optional
+        Rows drawn hollow, and with a ring around.
+    spread : (m, 2) array, optional
+        Standard deviation of each place, drawn as an ellipse of 90 %.
+    ellipses : bool
+        Whether to draw the ellipses of groups.
+    """
+    across, upward, beyond = _scales(places)
+    x = np.clip(across(places[:, 0]), LEFT + 4, RIGHT - 4)
+    y = np.clip(upward(places[:, 1]), TOP + 4, BOTTOM - 4)
+    hollow = np.zeros(len(x), bool) if hollow is None else hollow
+    ringed = np.zeros(len(x), bool) if ringed is None else ringed
+    layers, names, taken = [], [], []
+    for number in sorted(set(group.tolist())):
+        rows = np.flatnonzero(group == number)
+        outline, spots = _ellipse(places[rows], across, upward) if ellipses else (None, [])
+        names += _name(number, spots, taken)
+        around = None if spread is None else _spreads(places[rows], spread[rows], across, upward)
+        marks = [_mark(number, x[i], y[i], hollow[i], ringed[i]) for i in rows]
+        layers.append(
+            tag(
+                "g", around, outline, Markup("".join(marks)),
+                class_=f"layer {colour(number)}", data_group=number, data_rows=" ".join(map(str, rows)),
+            )  # fmt: skip
+        )
+    frame = {"x": LEFT, "y": TOP, "width": RIGHT - LEFT, "height": BOTTOM - TOP}
+    window = tag("clipPath", tag("rect", **frame), id=f"{name}-window")
+    inside = tag("g", _zero(across, upward), layers, names, clip_path=f"url(#{name}-window)")
+    svg = tag(
+        "svg", window, tag("rect", **frame, class_="frame"), inside, _labels(labels), tag("g", class_="focus"),
+        class_="chart map", viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", id=name, **attributes,
+    )  # fmt: skip
+    return svg, int(beyond.sum())
+
+
+def _mark(number, x, y, hollow, ringed):
+    # Written by hand: there are thousands of these, and nothing in them but numbers.
+    ring = f'<use href="#ring" class="o" x="{x:.1f}" y="{y:.1f}"/>' if ringed else ""
+    kind = ' class="u"' if hollow else ""
+    return f'{ring}<use href="#m{number}"{kind} x="{x:.1f}" y="{y:.1f}"/>'
+
+
+def _scales(places):
+    """Scales that a few rows far out do not spoil, and which rows lie beyond them."""
+    lines, beyond = [], np.zeros(len(places), bool)
+    for values, start, end in ((places[:, 0], LEFT + 8, RIGHT - 8), (places[:, 1], BOTTOM - 8, TOP + 8)):
+        scale = spanning(values, start, end, 0.04)
+        low, high = np.quantile(values, [0.02, 0.98]) if len(values) else (0.0, 1.0)
+        room = 0.75 * (high - low)
+        if high > low and scale.high - scale.low > 3.0 * (high - low + 2 * room):
+            scale = Scale(max(scale.low, low - room), min(scale.high, high + room), start, end)
+        beyond |= (values < scale.low) | (values > scale.high)
+        lines.append(scale)
+    return lines[0], lines[1], beyond
+
+
+def _zero(across, upward):
+    lines = []
+    if across.low < 0 < across.high:
+        lines.append(tag("line", x1=across(0), x2=across(0), y1=TOP, y2=BOTTOM, class_="grid"))
+    if upward.low < 0 < upward.high:
+        lines.append(tag("line", x1=LEFT, x2=RIGHT, y1=upward(0), y2=upward(0), class_="grid"))
+    return lines
+
+
+def _labels(labels):
+    across = text(RIGHT, BOTTOM + 20, cut(labels[0], 90) + " →", "end", class_="label") if labels[0] else None
+    upward = text(LEFT, TOP - 9, "↑ " + cut(labels[1], 90), "start", class_="label") if labels[1] else None
+    return [across, upward]
+
+
+def _ellipse(places, across, upward):
+    """The ellipse of a group, and where its name may stand: above it, below it, beside it."""
+    if len(places) < 3:
+        return None, []
+    centre, covariance = places.mean(axis=0), np.cov(places.T)
+    factors = np.array([across(1.0) - across(0.0), upward(1.0) - upward(0.0)])
+    values, vectors = np.linalg.eigh(covariance * np.outer(factors, factors))
+    radii = np.sqrt(REACH * np.maximum(values, 0.0))
+    angle = np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))
+    x, y = float(across(centre[0])), float(upward(centre[1]))
+    sine, cosine = np.sin(np.radians(angle)), np.cos(np.radians(angle))
+    wide, high = np.hypot(radii[1] * cosine, radii[0] * sine), np.hypot(radii[1] * sine, radii[0] * cosine)
+    turn = f"translate({x:.1f} {y:.1f}) rotate({angle:.1f})"
+    # A group of equal rows has no ellipse.
+    outline = tag("ellipse", rx=radii[1], ry=radii[0], transform=turn, class_="reach") if radii[1] > 1 else None
+    return outline, [(x, y - high - 6), (x, y + high + 15), (x + wide + 34, y + 4), (x - wide - 34, y + 4)]
+
+
+def _name(number, spots, taken):
+    """The name of a group at the first spot that no other name has taken."""
+    if not spots:
+        return []
+    fitted = [(float(np.clip(x, LEFT + 34, RIGHT - 34)), float(np.clip(y, TOP + 14, BOTTOM - 8))) for x, y in spots]
+    free = [(x, y) for x, y in fitted if all(abs(x - a) > 58 or abs(y - b) > 15 for a, b in taken)]
+    x, y = (free or fitted)[0]
+    taken.append((x, y))
+    return [text(x, y, f"Group {number}", class_=f"place {colour(number)}", data_group=number)]
+
+
+def _spreads(places, spread, across, upward):
+    """Ellipses of rows; of many rows only of those that are less certain than most, and a typical one in the corner."""
+    typical = None
+    if len(places) > MOST_SPREADS:
+        usual = np.median(spread, axis=0)
+        x, y = across.low + 0.06 * (across.high - across.low), upward.low + 0.12 * (upward.high - upward.low)
+        ellipse = _spreads(np.array([[x, y]]), usual[None], across, upward)
+        name = text(across(x), BOTTOM - 10, "typical", class_="end")
+        typical = tag("g", ellipse, name, class_="typical") if ellipse else None
+        chosen = (spread > 1.25 * usual).any(axis=1)
+        places, spread = places[chosen], spread[chosen]
+    reach = np.sqrt(REACH)
+    wide = reach * spread[:, 0] * abs(across(1.0) - across(0.0))
+    high = reach * spread[:, 1] * abs(upward(1.0) - upward(0.0))
+    parts = [
+        f'<ellipse class="spread" cx="{across(p[0]):.1f}" cy="{upward(p[1]):.1f}" rx="{w:.1f}" ry="{h:.1f}"/>'
+        for p, w, h in zip(places, wide, high)
+        if w > 0.5 or h > 0.5
+    ]
+    return join([Markup("".join(parts)), typical])

@@ -1,0 +1,194 @@
+"""Which model fills the holes of a table: groups of rows, or a few axes behind its measurements.
+
+A mixture takes columns of every kind; its number of groups and the structure of its measurements are chosen by BIC. Axes
+(`ProbabilisticPCA`) take measurements only. Between the two, cells that were hidden on purpose decide.
+"""
+
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.base import clone
+
+from ..factor import ProbabilisticPCA
+from ..mixture import Mixture, select
+from ..source import ArraySource
+from ..tables import DataTable
+from .grouping import SMOOTHING, find_groups
+from .trial import hide, judge
+from .words import shape_words
+
+__all__ = ["METHODS", "SAMPLE_ROWS", "Choice", "choose_filler", "only"]
+
+METHODS = ("mixture", "factors", "auto")
+GROUPS = range(1, 7)
+STRUCTURES = ["full", "tied", "diag"]
+SAMPLE_ROWS = 20_000
+"""Rows that models are compared on; the best is then learned from all."""
+TRIAL_ROWS = 5000
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A model that fills a table.
+
+    Attributes
+    ----------
+    model : fitted Mixture or ProbabilisticPCA
+    table : DataTable
+        The table, with the columns left out that the model does not take.
+    method : {"mixture", "factors"}
+    why : str
+        What it is and how it was chosen, as a phrase.
+    selection : list of dict
+        Models tried, best first, as `Findings.selection` has them.
+    said : str
+        Why this method, as a sentence; empty where it was asked for.
+    """
+
+    model: object
+    table: DataTable
+    method: str
+    why: str
+    selection: list
+    said: str = ""
+
+
+def only(table, roles, reason):
+    """The table with all columns left out that are in none of these roles."""
+    columns = tuple(
+        column if column.role in roles or not column.used else replace(column, left_out=reason)
+        for column in table.columns
+    )
+    return replace(table, columns=columns)
+
+
+def choose_filler(table, method="mixture", *, groups=GROUPS, seed=0, watch=None):
+    """Choose and learn the model that fills a table.
+
+    Parameters
+    ----------
+    table : DataTable
+    method : {"mixture", "factors", "auto"}
+    groups : iterable of int
+        Numbers of groups to try.
+    seed : int
+        Seeds everything random.
+    watch : callable, optional
+        Is told how the work goes on, as in `tacit.report.grouping.find_groups`.
+
+    Returns
+    -------
+    Choice
+    """
+    if method not in METHODS:
+        raise ValueError(f"method={method!r} is unknown; use one of {', '.join(METHODS)}.")
+    said = ""
+    if method == "auto":
+        method, said = _better(table, groups, seed)
+    choice = (_factors if method == "factors" else _mixture)(table, groups, seed, watch)
+    return replace(choice, said=said)
+
+
+def _sampled(source, n_rows, seed):
+    """At most so many rows of a source, as a source; itself where it has no more."""
+    if source.n_rows <= n_rows:
+        return source
+    rows = np.sort(np.random.default_rng(seed).choice(source.n_rows, n_rows, replace=False))
+    return source.subset(rows).described_as(source)
+
+
+def _mixture(table, groups, seed, watch):
+    found = find_groups(table, groups=groups, covariance=STRUCTURES, seed=seed, watch=watch)
+    model, rows = found.model, found.selection
+    how = f"chosen by BIC among {len(rows)} models" if len(rows) > 1 else "as asked for"
+    if len(rows) > 1 and "n_rows" in rows[0]:
+        how += f" of {rows[0]['n_rows']:,} rows"
+    return Choice(model, table, "mixture", f"{_phrase(model)}, {how}", rows)
+
+
+def _phrase(model):
+    k, shape = model.n_components, shape_words(model.covariance_type)
+    if k == 1:
+        return "what all rows have in common (one group)"
+    measured = sum(column.kind == "continuous" for column in model.schema_.columns)
+    return f"a mixture of {k} groups ({shape})" if measured > 1 else f"a mixture of {k} groups"
+
+
+def _factors(table, groups, seed, watch):
+    table = only(table, ("measurement",), "axes take measurements only")
+    if len(table.used) < 2:
+        raise ValueError(
+            f"axes need at least 2 columns of measurements, and the table has {len(table.used)}; use --method mixture."
+        )
+    source = table.source()
+    sample = _sampled(source, SAMPLE_ROWS, seed)
+    seen = watch([1], 1) if watch else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = ProbabilisticPCA("bic", scale=True, random_state=seed, callback=seen and seen.step).fit(sample)
+        _check_finished(model)
+        if sample is not source:
+            model = clone(model).set_params(n_components=model.n_components_).fit(source)
+            _check_finished(model)
+    model.set_params(callback=None)
+    k = model.n_components_
+    axes = f"{k} axes" if k > 1 else "one axis"
+    return Choice(model, table, "factors", f"{axes} behind {len(table.used)} measurements, chosen by BIC", [])
+
+
+def _check_finished(model):
+    if model.fit_.interrupted:
+        raise KeyboardInterrupt
+
+
+# Groups or axes?
+
+
+def _better(table, groups, seed):
+    """The method whose fills of hidden measurements err less, and a sentence that says so."""
+    numbers = only(table, ("measurement",), "axes take measurements only")
+    others = [column.name for column in table.used if column.role != "measurement" and column.n_missing]
+    if others:
+        return "mixture", f"Groups were taken because axes do not fill {others[0]}, which is no measurement."
+    if len(numbers.used) < 2:
+        return "mixture", "Groups were taken because axes need at least two columns of measurements."
+    rows = np.concatenate([block.X for block in _sampled(table.source(), TRIAL_ROWS, seed)])
+    measured = [table.schema.names.index(name) for name in numbers.schema.names]
+    mask = hide(rows[:, measured], seed=seed + 1)
+    hidden = np.zeros(rows.shape, dtype=bool)
+    hidden[:, measured] = mask
+    plain = Mixture(smoothing=SMOOTHING, tol=1e-5, max_iter=500, random_state=seed)
+    groups = [k for k in groups if k <= len(rows)]
+    errors = {
+        "groups": _error(
+            table,
+            lambda source: select(plain, source, n_components=groups, covariance_type=STRUCTURES).best,
+            rows,
+            hidden,
+        ),
+        "axes": _error(numbers, ProbabilisticPCA("bic", scale=True, random_state=seed).fit, rows[:, measured], mask),
+    }
+    if None in errors.values():
+        return "mixture", "Groups were taken because too few cells are observed to compare them with axes."
+    best, other = sorted(errors, key=lambda name: errors[name])
+    return {"groups": "mixture", "axes": "factors"}[best], (
+        f"Of {int(mask.sum())} measurements hidden on purpose, {best} missed by {errors[best]:.2f} of the columns' spread and "
+        f"{other} by {errors[other]:.2f}, so {best} were taken."
+    )
+
+
+def _error(table, learn, cells, hidden):
+    """Error of fills relative to the columns' spread, by a model that never saw the hidden cells; None where there is none."""
+    if not hidden.any():
+        return None
+    source = ArraySource(np.where(hidden, np.nan, cells))
+    source.schema, source.columns = table.schema, table.schema.names
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = learn(source)
+    except ValueError:  # nothing could be learned without the hidden cells
+        return None
+    _check_finished(model)
+    return judge(model, table, cells, hidden)["error"]

@@ -1,0 +1,124 @@
+"""Tables written with their holes filled in: every other cell as it was read."""
+
+import numpy as np
+
+from ..schema import labels_of
+from ..source import Block
+from .filling import Filler
+
+__all__ = ["Completion", "as_read", "draw_cells", "whole_columns"]
+
+
+def whole_columns(table):
+    """Which of the columns that models use hold whole numbers only, (d,) bool; categories do not."""
+    whole = np.array([not column.levels for column in table.used])
+    for cells in table.encoded():
+        whole &= (np.isnan(cells) | (cells == np.floor(cells))).all(axis=0)
+    return whole
+
+
+def draw_cells(model, cells, rng):
+    """The rows with missing cells drawn from their law given the observed ones."""
+    holed = np.isnan(cells).any(axis=1)
+    out = cells.copy()
+    if holed.any():
+        rule, params, block = model._model(), model._params(), Block.of(cells[holed])
+        out[holed] = rule.family.draw(params.components, block, rule.posterior(params, block)[0], 1, rng)[0]
+    return out
+
+
+class Completion:
+    """Fills a table batch by batch.
+
+    Filled numbers of columns that hold whole numbers only are rounded to whole ones in the table; the list of cells keeps them
+    as they are.
+
+    Parameters
+    ----------
+    model : fitted model
+        Whose columns are those that the table uses.
+    table : DataTable
+    level : float
+        Of the intervals.
+    """
+
+    def __init__(self, model, table, level=0.9):
+        self.model, self.table, self.fill = model, table, Filler(model, table, level)
+        self.whole = whole_columns(table)
+        self.levels: list[dict] = [{} for _ in table.used]
+
+    def batches(self):
+        """Yield for every batch its first row's number from 0, its cells as read, and the cells that the model uses."""
+        start = 0
+        for read, cells in zip(self.table.reader.batches(), self.table.encoded()):
+            yield start, read, cells
+            start += len(cells)
+
+    def draw(self, cells, rng):
+        """The rows with missing cells drawn at random."""
+        return self.fill.bounded(draw_cells(self.model, cells, rng), cells)
+
+    def rows(self, read, cells, filled):
+        """Columns of a batch as they were read, holes in the model's columns filled in."""
+        columns = {name: as_read(part, self.table.reader) for name, part in read.items()}
+        for j, info in enumerate(self.table.used):
+            gone = np.isnan(cells[:, j])
+            if info.levels:
+                self._learn_levels(j, columns[info.name], cells[:, j])
+            if gone.any():
+                out = np.empty(len(gone), dtype=object)
+                out[:] = columns[info.name]
+                out[gone] = self._values(j, filled[gone, j])
+                columns[info.name] = out
+        return columns
+
+    def _learn_levels(self, j, column, codes):
+        """How the table itself writes the levels of a category, as far as it was read."""
+        known = self.levels[j]
+        if len(known) < len(self.table.used[j].levels):
+            codes, first = np.unique(codes, return_index=True)
+            for code, row in zip(codes[~np.isnan(codes)].astype(int).tolist(), first):
+                known.setdefault(code, column[row])
+
+    def _values(self, j, values):
+        """Filled cells of a column in the way the table writes its own."""
+        info, coded = self.table.used[j], self.table.schema.columns[j]
+        if info.levels:
+            labels = labels_of(coded, values)
+            return [self.levels[j].get(int(code), label) for code, label in zip(values, labels)]
+        if self.table.reader.is_text:
+            texts = [_text(value, self.whole[j]) for value in values.tolist()]
+            return [text.replace(".", ",") for text in texts] if info.reading.startswith("comma") else texts
+        return [round(value) if self.whole[j] else value for value in values.tolist()]
+
+    def cells(self, start, read, cells, found):
+        """The filled cells of a batch as columns: ids, row, column, value, low, high, probability."""
+        filled, low, high, sure = found
+        rows, places = np.nonzero(np.isnan(cells))
+        names = np.array(self.table.schema.names, dtype=object)
+        told = {name: _taken(as_read(read[name], self.table.reader), rows) for name in self.table.ids}
+        told |= {"row": (rows + start + 1), "column": names[places]}
+        values = np.empty(len(rows), dtype=object)
+        for j, (info, coded) in enumerate(zip(self.table.used, self.table.schema.columns)):
+            here = places == j
+            chosen = filled[rows[here], j]
+            values[here] = labels_of(coded, chosen) if info.levels else [f"{value:.10g}" for value in chosen]
+        told["value"] = values
+        return told | {name: part[rows, places] for name, part in (("low", low), ("high", high), ("probability", sure))}
+
+
+def _taken(values, rows):
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out[rows]
+
+
+def as_read(cells, reader):
+    """Cells as the table holds them: text as it stands, other types as they are."""
+    return cells.values if reader.is_text else cells.originals()
+
+
+def _text(value, whole):
+    if whole:
+        return str(round(value))
+    return f"{value:.6g}" if abs(value) < 1e6 else f"{value:.10g}"

@@ -1,0 +1,144 @@
+"""What is said of a table whose holes were filled."""
+
+import numpy as np
+
+from .. import __version__
+from .filling import Filler, least_of
+from .findings import Findings
+from .sample import take_sample
+from .trial import try_fills
+
+__all__ = ["percent", "study_fill", "tell_check"]
+
+
+def study_fill(model, table, *, selection=(), seed=0, level=0.9, why="", said=""):
+    """Findings about a table whose holes a model fills.
+
+    Parameters
+    ----------
+    model : fitted Mixture, ProbabilisticPCA or FactorAnalysis
+        Whose columns are those that the table uses.
+    table : DataTable
+    selection : list of dict
+        Models that were tried.
+    seed : int
+        Seeds the sample of rows shown, and which cells are hidden to see how good the fills are.
+    level : float
+        Of the intervals.
+    why : str
+        What the model is and how it was chosen, in words.
+    said : str
+        Why this kind of model, as a sentence.
+
+    Returns
+    -------
+    Findings
+        Of kind ``"fill"``; `check` says how good the fills are, as `tacit.report.trial.judge` does.
+    """
+    check = try_fills(model, table, level=level, seed=seed)
+    sample = take_sample(table, Filler(model, table, level), seed=seed)
+    missing = {column.name: column.n_missing for column in table.used}
+    why = why or _phrase(model)
+    return Findings(
+        kind="fill",
+        title=table.reader.name,
+        n_rows=table.n_rows,
+        columns=table.columns,
+        used=list(table.schema.names),
+        sample=sample,
+        summary=_summary(table, missing, why, said, check),
+        card=_card(model, table, why, seed, level),
+        limits=_limits(table, sample, check),
+        trace=np.asarray(getattr(model, "lower_bounds_", ()), dtype=np.float64),
+        selection=list(selection),
+        n_filled=missing,
+        check=check,
+    )
+
+
+def _phrase(model):
+    k = getattr(model, "n_components_", None) or model.n_components
+    what = "axes" if hasattr(model, "n_components_") else "groups"
+    return f"a {type(model).__name__} of {k} {what}"
+
+
+def _summary(table, missing, why, said, check):
+    """Sentences, the most important first."""
+    total, n_cells = sum(missing.values()), table.n_rows * len(table.used)
+    holed = [name for name, n in missing.items() if n]
+    most = max(missing, key=lambda name: missing[name])
+    told = [
+        f"{total:,} missing cells in {len(holed)} of {len(table.used)} columns were filled, {percent(total / n_cells, 1)} of "
+        f"all; most of them in {most} ({missing[most]:,})."
+    ]
+    told.append(f"They were filled by {why}.")
+    told += [said] if said else []
+    told += tell_check(check)
+    empty = [column.name for column in table.columns if column.role == "empty"]
+    if empty:
+        stay = "stays" if len(empty) == 1 else "stay"
+        told.append(f"{', '.join(empty)} {'has' if len(empty) == 1 else 'have'} no value in any row and {stay} empty.")
+    kept = [column.name for column in table.columns if not column.used and column.n_missing and column.role != "empty"]
+    if kept:
+        told.append(f"Holes remain in {', '.join(kept)}, which the model does not use.")
+    return told
+
+
+def percent(share, digits=0):
+    """A share as people write it."""
+    return f"{100 * share:.{digits}f} %"
+
+
+def tell_check(check):
+    """How good the fills are, in sentences."""
+    if check is None:
+        return ["Too few cells are observed to try how good the fills are."]
+    told = []
+    hidden = check["numbers"] + check["categories"]
+    again = ", by a model learned without them" if check["refit"] else ""
+    if check["numbers"]:
+        told.append(
+            f"On {hidden:,} cells hidden on purpose{again}, {percent(check['covered'])} of the numbers lay within their "
+            f"{percent(check['level'])} intervals, and fills erred by {check['error']:.2f} of their columns' spread "
+            "(1 would be no better than the column's mean)."
+        )
+    if check["categories"]:
+        where = "Of the hidden categories" if told else f"On {hidden:,} cells hidden on purpose{again},"
+        told.append(
+            f"{where} {percent(check['right'])} were filled right; the most frequent level would have been right for "
+            f"{percent(check['usual'])}."
+        )
+    return told
+
+
+def _card(model, table, why, seed, level):
+    fit = model.fit_
+    return {
+        "Data": f"{table.reader.name}: {table.n_rows:,} rows, {len(table.used)} columns used of {len(table.columns)}",
+        "Model": f"{type(model).__name__}: {why}",
+        "Intervals": f"central {percent(level)} of each cell's distribution given the row's observed cells",
+        "Fitted": f"{fit.reason} ({model.n_iter_} steps)",
+        "Seed": str(seed),
+        "Version": f"tacit {__version__}",
+    }
+
+
+def _limits(table, sample, check):
+    told = [
+        "Filled cells are what the model expects, not what was measured. Counted as measurements they make tests and "
+        "intervals too sure; for those, analyse several tables of draws (--draws) and pool the results.",
+        "Whether a cell is missing may depend on the row's other cells, but not on the missing value itself: where it does, as "
+        "with incomes that the rich keep to themselves, fills are off by an amount that no table can tell.",
+        "Intervals take the fitted model as known; with few rows they are somewhat too narrow.",
+    ]
+    for j, column in enumerate(table.used):
+        if least_of(column) == 0 and (sample.low[:, j] == 0).any():
+            told.append(f"No observed value of {column.name} is negative, so no fill or interval goes below 0.")
+    if check is not None and check["covered"] is not None:
+        n, level = check["numbers"], check["level"]
+        if check["covered"] < level - 3 * np.sqrt(level * (1 - level) / n):
+            told.append(
+                f"Intervals that should hold {percent(level)} held {percent(check['covered'])} of the hidden numbers: take "
+                "them as too narrow."
+            )
+    return told

@@ -1,0 +1,201 @@
+"""`find_groups`: the mixture that describes a table best, chosen on a sample of its rows where they are many."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..families import GAUSSIANS, STRUCTURES
+from ..mixture import Mixture, select
+from ..mixture.selection import COLLAPSED
+from ..source import ArraySource
+
+__all__ = ["CHOICE_ROWS", "Grouping", "default_structures", "find_groups"]
+
+CHOICE_ROWS = 10_000
+"""Rows that models are compared on; the best is then learned from all."""
+SMOOTHING = 0.5
+"""Rows' worth added to every level in every group, so that a level that a group has not shown is not impossible there."""
+WIDE, WIDER = 50, 300
+MOST_SEED = 2**32 - 1
+KEPT = (
+    "n_components",
+    "covariance_type",
+    "bic",
+    "aic",
+    "icl",
+    "cv",
+    "log_likelihood",
+    "n_parameters",
+    "converged",
+    "failed",
+)
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """What was chosen.
+
+    Attributes
+    ----------
+    model : Mixture
+        Fitted to all rows.
+    selection : list of dict
+        Models tried, best first, as `tacit.report.Findings.selection` has them.
+    """
+
+    model: Any
+    selection: list
+
+
+def default_structures(n_measurements):
+    """Covariance structures worth trying for so many measurements: matrices of many columns take too many rows and too long."""
+    if n_measurements < 2:
+        return ["full", "tied"] if n_measurements else ["full"]
+    return ["full", "tied", "diag", "spherical"][(n_measurements > WIDE) + (n_measurements > WIDER) :]
+
+
+def find_groups(
+    table, *, groups=range(1, 10), covariance=None, criterion="bic", restarts=1, student=False, most_rows=CHOICE_ROWS,
+    seed=0, watch=None,
+):  # fmt: skip
+    """Choose a mixture and fit it to all rows of a table.
+
+    Parameters
+    ----------
+    table : tacit.tables.DataTable
+    groups : iterable of int
+        Numbers of groups to try.
+    covariance : list of str or "all", optional
+        Structures to try; default a handful that suits the number of measurements.
+    criterion : {"bic", "icl", "aic", "cv"}
+        What to choose by.
+    restarts : int
+        How many times the usual number of random starts.
+    student : bool
+        Give measurements heavy tails.
+    most_rows : int
+        Rows to compare models on; the best is then fitted to all.
+    seed : int
+        Seeds everything random.
+    watch : callable, optional
+        Called with the sizes of the models to try and the rounds of trying; returns an object with ``row`` and ``step``, which
+        are told what happens, and ``last``, which is told the steps of the final fit.
+
+    Returns
+    -------
+    Grouping
+    """
+    measured = [column.name for column in table.used if column.role == "measurement"]
+    groups = _possible(table, groups, seed)
+    covariance = _structures(covariance, len(measured))
+    rows = _rows(table, most_rows, seed)
+    sampled = rows.n_rows < table.n_rows
+    seen = watch(*_work(groups, covariance, rows, criterion)) if watch else None
+    estimator = Mixture(
+        by_column={tuple(measured): "student"} if student and measured else None, smoothing=SMOOTHING, tol=1e-5,
+        max_iter=1000, n_init=restarts, random_state=seed,
+        # A plain function: what is cloned with an estimator would otherwise be a copy.
+        callback=(lambda progress: seen.step(progress)) if seen else None,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = select(
+            estimator, rows, n_components=groups, covariance_type=covariance, criterion=criterion,
+            callback=seen.row if seen else None,
+        )  # fmt: skip
+        _not_stopped(found.table)
+        model = found.best
+        if sampled:
+            model.set_params(callback=(lambda progress: seen.last(progress)) if seen else None)
+            _learn_all(model, table)
+    model.set_params(callback=None)
+    told = {"criterion": criterion} | ({"n_rows": rows.n_rows} if sampled else {})
+    return Grouping(model, [_told(row) | told for row in found.table])
+
+
+def _possible(table, groups, seed):
+    """The numbers of groups that a table allows; raises where it allows none."""
+    if not 0 <= seed <= MOST_SEED:
+        raise ValueError(f"--seed {seed} is no seed; use a whole number from 0 to {MOST_SEED}.")
+    if not table.used:
+        reasons = ", ".join(f"{column.name} ({column.left_out})" for column in table.columns)
+        raise ValueError(
+            f"{table.reader.place} has no column to find groups by: {reasons}; say what a column is with --as NAME=ROLE."
+        )
+    if table.n_rows < 2:
+        raise ValueError(f"{table.reader.place} has {table.n_rows} row; at least 2 are needed to find groups.")
+    groups = list(groups)
+    possible = [size for size in groups if size <= table.n_rows]
+    if not possible:
+        raise ValueError(f"--groups starts at {min(groups)}, but the table has {table.n_rows} rows.")
+    return possible
+
+
+def _structures(asked, n_measurements):
+    if asked is None:
+        return default_structures(n_measurements)
+    if not n_measurements:
+        return ["full"]  # says nothing where no column is a measurement
+    first: dict = {}
+    for name in STRUCTURES if isinstance(asked, str) else asked:
+        first.setdefault(str(GAUSSIANS[name]), name)
+    return list(first.values())
+
+
+def _rows(table, most_rows, seed):
+    """The rows to compare models on."""
+    if table.n_rows <= most_rows:
+        return table.source()
+    if table.is_large:
+        cells = table.schema.encode(table.sample(most_rows, seed)[1])
+    else:
+        chosen = np.random.default_rng(seed).choice(table.n_rows, most_rows, replace=False)
+        cells = table.cells[np.sort(chosen)]
+    empty = np.isnan(cells).all(axis=0)
+    if empty.any():
+        name = table.schema.names[int(np.argmax(empty))]
+        raise ValueError(
+            f"column {name!r} has no value in the {most_rows:,} rows that models are compared on; leave it out with "
+            f"--ignore {name}, or compare on more rows with --sample."
+        )
+    return ArraySource(cells).described_as(table.source())
+
+
+def _work(groups, covariance, rows, criterion):
+    """The sizes of the models to try in their order, and how many rounds of trying there are."""
+    from ..mixture.sweep import FEW_ROWS
+
+    rounds = 2 if rows.n_rows <= FEW_ROWS else 1
+    return [size for size in sorted(groups) for _ in covariance], rounds * (6 if criterion == "cv" else 1)
+
+
+def _not_stopped(rows):
+    """An interrupt that the sweep survived ends the command all the same."""
+    if any("interrupted by the user" in (row["failed"] or "") for row in rows):
+        raise KeyboardInterrupt
+
+
+def _learn_all(model, table):
+    """Go on from what a sample taught, with all rows."""
+    model.set_params(warm_start=True, max_iter=200, tol=1e-5).fit(table.source())
+    model.set_params(warm_start=False)
+    if model.fit_.interrupted:
+        raise KeyboardInterrupt
+
+
+def _told(row):
+    """A row of the selection as `Findings` has it: no value where a fit failed or collapsed, which ruins its scale."""
+    told = {name: _plain(row.get(name)) for name in KEPT}
+    if row["failed"]:
+        told |= dict.fromkeys(("bic", "aic", "icl", "cv", "log_likelihood"))
+    if row["failed"] == COLLAPSED:
+        told["failed"] = "a group collapsed onto rows that are all but equal"
+    return told
+
+
+def _plain(value):
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -1,0 +1,179 @@
+"""`study_groups`: what a mixture says of a table, found in two passes over its rows, none of which need fit in memory."""
+
+import os
+from functools import partial
+
+import numpy as np
+
+from .. import __version__
+from .filling import Filler, fill_cells
+from .findings import Findings, Group
+from .sample import take_sample
+from .scoring import SURE, Coder, Scorer, outlier_threshold
+from .tallies import Tallies, TopRows, defining, profile_of
+from .telling import groups_limits, groups_summary
+from .words import count, group_words, joined, model_words, number, share
+
+__all__ = ["ids_of", "n_measurements", "study_groups"]
+
+MOST_LISTED = 100
+"""Uncertain rows and outliers that are listed."""
+KEYS = ("row", "group", "probability", "other", "other_probability", "reason", "outlier", "farther_out", "column", "value",
+        "low", "high")  # fmt: skip
+"""Names that results have beside those of ids."""
+
+
+def study_groups(model, table, *, selection=(), seed=0):
+    """Study the groups that a mixture finds in a table.
+
+    A row counts in its likeliest group; groups are numbered from 1 by their weight in the mixture, the largest first. Rows are
+    uncertain where the likeliest group has a probability below 90 %, and outliers where a row of the group lies farther out
+    with a probability below 0.05 divided by the number of rows: in a table that follows the model, one in twenty has any.
+
+    Parameters
+    ----------
+    model : Mixture
+        Fitted.
+    table : tacit.tables.DataTable
+        Rows with the columns of the model.
+    selection : sequence of dict
+        Models that were tried, best first, as in `Findings.selection`.
+    seed : int
+        Seeds the draw of the rows to show.
+
+    Returns
+    -------
+    Findings
+    """
+    scorer, coder = Scorer(model), Coder(model.schema_, table)
+    tallies = Tallies(model.schema_, len(scorer.order))
+    uncertain, outliers = TopRows(MOST_LISTED), TopRows(MOST_LISTED)
+    threshold, start = outlier_threshold(table.n_rows), 0
+    for batch in table.batches():
+        cells = coder.encode(batch)
+        scores = scorer(cells)
+        tallies.add(cells, scores.group)
+        told = _Rows(scorer, cells, scores, start, ids_of(table, batch))
+        uncertain.add(scores.sure, scores.sure < SURE, told.uncertain)
+        if scores.outlier is not None:
+            outliers.add(scores.outlier, scores.outlier < threshold, told.outlier)
+        start += batch.n_rows
+    same = list(map(str, model.schema_.names)) == table.schema.names
+    fill = Filler(model, table) if same else partial(fill_cells, model)
+    sample = take_sample(table, fill, seed=seed, encode=coder.encode)
+    shown = scorer(sample.encoded)
+    findings = dict(
+        kind="groups", title=table.reader.name, n_rows=start, columns=table.columns,
+        used=[str(name) for name in model.schema_.names],
+        sample=sample, trace=np.asarray(model.fit_.trace.per_weight, dtype=float), selection=list(selection),
+        groups=_groups(model, scorer.order, tallies), memberships=shown.memberships, group=shown.group,
+        outlier=shown.outlier, uncertain=uncertain.rows, outliers=outliers.rows, n_uncertain=uncertain.n_rows,
+        n_outliers=outliers.n_rows, n_filled=tallies.n_missing,
+    )  # fmt: skip
+    without_words = Findings(**findings, summary=[], card={}, limits=[])
+    return Findings(
+        **findings, summary=groups_summary(without_words), card=_card(model, table, without_words, seed),
+        limits=groups_limits(without_words, model),
+    )  # fmt: skip
+
+
+def ids_of(table, batch):
+    """The columns that say which row it is, as lists of texts, under names that no result has."""
+    return {
+        f"{name} (id)" if name in KEYS or name.startswith("probability_") else name:
+        [None if gone else value for value, gone in zip(batch[name].values.tolist(), batch[name].missing)]
+        for name in table.ids
+    }  # fmt: skip
+
+
+class _Rows:
+    """What lists say of the rows of a batch."""
+
+    def __init__(self, scorer, cells, scores, start, ids):
+        self.scorer, self.cells, self.scores, self.start, self.ids = scorer, cells, scores, start, ids
+
+    def _which(self, i):
+        ids = {name: values[i] for name, values in self.ids.items()}
+        return {"row": self.start + int(i) + 1, **ids, "group": int(self.scores.group[i])}
+
+    def uncertain(self, i):
+        ranked = np.argsort(-self.scores.memberships[i], kind="stable")
+        second = int(ranked[1])
+        return self._which(i) | {
+            "probability": float(self.scores.sure[i]),
+            "other": second + 1,
+            "other_probability": float(self.scores.memberships[i, second]),
+        }
+
+    def outlier(self, i):
+        reason = self.scorer.reason(self.cells[i], int(self.scores.group[i]))
+        return self._which(i) | {"probability": float(self.scores.outlier[i]), "reason": reason}
+
+
+def _groups(model, order, tallies):
+    found, groups = tallies.profiles(), []
+    for k, component in enumerate(order):
+        profile = profile_of(found, k)
+        n_rows = int(tallies.n_rows[k])
+        if len(order) == 1:
+            words = "all rows"
+        else:
+            words = (
+                group_words(defining(profile), tallies.spreads(k))
+                if n_rows
+                else "no row is likelier in it than elsewhere"
+            )
+        groups.append(Group(k + 1, n_rows, float(model.weights_[component]), words, profile))
+    return tuple(groups)
+
+
+def _card(model, table, findings, seed):
+    place = table.reader.place
+    if os.path.dirname(os.path.abspath(place)) == os.path.abspath(table.reader.folder):
+        place = os.path.basename(place)
+    left_out = [column for column in table.columns if column.name not in findings.used]
+    n_cells, n_missing = findings.n_rows * len(findings.used), sum(findings.n_filled.values())
+    trace, fit = findings.trace, model.fit_
+    card = {
+        "Table": place,
+        "Rows": f"{findings.n_rows:,}",
+        "Columns used": f"{len(findings.used)}: {', '.join(map(str, findings.used))}",
+        "Columns left out": "; ".join(f"{column.name} ({column.left_out})" for column in left_out) or "none",
+        "Missing cells": f"{n_missing:,} of {n_cells:,} ({share(n_missing / max(n_cells, 1))})",
+        "Model": _model_words(model),
+        "Chosen": _chosen(findings.selection),
+        "Fit": f"{count(len(trace), 'step')}; {fit.reason}" + ("" if fit.converged else "; not converged"),
+        "Log-likelihood per row": number(trace[-1], 6) if len(trace) else "unknown",
+        "Seed": str(seed),
+        "Software": f"tacit {__version__}",
+    }
+    return {key: value for key, value in card.items() if value}
+
+
+def _model_words(model):
+    """The model in words: how many groups, and what describes the columns."""
+    told = {
+        "Categorical": "categories by their shares", "Poisson": "counts as Poisson",
+        "StudentT": "measurements as Student t (heavy tails)",
+    }  # fmt: skip
+    kinds = [type(part).__name__ for part, _ in model.family_.parts]
+    families = dict.fromkeys(told.get(kind, "measurements as Gaussian") for kind in kinds)
+    n = n_measurements(model)
+    shape = model.covariance_type if n else None
+    return f"mixture of {model_words(model.n_components, shape, n_measurements=n)}; {joined(families)}"
+
+
+def n_measurements(model):
+    """How many columns of a mixture are measurements."""
+    return sum(len(columns) for _, columns, _ in Scorer(model).measured)
+
+
+def _chosen(selection):
+    if not selection:
+        return ""
+    sizes = sorted({row["n_components"] for row in selection})
+    criterion = selection[0].get("criterion", "bic")
+    by = {"bic": "BIC", "aic": "AIC", "icl": "ICL", "cv": "cross-validated density"}.get(criterion, criterion)
+    told = f"{sizes[0]} to {sizes[-1]} groups" if len(sizes) > 1 else count(sizes[0], "group")
+    sampled = f", on {selection[0]['n_rows']:,} rows" if "n_rows" in selection[0] else ""
+    return f"best of {count(len(selection), 'model')} with {told} by {by}{sampled}"

@@ -1,0 +1,125 @@
+"""HTML and SVG written so that no text of a table can become markup.
+
+Everything goes through `tag` or `join`: attributes and children are escaped unless they are `Markup` already. Elsewhere `Markup`
+is made only of numbers.
+"""
+
+import html
+import math
+import re
+
+import numpy as np
+
+__all__ = ["LONGEST_SENTENCE", "Markup", "amount", "clean", "cut", "join", "number", "percent", "plural", "table", "tag"]
+
+VOID = frozenset("br hr img input link meta col circle ellipse line path polygon polyline rect use".split())
+# Controls of text direction can make a cell read as something else; the other controls are not allowed in HTML.
+UNFIT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
+)
+LONGEST = 80
+LONGEST_SENTENCE = 600
+
+
+class Markup(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def clean(text):
+    """Text without characters that do not belong on a page."""
+    return UNFIT.sub("\ufffd", str(text))
+
+
+def cut(text, most=LONGEST):
+    """Text of at most so many characters."""
+    text = clean(text)
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def _escaped(child):
+    return child if isinstance(child, Markup) else html.escape(clean(child), quote=True)
+
+
+def join(children, between=""):
+    """Children one after the other, None left out."""
+    flat = [child for child in children if child is not None and child is not False]
+    return Markup(
+        _escaped(between).join(join(child) if isinstance(child, (list, tuple)) else _escaped(child) for child in flat)
+    )
+
+
+def tag(name, /, *children, **attributes):
+    """An element; ``class_`` and ``aria_label`` stand for class and aria-label, None leaves an attribute out."""
+    opened = name + "".join(_attribute(key, value) for key, value in attributes.items())
+    if name in VOID and not children:
+        return Markup(f"<{opened}/>")
+    return Markup(f"<{opened}>{join(children)}</{name}>")
+
+
+def _attribute(key, value):
+    if value is None or value is False:
+        return ""
+    key = key.rstrip("_").replace("_", "-")
+    if value is True:
+        return f" {key}"
+    if isinstance(value, (float, np.floating)):
+        value = f"{value:.2f}".rstrip("0").rstrip(".")
+        value = "0" if value == "-0" else value
+    return f' {key}="{_escaped(str(value))}"'
+
+
+# Numbers in words
+
+
+def number(value, digits=4):
+    """A number as people write it, "–" where there is none."""
+    if value is None or (isinstance(value, (float, np.floating)) and not math.isfinite(value)):
+        return "–"
+    value = float(value)
+    if value == 0:
+        return "0"
+    if not 1e-4 <= abs(value) < 1e9:
+        return f"{value:.{digits - 1}e}".replace("-", "−")
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{decimals}f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return text.replace("-", "−")
+
+
+def amount(count):
+    """A whole number."""
+    return f"{int(count):,}"
+
+
+def percent(share, digits=0):
+    """A share as a percentage; never 0 or 100 unless it is that exactly."""
+    if share is None or not math.isfinite(share):
+        return "–"
+    text = f"{100 * share:.{digits}f}"
+    least = 10.0**-digits
+    if share > 0 and float(text) == 0:
+        return f"<\u00a0{least:g}\u00a0%"
+    if share < 1 and float(text) == 100:
+        return f">\u00a0{100 - least:g}\u00a0%"
+    return f"{text}\u00a0%"
+
+
+def plural(count, noun, many=None):
+    """"1 row", "2 rows"."""
+    return f"{amount(count)} {noun if count == 1 else many or noun + 's'}"
+
+
+# Tables
+
+
+def table(header, rows, *, numeric=(), caption=None, class_=None):
+    """A table with a header; columns whose position is in `numeric` stand right."""
+    align = ["n" if j in numeric else None for j in range(len(header))]
+    head = tag("tr", [tag("th", name, scope="col", class_=side) for name, side in zip(header, align)])
+    body = [tag("tr", [tag("td", cell, class_=side) for cell, side in zip(row, align)]) for row in rows]
+    title = tag("caption", caption, class_="hidden-text") if caption else None
+    made = tag("table", title, tag("thead", head), tag("tbody", body), class_=class_)
+    return tag("div", made, class_="scroll", tabindex="0", role="region", aria_label=caption or "Table")

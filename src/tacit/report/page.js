@@ -1,0 +1,236 @@
+"use strict";
+(function () {
+  var doc = document, root = doc.documentElement;
+  root.classList.remove("no-script");
+  function all(selector, inside) { return Array.prototype.slice.call((inside || doc).querySelectorAll(selector)); }
+  function make(name, text) { var e = doc.createElement(name); if (text !== undefined) { e.textContent = text; } return e; }
+
+  // Light and dark: the button overrides what the system asks for; nothing needs to be stored.
+  var theme = doc.getElementById("theme"), dark = matchMedia("(prefers-color-scheme: dark)");
+  function isDark() { return root.dataset.theme ? root.dataset.theme === "dark" : dark.matches; }
+  function tellTheme() { theme.textContent = isDark() ? "Light" : "Dark"; theme.setAttribute("aria-pressed", String(isDark())); }
+  theme.setAttribute("aria-label", "Dark colours");
+  theme.addEventListener("click", function () { root.dataset.theme = isDark() ? "light" : "dark"; tellTheme(); });
+  dark.addEventListener("change", tellTheme);
+  tellTheme();
+
+  // Panels: one of a set at a time.
+  all(".choices").forEach(function (choices) {
+    var name = choices.dataset.set, buttons = all("button", choices);
+    function show(chosen) {
+      buttons.forEach(function (b) { b.setAttribute("aria-pressed", String(b.dataset.show === chosen)); });
+      all('.panel[data-set="' + name + '"]').forEach(function (p) { p.hidden = p.dataset.panel !== chosen; });
+    }
+    buttons.forEach(function (b) { b.addEventListener("click", function () { show(b.dataset.show); }); });
+    show("0");
+  });
+
+  // The table of rows holds what the maps show about a row.
+  var table = doc.getElementById("rows-table");
+  var lines = table ? all("tbody tr", table) : [];
+  var heads = table ? all("thead th", table).map(function (th) { return th.textContent; }) : [];
+
+  function describe(index, tip) {
+    tip.textContent = "";
+    var line = lines[index];
+    if (!line) { return; }
+    tip.appendChild(make("b", heads[0] + " " + line.cells[0].textContent));
+    var list = make("dl"), most = 14;
+    for (var j = 1; j < heads.length && j <= most; j++) {
+      if (!line.cells[j].textContent) { continue; }
+      var value = make("dd", line.cells[j].textContent);
+      if (line.cells[j].classList.contains("new")) {
+        value.className = "new";
+        value.textContent += " (" + line.cells[j].title + ")";
+      }
+      list.appendChild(make("dt", heads[j]));
+      list.appendChild(value);
+    }
+    tip.appendChild(list);
+    if (heads.length > most + 1) { tip.appendChild(make("small", "and " + (heads.length - most - 1) + " more columns below")); }
+  }
+
+  // Maps: the nearest point answers the pointer, arrow keys walk from point to point.
+  all(".plot").forEach(function (plot) {
+    var svg = plot.querySelector("svg"), tip = plot.querySelector(".tip"), focus = svg.querySelector(".focus");
+    var points = [], current = null;
+    all(".layer", svg).forEach(function (layer) {
+      var rows = layer.dataset.rows ? layer.dataset.rows.split(" ") : [];
+      all("use:not(.o)", layer).forEach(function (use, k) {
+        points.push({ x: +use.getAttribute("x"), y: +use.getAttribute("y"), row: +rows[k], layer: layer });
+      });
+    });
+    function visible(p) { return p.layer.style.display !== "none"; }
+    function hide() { current = null; tip.hidden = true; focus.textContent = ""; }
+    function show(p) {
+      if (p === current) { return; }
+      current = p;
+      describe(p.row, tip);
+      tip.hidden = false;
+      focus.textContent = "";
+      var ring = doc.createElementNS("http://www.w3.org/2000/svg", "circle");
+      ring.setAttribute("cx", p.x); ring.setAttribute("cy", p.y); ring.setAttribute("r", 9);
+      focus.appendChild(ring);
+      var box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width;
+      var x = p.x * scale, y = p.y * scale, w = tip.offsetWidth, h = tip.offsetHeight;
+      var left = x + 16 + w <= box.width ? x + 16 : x - 16 - w;
+      tip.style.left = Math.max(0, Math.min(left, box.width - w)) + "px";
+      tip.style.top = Math.max(0, Math.min(y - h / 2, box.height - h)) + "px";
+    }
+    function nearest(event) {
+      var box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width;
+      var x = (event.clientX - box.left) / scale, y = (event.clientY - box.top) / scale;
+      var best = null, least = Math.pow(18 / scale, 2);
+      points.forEach(function (p) {
+        var d = (p.x - x) * (p.x - x) + (p.y - y) * (p.y - y);
+        if (d < least && visible(p)) { least = d; best = p; }
+      });
+      return best;
+    }
+    function step(dx, dy) {
+      var best = null, least = Infinity;
+      points.forEach(function (p) {
+        if (p === current || !visible(p)) { return; }
+        if (!current) { if (p.x < least) { least = p.x; best = p; } return; }
+        var along = (p.x - current.x) * dx + (p.y - current.y) * dy;
+        var aside = Math.abs((p.x - current.x) * dy) + Math.abs((p.y - current.y) * dx);
+        if (along > 0 && along + 2 * aside < least) { least = along + 2 * aside; best = p; }
+      });
+      if (best) { show(best); }
+    }
+    function follow(event) { var p = nearest(event); if (p) { show(p); } else { hide(); } }
+    svg.addEventListener("pointermove", follow);
+    svg.addEventListener("pointerdown", follow);
+    svg.addEventListener("pointerleave", hide);
+    plot.tabIndex = 0;
+    plot.setAttribute("role", "application");
+    plot.setAttribute("aria-label", svg.getAttribute("aria-label") + " Arrow keys go from row to row, Escape leaves.");
+    plot.addEventListener("keydown", function (event) {
+      var ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+      if (event.key === "Escape") { hide(); return; }
+      if (!ways[event.key]) { return; }
+      event.preventDefault();
+      step(ways[event.key][0], ways[event.key][1]);
+    });
+    plot.addEventListener("focus", function () { if (!current && plot.matches(":focus-visible")) { step(0, 0); } });
+    plot.addEventListener("blur", hide);
+    plot.addEventListener("tacit-hide", hide);
+  });
+
+  // The legend hides and shows groups in all maps.
+  all("[data-toggle]").forEach(function (button) {
+    button.addEventListener("click", function () {
+      var on = button.getAttribute("aria-pressed") !== "true";
+      button.setAttribute("aria-pressed", String(on));
+      all('.chart [data-group="' + button.dataset.toggle + '"]').forEach(function (layer) { layer.style.display = on ? "" : "none"; });
+      all(".plot").forEach(function (plot) { plot.dispatchEvent(new CustomEvent("tacit-hide")); });
+    });
+  });
+
+  if (!table) { return; }
+
+  // Rows: sorted, filtered, a page at a time.
+  var body = table.tBodies[0], size = 25, at = 0, order = lines.slice(), sorted = null;
+  var texts = lines.map(function (line) {
+    return Array.prototype.map.call(line.cells, function (c) { return c.textContent; }).join("\u0001").toLowerCase();
+  });
+  var place = new Map(lines.map(function (line, i) { return [line, i]; }));
+  var search = doc.getElementById("rows-search"), chosen = doc.getElementById("rows-group");
+  var flags = all("[data-flag]"), count = doc.getElementById("rows-count"), pager = doc.getElementById("rows-pager");
+  var back = make("button", "Previous"), next = make("button", "Next"), where = make("span");
+  [back, next].forEach(function (b) { b.type = "button"; });
+  [back, where, next].forEach(function (e) { pager.appendChild(e); });
+
+  function kept() {
+    var wanted = search.value.trim().toLowerCase(), group = chosen ? chosen.value : "";
+    return order.filter(function (line) {
+      return (!wanted || texts[place.get(line)].indexOf(wanted) >= 0) && (!group || line.dataset.g === group) &&
+        flags.every(function (f) { return !f.checked || line.classList.contains(f.dataset.flag); });
+    });
+  }
+  function draw() {
+    var found = kept(), pages = Math.max(1, Math.ceil(found.length / size));
+    at = Math.min(at, pages - 1);
+    body.replaceChildren.apply(body, found.slice(at * size, (at + 1) * size));
+    count.textContent = found.length === lines.length ? lines.length + " rows" : found.length + " of " + lines.length + " rows";
+    where.textContent = "Page " + (at + 1) + " of " + pages;
+    back.disabled = at === 0; next.disabled = at === pages - 1;
+    pager.hidden = pages === 1;
+  }
+  function restart() { at = 0; draw(); }
+  back.addEventListener("click", function () { at -= 1; draw(); });
+  next.addEventListener("click", function () { at += 1; draw(); });
+  search.addEventListener("input", restart);
+  if (chosen) { chosen.addEventListener("change", restart); }
+  flags.forEach(function (f) { f.addEventListener("change", restart); });
+
+  function number(text) { var m = /-?[\d.]+(e[+-]?\d+)?/i.exec(text); return m ? parseFloat(m[0]) : NaN; }
+  var collator = new Intl.Collator(undefined, { numeric: true });
+  function sort(column, numeric, down) {
+    var keys = lines.map(function (line) { var t = line.cells[column].textContent; return numeric ? number(t) : t; });
+    function empty(key) { return key === "" || key !== key; }
+    order = lines.slice().sort(function (a, b) {
+      var i = place.get(a), j = place.get(b), p = keys[i], q = keys[j];
+      if (empty(p) || empty(q)) { return empty(p) - empty(q) || i - j; }
+      var d = numeric ? p - q : collator.compare(p, q);
+      return (down ? -d : d) || i - j;
+    });
+  }
+  all("thead th", table).forEach(function (th, column) {
+    var button = make("button", th.textContent);
+    button.type = "button";
+    th.textContent = "";
+    th.appendChild(button);
+    th.setAttribute("aria-sort", "none");
+    button.addEventListener("click", function () {
+      var down = th.getAttribute("aria-sort") === "ascending";
+      if (sorted) { sorted.setAttribute("aria-sort", "none"); }
+      sorted = th;
+      th.setAttribute("aria-sort", down ? "descending" : "ascending");
+      sort(column, th.dataset.kind === "number", down);
+      restart();
+    });
+  });
+
+  function quoted(text) {
+    // A spreadsheet would run text that begins like a formula.
+    if (/^[=+\-@\t\r]/.test(text) && !/^[+-]?[\d.]+(e[+-]?\d+)?$/i.test(text)) { text = "'" + text; }
+    return /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
+  }
+  function csv() {
+    var rows = [heads.map(quoted).join(",")];
+    kept().forEach(function (line) {
+      rows.push(Array.prototype.map.call(line.cells, function (c) { return quoted(c.textContent); }).join(","));
+    });
+    return rows.join("\r\n") + "\r\n";
+  }
+  function say(button, words) {
+    var before = button.textContent;
+    button.textContent = words;
+    setTimeout(function () { button.textContent = before; }, 1500);
+  }
+  doc.getElementById("rows-save").addEventListener("click", function () {
+    var link = make("a");
+    link.href = URL.createObjectURL(new Blob(["\ufeff" + csv()], { type: "text/csv;charset=utf-8" }));
+    link.download = "rows.csv";
+    link.click();
+    setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
+  });
+  doc.getElementById("rows-copy").addEventListener("click", function (event) {
+    var button = event.currentTarget, text = csv();
+    function older() {
+      var area = make("textarea", text);
+      doc.body.appendChild(area); area.select();
+      var done = doc.execCommand("copy");
+      area.remove();
+      say(button, done ? "Copied" : "Not allowed here");
+    }
+    if (navigator.clipboard && navigator.clipboard.writeText) {
+      navigator.clipboard.writeText(text).then(function () { say(button, "Copied"); }, older);
+    } else { older(); }
+  });
+  // Rows that were paged away belong on paper too, as far as it goes.
+  addEventListener("beforeprint", function () { body.replaceChildren.apply(body, kept().slice(0, 40)); });
+  addEventListener("afterprint", draw);
+  draw();
+}());

@@ -1,0 +1,24 @@
+"""Sections of the page, one family a file: functions of `Findings` that give a `Section`, or None where there is nothing to show.
+
+To add one, write such a function and name it in `ORDER`.
+"""
+
+from .axes import axes, scores
+from .card import card, convergence
+from .columns import columns
+from .filled import filled
+from .groups import groups, selection
+from .holes import holes
+from .map import groups_map
+from .memberships import memberships
+from .outliers import outliers
+from .profiles import profiles
+from .rows import rows
+from .summary import summary
+
+__all__ = ["ORDER", "summary"]
+
+ORDER = (
+    groups, groups_map, profiles, memberships, outliers, axes, scores, holes, filled, rows, selection, convergence, card,
+    columns,
+)  # fmt: skip

@@ -1,0 +1,95 @@
+"""Hidden axes: what they oppose, how much each explains, and where the rows lie on them."""
+
+import numpy as np
+
+from ..charts.curve import scree
+from ..charts.figure import strip
+from ..charts.scatter import scatter, symbols
+from ..markup import LONGEST_SENTENCE, cut, join, number, percent, plural, tag
+from ..markup import table as table_of
+from ..section import Section
+from .map import choices, plot
+
+__all__ = ["axes", "scores"]
+
+MOST_COLUMNS = 60
+PAIRS = ((0, 1), (0, 2), (1, 2))
+
+
+def axes(findings):
+    """The axes in words, their loadings and the scree plot."""
+    found = findings.axes
+    if found is None or not found.names:
+        return None
+    cards = [
+        tag(
+            "li", tag("h3", cut(name, 60)), tag("p", f"explains {percent(float(share))} of the variance", class_="size"),
+            strip(float(share)), tag("p", cut(words, LONGEST_SENTENCE), class_="what"), class_="card g1",
+        )
+        for name, share, words in zip(found.names, found.explained, found.words)
+    ]  # fmt: skip
+    body = [tag("ol", cards, class_="cards"), tag("h3", "How each column leans on the axes"), _loadings(findings)]
+    if len(found.spectrum) > 1:
+        body += [tag("h3", "How many axes there are"), scree(found.spectrum, len(found.names))]
+    lead = "Each axis is a weighing of columns that rise and fall together; a row has one place on it, instead of one in every column."
+    return Section("axes", "The axes", "Axes", join(body), lead)
+
+
+def _loadings(findings):
+    """Columns by axes, shaded by weight and sign."""
+    found = findings.axes
+    loadings = np.asarray(found.loadings, dtype=float)
+    most = np.max(np.abs(loadings), initial=0.0) or 1.0
+    order = np.argsort(-np.max(np.abs(loadings), axis=1), kind="stable")
+    rows = [
+        tag("tr", tag("th", cut(findings.used[j], 40), scope="row"), [_weight(value, most) for value in loadings[j]])
+        for j in order[:MOST_COLUMNS]
+    ]
+    head = tag("tr", tag("th", "Column", scope="col"), [tag("th", cut(name, 24), scope="col", class_="n") for name in found.names])
+    caption = tag("caption", "Loadings of the columns on the axes", class_="hidden-text")
+    made = tag("table", caption, tag("thead", head), tag("tbody", rows), class_="glance")
+    note = "Blue rises along the axis, orange falls; the darker, the more the column weighs."
+    if len(loadings) > MOST_COLUMNS:
+        note += f" The {MOST_COLUMNS} of {len(loadings)} columns that weigh most."
+    scroll = tag("div", made, class_="scroll", tabindex="0", role="region", aria_label="Loadings")
+    return join([scroll, tag("p", note, class_="note")])
+
+
+def _weight(value, most):
+    depth = abs(value) / most
+    step = 0 if depth < 0.15 else 1 if depth < 0.4 else 2 if depth < 0.7 else 3
+    return tag("td", f"{value:+.2f}".replace("-", "−"), class_=f"n {'low' if value < 0 else 'high'}{step}")
+
+
+def scores(findings):
+    """The rows on pairs of axes, each with its uncertainty."""
+    found = findings.axes
+    if found is None or len(found.scores) < 2:
+        return None
+    places, spread = (np.asarray(part, dtype=float) for part in (found.scores, found.std))
+    if places.shape[1] == 1:
+        # Spread across so that rows on a line can be seen.
+        across = (np.arange(len(places)) * 0.6180339887498949) % 1.0
+        places, spread = np.column_stack([places[:, 0], across]), np.column_stack([spread[:, 0], np.full(len(places), 0.008)])
+    names = [cut(name, 40) for name in found.names] + [""]
+    pairs = [pair for pair in PAIRS if max(pair) < places.shape[1]]
+    group = np.ones(len(places), dtype=int)
+    panels = [_panel(k, places[:, pair], spread[:, pair], [names[j] for j in pair], group) for k, pair in enumerate(map(list, pairs))]
+    labels = [f"{names[a]} and {names[b]}" for a, b in pairs]
+    body = join([symbols([1], len(places)), choices("scores", labels), panels])
+    m = len(places)
+    which = f"{plural(m, 'row')} drawn at random of {findings.n_rows:,}" if m < findings.n_rows else "every row"
+    lead = f"A point for {which}, with the ellipse that holds its true place with 90 % probability; rows with holes have larger ones."
+    return Section("scores", "Where the rows lie", "Map", body, lead)
+
+
+def _panel(k, places, spread, labels, group):
+    svg, beyond = scatter(
+        f"scores{k}", places, labels, group, spread=spread, ellipses=False,
+        aria_label=f"Rows on the axes {' and '.join(label for label in labels if label)}.",
+    )  # fmt: skip
+    rows = [[label, *(number(v, 3) for v in np.quantile(places[:, j], [0, 0.25, 0.5, 0.75, 1]))] for j, label in enumerate(labels) if label]
+    data = table_of(["Axis", "Least", "Quarter", "Middle", "Three quarters", "Most"], rows, numeric=range(1, 6), caption="Places of the rows")
+    note = tag("figcaption", f"{plural(beyond, 'row')} beyond the edge drawn at it.") if beyond else None
+    numbers = tag("details", tag("summary", "Numbers of this chart"), data, class_="numbers")
+    return tag("figure", plot(svg), note, numbers, class_="panel", data_set="scores", data_panel=k)

@@ -1,0 +1,30 @@
+"""How the model was fitted, what it is, and what not to conclude from it."""
+
+import numpy as np
+
+from ..charts.curve import trace_curve
+from ..markup import LONGEST_SENTENCE, cut, join, tag
+from ..section import Section
+
+__all__ = ["card", "convergence"]
+
+
+def convergence(findings):
+    """The objective after each step of the fit."""
+    trace = np.asarray(findings.trace, dtype=float)
+    if np.isfinite(trace).sum() < 2:
+        return None
+    lead = "What the fit makes as large as it can, after each of its steps. It never falls; where it is level, there is nothing left to gain."
+    return Section("convergence", "How the fit went", "Fit", trace_curve(trace[np.isfinite(trace)]), lead)
+
+
+def card(findings):
+    """The model card and its limits."""
+    if not findings.card and not findings.limits:
+        return None
+    facts = [tag("div", tag("dt", cut(name)), tag("dd", cut(value, LONGEST_SENTENCE))) for name, value in findings.card.items()]
+    limits = [tag("li", cut(sentence, LONGEST_SENTENCE)) for sentence in findings.limits]
+    body = [tag("dl", facts, class_="facts") if facts else None]
+    if limits:
+        body += [tag("h3", "What not to conclude"), tag("ul", limits, class_="words")]
+    return Section("model", "The model", "Model", join(body))

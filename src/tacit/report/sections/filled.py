@@ -1,0 +1,87 @@
+"""The cells that were filled in, with how sure each is, against what was observed."""
+
+import numpy as np
+
+from ..charts.imputed import filled_levels, filled_numbers
+from ..markup import amount, cut, join, number, percent, plural, tag
+from ..markup import table as table_of
+from ..section import Section
+from .common import cell_text, ids, is_category, used_columns
+
+__all__ = ["filled"]
+
+MOST_COLUMNS = 24
+MOST_CELLS = 300
+
+
+def filled(findings):
+    """A small chart for each column with holes, and the list of filled cells."""
+    sample, columns = findings.sample, used_columns(findings)
+    missing = np.isnan(sample.encoded) & np.isfinite(sample.filled)
+    holed = [j for j in np.argsort(-missing.sum(axis=0), kind="stable") if missing[:, j].any()]
+    if not holed:
+        return None
+    charts = [_chart(findings, int(j), columns[j], missing[:, j]) for j in holed[:MOST_COLUMNS]]
+    body = [tag("div", charts, class_="multiples"), _cells(findings, columns, missing), _check(findings)]
+    if len(holed) > MOST_COLUMNS:
+        body.insert(1, tag("p", f"The {MOST_COLUMNS} columns with most filled cells of {len(holed)}.", class_="note"))
+    lead = (
+        "Grey bars are observed values. Above them, each filled cell is a dot at its expected value with the interval that holds the true one "
+        "with 90 % probability: a wide one says that the other cells of the row tell little about it."
+    )
+    return Section("filled", "The cells that were filled in", "Filled cells", join(body), lead)
+
+
+def _check(findings):
+    """How good the fills are, where cells were hidden on purpose to see it."""
+    listed = (getattr(findings, "check", None) or {}).get("columns") or []
+    if not listed:
+        return None
+    rows = [
+        [
+            cut(entry["column"], 40), amount(entry["cells"]), number(entry.get("error"), 2),
+            percent(entry["covered"]) if "covered" in entry else "–", percent(entry["right"]) if "right" in entry else "–",
+            percent(entry["usual"]) if "usual" in entry else "–",
+        ]
+        for entry in listed
+    ]  # fmt: skip
+    header = ["Column", "Hidden cells", "Error (SD)", "Within interval", "Right level", "Most frequent level right"]
+    words = (
+        "Cells that are known were hidden on purpose and filled. An error of 1 would be no better than the column's mean; intervals should "
+        "hold about 90 % of the numbers; levels should be right more often than by always guessing the most frequent one."
+    )
+    made = table_of(header, rows, numeric=range(1, 6), caption="How good the filled cells are")
+    return join([tag("h3", "How good they are"), tag("p", words, class_="note"), made])
+
+
+def _chart(findings, j, column, missing):
+    sample = findings.sample
+    name = f"filled{j}"
+    if is_category(column):
+        codes = sample.encoded[~missing, j]
+        return filled_levels(name, column, codes[np.isfinite(codes)].astype(int), sample.filled[missing, j], sample.sure[missing, j])
+    seen = sample.encoded[~missing, j]
+    rows = missing & np.isfinite(sample.filled[:, j])
+    return filled_numbers(name, column, seen[np.isfinite(seen)], sample.filled[rows, j], sample.low[rows, j], sample.high[rows, j])
+
+
+def _cells(findings, columns, missing):
+    sample, known = findings.sample, ids(findings)
+    places = np.argwhere(missing)
+    rows = []
+    for i, j in places[:MOST_CELLS]:
+        column = columns[j]
+        value = cell_text(column, sample.filled[i, j])
+        if is_category(column):
+            sure = f"{percent(sample.sure[i, j])} probable"
+        else:
+            sure = f"{cell_text(column, sample.low[i, j])} to {cell_text(column, sample.high[i, j])}"
+        named = [cut(sample.cells[name][i] if sample.cells[name][i] is not None else "–", 40) for name in known]
+        rows.append([str(sample.rows[i]), *named, cut(column.name, 40), value, sure])
+    header = ["Row", *(cut(name, 40) for name in known), "Column", "Filled with", "90 % interval or probability"]
+    words = f"List of the {plural(len(places), 'filled cell')}"
+    if len(places) > MOST_CELLS:
+        words = f"List of the first {MOST_CELLS} of {plural(len(places), 'filled cell')}"
+    return tag(
+        "details", tag("summary", words), table_of(header, rows, numeric=(0,), caption="Filled cells"), class_="numbers"
+    )  # fmt: skip

@@ -1,0 +1,46 @@
+"""The groups as cards, and the models that were tried to find how many there are."""
+
+from ..charts.colours import colour, glyph
+from ..charts.curve import selection_curve
+from ..charts.figure import strip
+from ..markup import LONGEST_SENTENCE, cut, percent, plural, tag
+from ..section import Section
+
+__all__ = ["groups", "selection"]
+
+
+def groups(findings):
+    """A card for each group."""
+    if not findings.groups:
+        return None
+    cards = [_card(group, findings.n_rows) for group in findings.groups]
+    lead = "Each row is counted in the group it most probably belongs to. The words say what sets a group apart from the other rows."
+    if len(findings.groups) == 1:
+        lead = "The table is best described as one group: no way of splitting its rows is worth the parameters it costs."
+    return Section("groups", "The groups", "Groups", tag("ol", cards, class_="cards"), lead)
+
+
+def _card(group, n_rows):
+    share = group.n_rows / max(n_rows, 1)
+    return tag(
+        "li",
+        tag("h3", glyph(group.number), f" Group {group.number}"),
+        tag("p", tag("b", plural(group.n_rows, "row")), f" · {percent(share)} of the table", class_="size"),
+        strip(share),
+        tag("p", cut(group.words, LONGEST_SENTENCE) or "Close to the average in every column.", class_="what"),
+        class_=f"card {colour(group.number)}",
+    )
+
+
+def selection(findings):
+    """The selection curve and the models behind it."""
+    tried = findings.selection
+    if len(tried) < 2:
+        return None
+    lead = "Every line is a kind of shape that groups may have, every point a model."
+    if tried[0].get("criterion", "bic") == "bic":
+        lead += (
+            " BIC weighs how well a model fits against how many parameters it needs: lower is better, and a lead of 10 is strong "
+            "evidence."
+        )
+    return Section("selection", "Why this many groups", "Selection", selection_curve(tried), lead)

@@ -1,0 +1,71 @@
+"""Where cells are missing: by column, by row, and which go missing together."""
+
+from collections import Counter
+
+import numpy as np
+
+from ..charts.figure import strip
+from ..charts.holes import hole_strip
+from ..markup import amount, cut, join, percent, plural, tag
+from ..markup import table as table_of
+from ..section import Section
+from .common import missing_share, used_columns
+
+__all__ = ["holes"]
+
+MOST_COLUMNS = 40
+MOST_PATTERNS = 8
+
+
+def holes(findings):
+    """The missingness map."""
+    missing = np.isnan(findings.sample.encoded)
+    columns = used_columns(findings)
+    holed = [j for j, column in enumerate(columns) if column.n_missing or missing[:, j].any()]
+    if not holed:
+        return None
+    holed.sort(key=lambda j: -missing_share(columns[j]))
+    shown, order = holed[:MOST_COLUMNS], _by_pattern(missing[:, holed])
+    rows = [
+        [
+            cut(columns[j].name, 40), hole_strip(missing[order, j], columns[j].name), strip(missing_share(columns[j])),
+            amount(columns[j].n_missing), percent(missing_share(columns[j]), 1),
+        ]
+        for j in shown
+    ]  # fmt: skip
+    header = ["Column", f"{plural(len(order), 'row')} with holes", "", "Missing", "Share"]
+    body = [table_of(header, rows, numeric=(3, 4), caption="Missing cells by column and row", class_="holes")]
+    complete = len(columns) - len(holed)
+    notes = [f"{plural(complete, 'column')} of the model {'has' if complete == 1 else 'have'} no holes."] if complete else []
+    if len(holed) > MOST_COLUMNS:
+        notes.append(f"The {MOST_COLUMNS} columns with most holes of {len(holed)} are shown.")
+    body.append(tag("p", " ".join(notes), class_="note") if notes else None)
+    body.append(_patterns(missing, columns))
+    lead = (
+        "Rows with holes run from left to right, those that miss the same cells side by side, with a mark for every missing cell. Columns "
+        "that are dark in the same places go missing together."
+    )
+    return Section("holes", "Where cells are missing", "Missing cells", join(body), lead)
+
+
+def _by_pattern(missing):
+    """Rows with holes, those with the same pattern together, the most frequent pattern first."""
+    keys = [bytes(key) for key in np.packbits(missing, axis=1)]
+    counted = Counter(keys)
+    ranked = sorted(np.flatnonzero(missing.any(axis=1)), key=lambda i: (-counted[keys[i]], keys[i], i))
+    return np.array(ranked, dtype=int)
+
+
+def _patterns(missing, columns):
+    """The most frequent combinations of missing cells."""
+    counted = Counter(tuple(np.flatnonzero(row).tolist()) for row in missing)
+    complete = counted.pop((), 0)
+    ranked = sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:MOST_PATTERNS]
+    rows = [["No cell", amount(complete), percent(complete / len(missing), 1)]] if complete else []
+    for pattern, count in ranked:
+        names = ", ".join(cut(columns[j].name, 30) for j in pattern[:6])
+        more = f" and {len(pattern) - 6} more" if len(pattern) > 6 else ""
+        rows.append([names + more, amount(count), percent(count / len(missing), 1)])
+    caption = "The most frequent patterns" + (f" of {len(counted) + bool(complete)}" if len(counted) > MOST_PATTERNS else "")
+    made = table_of(["Missing together", "Rows", "Share"], rows, numeric=(1, 2), caption=caption)
+    return join([tag("h3", caption), made])

@@ -1,0 +1,59 @@
+"""The top of the page: what was found, in a sentence, in figures and in plain words."""
+
+from ..markup import LONGEST_SENTENCE, amount, cut, percent, plural, tag
+
+__all__ = ["summary"]
+
+KINDS = {"groups": "Groups in a table", "fill": "Missing cells filled in", "axes": "Hidden axes behind a table"}
+
+
+def summary(findings):
+    """The header."""
+    answer, *rest = findings.summary or [_answer(findings)]
+    words = tag("ul", [tag("li", cut(sentence, LONGEST_SENTENCE)) for sentence in rest], class_="words") if rest else None
+    figures = [
+        tag("div", tag("dt", name), tag("dd", value, tag("small", note) if note else None))
+        for name, value, note in key_figures(findings)
+    ]
+    return tag(
+        "header",
+        tag("p", KINDS[findings.kind], class_="kind"),
+        tag("h1", cut(findings.title, 120)),
+        tag("p", cut(answer, LONGEST_SENTENCE), class_="answer"),
+        tag("dl", figures, class_="figures"),
+        words,
+    )
+
+
+def _answer(findings):
+    rows = plural(findings.n_rows, "row")
+    if findings.kind == "groups":
+        return f"{rows} in {plural(len(findings.groups), 'group')}."
+    if findings.kind == "fill":
+        return f"{plural(sum(findings.n_filled.values()), 'missing cell')} of {rows} filled in."
+    n_axes = len(findings.axes.names) if findings.axes is not None else 0
+    return f"{rows} on {plural(n_axes, 'axis', 'axes')}."
+
+
+def key_figures(findings):
+    """Names, values and notes of the figures at the top."""
+    unused = len(findings.columns) - len(findings.used)
+    found = [
+        ("Rows", amount(findings.n_rows), None),
+        ("Columns used", amount(len(findings.used)), f"of {amount(len(findings.columns))}" if unused else None),
+    ]
+    if findings.groups:
+        found.append(("Groups", amount(len(findings.groups)), None))
+    if findings.axes is not None:
+        explained = float(sum(findings.axes.explained))
+        found.append(("Axes", amount(len(findings.axes.names)), f"explain {percent(explained)}"))
+    n_filled = sum(findings.n_filled.values())
+    cells = findings.n_rows * len(findings.used)
+    if findings.n_filled:
+        found.append(("Cells filled in", amount(n_filled), f"{percent(n_filled / cells, 1)} of all" if n_filled else None))
+    if len(findings.groups) > 1:
+        share = percent(findings.n_uncertain / findings.n_rows, 1) if findings.n_uncertain else None
+        found.append(("Uncertain rows", amount(findings.n_uncertain), share))
+    if findings.outlier is not None:
+        found.append(("Outliers", amount(findings.n_outliers), None))
+    return found

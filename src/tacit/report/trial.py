@@ -1,0 +1,134 @@
+"""How good are the filled cells? Hide some that are known, fill them, and compare.
+
+error = √ mean((ŷ − y)² / s²), s the standard deviation of the cell's column: 0 is perfect, 1 no better than the column's mean
+"""
+
+import warnings
+
+import numpy as np
+from sklearn.base import clone
+
+from ..source import ArraySource
+from .filling import Filler
+
+__all__ = ["hide", "judge", "try_fills"]
+
+SHARE = 0.1
+MOST = 2000
+FEWEST = 20
+"""Observed cells of a column, and hidden cells in all, below which nothing is hidden or said."""
+REFIT_ROWS = 20_000
+"""Rows beyond which a few cells more or less do not change a model."""
+
+
+def hide(cells, share=SHARE, most=MOST, seed=0):
+    """Which observed cells to hide, in columns that have holes: a mask of the shape of `cells`.
+
+    All False where too few are observed.
+    """
+    seen = ~np.isnan(cells)
+    if not seen.all():
+        seen[:, seen.all(axis=0)] = False
+    seen[:, seen.sum(axis=0) < FEWEST] = False
+    seen[(~np.isnan(cells)).sum(axis=1) < 2] = False  # nothing would be left of the row to go by
+    rows, columns = np.nonzero(seen)
+    n_hidden = int(min(np.ceil(share * len(rows)), most))
+    mask = np.zeros(cells.shape, dtype=bool)
+    if n_hidden >= FEWEST:
+        chosen = np.random.default_rng(seed).choice(len(rows), n_hidden, replace=False)
+        mask[rows[chosen], columns[chosen]] = True
+    return mask
+
+
+def judge(model, table, cells, hidden, level=0.9):
+    """Compare filled cells with those hidden.
+
+    Parameters
+    ----------
+    model : fitted model
+        That filled cells are taken from.
+    table : DataTable
+        Whose columns the cells have.
+    cells : (n, d) array
+        The true cells.
+    hidden : (n, d) bool array
+        Which of them were hidden.
+    level : float
+        Of the intervals.
+
+    Returns
+    -------
+    dict
+        ``numbers`` and ``categories`` (how many were hidden), ``error`` and ``covered`` of numbers, ``right`` and ``usual``
+        (how often the most frequent level would have been right) of categories, None where there are none; ``columns``,
+        the same for each column.
+    """
+    rows = np.flatnonzero(hidden.any(axis=1))
+    hidden, truth = hidden[rows], cells[rows]
+    filled, low, high, _ = Filler(model, table, level)(np.where(hidden, np.nan, truth))
+    listed, squares, within, right, usual = [], [], [], [], []
+    for j, column in enumerate(table.used):
+        here = hidden[:, j]
+        if not here.any():
+            continue
+        true, told = truth[here, j], {"column": column.name, "cells": int(here.sum())}
+        if column.levels:
+            right.append(filled[here, j] == true)
+            usual.append(true == _most_frequent(cells[:, j]))
+            told |= {"right": float(right[-1].mean()), "usual": float(usual[-1].mean())}
+        else:
+            spread = np.nanstd(cells[:, j]) or 1.0
+            squares.append(((filled[here, j] - true) / spread) ** 2)
+            within.append((low[here, j] <= true) & (true <= high[here, j]))
+            told |= {"error": float(np.sqrt(squares[-1].mean())), "covered": float(within[-1].mean())}
+        listed.append(told)
+    return {
+        "numbers": sum(map(len, squares)), "categories": sum(map(len, right)), "level": level,
+        "error": float(np.sqrt(np.concatenate(squares).mean())) if squares else None,
+        "covered": _mean(within), "right": _mean(right), "usual": _mean(usual), "columns": listed,
+    }  # fmt: skip
+
+
+def _mean(parts):
+    return float(np.concatenate(parts).mean()) if parts else None
+
+
+def _most_frequent(codes):
+    return np.bincount(codes[~np.isnan(codes)].astype(int)).argmax()
+
+
+def try_fills(model, table, *, level=0.9, seed=0):
+    """Hide a few cells of a table, fill them, compare.
+
+    Up to `REFIT_ROWS` rows the model is learned once more without the hidden cells; beyond, they do not matter to it.
+
+    Returns
+    -------
+    dict or None
+        As `judge` gives it, and ``refit``; None where too few cells are observed.
+    """
+    source = table.source()
+    if source.n_rows > REFIT_ROWS:
+        rows = np.sort(np.random.default_rng(seed).choice(source.n_rows, REFIT_ROWS, replace=False))
+        source = source.subset(rows).described_as(source)
+    cells = np.concatenate([block.X for block in source])
+    hidden = hide(cells, seed=seed)
+    if not hidden.any():
+        return None
+    refit = table.n_rows <= REFIT_ROWS
+    if refit:
+        model = _relearned(model, np.where(hidden, np.nan, cells), table)
+    return judge(model, table, cells, hidden, level) | {"refit": refit}
+
+
+def _relearned(model, cells, table):
+    source = ArraySource(cells)
+    source.schema, source.columns = table.schema, table.schema.names
+    rank = getattr(model, "n_components_", None)
+    again = clone(model).set_params(**({} if rank is None else {"n_components": rank}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        again.fit(source)
+    if again.fit_.interrupted:
+        raise KeyboardInterrupt
+    return again

@@ -1,0 +1,316 @@
+"""`tacit impute`: what it fills, what it says of it, what it leaves alone, and how it refuses."""
+
+import csv
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit import engine
+from tacit.cli.main import main
+from tacit.datasets import penguins_path
+from tacit.persistence import notes
+from tacit.report.choice import choose_filler
+from tacit.report.trial import hide, judge
+from tacit.tables import open_table
+
+QUICK = ("--groups", "2", "--no-report")
+
+
+@pytest.fixture
+def run(tmp_path, capsys):
+    """Run `tacit impute` on a file of the temporary folder: (exit code, output, errors)."""
+
+    def run(name, content=None, *arguments):
+        if content is not None:
+            (tmp_path / name).write_text(content, encoding="utf-8")
+        code = main(["impute", str(tmp_path / name), *arguments])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def penguins(tmp_path):
+    return shutil.copy(penguins_path(), tmp_path / "penguins.csv").name
+
+
+def rows_of(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def visits(n=120, seed=0):
+    """A table of people: id, a date, an empty column, a whole-number measurement, a decimal one, a count, a category."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 2, n)
+    lines = ["person,seen,nothing,height,score,visits,colour"]
+    for i, g in enumerate(group):
+        cells = [
+            f"p{i:03d}", f"2024-01-{i % 28 + 1:02d}", "", str(round(160 + 25 * g + 4 * rng.normal())),
+            f"{3 + 5 * g + rng.normal():.3f}", str(rng.poisson(3 + 9 * g)), ["red", "blue"][int(rng.random() < 0.1 + 0.8 * g)],
+        ]  # fmt: skip
+        for j in range(3, 7):
+            cells[j] = "NA" if rng.random() < 0.1 else cells[j]
+        lines.append(",".join(cells))
+    return "\n".join(lines) + "\n"
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+# What it writes
+
+
+def test_everything_else_stays_as_it_was(run, tmp_path):
+    code, out, err = run("visits.csv", visits(), *QUICK)
+    assert (code, err) == (0, "")
+    before, after = rows_of(tmp_path / "visits.csv"), rows_of(tmp_path / "visits.filled.csv")
+    cells = rows_of(tmp_path / "visits.cells.csv")
+    holes = [(i, name) for i, row in enumerate(before) for name, cell in row.items() if cell == "NA"]
+    assert [(int(cell["row"]) - 1, cell["column"]) for cell in cells] == holes
+    assert [cell["person"] for cell in cells] == [before[i]["person"] for i, _ in holes]
+    for i, row in enumerate(before):
+        for name, cell in row.items():
+            if (i, name) not in holes:
+                assert after[i][name] == cell
+    for cell in cells:
+        written = after[int(cell["row"]) - 1][cell["column"]]
+        if cell["column"] == "colour":
+            assert written == cell["value"] in ("red", "blue")
+            assert 0.5 <= float(cell["probability"]) <= 1
+            assert cell["low"] == cell["high"] == ""
+            continue
+        low, value, high = (float(cell[key]) for key in ("low", "value", "high"))
+        assert low <= value <= high
+        assert cell["probability"] == ""
+        if cell["column"] in ("height", "visits"):  # whole numbers stay whole, and counts are not negative
+            assert float(written) == round(value) >= 0
+        else:
+            assert float(written) == pytest.approx(value, rel=1e-5)
+    assert "nothing has no value in any row and stays empty." in out
+
+
+def test_the_model_remembers_the_table(run, tmp_path):
+    run("visits.csv", visits(), *QUICK)
+    path = tmp_path / "visits.impute.tacit"
+    told = notes(path)
+    assert told["command"] == "impute"
+    assert told["table"]["name"] == "visits"
+    assert told["settings"]["level"] == 0.9
+    used = {column["name"]: column["role"] for column in told["table"]["columns"]}
+    assert used["colour"] == "category"
+    assert used["visits"] == "count"
+    assert len(told["selection"]) == 3
+    assert told["selection"][0]["n_components"] == 2
+    assert tacit.load(path).n_components == 2
+
+
+def test_draws_differ_and_keep_what_is_known(run, tmp_path):
+    assert run("visits.csv", visits(), *QUICK, "--draws", "2")[0] == 0
+    first, second = (rows_of(tmp_path / f"visits.draw{k}.csv") for k in (1, 2))
+    before = rows_of(tmp_path / "visits.csv")
+    assert first != second
+    for known, one, other in zip(before, first, second):
+        assert all(one[name] == other[name] == cell for name, cell in known.items() if cell not in ("NA", ""))
+        assert "NA" not in one.values()
+        assert float(one["visits"]) >= 0
+
+
+def test_same_seed_same_bytes(run, tmp_path):
+    kept = {}
+    for _ in range(2):
+        assert run("visits.csv", visits(), *QUICK, "--draws", "1")[0] == 0
+        found = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.suffix in (".csv", ".tacit")}
+        assert not kept or found == kept
+        kept = found
+    run("visits.csv", visits(), *QUICK, "--draws", "1", "--seed", "1")
+    assert (tmp_path / "visits.draw1.csv").read_bytes() != kept["visits.draw1.csv"]
+
+
+def test_parquet(tmp_path, capsys):
+    pa = pytest.importorskip("pyarrow")
+    (tmp_path / "t.csv").write_text(visits(60), encoding="utf-8")
+    assert main(["impute", str(tmp_path / "t.csv"), *QUICK, "--format", "parquet"]) == 0
+    filled, cells = (pa.parquet.read_table(tmp_path / f"t.{what}.parquet") for what in ("filled", "cells"))
+    assert filled.num_rows == 60
+    assert cells.column("value").null_count == 0
+    assert "t.cells.parquet" in capsys.readouterr().out
+
+
+def test_types_stay_as_they_were(tmp_path, capsys):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 2, 200)
+    table = pd.DataFrame({
+        "person": np.arange(200) + 1000, "x": rng.normal(size=200) + 5 * group, "visits": rng.poisson(3 + 9 * group) + 0.0,
+        "kind": np.array(["a", "b"], dtype=object)[group], "member": rng.random(200) < 0.5, "code": group * 7 + 2.0,
+    })  # fmt: skip
+    table["member"] = table["member"].astype(object)
+    for name in table.columns[1:]:
+        table.loc[rng.random(200) < 0.1, name] = None
+    table.to_parquet(tmp_path / "t.parquet")
+    assert main(["impute", str(tmp_path / "t.parquet"), *QUICK]) == 0
+    filled, cells = (pd.read_parquet(tmp_path / f"t.{what}.parquet") for what in ("filled", "cells"))
+    assert filled.notna().all().all()
+    assert filled["person"].dtype == cells["person"].dtype == np.int64
+    assert filled["member"].dtype == bool
+    assert set(filled["code"]) == {2.0, 9.0}
+    known = table.notna()
+    for name in table:
+        assert (filled[name][known[name]] == table[name][known[name]]).all()
+    assert (filled["visits"] == filled["visits"].round()).all()
+
+
+def test_decimal_commas_are_written_as_they_were_read(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) @ [[1.0, 0.9], [0.0, 0.2]] + 5
+    lines = [f"{x:.2f};{y:.2f}".replace(".", ",") for x, y in X]
+    lines[7] = lines[7].split(";")[0] + ";"
+    assert run("t.csv", "a;b\n" + "\n".join(lines) + "\n", "--groups", "1", "--no-report")[0] == 0
+    row = rows_of(tmp_path / "t.filled.csv")[7]
+    assert row["a"] == lines[7].split(";")[0]
+    assert "," in row["b"]
+    assert abs(float(row["b"].replace(",", ".")) - X[7, 1]) < 1.0
+
+
+def test_rows_that_do_not_fit_into_memory(run, tmp_path, monkeypatch):
+    run("t.csv", visits(), *QUICK)
+    kept = (tmp_path / "t.filled.csv").read_bytes()
+    monkeypatch.setattr("tacit.tables.data.IN_MEMORY", 0)
+    monkeypatch.setattr("tacit.report.trial.REFIT_ROWS", 100)
+    assert run("t.csv", visits(), *QUICK)[0] == 0
+    assert (tmp_path / "t.filled.csv").read_bytes() == kept
+
+
+# What it says
+
+
+def test_penguins(run, penguins):
+    code, out, err = run(penguins, None, "--groups", "3-4", "--no-report", "--json")
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    assert sum(told["filled"].values()) == 19
+    assert told["filled"]["sex"] == 11
+    check = told["check"]
+    assert check["refit"]
+    assert check["numbers"] > 100
+    assert 0.8 < check["covered"] < 0.98
+    assert check["error"] < 0.6
+    assert check["right"] > check["usual"]
+    assert {row["column"] for row in check["columns"]} == {name for name, n in told["filled"].items() if n}
+    assert any("hidden on purpose" in sentence for sentence in told["summary"])
+    assert len(told["selection"]) == 6
+
+
+def test_hidden_cells_are_judged_by_what_they_were():
+    """A model that knows nothing but the means errs by the whole spread and covers what it says."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    X[rng.random(X.shape) < 0.05] = np.nan
+    hidden = hide(X)
+    assert not hidden[np.isnan(X)].any()
+    assert hidden.sum() == pytest.approx(0.1 * (~np.isnan(X)).sum(), abs=1)
+    from tacit.mixture import GaussianMixture
+    from tacit.tables import ColumnInfo
+
+    table = type("Table", (), {"used": [ColumnInfo(name, "measurement", n_rows=2000) for name in "abc"]})()
+    model = GaussianMixture(covariance_type="diag").fit(np.where(hidden, np.nan, X))
+    told = judge(model, table, X, hidden)
+    assert told["error"] == pytest.approx(1.0, abs=0.08)
+    assert told["covered"] == pytest.approx(0.9, abs=0.03)
+    assert told["categories"] == 0
+    assert told["right"] is None
+    assert not hide(np.ones((5, 2))).any()
+
+
+def test_auto_says_why(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 2)) @ rng.normal(size=(2, 5)) + 0.2 * rng.normal(size=(150, 5))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    lines = [",".join("" if x != x else f"{x:.4f}" for x in row) for row in X]
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,c,d,e\n" + "\n".join(lines) + "\n")
+    choice = choose_filler(open_table(str(path)), "auto", groups=[1, 2])
+    assert choice.said.startswith("Of ")
+    assert "hidden on purpose" in choice.said
+    assert choice.said.endswith({"factors": "so axes were taken.", "mixture": "so groups were taken."}[choice.method])
+    path.write_text(visits(60))
+    choice = choose_filler(open_table(str(path)), "auto", groups=[1])
+    assert choice.method == "mixture"
+    assert choice.said.startswith("Groups were taken because axes do not fill visits")
+
+
+def test_factors_leave_the_rest(run, tmp_path):
+    code, out, _ = run("visits.csv", visits(), "--method", "factors", "--no-report")
+    assert code == 0
+    assert "visits (axes take measurements only)" in out
+    assert "Holes remain in visits, colour" in out
+    assert {row["column"] for row in rows_of(tmp_path / "visits.cells.csv")} == {"height", "score"}
+    assert any(row["colour"] == "NA" for row in rows_of(tmp_path / "visits.filled.csv"))
+
+
+def test_the_page(run, tmp_path):
+    pytest.importorskip("tacit.report.page")
+    assert run("visits.csv", visits(60), "--groups", "1")[0] == 0
+    assert "<html" in (tmp_path / "visits.impute.html").read_text(encoding="utf-8")
+
+
+# What it refuses
+
+
+def test_nothing_missing_writes_nothing(run, tmp_path):
+    code, out, err = run("full.csv", "a,b\n" + "".join(f"{i / 7:.3f},{i * i / 3:.3f}\n" for i in range(30)))
+    assert (code, err) == (0, "")
+    assert "no cell is missing" in out
+    assert "nothing was written" in out
+    assert names(tmp_path) == ["full.csv"]
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "message"),
+    [
+        ("a,b\n1.5,\n2.5,\n,\n3.1,\n1.2,\n", ("--method", "factors"), "axes need at least 2 columns of measurements"),
+        (visits(40), ("--groups", "90"), "--groups starts at 90, but the table has 40 rows"),
+        (visits(40), ("--out", "nowhere"), "the folder nowhere does not exist"),
+    ],
+)
+def test_bad_input(run, tmp_path, content, arguments, message):
+    code, out, err = run("t.csv", content, "--no-report", *arguments)
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+    assert out == ""
+    assert names(tmp_path) == ["t.csv"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--level", "90"], "'90' is not a probability between 0 and 1"),
+        (["--draws", "0"], "'0' is not a number of tables"),
+        (["--groups", "5-2"], "'5-2' is not a range"),
+        (["--method", "magic"], "invalid choice: 'magic'"),
+    ],
+)
+def test_bad_options(capsys, penguins, tmp_path, arguments, message):
+    with pytest.raises(SystemExit) as stopped:
+        main(["impute", str(tmp_path / penguins), *arguments])
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_interrupted_leaves_nothing(run, tmp_path, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engine.ProgressBar, "__call__", stop)
+    monkeypatch.setattr("tacit.report.fill.take_sample", stop)
+    code, out, err = run("visits.csv", visits(), *QUICK)
+    assert (code, out) == (130, "")
+    assert "nothing was written" in err
+    assert names(tmp_path) == ["visits.csv"]

@@ -1,0 +1,195 @@
+"""`tacit reduce`: axes and factors, in numbers and in words, and how it refuses."""
+
+import csv
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.cli.main import main
+from tacit.datasets import load_penguins, penguins_path
+from tacit.factor import FactorAnalysis, ProbabilisticPCA
+from tacit.persistence import notes
+from tacit.report.axes import spectrum_of, study_axes, words_of
+from tacit.source import ArraySource
+from tacit.tables import open_table
+
+
+@pytest.fixture
+def run(tmp_path, capsys):
+    """Run `tacit reduce` on a file of the temporary folder: (exit code, output, errors)."""
+
+    def run(name, content=None, *arguments):
+        if content is not None:
+            (tmp_path / name).write_text(content, encoding="utf-8")
+        code = main(["reduce", str(tmp_path / name), "--no-report", *arguments])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def penguins(tmp_path):
+    return shutil.copy(penguins_path(), tmp_path / "penguins.csv").name
+
+
+def rows_of(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def two_factors(n=200, holes=True):
+    """Six columns behind which two factors are, with an id and a category, as text."""
+    rng = np.random.default_rng(0)
+    loading = np.kron(np.eye(2), [[1.0, 0.9, -0.8]])
+    X = 50 + 10 * (rng.normal(size=(n, 2)) @ loading + 0.4 * rng.normal(size=(n, 6)))
+    lines = ["code,kind,verbs,nouns,errors,sums,shapes,slips"]
+    for i, row in enumerate(X):
+        texts = [f"{x:.3f}" for x in row]
+        if holes and i % 9 == 0:
+            texts[i % 6] = ""
+        lines.append(",".join([f"s{i}", "ab"[i % 2], *texts]))
+    return "\n".join(lines) + "\n"
+
+
+# What it finds
+
+
+def test_principal_axes_are_those_of_the_model(run, penguins, tmp_path):
+    code, out, err = run(penguins, None, "--axes", "2")
+    assert (code, err) == (0, "")
+    X, _, columns = load_penguins()
+    model = ProbabilisticPCA(2, scale=True, random_state=0).fit(X)
+    scores, covariance = model.transform(X, return_cov=True)
+    read = rows_of(tmp_path / "penguins.scores.csv")
+    assert list(read[0]) == ["row", "axis_1", "axis_2", "se_axis_1", "se_axis_2"]
+    np.testing.assert_allclose([[float(row["axis_1"]), float(row["axis_2"])] for row in read], scores, atol=1e-8)
+    errors = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+    np.testing.assert_allclose([float(row["se_axis_2"]) for row in read], errors[:, 1], rtol=1e-8)
+    assert float(read[3]["se_axis_1"]) == pytest.approx(1.0)  # a row without any cell
+    loadings = rows_of(tmp_path / "penguins.loadings.csv")
+    assert [row["column"] for row in loadings] == columns
+    correlation = [np.corrcoef(x[seen := ~np.isnan(x)], scores[seen, 0])[0, 1] for x in X.T]
+    np.testing.assert_allclose([float(row["axis_1"]) for row in loadings], correlation, atol=0.12)
+    assert "Axis 1 (69 %): flipper_length_mm, body_mass_g and bill_length_mm against bill_depth_mm." in out
+    assert "species (axes take numbers only)" in out
+
+
+def test_factors_in_words_and_json(run, tmp_path):
+    code, out, err = run("marks.csv", two_factors(), "--method", "factors", "--rotation", "varimax", "--json")
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    assert len(told["axes"]) == 2
+    assert told["method"] == "FactorAnalysis"
+    words = sorted(axis["words"] for axis in told["axes"])
+    assert words[0].count(" against ") == 1
+    assert set(words[0].replace(" and ", " against ").split(" against ")) in (
+        {"verbs", "nouns", "errors"},
+        {"sums", "shapes", "slips"},
+    )
+    assert sum(told["spectrum"]) == pytest.approx(1.0)
+    assert len(told["spectrum"]) == 6
+    assert 0.7 < sum(axis["explained"] for axis in told["axes"]) < 0.95
+    scores = rows_of(tmp_path / "marks.scores.csv")
+    assert scores[0]["code"] == "s0"
+    assert list(scores[0])[1:4] == ["row", "factor_1", "factor_2"]
+    explained = [float(row["explained"]) for row in rows_of(tmp_path / "marks.loadings.csv")]
+    np.testing.assert_allclose(explained, 1 - tacit.load(tmp_path / "marks.reduce.tacit").uniqueness_, rtol=1e-8)
+
+
+def test_the_model_remembers_the_table(run, tmp_path):
+    run("marks.csv", two_factors(), "--axes", "bic")
+    told = notes(tmp_path / "marks.reduce.tacit")
+    assert told["command"] == "reduce"
+    assert told["settings"] == {"method": "pca", "axes": "bic", "rotation": None}
+    assert [column["name"] for column in told["table"]["columns"]] == [
+        "verbs",
+        "nouns",
+        "errors",
+        "sums",
+        "shapes",
+        "slips",
+    ]
+
+
+def test_same_seed_same_bytes(run, tmp_path):
+    found = []
+    for _ in range(2):
+        assert run("marks.csv", two_factors())[0] == 0
+        found.append({path.name: path.read_bytes() for path in tmp_path.iterdir() if path.suffix in (".csv", ".tacit")})
+    assert found[0] == found[1]
+
+
+def test_findings(tmp_path):
+    path = tmp_path / "marks.csv"
+    path.write_text(two_factors())
+    table = open_table(str(path), ignore=["kind"])
+    model = FactorAnalysis(2, scale=True, rotation="promax").fit(table.source())
+    found = study_axes(model, table)
+    assert found.kind == "axes"
+    assert found.axes.loadings.shape == (6, 2)
+    assert found.axes.scores.shape == found.axes.std.shape == (200, 2)
+    assert (found.axes.std < 1).all()
+    assert found.sample.rows[0] == 1
+    assert found.summary[0].startswith("2 factors explain")
+    assert "Seed" in found.card
+    assert len(found.limits) >= 2
+
+
+def test_words():
+    loadings = np.array([[0.9, 0.1], [-0.7, 0.05], [0.2, -0.3]])
+    assert words_of(loadings, ["a", "b", "c"]) == ["a against b", "c"]
+
+
+def test_spectrum_with_holes_is_near_that_without():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 2)) @ rng.normal(size=(2, 5)) + 0.5 * rng.normal(size=(2000, 5))
+    whole = spectrum_of(ArraySource(X))
+    np.testing.assert_allclose(whole, np.linalg.eigvalsh(np.corrcoef(X.T))[::-1] / 5, rtol=1e-8)
+    holed = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    np.testing.assert_allclose(spectrum_of(ArraySource(holed)), whole, atol=0.03)
+
+
+def test_noise_says_that_nothing_stands_out(run):
+    rng = np.random.default_rng(0)
+    text = "a,b,c\n" + "".join(",".join(f"{x:.4f}" for x in row) + "\n" for row in rng.normal(size=(60, 3)))
+    code, out, _ = run("noise.csv", text)
+    assert code == 0
+    assert "though none stands out" in out
+
+
+# What it refuses
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "message"),
+    [
+        ("a,b\n1.5,x\n2.5,y\n3.7,x\n", (), "axes need at least 2 columns of numbers, and the table has 1"),
+        ("a,b\n1.5,4\n2.5,4\n3.7,4\n", (), "axes need at least 2 columns of numbers, and the table has 1"),
+        (two_factors(), ("--axes", "6"), "--axes 6 is too many for 6 columns of numbers; ask for at most 5"),
+        (two_factors(), ("--rotation", "varimax"), "--rotation varimax turns factors; add --method factors"),
+        ("a,b\n1.5,2.5\n2.5,1.25\n", (), "the table has 2 row(s); at least 3 are needed"),
+    ],
+)
+def test_bad_input(run, tmp_path, content, arguments, message):
+    code, out, err = run("t.csv", content, *arguments)
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+    assert out == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_bad_options(run, capsys):
+    with pytest.raises(SystemExit):
+        run("t.csv", two_factors(), "--axes", "many")
+    assert "'many' is neither a number from 1 nor one of auto, parallel, bic" in capsys.readouterr().err
+
+
+def test_the_page(run, tmp_path, capsys):
+    pytest.importorskip("tacit.report.page")
+    (tmp_path / "m.csv").write_text(two_factors())
+    assert main(["reduce", str(tmp_path / "m.csv")]) == 0
+    assert "<html" in (tmp_path / "m.reduce.html").read_text(encoding="utf-8")

@@ -1,0 +1,120 @@
+"""`tacit report`: the page of a saved model."""
+
+import os
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.cli.main import main
+from tacit.datasets import load_penguins, penguins_path
+from tacit.factor import ProbabilisticPCA
+from tacit.mixture import GaussianMixture, Mixture
+from tacit.tables import open_table
+
+COLUMNS = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
+
+
+def saved(folder, name="penguins.tacit", command="fit", columns=("bill_length_mm", "body_mass_g", "sex"), table_name="penguins"):
+    """A model as commands save it."""
+    table = open_table(str(penguins_path()), columns=list(columns))
+    model = ProbabilisticPCA(1) if command == "reduce" else Mixture(2, random_state=0)
+    model.fit(table.source())
+    notes = {
+        "command": command, "table": {"name": table_name, "columns": [column.saved for column in table.used]}, "seed": 0,
+        "selection": [{"n_components": k, "covariance_type": "full", "bic": 10.0 + k, "failed": None} for k in (2, 3)], "settings": {},
+    }  # fmt: skip
+    if callable(notes["table"]["columns"][0]):
+        notes["table"]["columns"] = [column.saved() for column in table.used]
+    tacit.save(model, folder / name, notes=notes)
+    return str(folder / name)
+
+
+@pytest.fixture
+def run(tmp_path, capsys):
+    def call(*arguments):
+        code = main(["report", *map(str, arguments)])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def copy_table(folder, name="penguins.csv"):
+    (folder / name).write_bytes(penguins_path().read_bytes())
+    return folder / name
+
+
+def test_the_table_is_found_beside_the_model(run, tmp_path):
+    copy_table(tmp_path)
+    code, out, err = run(saved(tmp_path), "--title", "My <penguins>")
+    assert (code, err) == (0, "")
+    page = (tmp_path / "penguins.report.html").read_text()
+    assert f"wrote {tmp_path / 'penguins.report.html'}" in out
+    assert "<h1>My &lt;penguins&gt;</h1>" in page
+    assert 'id="selection-curve-title"' in page
+    first = (tmp_path / "penguins.report.html").read_bytes()
+    run(saved(tmp_path), "--title", "My <penguins>")
+    assert (tmp_path / "penguins.report.html").read_bytes() == first
+
+
+def test_another_table_place_and_browser(run, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    other = copy_table(tmp_path, "other.csv")
+    (tmp_path / "pages").mkdir()
+    code, out, _ = run(saved(tmp_path), other, "--out", tmp_path / "pages", "--open", "--json")
+    assert code == 0
+    assert '"files"' in out
+    assert opened == [f"file://{tmp_path}/pages/penguins.report.html"]
+    assert "<h1>other</h1>" in (tmp_path / "pages" / "penguins.report.html").read_text()
+    code, _, _ = run(saved(tmp_path), other, "--out", tmp_path / "x.html")
+    assert code == 0
+    assert (tmp_path / "x.html").exists()
+
+
+@pytest.mark.parametrize(("command", "section"), [("impute", 'id="filled"'), ("reduce", 'id="scores"')])
+def test_models_of_other_commands(run, tmp_path, command, section):
+    copy_table(tmp_path)
+    columns = COLUMNS if command == "reduce" else ["bill_length_mm", "body_mass_g", "sex"]
+    code, _, err = run(saved(tmp_path, f"penguins.{command}.tacit", command, columns))
+    assert (code, err) == (0, "")
+    assert section in (tmp_path / f"penguins.{command}.html").read_text()
+
+
+def test_a_model_without_notes_needs_the_table(run, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X = load_penguins()[0]
+    path = tmp_path / "m.tacit"
+    tacit.save(GaussianMixture(2, random_state=0).fit(pandas.DataFrame(X, columns=COLUMNS)), path)
+    code, _, err = run(path)
+    assert code == 2
+    assert err == f"tacit: {path} does not say which table it was learned from; give the table: tacit report {path} TABLE.csv\n"
+    code, _, err = run(path, penguins_path())
+    assert (code, err) == (0, "")
+    assert "fall into 2 groups" in (tmp_path / "m.report.html").read_text()
+
+
+def test_what_it_refuses(run, tmp_path):
+    model = saved(tmp_path)
+    before = sorted(os.listdir(tmp_path))
+    (tmp_path / "garbage.tacit").write_bytes(b"\x00\x01garbage")
+    np.savetxt(tmp_path / "bad.csv", np.ones((3, 2)), header="a,b", comments="", delimiter=",")
+    cases = [
+        ([tmp_path / "no.tacit"], f"there is no file {tmp_path}/no.tacit; give a model that tacit has saved"),
+        ([tmp_path], f"{tmp_path} is a folder; give a model"),
+        ([tmp_path / "garbage.tacit"], "is not a sound tacit model file"),
+        ([model], f"{model} was learned from a table named 'penguins', which is not beside it; give the table: tacit report {model} TABLE.csv"),
+        ([model, tmp_path / "bad.csv"], "has no column 'bill_length_mm', which the model uses"),
+        ([model, penguins_path(), "--out", tmp_path / "x.csv"], f"--out {tmp_path}/x.csv is no HTML file; name one that ends in .html"),
+        ([model, penguins_path(), "--out", tmp_path / "no" / "x.html"], f"the folder {tmp_path}/no does not exist; create it"),
+        ([model, penguins_path(), "--sql", "select 1"], "--sql needs a database"),
+        ([model, penguins_path(), "--sql", "select 1", "--from", "sqlite:///x.db"], "give one table: either a file, or a query"),
+    ]  # fmt: skip
+    for arguments, message in cases:
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, ""), arguments
+        assert err.startswith("tacit: ")
+        assert message in err
+        assert err.count("\n") == 1
+    assert sorted(os.listdir(tmp_path)) == sorted([*before, "garbage.tacit", "bad.csv"])

@@ -1,0 +1,121 @@
+"""Scales, planes and colours."""
+
+import numpy as np
+import pytest
+
+from tacit.report.charts.colours import DARK, GROUPS, LIGHT, SHAPES, colour, shape
+from tacit.report.charts.curve import selection_curve
+from tacit.report.charts.scale import Scale, spanning
+from tacit.report.projection import fisher_axes, principal_axes, views
+
+from .factory import penguins
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "labels"),
+    [(0, 10, ["0", "2", "4", "6", "8", "10"]), (15, 20.5, ["16", "18", "20"]), (-0.5, 0.5, ["−0.4", "−0.2", "0", "0.2", "0.4"]),
+     (12.4, 22.6, ["12.5", "15.0", "17.5", "20.0", "22.5"]), (0, 5e8, ["0", "1e8", "2e8", "3e8", "4e8", "5e8"])],
+)  # fmt: skip
+def test_ticks_are_round_and_told_apart(low, high, labels):
+    assert [text for _, text in Scale(low, high, 0, 100).labels(5)] == labels
+
+
+@pytest.mark.parametrize("values", [[], [np.nan], [3.0], [0.0, 0.0], [1e300, -1e300], [5e-324], [1e9, 1e9 + 1e-6]])
+def test_scales_of_odd_values(values):
+    scale = spanning(values, 0.0, 100.0)
+    assert scale.high > scale.low
+    assert all(0 <= scale(value) <= 100 for value in values if np.isfinite(value))
+    assert len(scale.labels()) < 40
+
+
+def luminance(colour):
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return np.dot([0.2126, 0.7152, 0.0722], linear)
+
+
+def contrast(one, other):
+    light, dark = sorted([luminance(one), luminance(other)], reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_texts_and_marks_stand_out_from_their_ground(theme):
+    for name in ("ink", "soft", "accent", "mark", "low", "high"):
+        assert contrast(theme[name], theme["paper"]) >= 4.5, name
+    for name in ("ink", "soft", "accent"):
+        assert contrast(theme[name], theme["panel"]) >= 4.5, name
+    for name in GROUPS:
+        assert contrast(theme[name], theme["paper"]) >= 3.0, name
+
+
+def test_groups_differ_in_colour_or_shape():
+    marks = {(colour(k), shape(k)) for k in range(1, 82)}
+    assert len(marks) == 81
+    assert len({shape(k) for k in range(1, 10)}) == len(SHAPES) == 9
+
+
+def rows_in_groups(rng, means, n=40, noise=1.0):
+    group = np.repeat(np.arange(len(means)), n)
+    Z = np.asarray(means)[group] + noise * rng.normal(size=(len(group), np.shape(means)[1]))
+    return (Z - Z.mean(axis=0)) / Z.std(axis=0), np.eye(len(means))[group], group
+
+
+def overlap(places, group):
+    """Largest share of a group that is nearer to another group's middle than to its own."""
+    middles = np.array([places[group == k].mean(axis=0) for k in range(group.max() + 1)])
+    return (np.linalg.norm(places[:, None] - middles, axis=2).argmin(axis=1) != group).mean()
+
+
+def test_the_plane_separates_close_groups_beside_a_far_one(rng):
+    # Fisher's own plane leaves the groups that differ in the last column on top of each other.
+    means = np.zeros((5, 6))
+    means[1, 0], means[2, 1], means[3, 2], means[4, 3] = 60, 60, 60, 4
+    Z, shares, group = rows_in_groups(rng, means)
+    assert overlap(fisher_axes(Z, shares), group) < 0.1
+    assert overlap(principal_axes(Z), group) > 0.1
+
+
+@pytest.mark.parametrize("shape", [(30, 60), (40, 1), (40, 2)], ids=["more columns than rows", "one column", "two columns"])
+def test_planes_of_odd_tables(rng, shape):
+    Z, shares, group = rows_in_groups(rng, 6.0 * np.outer([0, 1], np.ones(shape[1])), shape[0] // 2)
+    places = fisher_axes(Z, shares)
+    assert places.shape == (shape[0], 2)
+    assert np.isfinite(places).all()
+    assert overlap(places, group) < 0.1
+    doubled = fisher_axes(np.column_stack([Z, Z]), shares)
+    assert np.isfinite(doubled).all()
+
+
+def test_an_empty_group_does_no_harm(rng):
+    Z, shares, group = rows_in_groups(rng, 8.0 * rng.normal(size=(3, 4)))
+    places = fisher_axes(Z, np.column_stack([shares, np.zeros(len(Z))]))
+    np.testing.assert_allclose(places, fisher_axes(Z, shares))
+
+
+def test_views_name_what_goes_along_with_an_axis():
+    first, second = views(penguins())
+    assert (first.name, second.name) == ("Best separation", "Most variation")
+    assert "flipper_length_mm" in first.labels[0] + second.labels[0]
+    assert first.places.shape == (344, 2)
+
+
+def test_the_selection_curve_says_what_is_best_and_what_failed():
+    rows = [
+        {"n_components": k, "covariance_type": name, "bic": 100.0 + abs(k - 2) + 5 * j, "failed": None}
+        for j, name in enumerate(("tied", "full"))
+        for k in (2, 1, 3)
+    ]
+    rows.append({"n_components": 4, "covariance_type": "full", "bic": None, "failed": "a class collapsed"})
+    made = selection_curve(rows)
+    assert "Best: 2 groups, tied, BIC 100." in made
+    assert made.count('class="failed"') == 1
+    assert "a class collapsed" in made
+    assert "No model could be fitted" in selection_curve([rows[-1], rows[-1]])
+
+
+def test_the_selection_curve_by_cross_validation_points_up():
+    rows = [{"n_components": k, "covariance_type": "full", "cv": -2.0 - abs(k - 2), "bic": 5.0, "failed": None, "criterion": "cv"} for k in (2, 1, 3)]
+    made = selection_curve(rows)
+    assert "higher is better" in made
+    assert "Best: 2 groups, full, Cross-validated density −2." in made

@@ -1,0 +1,216 @@
+"""Filled cells: intervals hold what they say, whatever the family, and do not depend on how rows are batched."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tacit.factor import FactorAnalysis, ProbabilisticPCA
+from tacit.families import Categorical, Family, Poisson
+from tacit.mixture import BayesianGaussianMixture, GaussianMixture, Mixture, StudentTMixture
+from tacit.report.filling import Filler, fill_cells
+from tacit.tables import ColumnInfo
+
+
+def mixed(n, seed=0):
+    """Rows of three groups: three measurements that depend on each other, two counts and a category; all cells known."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 3, n)
+    turn = np.random.default_rng(9).normal(size=(3, 3, 3))
+    X = np.einsum("nij,nj->ni", turn[group], rng.normal(size=(n, 3))) + 4 * np.eye(3)[group]
+    counts = rng.poisson(np.array([[1.0, 30.0], [6.0, 12.0], [15.0, 3.0]])[group])
+    chances = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])[group]
+    code = (rng.random((n, 1)) > np.cumsum(chances, axis=1)).sum(axis=1)
+    return np.column_stack([X, counts, np.minimum(code, 2)])
+
+
+def holed(X, share=0.1, seed=1):
+    hidden = np.random.default_rng(seed).random(X.shape) < share
+    return np.where(hidden, np.nan, X), hidden
+
+
+@pytest.fixture(scope="module")
+def study():
+    """A mixture of mixed columns, complete rows, the same with holes, and which cells are holes."""
+    X = mixed(12_000)
+    H, hidden = holed(X)
+    families = {(0, 1, 2): "full", (3, 4): Poisson(), (5,): Categorical([3])}
+    model = Mixture(3, by_column=families, random_state=0, tol=1e-5).fit(H)
+    return model, X, H, hidden
+
+
+def test_intervals_of_mixed_columns_hold_what_they_say(study):
+    model, X, H, hidden = study
+    filled, low, high, sure = fill_cells(model, H)
+    covered = ((low <= X) & (high >= X))[:, :3][hidden[:, :3]].mean()
+    assert 0.88 < covered < 0.92
+    counts = hidden[:, 3:5]
+    outside = (low > X)[:, 3:5][counts].mean(), (high < X)[:, 3:5][counts].mean()
+    assert max(outside) < 0.06
+    assert sum(outside) > 0.02
+    assert (low[:, 3:5][counts] >= 0).all()
+    assert (low[:, 3:5][counts] == np.floor(low[:, 3:5][counts])).all()
+    right = (filled[:, 5] == X[:, 5])[hidden[:, 5]].mean()
+    assert sure[hidden[:, 5], 5].mean() == pytest.approx(right, abs=0.03)
+    np.testing.assert_array_equal(filled[~hidden], X[~hidden])
+    assert np.isnan(low[~hidden]).all()
+    assert np.isnan(sure[:, :5]).all()
+    assert np.isnan(low[:, 5]).all()
+
+
+def test_fills_are_the_expectations(study):
+    model, _, H, _ = study
+    np.testing.assert_allclose(fill_cells(model, H[:500])[0], model.impute(H[:500]), rtol=1e-12)
+
+
+def test_batches_do_not_matter(study):
+    model, _, H, _ = study
+    whole = fill_cells(model, H[:3000])
+    parts = [fill_cells(model, part) for part in np.array_split(H[:3000], [1, 700, 2999])]
+    for one, *pieces in zip(whole, *parts):
+        np.testing.assert_allclose(one, np.concatenate(pieces), rtol=1e-9, atol=1e-9)
+    again = fill_cells(model, H[:3000])
+    for one, other in zip(whole, again):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_two_modes():
+    """A cell that is in either of two groups: the interval reaches over both and its ends solve F = q."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(500, 2)), rng.normal(size=(500, 2)) + np.array([0.0, 30.0])])
+    model = GaussianMixture(2, covariance_type="diag", random_state=0).fit(X)
+    _, low, high, _ = fill_cells(model, np.array([[0.0, np.nan]]), 0.8)
+    weight = model.predict_proba([[0.0, np.nan]])[0]
+    for q, y in ((0.1, low[0, 1]), (0.9, high[0, 1])):
+        F = weight @ stats.norm.cdf(y, model.means_[:, 1], np.sqrt(model.covariances_[:, 1]))
+        assert pytest.approx(q, abs=1e-9) == F
+    assert low[0, 1] < 0
+    assert high[0, 1] > 30
+
+
+def test_quantiles_of_mixed_poissons():
+    model = Mixture(2, by_column={(0, 1): "poisson"}, random_state=0)
+    rng = np.random.default_rng(0)
+    model.fit(np.concatenate([rng.poisson(2.0, (300, 2)), rng.poisson(40.0, (300, 2))]).astype(float))
+    _, low, high, _ = fill_cells(model, np.array([[np.nan, np.nan], [1.0, np.nan]]))
+    rate = model.params_.components.parts[0].rate
+    for j in range(2):
+        for q, y in ((0.05, low[0, j]), (0.95, high[0, j])):
+            F = [model.weights_ @ stats.poisson.cdf(at, rate[:, j]) for at in (y - 1, y)]
+            assert F[0] < q <= F[1]
+    assert high[1, 1] < 10 < high[0, 1]
+
+
+@pytest.mark.parametrize(
+    ("family", "values"),
+    [
+        ("gamma", stats.gamma(3.0, scale=2.0)),
+        ("lognormal", stats.lognorm(0.7, scale=5.0)),
+        ("exponential", stats.expon(scale=3.0)),
+        ("beta", stats.beta(2.0, 5.0)),
+        ("negative_binomial", stats.nbinom(3, 0.2)),
+        ("geometric", stats.geom(0.05, loc=-1)),
+        ("student", stats.t(4.0)),
+    ],
+)
+def test_every_family_of_one_column(family, values):
+    x = values.rvs(4000, random_state=1).astype(float)
+    model = Mixture(1, by_column={0: family, 1: "normal"}, random_state=0)
+    model.fit(np.column_stack([x, np.random.default_rng(0).normal(size=4000)]))
+    filled, low, high, _ = fill_cells(model, np.array([[np.nan, 0.0]]))
+    assert filled[0, 0] == pytest.approx(x.mean(), rel=0.05, abs=0.1)
+    assert [low[0, 0], high[0, 0]] == pytest.approx(values.ppf([0.05, 0.95]), rel=0.15, abs=0.15)
+
+
+def test_binomial_and_yes_no():
+    from tacit.families import Bernoulli, Binomial
+
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.binomial(20, 0.3, 2000), rng.random(2000) < 0.02]).astype(float)
+    model = Mixture(1, by_column={0: Binomial(20), 1: Bernoulli()}).fit(X)
+    _, low, high, _ = fill_cells(model, np.full((1, 2), np.nan))
+    assert low[0].tolist() == [stats.binom.ppf(0.05, 20, 0.3), 0.0]
+    assert high[0].tolist() == [stats.binom.ppf(0.95, 20, 0.3), 0.0]
+
+
+def test_student_rows():
+    """Far out rows widen the intervals of their missing cells, and all together hold what they should."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(8000, 3)) @ rng.normal(size=(3, 3)) / np.sqrt(rng.chisquare(3, 8000) / 3)[:, None]
+    H, hidden = holed(X, 0.2)
+    model = StudentTMixture(1, random_state=0).fit(H)
+    _, low, high, _ = fill_cells(model, H)
+    assert 0.88 < ((low <= X) & (high >= X))[hidden].mean() < 0.92
+    wide = fill_cells(model, np.array([[0.0, 0.0, np.nan], [50.0, -50.0, np.nan]]))
+    assert wide[2][1, 2] - wide[1][1, 2] > 5 * (wide[2][0, 2] - wide[1][0, 2])
+
+
+@pytest.mark.parametrize("model", [ProbabilisticPCA(2, scale=True), FactorAnalysis(2, scale=True)], ids=["ppca", "fa"])
+def test_axes(model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 2)) @ rng.normal(size=(2, 6)) + rng.normal(size=(6000, 6)) + 100.0
+    H, hidden = holed(X, 0.15)
+    filled, low, high, _ = fill_cells(model.fit(H), H)
+    assert 0.88 < ((low <= X) & (high >= X))[hidden].mean() < 0.92
+    mean, std = model.impute(H, return_std=True)
+    np.testing.assert_allclose(filled, mean, rtol=1e-12)
+    np.testing.assert_allclose((high - low)[hidden], 2 * stats.norm.ppf(0.95) * std[hidden], rtol=1e-9)
+
+
+class Uniform(Family):
+    """A family of a user's own that says no more than its mean and variance."""
+
+    def log_prob(self, params, block):
+        return np.zeros((len(block), 1))
+
+    def stats(self, params, block, resp):
+        return Poisson().stats(Poisson().start(block, resp), block, resp)
+
+    def m_step(self, stats, params):
+        return Poisson().m_step(stats, params)
+
+    def start(self, block, resp):
+        return Poisson().start(block, resp)
+
+    def mean(self, params):
+        return np.full(params.rate.shape, 0.5)
+
+    def variance(self, params):
+        return np.full(params.rate.shape, 1 / 12)
+
+    def n_parameters(self, params):
+        return 0
+
+
+def test_what_is_not_known_falls_back_on_a_gaussian():
+    X = np.column_stack([np.linspace(0.01, 1, 50), np.random.default_rng(0).normal(size=50)])
+    model = Mixture(1, by_column={0: Uniform(), 1: "normal"}).fit(X)
+    filled, low, high, _ = fill_cells(model, np.array([[np.nan, 0.0]]))
+    assert filled[0, 0] == 0.5
+    assert high[0, 0] - low[0, 0] == pytest.approx(2 * 1.6449 / np.sqrt(12), abs=1e-3)
+
+
+def test_rows_without_any_cell(study):
+    model = study[0]
+    filled, low, high, _ = fill_cells(model, np.full((2, 6), np.nan))
+    assert np.isfinite(filled).all()
+    assert (low[:, :5] < high[:, :5]).all()
+    assert fill_cells(model, np.empty((0, 6)))[0].shape == (0, 6)
+
+
+def test_no_fill_below_what_a_column_holds():
+    info = ColumnInfo("a", "measurement", n_rows=50, n_missing=1, low=0.0, high=9.0)
+    free = ColumnInfo("b", "measurement", n_rows=50, n_missing=1, low=-1.0, high=9.0)
+    rng = np.random.default_rng(0)
+    model = GaussianMixture(random_state=0).fit(np.abs(rng.normal(size=(50, 2))))
+    table = type("Table", (), {"used": (info, free)})()
+    _, low, _, _ = Filler(model, table)(np.array([[np.nan, 0.0], [0.0, np.nan]]))
+    assert low[0, 0] == 0.0
+    assert low[1, 1] < 0
+
+
+def test_bad_input(study):
+    with pytest.raises(ValueError, match=r"level=1.5 is not a probability"):
+        fill_cells(study[0], study[2], 1.5)
+    bayesian = BayesianGaussianMixture(1).fit(study[1][:100, :2])
+    with pytest.raises(TypeError, match="a BayesianGaussianMixture does not say how missing cells are distributed"):
+        fill_cells(bayesian, study[2][:5, :2])

@@ -1,0 +1,173 @@
+"""The page as text: whole, valid, the same every time, and safe whatever the table holds."""
+
+import re
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from tacit.report.page import render
+
+from .factory import axes_findings, findings_of, penguins, written
+
+HOSTILE = [
+    "</script><script>window.ran = 1</script>", "<img src=x onerror='window.ran = 1'>", '" onmouseover="window.ran = 1', "a & b < c",
+    "\u2028\u2029", "\u202egnp.exe", "=HYPERLINK(\"http://x\")", "🐧 مرحبا שלום", "x" * 5000, "<!-- ", "]]>", "{{7*7}}", "\x00\x07",
+]  # fmt: skip
+
+
+class Reader(HTMLParser):
+    """Collects what tests ask about."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.ids, self.headings, self.attributes, self.texts = Counter(), [], [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags[tag] += 1
+        found = dict(attrs)
+        self.attributes.append((tag, found))
+        if "id" in found:
+            self.ids.append(found["id"])
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def page():
+    return render(penguins())
+
+
+def test_every_section_is_there(page):
+    names = ["groups", "map", "profiles", "memberships", "outliers", "holes", "filled", "rows", "selection", "convergence", "model", "columns"]
+    assert re.findall(r'<section id="(\w+)"', page) == names
+    for name in names:
+        assert f'<a href="#{name}">' in page
+    assert "The 344 rows fall into 3 groups." in page
+
+
+def test_the_page_is_sound(page):
+    read = Reader(page)
+    assert max(Counter(read.ids).values()) == 1
+    assert read.headings[0] == 1
+    assert read.headings.count(1) == 1
+    assert all(after <= before + 1 for before, after in zip(read.headings, read.headings[1:]))
+    assert read.tags["script"] == read.tags["main"] == read.tags["nav"] == 1
+    for name, found in read.attributes:
+        for key in ("aria-labelledby", "aria-describedby"):
+            assert all(part in read.ids for part in found.get(key, "").split())
+        if name == "svg":
+            assert found.get("aria-hidden") == "true" or (found["role"] == "img" and {"aria-label", "aria-labelledby"} & set(found))
+        if found.get("href", "").startswith("#") and name != "a":
+            assert found["href"][1:] in read.ids
+        assert not any(key.startswith("on") for key in found)
+
+
+def test_the_page_needs_no_network(page):
+    assert not re.findall(r'(?:src|href|action|data)="(?!#|data:,")', page)
+    assert "@import" not in page
+    assert "url(" not in page.replace("url(#", "")
+    assert re.search(r"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-[\w+/=]+'; img-src data:", Reader(page).attributes[3][1]["content"])
+
+
+def test_the_same_findings_give_the_same_bytes(page):
+    penguins.cache_clear()
+    assert render(penguins()) == page
+
+
+def test_groups_of_the_map_and_rows_of_the_table_agree(page):
+    rows = re.findall(r'<tr(?: class="[a-z ]*")? data-g="(\d)">', page)
+    assert np.bincount([int(group) for group in rows])[1:].tolist() == [group.n_rows for group in penguins().groups]
+    first = re.search(r'<svg class="chart map".*?</svg>', page, re.S).group()
+    for number, places in re.findall(r'data-group="(\d)" data-rows="([\d ]+)"', first):
+        assert {rows[int(place)] for place in places.split()} == {number}
+    assert len(re.findall(r'href="#m\d"', first)) == 344
+
+
+def test_filled_cells_say_their_interval(page):
+    sample = penguins().sample
+    assert page.count('class="n new"') == np.isnan(sample.encoded[:, 1:5]).sum()
+    assert len(re.findall(r'class="n new" title="90 %: [\d.,]+ to [\d.,]+"', page)) == 8
+
+
+@pytest.mark.parametrize("n_axes", [1, 2, 3])
+def test_axes(n_axes):
+    page = render(axes_findings(n_axes))
+    assert re.findall(r'<section id="(\w+)"', page) == ["axes", "scores", "holes", "filled", "rows", "model", "columns"]
+    assert page.count('class="chart map"') == {1: 1, 2: 1, 3: 3}[n_axes]
+    assert 'id="scree-plot-title"' in page
+    assert max(Counter(Reader(page).ids).values()) == 1
+
+
+def test_absent_parts_leave_no_section():
+    found = penguins()
+    bare = replace(
+        found, kind="fill", groups=(), memberships=None, group=None, outlier=None, uncertain=[], outliers=[], n_uncertain=0, n_outliers=0,
+        selection=[], trace=np.empty(0), card={}, limits=[], summary=[],
+    )  # fmt: skip
+    assert re.findall(r'<section id="(\w+)"', render(bare)) == ["holes", "filled", "rows", "columns"]
+    assert "19 missing cells of 344 rows filled in." in render(bare)
+
+
+def test_the_check_of_fills_is_told():
+    check = {"columns": [{"column": "a<b", "cells": 5, "error": 0.42, "covered": 0.8}, {"column": "c", "cells": 3, "right": 1.0, "usual": 0.5}]}
+    page = render(replace(penguins(), check=check))
+    assert "How good they are" in page
+    assert "a&lt;b" in page
+    assert ">0.42<" in page
+
+
+def test_hostile_texts_stay_texts(tmp_path):
+    header = ["id", *HOSTILE[:3], "m"]
+    rng = np.random.default_rng(0)
+    rows = [
+        [f"{HOSTILE[i % 13]}{i}", HOSTILE[i % 3], HOSTILE[3 + i % 2], HOSTILE[5 + i % 4], "" if i % 7 == 0 else f"{rng.normal() + 5 * (i % 2):.3f}"]
+        for i in range(60)
+    ]  # fmt: skip
+    rows = [[cell.replace("\x00", "\x01") for cell in row] for row in rows]
+    table = written(tmp_path, header, rows, roles={name: "category" for name in HOSTILE[:3]})
+    page = render(replace(findings_of(table, 2), title=HOSTILE[0], summary=HOSTILE, limits=HOSTILE, card=dict(zip(HOSTILE, HOSTILE))))
+    read = Reader(page)
+    assert read.tags["script"] == 1
+    assert read.tags["img"] == 0
+    assert not any(key.startswith("on") for _, found in read.attributes for key in found)
+    assert not re.search("[\u2028\u2029\u202e\x01\x07]", page)
+    assert "x" * 601 not in page
+    assert "🐧 مرحبا שלום" in page
+    page.encode("utf-8")
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3])
+def test_few_rows(tmp_path, n_rows):
+    found = penguins()
+    sample = replace(found.sample, **{name: getattr(found.sample, name)[:n_rows] for name in ("rows", "encoded", "filled", "low", "high", "sure")},
+                     cells={name: cells[:n_rows] for name, cells in found.sample.cells.items()})  # fmt: skip
+    few = replace(found, sample=sample, memberships=found.memberships[:n_rows], group=found.group[:n_rows], outlier=found.outlier[:n_rows])
+    assert render(few).count("<tr data-g=") + render(few).count("<tr class=") >= n_rows
+
+
+def test_one_group_no_holes_and_one_column(tmp_path, rng):
+    page = render(findings_of(written(tmp_path, ["a"], [[f"{x:.3f}"] for x in rng.normal(size=50)]), 1))
+    assert re.findall(r'<section id="(\w+)"', page) == ["groups", "map", "outliers", "rows", "selection", "convergence", "model", "columns"]
+    assert "One axis tells all" in page
+
+
+def test_two_thousand_rows_of_ten_columns_stay_small(tmp_path, rng):
+    X = rng.normal(size=(2000, 10)) + 4 * (np.arange(2000) % 3)[:, None]
+    rows = [["" if rng.random() < 0.1 else f"{x:.3f}" for x in row] for row in X]
+    found = findings_of(written(tmp_path, [f"c{j}" for j in range(10)], rows), 3)
+    assert len(render(found).encode()) < 1_500_000
+
+
+def test_infinite_and_absent_numbers_do_no_harm():
+    found = penguins()
+    profile = [{"column": "a", "level": None, "value": None, "rest": float("nan"), "difference": float("inf"), "text": ""}]
+    groups = tuple(replace(group, profile=profile, share=float("nan")) for group in found.groups)
+    page = render(replace(found, groups=groups, trace=np.array([np.nan, -np.inf, 1.0, 2.0])))
+    assert "nan" not in re.sub(r"<style>.*?</style>|<script>.*?</script>", "", page, flags=re.S).lower().replace("dominant", "")

@@ -1,0 +1,66 @@
+"""Counts, numbers, models and groups in words."""
+
+import numpy as np
+import pytest
+
+from tacit.report import words
+
+
+@pytest.mark.parametrize(
+    ("n", "text"), [(0, "no rows"), (1, "1 row"), (2, "2 rows"), (1000, "1,000 rows"), (1234567, "1,234,567 rows")]
+)
+def test_counts_have_their_noun(n, text):
+    assert words.count(n, "row") == text
+
+
+def test_a_plural_may_be_given():
+    assert words.count(2, "category", "categories") == "2 categories"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (-0.0, "0"), (1, "1"), (3.14159, "3.142"), (-2.5, "-2.5"), (1234.5678, "1235"), (12345.67, "12,346"),
+     (0.00012345, "0.0001234"), (1e-9, "1e-09"), (1e15, "1e+15"), (np.nan, "unknown"), (np.inf, "unknown"), (100, "100")],
+)  # fmt: skip
+def test_numbers_have_the_digits_they_deserve(value, text):
+    assert words.number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0 %"), (1, "100 %"), (0.5, "50 %"), (0.001, "under 1 %"), (0.9999, "over 99 %"), (0.994, "99 %")],
+)
+def test_shares_are_all_or_none_only_if_they_are(value, text):
+    assert words.share(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.5, "0.50"), (0.0123, "0.01"), (0.00034, "0.0003"), (1e-30, "below 1e-12"), (0.0, "below 1e-12")],
+)
+def test_probabilities_however_small(value, text):
+    assert words.probability(value) == text
+
+
+@pytest.mark.parametrize(("parts", "text"), [([], ""), (["a"], "a"), (["a", "b"], "a and b"), ("abc", "a, b and c")])
+def test_lists(parts, text):
+    assert words.joined(parts) == text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [((1, "full"), "1 group, each group with its own spread and correlations (full)"),
+     ((2,), "2 groups"),
+     ((2, "tied", False, 1), "2 groups, all groups with the same spread (tied)"),
+     ((3, "VEV", True), "3 groups, varying volume, equal shape, varying orientation (VEV), heavy tails"),
+     ((2, "EII"), "2 groups, equal volume, round, columns independent inside a group (EII)")],
+)  # fmt: skip
+def test_models(arguments, text):
+    assert words.model_words(*arguments) == text
+
+
+def test_a_group_is_told_by_its_columns_or_by_its_spread_or_as_average():
+    entries = [{"phrase": f"{name} high"} for name in "abcdef"]
+    assert words.group_words(entries) == "a high, b high, c high, d high"
+    assert words.group_words([], [("x", 1.2), ("y", 0.2), ("z", 3.0)]) == "y less spread out, z more spread out"
+    assert words.group_words([], [("x", 1.2)]) == "average in every column"
