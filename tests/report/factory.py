@@ -15,7 +15,12 @@ from tacit.report.sample import take_sample
 from tacit.source import Block
 from tacit.tables import open_table
 
-WORDS = "{} stands out"
+HOSTILE = [
+    "</script><script>window.ran = 1</script>", "<img src=x onerror='window.ran = 1'>", '" onmouseover="window.ran = 1',
+    "a & b < c", "\u2028\u2029", "\u202egnp.exe", '=HYPERLINK("http://x")', "🐧 مرحبا שלום", "x" * 5000, "<!-- ", "]]>",
+    "{{7*7}}", "\x01\x07",
+]  # fmt: skip
+"""What a table may hold that wants to be more than text."""
 
 
 def findings_of(table, n_groups=3, title=None, most=2000, **settings):
@@ -33,7 +38,9 @@ def findings_of(table, n_groups=3, title=None, most=2000, **settings):
     tail = np.linspace(0.5, 1.0, len(group))
     tail[:2] = 1e-7
     listed = [_entry(table, sample, i) | {"group": int(group[i]), "probability": float(sure[i])} for i in doubtful[:50]]
-    far = [_entry(table, sample, i) | {"group": int(group[i]), "outlier": float(tail[i])} for i in range(min(2, len(tail)))]
+    far = [
+        _entry(table, sample, i) | {"group": int(group[i]), "outlier": float(tail[i])} for i in range(min(2, len(tail)))
+    ]
     missing = np.isnan(sample.encoded).sum(axis=0)
     names = [column.name for column in table.used]
     return Findings(
@@ -58,23 +65,41 @@ def _group(table, sample, group, number, share):
     inside, profile = group == number, []
     for j, column in enumerate(table.used):
         cells = sample.filled[:, j]
-        parts = [(None, cells)] if not column.levels else [(level, 1.0 * (cells == c)) for c, level in enumerate(column.levels)]
+        parts = (
+            [(None, cells)]
+            if not column.levels
+            else [(level, 1.0 * (cells == c)) for c, level in enumerate(column.levels)]
+        )
         for level, values in parts:
             value, rest = (float(values[rows].mean()) if rows.any() else float("nan") for rows in (inside, ~inside))
             difference = (value - rest) / (values.std() or 1.0)
             profile.append(
-                {"column": column.name, "level": level, "value": value, "rest": rest, "difference": difference, "text": ""}
+                {
+                    "column": column.name,
+                    "level": level,
+                    "value": value,
+                    "rest": rest,
+                    "difference": difference,
+                    "text": "",
+                }
             )
     profile.sort(key=lambda entry: -abs(np.nan_to_num(entry["difference"])))
     words = ", ".join(
-        f"{entry['column']} {'high' if entry['difference'] > 0 else 'low'}" for entry in profile if entry["level"] is None
+        f"{entry['column']} {'high' if entry['difference'] > 0 else 'low'}"
+        for entry in profile
+        if entry["level"] is None
     )
     return Group(number, int(inside.sum()), share, words[:120], profile)
 
 
 def _selection(n_groups):
     rows = [
-        {"n_components": k, "covariance_type": name, "bic": 5000.0 + 40 * abs(k - n_groups) ** 1.5 + 90 * j, "failed": None}
+        {
+            "n_components": k,
+            "covariance_type": name,
+            "bic": 5000.0 + 40 * abs(k - n_groups) ** 1.5 + 90 * j,
+            "failed": None,
+        }
         for k in range(1, n_groups + 4)
         for j, name in enumerate(("full", "tied", "diag"))
     ]
@@ -91,7 +116,9 @@ def penguins():
 def axes_findings(n_axes=2):
     """The penguins' measurements on axes."""
     found = penguins()
-    table = open_table(str(penguins_path()), columns=["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"])
+    table = open_table(
+        str(penguins_path()), columns=["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
+    )
     cells = table.cells
     scaled = (cells - np.nanmean(cells, axis=0)) / np.nanstd(cells, axis=0)
     model = ProbabilisticPCA(n_axes).fit(scaled)
@@ -121,3 +148,16 @@ def written(tmp_path, header, rows, name="table.csv", **options):
     path = tmp_path / name
     path.write_text(text.getvalue(), encoding="utf-8", newline="")
     return open_table(str(path), **options)
+
+
+def hostile(folder):
+    """Findings of a table whose names, cells, levels and title are hostile."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(65):
+        number = "" if i % 7 == 0 else f"{rng.normal() + 5 * (i % 2):.3f}"
+        rows.append([f"{HOSTILE[i % 13]}{i}", HOSTILE[i % 3], HOSTILE[3 + i % 2], HOSTILE[5 + i % 4], number])
+    table = written(folder, ["id", *HOSTILE[:3], "m"], rows, roles={name: "category" for name in HOSTILE[:3]})
+    return replace(
+        findings_of(table, 2), title=HOSTILE[0], summary=HOSTILE, limits=HOSTILE, card=dict(zip(HOSTILE, HOSTILE))
+    )

@@ -36,7 +36,13 @@ def test_frames_keep_their_names():
 
 
 def test_lists_with_levels_that_are_no_text():
-    rows = [["red", 1.0, True, 3], ["red", 1.2, None, 4], ["blue", 5.0, False, 3], [None, 5.1, False, 4], ["blue", 4.7, True, 3]] * 4
+    rows = [
+        ["red", 1.0, True, 3],
+        ["red", 1.2, None, 4],
+        ["blue", 5.0, False, 3],
+        [None, 5.1, False, 4],
+        ["blue", 4.7, True, 3],
+    ] * 4
     model = Mixture(2, random_state=0, by_column={3: "categorical"}).fit(rows)
     found = Report(model, rows).findings
     np.testing.assert_array_equal(found.sample.encoded, model._encoded(rows))
@@ -75,7 +81,9 @@ def test_what_cannot_be_reported_on():
     with pytest.raises(NotFittedError):
         Report(GaussianMixture(2), X)
     model = GaussianMixture(2, random_state=0).fit(X)
-    with pytest.raises(ValueError, match=r"X has 3 columns, but the model was fitted to 4; give the rows it was fitted to"):
+    with pytest.raises(
+        ValueError, match=r"X has 3 columns, but the model was fitted to 4; give the rows it was fitted to"
+    ):
         Report(model, X[:, :3])
     with pytest.raises(ValueError, match="selection tells no n_components"):
         Report(model, X, selection=[{"bic": 1.0}])

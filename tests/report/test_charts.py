@@ -76,7 +76,9 @@ def test_the_plane_separates_close_groups_beside_a_far_one(rng):
     assert overlap(principal_axes(Z), group) > 0.1
 
 
-@pytest.mark.parametrize("shape", [(30, 60), (40, 1), (40, 2)], ids=["more columns than rows", "one column", "two columns"])
+@pytest.mark.parametrize(
+    "shape", [(30, 60), (40, 1), (40, 2)], ids=["more columns than rows", "one column", "two columns"]
+)
 def test_planes_of_odd_tables(rng, shape):
     Z, shares, group = rows_in_groups(rng, 6.0 * np.outer([0, 1], np.ones(shape[1])), shape[0] // 2)
     places = fisher_axes(Z, shares)
@@ -88,7 +90,7 @@ def test_planes_of_odd_tables(rng, shape):
 
 
 def test_an_empty_group_does_no_harm(rng):
-    Z, shares, group = rows_in_groups(rng, 8.0 * rng.normal(size=(3, 4)))
+    Z, shares, _ = rows_in_groups(rng, 8.0 * rng.normal(size=(3, 4)))
     places = fisher_axes(Z, np.column_stack([shares, np.zeros(len(Z))]))
     np.testing.assert_allclose(places, fisher_axes(Z, shares))
 
@@ -115,7 +117,17 @@ def test_the_selection_curve_says_what_is_best_and_what_failed():
 
 
 def test_the_selection_curve_by_cross_validation_points_up():
-    rows = [{"n_components": k, "covariance_type": "full", "cv": -2.0 - abs(k - 2), "bic": 5.0, "failed": None, "criterion": "cv"} for k in (2, 1, 3)]
+    rows = [
+        {
+            "n_components": k,
+            "covariance_type": "full",
+            "cv": -2.0 - abs(k - 2),
+            "bic": 5.0,
+            "failed": None,
+            "criterion": "cv",
+        }
+        for k in (2, 1, 3)
+    ]
     made = selection_curve(rows)
     assert "higher is better" in made
     assert "Best: 2 groups, full, Cross-validated density −2." in made

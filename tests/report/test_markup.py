@@ -16,7 +16,9 @@ def test_texts_are_escaped_in_elements_and_attributes(text):
 
 
 def test_markup_is_kept_and_lists_are_joined():
-    assert tag("p", [tag("b", "x"), None, ["<", False]], class_="a", hidden=True) == '<p class="a" hidden><b>x</b>&lt;</p>'
+    assert (
+        tag("p", [tag("b", "x"), None, ["<", False]], class_="a", hidden=True) == '<p class="a" hidden><b>x</b>&lt;</p>'
+    )
     assert join(["a", Markup("<br/>"), "b"], ", ") == "a, <br/>, b"
     assert tag("rect", x=1.25, y=-0.001, width=np.float64(3)) == '<rect x="1.25" y="0" width="3"/>'
 
@@ -38,7 +40,8 @@ def test_numbers(value, text):
 
 
 @pytest.mark.parametrize(
-    ("share", "text"), [(0.0, "0 %"), (1.0, "100 %"), (0.004, "< 1 %"), (0.9996, "> 99 %"), (0.5, "50 %"), (np.nan, "–")]
+    ("share", "text"),
+    [(0.0, "0 %"), (1.0, "100 %"), (0.004, "< 1 %"), (0.9996, "> 99 %"), (0.5, "50 %"), (np.nan, "–")],
 )
 def test_shares_are_never_rounded_to_all_or_nothing(share, text):
     assert percent(share).replace("\u00a0", " ") == text

@@ -10,12 +10,7 @@ import pytest
 
 from tacit.report.page import render
 
-from .factory import axes_findings, findings_of, penguins, written
-
-HOSTILE = [
-    "</script><script>window.ran = 1</script>", "<img src=x onerror='window.ran = 1'>", '" onmouseover="window.ran = 1', "a & b < c",
-    "\u2028\u2029", "\u202egnp.exe", "=HYPERLINK(\"http://x\")", "🐧 مرحبا שלום", "x" * 5000, "<!-- ", "]]>", "{{7*7}}", "\x00\x07",
-]  # fmt: skip
+from .factory import axes_findings, findings_of, hostile, penguins, written
 
 
 class Reader(HTMLParser):
@@ -45,7 +40,20 @@ def page():
 
 
 def test_every_section_is_there(page):
-    names = ["groups", "map", "profiles", "memberships", "outliers", "holes", "filled", "rows", "selection", "convergence", "model", "columns"]
+    names = [
+        "groups",
+        "map",
+        "profiles",
+        "memberships",
+        "outliers",
+        "holes",
+        "filled",
+        "rows",
+        "selection",
+        "convergence",
+        "model",
+        "columns",
+    ]
     assert re.findall(r'<section id="(\w+)"', page) == names
     for name in names:
         assert f'<a href="#{name}">' in page
@@ -63,7 +71,9 @@ def test_the_page_is_sound(page):
         for key in ("aria-labelledby", "aria-describedby"):
             assert all(part in read.ids for part in found.get(key, "").split())
         if name == "svg":
-            assert found.get("aria-hidden") == "true" or (found["role"] == "img" and {"aria-label", "aria-labelledby"} & set(found))
+            assert found.get("aria-hidden") == "true" or (
+                found["role"] == "img" and {"aria-label", "aria-labelledby"} & set(found)
+            )
         if found.get("href", "").startswith("#") and name != "a":
             assert found["href"][1:] in read.ids
         assert not any(key.startswith("on") for key in found)
@@ -73,7 +83,10 @@ def test_the_page_needs_no_network(page):
     assert not re.findall(r'(?:src|href|action|data)="(?!#|data:,")', page)
     assert "@import" not in page
     assert "url(" not in page.replace("url(#", "")
-    assert re.search(r"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-[\w+/=]+'; img-src data:", Reader(page).attributes[3][1]["content"])
+    assert re.search(
+        r"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-[\w+/=]+'; img-src data:",
+        Reader(page).attributes[3][1]["content"],
+    )
 
 
 def test_the_same_findings_give_the_same_bytes(page):
@@ -108,7 +121,8 @@ def test_axes(n_axes):
 def test_absent_parts_leave_no_section():
     found = penguins()
     bare = replace(
-        found, kind="fill", groups=(), memberships=None, group=None, outlier=None, uncertain=[], outliers=[], n_uncertain=0, n_outliers=0,
+        found, kind="fill", groups=(), memberships=None, group=None, outlier=None, uncertain=[], outliers=[],
+        n_uncertain=0, n_outliers=0,
         selection=[], trace=np.empty(0), card={}, limits=[], summary=[],
     )  # fmt: skip
     assert re.findall(r'<section id="(\w+)"', render(bare)) == ["holes", "filled", "rows", "columns"]
@@ -116,7 +130,12 @@ def test_absent_parts_leave_no_section():
 
 
 def test_the_check_of_fills_is_told():
-    check = {"columns": [{"column": "a<b", "cells": 5, "error": 0.42, "covered": 0.8}, {"column": "c", "cells": 3, "right": 1.0, "usual": 0.5}]}
+    check = {
+        "columns": [
+            {"column": "a<b", "cells": 5, "error": 0.42, "covered": 0.8},
+            {"column": "c", "cells": 3, "right": 1.0, "usual": 0.5},
+        ]
+    }
     page = render(replace(penguins(), check=check))
     assert "How good they are" in page
     assert "a&lt;b" in page
@@ -124,15 +143,7 @@ def test_the_check_of_fills_is_told():
 
 
 def test_hostile_texts_stay_texts(tmp_path):
-    header = ["id", *HOSTILE[:3], "m"]
-    rng = np.random.default_rng(0)
-    rows = [
-        [f"{HOSTILE[i % 13]}{i}", HOSTILE[i % 3], HOSTILE[3 + i % 2], HOSTILE[5 + i % 4], "" if i % 7 == 0 else f"{rng.normal() + 5 * (i % 2):.3f}"]
-        for i in range(60)
-    ]  # fmt: skip
-    rows = [[cell.replace("\x00", "\x01") for cell in row] for row in rows]
-    table = written(tmp_path, header, rows, roles={name: "category" for name in HOSTILE[:3]})
-    page = render(replace(findings_of(table, 2), title=HOSTILE[0], summary=HOSTILE, limits=HOSTILE, card=dict(zip(HOSTILE, HOSTILE))))
+    page = render(hostile(tmp_path))
     read = Reader(page)
     assert read.tags["script"] == 1
     assert read.tags["img"] == 0
@@ -146,15 +157,33 @@ def test_hostile_texts_stay_texts(tmp_path):
 @pytest.mark.parametrize("n_rows", [1, 2, 3])
 def test_few_rows(tmp_path, n_rows):
     found = penguins()
-    sample = replace(found.sample, **{name: getattr(found.sample, name)[:n_rows] for name in ("rows", "encoded", "filled", "low", "high", "sure")},
-                     cells={name: cells[:n_rows] for name, cells in found.sample.cells.items()})  # fmt: skip
-    few = replace(found, sample=sample, memberships=found.memberships[:n_rows], group=found.group[:n_rows], outlier=found.outlier[:n_rows])
+    parts = {
+        name: getattr(found.sample, name)[:n_rows] for name in ("rows", "encoded", "filled", "low", "high", "sure")
+    }
+    cells = {name: cells[:n_rows] for name, cells in found.sample.cells.items()}
+    sample = replace(found.sample, cells=cells, **parts)
+    few = replace(
+        found,
+        sample=sample,
+        memberships=found.memberships[:n_rows],
+        group=found.group[:n_rows],
+        outlier=found.outlier[:n_rows],
+    )
     assert render(few).count("<tr data-g=") + render(few).count("<tr class=") >= n_rows
 
 
 def test_one_group_no_holes_and_one_column(tmp_path, rng):
     page = render(findings_of(written(tmp_path, ["a"], [[f"{x:.3f}"] for x in rng.normal(size=50)]), 1))
-    assert re.findall(r'<section id="(\w+)"', page) == ["groups", "map", "outliers", "rows", "selection", "convergence", "model", "columns"]
+    assert re.findall(r'<section id="(\w+)"', page) == [
+        "groups",
+        "map",
+        "outliers",
+        "rows",
+        "selection",
+        "convergence",
+        "model",
+        "columns",
+    ]
     assert "One axis tells all" in page
 
 
@@ -167,7 +196,11 @@ def test_two_thousand_rows_of_ten_columns_stay_small(tmp_path, rng):
 
 def test_infinite_and_absent_numbers_do_no_harm():
     found = penguins()
-    profile = [{"column": "a", "level": None, "value": None, "rest": float("nan"), "difference": float("inf"), "text": ""}]
+    profile = [
+        {"column": "a", "level": None, "value": None, "rest": float("nan"), "difference": float("inf"), "text": ""}
+    ]
     groups = tuple(replace(group, profile=profile, share=float("nan")) for group in found.groups)
     page = render(replace(found, groups=groups, trace=np.array([np.nan, -np.inf, 1.0, 2.0])))
-    assert "nan" not in re.sub(r"<style>.*?</style>|<script>.*?</script>", "", page, flags=re.S).lower().replace("dominant", "")
+    assert "nan" not in re.sub(r"<style>.*?</style>|<script>.*?</script>", "", page, flags=re.S).lower().replace(
+        "dominant", ""
+    )

@@ -100,7 +100,9 @@ def _selected(selection):
     rows = [{key: row.get(key) for key in SELECTED if key in row} for row in getattr(selection, "table", selection)]
     for row in rows:
         if "n_components" not in row:
-            raise ValueError("selection tells no n_components; give what tacit.mixture.select returned for several of them.")
+            raise ValueError(
+                "selection tells no n_components; give what tacit.mixture.select returned for several of them."
+            )
         row.setdefault("covariance_type", "one structure")
         if criterion is not None:
             row["criterion"] = criterion

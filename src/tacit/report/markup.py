@@ -10,9 +10,21 @@ import re
 
 import numpy as np
 
-__all__ = ["LONGEST_SENTENCE", "Markup", "amount", "clean", "cut", "join", "number", "percent", "plural", "table", "tag"]
+__all__ = [
+    "LONGEST_SENTENCE",
+    "Markup",
+    "amount",
+    "clean",
+    "cut",
+    "join",
+    "number",
+    "percent",
+    "plural",
+    "table",
+    "tag",
+]
 
-VOID = frozenset("br hr img input link meta col circle ellipse line path polygon polyline rect use".split())
+VOID = frozenset(["br", "circle", "ellipse", "input", "line", "link", "meta", "path", "rect", "use"])
 # Controls of text direction can make a cell read as something else; the other controls are not allowed in HTML.
 UNFIT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
@@ -108,7 +120,7 @@ def percent(share, digits=0):
 
 
 def plural(count, noun, many=None):
-    """"1 row", "2 rows"."""
+    """A number of things: "1 row", "2 rows"."""
     return f"{amount(count)} {noun if count == 1 else many or noun + 's'}"
 
 

@@ -14,6 +14,18 @@
   dark.addEventListener("change", tellTheme);
   tellTheme();
 
+  // In a notebook's frame a link within the page would lead out of it.
+  if (location.protocol === "about:") {
+    all('a[href^="#"]').forEach(function (link) {
+      link.addEventListener("click", function (event) {
+        var target = doc.getElementById(link.getAttribute("href").slice(1));
+        event.preventDefault();
+        target.scrollIntoView();
+        if (target.id === "main") { target.focus(); }
+      });
+    });
+  }
+
   // Panels: one of a set at a time.
   all(".choices").forEach(function (choices) {
     var name = choices.dataset.set, buttons = all("button", choices);
@@ -225,7 +237,7 @@
       area.remove();
       say(button, done ? "Copied" : "Not allowed here");
     }
-    if (navigator.clipboard && navigator.clipboard.writeText) {
+    if (location.protocol !== "about:" && navigator.clipboard && navigator.clipboard.writeText) {
       navigator.clipboard.writeText(text).then(function () { say(button, "Copied"); }, older);
     } else { older(); }
   });

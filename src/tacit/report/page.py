@@ -1,7 +1,7 @@
 """`render`: findings as one HTML page that needs nothing but a browser.
 
-The page is whole without its script: charts are SVG, results are tables. The script adds hovering, choosing, sorting and filtering; it
-is the only one that may run, because the page's policy names it by its hash, so that no cell of any table ever does.
+The page is whole without its script: charts are SVG, results are tables. The script adds hovering, choosing, sorting and
+filtering; it is the only one that may run, because the page's policy names it by its hash: no cell of any table ever does.
 """
 
 import base64
@@ -88,4 +88,10 @@ def _section(section):
 
 
 def _foot():
-    return tag("footer", tag("p", f"Made with tacit {__version__}. This page holds the rows it shows: share it as you would share the table."))
+    return tag(
+        "footer",
+        tag(
+            "p",
+            f"Made with tacit {__version__}. This page holds the rows it shows: share it as you would share the table.",
+        ),
+    )

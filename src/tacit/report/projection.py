@@ -1,9 +1,9 @@
 """Rows of a table on a plane: the one that separates groups where there are any, principal axes otherwise.
 
-In the space whitened by the spread W within groups, the plane A is that of the least overlap of pairs of groups (Bhattacharyya's, of
-Gaussians), Σ_{i<j} π_i π_j exp(−‖Aᵀ(μ_i − μ_j)‖² / 8), searched from Fisher's axes. Fisher's own are ruled by groups far from all
-others, and leave close ones on top of each other. W is shrunk towards a multiple of the identity at least as far as Ledoit and Wolf
-advise, so that more columns than rows, or columns that repeat others, do no harm.
+In the space whitened by the spread W within groups, the plane A is that of the least overlap of pairs of groups
+(Bhattacharyya's, of Gaussians), Σ_{i<j} π_i π_j exp(−‖Aᵀ(μ_i − μ_j)‖² / 8), searched from Fisher's axes. Fisher's own are
+ruled by groups far from all others, and leave close ones on top of each other. W is shrunk towards a multiple of the identity
+at least as far as Ledoit and Wolf advise, so that more columns than rows, or columns that repeat others, do no harm.
 """
 
 from dataclasses import dataclass
@@ -179,7 +179,7 @@ def _scattered(places):
 
 def _opposed(correlation, names, most=2):
     """The columns that go along with an axis: "more of these; less of those"."""
-    order = np.argsort(-np.abs(correlation), kind="stable")[:most]
-    order = [j for j in order if abs(correlation[j]) >= 0.6 * abs(correlation[order[0]])]
+    first = np.argsort(-np.abs(correlation), kind="stable")[:most]
+    order = [j for j in first if abs(correlation[j]) >= 0.6 * abs(correlation[first[0]])]
     more, less = ([names[j] for j in order if (correlation[j] > 0) == up] for up in (True, False))
     return "; ".join(f"{word} {', '.join(part)}" for word, part in (("more", more), ("less", less)) if part)

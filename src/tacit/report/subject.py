@@ -1,6 +1,7 @@
 """`Subject`: a fitted model and a table, made ready to be studied.
 
-Studies take a mixture over named columns; a `GaussianMixture` or `StudentTMixture` of an array becomes one, with the same parameters.
+Studies take a mixture over named columns; a `GaussianMixture` or `StudentTMixture` of an array becomes one, with the same
+parameters.
 """
 
 import copy
@@ -73,7 +74,9 @@ def subject_of(model, X, **reading):
 def _check_width(model, width):
     expected = len(columns_of(model))
     if width != expected:
-        raise ValueError(f"X has {width} columns, but the model was fitted to {expected}; give the rows it was fitted to.")
+        raise ValueError(
+            f"X has {width} columns, but the model was fitted to {expected}; give the rows it was fitted to."
+        )
 
 
 def columns_of(model):
@@ -122,10 +125,8 @@ def named(model):
 
 def _renamed(schema):
     """A schema whose columns all have texts for names."""
-    columns = [
-        Column(f"column_{column.name + 1}" if isinstance(column.name, (int, np.integer)) else str(column.name), column.kind, column.levels)
-        for column in schema.columns
-    ]  # fmt: skip
+    names = [f"column_{name + 1}" if isinstance(name, (int, np.integer)) else str(name) for name in schema.names]
+    columns = [Column(name, column.kind, column.levels) for name, column in zip(names, schema.columns)]
     return Schema(tuple(columns), schema.container)
 
 

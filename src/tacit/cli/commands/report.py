@@ -1,7 +1,7 @@
 """Write the report of a saved model again, of its own table or of another one with the same columns.
 
-Reads a model that `tacit fit`, `tacit impute` or `tacit reduce` has written and the table beside it, and writes one HTML page that
-opens in any browser without a network.
+Reads a model that `tacit fit`, `tacit impute` or `tacit reduce` has written and the table beside it, and writes one HTML
+page that opens in any browser without a network.
 """
 
 import os
@@ -76,7 +76,9 @@ def _beside(model, noted):
     """The table that the model was learned from, where it lies beside it."""
     name = noted.get("table", {}).get("name")
     if not name:
-        raise ValueError(f"{model} does not say which table it was learned from; give the table: tacit report {model} TABLE.csv")
+        raise ValueError(
+            f"{model} does not say which table it was learned from; give the table: tacit report {model} TABLE.csv"
+        )
     folder = os.path.dirname(model)
     for ending in ENDINGS:
         path = os.path.join(folder, f"{name}.{ending}")

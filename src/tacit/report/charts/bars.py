@@ -13,7 +13,11 @@ MOST_GLANCED = 16
 
 def named(entry):
     """What a line of a profile is about."""
-    return cut(entry["column"], 40) if entry.get("level") is None else f"{cut(entry['column'], 32)}: {cut(entry['level'], 28)}"
+    return (
+        cut(entry["column"], 40)
+        if entry.get("level") is None
+        else f"{cut(entry['column'], 32)}: {cut(entry['level'], 28)}"
+    )
 
 
 def value_text(entry, key, digits=4):
@@ -32,9 +36,25 @@ def _difference(entry):
 def _bar(value, most):
     """A bar to the left or right of the middle."""
     length = 50.0 * min(abs(value) / most, 1.0)
-    bar = tag("rect", x=50.0 - length if value < 0 else 50.0, width=length, y=2.0, height=8.0, class_="low" if value < 0 else "high")
+    bar = tag(
+        "rect",
+        x=50.0 - length if value < 0 else 50.0,
+        width=length,
+        y=2.0,
+        height=8.0,
+        class_="low" if value < 0 else "high",
+    )
     middle = tag("rect", x=49.8, width=0.4, height=12.0, class_="zero")
-    return tag("svg", bar, middle, class_="lean", viewBox="0 0 100 12", preserveAspectRatio="none", aria_hidden="true", focusable="false")
+    return tag(
+        "svg",
+        bar,
+        middle,
+        class_="lean",
+        viewBox="0 0 100 12",
+        preserveAspectRatio="none",
+        aria_hidden="true",
+        focusable="false",
+    )
 
 
 def _signed(value):

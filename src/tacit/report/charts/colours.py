@@ -46,7 +46,9 @@ def shape(group):
 def glyph(group):
     """The mark of a group, to stand in text."""
     mark = tag("path", d=SHAPES[shape(group)])
-    return tag("svg", mark, class_=f"glyph {colour(group)}", viewBox="-6 -6 12 12", aria_hidden="true", focusable="false")
+    return tag(
+        "svg", mark, class_=f"glyph {colour(group)}", viewBox="-6 -6 12 12", aria_hidden="true", focusable="false"
+    )
 
 
 def style():

@@ -1,5 +1,7 @@
 """Curves: a criterion against the number of groups, the objective against the steps of a fit, shares against axes."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from ..markup import amount, cut, number, percent, plural, table, tag
@@ -9,9 +11,11 @@ from .scale import Scale, spanning
 __all__ = ["scree", "selection_curve", "trace_curve"]
 
 WIDTH, HEIGHT = 680, 340
-LEFT, RIGHT, TOP, BOTTOM = 72, 560, 34, 288
+LEFT, RIGHT, TOP, BOTTOM = 84, 560, 34, 288
 DASHES = (None, "7 4", "2 4", "9 3 2 3", "1 3", "12 4", "5 2", "3 6")
 MOST_LINES = 6
+LEVEL = 1e-6
+"""Traces that vary by less than this share of their size are called level."""
 CRITERIA = {"bic": "BIC", "aic": "AIC", "icl": "ICL", "cv": "Cross-validated density"}
 
 
@@ -38,12 +42,14 @@ def selection_curve(tried):
     names = [text(RIGHT + 8, y + 4, cut(structure, 16), "start", class_=f"end s{k}") for y, structure, k in ends]
     failed = sorted({int(row["n_components"]) for row in tried if row.get("failed")})
     crosses = [text(across(count), BOTTOM - 6, "×", class_="failed") for count in failed]
-    words = f"Best: {plural(best['n_components'], 'group')}, {best['covariance_type']}, {CRITERIA[name]} {number(_value(best, name), 7)}."
+    value = _value(best, name)
+    words = f"Best: {plural(best['n_components'], 'group')}, {best['covariance_type']}, {CRITERIA[name]} {number(value, 7)}."
     svg = chart(
         "selection-curve", f"{CRITERIA[name]} against the number of groups", words, WIDTH, HEIGHT,
         vertical(upward, LEFT, RIGHT, f"{CRITERIA[name]} ({'lower' if least else 'higher'} is better)"),
         horizontal(across, BOTTOM, "number of groups", labels=[(c, amount(c)) for c in _thin(counts)]),
-        _window(), tag("g", lines, clip_path="url(#selection-window)"), names, crosses, _best_mark(across(best["n_components"]), upward(_value(best, name)), least),
+        _window(), tag("g", lines, clip_path="url(#selection-window)"), names, crosses,
+        _best_mark(across(best["n_components"]), upward(value), least),
     )  # fmt: skip
     notes = [words]
     if failed:
@@ -114,7 +120,7 @@ def _last(rows, name, upward):
 def _apart(places, gap):
     """Places moved so that labels at them do not overlap: down from the top, then up from the bottom."""
     placed = [list(place) for place in sorted(places)]
-    for above, below in zip(placed, placed[1:]):
+    for above, below in pairwise(placed):
         below[0] = max(below[0], above[0] + gap)
     limit = float(BOTTOM)
     for place in reversed(placed):
@@ -133,15 +139,14 @@ def trace_curve(trace):
     steps = np.arange(1, len(trace) + 1)
     keep = np.unique(np.linspace(0, len(trace) - 1, min(len(trace), 400)).astype(int))
     across = Scale(1, max(len(trace), 2), LEFT + 6, RIGHT + 96)
-    upward = spanning(trace, 228, TOP + 6, 0.06)
-    points = [(across(steps[i]), upward(trace[i])) for i in keep if np.isfinite(trace[i])]
     words = f"{len(trace)} steps, from {number(trace[0], 6)} to {number(trace[-1], 6)} per row."
-    if np.ptp(trace) <= 1e-6 * np.abs(trace).max():
-        words = f"{len(trace)} steps, level at {number(trace[-1], 6)} per row: it began where the search among models had ended."
+    values, upward, label = _told_apart(trace)
+    if np.ptp(trace) <= LEVEL * np.abs(trace).max():
+        words = f"{len(trace)} steps, level at {number(trace[-1], 6)} per row: it began where the search had ended."
+    points = [(across(steps[i]), upward(values[i])) for i in keep]
     ticks = sorted({max(1, round(tick)) for tick in across.ticks(8)})
     svg = chart(
-        "trace-curve", "Objective against steps", words, WIDTH, 280,
-        vertical(upward, LEFT, RIGHT + 100, "log-likelihood per row"),
+        "trace-curve", "Objective against steps", words, WIDTH, 280, vertical(upward, LEFT, RIGHT + 100, label),
         horizontal(across, 234, "step", labels=[(tick, amount(tick)) for tick in ticks]),
         tag("g", tag("path", d=line_path(points)), tag("circle", cx=points[-1][0], cy=points[-1][1], r=4.0), class_="curve s0"),
     )  # fmt: skip
@@ -151,6 +156,21 @@ def trace_curve(trace):
         caption="Objective after each step",
     )  # fmt: skip
     return figure(svg, words, data)
+
+
+def _told_apart(trace):
+    """Values to draw, their scale and its name: differences from the last where the numbers themselves need many digits."""
+    if np.ptp(trace) <= LEVEL * np.abs(trace).max():
+        return trace, spanning([trace[-1] - 0.5, trace[-1] + 0.5], 228, TOP + 6, 0.06), "log-likelihood per row"
+    upward = spanning(trace, 228, TOP + 6, 0.06)
+    if max(len(words) for _, words in upward.labels()) <= 6:
+        return trace, upward, "log-likelihood per row"
+    values = trace - trace[-1]
+    return (
+        values,
+        spanning(values, 228, TOP + 6, 0.06),
+        f"log-likelihood per row, less the final {number(trace[-1], 6)}",
+    )
 
 
 def scree(spectrum, n_kept):
@@ -168,7 +188,9 @@ def scree(spectrum, n_kept):
         for j, share in enumerate(spectrum[:shown])
     ]  # fmt: skip
     kept = float(spectrum[:n_kept].sum())
-    words = f"The {n_kept} kept explain {percent(kept)} of the variance." if n_kept > 1 else f"It explains {percent(kept)}."
+    words = (
+        f"The {n_kept} kept explain {percent(kept)} of the variance." if n_kept > 1 else f"It explains {percent(kept)}."
+    )
     labels = [(tick, percent(tick, 0 if upward.high > 0.05 else 1)) for tick in upward.ticks(5)]
     numbers = range(1, shown + 1, max(1, -(-shown // 14)))
     svg = chart(

@@ -22,9 +22,7 @@ def filled_numbers(name, column, seen, values, low, high):
     gap = min(9.0, max(3.2, 96.0 / len(order)))
     top = 34.0 + gap * len(order)
     base = top + 78.0
-    dots = [
-        _dot(across, 30.0 + gap * (len(order) - 1 - k), values[i], low[i], high[i]) for k, i in enumerate(order)
-    ]
+    dots = [_dot(across, 30.0 + gap * (len(order) - 1 - k), values[i], low[i], high[i]) for k, i in enumerate(order)]
     words = f"{plural(len(seen), 'observed cell')}, {plural(len(values), 'filled one')}"
     if len(order) < len(values):
         words += f" ({len(order)} of them drawn)"
@@ -33,7 +31,9 @@ def filled_numbers(name, column, seen, values, low, high):
         _histogram(seen, across, top, base), horizontal(across, base, n=4), tag("g", dots, class_="dots"),
     )  # fmt: skip
     rows = [["Observed", *_spread(seen)], ["Filled", *_spread(values)]]
-    data = table(["Cells", "Least", "Middle", "Most"], rows, numeric=(1, 2, 3), caption=f"{cut(column.name, 60)} in numbers")
+    data = table(
+        ["Cells", "Least", "Middle", "Most"], rows, numeric=(1, 2, 3), caption=f"{cut(column.name, 60)} in numbers"
+    )
     return figure(tag("div", tag("h3", cut(column.name, 28)), svg), words + ".", data)
 
 
@@ -81,12 +81,18 @@ def filled_levels(name, column, seen, codes, sure):
             text(LEFT, y, cut(column.levels[code], 36), "start"),
             tag("rect", x=LEFT, y=y + 5, width=across(observed[code]) - LEFT, height=12.0, class_="seen"),
             tag("rect", x=across(observed[code]), y=y + 5, width=across(into[code]) - LEFT, height=12.0, class_="new"),
-            text(across(observed[code] + into[code]) + 6, y + 15, f"{observed[code]:,}" + (f" + {into[code]:,}" if into[code] else ""), "start"),
+            text(
+                across(observed[code] + into[code]) + 6,
+                y + 15,
+                f"{observed[code]:,}" + (f" + {into[code]:,}" if into[code] else ""),
+                "start",
+            ),
         ]
     middle = float(np.median(sure)) if len(sure) else float("nan")
     words = f"{plural(len(codes), 'cell')} filled in, {percent(middle)} sure as a rule."
     svg = chart(
-        name, f"{cut(column.name, 60)}: observed and filled cells", words, WIDTH, 36 * len(shown) + 8, tag("g", lines, class_="levels")
+        name, f"{cut(column.name, 60)}: observed and filled cells", words, WIDTH, 36 * len(shown) + 8,
+        tag("g", lines, class_="levels"),
     )  # fmt: skip
     rows = [[cut(column.levels[j]), f"{observed[j]:,}", f"{into[j]:,}"] for j in order[:50]]
     data = table(["Level", "Observed", "Filled"], rows, numeric=(1, 2), caption=f"{cut(column.name, 60)} in numbers")

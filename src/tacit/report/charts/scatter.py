@@ -50,19 +50,15 @@ def scatter(name, places, labels, group, *, hollow=None, ringed=None, spread=Non
     y = np.clip(upward(places[:, 1]), TOP + 4, BOTTOM - 4)
     hollow = np.zeros(len(x), bool) if hollow is None else hollow
     ringed = np.zeros(len(x), bool) if ringed is None else ringed
-    layers, names, taken = [], [], []
+    layers, names = [], []
+    taken: list = []
     for number in sorted(set(group.tolist())):
         rows = np.flatnonzero(group == number)
         outline, spots = _ellipse(places[rows], across, upward) if ellipses else (None, [])
         names += _name(number, spots, taken)
         around = None if spread is None else _spreads(places[rows], spread[rows], across, upward)
         marks = [_mark(number, x[i], y[i], hollow[i], ringed[i]) for i in rows]
-        layers.append(
-            tag(
-                "g", around, outline, Markup("".join(marks)),
-                class_=f"layer {colour(number)}", data_group=number, data_rows=" ".join(map(str, rows)),
-            )  # fmt: skip
-        )
+        layers.append(_layer(number, rows, around, outline, Markup("".join(marks))))
     frame = {"x": LEFT, "y": TOP, "width": RIGHT - LEFT, "height": BOTTOM - TOP}
     window = tag("clipPath", tag("rect", **frame), id=f"{name}-window")
     inside = tag("g", _zero(across, upward), layers, names, clip_path=f"url(#{name}-window)")
@@ -71,6 +67,11 @@ def scatter(name, places, labels, group, *, hollow=None, ringed=None, spread=Non
         class_="chart map", viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", id=name, **attributes,
     )  # fmt: skip
     return svg, int(beyond.sum())
+
+
+def _layer(number, rows, *parts):
+    """What is drawn of a group; the script finds the rows of its marks by their places in the table of rows."""
+    return tag("g", *parts, class_=f"layer {colour(number)}", data_group=number, data_rows=" ".join(map(str, rows)))
 
 
 def _mark(number, x, y, hollow, ringed):

@@ -1,5 +1,7 @@
 """Stacked bars: probabilities of groups, a thin bar a row, ordered by group and certainty."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from ..markup import Markup, plural, tag
@@ -10,7 +12,7 @@ from .scale import Scale
 __all__ = ["stacked"]
 
 WIDTH, HEIGHT = 680, 210
-LEFT, RIGHT, TOP, BOTTOM = 52, 672, 16, 176
+LEFT, RIGHT, TOP, BOTTOM = 66, 672, 16, 176
 MOST_BARS = 620
 
 
@@ -41,7 +43,7 @@ def _binned(shares, group):
     if len(shares) <= MOST_BARS:
         return shares, group
     edges = np.linspace(0, len(shares), MOST_BARS + 1).astype(int)
-    bars = np.array([shares[a:b].mean(axis=0) for a, b in zip(edges[:-1], edges[1:])])
+    bars = np.array([shares[a:b].mean(axis=0) for a, b in pairwise(edges)])
     return bars, group[edges[:-1]]
 
 

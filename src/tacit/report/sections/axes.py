@@ -31,7 +31,7 @@ def axes(findings):
     body = [tag("ol", cards, class_="cards"), tag("h3", "How each column leans on the axes"), _loadings(findings)]
     if len(found.spectrum) > 1:
         body += [tag("h3", "How many axes there are"), scree(found.spectrum, len(found.names))]
-    lead = "Each axis is a weighing of columns that rise and fall together; a row has one place on it, instead of one in every column."
+    lead = "Each axis weighs columns that rise and fall together; a row has one place on it, instead of one in every column."
     return Section("axes", "The axes", "Axes", join(body), lead)
 
 
@@ -45,10 +45,14 @@ def _loadings(findings):
         tag("tr", tag("th", cut(findings.used[j], 40), scope="row"), [_weight(value, most) for value in loadings[j]])
         for j in order[:MOST_COLUMNS]
     ]
-    head = tag("tr", tag("th", "Column", scope="col"), [tag("th", cut(name, 24), scope="col", class_="n") for name in found.names])
+    head = tag(
+        "tr",
+        tag("th", "Column", scope="col"),
+        [tag("th", cut(name, 24), scope="col", class_="n") for name in found.names],
+    )
     caption = tag("caption", "Loadings of the columns on the axes", class_="hidden-text")
     made = tag("table", caption, tag("thead", head), tag("tbody", rows), class_="glance")
-    note = "Blue rises along the axis, orange falls; the darker, the more the column weighs."
+    note = "Blue rises along the axis, orange falls; the stronger the shade, the more the column weighs."
     if len(loadings) > MOST_COLUMNS:
         note += f" The {MOST_COLUMNS} of {len(loadings)} columns that weigh most."
     scroll = tag("div", made, class_="scroll", tabindex="0", role="region", aria_label="Loadings")
@@ -70,16 +74,25 @@ def scores(findings):
     if places.shape[1] == 1:
         # Spread across so that rows on a line can be seen.
         across = (np.arange(len(places)) * 0.6180339887498949) % 1.0
-        places, spread = np.column_stack([places[:, 0], across]), np.column_stack([spread[:, 0], np.full(len(places), 0.008)])
+        places, spread = (
+            np.column_stack([places[:, 0], across]),
+            np.column_stack([spread[:, 0], np.full(len(places), 0.008)]),
+        )
     names = [cut(name, 40) for name in found.names] + [""]
     pairs = [pair for pair in PAIRS if max(pair) < places.shape[1]]
     group = np.ones(len(places), dtype=int)
-    panels = [_panel(k, places[:, pair], spread[:, pair], [names[j] for j in pair], group) for k, pair in enumerate(map(list, pairs))]
+    panels = [
+        _panel(k, places[:, pair], spread[:, pair], [names[j] for j in pair], group)
+        for k, pair in enumerate(map(list, pairs))
+    ]
     labels = [f"{names[a]} and {names[b]}" for a, b in pairs]
     body = join([symbols([1], len(places)), choices("scores", labels), panels])
     m = len(places)
     which = f"{plural(m, 'row')} drawn at random of {findings.n_rows:,}" if m < findings.n_rows else "every row"
-    lead = f"A point for {which}, with the ellipse that holds its true place with 90 % probability; rows with holes have larger ones."
+    lead = (
+        f"A point for {which}, with the ellipse that holds its true place with 90 % probability. Where rows are many, only those "
+        "that are less certain than most have one, such as rows with holes."
+    )
     return Section("scores", "Where the rows lie", "Map", body, lead)
 
 
@@ -88,8 +101,17 @@ def _panel(k, places, spread, labels, group):
         f"scores{k}", places, labels, group, spread=spread, ellipses=False,
         aria_label=f"Rows on the axes {' and '.join(label for label in labels if label)}.",
     )  # fmt: skip
-    rows = [[label, *(number(v, 3) for v in np.quantile(places[:, j], [0, 0.25, 0.5, 0.75, 1]))] for j, label in enumerate(labels) if label]
-    data = table_of(["Axis", "Least", "Quarter", "Middle", "Three quarters", "Most"], rows, numeric=range(1, 6), caption="Places of the rows")
+    rows = [
+        [label, *(number(v, 3) for v in np.quantile(places[:, j], [0, 0.25, 0.5, 0.75, 1]))]
+        for j, label in enumerate(labels)
+        if label
+    ]
+    data = table_of(
+        ["Axis", "Least", "Quarter", "Middle", "Three quarters", "Most"],
+        rows,
+        numeric=range(1, 6),
+        caption="Places of the rows",
+    )
     note = tag("figcaption", f"{plural(beyond, 'row')} beyond the edge drawn at it.") if beyond else None
     numbers = tag("details", tag("summary", "Numbers of this chart"), data, class_="numbers")
     return tag("figure", plot(svg), note, numbers, class_="panel", data_set="scores", data_panel=k)

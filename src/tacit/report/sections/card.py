@@ -14,7 +14,10 @@ def convergence(findings):
     trace = np.asarray(findings.trace, dtype=float)
     if np.isfinite(trace).sum() < 2:
         return None
-    lead = "What the fit makes as large as it can, after each of its steps. It never falls; where it is level, there is nothing left to gain."
+    lead = (
+        "What the fit makes as large as it can, after each of its steps. It never falls; where it is level, nothing is left to "
+        "gain."
+    )
     return Section("convergence", "How the fit went", "Fit", trace_curve(trace[np.isfinite(trace)]), lead)
 
 
@@ -22,7 +25,10 @@ def card(findings):
     """The model card and its limits."""
     if not findings.card and not findings.limits:
         return None
-    facts = [tag("div", tag("dt", cut(name)), tag("dd", cut(value, LONGEST_SENTENCE))) for name, value in findings.card.items()]
+    facts = [
+        tag("div", tag("dt", cut(name)), tag("dd", cut(value, LONGEST_SENTENCE)))
+        for name, value in findings.card.items()
+    ]
     limits = [tag("li", cut(sentence, LONGEST_SENTENCE)) for sentence in findings.limits]
     body = [tag("dl", facts, class_="facts") if facts else None]
     if limits:

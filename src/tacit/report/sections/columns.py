@@ -42,7 +42,10 @@ def _content(column):
     if column.levels:
         counts = column.counts or ("",) * len(column.levels)
         ranked = sorted(zip(column.levels, counts), key=lambda pair: -(pair[1] or 0))
-        words = ", ".join(f"{cut(level, 30)} ({amount(count)})" if count != "" else cut(level, 30) for level, count in ranked[:MOST_LEVELS])
+        words = ", ".join(
+            f"{cut(level, 30)} ({amount(count)})" if count != "" else cut(level, 30)
+            for level, count in ranked[:MOST_LEVELS]
+        )
         return words + (f" and {len(ranked) - MOST_LEVELS} more levels" if len(ranked) > MOST_LEVELS else "")
     if column.low is not None and column.role in ("measurement", "count"):
         words = f"{number(column.low)} to {number(column.high)}"

@@ -8,7 +8,17 @@ from ...tables.column import ROLES
 from ..charts.colours import glyph
 from ..markup import cut, join, number, percent
 
-__all__ = ["SURE", "cell_text", "group_mark", "ids", "is_category", "missing_share", "outlying", "unsure", "used_columns"]
+__all__ = [
+    "SURE",
+    "cell_text",
+    "group_mark",
+    "ids",
+    "is_category",
+    "missing_share",
+    "outlying",
+    "unsure",
+    "used_columns",
+]
 
 SURE = 0.9
 """Rows less sure of their group than this are uncertain."""

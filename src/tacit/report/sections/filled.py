@@ -26,8 +26,9 @@ def filled(findings):
     if len(holed) > MOST_COLUMNS:
         body.insert(1, tag("p", f"The {MOST_COLUMNS} columns with most filled cells of {len(holed)}.", class_="note"))
     lead = (
-        "Grey bars are observed values. Above them, each filled cell is a dot at its expected value with the interval that holds the true one "
-        "with 90 % probability: a wide one says that the other cells of the row tell little about it."
+        "Grey bars are observed values. Above them, each filled cell is a dot at its expected value with the "
+        "interval that holds the true one with 90 % probability: a wide one says that the other cells of the row "
+        "tell little about it."
     )
     return Section("filled", "The cells that were filled in", "Filled cells", join(body), lead)
 
@@ -47,8 +48,9 @@ def _check(findings):
     ]  # fmt: skip
     header = ["Column", "Hidden cells", "Error (SD)", "Within interval", "Right level", "Most frequent level right"]
     words = (
-        "Cells that are known were hidden on purpose and filled. An error of 1 would be no better than the column's mean; intervals should "
-        "hold about 90 % of the numbers; levels should be right more often than by always guessing the most frequent one."
+        "Cells that are known were hidden on purpose and filled. An error of 1 would be no better than the "
+        "column's mean; intervals should hold about 90 % of the numbers; levels should be right more often than "
+        "by always guessing the most frequent one."
     )
     made = table_of(header, rows, numeric=range(1, 6), caption="How good the filled cells are")
     return join([tag("h3", "How good they are"), tag("p", words, class_="note"), made])
@@ -59,10 +61,14 @@ def _chart(findings, j, column, missing):
     name = f"filled{j}"
     if is_category(column):
         codes = sample.encoded[~missing, j]
-        return filled_levels(name, column, codes[np.isfinite(codes)].astype(int), sample.filled[missing, j], sample.sure[missing, j])
+        return filled_levels(
+            name, column, codes[np.isfinite(codes)].astype(int), sample.filled[missing, j], sample.sure[missing, j]
+        )
     seen = sample.encoded[~missing, j]
     rows = missing & np.isfinite(sample.filled[:, j])
-    return filled_numbers(name, column, seen[np.isfinite(seen)], sample.filled[rows, j], sample.low[rows, j], sample.high[rows, j])
+    return filled_numbers(
+        name, column, seen[np.isfinite(seen)], sample.filled[rows, j], sample.low[rows, j], sample.high[rows, j]
+    )
 
 
 def _cells(findings, columns, missing):

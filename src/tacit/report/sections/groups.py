@@ -14,9 +14,11 @@ def groups(findings):
     if not findings.groups:
         return None
     cards = [_card(group, findings.n_rows) for group in findings.groups]
-    lead = "Each row is counted in the group it most probably belongs to. The words say what sets a group apart from the other rows."
+    lead = "Each row is counted in the group it most probably belongs to. The words say what sets a group apart from others."
     if len(findings.groups) == 1:
-        lead = "The table is best described as one group: no way of splitting its rows is worth the parameters it costs."
+        lead = (
+            "The table is best described as one group: no way of splitting its rows is worth the parameters it costs."
+        )
     return Section("groups", "The groups", "Groups", tag("ol", cards, class_="cards"), lead)
 
 
@@ -40,7 +42,7 @@ def selection(findings):
     lead = "Every line is a kind of shape that groups may have, every point a model."
     if tried[0].get("criterion", "bic") == "bic":
         lead += (
-            " BIC weighs how well a model fits against how many parameters it needs: lower is better, and a lead of 10 is strong "
-            "evidence."
+            " BIC weighs how well a model fits against how many parameters it needs: lower is better, and a lead "
+            "of 10 is strong evidence."
         )
     return Section("selection", "Why this many groups", "Selection", selection_curve(tried), lead)

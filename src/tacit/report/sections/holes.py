@@ -36,14 +36,18 @@ def holes(findings):
     header = ["Column", f"{plural(len(order), 'row')} with holes", "", "Missing", "Share"]
     body = [table_of(header, rows, numeric=(3, 4), caption="Missing cells by column and row", class_="holes")]
     complete = len(columns) - len(holed)
-    notes = [f"{plural(complete, 'column')} of the model {'has' if complete == 1 else 'have'} no holes."] if complete else []
+    notes = (
+        [f"{plural(complete, 'column')} of the model {'has' if complete == 1 else 'have'} no holes."]
+        if complete
+        else []
+    )
     if len(holed) > MOST_COLUMNS:
         notes.append(f"The {MOST_COLUMNS} columns with most holes of {len(holed)} are shown.")
     body.append(tag("p", " ".join(notes), class_="note") if notes else None)
     body.append(_patterns(missing, columns))
     lead = (
-        "Rows with holes run from left to right, those that miss the same cells side by side, with a mark for every missing cell. Columns "
-        "that are dark in the same places go missing together."
+        "Rows with holes run from left to right, those that miss the same cells side by side, with a mark for "
+        "every missing cell. Columns that are dark in the same places go missing together."
     )
     return Section("holes", "Where cells are missing", "Missing cells", join(body), lead)
 
@@ -66,6 +70,8 @@ def _patterns(missing, columns):
         names = ", ".join(cut(columns[j].name, 30) for j in pattern[:6])
         more = f" and {len(pattern) - 6} more" if len(pattern) > 6 else ""
         rows.append([names + more, amount(count), percent(count / len(missing), 1)])
-    caption = "The most frequent patterns" + (f" of {len(counted) + bool(complete)}" if len(counted) > MOST_PATTERNS else "")
+    caption = "The most frequent patterns" + (
+        f" of {len(counted) + bool(complete)}" if len(counted) > MOST_PATTERNS else ""
+    )
     made = table_of(["Missing together", "Rows", "Share"], rows, numeric=(1, 2), caption=caption)
     return join([tag("h3", caption), made])

@@ -83,7 +83,8 @@ def legend(findings, hollow, ringed):
     """Which mark is which group; each hides and shows its rows."""
     entries = [
         tag(
-            "button", glyph(part.number), f" Group {part.number} ", tag("small", percent(part.n_rows / max(findings.n_rows, 1))), type="button",
+            "button", glyph(part.number), f" Group {part.number} ",
+            tag("small", percent(part.n_rows / max(findings.n_rows, 1))), type="button",
             data_toggle=part.number, aria_pressed="true", title="Hide or show its rows",
         )
         for part in findings.groups

@@ -29,8 +29,8 @@ def memberships(findings):
         _uncertain(findings),
     ]
     lead = (
-        "A thin bar for every row, coloured by the probability of each group; rows of one colour are certain, mixed ones lie between "
-        "groups."
+        "A thin bar for every row, coloured by the probability of each group; rows of one colour are certain, "
+        "mixed ones lie between groups."
     )
     return Section("memberships", "How sure the groups are", "Certainty", join(parts), lead)
 
@@ -50,7 +50,10 @@ def _uncertain(findings):
     title = tag("h3", "Rows that are less than 90 % sure")
     if not findings.n_uncertain:
         return join([title, tag("p", "None: every row belongs clearly to one group.", class_="note")])
-    words = f"{plural(findings.n_uncertain, 'row')} of {amount(findings.n_rows)} could belong to more than one group; the least certain come first."
+    words = (
+        f"{plural(findings.n_uncertain, 'row')} of {amount(findings.n_rows)} could belong to more than one group; the least "
+        "certain come first."
+    )
     return join([title, tag("p", words, class_="note"), listed(findings.uncertain, "Uncertain rows")])
 
 
@@ -71,4 +74,3 @@ def listed(entries, caption, names=None):
 
 def _are_numbers(entries, key):
     return all(isinstance(entry.get(key), (int, float, np.number, type(None))) for entry in entries)
-

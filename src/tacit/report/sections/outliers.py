@@ -12,9 +12,11 @@ def outliers(findings):
     if not findings.n_outliers or not findings.outliers:
         return None
     words = f"{plural(findings.n_outliers, 'row')} of {amount(findings.n_rows)}, the farthest out first."
-    body = join([tag("p", words, class_="note"), listed(findings.outliers, "Outliers", {"probability": "Lie farther out"})])
+    body = join(
+        [tag("p", words, class_="note"), listed(findings.outliers, "Outliers", {"probability": "Lie farther out"})]
+    )
     lead = (
-        "Rows so far from the middle of their group that hardly any other would be: slips of the pen, rare cases, or the most interesting "
-        "rows of all."
+        "Rows so far from the middle of their group that hardly any other would be: slips of the pen, rare cases,"
+        " or the most interesting rows of all."
     )
     return Section("outliers", "Outliers", "Outliers", body, lead)

@@ -31,7 +31,7 @@ def profiles(findings):
         class_="choices control", role="group", aria_label="Which group to show", data_set="profile",
     )  # fmt: skip
     lead = (
-        "How far a group lies from the other rows, in standard deviations of the column: beyond 0.5 is easily seen, beyond 1 is large. "
-        "Values are in the column's own units; levels of categories are shares of rows."
+        "How far a group lies from the other rows, in standard deviations of the column: beyond 0.5 is easily "
+        "seen, beyond 1 is large. Values are in the column's own units; levels of categories are shares of rows."
     )
     return Section("profiles", "What sets each group apart", "Profiles", join([buttons, every, panels]), lead)

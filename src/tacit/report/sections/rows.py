@@ -1,4 +1,4 @@
-"""The table of results: all rows shown, with groups, probabilities and filled cells; the page's script sorts, filters and pages it."""
+"""The table of results: all rows shown, with groups, probabilities and filled cells, for the script to sort and filter."""
 
 import numpy as np
 
@@ -21,24 +21,37 @@ def rows(findings):
     cells, left_out = _cells(findings, max(4, MOST_CELLS // m - len(leads)))
     columns = leads + cells
     heads = [
-        tag("th", cut(name, 40), scope="col", class_="n" if numeric else None, data_kind="number" if numeric else "text")
+        tag(
+            "th", cut(name, 40), scope="col", class_="n" if numeric else None, data_kind="number" if numeric else "text"
+        )
         for name, numeric, _ in columns
     ]
     marks = _classes(findings)
     lines = [f"<tr{marks[i]}>" + "".join(texts[i] for _, _, texts in columns) for i in range(m)]
     made = tag(
         "table", tag("caption", "Rows and what was found about them", class_="hidden-text"), tag("thead", tag("tr", heads)),
-        tag("tbody", Markup("\n".join(lines))), id="rows-table",
+        tag("tbody", Markup("".join(lines))), id="rows-table",
     )  # fmt: skip
-    scroll = tag("div", made, class_="scroll tall", tabindex="0", role="region", aria_label="Rows and what was found about them")
-    body = [_controls(findings), scroll, tag("div", class_="pager control", id="rows-pager"), _notes(findings, left_out)]
+    scroll = tag(
+        "div", made, class_="scroll tall", tabindex="0", role="region", aria_label="Rows and what was found about them"
+    )
+    body = [
+        _controls(findings),
+        scroll,
+        tag("div", class_="pager control", id="rows-pager"),
+        _notes(findings, left_out),
+    ]
     lead = "Sort by a click on a column's name. Values in italics were missing and have been filled in."
     return Section("rows", "The rows", "Rows", join(body), lead)
 
 
 def _controls(findings):
     groups = [tag("option", f"Group {group.number}", value=group.number) for group in findings.groups]
-    chosen = tag("label", "Group ", tag("select", tag("option", "all", value=""), groups, id="rows-group")) if len(groups) > 1 else None
+    chosen = (
+        tag("label", "Group ", tag("select", tag("option", "all", value=""), groups, id="rows-group"))
+        if len(groups) > 1
+        else None
+    )
     flags = []
     if unsure(findings).any():
         flags.append(_flag("u", "only uncertain"))
@@ -46,7 +59,9 @@ def _controls(findings):
         flags.append(_flag("o", "only outliers"))
     if np.isnan(findings.sample.encoded).any():
         flags.append(_flag("f", "only with filled cells"))
-    search = tag("label", "Search ", tag("input", type="search", id="rows-search", autocomplete="off", spellcheck="false"))
+    search = tag(
+        "label", "Search ", tag("input", type="search", id="rows-search", autocomplete="off", spellcheck="false")
+    )
     buttons = [
         tag("button", "Copy", type="button", id="rows-copy"), tag("button", "Download CSV", type="button", id="rows-save"),
     ]  # fmt: skip
@@ -62,7 +77,9 @@ def _notes(findings, left_out):
     m = len(findings.sample.rows)
     notes = []
     if m < findings.n_rows:
-        notes.append(f"{plural(m, 'row')} drawn at random of {findings.n_rows:,}; the files written beside this page hold all.")
+        notes.append(
+            f"{plural(m, 'row')} drawn at random of {findings.n_rows:,}; the files written beside this page hold all."
+        )
     if left_out:
         notes.append(f"{plural(left_out, 'more column')} {'is' if left_out == 1 else 'are'} not shown.")
     printed = tag("p", "Printed are the first 40 rows.", class_="note printed") if m > 40 else None
@@ -107,7 +124,10 @@ def _results(findings):
 def _cells(findings, most):
     """The table's own columns, those of the model first, and how many there was no room for."""
     sample = findings.sample
-    shown = [(column.name, not is_category(column), _filled(sample, column, j)) for j, column in enumerate(used_columns(findings)[:most])]
+    shown = [
+        (column.name, not is_category(column), _filled(sample, column, j))
+        for j, column in enumerate(used_columns(findings)[:most])
+    ]
     taken = {*findings.used, *ids(findings)}
     others = [name for name in sample.cells if name not in taken]
     room = max(0, most - len(shown))
@@ -137,4 +157,6 @@ def _plain(column, value):
 
 
 def _raw(values):
-    return [_td("" if value is None else cut(f"{value:.10g}" if isinstance(value, float) else value)) for value in values]
+    return [
+        _td("" if value is None else cut(f"{value:.10g}" if isinstance(value, float) else value)) for value in values
+    ]

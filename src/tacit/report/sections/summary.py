@@ -10,7 +10,9 @@ KINDS = {"groups": "Groups in a table", "fill": "Missing cells filled in", "axes
 def summary(findings):
     """The header."""
     answer, *rest = findings.summary or [_answer(findings)]
-    words = tag("ul", [tag("li", cut(sentence, LONGEST_SENTENCE)) for sentence in rest], class_="words") if rest else None
+    words = (
+        tag("ul", [tag("li", cut(sentence, LONGEST_SENTENCE)) for sentence in rest], class_="words") if rest else None
+    )
     figures = [
         tag("div", tag("dt", name), tag("dd", value, tag("small", note) if note else None))
         for name, value, note in key_figures(findings)
@@ -50,7 +52,9 @@ def key_figures(findings):
     n_filled = sum(findings.n_filled.values())
     cells = findings.n_rows * len(findings.used)
     if findings.n_filled:
-        found.append(("Cells filled in", amount(n_filled), f"{percent(n_filled / cells, 1)} of all" if n_filled else None))
+        found.append(
+            ("Cells filled in", amount(n_filled), f"{percent(n_filled / cells, 1)} of all" if n_filled else None)
+        )
     if len(findings.groups) > 1:
         share = percent(findings.n_uncertain / findings.n_rows, 1) if findings.n_uncertain else None
         found.append(("Uncertain rows", amount(findings.n_uncertain), share))

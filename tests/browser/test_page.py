@@ -1,0 +1,348 @@
+"""The report in a real browser: one Chromium for all tests, pages opened from files as a mail attachment is."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from tacit.report import Report
+from tacit.report.page import render
+
+from ..report.factory import HOSTILE, axes_findings, hostile, penguins
+
+sync_api = pytest.importorskip(
+    "playwright.sync_api", reason="the browser tests need playwright: pip install playwright"
+)
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium here: install chromium or google-chrome")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Paths of the pages."""
+    folder = tmp_path_factory.mktemp("pages")
+    found = {"groups": penguins(), "axes": axes_findings(3), "hostile": hostile(folder)}
+    paths = {}
+    for name, findings in found.items():
+        paths[name] = folder / f"{name}.html"
+        paths[name].write_text(render(findings), encoding="utf-8")
+    return paths
+
+
+@pytest.fixture
+def open_page(browser, pages):
+    """Open a page; afterwards nothing may have been asked of the network, and nothing may have gone wrong."""
+    contexts, troubles = [], []
+
+    def watch(request):
+        if not request.url.startswith(("file:", "data:", "blob:")):
+            troubles.append(f"asked for {request.url}")
+
+    def call(name="groups", **options):
+        context = browser.new_context(**{"viewport": {"width": 1100, "height": 800}} | options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(5000)
+        page.on(
+            "console", lambda message: troubles.append(message.text) if message.type in ("error", "warning") else None
+        )
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("request", watch)
+        page.on("dialog", lambda dialog: troubles.append("a dialog opened"))
+        page.goto(pages[name].as_uri())
+        return page
+
+    yield call
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+def visible(page, selector):
+    return page.locator(selector).filter(visible=True)
+
+
+def test_every_chart_is_there(open_page):
+    page = open_page()
+    for section in (
+        "groups",
+        "map",
+        "profiles",
+        "memberships",
+        "outliers",
+        "holes",
+        "filled",
+        "rows",
+        "selection",
+        "convergence",
+    ):
+        assert page.locator(f"section#{section} h2").is_visible(), section
+    for chart in ("map0", "map1"):
+        assert page.locator(f"#{chart} use[href^='#m']").count() == 344
+    assert page.locator("#map0").is_visible()
+    assert not page.locator("#map1").is_visible()
+    assert page.locator("#map0 .reach").count() == 3
+    for name in ("selection-curve", "trace-curve", "membership-chart"):
+        box = page.locator(f"svg[aria-labelledby='{name}-title']").bounding_box()
+        assert box["width"] > 300, name
+        assert box["height"] > 100, name
+    assert visible(page, "#holes .hole-strip").count() == 5
+    assert visible(page, "#filled svg.chart").count() == 5
+    assert page.locator("#groups .card").count() == 3
+    # Symbols are really drawn: the middle of a mark has the colour of its group.
+    drawn = page.evaluate("getComputedStyle(document.querySelector('#map0 .layer.g1')).fill")
+    assert drawn == "rgb(0, 103, 165)"
+
+
+def test_no_text_of_a_chart_leaves_it(open_page):
+    for options in ({}, {"viewport": {"width": 360, "height": 740}}):
+        page = open_page(**options)
+        outside = page.evaluate(
+            """() => [...document.querySelectorAll('svg.chart')].filter(s => s.getBoundingClientRect().width).flatMap(s => {
+                const box = s.closest('figure').getBoundingClientRect();
+                return [...s.querySelectorAll('text')].map(t => [t.textContent, t.getBoundingClientRect()])
+                    .filter(([, b]) => b.width && (b.left < box.left - 2 || b.right > box.right + 2)).map(([t]) => t);
+            })"""
+        )
+        assert outside == []
+
+
+def test_hovering_shows_the_row(open_page):
+    page = open_page()
+    tip = page.locator("#map .panel:not([hidden]) .tip")
+    assert not tip.is_visible()
+    mark = page.locator("#map0 .layer[data-group='2'] use:not(.o)").first
+    row = page.locator("#map0 .layer[data-group='2']").get_attribute("data-rows").split()[0]
+    mark.scroll_into_view_if_needed()
+    mark.hover(force=True)
+    assert tip.is_visible()
+    assert f"Row {int(row) + 1}" in tip.inner_text()
+    assert "bill_length_mm" in tip.inner_text()
+    assert "Probability" in tip.inner_text()
+    box, frame = tip.bounding_box(), page.locator("#map0").bounding_box()
+    assert box["x"] >= frame["x"] - 1
+    assert box["x"] + box["width"] <= frame["x"] + frame["width"] + 1
+    page.mouse.move(5, 5)
+    assert not tip.is_visible()
+
+
+def test_keys_walk_from_row_to_row(open_page):
+    page = open_page()
+    plot, tip = page.locator("#map .panel:not([hidden]) .plot"), page.locator("#map .panel:not([hidden]) .tip")
+    plot.focus()
+    seen = set()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+        assert tip.is_visible()
+        seen.add(tip.locator("b").inner_text())
+    assert len(seen) >= 3
+    assert page.locator("#map0 .focus circle").count() == 1
+    page.keyboard.press("Escape")
+    assert not tip.is_visible()
+
+
+def test_a_filled_cell_is_marked_in_the_tip(open_page):
+    page = open_page()
+    plot = page.locator("#map .panel:not([hidden]) .plot")
+    index = int(np.flatnonzero(np.isnan(penguins().sample.encoded).any(axis=1))[0])
+    x, y = page.evaluate(
+        """(index) => { for (const layer of document.querySelectorAll('#map0 .layer')) {
+            const k = layer.dataset.rows.split(' ').indexOf(String(index));
+            if (k >= 0) { const mark = layer.querySelectorAll('use:not(.o)')[k];
+                layer.closest('svg').scrollIntoView({block: 'center', behavior: 'instant'});
+                const c = mark.getBoundingClientRect();
+                return [c.left + c.width / 2, c.top + c.height / 2]; } } }""",
+        index,
+    )
+    page.mouse.move(x, y)
+    assert plot.locator(".tip dd.new").first.inner_text()
+
+
+def test_the_legend_hides_and_shows_groups(open_page):
+    page = open_page()
+    button, layer = page.locator("[data-toggle='1']"), page.locator("#map0 .layer[data-group='1']")
+    button.click()
+    assert button.get_attribute("aria-pressed") == "false"
+    assert layer.evaluate("e => getComputedStyle(e).display") == "none"
+    button.press("Enter")
+    assert layer.evaluate("e => getComputedStyle(e).display") == "inline"
+
+
+def test_buttons_choose_panels(open_page):
+    page = open_page()
+    page.get_by_role("button", name="Most variation").click()
+    assert page.locator("#map1").is_visible()
+    assert not page.locator("#map0").is_visible()
+    assert visible(page, "#profiles .panel").count() == 1
+    page.locator("#profiles .choices button", has_text="Group 2").click()
+    assert [words.strip() for words in visible(page, "#profiles .panel h3").all_inner_texts()] == ["Group 2"]
+    axes = open_page("axes")
+    axes.locator("#scores .choices button").nth(2).click()
+    assert axes.locator("#scores2").is_visible()
+
+
+def column(page, name):
+    position = page.locator("#rows-table thead th").all_inner_texts().index(name)
+    return page.locator(f"#rows-table tbody tr td:nth-child({position + 1})").all_inner_texts()
+
+
+def test_the_table_sorts_by_mouse_and_key(open_page):
+    page = open_page()
+    masses = np.sort(penguins().sample.encoded[:, penguins().used.index("body_mass_g")])
+    head = page.locator("#rows-table th", has_text="body_mass_g")
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    np.testing.assert_allclose([float(text) for text in column(page, "body_mass_g")], masses[:25])
+    head.locator("button").press("Enter")
+    assert head.get_attribute("aria-sort") == "descending"
+    assert float(column(page, "body_mass_g")[0]) == 6300
+    page.locator("#rows-table th", has_text="island").locator("button").click()
+    assert head.get_attribute("aria-sort") == "none"
+    assert column(page, "island") == ["Biscoe"] * 25
+
+
+def test_the_table_filters_and_pages(open_page):
+    page = open_page()
+    count = page.locator("#rows-count")
+    assert count.inner_text() == "344 rows"
+    page.get_by_role("button", name="Next").click()
+    assert column(page, "Row")[0] == "26"
+    page.locator("#rows-search").fill("torgersen")
+    assert count.inner_text() == "52 of 344 rows"
+    assert set(column(page, "island")) == {"Torgersen"}
+    page.locator("#rows-search").fill("")
+    page.locator("#rows-group").select_option("2")
+    assert count.inner_text() == f"{penguins().groups[1].n_rows} of 344 rows"
+    page.locator("#rows-group").select_option("")
+    page.get_by_label("only with filled cells").check()
+    assert count.inner_text() == "11 of 344 rows"
+    page.locator("#rows-search").fill("no such thing")
+    assert count.inner_text() == "0 of 344 rows"
+    assert column(page, "Row") == []
+
+
+def test_rows_are_downloaded_and_copied(open_page, tmp_path):
+    page = open_page(accept_downloads=True)
+    page.get_by_label("only with filled cells").check()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").click()
+    assert download.value.suggested_filename == "rows.csv"
+    download.value.save_as(tmp_path / "rows.csv")
+    lines = (tmp_path / "rows.csv").read_text(encoding="utf-8-sig").splitlines()
+    assert lines[0].startswith("Row,Group,Probability,")
+    assert len(lines) == 12
+    page.get_by_role("button", name="Copy").click()
+    page.get_by_role("button", name="Copied").wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_theme_follows_the_system_and_the_button(open_page, scheme):
+    page = open_page(color_scheme=scheme)
+    grounds = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 21, 23)"}
+    ground = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(ground) == grounds[scheme]
+    page.locator("#theme").click()
+    other = "dark" if scheme == "light" else "light"
+    assert page.evaluate(ground) == grounds[other]
+    page.emulate_media(media="print")
+    assert page.evaluate(ground) == grounds["light"]
+
+
+def test_paper_shows_all_profiles_and_no_controls(open_page):
+    page = open_page()
+    page.emulate_media(media="print")
+    assert visible(page, "#profiles .panel").count() == 4
+    assert visible(page, ".control, .tip, nav").count() == 0
+    assert page.locator("#map0").is_visible()
+    pdf = page.pdf(format="A4")
+    assert pdf.startswith(b"%PDF")
+    assert pdf.count(b"/Type /Page\n") < 12
+
+
+@pytest.mark.parametrize("name", ["groups", "axes", "hostile"])
+def test_small_screens_do_not_scroll_sideways(open_page, name):
+    page = open_page(name, viewport={"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    for locator in page.locator("h1, h2, .answer, .card").all():
+        box = locator.bounding_box()
+        assert box["x"] + box["width"] <= 361
+
+
+def test_the_page_is_whole_without_its_script(open_page):
+    page = open_page(java_script_enabled=False)
+    assert page.locator("#map0").is_visible()
+    assert page.locator("#profiles .panel").filter(visible=True).count() == 4
+    assert page.locator("#rows-table tbody tr").count() == 344
+    assert visible(page, ".control").count() == 0
+
+
+def test_nothing_of_the_table_ever_runs(open_page):
+    page = open_page("hostile")
+    assert page.evaluate("window.ran") is None
+    assert page.locator("script").count() == 1
+    assert page.locator("img, iframe, object, embed").count() == 0
+    assert page.locator("h1").inner_text() == HOSTILE[0]
+    assert page.title().startswith(HOSTILE[0])
+    mark = page.locator("#map0 use:not(.o)").first
+    mark.scroll_into_view_if_needed()
+    mark.hover(force=True)
+    assert page.locator("#map .panel:not([hidden]) .tip").is_visible()
+    page.locator("#rows-search").fill("<img")
+    assert page.locator("#rows-table tbody tr").count() > 0
+    assert page.evaluate("window.ran") is None
+
+
+def test_the_policy_stops_scripts_that_come_in_by_any_other_way(browser, pages):
+    context = browser.new_context()
+    page = context.new_page()
+    stopped = []
+    page.on("console", lambda message: stopped.append(message.text))
+    page.goto(pages["groups"].as_uri())
+    page.evaluate(
+        """() => { const p = document.createElement('p'); p.innerHTML = '<b id="bait" onclick="window.ran = 1">x</b>';
+            document.body.append(p); const s = document.createElement('script'); s.textContent = 'window.ran = 2';
+            document.body.append(s); document.getElementById('bait').click(); }"""
+    )
+    assert page.evaluate("window.ran") is None
+    assert any("Content Security Policy" in text for text in stopped)
+    context.close()
+
+
+def test_what_a_screen_reader_meets(open_page):
+    page = open_page()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the findings"
+    page.keyboard.press("Enter")
+    assert page.evaluate("location.hash") == "#main"
+    unnamed = page.evaluate(
+        """() => [...document.querySelectorAll('button, input, select, [role=region], [role=img]')].filter(e =>
+            !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.textContent.trim() ||
+            e.closest('label'))).length"""
+    )
+    assert unnamed == 0
+    page.keyboard.press("Tab")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+
+
+def test_a_notebook_shows_it_in_a_frame(open_page, pages):
+    report = Report.__new__(Report)
+    report.findings = penguins()
+    pages["notebook"] = pages["groups"].with_name("notebook.html")
+    pages["notebook"].write_text(f"<!DOCTYPE html><body>{report._repr_html_()}", encoding="utf-8")
+    page = open_page("notebook")
+    frame = page.frames[1]
+    assert frame.locator("#rows-count").inner_text() == "344 rows"
+    frame.locator("nav a", has_text="Map").click()
+    frame.locator("#map0 .layer.g2 use").first.hover(force=True)
+    assert frame.locator("#map .panel:not([hidden]) .tip").is_visible()
+    frame.locator("#rows-copy").click()
+    frame.get_by_role("button", name="Copied").wait_for()
+    assert frame.url == "about:srcdoc"
