@@ -2,6 +2,7 @@
 
 import ast
 import html
+import re
 import shutil
 from pathlib import Path
 
@@ -9,13 +10,36 @@ import running
 from pages import clear, write_page
 
 TASKS = {
-    "Groups in a table": ("penguins", "mixed_table", "iris_selection", "old_faithful", "online_drift"),
-    "Clusters by distance": ("units", "outliers", "moons_and_rings"),
-    "Fewer columns": ("cars_biplot", "digit_threes", "eigenfaces", "two_views", "kernel_pca_rings"),
+    "Groups in a table": (
+        "penguins",
+        "mixed_table",
+        "iris_selection",
+        "old_faithful",
+        "digit_prototypes",
+        "online_drift",
+    ),
+    "How many groups": ("surplus_components", "how_many_rates"),
+    "Holes in a table": ("multiple_imputation",),
+    "Odd rows": ("heavy_tails", "outliers"),
+    "Clusters by distance": ("units", "moons_and_rings"),
+    "Fewer columns": (
+        "cars_biplot",
+        "digit_threes",
+        "eigenfaces",
+        "factor_rotation",
+        "two_views",
+        "kernel_pca_rings",
+    ),
     "Pictures": ("denoising", "inpainting"),
-    "A target that depends on features": ("temperature_experts",),
+    "A target, known classes, rates": (
+        "temperature_experts",
+        "gated_experts",
+        "bayes_classifiers",
+        "conjugate_learning",
+    ),
+    "The command": ("command_line",),
 }
-OTHERS = {"tacit.mixture": 0, "tacit.cluster": 1, "tacit.factor": 2}
+OTHERS = {"tacit.mixture": 0, "tacit.cluster": 4, "tacit.factor": 5}
 """The task of a script that is not listed, by the first of these packages that it uses."""
 
 
@@ -30,9 +54,14 @@ def task(script):
 
 
 def words(script):
-    """Title, description and how to run it, from the script's docstring, whose first line is ``Title: description.``"""
+    """Title, description and how to run it, from the script's docstring, whose first line is ``Title: description.`` or
+    ``Question? Answer.``
+    """
     opening, *rest = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))).split("\n\n")
-    title, _, description = " ".join(opening.split()).partition(": ")
+    found = re.fullmatch(r"(.+?(?=:)|.+?\?):? (.*)", " ".join(opening.split()))
+    if found is None:
+        raise ValueError(f"the docstring of {script.name} begins with {opening!r}; begin with 'Title: description.'")
+    title, description = found.groups()
     return title, description[:1].upper() + description[1:], [" ".join(part.split()) for part in rest]
 
 
@@ -80,12 +109,19 @@ def card(script, ran):
 
 def index_page(ran):
     """All thumbnails, by task."""
+    ran = dict(sorted(ran.items(), key=lambda item: _place(item[0])))
     text = "# Gallery\n\nScripts of `examples/`, each run as it stands, with what it prints and draws.\n\n"
     for heading in [*TASKS, "More"]:
         cards = [card(script, done) for script, done in ran.items() if task(script) == heading]
         if cards:
             text += f'## {heading}\n\n<div class="cards">\n{chr(10).join(cards)}\n</div>\n\n'
     return text + "```{toctree}\n:hidden:\n\n" + "\n".join(script.stem for script in ran) + "\n```\n"
+
+
+def _place(script):
+    """Scripts come in the order in which TASKS names them, others after them."""
+    named = [stem for stems in TASKS.values() for stem in stems]
+    return named.index(script.stem) if script.stem in named else len(named)
 
 
 def write(app):

@@ -57,6 +57,12 @@ def test_examples_have_a_title_and_a_description(script):
     assert description.endswith((".", "?"))
 
 
+def test_an_example_without_a_title_is_refused(tmp_path):
+    (tmp_path / "bad.py").write_text('"""Some words."""')
+    with pytest.raises(ValueError, match=r"bad.py begins with 'Some words.'; begin with 'Title: description.'"):
+        gallery.words(tmp_path / "bad.py")
+
+
 def test_an_example_without_its_data_still_has_a_page(monkeypatch):
     monkeypatch.delenv("TACIT_DATA", raising=False)
     script = ROOT / "examples" / "old_faithful.py"
