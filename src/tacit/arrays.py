@@ -15,7 +15,13 @@ __all__ = ["Arrays", "record"]
 
 @dataclass_transform(frozen_default=True, eq_default=False)
 def record(cls):
-    """Make a subclass of `Arrays` a frozen dataclass, compared by identity."""
+    """Make a subclass of `Arrays` a frozen dataclass, compared by identity.
+
+    Parameters
+    ----------
+    cls : type
+        The subclass; its annotations are the arrays it holds.
+    """
     return dataclasses.dataclass(frozen=True, eq=False)(cls)
 
 

@@ -282,7 +282,15 @@ def _settled(value):
 
 
 def like(block, values):
-    """Values in the precision of the block."""
+    """Values in the precision of the block.
+
+    Parameters
+    ----------
+    block : Block
+        Rows of float32 or float64.
+    values : ndarray
+        What was computed of them.
+    """
     return values.astype(block.dtype)
 
 

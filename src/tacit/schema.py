@@ -20,7 +20,17 @@ KINDS = ("continuous", "count", "category", "binary")
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its name, its kind, and the levels of a category in the order of their codes."""
+    """A column of a table.
+
+    Parameters
+    ----------
+    name : str
+        As the table names it.
+    kind : {"continuous", "count", "category"}
+        What it was taken for.
+    levels : tuple
+        Of a category, in the order of their codes.
+    """
 
     name: object
     kind: str

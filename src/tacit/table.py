@@ -83,7 +83,13 @@ class Table:
 
 
 def html(text):
-    """Text as it is safe to show in a page."""
+    """Text as it is safe to show in a page.
+
+    Parameters
+    ----------
+    text : object
+        Shown as `str` writes it.
+    """
     return escape(str(text))
 
 

@@ -18,7 +18,17 @@ __all__ = ["check_family", "check_model", "close"]
 
 
 def close(a, b, rtol=1e-9, what="values"):
-    """Assert that two records of arrays agree, relative to the largest number of each array."""
+    """Assert that two records of arrays agree, relative to the largest number of each array.
+
+    Parameters
+    ----------
+    a, b : Arrays
+        The records.
+    rtol : float
+        How far apart they may be.
+    what : str
+        What they are, for the message.
+    """
     other = b.to_dict()
     for name, value in a.to_dict().items():
         scale = max(np.abs(value).max(initial=0.0), 1e-12)

@@ -54,7 +54,16 @@ class Fit:
 
 
 def objective(model, stats, params):
-    """Log-likelihood, plus the log prior where the model has one."""
+    """Log-likelihood, plus the log prior where the model has one.
+
+    Parameters
+    ----------
+    model : Model
+    stats : Arrays
+        Its statistics, summed over all rows.
+    params : Arrays
+        The parameters they were made with.
+    """
     log_prior = getattr(model, "log_prior", None)
     value = stats.loglik + (log_prior(params) if log_prior else 0.0)
     if not np.isfinite(value):

@@ -66,7 +66,18 @@ def online_step(model, source, state, *, decay=0.6, least=0.0):
 
 
 def online_pass(model, source, params, **settings):
-    """One pass over a source, learning after every block: a quick way into the neighbourhood of a maximum."""
+    """One pass over a source, learning after every block: a quick way into the neighbourhood of a maximum.
+
+    Parameters
+    ----------
+    model : Model
+    source : Source
+        Rows.
+    params : Arrays
+        Where to start.
+    **settings
+        Passed to `online_step`.
+    """
     from ..source import OneBlock
 
     state = Online(params)

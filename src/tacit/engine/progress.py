@@ -9,7 +9,29 @@ __all__ = ["InertiaLines", "Progress", "ProgressBar", "ProgressLines"]
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback is told after every step."""
+    """What a callback is told after every step.
+
+    Parameters
+    ----------
+    run, n_runs : int
+        Which start it is, of how many.
+    step, max_iter : int
+        Which step of it, of at most how many.
+    objective, gain : float
+        Log-likelihood plus log prior per unit of weight, and what the step added.
+    done, converged : bool
+        Whether this is the start's last step, and whether it settled.
+    reason : str
+        Why it stopped, where it has.
+    n_rows : int
+        Rows that a step reads.
+    weight : float
+        Their total weight.
+    seconds : float
+        Time since the start began.
+    steps_left : int, optional
+        A guess at how many steps remain.
+    """
 
     run: int
     n_runs: int
@@ -59,6 +81,15 @@ def _short(number):
 class ProgressBar:
     """A bar on standard error; silent where that is not a terminal.
 
+    Parameters
+    ----------
+    label : str
+        What is shown before the bar.
+    width : int
+        Characters of the bar.
+    stream : file, optional
+        Where to draw, instead of standard error.
+
     Examples
     --------
     >>> from tacit.engine import Progress, ProgressBar
@@ -103,7 +134,15 @@ class ProgressBar:
 
 
 class ProgressLines:
-    """Lines on standard output every `interval` steps, as scikit-learn's ``verbose`` prints them."""
+    """Lines on standard output every `interval` steps, as scikit-learn's ``verbose`` prints them.
+
+    Parameters
+    ----------
+    verbose : int
+        1 for steps, 2 also for times and gains.
+    interval : int
+        Steps between lines.
+    """
 
     def __init__(self, verbose=1, interval=10):
         self.verbose, self.interval = verbose, interval

@@ -37,6 +37,19 @@ def short_runs(model, sample, init, *, n_starts=None, n_steps=10):
 
     A model with a single start (``model.one_start``), or with all labels known, is initialised once and not run. By default
     there are 8 starts, and 20 where rows are few and runs cost next to nothing.
+
+    Parameters
+    ----------
+    model : Model
+        What to learn.
+    sample : Block
+        Rows to learn from.
+    init : callable
+        Returns parameters to start from, others at every call.
+    n_starts : int, optional
+        Number of runs.
+    n_steps : int
+        Steps of each.
     """
     if getattr(model, "one_start", False) or (sample.labels >= 0).all():
         return init()
@@ -69,6 +82,8 @@ def fit_best(model, source, starts, *, checkpoint=None, **settings):
 
     Parameters
     ----------
+    model, source
+        As in `fit`.
     starts : sequence of callables
         Each returns parameters to start from. A start that turns out singular is recorded and the next one runs.
     checkpoint : Checkpoint, optional

@@ -47,7 +47,13 @@ class Moments:
 
 
 def moments(source):
-    """The `Moments` of a source of rows."""
+    """The `Moments` of a source of rows.
+
+    Parameters
+    ----------
+    source : Source
+        Rows; those with missing cells are counted, not summed.
+    """
     origin = _near_mean(source)
     sums = source.sum(partial(_sums, origin))
     shift = sums.first / sums.weight if sums.weight else sums.first

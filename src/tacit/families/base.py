@@ -17,6 +17,17 @@ __all__ = ["Family", "OnePassFamily", "draw_classes", "occupied", "responsibilit
 def responsibilities(log_prob, log_weight, weight, labels):
     """Posterior of the class, times the row's weight, from log densities (rows, classes), which are overwritten.
 
+    Parameters
+    ----------
+    log_prob : ndarray of shape (rows, classes)
+        Log densities of the rows under every class.
+    log_weight : ndarray of shape (classes,)
+        Logs of the classes' shares.
+    weight : ndarray of shape (rows,)
+        Weights of the rows.
+    labels : ndarray of int of shape (rows,)
+        Known classes; −1 is unknown.
+
     Returns
     -------
     resp : (rows, classes)

@@ -157,7 +157,15 @@ def class_means(stats, params):
 
 
 class FullGaussian(DenseGaussian):
-    """One full covariance per class."""
+    """One full covariance per class.
+
+    Parameters
+    ----------
+    floor : float, default=1e-6
+        Smallest variance in any direction, relative to the data's variance.
+    prior : NormalInverseWishart, optional
+        The M-step then gives the posterior mode.
+    """
 
     complete_posterior = True
 
@@ -213,7 +221,15 @@ class FullGaussian(DenseGaussian):
 
 
 class TiedGaussian(DenseGaussian):
-    """One full covariance for all classes."""
+    """One full covariance for all classes.
+
+    Parameters
+    ----------
+    floor : float, default=1e-6
+        Smallest variance in any direction, relative to the data's variance.
+    prior : NormalInverseWishart, optional
+        The M-step then gives the posterior mode.
+    """
 
     def shape(self, n_classes, d):
         return d, d

@@ -55,7 +55,15 @@ class SphericalParams(DiagonalParams):
 
 
 class DiagonalGaussian(Gaussian):
-    """One variance per class and column."""
+    """One variance per class and column.
+
+    Parameters
+    ----------
+    floor : float, default=1e-6
+        Smallest variance in any direction, relative to the data's variance.
+    prior : NormalInverseGamma, optional
+        The M-step then gives the posterior mode.
+    """
 
     conjugate = "NormalInverseGamma"
     matrices = False
@@ -161,7 +169,15 @@ class DiagonalGaussian(Gaussian):
 
 
 class SphericalGaussian(DiagonalGaussian):
-    """One variance per class."""
+    """One variance per class.
+
+    Parameters
+    ----------
+    floor : float, default=1e-6
+        Smallest variance in any direction, relative to the data's variance.
+    prior : NormalInverseGamma, optional
+        The M-step then gives the posterior mode.
+    """
 
     def shape(self, n_classes, d):
         return (n_classes,)

@@ -44,6 +44,8 @@ class NormalInverseGamma(Prior):
         Rows that the prior of the mean is worth.
     shape, scale : float or sequence of float
         Parameters of the inverse gamma: the prior of the variance is worth 2·shape rows of squared deviation scale/shape.
+    likelihood : Family, optional
+        The family it is a prior of, which a posterior knows by itself.
 
     Attributes
     ----------
@@ -147,6 +149,8 @@ class NormalInverseWishart(Prior):
         Rows that the prior of the covariance is worth; more than d − 1.
     scale : ndarray of shape (d, d)
         Their scatter, about dof times the covariance expected.
+    likelihood : Family, optional
+        The family it is a prior of, which a posterior knows by itself.
 
     Attributes
     ----------

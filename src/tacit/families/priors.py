@@ -133,6 +133,8 @@ class GammaPrior(_Cells):
     ----------
     shape, rate : float or sequence of float
         Shape and rate (one over scale), of all columns or of each.
+    likelihood : Family, optional
+        The family it is a prior of, which a posterior knows by itself.
 
     Examples
     --------
@@ -176,6 +178,8 @@ class DirichletPrior(Prior):
         α of every level, or of each; the levels of several columns lie side by side.
     n_levels : sequence of int, optional
         Number of levels of each column; default one column with as many as alpha has.
+    likelihood : Family, optional
+        The family it is a prior of, which a posterior knows by itself.
 
     Attributes
     ----------

@@ -90,7 +90,15 @@ class Structured(Gaussian):
 
 
 class StructuredDiagonal(Structured, DiagonalGaussian):
-    """Independent columns with a common shape or volume: EEI, VEI, EVI. A covariance is its diagonal, (classes, d)."""
+    """Independent columns with a common shape or volume: EEI, VEI, EVI. A covariance is its diagonal, (classes, d).
+
+    Parameters
+    ----------
+    structure : str
+        One of these names.
+    floor : float, default=1e-6
+        Smallest variance in any direction, relative to the data's variance.
+    """
 
     def variances(self, squares, count, params):
         seen, before = count > 0, params.variance
@@ -111,7 +119,15 @@ class StructuredDiagonal(Structured, DiagonalGaussian):
 
 
 class StructuredSpherical(Structured, SphericalGaussian):
-    """One variance for all classes and columns: EII. It is given for each class, (classes,), as for VII."""
+    """One variance for all classes and columns: EII. It is given for each class, (classes,), as for VII.
+
+    Parameters
+    ----------
+    structure : str
+        One of these names.
+    floor : float, default=1e-6
+        Smallest variance in any direction, relative to the data's variance.
+    """
 
     def variances(self, squares, count, params):
         return self.floored(np.full(len(squares), squares.sum() / count.sum()), params)
@@ -122,7 +138,15 @@ class StructuredSpherical(Structured, SphericalGaussian):
 
 
 class StructuredDense(Structured, FullGaussian):
-    """Full covariances with common parts: VEE, EVE, VVE, EEV, VEV, EVV. Each class has its own matrix, (classes, d, d)."""
+    """Full covariances with common parts: VEE, EVE, VVE, EEV, VEV, EVV. Each class has its own matrix, (classes, d, d).
+
+    Parameters
+    ----------
+    structure : str
+        One of these names.
+    floor : float, default=1e-6
+        Smallest variance in any direction, relative to the data's variance.
+    """
 
     def _learn(self, W, count, previous, scale):
         return learn_covariances(self.structure, W, count, previous, scale, self.floor)

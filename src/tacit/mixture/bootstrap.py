@@ -56,7 +56,7 @@ class BootstrapTest:
 
 
 class SequentialTest:
-    """Tests of 1 against 2 components, 2 against 3 and so on, up to the first that does not reject.
+    """Tests of 1 against 2 components, 2 against 3 and so on, up to the first that does not reject; made by `bootstrap_lrt`.
 
     Attributes
     ----------

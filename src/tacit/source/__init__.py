@@ -10,12 +10,30 @@ from .sparse import SparseRows, SparseSource
 
 
 def is_streamed(X):
-    """Whether X is a source, a path, Arrow data or a Dask collection, as opposed to rows in memory."""
+    """Whether X is a source, a path, Arrow data or a Dask collection, as opposed to rows in memory.
+
+    Parameters
+    ----------
+    X : object
+        What was given as rows.
+    """
     return isinstance(X, Source) or is_arrow(X) or is_dask(X)
 
 
 def as_source(X, weight=None, labels=None, *, n_jobs=None):
-    """The source of rows for an array, a sparse matrix, a path, Arrow data or a Dask collection; a source passes through."""
+    """The source of rows for an array, a sparse matrix, a path, Arrow data or a Dask collection; a source passes through.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, path, Arrow data, Dask collection or source
+        Rows; NaN is missing.
+    weight : array-like or str, optional
+        Weights of the rows, or the column that holds them.
+    labels : array-like or str, optional
+        Known classes, −1 where unknown, or their column.
+    n_jobs : int, optional
+        Threads; default all cores.
+    """
     if isinstance(X, Source):
         return X
     if hasattr(X, "tocsr"):

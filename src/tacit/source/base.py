@@ -120,7 +120,13 @@ class Source:
 
 
 class OneBlock(Source):
-    """A block as a source."""
+    """A block as a source.
+
+    Parameters
+    ----------
+    block : Block
+        Its only block.
+    """
 
     def __init__(self, block):
         self.block = block
