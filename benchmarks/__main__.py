@@ -18,6 +18,7 @@ from . import (
     selection,
     spectral,
     student_mixture,
+    tables,
 )
 from .harness import measure, table
 
@@ -37,6 +38,7 @@ MODULES = (
     selection,
     spectral,
     student_mixture,
+    tables,
 )
 JOBS = [job for module in MODULES for job in module.JOBS]
 

@@ -83,7 +83,7 @@ def test_for_programs(inspect, visits):
 def test_wide_tables_are_cut(inspect, tmp_path):
     rng = np.random.default_rng(0)
     path = tmp_path / "wide.csv"
-    rows = rng.normal(size=(30, 200)).round(3)
+    rows = rng.normal(size=(20, 200)).round(3)
     path.write_text(
         ",".join(f"c{j}" for j in range(200)) + "\n" + "\n".join(",".join(map(str, row)) for row in rows) + "\n"
     )

@@ -2,19 +2,34 @@
 
 import datetime
 from decimal import Decimal
+from functools import cached_property
 from itertools import product
 
 import numpy as np
 
 from ..frames import Cells
 from .dates import date_text
-from .numerals import canonical
+from .numerals import canonical, numbers_of
 
-__all__ = ["MISSING", "Missing"]
+__all__ = ["MISSING", "Missing", "Texts"]
 
 MISSING = ("", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none", "?", ".", "-")
 """Texts that stand for a missing cell, whatever their case."""
 EXACT = 2.0**53
+
+
+class Texts(Cells):
+    """Cells of text that remember the numbers they hold."""
+
+    @cached_property
+    def seen(self):
+        """The texts that are not missing."""
+        return (self.values[~self.missing] if self.missing.any() else self.values).tolist()
+
+    @cached_property
+    def numbers(self):
+        """The numbers of the texts that are not missing, None if one of them is no number."""
+        return numbers_of(self.seen)
 
 
 class Missing:
@@ -34,10 +49,10 @@ class Missing:
 
     def of_texts(self, texts):
         """Cells of text."""
+        texts, gone = list(map(str.strip, texts)), self.texts
         values = np.empty(len(texts), dtype=object)
-        values[:] = list(map(str.strip, texts))
-        gone = self.texts
-        return Cells(values, np.fromiter((text in gone for text in values), bool, len(values)))
+        values[:] = texts
+        return Texts(values, np.array([text in gone for text in texts], dtype=bool))
 
     def of_numbers(self, values, whole=False, given=None):
         """Cells of numbers; NaN is missing."""
@@ -60,7 +75,7 @@ class Missing:
             if not (whole and (np.abs(values) > EXACT).any()):  # such numbers are names, and all their digits count
                 return self.of_numbers(values, whole, given)
         out = self.of_texts([_text(cell) for cell in cells])
-        return Cells(out.values, out.missing, given=None if kinds <= {str} else given)
+        return Texts(out.values, out.missing, given=None if kinds <= {str} else given)
 
 
 def _spellings(text):

@@ -5,6 +5,8 @@ import shlex
 
 import numpy as np
 
+from ..frames import Cells
+from ..source.base import one_blas_thread
 from .column import ROLES
 from .typed import as_typed
 
@@ -31,22 +33,33 @@ def note_copies(columns, batch):
     """
     if batch is None:
         return columns
-    rows = slice(MOST_ROWS)
     used = [column for column in columns if column.used]
     numbers = [column for column in used if ROLES[column.role] in ("continuous", "count")][:MOST_COLUMNS]
     categories = [column for column in used if ROLES[column.role] == "category"][:MOST_COLUMNS]
-    found: dict = {}
-    if len(numbers) > 1:
-        X = np.column_stack([as_typed(column, batch[column.name]).values[rows] for column in numbers])
-        found |= _dependent(X, [column.name for column in numbers])
-    texts = {column.name: as_typed(column, batch[column.name]).values[rows] for column in categories}
-    found |= _same_categories(texts)
+    with one_blas_thread():
+        found = _found(numbers, categories, batch)
     return tuple(
         dataclasses.replace(column, notes=(*column.notes, found[column.name]), copied=True)
         if column.name in found
         else column
         for column in columns
     )
+
+
+def _found(numbers, categories, batch):
+    found: dict = {}
+    if len(numbers) > 1:
+        X = np.column_stack([_first(column, batch) for column in numbers])
+        found |= _dependent(X, [column.name for column in numbers])
+    texts = {column.name: _first(column, batch) for column in categories}
+    return found | _same_categories(texts)
+
+
+def _first(column, batch):
+    """The first cells of a column."""
+    cells = batch[column.name]
+    cells = Cells(cells.values[:MOST_ROWS], cells.missing[:MOST_ROWS])
+    return as_typed(column, cells).values
 
 
 def _dependent(X, names):
@@ -79,7 +92,20 @@ def _several(X, j, free):
     if len(free) < 2:
         return None
     full = ~np.isnan(X[:, [j, *free]]).any(axis=1)
-    return _fit(X[full], j, free) if full.sum() >= 2 * len(free) + 10 else None
+    if full.sum() < 2 * len(free) + 10 or not _nearly(X[full], j, free):
+        return None
+    return _fit(X[full], j, free)
+
+
+def _nearly(X, j, others):
+    """Whether correlations allow the column to be a function of others: quicker to say than to fit it."""
+    Z = X[:, [j, *others]]
+    if np.abs(Z).max() > LARGEST or not (Z.std(axis=0) > 0).all():
+        return False
+    Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
+    correlation = Z.T @ Z / len(Z)
+    explained = correlation[0, 1:] @ np.linalg.lstsq(correlation[1:, 1:], correlation[0, 1:], rcond=1e-10)[0]
+    return explained > 1 - 1e-6
 
 
 def _fit(X, j, others):
@@ -91,7 +117,7 @@ def _fit(X, j, others):
         return None
     centre = Z.mean(axis=0)
     Z, z = (Z - centre) / scale, (y - y.mean()) / spread
-    weights = np.linalg.lstsq(Z, z, rcond=1e-10)[0]
+    weights = Z.T @ z / len(z) if len(others) == 1 else np.linalg.lstsq(Z, z, rcond=1e-10)[0]
     if np.abs(z - Z @ weights).max() > EXACT * max(1.0, np.abs(z).max()):
         return None
     factors = np.where(np.abs(weights) > 1e-7, weights * spread / scale, 0.0)

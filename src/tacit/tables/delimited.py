@@ -88,7 +88,7 @@ class DelimitedReader(Reader):
             parsed = csv.reader(lines, delimiter=self.separator)
             while not lines.ended:
                 before = lines.number
-                rows = list(self._parsed(parsed, lines))
+                rows = self._parsed(parsed, lines)
                 # A row that comes after the end was asked for is one whose quote is open.
                 if lines.ended > (len(rows) < self.batch_rows):
                     self._refuse_open_quote(lines, rows)
@@ -101,7 +101,7 @@ class DelimitedReader(Reader):
 
     def _parsed(self, rows, lines):
         try:
-            yield from islice(rows, self.batch_rows)
+            return list(islice(rows, self.batch_rows))
         except csv.Error as error:
             line = lines.number
             if "field larger" in str(error):

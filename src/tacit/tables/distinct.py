@@ -52,8 +52,14 @@ class Distinct:
         self.counts.update(values.tolist() if isinstance(values, np.ndarray) else values)
         while len(self.counts) > MOST:
             self.zeros += 1
-            kept = {value: times for value, times in self.counts.items() if _kept(value, self.zeros)}
-            self.counts = Counter(kept)
+            self.counts = Counter({value: self.counts[value] for value in _kept(list(self.counts), self.zeros)})
+
+
+def _kept(values, zeros):
+    """Those values, texts and numbers, whose hashes end in so many zeros."""
+    numbers = np.array([value for value in values if not isinstance(value, str)], dtype=np.float64)
+    texts = [value for value in values if isinstance(value, str)]
+    return [*numbers[_ends(numbers, zeros)].tolist(), *_few(texts, zeros)]
 
 
 def _few(texts, zeros):
@@ -74,9 +80,3 @@ def mixed(bits):
     for _ in range(2):
         bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
     return bits ^ (bits >> np.uint64(32))
-
-
-def _kept(value, zeros):
-    if isinstance(value, str):
-        return bool(_few([value], zeros))
-    return bool(_ends(np.array([value]), zeros)[0])

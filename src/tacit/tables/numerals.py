@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-__all__ = ["NUMBER_READINGS", "canonical", "has_leading_zeros", "numbers_of", "shape_of"]
+__all__ = ["NUMBER_READINGS", "canonical", "numbers_of", "shape_of"]
 
 SYMBOLS = "€$£¥₹%‰"
 CURRENCIES = re.compile(rf"[{SYMBOLS}]|\b(?:EUR|USD|GBP|CHF|JPY)\b|\s", re.IGNORECASE)
@@ -51,11 +51,6 @@ NUMBER_READINGS = {
 def canonical(value):
     """A number as the name of a level, the same whatever it was read from."""
     return f"{value:.15g}" if value else "0"
-
-
-def has_leading_zeros(texts):
-    """Whether whole numbers are written as codes are: 007."""
-    return any(text[:1] == "0" and len(text) > 1 and text.isdigit() for text in texts)
 
 
 def shape_of(text):

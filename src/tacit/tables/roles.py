@@ -73,7 +73,8 @@ def infer_role(tally, reading, odd=None):
     if reading in DATE_READINGS:
         return "date", "dates"
     if reading in NUMBER_READINGS:
-        return _role_of_numbers(tally, tally.readings[reading], levels_of(tally, reading)[0])
+        few = tally.distinct.n <= MANY_LEVELS  # of more, none of the rules asks for them
+        return _role_of_numbers(tally, tally.readings[reading], levels_of(tally, reading)[0] if few else ())
     return _role_of_texts(tally)
 
 

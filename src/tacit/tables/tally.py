@@ -1,13 +1,15 @@
 """`Tally`: what is kept of a column while its cells go by, and the way its texts are read."""
 
+import re
 from collections import Counter
 
 import numpy as np
 
+from .cells import Texts
 from .dates import DATE_READINGS
 from .distinct import Distinct
 from .moments import Moments
-from .numerals import NUMBER_READINGS, has_leading_zeros, shape_of
+from .numerals import NUMBER_READINGS, shape_of
 
 __all__ = ["PARSERS", "Tally"]
 
@@ -16,6 +18,8 @@ PARSERS = NUMBER_READINGS | DATE_READINGS
 HOPELESS = 2000
 MOST_DIGITS = 15
 """Digits of a whole number that double precision keeps."""
+CODES = re.compile(r"^(?:0\d+|\d{16,})$", re.MULTILINE)
+"""Whole numbers that are names: 007, or with more digits than a number keeps."""
 SENTINELS = (-9.0, -99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0)
 """Numbers that often stand for a missing cell."""
 
@@ -56,16 +60,17 @@ class Tally:
         missing = int(cells.missing.sum())
         self.n_rows += len(cells.missing)
         self.n_missing += missing
-        seen = cells.values[~cells.missing] if missing else cells.values
-        if not len(seen):
+        if missing == len(cells.missing):
             return
         if cells.numeric:
+            seen = cells.values[~cells.missing] if missing else cells.values
             self._add_numbers(seen)
             self.distinct.add(seen)
         else:
-            texts = seen.tolist()
-            self._add_texts(texts)
-            self.distinct.add(texts)
+            cells = cells if isinstance(cells, Texts) else Texts(cells.values, cells.missing)
+            self._add_texts(cells.seen, cells.numbers)
+            codes = cells.numbers is None or self.leading_zeros or self.long_digits
+            self.distinct.add(cells.seen if codes else cells.numbers)
 
     def _add_numbers(self, values):
         if not np.isfinite(values).all():
@@ -90,15 +95,14 @@ class Tally:
         for end in {float(values.min()), float(values.max())} & set(SENTINELS) if len(values) else ():
             self.sentinels[end] += int((values == end).sum())
 
-    def _add_texts(self, texts):
-        values = NUMBER_READINGS["number"](texts)
+    def _add_texts(self, texts, values):
         if values is not None and "number" in self.readings:
             joined = "\n".join(texts)
             self.points = self.points or "." in joined
-            if joined[0] == "0" or "\n0" in joined:
-                self.leading_zeros = self.leading_zeros or has_leading_zeros(texts)
-            if not self.long_digits and max(map(len, texts)) > MOST_DIGITS:
-                self.long_digits = any(len(text) > MOST_DIGITS and text.isdigit() for text in texts)
+            code = CODES.search(joined)
+            if code is not None:
+                self.leading_zeros = self.leading_zeros or code[0][0] == "0"
+                self.long_digits = self.long_digits or len(code[0]) > MOST_DIGITS
             self._note_shape("number", {}, len(texts))
             self._keep_plain(values)
             return

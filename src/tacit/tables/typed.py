@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..frames import Cells
+from .cells import Texts
 from .column import ROLES
 from .numerals import canonical
 from .tally import PARSERS
@@ -41,6 +42,9 @@ def as_typed(column, cells):
 
 def _numbers(column, cells):
     values, seen = np.full(len(cells.values), np.nan), ~cells.missing
+    if column.reading == "number" and isinstance(cells, Texts) and cells.numbers is not None:
+        values[seen] = cells.numbers
+        return Cells(values, cells.missing, given=cells.values if cells.given is None else cells.given)
     texts = cells.values[seen].tolist()
     found = PARSERS[column.reading](texts) if column.reading in PARSERS else None
     if found is None and texts:
@@ -58,13 +62,13 @@ def level_lookup(column, cells):
     for level in column.levels:
         key = level.casefold()
         loose[key] = None if key in loose else level
-    known = {cell: _level(cell, column.reading, levels, loose) for cell in set(cells)}
+    known = {cell: _level(cell, levels, loose) for cell in set(cells)}
     return [known[cell] for cell in cells]
 
 
-def _level(cell, reading, levels, loose):
+def _level(cell, levels, loose):
     text = cell if isinstance(cell, str) else canonical(cell)
-    if text not in levels and reading == "number" and isinstance(cell, str):
+    if text not in levels and isinstance(cell, str):
         found = PARSERS["number"]([cell])
         text = text if found is None else canonical(found[0])
     return text if text in levels else loose.get(text.casefold())
