@@ -145,7 +145,8 @@ def test_a_real_interrupt_in_the_middle_leaves_nothing(tmp_path):
 
 
 def test_nothing_heavy_is_imported_for_help():
-    code = "import sys, tacit.cli.main as m; m.build_parser(); print(*[n for n in ('numpy','sklearn','numba') if n in sys.modules])"
+    heavy = "('numpy', 'sklearn', 'numba')"
+    code = f"import sys, tacit.cli.main as m; m.build_parser(); print(*[n for n in {heavy} if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
 

@@ -84,8 +84,9 @@ def test_profiles_agree_with_the_report_of_clusters(found):
     table, _, findings = found
     report = cluster_report(table.cells[:, :2], findings.group)
     for row in report.defining:
-        entry = next(e for e in findings.groups[row["cluster"] - 1].profile
-                     if e["column"] == table.schema.names[int(row["column"].split()[-1])] and e["is_missing"] == (row["level"] == "missing"))  # fmt: skip
+        name, gone = table.schema.names[int(row["column"].split()[-1])], row["level"] == "missing"
+        profile = findings.groups[row["cluster"] - 1].profile
+        entry = next(entry for entry in profile if (entry["column"], entry["is_missing"]) == (name, gone))
         assert entry["difference"] == pytest.approx(row["difference"])
 
 

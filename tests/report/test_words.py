@@ -49,7 +49,7 @@ def test_lists(parts, text):
 
 @pytest.mark.parametrize(
     ("arguments", "text"),
-    [((1, "full"), "1 group, each group with its own spread and correlations (full)"),
+    [((1, "full"), "1 group (full)"),
      ((2,), "2 groups"),
      ((2, "tied", False, 1), "2 groups, all groups with the same spread (tied)"),
      ((3, "VEV", True), "3 groups, varying volume, equal shape, varying orientation (VEV), heavy tails"),

@@ -129,9 +129,10 @@ def _against_one(rows, criterion, name, chosen):
             "not compared."
         )
         return
+    gap = number(_better(rows[0], alone, criterion), 3)
     yield (
         "Groups are also found where rows form a continuum, as a way to describe its shape; here "
-        f"{count(chosen, 'group')} describe the rows better than one by {number(_better(rows[0], alone, criterion), 3)} of {name}."
+        f"{count(chosen, 'group')} describe the rows better than one by {gap} of {name}."
     )
 
 

@@ -85,7 +85,9 @@ def shape_words(covariance_type, n_measurements=2):
 def model_words(n_components, covariance_type=None, student=False, n_measurements=2):
     """A model as a phrase: "5 groups, round (spherical)"."""
     parts = [count(n_components, "group")]
-    if covariance_type is not None:
+    if covariance_type is not None and n_components == 1:
+        parts[0] += f" ({covariance_type})"
+    elif covariance_type is not None:
         parts.append(f"{shape_words(covariance_type, n_measurements)} ({covariance_type})")
     if student:
         parts.append("heavy tails")

@@ -125,4 +125,8 @@ def _write(arguments, table, grouping, findings, folder):
 def _next(table, files):
     """Commands to go on with."""
     model = next(path for path in files if path.endswith(".tacit"))
-    return [f"tacit predict {model} NEW{os.path.splitext(table.reader.place)[1] or '.csv'}   the groups of new rows"]
+    new = f"NEW{os.path.splitext(table.reader.place)[1] or '.csv'}"
+    return [
+        f"tacit predict {model} {new}   the groups of new rows",
+        f"tacit report {model} {new}    a report on new rows",
+    ]
