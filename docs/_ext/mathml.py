@@ -7,7 +7,6 @@ from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.errors import ExtensionError
 
-
 APPLIED = re.compile(r"(<mi[^>]*>[a-z]{2,}</mi>\s*<mo>&ApplyFunction;</mo>)(\s*<mo[^>]*>\()?")
 THIN = '<mspace width="0.17em"></mspace>'
 
