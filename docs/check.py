@@ -24,7 +24,7 @@ class Page(HTMLParser):
     def __init__(self, path):
         super().__init__()
         self.ids, self.links, self.loads, self.wordless, self.titles, self.headings = set(), [], [], [], 0, 0
-        self.language = None
+        self.language, self.in_link = None, False
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attributes):
@@ -40,9 +40,15 @@ class Page(HTMLParser):
             self.loads.append(given["href"])
         if LOADED.get(tag) in given:
             self.loads.append(given[LOADED[tag]])
-        # Inside a link the words are the link's own, and alt="" says that the picture adds none.
-        if tag == "img" and not given.get("alt") and "alt" not in given:
-            self.wordless.append(given.get("src"))
+        self.in_link = tag == "a" or self.in_link
+        # Inside a link the words are the link's own, and alt="" says that the picture adds none. Sphinx gives the file's
+        # name to pictures that were given no words.
+        words, source = given.get("alt"), given.get("src") or ""
+        if tag == "img" and (words == source or (not words and not (self.in_link and words is not None))):
+            self.wordless.append(source)
+
+    def handle_endtag(self, tag):
+        self.in_link = self.in_link and tag != "a"
 
 
 def site_faults(site):

@@ -35,6 +35,7 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 default_role = "literal"
+smartquotes = False  # --option must stay --option
 add_module_names = False
 python_use_unqualified_type_names = True
 highlight_language = "python"

@@ -64,7 +64,7 @@ def page(parser):
 
 
 def write(app):
-    os.environ["COLUMNS"] = "100"  # argparse wraps its usage by the width of the terminal
+    os.environ["COLUMNS"] = "84"  # argparse wraps its usage by the width of the terminal
     from tacit.cli.main import build_parser
 
     write_page(Path(app.srcdir) / "command.md", page(build_parser()))

@@ -8,15 +8,16 @@ import pytest
 SITE = Path(__file__).parents[2] / "docs" / "_build" / "html"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
-if not (SITE / "index.html").is_file():
-    pytest.skip("the site has not been built; python docs/build.py builds it", allow_module_level=True)
-if CHROMIUM is None:
-    pytest.skip("no Chromium here", allow_module_level=True)
-playwright = pytest.importorskip("playwright.sync_api")
+BUILT = (SITE / "index.html").is_file()
+pytestmark = [
+    pytest.mark.skipif(not BUILT, reason="the site has not been built; python docs/build.py builds it"),
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here"),
+]
 
 
 @pytest.fixture(scope="module")
 def browser():
+    playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as started:
         opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield opened

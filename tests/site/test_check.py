@@ -43,6 +43,8 @@ def test_sound_pages_have_no_fault(site, body):
         ('<link href="//fonts.example.org/a.css">', "loads //fonts.example.org/a.css from outside"),
         ('<img src="gone.png" alt="x">', "loads gone.png, which is not there"),
         ('<img src="other.html">', "the picture other.html has no words (alt)"),
+        ('<a href="#top">x</a><img src="other.html" alt="">', "the picture other.html has no words (alt)"),
+        ('<img src="other.html" alt="other.html">', "the picture other.html has no words (alt)"),
         ("<h1>again</h1>", "has 1 titles, 2 first headings and the language en"),
     ],
 )
