@@ -52,6 +52,13 @@ class Cells:
         """Whether the cells are numbers."""
         return self.values.dtype == np.float64
 
+    def take(self, rows):
+        """The cells of the rows with these numbers."""
+        given = None if self.given is None else [self.given[row] for row in rows.tolist()]
+        if given is not None:
+            given = [cell.as_py() if hasattr(cell, "as_py") else cell for cell in given]
+        return type(self)(self.values[rows], self.missing[rows], self.levels, self.whole, given)
+
     def originals(self):
         """The cells as the table holds them, in a list, None where missing: what a table with filled holes is written from."""
         cells = self.values if self.given is None else self.given

@@ -1,13 +1,16 @@
 """The same table gives the same columns, cells and levels whatever holds it."""
 
+import dataclasses
 import datetime
+import gzip
 import os
 
 import numpy as np
 import pytest
 
+from tacit.kernels.text import NUMBER, TEXT, cut_rows, read_numbers
 from tacit.mixture import Mixture
-from tacit.tables import data, open_table, reader
+from tacit.tables import chunks, data, delimited, open_table, reader
 
 from .mixed import N, mixed, write_all
 
@@ -166,3 +169,104 @@ def test_results_are_named_after_the_table(formats):
         arguments, options = formats[name]
         assert open_table(*arguments, **options).reader.name == stem
     assert open_table(*formats["people.csv"][0]).reader.folder == os.path.dirname(formats["people.csv"][0][0])
+
+
+# Plain text in large pieces
+
+
+@pytest.fixture
+def both(tmp_path, monkeypatch):
+    """A text file read by compiled loops and by Python: its columns, cells and originals, which must be equal."""
+
+    def read(content, worth, **options):
+        monkeypatch.setattr(delimited, "WORTH_COMPILING", worth)
+        path = tmp_path / "t.csv"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        try:
+            table = open_table(path, **options)
+            batches = list(table.batches())
+        except ValueError as error:
+            return str(error)
+        parts = {name: [cell for batch in batches for cell in batch[name].originals()] for name in table.reader.names}
+        typed = {name: str([v for batch in batches for v in batch[name].values.tolist()]) for name in parts}
+        return table.n_rows, [dataclasses.replace(c, mean=None, std=None) for c in table.columns], parts, typed
+
+    def both(content, **options):
+        compiled, plain = (read(content, worth, **options) for worth in (0, 1 << 40))
+        assert compiled == plain
+        return plain
+
+    return both
+
+
+def lines(n=400):
+    rng = np.random.default_rng(4)
+    return [f"{v!r},{w:.4f},{k},{'NA' if k % 5 == 0 else k * 1000},c{k % 3}" for v, w, k in
+            zip(rng.normal(size=n).tolist(), np.exp(9 * rng.normal(size=n)), rng.integers(0, 99, n).tolist())]  # fmt: skip
+
+
+@pytest.mark.parametrize("chunk", [100, 1 << 22])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rows: rows,
+        lambda rows: [" , ".join(row.split(",")) for row in rows],
+        lambda rows: [*rows[:99], "", '"1",2,3,"4",c1', *rows[99:]],
+        lambda rows: [*rows, "1,2,3"],
+        lambda rows: [*rows, '1,2,3,4,"c'],
+        lambda rows: [*rows, "1,2,3,4,5\0"],
+        lambda rows: [*rows, "1e5,-.5,+7,1E-3,é"],
+        lambda rows: [*rows, "1e400,007,3,12345678901234567890,é"],
+        lambda rows: [*rows, "1_000,inf,1e,--1,."],
+        lambda rows: [*rows, "0x10,1.2.3,5.,12345678901234567,nan"],
+        lambda rows: [row + "\r" for row in rows],
+        lambda rows: [*rows, "1,2,3,4,a\rb"],
+        lambda rows: [],
+    ],
+)
+def test_compiled_loops_read_what_python_reads(both, monkeypatch, chunk, change):
+    monkeypatch.setattr(chunks, "CHUNK", chunk)
+    both("\n".join(["a,b,c,d,e", *change(lines())]) + "\n")
+    both("\n".join(["a,b,c,d,e", *change(lines())]), missing=["-999", "7000", "inf"])
+
+
+def test_other_encodings_and_separators(both, monkeypatch):
+    monkeypatch.setattr(chunks, "CHUNK", 64)
+    text = "a;b\n" + "".join(f"{j},5;Größe {j % 2}\n" for j in range(40))
+    assert (
+        both(text)[1][1].levels == both(text.encode("cp1252"), encoding="cp1252")[1][1].levels == ("Größe 0", "Größe 1")
+    )
+    assert "not UTF-8 text: byte 0xf6 in line 2; it looks like cp1252" in both(text.encode("cp1252"))
+    both(text.replace(";", "\t"))
+    both(text.replace(";", "|").replace("\n", "\r"))
+    both(gzip.compress(text.encode(), mtime=0))
+
+
+def test_numbers_are_pythons_to_the_last_bit():
+    rng = np.random.default_rng(5)
+    values = np.concatenate([rng.normal(size=4000), np.exp(20 * rng.normal(size=4000)), rng.integers(0, 2**63, 2000)])
+    texts = [form(v) for v in values.tolist() for form in (repr, "{:.3f}".format, "{:.17g}".format, "{:.19f}".format)]
+    texts += [
+        "9007199254740993",
+        "0.1",
+        "1e22",
+        "1e23",
+        "123456789012345678e-5",
+        "9007199254740992.5",
+        "4503599627370497.5",
+    ]
+    content = "\n".join(texts).encode() + b"\n"
+    edges = np.empty((len(texts), 2), dtype=np.int64)
+    buffer = np.frombuffer(content, dtype=np.uint8)
+    assert cut_rows(buffer, ord(","), 1, edges) == len(texts)
+    starts, ends, found, kinds = (
+        edges[:, 0].copy(),
+        edges[:, 1].copy(),
+        np.empty(len(texts)),
+        np.empty(len(texts), np.uint8),
+    )
+    read_numbers(buffer, starts, ends, found, kinds)
+    sure = kinds == NUMBER
+    assert sure.mean() > 0.7
+    assert not (kinds == TEXT).any()
+    np.testing.assert_array_equal(found[sure], np.array(list(map(float, texts)))[sure])

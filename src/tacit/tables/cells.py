@@ -1,6 +1,7 @@
 """Cells of any origin as the survey takes them: float64 or text, with one rule of what is missing."""
 
 import datetime
+import re
 from decimal import Decimal
 from functools import cached_property
 from itertools import product
@@ -11,11 +12,13 @@ from ..frames import Cells
 from .dates import date_text
 from .numerals import canonical, numbers_of
 
-__all__ = ["MISSING", "Missing", "Texts"]
+__all__ = ["CODES", "MISSING", "Missing", "Texts"]
 
 MISSING = ("", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none", "?", ".", "-")
 """Texts that stand for a missing cell, whatever their case."""
 EXACT = 2.0**53
+CODES = re.compile(r"^(?:0\d+|\d{16,})$", re.MULTILINE)
+"""Whole numbers that are names: 007, or with more digits than double precision keeps."""
 
 
 class Texts(Cells):
@@ -30,6 +33,13 @@ class Texts(Cells):
     def numbers(self):
         """The numbers of the texts that are not missing, None if one of them is no number."""
         return numbers_of(self.seen)
+
+    @cached_property
+    def marks(self):
+        """Whether numbers have decimal points, leading zeros (007), or more digits than double precision keeps."""
+        joined = "\n".join(self.seen)
+        codes = [code[0] for code in CODES.finditer(joined)]
+        return "." in joined, any(code[0] == "0" for code in codes), any(len(code) > 15 for code in codes)
 
 
 class Missing:

@@ -5,12 +5,11 @@ import shlex
 
 import numpy as np
 
-from ..frames import Cells
 from ..source.base import one_blas_thread
 from .column import ROLES
 from .typed import as_typed
 
-__all__ = ["note_copies"]
+__all__ = ["MOST_ROWS", "note_copies"]
 
 MOST_ROWS = 5000
 MOST_COLUMNS = 100
@@ -18,26 +17,24 @@ EXACT = 1e-9
 LARGEST = 1e150
 
 
-def note_copies(columns, batch):
+def note_copies(columns, batches):
     """Note columns that follow exactly from others, as far as the first rows tell.
 
     Parameters
     ----------
     columns : tuple of ColumnInfo
-    batch : Batch
+    batches : list of Batch
         The first rows, as they were read.
 
     Returns
     -------
     tuple of ColumnInfo
     """
-    if batch is None:
-        return columns
     used = [column for column in columns if column.used]
     numbers = [column for column in used if ROLES[column.role] in ("continuous", "count")][:MOST_COLUMNS]
     categories = [column for column in used if ROLES[column.role] == "category"][:MOST_COLUMNS]
     with one_blas_thread():
-        found = _found(numbers, categories, batch)
+        found = _found(numbers, categories, batches)
     return tuple(
         dataclasses.replace(column, notes=(*column.notes, found[column.name]), copied=True)
         if column.name in found
@@ -46,20 +43,24 @@ def note_copies(columns, batch):
     )
 
 
-def _found(numbers, categories, batch):
+def _found(numbers, categories, batches):
     found: dict = {}
     if len(numbers) > 1:
-        X = np.column_stack([_first(column, batch) for column in numbers])
+        X = np.column_stack([_first(column, batches) for column in numbers])
         found |= _dependent(X, [column.name for column in numbers])
-    texts = {column.name: _first(column, batch) for column in categories}
+    texts = {column.name: _first(column, batches) for column in categories}
     return found | _same_categories(texts)
 
 
-def _first(column, batch):
+def _first(column, batches):
     """The first cells of a column."""
-    cells = batch[column.name]
-    cells = Cells(cells.values[:MOST_ROWS], cells.missing[:MOST_ROWS])
-    return as_typed(column, cells).values
+    parts, n_rows = [], 0
+    for batch in batches:
+        cells = batch[column.name]
+        rows = np.arange(min(MOST_ROWS - n_rows, len(cells.missing)))
+        parts.append(as_typed(column, cells.take(rows)).values)
+        n_rows += len(rows)
+    return np.concatenate(parts)
 
 
 def _dependent(X, names):

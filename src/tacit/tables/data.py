@@ -111,15 +111,9 @@ class DataTable:
             chosen = rows[(rows >= start) & (rows < start + batch.n_rows)] - start
             start += batch.n_rows
             if len(chosen):
-                taken = {column.name: _taken(batch[column.name], chosen) for column in self.columns}
+                taken = {column.name: batch[column.name].take(chosen) for column in self.columns}
                 parts.append({column.name: as_typed(column, taken[column.name]) for column in self.columns})
         return rows, Batch({column.name: _joined([part[column.name] for part in parts]) for column in self.columns})
-
-
-def _taken(cells, rows):
-    given = None if cells.given is None else [cells.given[row] for row in rows.tolist()]
-    given = [cell.as_py() if hasattr(cell, "as_py") else cell for cell in given] if given else None
-    return Cells(cells.values[rows], cells.missing[rows], cells.levels, cells.whole, given)
 
 
 def _joined(parts):

@@ -1,20 +1,26 @@
 """`DelimitedReader`: CSV, TSV and their kin, by the standard library; every cell is text."""
 
 import csv
+import io
 import os
 import re
-from itertools import islice
+from itertools import chain, islice
 
 from ..frames import Batch
 from .cells import Missing
+from .chunks import chunk_batches
 from .numerals import numbers_of
 from .reader import Reader, checked_names
-from .textfile import CORRUPT, encoding_error, find_encoding, open_lines
+from .textfile import CORRUPT, encoding_error, find_encoding, open_bytes, open_lines
 
 __all__ = ["DelimitedReader"]
 
 SEPARATORS = ",;\t|"
 NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "bar": "|"}
+PLAIN = ("utf-8", "utf-8-sig", "ascii", "cp1252", "iso8859-1")
+"""Encodings in which a separator is one byte, and no other letter holds that byte."""
+LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+WORTH_COMPILING = 1 << 20
 LOOKED_AT = 20
 LOOKED_AT_CHARACTERS = 1 << 20
 LONGEST_LINE = 1 << 26
@@ -83,21 +89,46 @@ class DelimitedReader(Reader):
 
     def read(self):
         n_rows = 0
-        with self._guarded(), open_lines(self.path, self.encoding) as file:
-            lines = _Lines(file, self.header_lines, self.place)
-            parsed = csv.reader(lines, delimiter=self.separator)
-            while not lines.ended:
-                before = lines.number
-                rows = self._parsed(parsed, lines)
-                # A row that comes after the end was asked for is one whose quote is open.
-                if lines.ended > (len(rows) < self.batch_rows):
-                    self._refuse_open_quote(lines, rows)
-                kept = self._checked(rows, before) if rows else []
-                if kept:
-                    n_rows += len(kept)
-                    yield self._batch(kept)
+        with self._guarded():
+            for batch in self._plain() if self._is_plain() else self._quoted():
+                n_rows += batch.n_rows
+                yield batch
         if not n_rows:
             raise ValueError(f"{self.place} has a line of names but no row below it.")
+
+    def _is_plain(self):
+        """Whether compiled loops may read it; small files are read before those are loaded."""
+        one_byte = self.encoding in PLAIN and ord(self.separator) < 128
+        return one_byte and not self.separator.isspace() and os.path.getsize(self.path) >= WORTH_COMPILING
+
+    def _plain(self):
+        """Batches of the lines without quotes, and from the first that has one all others as they are."""
+        with open_bytes(self.path) as file:
+            if any(b"\r" in file.readline().rstrip(b"\r\n") for _ in range(self.header_lines)):
+                file.close()
+                yield from self._quoted()
+                return
+            rest, n_lines = yield from chunk_batches(self, file)
+            if rest:
+                lines = chain(io.BytesIO(rest), file) if rest.endswith(b"\n") else _joined(rest, file)
+                yield from self._parse(_Lines(_decoded(lines, self.encoding), n_lines, self.place))
+
+    def _quoted(self):
+        with open_lines(self.path, self.encoding) as file:
+            yield from self._parse(_Lines(islice(file, self.header_lines, None), self.header_lines, self.place))
+
+    def _parse(self, lines):
+        """Batches of lines that may hold anything."""
+        parsed = csv.reader(lines, delimiter=self.separator)
+        while not lines.ended:
+            before = lines.number
+            rows = self._parsed(parsed, lines)
+            # A row that comes after the end was asked for is one whose quote is open.
+            if lines.ended > (len(rows) < self.batch_rows):
+                self._refuse_open_quote(lines, rows)
+            kept = self._checked(rows, before) if rows else []
+            if kept:
+                yield self._batch(kept)
 
     def _parsed(self, rows, lines):
         try:
@@ -145,20 +176,35 @@ class _Lines:
     It knows how often it was asked for more at the end: twice if a quoted cell was still open.
     """
 
-    def __init__(self, file, skip, place):
-        self.file, self.number, self.place, self.ended = islice(file, skip, None), skip, place, 0
+    def __init__(self, lines, number, place):
+        self.lines, self.number, self.place, self.ended = iter(lines), number, place, 0
 
     def __iter__(self):
         return self
 
     def __next__(self):
-        for line in self.file:
+        for line in self.lines:
             self.number += 1
             if "\0" in line:
                 raise ValueError(f"{self.place}, line {self.number}: it holds a NUL character; is the file damaged?")
             return line
         self.ended += 1
         raise StopIteration
+
+
+def _decoded(lines, encoding):
+    """Lines of text, which may also end as on old Macs."""
+    for line in lines:
+        text = line.decode(encoding)
+        yield from LINES.findall(text) if "\r" in text else (text,)
+
+
+def _joined(rest, file):
+    """Lines of bytes of which the first were read in part."""
+    *whole, last = rest.splitlines(keepends=True)
+    yield from whole
+    yield last + file.readline()
+    yield from file
 
 
 class _Guard:

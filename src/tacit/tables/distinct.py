@@ -12,7 +12,7 @@ import numpy as np
 
 __all__ = ["Distinct", "mixed"]
 
-MOST = 20_000
+MOST = 10_000
 
 
 class Distinct:
@@ -46,13 +46,28 @@ class Distinct:
         return all(times == 1 for times in self.counts.values())
 
     def add(self, values):
-        """Take values in: an array of float64 or a list of texts."""
-        if self.zeros:
-            values = values[_ends(values, self.zeros)] if isinstance(values, np.ndarray) else _few(values, self.zeros)
-        self.counts.update(values.tolist() if isinstance(values, np.ndarray) else values)
+        """Take values in: an array of float64, or a list of texts and numbers."""
+        if isinstance(values, np.ndarray):
+            self._add_numbers(values[_ends(values, self.zeros)] if self.zeros else values)
+        else:
+            self.counts.update(_kept(values, self.zeros) if self.zeros else values)
         while len(self.counts) > MOST:
             self.zeros += 1
-            self.counts = Counter({value: self.counts[value] for value in _kept(list(self.counts), self.zeros)})
+            self._drop()
+
+    def _add_numbers(self, values):
+        found, times = np.unique(values, return_counts=True)
+        before = self.zeros
+        while len(found) > MOST:
+            self.zeros += 1
+            kept = _ends(found, self.zeros)
+            found, times = found[kept], times[kept]
+        if self.zeros > before:
+            self._drop()
+        self.counts.update(dict(zip(found.tolist(), times.tolist())))
+
+    def _drop(self):
+        self.counts = Counter({value: self.counts[value] for value in _kept(list(self.counts), self.zeros)})
 
 
 def _kept(values, zeros):

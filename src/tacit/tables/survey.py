@@ -4,7 +4,7 @@ import dataclasses
 import shlex
 
 from .column import ROLES, ColumnInfo
-from .copies import note_copies
+from .copies import MOST_ROWS, note_copies
 from .dates import DATE_READINGS
 from .notes import notes_of
 from .numerals import NUMBER_READINGS
@@ -60,11 +60,13 @@ def survey(reader, asked=None):
 
 
 def tally_columns(reader):
-    """A `Tally` of every column by name, the first batch, and the number of rows."""
+    """A `Tally` of every column by name, the first batches, and the number of rows."""
     tallies = {name: Tally(name) for name in reader.names}
-    first, n_rows = None, 0
+    first: list = []
+    n_rows = 0
     for batch in reader.batches():
-        first = first or batch
+        if n_rows < MOST_ROWS:
+            first.append(batch)
         n_rows += batch.n_rows
         for name, cells in batch.items():
             tallies[name].add(cells)

@@ -1,25 +1,20 @@
 """`Tally`: what is kept of a column while its cells go by, and the way its texts are read."""
 
-import re
 from collections import Counter
 
 import numpy as np
 
-from .cells import Texts
+from .cells import CODES, Texts
 from .dates import DATE_READINGS
 from .distinct import Distinct
 from .moments import Moments
-from .numerals import NUMBER_READINGS, shape_of
+from .numerals import NUMBER_READINGS, canonical, shape_of
 
 __all__ = ["PARSERS", "Tally"]
 
 PARSERS = NUMBER_READINGS | DATE_READINGS
 """How texts become numbers, by the reading of their column; each returns None where a text does not fit."""
 HOPELESS = 2000
-MOST_DIGITS = 15
-"""Digits of a whole number that double precision keeps."""
-CODES = re.compile(r"^(?:0\d+|\d{16,})$", re.MULTILINE)
-"""Whole numbers that are names: 007, or with more digits than a number keeps."""
 SENTINELS = (-9.0, -99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0)
 """Numbers that often stand for a missing cell."""
 
@@ -48,6 +43,7 @@ class Tally:
         self.examples: dict = {}
         self.leading_zeros = self.long_digits = self.points = False
         self.letters = 0
+        self.by_number: bool | None = None
         self.sentinels: Counter = Counter()
 
     @property
@@ -65,12 +61,23 @@ class Tally:
         if cells.numeric:
             seen = cells.values[~cells.missing] if missing else cells.values
             self._add_numbers(seen)
-            self.distinct.add(seen)
+            self._count(None, seen)
         else:
             cells = cells if isinstance(cells, Texts) else Texts(cells.values, cells.missing)
-            self._add_texts(cells.seen, cells.numbers)
-            codes = cells.numbers is None or self.leading_zeros or self.long_digits
-            self.distinct.add(cells.seen if codes else cells.numbers)
+            self._add_texts(cells)
+            codes = self.leading_zeros or self.long_digits
+            self._count(cells, None if codes else cells.numbers)
+
+    def _count(self, cells, numbers):
+        """Count different values: by number if the first cells are numbers, by text otherwise, in all batches alike."""
+        if self.by_number is None:
+            self.by_number = numbers is not None
+        if self.by_number and numbers is not None:
+            self.distinct.add(numbers)
+        elif self.by_number:
+            self.distinct.add([_key(text) for text in cells.seen])
+        else:
+            self.distinct.add(cells.seen if cells is not None else [canonical(value) for value in numbers.tolist()])
 
     def _add_numbers(self, values):
         if not np.isfinite(values).all():
@@ -95,17 +102,16 @@ class Tally:
         for end in {float(values.min()), float(values.max())} & set(SENTINELS) if len(values) else ():
             self.sentinels[end] += int((values == end).sum())
 
-    def _add_texts(self, texts, values):
-        if values is not None and "number" in self.readings:
-            joined = "\n".join(texts)
-            self.points = self.points or "." in joined
-            code = CODES.search(joined)
-            if code is not None:
-                self.leading_zeros = self.leading_zeros or code[0][0] == "0"
-                self.long_digits = self.long_digits or len(code[0]) > MOST_DIGITS
-            self._note_shape("number", {}, len(texts))
-            self._keep_plain(values)
+    def _add_texts(self, cells):
+        if cells.numbers is not None and "number" in self.readings:
+            points, zeros, long = cells.marks
+            self.points = self.points or points
+            self.leading_zeros = self.leading_zeros or zeros
+            self.long_digits = self.long_digits or long
+            self._note_shape("number", {}, len(cells.numbers))
+            self._keep_plain(cells.numbers)
             return
+        texts = cells.seen
         self.letters += sum(map(len, texts))
         self._part_readings()
         self._read_otherwise(texts)
@@ -144,3 +150,9 @@ class Tally:
         for text, count in examples.items():
             if text in kept or len(kept) < 20:
                 kept[text] += count
+
+
+def _key(text):
+    """A text as the number it holds, if it holds one and is no name such as 007."""
+    values = None if CODES.fullmatch(text) else NUMBER_READINGS["number"]([text])
+    return text if values is None else float(values[0])

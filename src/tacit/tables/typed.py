@@ -41,10 +41,10 @@ def as_typed(column, cells):
 
 
 def _numbers(column, cells):
-    values, seen = np.full(len(cells.values), np.nan), ~cells.missing
+    values, seen = np.full(len(cells.missing), np.nan), ~cells.missing
     if column.reading == "number" and isinstance(cells, Texts) and cells.numbers is not None:
         values[seen] = cells.numbers
-        return Cells(values, cells.missing, given=cells.values if cells.given is None else cells.given)
+        return Cells(values, cells.missing, given=Written(cells))
     texts = cells.values[seen].tolist()
     found = PARSERS[column.reading](texts) if column.reading in PARSERS else None
     if found is None and texts:
@@ -53,6 +53,17 @@ def _numbers(column, cells):
         raise ValueError(f"column {column.name!r} holds {text!r}, which is not a number as its other cells are.")
     values[seen] = found if texts else []
     return Cells(values, cells.missing, given=cells.values if cells.given is None else cells.given)
+
+
+class Written:
+    """Cells as they were written, made into texts only when somebody asks."""
+
+    def __init__(self, cells):
+        self.cells = cells
+
+    def to_pylist(self):
+        """The cells in a list."""
+        return self.cells.originals()
 
 
 def level_lookup(column, cells):
