@@ -81,7 +81,8 @@ class GaussianParams(Arrays):
         triangle = invert_triangle(np.linalg.cholesky(self.dense))
         precision = triangle @ triangle.transpose(0, 2, 1)
         log_det = -2.0 * np.log(np.diagonal(triangle, axis1=1, axis2=2)).sum(axis=1)
-        return self.mean, precision, np.ascontiguousarray(self.dense), log_det
+        # A copy: what is read-only (a tied covariance of one class) would have the kernels compiled once more.
+        return self.mean, precision, np.array(self.dense, order="C"), log_det
 
     @property
     def shift(self):

@@ -240,7 +240,10 @@ def diag(X, rows, origin, scale, shift, constant, complete, mode, log_weight, we
     flat = np.empty(p * TILE, X.dtype)
     joint = np.empty(n_classes * TILE)
     buffer = np.empty(TILE, X.dtype)
-    whole = constant.sum(axis=1)
+    whole = np.zeros(n_classes)
+    for k in range(n_classes):
+        for j in range(d):
+            whole[k] += constant[k, j]
     r = np.empty((TILE, n_classes), X.dtype)
     part = np.empty((p, n_classes), X.dtype)
     total = np.zeros((p, n_classes))

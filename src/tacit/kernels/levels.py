@@ -44,17 +44,18 @@ def pass_levels(X, first, table, mode, log_weight, weight, labels, out, count, s
                 places[i, j] = first[j] + np.int64(x) if there else -1
         if mode != MOMENTS:
             score_levels(places[:m], table, r, joint)
+        # Loops instead of slices on the left: those take seconds to compile, for the sake of a message about shapes.
         if mode == SCORE:
-            out[:, start : start + m] = joint
+            for k in range(n_classes):
+                for i in range(m):
+                    out[k, start + i] = joint[k, i]
             continue
         if mode == EXPECT:
             loglik += normalise(joint, log_weight, weight[start : start + m], labels[start : start + m], np.empty(m))
-        else:
-            joint[:] = out[:, start : start + m]
         for k in range(n_classes):
             for i in range(m):
-                r[i, k] = joint[k, i]
-                count[k] += joint[k, i]
+                r[i, k] = joint[k, i] if mode == EXPECT else out[k, start + i]
+                count[k] += r[i, k]
         for i in range(m):
             for j in range(d):
                 place = places[i, j]
