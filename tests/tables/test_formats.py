@@ -4,6 +4,9 @@ import dataclasses
 import datetime
 import gzip
 import os
+import subprocess
+import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -12,7 +15,7 @@ from tacit.kernels.text import NUMBER, TEXT, cut_rows, read_numbers
 from tacit.mixture import Mixture
 from tacit.tables import chunks, data, delimited, open_table, reader
 
-from .mixed import N, mixed, write_all
+from .mixed import N, mixed, write_all, write_csv
 
 ROLES = {
     "customer": "id", "height": "measurement", "visits": "count", "colour": "category", "grade": "category", "member": "yes/no",
@@ -270,3 +273,29 @@ def test_numbers_are_pythons_to_the_last_bit():
     assert sure.mean() > 0.7
     assert not (kinds == TEXT).any()
     np.testing.assert_array_equal(found[sure], np.array(list(map(float, texts)))[sure])
+
+
+def test_text_files_need_nothing_but_the_bare_install(tmp_path):
+    script = f"""
+import sys
+for name in ("pandas", "pyarrow", "polars", "duckdb", "python_calamine", "adbc_driver_postgresql", "matplotlib"):
+    sys.modules[name] = None
+from tacit.cli.main import main
+from tacit.tables import open_table
+path = {str(write_csv(tmp_path / "people.csv", mixed()))!r}
+assert main(["inspect", path]) == 0
+for arguments, extra in (((path[:-3] + "parquet",), "tacit[parquet]"), (("duckdb://", "select 1"), "tacit[sql]"),
+                         (("postgresql://h/x", "select 1"), "tacit[sql]"), ((path[:-3] + "xlsx",), "tacit[excel]")):
+    try:
+        open_table(arguments[0], sql=arguments[1] if len(arguments) > 1 else None)
+    except ImportError as error:
+        assert extra in str(error), error
+    else:
+        raise AssertionError(arguments)
+"""
+    (tmp_path / "people.parquet").write_bytes(b"PAR1")
+    with zipfile.ZipFile(tmp_path / "people.xlsx", "w") as archive:
+        archive.writestr("xl/workbook.xml", "")
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "height" in done.stdout
