@@ -54,6 +54,13 @@ def multiply(a, b, out):
 
 
 @jit
+def copy(a, out):
+    # A slice on the left takes seconds to compile, for the sake of a message about shapes.
+    for i in range(out.size):
+        out[i] = a[i]
+
+
+@jit
 def settle(joint, rows, start, mode, log_weight, weight, labels, out, r):
     """What a mode does with a tile's log densities; r (rows, classes) is filled unless the mode is SCORE."""
     n_classes, m = joint.shape
@@ -214,7 +221,7 @@ def tied(X, rows, origin, triangle, shift, constant, mode, log_weight, weight, l
                 line = buffer[:m]
                 line[:] = constant[k]
                 subtract_distance(y, one, shift[k], line)
-                log_prob[k] = line
+                copy(line, log_prob[k])
         loglik += settle(log_prob, rows, start, mode, log_weight, weight, labels, out, r)
         if mode == SCORE:
             continue
@@ -261,7 +268,7 @@ def diag(X, rows, origin, scale, shift, constant, complete, mode, log_weight, we
                 else:
                     line[:] = 0.0
                     subtract_observed(x, scale[k], shift[k], constant[k], line)
-                log_prob[k] = line
+                copy(line, log_prob[k])
         loglik += settle(log_prob, rows, start, mode, log_weight, weight, labels, out, r)
         if mode == SCORE:
             continue
