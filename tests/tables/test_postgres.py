@@ -96,3 +96,27 @@ def test_servers_that_do_not_answer(address):
     )
     assert 'database "elsewhere" does not exist' in refused(address.replace("/postgres", "/elsewhere"), "select 1")
     assert "Connection refused" in refused("postgresql://u:se%40cret@127.0.0.1:1/x", "select 1")
+
+
+def test_groups_of_a_query_are_those_of_the_file(address, tmp_path, capsys):
+    from tacit.cli.main import main
+
+    (tmp_path / "sql").mkdir()
+    (tmp_path / "file").mkdir()
+    asked = ["--groups", "1-2", "--covariance", "tied", "--quiet"]
+    query = ["--sql", "select * from people", "--from", address]
+    assert main(["fit", *query, "--out", str(tmp_path / "sql"), *asked]) == 0
+    told = capsys.readouterr().out
+    plain = str(write_csv(tmp_path / "people.csv", mixed()))
+    assert main(["fit", plain, "--out", str(tmp_path / "file"), *asked]) == 0
+    made = sorted(path.name for path in (tmp_path / "sql").iterdir())
+    assert made == ["people.cells.csv", "people.filled.csv", "people.groups.csv", "people.report.html", "people.tacit"]
+    groups = [(tmp_path / folder / "people.groups.csv").read_text(encoding="utf-8") for folder in ("sql", "file")]
+    assert groups[0] == groups[1]
+    for path in (tmp_path / "sql").iterdir():
+        assert b"cret@" not in path.read_bytes(), path.name
+    assert "cret@" not in told
+    model = str(tmp_path / "sql" / "people.tacit")
+    assert main(["predict", model, *query, "--out", str(tmp_path), "--quiet"]) == 0
+    assert main(["report", model, *query, "--out", str(tmp_path / "again.html")]) == 0
+    assert (tmp_path / "again.html").exists()
