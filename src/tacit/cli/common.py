@@ -5,7 +5,7 @@ import csv
 import os
 import shlex
 
-__all__ = ["add_columns", "add_output", "add_table", "open_asked", "out_folder", "table_options"]
+__all__ = ["add_columns", "add_output", "add_table", "open_asked", "out_folder", "table_options", "whole_range"]
 
 ASKED = {
     "number": "measurement",
@@ -144,3 +144,15 @@ def _role(text):
     if not name or role not in ASKED:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=ROLE with a role of {', '.join(ASKED)}")
     return name, ASKED[role]
+
+
+def whole_range(text):
+    """Numbers such as 1-9, for an option."""
+    first, _, last = text.partition("-")
+    try:
+        values = range(int(first), int(last or first) + 1)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a range such as 1-9") from None
+    if not values or values[0] < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a range of numbers from 1")
+    return values

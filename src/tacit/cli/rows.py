@@ -52,7 +52,7 @@ class RowWriter:
     def write_all(self):
         """Go through the table."""
         completion = Completion(self.model, self.table) if {"filled", "cells"} & set(self.writers) else None
-        for batch, read in zip(self.table.batches(), self.table.reader.batches()):
+        for read, batch in self.table.scan():
             cells = self.coder.encode(batch)
             scores = self.scorer(cells)
             outlier = np.zeros(len(cells), bool) if scores.outlier is None else scores.outlier < self.threshold

@@ -50,9 +50,9 @@ class Completion:
     def batches(self):
         """Yield for every batch its first row's number from 0, its cells as read, and the cells that the model uses."""
         start = 0
-        for read, cells in zip(self.table.reader.batches(), self.table.encoded()):
-            yield start, read, cells
-            start += len(cells)
+        for read, batch in self.table.scan(self.table.used):
+            yield start, read, self.table.schema.encode(batch)
+            start += batch.n_rows
 
     def draw(self, cells, rng):
         """The rows with missing cells drawn at random."""

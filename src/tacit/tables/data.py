@@ -72,18 +72,20 @@ class DataTable:
 
         ``batch[name].originals()`` are the cells of a column as the table holds them.
         """
-        yield from self._typed(self.columns)
+        for _, batch in self.scan():
+            yield batch
 
     def encoded(self):
         """Yield the cells that models use, as arrays of numbers, batch by batch."""
-        for batch in self._typed(self.schema and self.used):
+        for _, batch in self.scan(self.schema and self.used):
             yield self.schema.encode(batch)
 
-    def _typed(self, columns):
+    def scan(self, columns=None):
+        """Yield every batch as it was read and as `batches` has it: of one pass, since two of a query may differ in order."""
         n_rows = 0
-        for batch in self.reader.batches():
-            n_rows += batch.n_rows
-            yield Batch({column.name: as_typed(column, batch[column.name]) for column in columns})
+        for read in self.reader.batches():
+            n_rows += read.n_rows
+            yield read, Batch({c.name: as_typed(c, read[c.name]) for c in columns or self.columns})
         if n_rows != self.n_rows:
             raise ValueError(
                 f"{self.reader.place} had {self.n_rows:,} rows and now has {n_rows:,}; it was changed while it was read, so "

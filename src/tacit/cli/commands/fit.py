@@ -8,7 +8,7 @@ NAME.tacit (the model, for `tacit predict`) and NAME.report.html (a page that ex
 import argparse
 import os
 
-from ..common import add_columns, add_output, add_table, open_asked, out_folder
+from ..common import add_columns, add_output, add_table, open_asked, out_folder, whole_range
 from ..outcome import Outcome
 
 HELP = "find groups of rows, describe them, fill missing cells"
@@ -21,7 +21,7 @@ def add_arguments(parser):
     add_columns(parser)
     group = parser.add_argument_group("model")
     group.add_argument(
-        "--groups", type=_range, default=range(1, 10), metavar="A-B", help="numbers of groups to try (1-9)"
+        "--groups", type=whole_range, default=range(1, 10), metavar="A-B", help="numbers of groups to try (1-9)"
     )
     group.add_argument(
         "--covariance", type=_structures, metavar="A,B",
@@ -39,17 +39,6 @@ def add_arguments(parser):
     )  # fmt: skip
     add_output(parser)
     parser.add_argument("--no-report", action="store_true", help="write no page")
-
-
-def _range(text):
-    first, _, last = text.partition("-")
-    try:
-        values = range(int(first), int(last or first) + 1)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a range such as 1-9") from None
-    if not values or values[0] < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a range of numbers from 1")
-    return values
 
 
 def _positive(text):

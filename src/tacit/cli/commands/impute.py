@@ -8,7 +8,7 @@ Numbers of columns that hold whole numbers are rounded in NAME.filled.csv, not i
 import argparse
 import os
 
-from ..common import add_columns, add_output, add_table, open_asked, out_folder
+from ..common import add_columns, add_output, add_table, open_asked, out_folder, whole_range
 from ..outcome import Outcome
 from ._results import name_of, notes_of, told, write_page
 
@@ -27,7 +27,7 @@ def add_arguments(parser):
         "whichever fills hidden measurements better (auto)",
     )  # fmt: skip
     group.add_argument(
-        "--groups", type=_range, default=range(1, 7), metavar="A-B", help="numbers of groups to try (1-6)"
+        "--groups", type=whole_range, default=range(1, 7), metavar="A-B", help="numbers of groups to try (1-6)"
     )
     group.add_argument("--level", type=_share, default=0.9, metavar="P", help="probability of the intervals (0.9)")
     group.add_argument(
@@ -36,13 +36,6 @@ def add_arguments(parser):
     )  # fmt: skip
     add_output(parser)
     parser.add_argument("--no-report", action="store_true", help="write no page")
-
-
-def _range(text):
-    first, _, last = text.partition("-")
-    if not first.isdigit() or (last and not last.isdigit()) or not 1 <= int(first) <= int(last or first):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a range such as 1-6")
-    return range(int(first), int(last or first) + 1)
 
 
 def _share(text):

@@ -215,9 +215,9 @@ def _other(arguments, model, table):
     with warnings.catch_warnings(), Outputs() as outputs:
         warnings.simplefilter("ignore")  # that rows have no names: they are in the order of the model's
         writer = outputs.table(path)
-        for batch, cells in zip(table.batches(), table.encoded()):
-            writer.write(_applied(model, table, batch, cells, start))
-            start += len(cells)
+        for batch in table.batches():
+            writer.write(_applied(model, table, batch, table.schema.encode(batch), start))
+            start += batch.n_rows
     what = (
         "the places of rows on the axes, with standard errors"
         if kind == "scores"

@@ -133,7 +133,8 @@ def _scores(model, table, names):
     from ...report.completed import as_read
 
     start = 0
-    for read, cells in zip(table.reader.batches(), table.encoded()):
+    for read, batch in table.scan(table.used):
+        cells = table.schema.encode(batch)
         scores, std = score_rows(model, cells)
         told = {name: as_read(read[name], table.reader) for name in table.ids} | {
             "row": np.arange(start, start + len(cells)) + 1
