@@ -114,16 +114,38 @@ def test_files_that_are_no_model(predict, folder, tmp_path, capsys):
     assert "give one table after the model" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "notes",
-    [{}, {"table": 3, "settings": []}, {"table": {"columns": {"a": 1}}, "settings": {"n_rows": "many"}},
-     {"table": {"columns": [{"name": "a", "role": ["x"], "reading": "number"}, 4, {"name": 1}]}}],
-)  # fmt: skip
-def test_notes_may_hold_anything(predict, folder, tmp_path, notes):
+def column(**changes):
+    return {"name": "a", "role": "measurement", "reading": "number", "levels": []} | changes
+
+
+@pytest.mark.parametrize("notes", [{}, {"table": {"name": "t"}}, {"anything": [1, {"else": None}]}])
+def test_notes_may_say_nothing(predict, folder, tmp_path, notes):
     tacit.save(tacit.load(folder / "t.tacit"), tmp_path / "m.tacit", notes=notes)
     code, _, err = predict("a,b,colour\n8,8,red\n0,0,blue\n", model=tmp_path / "m.tacit")
     assert (code, err) == (0, "")
     assert [row["group"] for row in rows_of(tmp_path / "new.groups.csv")] == ["2", "1"]
+
+
+@pytest.mark.parametrize(
+    ("notes", "fault"),
+    [({"table": 3}, "table is no dict"), ({"settings": []}, "settings is no dict"), ({"seed": "x"}, "seed is no int"),
+     ({"seed": 10**400}, "the seed is too large"), ({"table": {"name": "../../secret"}}, "the name of the table is a path"),
+     ({"table": {"columns": {"a": 1}}}, "its columns are no list"), ({"table": {"columns": [1, 2]}}, "a column is not described"),
+     ({"table": {"columns": [column(role="zzz")]}}, "column 'a' has an unknown role"),
+     ({"table": {"columns": [column(levels=[1])]}}, "column 'a' has an unknown role or level"),
+     ({"selection": [1]}, "a row of the selection is none"),
+     ({"selection": [{"n_components": "2", "bic": 1.0}]}, "a row of the selection is none"),
+     ({"settings": {"n_rows": 10**400}}, "the number of rows is none"),
+     ({"settings": {"level": 5}}, "the level of the intervals is no probability")],
+)  # fmt: skip
+def test_notes_are_believed_in_nothing(predict, folder, tmp_path, notes, fault, capsys):
+    model = tmp_path / "m.tacit"
+    tacit.save(tacit.load(folder / "t.tacit"), model, notes=notes)
+    code, _, err = predict("a,b,colour\n8,8,red\n0,0,blue\n", model=model)
+    assert code == 2
+    assert f"the notes in {model} are damaged ({fault}" in err
+    assert main(["report", str(model), str(folder / "t.csv")]) == 2
+    assert fault in capsys.readouterr().err
 
 
 # Models from Python

@@ -235,7 +235,6 @@ class Gaussian(OnePassFamily):
 
     def draw(self, params, block, resp, n_draws, rng):
         """Draws (n_draws, rows, d) of the rows from the posterior of their missing cells."""
-        len(block)
         filled = np.repeat(host(block.X).astype(np.float64)[None], n_draws, axis=0)
         classes = draw_classes(resp, n_draws, rng)
         noise = self.noise(params, block, classes, rng)

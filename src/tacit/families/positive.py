@@ -10,7 +10,7 @@ from scipy.special import digamma, gammaln
 
 from ..arrays import Arrays, record
 from ..kernels import EXPECT, SCORE, backend, kernel
-from .base import occupied
+from .base import Family, occupied
 from .diagonal import DiagonalGaussian
 from .linear import LinearFamily, RateFamily
 from .roots import gamma_shape
@@ -209,6 +209,12 @@ class LogNormal(DiagonalGaussian):
 
     def predictive(self, prior):
         raise NotImplementedError("the logarithm of the next row has a Student t; take logarithms and use Normal.")
+
+    def distance(self, params, block):
+        return super().distance(params, self.logged(block))
+
+    def draw(self, params, block, resp, n_draws, rng):
+        return Family.draw(self, params, block, resp, n_draws, rng)
 
     def sample(self, params, classes, rng):
         return np.exp(super().sample(params, classes, rng))

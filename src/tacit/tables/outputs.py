@@ -114,7 +114,7 @@ def _swap(temporary, paths):
         for new, path in zip(temporary, paths):
             old = f"{new}.old" if os.path.exists(path) else None
             if old is not None:
-                os.link(path, old)
+                _set_aside(path, old)
             kept.append((old, path))
             os.replace(new, path)
     except BaseException:
@@ -126,6 +126,14 @@ def _swap(temporary, paths):
         for old, _ in kept:
             with contextlib.suppress(OSError, TypeError):
                 os.unlink(old)
+
+
+def _set_aside(path, old):
+    """A second name for a file, which is then replaced in one step; where a disk knows no links, another name."""
+    try:
+        os.link(path, old)
+    except OSError:
+        os.replace(path, old)
 
 
 def _worded(error, path):

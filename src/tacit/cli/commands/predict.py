@@ -5,11 +5,11 @@ NAME.scores.csv for a model of `tacit reduce`, NAME.predicted.csv for other mode
 NAME.cells.csv.
 """
 
-import os
 import warnings
 
 from ..common import add_output, add_table
 from ..outcome import Outcome
+from ..saved import open_model, reading_asked
 
 HELP = "apply a saved model to a new table"
 EXAMPLE = "tacit predict penguins.tacit new.csv --fill"
@@ -36,13 +36,7 @@ def add_arguments(parser):
 
 def run(arguments):
     """Read the model and the table, apply, write."""
-    from ... import load
-    from ...persistence import notes
-
-    if not os.path.isfile(arguments.model):
-        what = "is a folder" if os.path.isdir(arguments.model) else "does not exist"
-        raise ValueError(f"the model file {arguments.model} {what}; give one that tacit fit or tacit.save wrote.")
-    model, told = load(arguments.model), notes(arguments.model)
+    model, told = open_model(arguments.model)
     if arguments.fill and not hasattr(model, "schema_"):
         raise ValueError(f"--fill needs a model of tacit fit or tacit impute; this is a {type(model).__name__}.")
     table = _open(arguments, model, told)
@@ -59,15 +53,9 @@ def run(arguments):
 def _open(arguments, model, told):
     from ...tables import open_reader, open_table
 
-    if arguments.sql and not arguments.database:
-        raise ValueError("--sql needs a database; say which with --from, such as --from sqlite:///shop.db.")
-    if bool(arguments.file) == bool(arguments.sql):
+    place, reading = reading_asked(arguments)
+    if place is None:
         raise ValueError("give one table after the model: either a file, or a query with --sql and --from.")
-    place = arguments.database if arguments.sql else arguments.file
-    reading = dict(
-        sql=arguments.sql, sheet=arguments.sheet, separator=arguments.sep, decimal=arguments.decimal,
-        encoding=arguments.encoding, missing=arguments.missing,
-    )  # fmt: skip
     like = _like(model, told)
     if like is None or arguments.columns:
         reader = open_reader(place, **reading)

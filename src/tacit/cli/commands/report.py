@@ -8,6 +8,7 @@ import os
 
 from ..common import add_table
 from ..outcome import Outcome
+from ..saved import open_model, reading_asked
 
 __all__ = ["add_arguments", "run"]
 
@@ -30,11 +31,10 @@ def run(arguments):
     """Read, study, write."""
     from dataclasses import replace
 
-    from ...persistence import load, notes
     from ...report.subject import named
 
-    _check_model(arguments.model)
-    model, noted = named(load(arguments.model)), notes(arguments.model)
+    model, noted = open_model(arguments.model)
+    model = named(model)
     findings = _study(model, _open(arguments, model, noted), noted)
     if arguments.title:
         findings = replace(findings, title=arguments.title)
@@ -48,28 +48,14 @@ def run(arguments):
     return Outcome(text, {"summary": list(findings.summary), "files": [path]})
 
 
-def _check_model(path):
-    if os.path.isdir(path):
-        raise ValueError(f"{path} is a folder; give a model that tacit has saved, such as NAME.tacit.")
-    if not os.path.exists(path):
-        raise ValueError(f"there is no file {path}; give a model that tacit has saved, such as NAME.tacit.")
-
-
 def _open(arguments, model, noted):
     """The table, with the columns in the roles they had."""
     from ...report.subject import columns_of
     from ...tables import open_table
 
-    if arguments.sql and not arguments.database:
-        raise ValueError("--sql needs a database; say which with --from, such as --from sqlite:///shop.db.")
-    if arguments.sql and arguments.file:
-        raise ValueError("give one table: either a file, or a query with --sql and --from.")
-    place = arguments.database if arguments.sql else arguments.file or _beside(arguments.model, noted)
+    place, reading = reading_asked(arguments)
     columns = noted.get("table", {}).get("columns") or columns_of(model)
-    return open_table(
-        place, like=columns, sql=arguments.sql, sheet=arguments.sheet, separator=arguments.sep, decimal=arguments.decimal,
-        encoding=arguments.encoding, missing=arguments.missing,
-    )  # fmt: skip
+    return open_table(place or _beside(arguments.model, noted), like=columns, **reading)
 
 
 def _beside(model, noted):
@@ -96,7 +82,9 @@ def _study(model, table, noted):
     if noted.get("command") == "impute":
         from ...report.fill import study_fill
 
-        return study_fill(model, table, selection=selection, seed=seed)
+        settings = noted.get("settings", {})
+        told = {name: settings[name] for name in ("level", "why", "said") if name in settings}
+        return study_fill(model, table, selection=selection, seed=seed, **told)
     return Subject(model, table).study(selection, seed)
 
 
