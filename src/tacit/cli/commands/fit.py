@@ -7,6 +7,7 @@ NAME.tacit (the model, for `tacit predict`) and NAME.report.html (a page that ex
 
 import argparse
 import os
+import shlex
 
 from ..common import add_columns, add_output, add_table, open_asked, out_folder, whole_range
 from ..outcome import Outcome
@@ -113,8 +114,8 @@ def _write(arguments, table, grouping, findings, folder):
 
 def _next(table, files):
     """Commands to go on with."""
-    model = next(path for path in files if path.endswith(".tacit"))
-    new = f"NEW{os.path.splitext(table.reader.place)[1] or '.csv'}"
+    model = shlex.quote(next(path for path in files if path.endswith(".tacit")))
+    new = f"NEW{os.path.splitext(getattr(table.reader, 'path', ''))[1] or '.csv'}"
     return [
         f"tacit predict {model} {new}   the groups of new rows",
         f"tacit report {model} {new}    a report on new rows",
