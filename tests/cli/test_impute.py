@@ -68,8 +68,8 @@ def names(folder):
 def test_everything_else_stays_as_it_was(run, tmp_path):
     code, out, err = run("visits.csv", visits(), *QUICK)
     assert (code, err) == (0, "")
-    before, after = rows_of(tmp_path / "visits.csv"), rows_of(tmp_path / "visits.filled.csv")
-    cells = rows_of(tmp_path / "visits.cells.csv")
+    before, after = rows_of(tmp_path / "visits.csv"), rows_of(tmp_path / "visits.imputed.csv")
+    cells = rows_of(tmp_path / "visits.imputed.cells.csv")
     holes = [(i, name) for i, row in enumerate(before) for name, cell in row.items() if cell == "NA"]
     assert [(int(cell["row"]) - 1, cell["column"]) for cell in cells] == holes
     assert [cell["person"] for cell in cells] == [before[i]["person"] for i, _ in holes]
@@ -135,10 +135,10 @@ def test_parquet(tmp_path, capsys):
     pa = pytest.importorskip("pyarrow")
     (tmp_path / "t.csv").write_text(visits(60), encoding="utf-8")
     assert main(["impute", str(tmp_path / "t.csv"), *QUICK, "--format", "parquet"]) == 0
-    filled, cells = (pa.parquet.read_table(tmp_path / f"t.{what}.parquet") for what in ("filled", "cells"))
+    filled, cells = (pa.parquet.read_table(tmp_path / f"t.{what}.parquet") for what in ("imputed", "imputed.cells"))
     assert filled.num_rows == 60
     assert cells.column("value").null_count == 0
-    assert "t.cells.parquet" in capsys.readouterr().out
+    assert "t.imputed.cells.parquet" in capsys.readouterr().out
 
 
 def test_types_stay_as_they_were(tmp_path, capsys):
@@ -155,7 +155,7 @@ def test_types_stay_as_they_were(tmp_path, capsys):
         table.loc[rng.random(200) < 0.1, name] = None
     table.to_parquet(tmp_path / "t.parquet")
     assert main(["impute", str(tmp_path / "t.parquet"), *QUICK]) == 0
-    filled, cells = (pd.read_parquet(tmp_path / f"t.{what}.parquet") for what in ("filled", "cells"))
+    filled, cells = (pd.read_parquet(tmp_path / f"t.{what}.parquet") for what in ("imputed", "imputed.cells"))
     assert filled.notna().all().all()
     assert filled["person"].dtype == cells["person"].dtype == np.int64
     assert filled["member"].dtype == bool
@@ -172,7 +172,7 @@ def test_decimal_commas_are_written_as_they_were_read(run, tmp_path):
     lines = [f"{x:.2f};{y:.2f}".replace(".", ",") for x, y in X]
     lines[7] = lines[7].split(";")[0] + ";"
     assert run("t.csv", "a;b\n" + "\n".join(lines) + "\n", "--groups", "1", "--no-report")[0] == 0
-    row = rows_of(tmp_path / "t.filled.csv")[7]
+    row = rows_of(tmp_path / "t.imputed.csv")[7]
     assert row["a"] == lines[7].split(";")[0]
     assert "," in row["b"]
     assert abs(float(row["b"].replace(",", ".")) - X[7, 1]) < 1.0
@@ -180,11 +180,11 @@ def test_decimal_commas_are_written_as_they_were_read(run, tmp_path):
 
 def test_rows_that_do_not_fit_into_memory(run, tmp_path, monkeypatch):
     run("t.csv", visits(), *QUICK)
-    kept = (tmp_path / "t.filled.csv").read_bytes()
+    kept = (tmp_path / "t.imputed.csv").read_bytes()
     monkeypatch.setattr("tacit.tables.data.IN_MEMORY", 0)
     monkeypatch.setattr("tacit.report.trial.REFIT_ROWS", 100)
     assert run("t.csv", visits(), *QUICK)[0] == 0
-    assert (tmp_path / "t.filled.csv").read_bytes() == kept
+    assert (tmp_path / "t.imputed.csv").read_bytes() == kept
 
 
 # What it says
@@ -250,8 +250,8 @@ def test_factors_leave_the_rest(run, tmp_path):
     assert code == 0
     assert "visits (axes take measurements only)" in out
     assert "Holes remain in visits, colour" in out
-    assert {row["column"] for row in rows_of(tmp_path / "visits.cells.csv")} == {"height", "score"}
-    assert any(row["colour"] == "NA" for row in rows_of(tmp_path / "visits.filled.csv"))
+    assert {row["column"] for row in rows_of(tmp_path / "visits.imputed.cells.csv")} == {"height", "score"}
+    assert any(row["colour"] == "NA" for row in rows_of(tmp_path / "visits.imputed.csv"))
 
 
 def test_the_page(run, tmp_path):

@@ -5,6 +5,7 @@ import numpy as np
 from .. import __version__
 from .filling import Filler, least_of
 from .findings import Findings
+from .observed import count_empty, tell_empty, without
 from .sample import take_sample
 from .trial import try_fills
 
@@ -37,7 +38,8 @@ def study_fill(model, table, *, selection=(), seed=0, level=0.9, why="", said=""
     """
     check = try_fills(model, table, level=level, seed=seed)
     sample = take_sample(table, Filler(model, table, level), seed=seed)
-    missing = {column.name: column.n_missing for column in table.used}
+    empty = count_empty(model, table.source(), table.schema.names)
+    filled = without({column.name: column.n_missing for column in table.used}, empty)
     why = why or _phrase(model)
     return Findings(
         kind="fill",
@@ -46,12 +48,13 @@ def study_fill(model, table, *, selection=(), seed=0, level=0.9, why="", said=""
         columns=table.columns,
         used=list(table.schema.names),
         sample=sample,
-        summary=_summary(table, missing, why, said, check),
+        summary=_summary(table, filled, why, said, check, empty),
         card=_card(model, table, why, seed, level),
-        limits=_limits(table, sample, check),
+        limits=_limits(table, sample, check, empty),
         trace=np.asarray(getattr(model, "lower_bounds_", ()), dtype=np.float64),
         selection=list(selection),
-        n_filled=missing,
+        n_filled=filled,
+        n_empty=empty,
         check=check,
     )
 
@@ -62,7 +65,7 @@ def _phrase(model):
     return f"a {type(model).__name__} of {k} {what}"
 
 
-def _summary(table, missing, why, said, check):
+def _summary(table, missing, why, said, check, n_empty):
     """Sentences, the most important first."""
     total, n_cells = sum(missing.values()), table.n_rows * len(table.used)
     holed = [name for name, n in missing.items() if n]
@@ -72,6 +75,7 @@ def _summary(table, missing, why, said, check):
         f"all; most of them in {most} ({missing[most]:,})."
     ]
     told.append(f"They were filled by {why}.")
+    told += tell_empty(n_empty)
     told += [said] if said else []
     told += tell_check(check)
     empty = [column.name for column in table.columns if column.role == "empty"]
@@ -123,7 +127,7 @@ def _card(model, table, why, seed, level):
     }
 
 
-def _limits(table, sample, check):
+def _limits(table, sample, check, n_empty):
     told = [
         "Filled cells are what the model expects, not what was measured. Counted as measurements they make tests and "
         "intervals too sure; for those, analyse several tables of draws (--draws) and pool the results.",
@@ -131,6 +135,11 @@ def _limits(table, sample, check):
         "with incomes that the rich keep to themselves, fills are off by an amount that no table can tell.",
         "Intervals take the fitted model as known; with few rows they are somewhat too narrow.",
     ]
+    if n_empty:
+        told.append(
+            f"{sum(n_empty.values()):,} missing cells ({', '.join(n_empty)}) were left empty: they are likely in a group that shows "
+            "no such cell, and any value would be made up."
+        )
     for j, column in enumerate(table.used):
         if least_of(column) == 0 and (sample.low[:, j] == 0).any():
             told.append(f"No observed value of {column.name} is negative, so no fill or interval goes below 0.")

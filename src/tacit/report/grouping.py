@@ -10,6 +10,7 @@ from ..families import GAUSSIANS, STRUCTURES
 from ..mixture import Mixture, select
 from ..mixture.selection import COLLAPSED
 from ..source import ArraySource
+from .observed import note_observed
 
 __all__ = ["CHOICE_ROWS", "Grouping", "default_structures", "find_groups"]
 
@@ -111,6 +112,7 @@ def find_groups(
             model.set_params(callback=(lambda progress: seen.last(progress)) if seen else None)
             _learn_all(model, table)
     model.set_params(callback=None)
+    note_observed(model, table.source())
     told = {"criterion": criterion} | ({"n_rows": rows.n_rows} if sampled else {})
     return Grouping(model, [_told(row) | told for row in found.table])
 

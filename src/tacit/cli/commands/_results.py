@@ -12,13 +12,15 @@ def name_of(arguments, table, folder, what):
     return os.path.join(folder, f"{table.reader.name}.{what}.{ending}")
 
 
-def notes_of(command, table, arguments, selection, settings):
+def notes_of(command, table, arguments, selection, settings, model=None):
     """What a model file says about the table it was learned from, so that another is read in the same way."""
     columns = [
         {"name": column.name, "role": column.role, "reading": column.reading, "levels": list(column.levels)}
         for column in table.used
     ]
-    return {
+    observed = getattr(model, "observed_", None)
+    known = {} if observed is None else {"observed": observed.round(3).tolist()}
+    return known | {
         "command": command, "table": {"name": table.reader.name, "columns": columns}, "seed": arguments.seed,
         "selection": selection, "settings": settings,
     }  # fmt: skip

@@ -94,7 +94,7 @@ def _write(arguments, table, grouping, findings, folder):
         "groups": list(arguments.groups), "covariance": arguments.covariance, "criterion": arguments.criterion,
         "restarts": arguments.restarts, "student": arguments.student, "n_rows": table.n_rows,
     }  # fmt: skip
-    notes = notes_of("fit", table, arguments, grouping.selection, settings)
+    notes = notes_of("fit", table, arguments, grouping.selection, settings, grouping.model)
     files = {}
     with Outputs() as outputs:
         writer = RowWriter(grouping.model, table, n_rows=table.n_rows)

@@ -1,8 +1,8 @@
 """Fill the holes of a table, and say how sure each filled cell is.
 
-Writes beside the table: NAME.filled.csv (the whole table, holes filled, everything else as it was), NAME.cells.csv (one line for
+Writes beside the table: NAME.imputed.csv (the whole table, holes filled, everything else as it was), NAME.imputed.cells.csv (one line for
 each filled cell with its interval or probability), NAME.impute.tacit (the model) and NAME.impute.html (a page about it).
-Numbers of columns that hold whole numbers are rounded in NAME.filled.csv, not in NAME.cells.csv.
+Numbers of columns that hold whole numbers are rounded in NAME.imputed.csv, not in NAME.imputed.cells.csv.
 """
 
 import argparse
@@ -95,14 +95,17 @@ def _write(arguments, choice, findings, folder):
     import numpy as np
 
     from ... import save
-    from ...report.completed import Completion
+    from ...report.completed import Completion, holes_of
     from ...tables import Outputs
 
     stem = os.path.join(folder, choice.table.reader.name)
     completion = Completion(choice.model, choice.table, arguments.level)
     settings = {"method": choice.method, "level": arguments.level, "why": choice.why, "said": choice.said}
-    notes = notes_of("impute", choice.table, arguments, choice.selection, settings)
-    tables = {"filled": "the table with its holes filled", "cells": "each filled cell with its interval or probability"}
+    notes = notes_of("impute", choice.table, arguments, choice.selection, settings, choice.model)
+    tables = {
+        "imputed": "the table with its holes filled",
+        "imputed.cells": "each filled cell with its interval or probability",
+    }
     tables |= {f"draw{number}": "the table with its holes drawn at random" for number in range(1, arguments.draws + 1)}
     files = {name_of(arguments, choice.table, folder, name): what for name, what in tables.items()}
     with Outputs() as outputs:
@@ -110,7 +113,7 @@ def _write(arguments, choice, findings, folder):
         for start, read, known in completion.batches():
             found = completion.fill(known)
             filled.write(completion.rows(read, known, found[0]))
-            if np.isnan(known).any():
+            if holes_of(choice.table, read, known).any():
                 cells.write(completion.cells(start, read, known, found))
             for number, writer in enumerate(draws, 1):
                 rng = np.random.default_rng([arguments.seed, number, start])
@@ -144,7 +147,8 @@ def _data(choice, findings, files):
 
     return plain({
         "table": findings.title, "rows": findings.n_rows, "columns": findings.used, "method": choice.method,
-        "why": choice.why, "said": choice.said, "filled": findings.n_filled, "check": findings.check,
+        "why": choice.why, "said": choice.said, "filled": findings.n_filled, "empty": findings.n_empty,
+        "check": findings.check,
         "selection": choice.selection,
         "summary": findings.summary, "limits": findings.limits, "files": list(files),
     })  # fmt: skip

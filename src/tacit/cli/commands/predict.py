@@ -38,6 +38,7 @@ def run(arguments):
     """Read the model and the table, apply, write."""
     from ... import load
     from ...persistence import notes
+    from ...report.observed import recall_observed
 
     if not os.path.isfile(arguments.model):
         what = "is a folder" if os.path.isdir(arguments.model) else "does not exist"
@@ -45,6 +46,7 @@ def run(arguments):
     model, told = load(arguments.model), notes(arguments.model)
     if arguments.fill and not hasattr(model, "schema_"):
         raise ValueError(f"--fill needs a model of tacit fit or tacit impute; this is a {type(model).__name__}.")
+    recall_observed(model, told)
     table = _open(arguments, model, told)
     if not table.n_rows:
         raise ValueError(f"{table.reader.place} has no rows.")
@@ -166,6 +168,7 @@ def _groups(arguments, model, told, table):
 
 
 def _groups_text(writer, table, files, filled):
+    from ...report.observed import tell_empty
     from ...report.words import count, share
     from ..console import grid, heading, paragraph
     from ..telling import wrote
@@ -177,6 +180,7 @@ def _groups_text(writer, table, files, filled):
     lines = [heading(f"{table.reader.name}: {count(writer.n_rows, 'row')}"), *grid(rows, right=(0, 1, 2, 3)), ""]
     lines += [f"{count(writer.n_uncertain, 'row')} under 90 % sure, {count(writer.n_outliers, 'row')} unusual."]
     lines += [f"{count(writer.n_filled, 'missing cell')} {'filled in' if filled else '(--fill fills them in)'}."]
+    lines += [paragraph(sentence) for sentence in tell_empty(writer.n_empty)] if filled else []
     notes = list(table.notes)
     if writer.coder.absent:
         notes.append(f"the table lacks {', '.join(writer.coder.absent)}; taken as missing in every row")
@@ -194,7 +198,8 @@ def _groups_data(writer, table, files):
             {"number": number, "rows": n, "share": n / writer.n_rows, "fitted_share": weight}
             for number, (n, weight) in enumerate(zip(writer.counts, weights), 1)
         ],
-        "uncertain": writer.n_uncertain, "outliers": writer.n_outliers, "missing": writer.n_filled,
+        "uncertain": writer.n_uncertain, "outliers": writer.n_outliers, "missing": writer.n_missing,
+        "filled": writer.n_filled, "empty": writer.n_empty,
         "absent": writer.coder.absent, "notes": table.notes, "files": list(files),
     })  # fmt: skip
 

@@ -31,10 +31,12 @@ def run(arguments):
     from dataclasses import replace
 
     from ...persistence import load, notes
+    from ...report.observed import recall_observed
     from ...report.subject import named
 
     _check_model(arguments.model)
     model, noted = named(load(arguments.model)), notes(arguments.model)
+    recall_observed(model, noted)
     findings = _study(model, _open(arguments, model, noted), noted)
     if arguments.title:
         findings = replace(findings, title=arguments.title)
