@@ -102,6 +102,9 @@ class Completion:
             return [text.replace(".", ",") for text in texts] if info.reading.startswith("comma") else texts
         return [round(value) if self.whole[j] else value for value in values.tolist()]
 
+    def _cell(self, value):
+        return None if np.isnan(value) else f"{value:.10g}".replace(".", self.table.decimal)
+
     def cells(self, start, read, cells, found):
         """The missing cells of a batch as columns: ids, row, column, value, low, high, probability; left empty, no value."""
         filled, low, high, sure = found
@@ -113,7 +116,7 @@ class Completion:
         for j, (info, coded) in enumerate(zip(self.table.used, self.table.schema.columns)):
             here = places == j
             chosen = filled[rows[here], j]
-            values[here] = labels_of(coded, chosen) if info.levels else [_cell(value) for value in chosen]
+            values[here] = labels_of(coded, chosen) if info.levels else [self._cell(value) for value in chosen]
         told["value"] = values
         return told | {name: part[rows, places] for name, part in (("low", low), ("high", high), ("probability", sure))}
 
@@ -127,10 +130,6 @@ def _taken(values, rows):
 def as_read(cells, reader):
     """Cells as the table holds them: text as it stands, other types as they are."""
     return cells.values if reader.is_text else cells.originals()
-
-
-def _cell(value):
-    return None if np.isnan(value) else f"{value:.10g}"
 
 
 def _text(value, whole):

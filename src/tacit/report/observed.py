@@ -9,7 +9,8 @@ missing cell is left empty where such groups have more than a tenth of its row; 
 import numpy as np
 
 __all__ = [
-    "Knowledge", "count_empty", "count_observed", "knowledge_of", "named_counts", "note_observed", "recall_observed", "tell_empty", "without",
+    "Knowledge", "count_empty", "count_observed", "knowledge_of", "named_counts", "note_observed", "recall_observed",
+    "tell_empty", "without",
 ]  # fmt: skip
 
 FEWEST = 2.0

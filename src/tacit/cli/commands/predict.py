@@ -145,18 +145,17 @@ def _unnamed(model, reader, asked):
 
 def _groups(arguments, model, told, table):
     """What a mixture says."""
-    from ...tables import Outputs
     from ..common import out_folder
     from ..progress import Progress
     from ..rows import FILES, RowWriter
-    from ._results import name_of
+    from ._results import name_of, outputs_of
 
     folder, files = out_folder(arguments, table), {}
     settings = told.get("settings")
     fitted = settings.get("n_rows") if isinstance(settings, dict) else None
     # A row that is unusual by itself is so in a table of few rows as well.
     writer = RowWriter(model, table, n_rows=max(table.n_rows, fitted if isinstance(fitted, int) else 0))
-    with Progress(arguments.quiet) as progress, Outputs() as outputs:
+    with Progress(arguments.quiet) as progress, outputs_of(arguments, table) as outputs:
         progress.show(None, "applying the model")
         for name, what in FILES.items():
             if name == "groups" or arguments.fill:
@@ -209,15 +208,14 @@ def _groups_data(writer, table, files):
 
 def _other(arguments, model, table):
     """What another estimator predicts or makes of the rows."""
-    from ...tables import Outputs
     from ..common import out_folder
     from ..telling import wrote
-    from ._results import name_of
+    from ._results import name_of, outputs_of
 
     kind = "scores" if hasattr(model, "_loadings") else "predicted"
     path = name_of(arguments, table, out_folder(arguments, table), kind)
     start = 0
-    with warnings.catch_warnings(), Outputs() as outputs:
+    with warnings.catch_warnings(), outputs_of(arguments, table) as outputs:
         warnings.simplefilter("ignore")  # that rows have no names: they are in the order of the model's
         writer = outputs.table(path)
         for batch in table.batches():
