@@ -191,6 +191,16 @@ def test_structures(run, asked, words):
     assert "tried" not in out
 
 
+def test_a_sample_that_says_nothing_is_refused(run, tmp_path):
+    code, out, err = run("t.csv", two_groups(n=400), *QUICK, "--sample", "3")
+    assert (code, out) == (2, "")
+    assert err == "tacit: --sample 3 is too few rows to compare models of 3 columns on; use at least 100.\n"
+    assert names(tmp_path) == ["t.csv"]
+    code, _, err = run("t.csv", two_groups(n=60), *QUICK, "--sample", "59")
+    assert code == 2
+    assert "use at least 60." in err
+
+
 def test_a_sample_of_rows_chooses_and_the_output_says_so(run):
     code, out, _ = run("t.csv", two_groups(n=400), *QUICK, "--sample", "120", "--restarts", "2")
     assert code == 0

@@ -64,6 +64,16 @@ def test_columns_are_found_by_name_and_unknown_levels_are_missing(predict, tmp_p
     assert not (tmp_path / "new.filled.csv").exists()
 
 
+def test_unknown_levels_stay_as_they_are(predict, tmp_path):
+    code, out, err = predict("a,b,colour\n8.1,7.9,green\n0.1,,blue\n0.2,0.3,\n", "--fill", "--json")
+    assert (code, err) == (0, "")
+    assert [row["colour"] for row in rows_of(tmp_path / "new.filled.csv")] == ["green", "blue", "blue"]
+    cells = rows_of(tmp_path / "new.cells.csv")
+    assert [(row["row"], row["column"]) for row in cells] == [("2", "b"), ("3", "colour")]
+    data = json.loads(out)
+    assert (data["missing"], data["filled"], data["empty"]) == (3, 2, {})
+
+
 def test_missing_columns_are_refused_or_integrated_out(predict, tmp_path):
     code, out, err = predict("a,b\n8.0,8.1\n0.1,0.2\n")
     assert (code, out) == (2, "")

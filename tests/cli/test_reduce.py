@@ -99,6 +99,30 @@ def test_factors_in_words_and_json(run, tmp_path):
     np.testing.assert_allclose(explained, 1 - tacit.load(tmp_path / "marks.reduce.tacit").uniqueness_, rtol=1e-8)
 
 
+@pytest.mark.parametrize("arguments", [("--axes", "2"), ("--method", "factors"), ("--axes", "1")])
+@pytest.mark.parametrize("holes", [False, True])
+def test_shares_of_columns_add_up_to_the_headline(run, tmp_path, arguments, holes):
+    code, out, _ = run("marks.csv", two_factors(holes=holes), "--json", *arguments)
+    assert code == 0
+    told = json.loads(out)
+    loadings = np.array(told["loadings"])
+    explained = [float(row["explained"]) for row in rows_of(tmp_path / "marks.loadings.csv")]
+    headline = sum(axis["explained"] for axis in told["axes"])
+    assert np.mean(explained) == pytest.approx(headline, rel=1e-6)
+    np.testing.assert_allclose((loadings**2).sum(axis=1), explained, rtol=1e-6)
+    assert told["limits"][0].startswith("A loading is the correlation of a column with the ")
+
+
+def test_loadings_of_axes_are_correlations(run, tmp_path):
+    assert run("marks.csv", two_factors(holes=False), "--axes", "3")[0] == 0
+    table = rows_of(tmp_path / "marks.csv")
+    columns = ["verbs", "nouns", "errors", "sums", "shapes", "slips"]
+    X = np.array([[float(row[name]) for name in columns] for row in table])
+    scores = np.array([[float(row[f"axis_{k}"]) for k in (1, 2, 3)] for row in rows_of(tmp_path / "marks.scores.csv")])
+    loadings = [[float(row[f"axis_{k}"]) for k in (1, 2, 3)] for row in rows_of(tmp_path / "marks.loadings.csv")]
+    np.testing.assert_allclose(loadings, np.corrcoef(X.T, scores.T)[:6, 6:], atol=1e-6)
+
+
 def test_the_model_remembers_the_table(run, tmp_path):
     run("marks.csv", two_factors(), "--axes", "bic")
     told = notes(tmp_path / "marks.reduce.tacit")

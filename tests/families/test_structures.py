@@ -6,8 +6,10 @@ from scipy.optimize import minimize
 
 from tacit.engine import fit
 from tacit.families import GAUSSIANS, STRUCTURES
+from tacit.families.gaussian import _whitened_wide
 from tacit.families.structures import covariances, deviance, n_covariance_parameters
 from tacit.mixture import GaussianMixture, MixtureModel
+from tacit.mixture.starts import _longest
 from tacit.source import ArraySource, Block
 
 from ..zoo import STRUCTURED, gaussian_rows, with_holes
@@ -232,3 +234,40 @@ def test_wrong_shapes_of_starting_precisions_are_refused():
         GaussianMixture(2, covariance_type="VEV", precisions_init=np.ones((2, 4))).fit(X)
     with pytest.raises(ValueError, match="'VEI precision' should be positive"):
         GaussianMixture(2, covariance_type="VEI", precisions_init=-np.ones((2, 4))).fit(X)
+
+
+@pytest.mark.parametrize("name", ["full", "tied", "diag", "spherical"])
+def test_collapse_is_what_eigenvalues_say(name):
+    """The quick test agrees with all eigenvalues of the classes and of the mixture as a whole."""
+    family, rng, said = GAUSSIANS[name](), np.random.default_rng(0), set()
+    for _ in range(60):
+        k, d = int(rng.integers(1, 4)), int(rng.integers(1, 5))
+        scale, mean = rng.uniform(0.5, 2.0, d), rng.normal(size=(k, d)) * rng.integers(0, 2, (1, d))
+        variance = rng.choice([1e-7, 1.0], (k, d) if name != "spherical" else (k, 1), p=[0.2, 0.8]) * np.ones((k, d))
+        covariance = {
+            "full": variance[:, :, None] * np.eye(d), "tied": variance[0] * np.eye(d), "diag": variance,
+            "spherical": variance[:, 0],
+        }[name]  # fmt: skip
+        params, weight = family.params(mean, covariance, mean[0], scale), rng.dirichlet(np.ones(k))
+        root, shift = np.sqrt(scale), mean - weight @ mean
+        total = np.einsum("k,kij->ij", weight, params.dense) + (shift * weight[:, None]).T @ shift
+        narrow, whole = (np.linalg.eigvalsh(each / (root[:, None] * root)).min() for each in (params.dense, total))
+        expected = bool(narrow <= 2e-6 < whole)
+        assert family.collapsed(params, weight) == expected
+        said.add(expected)
+    assert said == {False, True}
+
+
+def test_wide_rows_are_whitened_as_by_all_their_columns():
+    X = np.random.default_rng(0).normal(size=(6, 9))
+    weight = np.full(6, 1 / 6)
+    X -= weight @ X
+    value, vector = np.linalg.eigh((X * weight[:, None]).T @ X)
+    kept = value > 1e-10 * value[-1]
+    expected = X @ vector[:, kept] / np.sqrt(value[kept])
+    found = _whitened_wide(X, weight)
+    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-8)
+    spread, place = _longest(X, weight)
+    assert spread == pytest.approx(value[-1])
+    axis = X @ vector[:, -1]
+    assert abs(np.corrcoef(place, axis)[0, 1]) == pytest.approx(1.0)

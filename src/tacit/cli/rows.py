@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from ..report.completed import Completion
+from ..report.completed import Completion, holes_of
 from ..report.filling import fill_cells
 from ..report.groups import ids_of
+from ..report.observed import knowledge_of
 from ..report.scoring import SURE, Coder, Scorer, outlier_threshold
 
 __all__ = ["FILES", "RowWriter"]
@@ -31,8 +32,11 @@ class RowWriter:
     ----------
     counts : (K,) array
         Rows of each group.
-    n_rows, n_uncertain, n_outliers, n_filled : int
-        How many there were.
+    n_rows, n_uncertain, n_outliers, n_missing, n_filled : int
+        How many there were; filled or to be filled are cells that are missing in the table itself, not those it lacks or
+        that hold a level unknown to the model.
+    n_empty : dict of str to int
+        Missing cells that no group can say anything of, by column.
     """
 
     def __init__(self, model, table, *, n_rows):
@@ -40,7 +44,8 @@ class RowWriter:
         self.coder, self.scorer = Coder(model.schema_, table), Scorer(model)
         self.writers = {}
         self.counts = np.zeros(len(self.scorer.order), dtype=int)
-        self.n_rows = self.n_uncertain = self.n_outliers = self.n_filled = 0
+        self.n_rows = self.n_uncertain = self.n_outliers = self.n_missing = self.n_filled = 0
+        self.n_empty, self.known = {}, knowledge_of(model)
         # Positions, among the model's columns, of those that the table uses.
         where = {str(name): j for j, name in enumerate(model.schema_.names)}
         self.columns = [where[column.name] for column in table.used]
@@ -64,7 +69,19 @@ class RowWriter:
             self.n_rows += len(cells)
             self.n_uncertain += int((scores.sure < SURE).sum())
             self.n_outliers += int(outlier.sum())
-            self.n_filled += int(np.isnan(cells).sum())
+            self.n_missing += int(np.isnan(cells).sum())
+            self._count(holes_of(self.table, read, cells[:, self.columns]), cells, scores)
+
+    def _count(self, holes, cells, scores):
+        """Cells that are filled, and those left empty."""
+        empty = np.zeros(holes.shape, bool)
+        if self.known is not None:
+            resp = scores.memberships[:, np.argsort(self.scorer.order)]
+            empty = holes & self.known.empty(cells, resp)[:, self.columns]
+        self.n_filled += int((holes & ~empty).sum())
+        for column, n in zip(self.table.used, empty.sum(axis=0).tolist()):
+            if n:
+                self.n_empty[column.name] = self.n_empty.get(column.name, 0) + n
 
     def _groups(self, batch, scores, outlier):
         columns = ids_of(self.table, batch)

@@ -157,7 +157,13 @@ def _filled(findings):
     ranked = sorted(holes.items(), key=lambda each: -each[1])
     told = ", ".join(f"{name} {n:,}" for name, n in ranked[:12])
     more = f" and {count(len(ranked) - 12, 'more column')}" if len(ranked) > 12 else ""
-    return [heading(f"Filled cells ({sum(holes.values()):,})"), paragraph(told + more, "  ")]
+    left = (
+        [f"left empty: {', '.join(f'{name} {n:,}' for name, n in findings.n_empty.items())}"]
+        if findings.n_empty
+        else []
+    )
+    lines = [told + more, *left]
+    return [heading(f"Filled cells ({sum(holes.values()):,})"), *(paragraph(line, "  ") for line in lines)]
 
 
 def _limits(findings):
@@ -184,7 +190,7 @@ def groups_data(findings, files):
         "selection": findings.selection, "groups": [asdict(group) for group in findings.groups],
         "uncertain": {"count": findings.n_uncertain, "rows": findings.uncertain},
         "outliers": {"count": findings.n_outliers, "rows": findings.outliers},
-        "filled": findings.n_filled, "trace": findings.trace, "files": list(files),
+        "filled": findings.n_filled, "empty": findings.n_empty, "trace": findings.trace, "files": list(files),
     })  # fmt: skip
 
 

@@ -144,6 +144,15 @@ class DiagonalGaussian(Gaussian):
         variance = np.where(count > 0, squares / np.where(count > 0, count, 1.0), params.covariance)
         return self.floored(variance, params)
 
+    def are_above(self, params, least):
+        return bool((params.variance > least * params.scale).all())
+
+    def is_whole_above(self, params, weight, least):
+        low = int((weight @ params.variance <= least * params.scale).sum())
+        if low == 0 or low >= len(weight):  # the means add variance in fewer directions than there are classes
+            return low == 0
+        return super().is_whole_above(params, weight, least)
+
     def least(self, params):
         """The smallest variance allowed."""
         return self.floor * params.scale

@@ -203,6 +203,8 @@ class Gaussian(OnePassFamily):
         X = X / np.where(deviation > 0, deviation, 1.0)
         if rng.random() < 0.5:
             return X
+        if len(X) < X.shape[1]:
+            return _whitened_wide(X, weight)
         value, vector = np.linalg.eigh((X * weight[:, None]).T @ X)
         kept = value > 1e-10 * value[-1]
         return X @ vector[:, kept] / np.sqrt(value[kept]) if kept.any() else X
@@ -254,11 +256,19 @@ class Gaussian(OnePassFamily):
         """Whether a class lies on the floor in a direction in which the mixture as a whole does not."""
         # A floor set by hand far above rounding is a choice: estimates on it are what was asked for.
         least = 2.0 * min(self.floor, 1e-6)
-        root = np.sqrt(params.scale)
+        if self.are_above(params, least):
+            return False
+        return self.is_whole_above(params, weight, least)
+
+    def is_whole_above(self, params, weight, least):
+        """The same of the mixture as a whole."""
         shift = params.mean - weight @ params.mean
         total = np.einsum("k,kij->ij", weight, params.dense) + (shift * weight[:, None]).T @ shift
-        narrow, whole = (np.linalg.eigvalsh(each / (root[:, None] * root)).min() for each in (params.dense, total))
-        return bool(narrow <= least < whole)
+        return _above(total, params.scale, least)
+
+    def are_above(self, params, least):
+        """Whether the variance of every class in every direction is above a share of the data's."""
+        return _above(params.dense, params.scale, least)
 
     def noise(self, params, block, classes, rng):
         """What draws of missing cells are made of, given a class per draw and row: (draws, rows, d)."""
@@ -284,3 +294,21 @@ class Gaussian(OnePassFamily):
         value = np.maximum(value, np.maximum(self.floor, 1e-13 * value[..., -1:]))
         clipped = (vector * value[..., None, :]) @ np.swapaxes(vector, -1, -2)
         return clipped * (root[:, None] * root)
+
+
+def _above(covariance, scale, least):
+    """Whether all eigenvalues of covariances, in units of scale, are above a number; costs a tenth of finding them."""
+    root = np.sqrt(scale)
+    try:
+        np.linalg.cholesky(covariance / (root[:, None] * root) - least * np.eye(len(root)))
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def _whitened_wide(X, weight):
+    """Centred rows fewer than columns, whitened in the directions that they span."""
+    root = np.sqrt(weight)[:, None]
+    value, left = np.linalg.eigh((root * X) @ (root * X).T)
+    kept = value > 1e-10 * value[-1]
+    return X @ (X.T @ (root * left[:, kept])) / value[kept] if kept.any() else X

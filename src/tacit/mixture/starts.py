@@ -33,9 +33,19 @@ def splits(resp, Z, weight, most=None):
         if share.sum() <= 1e-6 * weight.sum():
             continue
         offset = Z - share @ Z / share.sum()
-        spread, axes = np.linalg.eigh((offset * share[:, None]).T @ offset)
-        found.append((-spread[-1], k, offset @ axes[:, -1] > 0))
+        spread, place = _longest(offset, share)
+        found.append((-spread, k, place > 0))
     return [_cut(resp, k, beyond) for _, k, beyond in sorted(found, key=lambda each: each[:2])[:most]]
+
+
+def _longest(offset, share):
+    """The spread of rows along the axis on which they spread most, and their places on it."""
+    if len(offset) >= offset.shape[1]:
+        spread, axes = np.linalg.eigh((offset * share[:, None]).T @ offset)
+        return spread[-1], offset @ axes[:, -1]
+    rows = offset * np.sqrt(share)[:, None]
+    spread, left = np.linalg.eigh(rows @ rows.T)  # of the same eigenvalues as the larger matrix
+    return spread[-1], offset @ (rows.T @ left[:, -1])
 
 
 def _cut(resp, k, beyond):

@@ -1,6 +1,8 @@
 """What is said of the axes behind the columns of a table.
 
-loading = correlation of a column with an axis;    explained = share of the standardised columns' variance along the axis
+loading l_ja = v_ja √λ_a = correlation of column j with axis a;    Σ_a l_ja² = share of the column that the axes explain
+
+with v the directions and λ the variances of the axes; the mean share over the columns is the variance explained.
 """
 
 import warnings
@@ -26,17 +28,27 @@ MOST_COLUMNS = 2000
 
 def standard_loadings(model):
     """Correlations of the columns with the axes, (d, k); of factors that correlate, the pattern."""
-    if hasattr(model, "loadings_"):  # ProbabilisticPCA: W in the columns' units; under the model, x_j has this variance
-        loading = np.asarray(model.loadings_, dtype=np.float64)
-        return loading / np.sqrt((loading**2).sum(axis=1) + model._noise())[:, None]
-    return np.asarray(model.components_, dtype=np.float64).T
+    if hasattr(model, "loadings_"):  # ProbabilisticPCA, whose `loadings_` leave out the noise along the axes
+        axes, variance = model.components_.T.astype(np.float64), model.explained_variance_.astype(np.float64)
+        noise = float(model.noise_variance_)
+        own = axes**2 @ (variance - noise) + noise
+        # Standardised columns have one variance, all but 1 with missing cells, so that shares add up to what is explained.
+        unit = own.mean() if model.scale else own
+        return np.clip(axes * np.sqrt(variance / np.reshape(unit, (-1, 1))), -1.0, 1.0)
+    return np.asarray(model.components_, dtype=np.float64).T / np.sqrt(_variances(model))[:, None]
+
+
+def _variances(model):
+    """Variances of the standardised columns under a model of factors: 1 unless cells are missing."""
+    common = (model.components_ * model.structure_).sum(axis=0)
+    return np.where(common > 0, common / np.maximum(1.0 - model.uniqueness_, np.finfo(float).tiny), 1.0)
 
 
 def explained_shares(model):
     """Share of the variance of the standardised columns that each axis explains."""
     if hasattr(model, "explained_variance_ratio_"):
         return np.asarray(model.explained_variance_ratio_, dtype=np.float64)
-    return (model.components_ * model.structure_).sum(axis=1) / model.n_features_in_
+    return (model.components_ * model.structure_ / _variances(model)).mean(axis=1)
 
 
 def axis_names(model):
@@ -174,7 +186,16 @@ def _card(model, table, seed):
 
 
 def _limits(model, table):
+    axis = "axis" if _kind(model) == "axes" else "factor"
+    oblique = getattr(model, "rotation", None) in ("promax", "oblimin")
+    meaning = (
+        f"A loading says by how many of its standard deviations a column changes with one of the {axis}, all others fixed."
+        if oblique
+        else f"A loading is the correlation of a column with the {axis}; its square is the share of the column's variance that "
+        f"the {axis} explains."
+    )
     told = [
+        meaning,
         "An axis is a direction in which rows differ, not a cause; its sign is arbitrary.",
         "Columns were standardised: each counts the same, whatever its unit. Relations that are not straight lines are not seen.",
     ]

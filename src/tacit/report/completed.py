@@ -5,8 +5,9 @@ import numpy as np
 from ..schema import labels_of
 from ..source import Block
 from .filling import Filler
+from .observed import knowledge_of
 
-__all__ = ["Completion", "as_read", "draw_cells", "whole_columns"]
+__all__ = ["Completion", "as_read", "draw_cells", "holes_of", "whole_columns"]
 
 
 def whole_columns(table):
@@ -23,8 +24,17 @@ def draw_cells(model, cells, rng):
     out = cells.copy()
     if holed.any():
         rule, params, block = model._model(), model._params(), Block.of(cells[holed])
-        out[holed] = rule.family.draw(params.components, block, rule.posterior(params, block)[0], 1, rng)[0]
+        resp, known, empty = rule.posterior(params, block)[0], knowledge_of(model), False
+        if known is not None:
+            empty = known.empty(block.X, resp)
+            resp = known.shared_rows(resp, block.X, empty)
+        out[holed] = np.where(empty, np.nan, rule.family.draw(params.components, block, resp, 1, rng)[0])
     return out
+
+
+def holes_of(table, read, cells):
+    """Which cells of a batch are missing in the table itself, (rows, d); a level that the model does not know is none."""
+    return np.isnan(cells) & np.column_stack([read[column.name].missing for column in table.used])
 
 
 class Completion:
@@ -59,10 +69,11 @@ class Completion:
         return self.fill.bounded(draw_cells(self.model, cells, rng), cells)
 
     def rows(self, read, cells, filled):
-        """Columns of a batch as they were read, holes in the model's columns filled in."""
+        """Columns of a batch as they were read, holes in the model's columns filled in as far as `filled` says with what."""
         columns = {name: as_read(part, self.table.reader) for name, part in read.items()}
+        holes = holes_of(self.table, read, cells) & ~np.isnan(filled)
         for j, info in enumerate(self.table.used):
-            gone = np.isnan(cells[:, j])
+            gone = holes[:, j]
             if info.levels:
                 self._learn_levels(j, columns[info.name], cells[:, j])
             if gone.any():
@@ -91,10 +102,13 @@ class Completion:
             return [text.replace(".", ",") for text in texts] if info.reading.startswith("comma") else texts
         return [round(value) if self.whole[j] else value for value in values.tolist()]
 
+    def _cell(self, value):
+        return None if np.isnan(value) else f"{value:.10g}".replace(".", self.table.decimal)
+
     def cells(self, start, read, cells, found):
-        """The filled cells of a batch as columns: ids, row, column, value, low, high, probability."""
+        """The missing cells of a batch as columns: ids, row, column, value, low, high, probability; left empty, no value."""
         filled, low, high, sure = found
-        rows, places = np.nonzero(np.isnan(cells))
+        rows, places = np.nonzero(holes_of(self.table, read, cells))
         names = np.array(self.table.schema.names, dtype=object)
         told = {name: _taken(as_read(read[name], self.table.reader), rows) for name in self.table.ids}
         told |= {"row": (rows + start + 1), "column": names[places]}
@@ -102,7 +116,7 @@ class Completion:
         for j, (info, coded) in enumerate(zip(self.table.used, self.table.schema.columns)):
             here = places == j
             chosen = filled[rows[here], j]
-            values[here] = labels_of(coded, chosen) if info.levels else [f"{value:.10g}" for value in chosen]
+            values[here] = labels_of(coded, chosen) if info.levels else [self._cell(value) for value in chosen]
         told["value"] = values
         return told | {name: part[rows, places] for name, part in (("low", low), ("high", high), ("probability", sure))}
 

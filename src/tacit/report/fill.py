@@ -5,10 +5,16 @@ import numpy as np
 from .. import __version__
 from .filling import Filler, least_of
 from .findings import Findings
+from .observed import count_empty, tell_empty, without
 from .sample import take_sample
-from .trial import try_fills
+from .trial import FEWEST, SHARE, try_fills
 
 __all__ = ["percent", "study_fill", "tell_check"]
+
+DULL = 0.95
+"""Errors, relative to a column's spread, from which its mean would do as well."""
+FEWEST_NAMED = 10
+"""Hidden cells of a column below which nothing is said of it by name."""
 
 
 def study_fill(model, table, *, selection=(), seed=0, level=0.9, why="", said=""):
@@ -37,7 +43,8 @@ def study_fill(model, table, *, selection=(), seed=0, level=0.9, why="", said=""
     """
     check = try_fills(model, table, level=level, seed=seed)
     sample = take_sample(table, Filler(model, table, level), seed=seed)
-    missing = {column.name: column.n_missing for column in table.used}
+    empty = count_empty(model, table.source(), table.schema.names)
+    filled = without({column.name: column.n_missing for column in table.used}, empty)
     why = why or _phrase(model)
     return Findings(
         kind="fill",
@@ -46,12 +53,13 @@ def study_fill(model, table, *, selection=(), seed=0, level=0.9, why="", said=""
         columns=table.columns,
         used=list(table.schema.names),
         sample=sample,
-        summary=_summary(table, missing, why, said, check),
+        summary=_summary(table, filled, why, said, check, empty),
         card=_card(model, table, why, seed, level),
-        limits=_limits(table, sample, check),
+        limits=_limits(table, sample, check, empty),
         trace=np.asarray(getattr(model, "lower_bounds_", ()), dtype=np.float64),
         selection=list(selection),
-        n_filled=missing,
+        n_filled=filled,
+        n_empty=empty,
         check=check,
     )
 
@@ -62,7 +70,7 @@ def _phrase(model):
     return f"a {type(model).__name__} of {k} {what}"
 
 
-def _summary(table, missing, why, said, check):
+def _summary(table, missing, why, said, check, n_empty):
     """Sentences, the most important first."""
     total, n_cells = sum(missing.values()), table.n_rows * len(table.used)
     holed = [name for name, n in missing.items() if n]
@@ -72,6 +80,7 @@ def _summary(table, missing, why, said, check):
         f"all; most of them in {most} ({missing[most]:,})."
     ]
     told.append(f"They were filled by {why}.")
+    told += tell_empty(n_empty)
     told += [said] if said else []
     told += tell_check(check)
     empty = [column.name for column in table.columns if column.role == "empty"]
@@ -92,7 +101,10 @@ def percent(share, digits=0):
 def tell_check(check):
     """How good the fills are, in sentences."""
     if check is None:
-        return ["Too few cells are observed to try how good the fills are."]
+        return [
+            f"Too few cells are observed to try how good the fills are: that takes at least {FEWEST / SHARE:.0f} in columns that "
+            f"have holes, {FEWEST} in each."
+        ]
     told = []
     hidden = check["numbers"] + check["categories"]
     again = ", by a model learned without them" if check["refit"] else ""
@@ -108,7 +120,37 @@ def tell_check(check):
             f"{where} {percent(check['right'])} were filled right; the most frequent level would have been right for "
             f"{percent(check['usual'])}."
         )
+    return told + _weak_columns(check)
+
+
+def _weak_columns(check):
+    """Sentences about columns that are filled badly."""
+    tried = [row for row in check["columns"] if row["cells"] >= FEWEST_NAMED]
+    dull = [row["column"] for row in tried if row.get("error", 0.0) >= DULL]
+    usual = [row["column"] for row in tried if "right" in row and row["right"] <= row["usual"]]
+    narrow = [row for row in tried if "covered" in row and _too_few(row["covered"], row["cells"], check["level"])]
+    told = []
+    if dull:
+        told.append(f"{_listed(dull)} {'is' if len(dull) == 1 else 'are'} filled hardly better than by the mean.")
+    if usual:
+        told.append(
+            f"{_listed(usual)} {'is' if len(usual) == 1 else 'are'} filled no better than by the most frequent level."
+        )
+    if narrow:
+        shares = _listed([f"{row['column']} ({percent(row['covered'])})" for row in narrow])
+        told.append(
+            f"Intervals are too narrow in {shares}: they should hold {percent(check['level'])} of the hidden cells."
+        )
     return told
+
+
+def _too_few(covered, n, level):
+    """Whether intervals held clearly fewer cells than they should."""
+    return covered < level - 3 * np.sqrt(level * (1 - level) / n)
+
+
+def _listed(names):
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _card(model, table, why, seed, level):
@@ -123,7 +165,7 @@ def _card(model, table, why, seed, level):
     }
 
 
-def _limits(table, sample, check):
+def _limits(table, sample, check, n_empty):
     told = [
         "Filled cells are what the model expects, not what was measured. Counted as measurements they make tests and "
         "intervals too sure; for those, analyse several tables of draws (--draws) and pool the results.",
@@ -131,12 +173,17 @@ def _limits(table, sample, check):
         "with incomes that the rich keep to themselves, fills are off by an amount that no table can tell.",
         "Intervals take the fitted model as known; with few rows they are somewhat too narrow.",
     ]
+    if n_empty:
+        told.append(
+            f"{sum(n_empty.values()):,} missing cells ({', '.join(n_empty)}) were left empty: they are likely in a group that "
+            "shows no such cell, and any value would be made up."
+        )
     for j, column in enumerate(table.used):
         if least_of(column) == 0 and (sample.low[:, j] == 0).any():
             told.append(f"No observed value of {column.name} is negative, so no fill or interval goes below 0.")
     if check is not None and check["covered"] is not None:
-        n, level = check["numbers"], check["level"]
-        if check["covered"] < level - 3 * np.sqrt(level * (1 - level) / n):
+        level = check["level"]
+        if _too_few(check["covered"], check["numbers"], level):
             told.append(
                 f"Intervals that should hold {percent(level)} held {percent(check['covered'])} of the hidden numbers: take "
                 "them as too narrow."

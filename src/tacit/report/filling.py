@@ -13,6 +13,7 @@ from ..families.product import ProductParams
 from ..mixture.model import MixtureParams
 from ..source import ArraySource
 from .laws import law_of
+from .observed import knowledge_of
 
 __all__ = ["Filler", "fill_cells"]
 
@@ -42,6 +43,9 @@ def fill_cells(model, cells, level=0.9):
 
     Notes
     -----
+    A mixture that remembers what its groups were learned from (`tacit.report.observed.note_observed`) leaves cells empty, NaN,
+    that are likely in groups which have not seen their column.
+
     Quantiles are exact where columns are Gaussian (of any structure or of low rank), Student t, log-normal, Poisson, geometric,
     negative binomial, Bernoulli, binomial, exponential, gamma or beta. Elsewhere (Dirichlet, families of your own) they are
     those of a Gaussian with the cell's expectation and standard deviation.
@@ -68,13 +72,14 @@ def fill_cells(model, cells, level=0.9):
     holed = np.flatnonzero(np.isnan(cells).any(axis=1))
     if len(holed):
         source = ArraySource(np.ascontiguousarray(cells[holed]), n_jobs=getattr(model, "n_jobs", None))
-        found = np.concatenate(list(source.map(lambda block: _fill(rule, params, block, level))))
+        known = knowledge_of(model)
+        found = np.concatenate(list(source.map(lambda block: _fill(rule, params, block, level, known))))
         for out, values in zip((filled, low, high, sure), found.transpose(1, 0, 2)):
             out[holed] = values
     return filled, low, high, sure
 
 
-def _fill(rule, params, block, level):
+def _fill(rule, params, block, level, known=None):
     """The four answers of a block, (rows, 4, d)."""
     found = np.full((len(block), 4, block.X.shape[1]), np.nan)
     found[:, 0] = block.X
@@ -90,20 +95,26 @@ def _fill(rule, params, block, level):
         rows, places = np.nonzero(np.isnan(chosen.X))
         where = columns[places]
         if isinstance(part, Categorical):
-            found[rows, 0, where], found[rows, 3, where] = _levels(part, values, resp, rows, places)
+            found[rows, 0, where], found[rows, 3, where] = _levels(part, values, resp, rows, places, columns, known)
             continue
-        law, weight = law_of(part, values, chosen, resp, rows, places), resp[rows]
+        weight = resp[rows] if known is None else known.shared(resp[rows], where)
+        law = law_of(part, values, chosen, resp, rows, places)
         found[rows, 0, where] = law.mean(weight)
         found[rows, 1, where] = law.quantile(0.5 * (1.0 - level), weight)
         found[rows, 2, where] = law.quantile(0.5 * (1.0 + level), weight)
+    if known is not None:
+        found.transpose(0, 2, 1)[known.empty(block.X, resp)] = np.nan
     return found
 
 
-def _levels(part, params, resp, rows, places):
+def _levels(part, params, resp, rows, places, columns, known):
     """The most probable level of every missing category, and its probability."""
     level, sure = np.empty(len(rows)), np.empty(len(rows))
     for j, probability in enumerate(part.level_probabilities(params, resp)):
         here = places == j
+        if known is not None and here.any() and not known.knows[:, columns[j]].all():
+            column = np.full(len(resp), columns[j])
+            probability = part.level_probabilities(params, known.shared(resp, column))[j]
         level[here], sure[here] = probability[rows[here]].argmax(axis=1), probability[rows[here]].max(axis=1)
     return level, sure
 
@@ -134,7 +145,7 @@ class Filler:
 
     def bounded(self, filled, cells):
         """Filled rows with no missing cell below what its column may hold."""
-        return np.where(np.isnan(cells), np.maximum(filled, self.least), filled)
+        return np.where(np.isnan(cells), np.maximum(filled, self.least), filled)  # of NaN, NaN
 
 
 def least_of(column):

@@ -130,7 +130,9 @@ class Findings:
     n_uncertain, n_outliers : int
         How many there are in the whole table.
     n_filled : dict of str to int
-        Missing cells of the whole table, by column of the model.
+        Missing cells of the whole table that are filled, by column of the model.
+    n_empty : dict of str to int
+        Those that are left empty, where there are any.
     axes : Axes or None
     check : dict or None
         How good filled cells are, found by hiding some on purpose; see `tacit.report.trial.judge`.
@@ -156,5 +158,6 @@ class Findings:
     n_uncertain: int = 0
     n_outliers: int = 0
     n_filled: dict = field(default_factory=dict)
+    n_empty: dict = field(default_factory=dict)
     axes: Axes | None = None
     check: dict | None = None

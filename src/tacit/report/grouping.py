@@ -10,11 +10,14 @@ from ..families import GAUSSIANS, STRUCTURES
 from ..mixture import Mixture, select
 from ..mixture.selection import COLLAPSED
 from ..source import ArraySource
+from .observed import note_observed
 
 __all__ = ["CHOICE_ROWS", "Grouping", "default_structures", "find_groups"]
 
 CHOICE_ROWS = 10_000
 """Rows that models are compared on; the best is then learned from all."""
+FEWEST_ROWS, ROWS_PER_COLUMN = 100, 10
+"""Rows that models may be compared on at least."""
 SMOOTHING = 0.5
 """Rows' worth added to every level in every group, so that a level that a group has not shown is not impossible there."""
 WIDE, WIDER = 50, 300
@@ -89,6 +92,7 @@ def find_groups(
     """
     measured = [column.name for column in table.used if column.role == "measurement"]
     groups = _possible(table, groups, seed)
+    _check_sample(table, most_rows)
     covariance = _structures(covariance, len(measured))
     rows = _rows(table, most_rows, seed)
     sampled = rows.n_rows < table.n_rows
@@ -111,6 +115,7 @@ def find_groups(
             model.set_params(callback=(lambda progress: seen.last(progress)) if seen else None)
             _learn_all(model, table)
     model.set_params(callback=None)
+    note_observed(model, table.source())
     told = {"criterion": criterion} | ({"n_rows": rows.n_rows} if sampled else {})
     return Grouping(model, [_told(row) | told for row in found.table])
 
@@ -131,6 +136,15 @@ def _possible(table, groups, seed):
     if not possible:
         raise ValueError(f"--groups starts at {min(groups)}, but the table has {table.n_rows} rows.")
     return possible
+
+
+def _check_sample(table, most_rows):
+    """Refuse to compare models on rows so few that they say nothing."""
+    least = min(max(FEWEST_ROWS, ROWS_PER_COLUMN * len(table.used)), CHOICE_ROWS, table.n_rows)
+    if most_rows < least:
+        raise ValueError(
+            f"--sample {most_rows} is too few rows to compare models of {len(table.used)} columns on; use at least {least:,}."
+        )
 
 
 def _structures(asked, n_measurements):

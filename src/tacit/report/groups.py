@@ -8,6 +8,7 @@ import numpy as np
 from .. import __version__
 from .filling import Filler, fill_cells
 from .findings import Findings, Group
+from .observed import knowledge_of, named_counts, tell_empty, without
 from .sample import take_sample
 from .scoring import SURE, Coder, Scorer, outlier_threshold
 from .tallies import Tallies, TopRows, defining, profile_of
@@ -49,10 +50,13 @@ def study_groups(model, table, *, selection=(), seed=0):
     tallies = Tallies(model.schema_, len(scorer.order))
     uncertain, outliers = TopRows(MOST_LISTED), TopRows(MOST_LISTED)
     threshold, start = outlier_threshold(table.n_rows), 0
+    known, n_empty = knowledge_of(model), np.zeros(len(model.schema_.columns), dtype=int)
     for batch in table.batches():
         cells = coder.encode(batch)
         scores = scorer(cells)
         tallies.add(cells, scores.group)
+        if known is not None:
+            n_empty += known.empty(cells, scores.memberships[:, np.argsort(scorer.order)]).sum(axis=0)
         told = _Rows(scorer, cells, scores, start, ids_of(table, batch))
         uncertain.add(scores.sure, scores.sure < SURE, told.uncertain)
         if scores.outlier is not None:
@@ -61,19 +65,19 @@ def study_groups(model, table, *, selection=(), seed=0):
     same = list(map(str, model.schema_.names)) == table.schema.names
     fill = Filler(model, table) if same else partial(fill_cells, model)
     sample = take_sample(table, fill, seed=seed, encode=coder.encode)
-    shown = scorer(sample.encoded)
+    shown, empty = scorer(sample.encoded), named_counts(n_empty, model.schema_.names)
     findings = dict(
         kind="groups", title=table.reader.name, n_rows=start, columns=table.columns,
         used=[str(name) for name in model.schema_.names],
         sample=sample, trace=np.asarray(model.fit_.trace.per_weight, dtype=float), selection=list(selection),
         groups=_groups(model, scorer.order, tallies), memberships=shown.memberships, group=shown.group,
         outlier=shown.outlier, uncertain=uncertain.rows, outliers=outliers.rows, n_uncertain=uncertain.n_rows,
-        n_outliers=outliers.n_rows, n_filled=tallies.n_missing,
+        n_outliers=outliers.n_rows, n_filled=without(tallies.n_missing, empty), n_empty=empty,
     )  # fmt: skip
     without_words = Findings(**findings, summary=[], card={}, limits=[])
     return Findings(
-        **findings, summary=groups_summary(without_words), card=_card(model, table, without_words, seed),
-        limits=groups_limits(without_words, model),
+        **findings, summary=[*groups_summary(without_words), *tell_empty(empty)],
+        card=_card(model, table, without_words, seed), limits=groups_limits(without_words, model),
     )  # fmt: skip
 
 
@@ -132,7 +136,10 @@ def _card(model, table, findings, seed):
     if os.path.dirname(os.path.abspath(place)) == os.path.abspath(table.reader.folder):
         place = os.path.basename(place)
     left_out = [column for column in table.columns if column.name not in findings.used]
-    n_cells, n_missing = findings.n_rows * len(findings.used), sum(findings.n_filled.values())
+    n_cells, n_missing = (
+        findings.n_rows * len(findings.used),
+        sum([*findings.n_filled.values(), *findings.n_empty.values()]),
+    )
     trace, fit = findings.trace, model.fit_
     card = {
         "Table": place,

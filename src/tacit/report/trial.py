@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from ..source import ArraySource
 from .filling import Filler
+from .observed import note_observed
 
 __all__ = ["hide", "judge", "try_fills"]
 
@@ -68,7 +69,7 @@ def judge(model, table, cells, hidden, level=0.9):
     filled, low, high, _ = Filler(model, table, level)(np.where(hidden, np.nan, truth))
     listed, squares, within, right, usual = [], [], [], [], []
     for j, column in enumerate(table.used):
-        here = hidden[:, j]
+        here = hidden[:, j] & ~np.isnan(filled[:, j])  # some may be left empty
         if not here.any():
             continue
         true, told = truth[here, j], {"column": column.name, "cells": int(here.sum())}
@@ -131,4 +132,4 @@ def _relearned(model, cells, table):
         again.fit(source)
     if again.fit_.interrupted:
         raise KeyboardInterrupt
-    return again
+    return note_observed(again, source) if hasattr(model, "observed_") else again

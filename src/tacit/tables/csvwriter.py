@@ -15,11 +15,18 @@ class CsvWriter:
 
     Cells of lists are somebody's own and are written so that they read back the same; numbers of arrays are results, and have ten
     digits.
+
+    Parameters
+    ----------
+    path : str
+    separator, decimal : str
+        What stands between cells, and the decimal mark of numbers; texts are written as they are.
     """
 
-    def __init__(self, path):
+    def __init__(self, path, separator=",", decimal="."):
         self.file = open(path, "w", newline="", encoding="utf-8")  # noqa: SIM115
-        self.writer = csv.writer(self.file, lineterminator="\n")
+        self.writer = csv.writer(self.file, delimiter=separator, lineterminator="\n")
+        self.decimal = decimal
         self.names = None
 
     def write(self, columns):
@@ -29,22 +36,23 @@ class CsvWriter:
             self.writer.writerow(self.names)
         elif self.names != list(columns):
             raise ValueError(f"rows with the columns {', '.join(columns)} cannot follow {', '.join(self.names)}.")
-        self.writer.writerows(zip(*map(_texts, columns.values())))
+        self.writer.writerows(zip(*(_texts(values, self.decimal) for values in columns.values())))
 
     def close(self):
         """Write what is left."""
         self.file.close()
 
 
-def _texts(values):
+def _texts(values, decimal):
     if isinstance(values, np.ndarray) and values.dtype.kind == "f":
-        return ["" if value != value else f"{value:.10g}" for value in values.tolist()]
-    return [_text(value) for value in (values.tolist() if isinstance(values, np.ndarray) else values)]
+        texts = ["" if value != value else f"{value:.10g}" for value in values.tolist()]
+        return texts if decimal == "." else [text.replace(".", decimal) for text in texts]
+    return [_text(value, decimal) for value in (values.tolist() if isinstance(values, np.ndarray) else values)]
 
 
-def _text(value):
+def _text(value, decimal):
     if value is None or value != value:
         return ""
     if isinstance(value, float):
-        return float.__repr__(value).removesuffix(".0")
+        return float.__repr__(value).removesuffix(".0").replace(".", decimal)
     return date_text(value) if isinstance(value, (datetime.date, datetime.time)) else value

@@ -62,6 +62,11 @@ class DataTable:
             raise ValueError(f"{self.reader.place} has no column that a model can use: {reasons}{more}.")
         return Schema(tuple(column.schema_column() for column in self.used))
 
+    @cached_property
+    def decimal(self):
+        """The decimal mark of the numbers of a text table; a point elsewhere."""
+        return "," if any(column.reading.startswith("comma") for column in self.columns) else "."
+
     @property
     def is_large(self):
         """Whether the cells that models use are too many to keep."""

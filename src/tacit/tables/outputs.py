@@ -18,6 +18,11 @@ class Outputs:
 
     Files that were there before are replaced only when all new ones are on the disk.
 
+    Parameters
+    ----------
+    separator, decimal : str
+        What stands between cells of CSV files, and the decimal mark of their numbers.
+
     Attributes
     ----------
     paths : list of str
@@ -37,7 +42,8 @@ class Outputs:
     2,
     """
 
-    def __init__(self):
+    def __init__(self, separator=",", decimal="."):
+        self.separator, self.decimal = separator, decimal
         self.paths: list = []
         self._temporary: list = []
         self._writers: list = []
@@ -73,7 +79,7 @@ class Outputs:
 
             self._writers.append(ArrowWriter(place))
         else:
-            self._writers.append(CsvWriter(place))
+            self._writers.append(CsvWriter(place, self.separator, self.decimal))
         return self._writers[-1]
 
     def __exit__(self, kind, error, trace):

@@ -2,23 +2,40 @@
 
 import os
 
-__all__ = ["name_of", "notes_of", "told", "write_page"]
+__all__ = ["name_of", "notes_of", "outputs_of", "told", "write_page"]
 
 
 def name_of(arguments, table, folder, what):
-    """Path of a table of results: NAME.WHAT.csv, or .parquet where that was asked for or read."""
+    """Path of a table of results: NAME.WHAT.csv, or .parquet or .tsv where that was asked for or read."""
     read = str(getattr(table.reader, "path", "")).lower()
-    ending = arguments.format or ("parquet" if read.endswith((".parquet", ".arrow", ".feather")) else "csv")
+    found = "parquet" if read.endswith((".parquet", ".arrow", ".feather")) else "tsv" if _is_tsv(read) else "csv"
+    ending = arguments.format or found
     return os.path.join(folder, f"{table.reader.name}.{what}.{ending}")
 
 
-def notes_of(command, table, arguments, selection, settings):
+def _is_tsv(path):
+    return path.endswith((".tsv", ".tsv.gz", ".tsv.bz2", ".tsv.xz"))
+
+
+def outputs_of(arguments, table):
+    """Where results are written: text with the separator and the decimal mark of the text that was read."""
+    from ...tables import Outputs
+
+    separator = getattr(table.reader, "separator", ",")
+    if arguments.format and _is_tsv(str(getattr(table.reader, "path", "")).lower()):
+        separator = ","
+    return Outputs(separator, table.decimal)
+
+
+def notes_of(command, table, arguments, selection, settings, model=None):
     """What a model file says about the table it was learned from, so that another is read in the same way."""
     columns = [
         {"name": column.name, "role": column.role, "reading": column.reading, "levels": list(column.levels)}
         for column in table.used
     ]
-    return {
+    observed = getattr(model, "observed_", None)
+    known = {} if observed is None else {"observed": observed.round(3).tolist()}
+    return known | {
         "command": command, "table": {"name": table.reader.name, "columns": columns}, "seed": arguments.seed,
         "selection": selection, "settings": settings,
     }  # fmt: skip

@@ -86,18 +86,17 @@ def run(arguments):
 def _write(arguments, table, grouping, findings, folder):
     """Write everything or nothing; return what each file is, by path."""
     from ... import save
-    from ...tables import Outputs
     from ..rows import FILES, RowWriter
-    from ._results import name_of, notes_of, write_page
+    from ._results import name_of, notes_of, outputs_of, write_page
 
     stem = os.path.join(folder, table.reader.name)
     settings = {
         "groups": list(arguments.groups), "covariance": arguments.covariance, "criterion": arguments.criterion,
         "restarts": arguments.restarts, "student": arguments.student, "n_rows": table.n_rows,
     }  # fmt: skip
-    notes = notes_of("fit", table, arguments, grouping.selection, settings)
+    notes = notes_of("fit", table, arguments, grouping.selection, settings, grouping.model)
     files = {}
-    with Outputs() as outputs:
+    with outputs_of(arguments, table) as outputs:
         writer = RowWriter(grouping.model, table, n_rows=table.n_rows)
         for name, what in FILES.items():
             path = name_of(arguments, table, folder, name)

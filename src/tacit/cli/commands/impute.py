@@ -1,8 +1,8 @@
 """Fill the holes of a table, and say how sure each filled cell is.
 
-Writes beside the table: NAME.filled.csv (the whole table, holes filled, everything else as it was), NAME.cells.csv (one line for
-each filled cell with its interval or probability), NAME.impute.tacit (the model) and NAME.impute.html (a page about it).
-Numbers of columns that hold whole numbers are rounded in NAME.filled.csv, not in NAME.cells.csv.
+Writes beside the table: NAME.imputed.csv (the whole table, holes filled, everything else as it was), NAME.imputed.cells.csv
+(one line for each filled cell with its interval or probability), NAME.impute.tacit (the model) and NAME.impute.html (a page
+about it). Numbers of columns that hold whole numbers are rounded in NAME.imputed.csv, not in NAME.imputed.cells.csv.
 """
 
 import argparse
@@ -10,7 +10,7 @@ import os
 
 from ..common import add_columns, add_output, add_table, open_asked, out_folder, whole_range
 from ..outcome import Outcome
-from ._results import name_of, notes_of, told, write_page
+from ._results import name_of, notes_of, outputs_of, told, write_page
 
 HELP = "fill the holes of a table"
 EXAMPLE = "tacit impute survey.csv --draws 5"
@@ -78,7 +78,7 @@ def run(arguments):
         )  # fmt: skip
         progress.show(None, "writing")
         files = _write(arguments, choice, findings, folder)
-    title = "How good the fills are"
+    title = "How good the fills are" if findings.check else "Filled cells"
     return Outcome(told(choice.table, findings, title, _rows(findings), files), _data(choice, findings, files))
 
 
@@ -95,22 +95,24 @@ def _write(arguments, choice, findings, folder):
     import numpy as np
 
     from ... import save
-    from ...report.completed import Completion
-    from ...tables import Outputs
+    from ...report.completed import Completion, holes_of
 
     stem = os.path.join(folder, choice.table.reader.name)
     completion = Completion(choice.model, choice.table, arguments.level)
     settings = {"method": choice.method, "level": arguments.level, "why": choice.why, "said": choice.said}
-    notes = notes_of("impute", choice.table, arguments, choice.selection, settings)
-    tables = {"filled": "the table with its holes filled", "cells": "each filled cell with its interval or probability"}
+    notes = notes_of("impute", choice.table, arguments, choice.selection, settings, choice.model)
+    tables = {
+        "imputed": "the table with its holes filled",
+        "imputed.cells": "each filled cell with its interval or probability",
+    }
     tables |= {f"draw{number}": "the table with its holes drawn at random" for number in range(1, arguments.draws + 1)}
     files = {name_of(arguments, choice.table, folder, name): what for name, what in tables.items()}
-    with Outputs() as outputs:
+    with outputs_of(arguments, choice.table) as outputs:
         filled, cells, *draws = [outputs.table(path) for path in files]
         for start, read, known in completion.batches():
             found = completion.fill(known)
             filled.write(completion.rows(read, known, found[0]))
-            if np.isnan(known).any():
+            if holes_of(choice.table, read, known).any():
                 cells.write(completion.cells(start, read, known, found))
             for number, writer in enumerate(draws, 1):
                 rng = np.random.default_rng([arguments.seed, number, start])
@@ -127,7 +129,9 @@ def _rows(findings):
     """How many cells of each column were filled, and how good that is."""
     from ...report.fill import percent
 
-    tried = {row["column"]: row for row in (findings.check or {"columns": []})["columns"]}
+    if findings.check is None:
+        return [("column", "filled"), *((name, f"{n:,}") for name, n in findings.n_filled.items() if n)]
+    tried = {row["column"]: row for row in findings.check["columns"]}
     lines = [("column", "filled", "hidden", "error", "within", "right")]
     for name, n in findings.n_filled.items():
         row = tried.get(name, {})
@@ -144,7 +148,8 @@ def _data(choice, findings, files):
 
     return plain({
         "table": findings.title, "rows": findings.n_rows, "columns": findings.used, "method": choice.method,
-        "why": choice.why, "said": choice.said, "filled": findings.n_filled, "check": findings.check,
+        "why": choice.why, "said": choice.said, "filled": findings.n_filled, "empty": findings.n_empty,
+        "check": findings.check,
         "selection": choice.selection,
         "summary": findings.summary, "limits": findings.limits, "files": list(files),
     })  # fmt: skip

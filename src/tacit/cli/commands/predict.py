@@ -36,9 +36,12 @@ def add_arguments(parser):
 
 def run(arguments):
     """Read the model and the table, apply, write."""
+    from ...report.observed import recall_observed
+
     model, told = open_model(arguments.model)
     if arguments.fill and not hasattr(model, "schema_"):
         raise ValueError(f"--fill needs a model of tacit fit or tacit impute; this is a {type(model).__name__}.")
+    recall_observed(model, told)
     table = _open(arguments, model, told)
     if not table.n_rows:
         raise ValueError(f"{table.reader.place} has no rows.")
@@ -131,18 +134,17 @@ def _unnamed(model, reader, asked):
 
 def _groups(arguments, model, told, table):
     """What a mixture says."""
-    from ...tables import Outputs
     from ..common import out_folder
     from ..progress import Progress
     from ..rows import FILES, RowWriter
-    from ._results import name_of
+    from ._results import name_of, outputs_of
 
     folder, files = out_folder(arguments, table), {}
     settings = told.get("settings")
     fitted = settings.get("n_rows") if isinstance(settings, dict) else None
     # A row that is unusual by itself is so in a table of few rows as well.
     writer = RowWriter(model, table, n_rows=max(table.n_rows, fitted if isinstance(fitted, int) else 0))
-    with Progress(arguments.quiet) as progress, Outputs() as outputs:
+    with Progress(arguments.quiet) as progress, outputs_of(arguments, table) as outputs:
         progress.show(None, "applying the model")
         for name, what in FILES.items():
             if name == "groups" or arguments.fill:
@@ -154,6 +156,7 @@ def _groups(arguments, model, told, table):
 
 
 def _groups_text(writer, table, files, filled):
+    from ...report.observed import tell_empty
     from ...report.words import count, share
     from ..console import grid, heading, paragraph
     from ..telling import wrote
@@ -165,6 +168,7 @@ def _groups_text(writer, table, files, filled):
     lines = [heading(f"{table.reader.name}: {count(writer.n_rows, 'row')}"), *grid(rows, right=(0, 1, 2, 3)), ""]
     lines += [f"{count(writer.n_uncertain, 'row')} under 90 % sure, {count(writer.n_outliers, 'row')} unusual."]
     lines += [f"{count(writer.n_filled, 'missing cell')} {'filled in' if filled else '(--fill fills them in)'}."]
+    lines += [paragraph(sentence) for sentence in tell_empty(writer.n_empty)] if filled else []
     notes = list(table.notes)
     if writer.coder.absent:
         notes.append(f"the table lacks {', '.join(writer.coder.absent)}; taken as missing in every row")
@@ -182,7 +186,8 @@ def _groups_data(writer, table, files):
             {"number": number, "rows": n, "share": n / writer.n_rows, "fitted_share": weight}
             for number, (n, weight) in enumerate(zip(writer.counts, weights), 1)
         ],
-        "uncertain": writer.n_uncertain, "outliers": writer.n_outliers, "missing": writer.n_filled,
+        "uncertain": writer.n_uncertain, "outliers": writer.n_outliers, "missing": writer.n_missing,
+        "filled": writer.n_filled, "empty": writer.n_empty,
         "absent": writer.coder.absent, "notes": table.notes, "files": list(files),
     })  # fmt: skip
 
@@ -192,15 +197,14 @@ def _groups_data(writer, table, files):
 
 def _other(arguments, model, table):
     """What another estimator predicts or makes of the rows."""
-    from ...tables import Outputs
     from ..common import out_folder
     from ..telling import wrote
-    from ._results import name_of
+    from ._results import name_of, outputs_of
 
     kind = "scores" if hasattr(model, "_loadings") else "predicted"
     path = name_of(arguments, table, out_folder(arguments, table), kind)
     start = 0
-    with warnings.catch_warnings(), Outputs() as outputs:
+    with warnings.catch_warnings(), outputs_of(arguments, table) as outputs:
         warnings.simplefilter("ignore")  # that rows have no names: they are in the order of the model's
         writer = outputs.table(path)
         for batch in table.batches():

@@ -11,7 +11,7 @@ import warnings
 
 from ..common import add_columns, add_output, add_table, open_asked, out_folder
 from ..outcome import Outcome
-from ._results import name_of, notes_of, told, write_page
+from ._results import name_of, notes_of, outputs_of, told, write_page
 
 HELP = "find the axes behind the columns of a table"
 EXAMPLE = "tacit reduce survey.csv --method factors --rotation varimax"
@@ -104,7 +104,6 @@ def _learned(table, arguments, callback):
 def _write(arguments, model, table, findings, folder):
     """Write all results; return what each file is, by path."""
     from ... import save
-    from ...tables import Outputs
 
     stem = os.path.join(folder, table.reader.name)
     names = [name.replace(" ", "_") for name in findings.axes.names]
@@ -112,7 +111,7 @@ def _write(arguments, model, table, findings, folder):
     notes = notes_of("reduce", table, arguments, [], settings)
     scores, loadings = (name_of(arguments, table, folder, what) for what in ("scores", "loadings"))
     files = {scores: "each row's place on the axes", loadings: "what each column has to do with each axis"}
-    with Outputs() as outputs:
+    with outputs_of(arguments, table) as outputs:
         writer = outputs.table(scores)
         for part in _scores(model, table, names):
             writer.write(part)

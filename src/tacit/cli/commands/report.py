@@ -31,10 +31,12 @@ def run(arguments):
     """Read, study, write."""
     from dataclasses import replace
 
+    from ...report.observed import recall_observed
     from ...report.subject import named
 
     model, noted = open_model(arguments.model)
     model = named(model)
+    recall_observed(model, noted)
     findings = _study(model, _open(arguments, model, noted), noted)
     if arguments.title:
         findings = replace(findings, title=arguments.title)

@@ -142,6 +142,8 @@ def _filled(sample, column, j):
     for i, value in enumerate(sample.encoded[:, j]):
         if np.isfinite(value):
             cells.append(_td(f"{value:.10g}" if numeric else cell_text(column, value), side))
+        elif not np.isfinite(sample.filled[i, j]):  # left empty: no group can say what it is
+            cells.append(_td("", side))
         elif numeric:
             between = f"90 %: {cell_text(column, sample.low[i, j])} to {cell_text(column, sample.high[i, j])}"
             cells.append(_td(_plain(column, sample.filled[i, j]), f'{new} title="{join([between])}"'))
