@@ -11,7 +11,6 @@ __all__ = ["add_arguments", "run"]
 HELP = "what is in a table: types, holes, outlying cells, repeated rows, and what to run next"
 EXAMPLE = "tacit inspect penguins.csv"
 FIRST = 50
-DIGITS = "{:,.4g}"
 
 
 def add_arguments(parser):
@@ -47,8 +46,15 @@ def _counted(n, noun):
 
 
 def _share(part, whole):
-    share = 100 * part / whole
-    return f"{share:.0f} %" if share >= 10 or not part else f"{share:.1f} %" if share >= 0.1 else "< 0.1 %"
+    from ...report.words import share
+
+    return share(part / whole)
+
+
+def _number(value):
+    from ...report.words import number
+
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else number(value)
 
 
 def _columns(table, everything):
@@ -78,7 +84,7 @@ def _values(column):
     if column.low is not None and column.role == "date":  # 20240131
         return f"{column.low:.0f} to {column.high:.0f}"
     if column.low is not None and column.role != "id":
-        return " to ".join(map(DIGITS.format, (column.low, column.high))) + f", mean {DIGITS.format(column.mean)}"
+        return " to ".join(map(_number, (column.low, column.high))) + f", mean {_number(column.mean)}"
     return f"{column.n_distinct:,} different" if column.n_distinct else ""
 
 
@@ -95,8 +101,8 @@ def _outlying(seen):
         return ""
     rows = [
         {
-            "column": found["column"], "cells": found["n"], "median": DIGITS.format(found["median"]),
-            "most extreme": DIGITS.format(found["value"]), "in row": found["row"],
+            "column": found["column"], "cells": found["n"], "median": _number(found["median"]),
+            "most extreme": _number(found["value"]), "in row": found["row"],
         }
         for found in seen.outlying[:10]
     ]  # fmt: skip
