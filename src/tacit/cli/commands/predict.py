@@ -12,7 +12,7 @@ from ..common import add_output, add_table
 from ..outcome import Outcome
 
 HELP = "apply a saved model to a new table"
-EXAMPLE = "tacit predict penguins.tacit new.csv --fill"
+EXAMPLE = "tacit predict penguins.tacit penguins.csv --fill"
 ROLE = {"continuous": "measurement", "count": "count", "category": "category"}
 
 
