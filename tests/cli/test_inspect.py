@@ -151,3 +151,10 @@ def test_bad_roles(capsys, role):
     with pytest.raises(SystemExit):
         main(["inspect", "t.csv", "--as", role])
     assert "is not NAME=ROLE with a role of number, yes/no, count, category, date, id" in capsys.readouterr().err
+
+
+def test_next_follows_the_note(inspect, tmp_path):
+    (tmp_path / "t.csv").write_text("\n".join(["id", *(str(3 * j) for j in range(60))]))
+    _, out, _ = inspect(tmp_path / "t.csv")
+    assert "if they measure something, say --as id=number" in out
+    assert f"tacit inspect {tmp_path / 't.csv'} --as id=number" in out

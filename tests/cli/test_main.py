@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -53,8 +54,26 @@ def test_every_command_explains_itself(capsys):
         with pytest.raises(SystemExit):
             parser.parse_args([name, "--help"])
         out = capsys.readouterr().out
-        assert f"example: tacit {name}" in out
+        assert re.search(rf"example:\n(  .*\n)*  tacit {name} penguins", out)
         assert "--json" in out
+
+
+def test_help_fits_the_terminal_and_its_examples_name_what_is_there(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "70")
+    parser = entry.build_parser()
+    for name in entry.ORDER:
+        with pytest.raises(SystemExit):
+            main([name, "--help"])
+        out = capsys.readouterr().out
+        assert max(map(len, out.splitlines())) <= 70
+        lines = out[out.index("example:") :].splitlines()[1:]
+        assert lines[0] == "  tacit datasets penguins"
+        there = set()
+        for line in lines:
+            arguments = parser.parse_args(line.split()[1:])
+            read = {getattr(arguments, "file", None), getattr(arguments, "model", None)} - {None}
+            assert read <= there, line
+            there |= {"penguins.csv"} if arguments.command == "datasets" else {"penguins.tacit"}
 
 
 def test_results_as_json_hold_no_nan(doing, capsys):

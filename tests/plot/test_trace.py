@@ -31,5 +31,5 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"plots need matplotlib; install it with: pip install tacit\[plot\]"):
+    with pytest.raises(ImportError, match=r"plots need matplotlib; install it with: pip install 'tacit\[plot\]'"):
         TraceDisplay([1.0, 2.0]).plot()

@@ -1,6 +1,7 @@
 """The study of groups: numbers from sums over batches, outliers, words, and limits that say what holds."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,9 @@ from tacit.mixture import Mixture
 from tacit.report.grouping import default_structures, find_groups
 from tacit.report.groups import study_groups
 from tacit.report.scoring import Coder, Scorer, level_text
+from tacit.report.tallies import Tallies, defining, profile_of
+from tacit.report.telling import _how_many
+from tacit.report.words import group_words
 from tacit.schema import Column, Schema
 from tacit.tables import open_table, reader
 
@@ -65,7 +69,8 @@ def test_profiles_are_those_of_the_rows(found):
         inside = findings.group == group.number
         assert entry["value"] == pytest.approx(np.nanmean(age[inside]))
         assert entry["rest"] == pytest.approx(np.nanmean(age[~inside]))
-        assert entry["difference"] == pytest.approx((entry["value"] - entry["rest"]) / np.nanstd(age))
+        assert entry["difference"] == pytest.approx((entry["value"] - np.nanmean(age)) / np.nanstd(age))
+        assert entry["overall"] == pytest.approx(np.nanmean(age))
         strength = [abs(entry["difference"]) for entry in group.profile]
         assert strength == sorted(strength, reverse=True)
 
@@ -76,7 +81,7 @@ def test_words_say_what_sets_a_group_apart(found):
     assert small.words.startswith("age very high")
     assert "colour mostly red" in small.words
     assert "visits very high" in small.words
-    assert "age very low" in large.words
+    assert "age low" in large.words  # it is most of the table
     assert "height" not in small.words + large.words
 
 
@@ -87,7 +92,34 @@ def test_profiles_agree_with_the_report_of_clusters(found):
         name, gone = table.schema.names[int(row["column"].split()[-1])], row["level"] == "missing"
         profile = findings.groups[row["cluster"] - 1].profile
         entry = next(entry for entry in profile if (entry["column"], entry["is_missing"]) == (name, gone))
-        assert entry["difference"] == pytest.approx(row["difference"])
+        assert (entry["value"], entry["rest"]) == pytest.approx((row["value"], row["rest"]))
+        smaller = (entry["value"] - entry["overall"]) / (entry["value"] - entry["rest"])
+        assert entry["difference"] == pytest.approx(row["difference"] * smaller)
+
+
+def test_a_group_of_nearly_all_rows_is_not_called_extreme():
+    tallies = Tallies(Schema((Column("x", "continuous"), Column("y", "continuous"))), 2)
+    rng = np.random.default_rng(0)
+    tallies.add(np.column_stack([rng.normal(200, 30, 90), rng.normal(size=90)]), np.full(90, 1))
+    tallies.add(np.column_stack([rng.normal(100, 30, 10), rng.normal(size=10)]), np.full(10, 2))
+    found = tallies.profiles()
+    assert group_words(defining(profile_of(found, 0))) == "x slightly high"
+    assert group_words(defining(profile_of(found, 1))).startswith("x very low")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "bic", "sentence"),
+    [
+        (2, {2: 100.0, 1: 102.4, 3: 130.0}, "2 groups describe 25 rows slightly better than one (BIC lead 2.4): weak evidence of"),
+        (3, {3: 100.0, 2: 105.0, 1: 900.0}, "25 rows fall into 3 groups, but 2 groups describe them nearly as well (BIC lead 5)"),
+        (1, {1: 100.0, 2: 104.0}, "25 rows form a single group, but 2 groups describe them nearly as well (BIC lead 4): weak"),
+        (2, {2: 100.0, 1: 140.0, 3: 130.0}, "25 rows fall into 2 groups."),
+    ],
+)  # fmt: skip
+def test_the_headline_carries_doubt(chosen, bic, sentence):
+    selection = [{"n_components": size, "bic": value, "criterion": "bic"} for size, value in bic.items()]
+    findings = SimpleNamespace(groups=[None] * chosen, selection=selection, n_rows=25)
+    assert _how_many(findings).startswith(sentence)
 
 
 def test_small_batches_change_nothing(found, monkeypatch):

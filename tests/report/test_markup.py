@@ -41,7 +41,15 @@ def test_numbers(value, text):
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(0.0, "0 %"), (1.0, "100 %"), (0.004, "< 1 %"), (0.9996, "> 99 %"), (0.5, "50 %"), (np.nan, "–")],
+    [
+        (0.0, "0 %"),
+        (1.0, "100 %"),
+        (0.004, "0.4 %"),
+        (0.0004, "< 0.1 %"),
+        (0.9996, "> 99.9 %"),
+        (0.5, "50 %"),
+        (np.nan, "–"),
+    ],
 )
 def test_shares_are_never_rounded_to_all_or_nothing(share, text):
     assert percent(share).replace("\u00a0", " ") == text

@@ -28,7 +28,17 @@ def test_numbers_have_the_digits_they_deserve(value, text):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0, "0 %"), (1, "100 %"), (0.5, "50 %"), (0.001, "under 1 %"), (0.9999, "over 99 %"), (0.994, "99 %")],
+    [
+        (0, "0 %"),
+        (1, "100 %"),
+        (0.5, "50 %"),
+        (0.007, "0.7 %"),
+        (0.0999, "10 %"),
+        (0.0004, "< 0.1 %"),
+        (0.9999, "> 99.9 %"),
+        (0.996, "99.6 %"),
+        (0.994, "99 %"),
+    ],
 )
 def test_shares_are_all_or_none_only_if_they_are(value, text):
     assert words.share(value) == text
@@ -63,4 +73,4 @@ def test_a_group_is_told_by_its_columns_or_by_its_spread_or_as_average():
     entries = [{"phrase": f"{name} high"} for name in "abcdef"]
     assert words.group_words(entries) == "a high, b high, c high, d high"
     assert words.group_words([], [("x", 1.2), ("y", 0.2), ("z", 3.0)]) == "y less spread out, z more spread out"
-    assert words.group_words([], [("x", 1.2)]) == "average in every column"
+    assert words.group_words([], [("x", 1.2)]) == "like the table as a whole"

@@ -98,6 +98,7 @@ def test_options_the_table_cannot_meet(refused, options, message):
 def test_places_that_are_no_file(tmp_path):
     (tmp_path / "visits.csv").write_text("a\n1\n")
     for path, message in (
+        (tmp_path / "vases.csv", f"there is no file {tmp_path}/vases.csv."),
         (tmp_path / "visit.csv", f"there is no file {tmp_path}/visit.csv. Is {tmp_path}/visits.csv meant?"),
         (tmp_path, f"{tmp_path} is a folder; give a file."),
         ("sqlite:///t.db", "sqlite:// is a database; say what to read from it: --sql 'select …' --from sqlite://…."),

@@ -40,7 +40,13 @@ def texts(pattern, n=60):
         (["t", "f"] * 20, "x", "yes/no", "f and t only"),
         (["male", "female"] * 20, "x", "category", "2 levels"),
         (texts("{0}"), "x", "id", "a row number"),
-        ([f"{7 * j + 3}" for j in range(60)], "x", "id", "whole numbers that grow from row to row"),
+        ([f"{7 * j + j % 5}" for j in range(60)], "velocity", "measurement", "whole numbers"),
+        ([f"{7 * j + j % 5}" for j in range(60)], "visit_no", "id", "a different whole number in every row, under"),
+        ([f"{j % 9 + 1}" for j in range(60)], "x", "category", "only 9 distinct whole numbers"),
+        ([f"{j % 10 + 1}" for j in range(13)], "x", "count", "whole numbers from 1 to 10"),
+        ([f"{j % 31 + 1}" for j in range(93)], "x", "measurement", "days of a month"),
+        ([f"200106{j % 30 + 1:02d}" for j in range(60)], "x", "date", "dates written as yyyymmdd"),
+        ([f"200106{j + 1:02d}" for j in range(60)], "x", "id", "a row number"),
         ([f"{(j * 7919) % 60 * 13 + 9}" for j in range(60)], "customer_id", "id", "a different whole number in every row, under"),
         ([f"{(j * 7919) % 60 * 13 + 9}" for j in range(60)], "weight", "measurement", "whole numbers"),
         ([f"{(j * 7919) % 60 + 730000}" for j in range(60)], "x", "id", "a row number"),
@@ -82,7 +88,11 @@ def test_roles_and_reasons(column, cells, name, role, reason):
         (texts("1,{0:03d}"), {}, "text", "'1,000' may mean thousands or decimals; say --as x=number for thousands, --decimal ,"),
         (["1", "2"] * 30, {}, "category", "whole numbers taken as codes; if their size counts, say --as x=number"),
         (texts("{0}"), {}, "id", "numbers taken as ids; if they measure something, say --as x=number"),
-        (["1", "2", "3", "4", "5", "6", "7"] * 9, {}, "count", "taken as counts; if they are codes, say --as x=category"),
+        (["1", "2", "3", "4", "5", "6", "7"] * 9, {}, "category", "whole numbers taken as codes; if their size counts, say"),
+        ([f"{7 * j + j % 5}" for j in range(60)], {}, "measurement", "grows from row to row; if it only numbers the rows, say --id x"),
+        (["3", "4", "6", "8", "10", "12"] * 9 + ["-1"], {}, "measurement",
+         "-1 in one row is the only negative number; if it stands for missing, say --missing=-1"),
+        (["0", "1", "2", "3", "4", "5", "6"] * 9, {}, "count", "taken as counts; if they are codes, say --as x=category"),
         (["01/02/2024", "03/04/2023"] * 9, {}, "date", "to use it as a number of days (read with the day before the month,"),
         (["007", "042"] * 20, {}, "category", "written with leading zeros, as codes are; if they are numbers, say --as x=number"),
         (["Red", "red", "blue"] * 20, {}, "category", "'Red' and 'red' differ in case or spaces only; write them alike if they"),
@@ -139,6 +149,22 @@ def test_columns_asked_for_by_name_are_used(column):
     assert column(texts("{0}.5"), columns=["other"])[0].left_out == "not asked for"
     assert column(texts("{0}.5"), ignore=["x"])[0].left_out == "ignored, as asked"
     assert column(["7"] * 9, columns=["x"])[0].left_out == "the same value in every row (7)"
+
+
+def test_the_only_column_is_no_id(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["velocity", *(str(9000 + 37 * j + j % 7) for j in range(60))]))
+    assert open_table(path).columns[0].role == "measurement"
+    path.write_text("\n".join(["rank", *map(str, range(5, 60))]))
+    assert open_table(path).columns[0].role == "measurement"
+    path.write_text("\n".join(["rank,why", *(f"{j},reason {j}" for j in range(5, 60))]))
+    assert [column.role for column in open_table(path).columns] == ["measurement", "id"]
+    path.write_text("\n".join(["id,why", *(f"{j},reason {j}" for j in range(5, 60))]))
+    assert [column.role for column in open_table(path).columns] == ["id", "id"]
+
+
+def test_yes_and_no_as_numbers_need_no_note(column):
+    assert column(["0", "1"] * 30)[0].notes == ()
 
 
 def test_names_of_columns(tmp_path):

@@ -3,7 +3,10 @@
 import argparse
 import csv
 import os
+import re
 import shlex
+
+from .parser import whole_number
 
 __all__ = ["add_columns", "add_output", "add_table", "open_asked", "out_folder", "table_options", "whole_range"]
 
@@ -60,7 +63,7 @@ def add_output(parser):
     group.add_argument(
         "--format", choices=["csv", "parquet"], help="of the tables written (that of the table read, or csv)"
     )
-    group.add_argument("--seed", type=int, default=0, help="random seed (0)")
+    group.add_argument("--seed", type=whole_number("--seed", 0), default=0, help="random seed (0)")
     group.add_argument("--quiet", action="store_true", help="no progress")
 
 
@@ -148,11 +151,12 @@ def _role(text):
 
 def whole_range(text):
     """Numbers such as 1-9, for an option."""
-    first, _, last = text.partition("-")
-    try:
-        values = range(int(first), int(last or first) + 1)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a range such as 1-9") from None
-    if not values or values[0] < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a range of numbers from 1")
-    return values
+    found = re.fullmatch(r"\s*(\d+)\s*(?:(?:-|:|to)\s*(\d+))?\s*", text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a range such as 1-9")
+    first, last = int(found[1]), int(found[2] or found[1])
+    if first > last:
+        raise argparse.ArgumentTypeError(f"{text!r} runs backwards; say {last}-{first}")
+    if first < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} starts below 1, but numbers of groups start at 1")
+    return range(first, last + 1)

@@ -3,7 +3,6 @@
 Exit codes: 0 good; 1 a fault of tacit itself; 2 bad usage or input; 130 interrupted (143 terminated), with nothing written.
 """
 
-import argparse
 import contextlib
 import json
 import os
@@ -16,6 +15,7 @@ from importlib import import_module
 
 from .. import __version__
 from . import commands
+from .parser import Parser
 
 __all__ = ["main"]
 
@@ -23,8 +23,9 @@ ORDER = ("fit", "impute", "reduce", "predict", "report", "inspect", "datasets")
 """Commands in the order of their use; others come after them."""
 EPILOG = """\
 example:
-  tacit fit penguins.csv             groups, filled cells and a report beside the table
-  tacit predict penguins.tacit new.csv    the groups of new rows
+  tacit datasets penguins                      writes penguins.csv
+  tacit fit penguins.csv                       groups, filled cells and a report beside the table
+  tacit predict penguins.tacit penguins.csv    the groups of rows, new ones as well
 
 Each command explains itself: tacit COMMAND --help"""
 
@@ -35,23 +36,27 @@ class Interrupted(BaseException):
 
 def build_parser():
     """The parser of the command line, with all commands."""
-    parser = argparse.ArgumentParser(
-        prog="tacit", description="Learn what a table does not state: groups, missing cells, hidden axes.", epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    what = "Learn what a table does not state: groups, missing cells, hidden axes."
+    parser = Parser(prog="tacit", description=what, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"tacit {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     names = [module.name for module in pkgutil.iter_modules(commands.__path__) if not module.name.startswith("_")]
     for name in sorted(names, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name)):
         command = import_module(f"{commands.__name__}.{name}")
         own = subparsers.add_parser(
-            name, help=command.HELP, description=command.__doc__, epilog=f"example: {command.EXAMPLE}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )  # fmt: skip
+            name, help=command.HELP, description=command.__doc__, epilog=_example(command.EXAMPLE)
+        )
         own.add_argument("--json", action="store_true", help="print the results as JSON, for programs")
         command.add_arguments(own)
         own.set_defaults(run=command.run)
     return parser
+
+
+def _example(line):
+    """A command that works as it is printed, after those that write what it reads."""
+    before = ["tacit datasets penguins"] if "penguins." in line else []
+    before += ["tacit fit penguins.csv"] if ".tacit" in line else []
+    return "\n".join(["example:", *(f"  {each}" for each in [*before, line])])
 
 
 def main(argv=None):

@@ -41,7 +41,8 @@ def columns_text(table):
     if left_out:
         shown = "; ".join(left_out[:MOST_COLUMNS]) + (" …" if len(left_out) > MOST_COLUMNS else "")
         lines.append(paragraph(f"left out: {shown}", "  "))
-    notes = [f"{column.name}: {note}" for column in table.columns for note in column.notes]
+    notes = [f"{column.name}: {note}" for column in table.columns for note in column.notes
+             if note not in column.left_out]  # fmt: skip
     notes += [note for note in dict.fromkeys(map(str, table.notes)) if not any(note in each for each in notes)]
     lines += [paragraph(f"note: {note}", "  ") for note in notes[:MOST_NOTES]]
     more = len(notes) - MOST_NOTES
@@ -70,7 +71,8 @@ def _model(findings, model):
     failed = [row for row in rows if row["failed"]]
     if failed:
         first = f"{_short(failed[0], shape)}: {failed[0]['failed']}"
-        lines.append(paragraph(f"{count(len(failed), 'model')} set aside, the first ({first})", "  "))
+        first = f" ({first})" if len(failed) == 1 else f", such as {first}"
+        lines.append(paragraph(f"{count(len(failed), 'model')} set aside{first}", "  "))
     return lines
 
 
@@ -83,6 +85,7 @@ def _behind(row, best, criterion, shape):
     if row["failed"] or row[criterion] is None or best[criterion] is None:
         return f"{name} (set aside)"
     gap = row[criterion] - best[criterion]
+    gap = gap if abs(gap) > 1e-9 * abs(best[criterion]) else 0.0
     return f"{name} ({'-' if gap < 0 else '+'}{number(abs(gap), 3)})"
 
 
@@ -94,7 +97,7 @@ def _groups(findings):
         entries = defining(group.profile)[:SHOWN_COLUMNS] if len(findings.groups) > 1 else group.profile[:MOST_COLUMNS]
         if not entries:
             continue
-        rows = [["", "here", "elsewhere", "difference"] if len(findings.groups) > 1 else ["", "value"]]
+        rows = [["", "here", "all rows", "difference"] if len(findings.groups) > 1 else ["", "value"]]
         for entry in entries:
             label = entry["column"] if entry["level"] is None else f"{entry['column']} = {entry['level']}"
             values = _values(entry)
@@ -104,8 +107,8 @@ def _groups(findings):
 
 
 def _values(entry):
-    """What the group has and what other rows have, with as many digits as tell the two apart."""
-    values = entry["value"], entry["rest"]
+    """What the group has and what all rows have, with as many digits as tell the two apart."""
+    values = entry["value"], entry["overall"]
     if None in values or values[0] == values[1]:
         return ["-" if value is None else _value(entry, value) for value in values]
     return list(pair(*values)) if entry["level"] is None else [share(value) for value in values]
@@ -138,12 +141,13 @@ def _outliers(findings):
     if not findings.outliers:
         return []
     shown = findings.outliers[:SHOWN_ROWS]
-    rows = [["row", *_which(shown[0]), "group", "farther out", "because"]]
+    rows = [["row", *_which(shown[0]), "group", "chance", "because"]]
     for row in shown:
         ids = ["" if value is None else value for value in _which(row).values()]
         rows.append([row["row"], *ids, row["group"], probability(row["probability"]), row["reason"]])
     title = f"Unusual rows ({findings.n_outliers:,}{_first(findings.n_outliers)})"
-    return [heading(title), *grid(rows, right=(0,), widest=90)]
+    note = "chance: how probable it is that a row of the same group lies as far out as this one"
+    return [heading(title), *grid(rows, right=(0,), widest=90), paragraph(note, "  ")]
 
 
 def _first(n):

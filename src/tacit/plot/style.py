@@ -21,7 +21,7 @@ def pyplot():
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError("plots need matplotlib; install it with: pip install tacit[plot]") from error
+        raise ImportError("plots need matplotlib; install it with: pip install 'tacit[plot]'") from error
     return pyplot
 
 

@@ -117,7 +117,23 @@ def find_groups(
     model.set_params(callback=None)
     note_observed(model, table.source())
     told = {"criterion": criterion} | ({"n_rows": rows.n_rows} if sampled else {})
-    return Grouping(model, [_told(row) | told for row in found.table])
+    return Grouping(model, [_told(row) | told for row in _without_twins(found.table)])
+
+
+def _without_twins(rows):
+    """The models tried, each once: with one group, structures that differ between groups only are the same."""
+    kept: list = []
+    for row in rows:
+        if row["n_components"] > 1 or not any(_same(row, other) for other in kept):
+            kept.append(row)
+    return kept
+
+
+def _same(row, other):
+    names = ("n_components", "n_parameters", "failed")
+    if any(row[name] != other[name] for name in names) or row["failed"]:
+        return False
+    return bool(np.isclose(row["log_likelihood"], other["log_likelihood"], rtol=1e-9, atol=0.0))
 
 
 def _possible(table, groups, seed):

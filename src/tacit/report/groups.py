@@ -146,7 +146,7 @@ def _card(model, table, findings, seed):
         "Rows": f"{findings.n_rows:,}",
         "Columns used": f"{len(findings.used)}: {', '.join(map(str, findings.used))}",
         "Columns left out": "; ".join(f"{column.name} ({column.left_out})" for column in left_out) or "none",
-        "Missing cells": f"{n_missing:,} of {n_cells:,} ({share(n_missing / max(n_cells, 1))})",
+        "Missing cells": f"{n_missing:,} of {n_cells:,} ({share(n_missing / max(n_cells, 1))}), in the columns used",
         "Model": _model_words(model),
         "Chosen": _chosen(findings.selection),
         "Fit": f"{count(len(trace), 'step')}; {fit.reason}" + ("" if fit.converged else "; not converged"),

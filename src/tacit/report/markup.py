@@ -106,10 +106,12 @@ def amount(count):
     return f"{int(count):,}"
 
 
-def percent(share, digits=0):
-    """A share as a percentage; never 0 or 100 unless it is that exactly."""
+def percent(share, digits=None):
+    """A share as a percentage, with a decimal below 10 % unless told otherwise; never 0 or 100 unless it is that exactly."""
     if share is None or not math.isfinite(share):
         return "–"
+    if digits is None:
+        digits = int(0 < share < 0.0995 or 0.995 <= share < 1)
     text = f"{100 * share:.{digits}f}"
     least = 10.0**-digits
     if share > 0 and float(text) == 0:

@@ -7,6 +7,9 @@ from .words import number, share
 
 __all__ = ["Tallies", "TopRows", "defining", "profile_of"]
 
+STRONG = 1.0
+"""A mean that lies this many standard deviations from that of all rows, the group's own among them, is told as very high or low."""
+
 
 class Tallies:
     """Sums over the observed cells of every column in every group; rows count in their likeliest group.
@@ -113,20 +116,21 @@ def _tells_more(entry, other):
 
 def _entry(profile, k):
     column, level, is_missing = profile["column"], profile["level"], profile["is_missing"]
-    difference = float(profile["difference"][k])
+    difference, overall = float(profile["from_overall"][k]), float(profile["overall"])
     value, rest = (None if np.isnan(profile[key][k]) else float(profile[key][k]) for key in ("value", "rest"))
     entry = {
-        "column": column, "level": level, "value": value, "rest": rest, "difference": difference, "text": "",
-        "phrase": "", "is_missing": is_missing,
+        "column": column, "level": level, "value": value, "rest": rest,
+        "overall": None if np.isnan(overall) else overall, "difference": difference, "text": "", "phrase": "",
+        "is_missing": is_missing,
     }  # fmt: skip
     if value is None:
         entry["text"] = f"{column}: not observed"
     elif rest is None or abs(difference) < LEAST:
         told = number(value) if level is None else f"{level} {share(value)}"
-        entry["text"] = f"{column} {told}" if rest is None else f"{column} about as elsewhere ({told})"
+        entry["text"] = f"{column} {told}" if rest is None else f"{column} about as in the whole table ({told})"
     else:
-        entry["text"] = in_words(column, level, value, rest, difference)
-        entry["phrase"] = phrase(column, level, value, difference)
+        entry["text"] = in_words(column, level, value, overall, difference, STRONG)
+        entry["phrase"] = phrase(column, level, value, difference, STRONG)
     return entry
 
 

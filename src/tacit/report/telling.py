@@ -22,6 +22,9 @@ def groups_summary(findings):
 def _how_many(findings):
     groups, sizes = findings.groups, {row["n_components"] for row in findings.selection}
     rows = count(findings.n_rows, "row")
+    doubt = _doubt(findings) if len(sizes) > 1 else None
+    if doubt is not None:
+        return doubt
     if len(groups) > 1:
         asked = ", as asked" if len(sizes) == 1 else ""
         return f"{rows} {'fall' if findings.n_rows != 1 else 'falls'} into {count(len(groups), 'group')}{asked}."
@@ -29,6 +32,27 @@ def _how_many(findings):
         criterion = CRITERIA[findings.selection[0].get("criterion", "bic")]
         return f"{rows} form a single group: by {criterion}, no division into more describes them better."
     return f"{rows} {'are' if findings.n_rows != 1 else 'is'} described as a single group."
+
+
+def _doubt(findings):
+    """What is said of the number of groups where the evidence for it is weak; None where it is not."""
+    rows, chosen = findings.selection, len(findings.groups)
+    criterion = rows[0].get("criterion", "bic")
+    others = [row for row in rows[1:] if row.get(criterion) is not None and row["n_components"] != chosen]
+    if criterion == "cv" or rows[0].get(criterion) is None or not others:
+        return None
+    name, told = CRITERIA[criterion], count(findings.n_rows, "row")
+    alone = next((row for row in others if row["n_components"] == 1), None)
+    if alone is not None and chosen > 1 and _better(rows[0], alone, criterion) < CLOSE:
+        gap = number(_better(rows[0], alone, criterion), 2)
+        return f"{chosen} groups describe {told} slightly better than one ({name} lead {gap}): weak evidence of any groups."
+    lead = _better(rows[0], others[0], criterion)
+    if lead >= CLOSE:
+        return None
+    first = f"{told} fall into {chosen} groups" if chosen > 1 else f"{told} form a single group"
+    other = count(others[0]["n_components"], "group")
+    verb = "describes" if others[0]["n_components"] == 1 else "describe"
+    return f"{first}, but {other} {verb} them nearly as well ({name} lead {number(lead, 2)}): weak evidence for the number."
 
 
 def _sizes(findings):
@@ -73,7 +97,7 @@ def _filled(findings):
     most = f", most of them in {holes[0][1]} ({holes[0][0]:,})" if len(holes) > 1 and holes[0][0] > n / 2 else ""
     only = f", all in {holes[0][1]}" if len(holes) == 1 else ""
     verb = "were" if n > 1 else "was"
-    return f"{count(n, 'missing cell')} ({share(n / cells)} of all cells) {verb} filled in{most}{only}."
+    return f"{count(n, 'missing cell')} ({share(n / cells)} of the cells used) {verb} filled in{most}{only}."
 
 
 # What not to conclude
@@ -192,7 +216,7 @@ def _of_missing(findings):
 def _of_columns(findings):
     left_out = [column for column in findings.columns if column.name not in findings.used]
     if left_out:
-        told = joined(f"{column.name} ({column.left_out})" for column in left_out[:8])
+        told = joined(f"{column.name} ({column.left_out.partition(';')[0]})" for column in left_out[:8])
         more = f" and {count(len(left_out) - 8, 'more column')}" if len(left_out) > 8 else ""
         yield f"Not used: {told}{more}."
     yield "How each column is taken was inferred from its cells unless you said so; a code taken for a measurement misleads."

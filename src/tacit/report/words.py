@@ -57,13 +57,13 @@ def number(value, digits=4):
 
 
 def share(value):
-    """A share in percent; what is neither none nor all is never said to be."""
+    """A share in percent, with a decimal below 10 %; what is neither none nor all is never said to be."""
     percent = 100.0 * float(value)
-    if 0 < percent < 0.5:
-        return "under 1 %"
+    if 0 < percent < 0.1:
+        return "< 0.1 %"
     if 99.5 <= percent < 100:
-        return "over 99 %"
-    return f"{percent:.0f} %"
+        return "> 99.9 %" if percent >= 99.95 else f"{percent:.1f} %"
+    return f"{percent:.1f} %" if 0 < percent < 9.95 else f"{percent:.0f} %"
 
 
 def probability(value):
@@ -110,4 +110,4 @@ def group_words(entries, spreads=()):
     told = [(name, ratio) for name, ratio in ranked if not 1 / NARROWER < ratio < NARROWER][:MOST_WORDS]
     if told:
         return ", ".join(f"{name} {'more' if ratio > 1 else 'less'} spread out" for name, ratio in told)
-    return "average in every column"
+    return "like the table as a whole"

@@ -16,7 +16,9 @@ def require_dask():
     try:
         import dask
     except ImportError as error:
-        raise ImportError("rows of Dask collections need dask; install tacit[cluster].") from error
+        raise ImportError(
+            "rows of Dask collections need dask; install it with: pip install 'tacit[cluster]'"
+        ) from error
     return dask
 
 

@@ -26,7 +26,9 @@ def arrow():
         import pyarrow.dataset
         import pyarrow.parquet
     except ImportError as error:
-        raise ImportError("reading Parquet and Arrow needs pyarrow; install tacit[parquet].") from error
+        raise ImportError(
+            "reading Parquet and Arrow needs pyarrow; install it with: pip install 'tacit[parquet]'"
+        ) from error
     return pyarrow
 
 

@@ -5,7 +5,7 @@ import numpy as np
 try:
     import torch
 except ImportError as error:
-    raise ImportError("TorchSource needs torch; install it with: pip install tacit[gpu]") from error
+    raise ImportError("TorchSource needs torch; install it with: pip install 'tacit[gpu]'") from error
 
 from .base import Source, default_block_rows
 from .block import Block, Patterns

@@ -2,7 +2,11 @@
 
 import shlex
 
+from .roles import CODES, MOST_CODES, are_days
+
 __all__ = ["notes_of"]
+
+NEGATIVE_MARKS = (-1.0, -9.0, -99.0, -999.0, -9999.0, -99999.0)
 
 
 def notes_of(tally, role, reading, levels=()):
@@ -17,15 +21,19 @@ def notes_of(tally, role, reading, levels=()):
     """
     notes = [*_missing_marks(tally, reading), *_mixed_cells(tally, role, reading)]
     option = f"--as {shlex.quote(f'{tally.name}=number')}"
-    if role in ("category", "yes/no") and reading == "number":
+    if role == "category" and reading == "number":
         notes.append(f"whole numbers taken as codes; if their size counts, say {option}")
-    if role == "count" and 2 < tally.distinct.n <= 10 and tally.readings[reading].low >= 1:
+    if role == "count" and 2 < tally.distinct.n <= MOST_CODES:
         notes.append(f"taken as counts; if they are codes, say --as {shlex.quote(f'{tally.name}=category')}")
+    if role == "measurement" and reading == "number" and _grows(tally):
+        notes.append(f"grows from row to row; if it only numbers the rows, say --id {shlex.quote(tally.name)}")
+    if role == "measurement" and reading == "number" and are_days(tally, tally.readings[reading]):
+        notes.append(f"runs through the days of a month; to leave it out, say --ignore {shlex.quote(tally.name)}")
     if role == "id" and reading == "number":
         notes.append(f"numbers taken as ids; if they measure something, say {option}")
     if role == "text" and 20 < tally.distinct.n <= 1000 and reading == "text" and not tally.distinct.unique:
         notes.append(f"to use it all the same, say --as {shlex.quote(f'{tally.name}=category')}")
-    if role == "date":
+    if role == "date" and reading != "number":
         order = ""
         if "date month first" in tally.readings and "date" in tally.readings and _ambiguous(tally):
             order = " (read with the day before the month, which its cells leave open)"
@@ -44,7 +52,7 @@ def _ambiguous(tally):
 
 
 def _missing_marks(tally, reading):
-    """Numbers far from the rest that occur again and again."""
+    """Numbers that may stand for missing cells: far from the rest again and again, or the only negative one."""
     if reading != "number":
         return
     moments = tally.readings["number"]
@@ -53,6 +61,25 @@ def _missing_marks(tally, reading):
             mean, std = moments.without(value, times)
             if abs(value - mean) > 6 * std:
                 yield f"{value:g} occurs {times} times, far from the rest; if it stands for missing, say --missing={value:g}"
+                return
+    if _lonely(tally, moments):
+        times = tally.distinct.counts[moments.low]
+        where = "one row" if times == 1 else f"{times:,} rows"
+        yield (
+            f"{moments.low:g} in {where} is the only negative number; if it stands for missing, say --missing={moments.low:g}"
+        )
+
+
+def _lonely(tally, moments):
+    """Whether the lowest number is a usual mark of missing cells, below whole numbers that are all positive."""
+    if moments.low not in NEGATIVE_MARKS or not moments.whole or not tally.distinct.exact or tally.distinct.n <= 3:
+        return False
+    return min(value for value in tally.distinct.counts if value != moments.low) > 0
+
+
+def _grows(tally):
+    moments = tally.readings["number"]
+    return moments.whole and moments.increasing and tally.n_seen > CODES and moments.low >= 0
 
 
 def _mixed_cells(tally, role, reading):

@@ -74,7 +74,7 @@ def _refuse_places(path):
         raise ValueError(f"{path} is a folder; give a file.")
     if not os.path.exists(path):
         folder = os.path.dirname(path) or "."
-        near = get_close_matches(os.path.basename(path), os.listdir(folder), 1) if os.path.isdir(folder) else []
+        near = get_close_matches(os.path.basename(path), os.listdir(folder), 1, 0.8) if os.path.isdir(folder) else []
         hint = f" Is {os.path.join(os.path.dirname(path), near[0])} meant?" if near else ""
         raise ValueError(f"there is no file {path}.{hint}")
 

@@ -1,19 +1,27 @@
 """Which role a column takes, and why: rules that look at all cells at once."""
 
+import datetime
 import re
 
 from .column import ROLES
 from .dates import DATE_READINGS
 from .numerals import NUMBER_READINGS, canonical
 
-__all__ = ["asked_reading", "find_reading", "infer_role", "levels_of"]
+__all__ = ["are_days", "asked_reading", "find_reading", "infer_role", "is_compact_date", "levels_of", "says_id"]
 
 MANY_LEVELS = 20
 MOST_LEVELS = 100
 CODES = 6
+MOST_CODES = 12
+"""Whole numbers from 1 to this or fewer, each of them there, are rather codes or ordered classes than counts."""
+ROWS_PER_CODE = 5
+LONG_ID, LONG_FIRST = 9, 6
+"""Digits of numbers that are longer than most measurements, anywhere and in the first of several columns."""
 MOST_COUNTED = 50
 LONG_TEXT = 50
-ID_NAME = re.compile(r"(?:.*[^a-z])?(?:id|ids|uuid|guid|key|nr|no|number|identifier|code|index|rownames)[^a-z]*|.*ID")
+ID_NAME = re.compile(
+    r"(?:.*[^a-z])?(?:id|ids|uuid|guid|key|nr|no|number|identifier|code|index|row|rows|rowname|rownames|rowid|record)[^a-z]*|.*ID"
+)
 BOOLEANS = (
     {"yes", "no"}, {"true", "false"}, {"y", "n"}, {"t", "f"}, {"0", "1"}, {"on", "off"}, {"ja", "nein"}, {"oui", "non"},
     {"si", "no"}, {"sí", "no"},
@@ -84,32 +92,73 @@ def _role_of_numbers(tally, moments, levels):
         return "constant", f"the same value in every row ({levels[0]})"
     if not moments.whole:
         return "measurement", "numbers with decimals"
-    named = bool(ID_NAME.fullmatch(tally.name) or ID_NAME.fullmatch(tally.name.lower()))
+    if is_compact_date(tally):
+        return "date", "dates written as yyyymmdd; write them as 2024-01-31 to use them"
+    named = says_id(tally.name)
     if tally.distinct.unique and seen > MANY_LEVELS:
-        reason = _id_reason(moments, seen, named)
+        reason = _id_reason(tally, moments, named)
         if reason:
             return "id", reason
     if named and distinct > max(MANY_LEVELS, seen // 10):
         return "id", "whole numbers under a name that ids have"
     if set(levels) == {"0", "1"}:
         return "yes/no", "0 and 1 only"
-    if distinct <= CODES < seen and (moments.low != 0 or distinct == 2):
+    if _are_codes(moments, distinct, seen):
         return "category", f"only {distinct} distinct whole numbers"
+    if are_days(tally, moments):
+        return "measurement", "days of a month"
     if 0 <= moments.low <= 2 and moments.high <= MOST_COUNTED:
         return "count", f"whole numbers from {moments.low:g} to {moments.high:g}"
     return "measurement", "whole numbers"
 
 
-def _id_reason(moments, seen, named):
-    """Why whole numbers that all differ say which row it is, if they do."""
-    if moments.high - moments.low + 1 == seen:
+def _are_codes(moments, distinct, seen):
+    """Whether whole numbers that are few rather name classes than count or measure."""
+    if seen <= CODES or (distinct > 2 and seen < ROWS_PER_CODE * distinct):
+        return False
+    if distinct <= CODES and (moments.low != 0 or distinct == 2):
+        return True
+    return moments.low == 1 and moments.high == distinct <= MOST_CODES
+
+
+def are_days(tally, moments):
+    """Whether whole numbers run evenly through the days of a month."""
+    if moments.low != 1 or not 28 <= moments.high <= 31 or tally.distinct.n < moments.high:
+        return False
+    return max(tally.distinct.counts.values()) <= 2 * tally.n_seen / moments.high or "day" in tally.name.lower()
+
+
+def is_compact_date(tally):
+    """Whether whole numbers are dates without dashes, such as 20240131."""
+    moments = tally.readings.get("number")
+    if moments is None or not moments.whole or not 19000101 <= moments.low <= moments.high <= 21001231:
+        return False
+    return all(not isinstance(value, str) and _is_day(int(value)) for value in tally.distinct.counts)
+
+
+def _is_day(value):
+    try:
+        datetime.date(value // 10000, value // 100 % 100, value % 100)
+    except ValueError:
+        return False
+    return True
+
+
+def says_id(name):
+    """Whether the name of a column says that it tells which row it is."""
+    return bool(ID_NAME.fullmatch(name) or ID_NAME.fullmatch(name.lower()))
+
+
+def _id_reason(tally, moments, named):
+    """Why whole numbers that all differ say which row it is, if they do: a sorted measurement does not."""
+    consecutive = moments.high - moments.low + 1 == tally.n_seen
+    if consecutive and (named or tally.leads or (moments.increasing and moments.low in (0, 1))):
         return "a row number"
     if named:
         return "a different whole number in every row, under a name that ids have"
-    if moments.low > 0 and len(canonical(moments.low)) == len(canonical(moments.high)) >= 5:
-        return f"a different number of {len(canonical(moments.low))} digits in every row"
-    if moments.increasing and moments.low >= 0:
-        return "whole numbers that grow from row to row"
+    digits = len(canonical(moments.low))
+    if moments.low > 0 and digits == len(canonical(moments.high)) >= (LONG_FIRST if tally.leads else LONG_ID):
+        return f"a different number of {digits} digits in every row"
     return None
 
 

@@ -8,7 +8,7 @@ from .copies import MOST_ROWS, note_copies
 from .dates import DATE_READINGS
 from .notes import notes_of
 from .numerals import NUMBER_READINGS
-from .roles import asked_reading, find_reading, infer_role, levels_of
+from .roles import asked_reading, find_reading, infer_role, levels_of, says_id
 from .tally import Tally
 
 __all__ = ["Asked", "describe", "survey", "tally_columns"]
@@ -56,12 +56,24 @@ def survey(reader, asked=None):
     asked = asked or Asked()
     tallies, first, n_rows = tally_columns(reader)
     infos = [describe(tally, asked, reader.odd.get(name)) for name, tally in tallies.items()]
+    if not any(info.used for info in infos):
+        infos = [_rescued(info, tallies[info.name], asked) for info in infos]
     return note_copies(tuple(infos), first), n_rows
+
+
+def _rescued(info, tally, asked):
+    """A column of numbers that look like those of rows, but do not say so, where there is no other to use."""
+    if info.role != "id" or info.reading != "number" or says_id(info.name):
+        return info
+    if info.name in asked.roles or info.name in asked.ignore or asked.columns is not None:
+        return info
+    return describe(tally, dataclasses.replace(asked, roles={**asked.roles, info.name: "measurement"}))
 
 
 def tally_columns(reader):
     """A `Tally` of every column by name, the first batches, and the number of rows."""
-    tallies = {name: Tally(name) for name in reader.names}
+    first_of_several = reader.names[0] if len(reader.names) > 1 else None
+    tallies = {name: Tally(name, leads=name == first_of_several) for name in reader.names}
     first: list = []
     n_rows = 0
     for batch in reader.batches():
@@ -99,7 +111,7 @@ def describe(tally, asked, odd=None):
 
 
 def _why_not(tally, role, reason):
-    if role == "date":
+    if role == "date" and reason == "dates":
         return f"a date; to use it as a number of days, say --as {shlex.quote(f'{tally.name}=number')}"
     return reason
 

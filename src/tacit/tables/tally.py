@@ -33,10 +33,12 @@ class Tally:
         How many cells look like a number, an amount, a text …, where not all are numbers.
     examples : dict of str to Counter
         Cells of each shape and how often they occur, some of them.
+    leads : bool
+        Whether it is the first of several columns, where tables number their rows.
     """
 
-    def __init__(self, name):
-        self.name, self.n_rows, self.n_missing = name, 0, 0
+    def __init__(self, name, leads=False):
+        self.name, self.n_rows, self.n_missing, self.leads = name, 0, 0, leads
         self.readings = {reading: Moments() for reading in PARSERS}
         self.distinct = Distinct()
         self.shapes: Counter = Counter()

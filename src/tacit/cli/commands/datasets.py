@@ -4,12 +4,14 @@ Without a name, all are listed. With one that comes along, its table is written:
 drawn, beside NAME.truth.csv with its true groups and the cells behind its holes: tacit datasets make mixed --rows 1000.
 """
 
+import argparse
 import os
 
 from ..outcome import Outcome
+from ..parser import whole_number
 
 HELP = "list data sets, write one, or draw one"
-EXAMPLE = "tacit datasets penguins --out ."
+EXAMPLE = "tacit datasets penguins"
 NEXT = {"factors": "reduce", "giss": "inspect", "earthquakes": "inspect"}
 
 
@@ -20,15 +22,26 @@ def add_arguments(parser):
     parser.add_argument("--out", metavar="FOLDER", default=".", help="where to write (here)")
     parser.add_argument("--force", action="store_true", help="write over a file that is there")
     group = parser.add_argument_group("make")
-    group.add_argument("--rows", type=int, default=500, metavar="N", help="how many rows (500)")
-    group.add_argument("--columns", type=int, metavar="D", help="columns of factors (8) or outliers (3)")
-    group.add_argument("--groups", type=int, metavar="K", help="groups (mixed 3, outliers 2) or factors (2)")
-    group.add_argument("--missing", type=float, default=0.1, metavar="P", help="share of cells that are missing (0.1)")
+    group.add_argument("--rows", type=whole_number("--rows", 500), default=500, metavar="N", help="how many rows (500)")
+    group.add_argument(
+        "--columns", type=whole_number("--columns", 8), metavar="D", help="columns of factors (8) or outliers (3)"
+    )
+    group.add_argument(
+        "--groups", type=whole_number("--groups", 3), metavar="K", help="groups (mixed 3, outliers 2) or factors (2)"
+    )
+    group.add_argument("--missing", type=_share, default=0.1, metavar="P", help="share of cells that are missing (0.1)")
     group.add_argument(
         "--mechanism", choices=["mcar", "mar", "mnar"], default="mcar",
         help="cells go missing at random (mcar), by the first column (mar) or by their own value (mnar)",
     )  # fmt: skip
-    group.add_argument("--seed", type=int, default=0, help="random seed (0)")
+    group.add_argument("--seed", type=whole_number("--seed", 0), default=0, help="random seed (0)")
+
+
+def _share(text):
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number; say --missing 0.1") from None
 
 
 def run(arguments):

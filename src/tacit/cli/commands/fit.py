@@ -1,6 +1,7 @@
 """Find groups of rows in a table of any columns, with missing cells, and fill the cells.
 
-Writes beside the table: NAME.groups.csv (the group of each row, how probable each group is, which rows are unusual),
+Writes beside the table: NAME.groups.csv (the group of each row, how probable each group is, which rows are unusual; farther_out is the
+chance that a row of the same group lies farther out, small for unusual rows),
 NAME.filled.csv (the table, holes filled), NAME.cells.csv (one line for each filled cell with its interval or probability),
 NAME.tacit (the model, for `tacit predict`) and NAME.report.html (a page that explains it all).
 """
@@ -11,6 +12,7 @@ import shlex
 
 from ..common import add_columns, add_output, add_table, open_asked, out_folder, whole_range
 from ..outcome import Outcome
+from ..parser import whole_number
 
 HELP = "find groups of rows, describe them, fill missing cells"
 EXAMPLE = "tacit fit penguins.csv --groups 1-6"
@@ -33,19 +35,19 @@ def add_arguments(parser):
         "--criterion", choices=["bic", "icl", "aic", "cv"], default="bic",
         help="what to choose by (bic); icl prefers groups apart, cv predicts rows left out",
     )  # fmt: skip
-    group.add_argument("--restarts", type=_positive, default=1, metavar="N", help="N times as many random starts (1)")
     group.add_argument(
-        "--sample", type=_positive, default=10_000, metavar="N",
+        "--restarts",
+        type=whole_number("--restarts", 1, 1),
+        default=1,
+        metavar="N",
+        help="N times as many random starts (1)",
+    )
+    group.add_argument(
+        "--sample", type=whole_number("--sample", 10_000, 1), default=10_000, metavar="N",
         help="compare models on N random rows where there are more, then fit the best to all (10000)",
     )  # fmt: skip
     add_output(parser)
     parser.add_argument("--no-report", action="store_true", help="write no page")
-
-
-def _positive(text):
-    if not text.isdecimal() or not 1 <= int(text) <= 10**9:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
-    return int(text)
 
 
 def _structures(text):

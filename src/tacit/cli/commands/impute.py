@@ -13,7 +13,7 @@ from ..outcome import Outcome
 from ._results import name_of, notes_of, outputs_of, told, write_page
 
 HELP = "fill the holes of a table"
-EXAMPLE = "tacit impute survey.csv --draws 5"
+EXAMPLE = "tacit impute penguins.csv --draws 5"
 
 
 def add_arguments(parser):

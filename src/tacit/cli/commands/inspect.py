@@ -11,7 +11,6 @@ __all__ = ["add_arguments", "run"]
 HELP = "what is in a table: types, holes, outlying cells, repeated rows, and what to run next"
 EXAMPLE = "tacit inspect penguins.csv"
 FIRST = 50
-DIGITS = "{:,.4g}"
 
 
 def add_arguments(parser):
@@ -47,8 +46,15 @@ def _counted(n, noun):
 
 
 def _share(part, whole):
-    share = 100 * part / whole
-    return f"{share:.0f} %" if share >= 10 or not part else f"{share:.1f} %" if share >= 0.1 else "< 0.1 %"
+    from ...report.words import share
+
+    return share(part / whole)
+
+
+def _number(value):
+    from ...report.words import number
+
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else number(value)
 
 
 def _columns(table, everything):
@@ -75,8 +81,10 @@ def _values(column):
         return shown + (f", {len(ordered) - 4} more" if len(ordered) > 4 else "")
     if column.low is not None and column.reading.startswith("date"):
         return f"{_date(column.low)} to {_date(column.high)}"
+    if column.low is not None and column.role == "date":  # 20240131
+        return f"{column.low:.0f} to {column.high:.0f}"
     if column.low is not None and column.role != "id":
-        return " to ".join(map(DIGITS.format, (column.low, column.high))) + f", mean {DIGITS.format(column.mean)}"
+        return " to ".join(map(_number, (column.low, column.high))) + f", mean {_number(column.mean)}"
     return f"{column.n_distinct:,} different" if column.n_distinct else ""
 
 
@@ -93,8 +101,8 @@ def _outlying(seen):
         return ""
     rows = [
         {
-            "column": found["column"], "cells": found["n"], "median": DIGITS.format(found["median"]),
-            "most extreme": DIGITS.format(found["value"]), "in row": found["row"],
+            "column": found["column"], "cells": found["n"], "median": _number(found["median"]),
+            "most extreme": _number(found["value"]), "in row": found["row"],
         }
         for found in seen.outlying[:10]
     ]  # fmt: skip
@@ -140,8 +148,8 @@ def _next_steps(arguments, table, seen):
     used = [column for column in table.used if not column.copied]
     steps = []
     if not used:
-        return [{"why": "no column can be used yet; say in which role one is to be taken, such as", "command":
-                 f"tacit inspect {options} --as {shlex.quote(table.columns[0].name)}=category"}]  # fmt: skip
+        return [{"why": "no column can be used yet; say in which role one is to be taken, such as",
+                 "command": f"tacit inspect {options} {_role_option(table)}"}]  # fmt: skip
     if any(column.n_missing for column in used):
         steps.append({"why": "to fill the holes only", "command": f"tacit impute {options}"})
     if sum(column.role in ("measurement", "count") for column in used) >= 4:
@@ -151,7 +159,16 @@ def _next_steps(arguments, table, seen):
     return steps
 
 
+def _role_option(table):
+    """The option that a note advises, so that a column can be used; a category for want of any note."""
+    advised = (re.search(r"--as (?:'[^']*'|[^\s;,]+)", note) for column in table.columns for note in column.notes)
+    found = next((found[0] for found in advised if found), None)
+    return found or f"--as {shlex.quote(f'{table.columns[0].name}=category')}"
+
+
 def _marks(note):
+    if "the only negative number" in note:  # which other columns may hold rightly
+        return []
     return [shlex.split(word)[0].partition("=")[2] for word in re.findall(r"--missing=(?:'[^']*'|[^\s;']+)", note)]
 
 

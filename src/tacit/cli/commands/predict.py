@@ -12,7 +12,7 @@ from ..outcome import Outcome
 from ..saved import open_model, reading_asked
 
 HELP = "apply a saved model to a new table"
-EXAMPLE = "tacit predict penguins.tacit new.csv --fill"
+EXAMPLE = "tacit predict penguins.tacit penguins.csv --fill"
 ROLE = {"continuous": "measurement", "count": "count", "category": "category"}
 
 
@@ -162,7 +162,7 @@ def _groups_text(writer, table, files, filled):
     from ..telling import wrote
 
     weights = writer.model.weights_[writer.scorer.order]
-    rows = [["group", "rows", "share", "when fitted"]]
+    rows = [["group", "rows", "share", "weight in the model"]]
     for number, (n, weight) in enumerate(zip(writer.counts, weights), 1):
         rows.append([str(number), f"{n:,}", share(n / writer.n_rows), share(weight)])
     lines = [heading(f"{table.reader.name}: {count(writer.n_rows, 'row')}"), *grid(rows, right=(0, 1, 2, 3)), ""]

@@ -14,7 +14,7 @@ from ..outcome import Outcome
 from ._results import name_of, notes_of, outputs_of, told, write_page
 
 HELP = "find the axes behind the columns of a table"
-EXAMPLE = "tacit reduce survey.csv --method factors --rotation varimax"
+EXAMPLE = "tacit reduce penguins.csv --method factors --axes 1"
 CHOICES = ("auto", "parallel", "bic")
 
 

@@ -21,7 +21,8 @@ def profiles(rows, clusters):
     -------
     list of dict
         One per number, per level of a category and per column with missing cells, with `column`, `level` (None for a number,
-        "missing" for missing cells as `is_missing` says), and arrays `value`, `rest` and `difference` with one entry per cluster.
+        "missing" for missing cells as `is_missing` says), arrays `value`, `rest` and `difference` with one entry per cluster, the
+        mean `overall` of all rows, and the differences from it in standard deviations, `from_overall`.
     """
     found = []
     for j, column in enumerate(rows.columns):
@@ -63,21 +64,28 @@ def profile_of_sums(name, level, totals, sums, squares, *, origin=0.0, largest=1
     whole = totals.sum()
     if whole <= 0:  # the column is only observed in rows without a cluster
         empty = np.full(len(totals), np.nan)
+        none = np.zeros(len(totals))
         return dict(
-            column=name, level=level, is_missing=is_missing, value=empty, rest=empty, difference=np.zeros(len(totals))
-        )
+            column=name, level=level, is_missing=is_missing, value=empty, rest=empty, difference=none, overall=np.nan,
+            from_overall=none,
+        )  # fmt: skip
     others = whole - totals
     value = _divide(sums, totals)
     rest = _divide(sums.sum() - sums, np.where(others > 1e-12 * whole, others, 0.0))
-    deviation = float(np.sqrt(max(squares.sum() / whole - (sums.sum() / whole) ** 2, 0.0)))
+    overall = sums.sum() / whole
+    deviation = float(np.sqrt(max(squares.sum() / whole - overall**2, 0.0)))
     if deviation <= 1e-13 * largest:
-        difference = np.zeros(len(totals))
+        difference = from_overall = np.zeros(len(totals))
     else:
         difference = np.nan_to_num((value - rest) / deviation)
-    value, rest = origin + value, origin + rest
+        from_overall = np.where(np.isnan(rest), 0.0, np.nan_to_num((value - overall) / deviation))
+    value, rest, overall = origin + value, origin + rest, origin + overall
     if level is not None:  # rounding may leave the range of shares
-        value, rest = np.clip(value, 0.0, 1.0), np.clip(rest, 0.0, 1.0)
-    return dict(column=name, level=level, is_missing=is_missing, value=value, rest=rest, difference=difference)
+        value, rest, overall = (np.clip(shares, 0.0, 1.0) for shares in (value, rest, overall))
+    return dict(
+        column=name, level=level, is_missing=is_missing, value=value, rest=rest, difference=difference,
+        overall=float(overall), from_overall=from_overall,
+    )  # fmt: skip
 
 
 def _divide(sums, totals):
@@ -114,7 +122,7 @@ def _entry(name, profile, k):
     }  # fmt: skip
 
 
-def phrase(column, level, value, difference):
+def phrase(column, level, value, difference, strong=STRONG):
     """What a difference is like: "flipper_length_mm high", "island mostly Biscoe"."""
     if level is not None:
         if difference > 0:
@@ -122,14 +130,14 @@ def phrase(column, level, value, difference):
         else:
             word = "never" if value < 0.0005 else "rarely" if value < 0.1 else "less often"
         return f"{column} {word} {level}"
-    size = "very " if abs(difference) >= STRONG else "" if abs(difference) >= CLEAR else "slightly "
+    size = "very " if abs(difference) >= strong else "" if abs(difference) >= CLEAR else "slightly "
     return f"{column} {size}{'high' if difference > 0 else 'low'}"
 
 
-def in_words(column, level, value, rest, difference):
+def in_words(column, level, value, rest, difference, strong=STRONG):
     """A difference as a phrase: "flipper_length_mm high (217 vs 193)", "island mostly Biscoe (98 % vs 24 %)"."""
     told = " vs ".join(pair(value, rest)) if level is None else f"{_percent(value)} vs {_percent(rest)}"
-    return f"{phrase(column, level, value, difference)} ({told})"
+    return f"{phrase(column, level, value, difference, strong)} ({told})"
 
 
 def _percent(share):
@@ -137,11 +145,17 @@ def _percent(share):
 
 
 def pair(value, rest):
-    """Two different numbers with as many digits as tell them apart."""
+    """Two different numbers with as many digits as tell them apart, two of each that count, and no zero that is none."""
     gap, largest = abs(value - rest), max(abs(value), abs(rest))
     decimals = 1 - int(np.floor(np.log10(gap)))
     if decimals > 6 or largest >= 1e7:
         digits = max(decimals + int(np.floor(np.log10(largest))) + 1, 2)
         return f"{value:.{digits}g}", f"{rest:.{digits}g}"
-    decimals = max(decimals, 0)
-    return f"{value + 0.0:.{decimals}f}", f"{rest + 0.0:.{decimals}f}"
+    return _rounded(value, max(decimals, 0), gap), _rounded(rest, max(decimals, 0), gap)
+
+
+def _rounded(value, decimals, gap):
+    if abs(value) < 1e-4 * gap:
+        return f"{0.0:.{decimals}f}"
+    decimals = max(decimals, min(1 - int(np.floor(np.log10(abs(value)))), 6))
+    return f"{value:,.{decimals}f}" if abs(value) >= 1e4 else f"{value:.{decimals}f}"

@@ -104,7 +104,7 @@ def glance(groups):
         "table", tag("caption", "Values of all groups", class_="hidden-text"), tag("thead", tag("tr", head)),
         tag("tbody", body), class_="glance",
     )  # fmt: skip
-    note = "Shaded by how far the group lies from the other rows: blue ▲ higher, orange ▼ lower."
+    note = "Shaded by how far the group lies from the mean of all rows: blue ▲ higher, orange ▼ lower."
     if len(ranked) > MOST_GLANCED:
         note += f" The {MOST_GLANCED} of {len(ranked)} columns and levels that differ most."
     scroll = tag("div", made, class_="scroll", tabindex="0", role="region", aria_label="Values of all groups")
@@ -121,5 +121,5 @@ def _shaded(entry):
     sign = "" if step == 0 else "▲" if value > 0 else "▼"
     return tag(
         "td", value_text(entry, "value", 3), tag("span", sign, class_="lean-sign", aria_hidden="true"),
-        class_=f"n {side}{step}", title=f"{_signed(value)} standard deviations from the other rows",
+        class_=f"n {side}{step}", title=f"{_signed(value)} standard deviations from the mean of all rows",
     )  # fmt: skip

@@ -9,7 +9,7 @@ __all__ = ["profiles"]
 
 
 def profiles(findings):
-    """Differences of every group from the other rows."""
+    """Differences of every group from the whole table."""
     told = [group for group in findings.groups if group.profile]
     if len(told) < 2:
         return None
@@ -31,7 +31,7 @@ def profiles(findings):
         class_="choices control", role="group", aria_label="Which group to show", data_set="profile",
     )  # fmt: skip
     lead = (
-        "How far a group lies from the other rows, in standard deviations of the column: beyond 0.5 is easily "
+        "How far a group lies from the mean of all rows, in standard deviations of the column: beyond 0.5 is easily "
         "seen, beyond 1 is large. Values are in the column's own units; levels of categories are shares of rows."
     )
     return Section("profiles", "What sets each group apart", "Profiles", join([buttons, every, panels]), lead)
