@@ -1,11 +1,15 @@
-"""Scales, planes and colours."""
+"""Scales, planes, ellipses, curves and colours."""
+
+import re
 
 import numpy as np
 import pytest
 
 from tacit.report.charts.colours import DARK, GROUPS, LIGHT, SHAPES, colour, shape
-from tacit.report.charts.curve import selection_curve
+from tacit.report.charts.curve import selection_curve, trace_curve
+from tacit.report.charts.ellipse import ellipse_of
 from tacit.report.charts.scale import Scale, spanning
+from tacit.report.charts.scatter import BOTTOM, LEFT, RIGHT, TOP, scatter
 from tacit.report.projection import fisher_axes, principal_axes, views
 
 from .factory import penguins
@@ -131,3 +135,85 @@ def test_the_selection_curve_by_cross_validation_points_up():
     made = selection_curve(rows)
     assert "higher is better" in made
     assert "Best: 2 groups, full, Cross-validated density −2." in made
+
+
+def curves(page):
+    """Places of the dots that lie inside the frame, and where the name of the best stands."""
+    dots = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.-]+)" r="3"', page)]
+    best = re.search(r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="middle" class="best">', page)
+    return np.array(dots), np.array([float(part) for part in best.groups()])
+
+
+def test_lines_of_the_selection_curve_stay_below_its_title():
+    rows = [
+        {"n_components": k, "covariance_type": name, "bic": 12e3 + worse * abs(k - 6) ** 1.2 + 9e3 * (k == 1), "failed": None}
+        for name, worse in (("tied", 20.0), ("full", 25.0), ("diag", 30.0))
+        for k in range(1, 10)
+    ]  # fmt: skip
+    made = selection_curve(sorted(rows, key=lambda row: row["bic"]))
+    title = float(re.search(r'y="([\d.]+)" text-anchor="start" class="label">BIC', made).group(1))
+    window = float(re.search(r'<clipPath id="selection-window"><rect x="\d+" y="(\d+)"', made).group(1))
+    assert window >= title + 6
+    dots, best = curves(made)
+    # Good models take most of the height: that of one group is cut off.
+    assert np.ptp(dots[dots[:, 1] > window][:, 1]) > 100
+    assert dots[:, 1].min() < window
+    assert not ((np.abs(dots - best - [0, -6]) < [18, 9]).all(axis=1)).any()
+
+
+def test_names_of_lines_do_not_overlap_on_narrow_screens():
+    rows = [
+        {"n_components": k, "covariance_type": name, "bic": 100.0 + k + j, "failed": None}
+        for j, name in enumerate(("tied", "full", "diag", "spherical"))
+        for k in (1, 2)
+    ]
+    ends = [float(y) for y in re.findall(r'y="([\d.]+)" text-anchor="start" class="end', selection_curve(rows))]
+    assert np.diff(np.sort(ends)).min() >= 20
+
+
+def test_few_steps_are_told_in_words():
+    assert trace_curve([-3.0, -2.0]) == "<p>Settled after 2 steps at a log-likelihood of −2 per row, up from −3.</p>"
+    assert "began where the search" in trace_curve([-2.0] * 9)
+    assert "<svg" in trace_curve([-3.0, -2.5, -2.2, -2.0])
+
+
+def holds(ellipse, places):
+    gap = places - ellipse.centre
+    return (gap @ np.linalg.inv(ellipse.shape) * gap).sum(axis=1) <= 1.0
+
+
+def test_ellipses_hold_about_nine_rows_of_ten():
+    found = penguins()
+    for view in views(found):
+        for number in range(1, 4):
+            places = view.places[found.group == number]
+            assert 0.8 <= holds(ellipse_of(places), places).mean() <= 0.98
+
+
+def test_a_row_far_out_does_not_blow_up_an_ellipse(rng):
+    places = rng.normal(size=(40, 2)) * [1.0, 0.2]
+    tight = ellipse_of(places)
+    wide = ellipse_of(np.vstack([places, [[0.0, 30.0], [1.0, 25.0]]]))
+    np.testing.assert_allclose(wide.reach, tight.reach, rtol=0.35)
+    assert tight.reach[0] > 3 * tight.reach[1]
+
+
+@pytest.mark.parametrize(
+    "places", [np.zeros((5, 2)), np.outer(np.arange(9.0), [1, 2]), 1e150 * np.eye(3, 2), [[0, 0]] * 2]
+)
+def test_ellipses_of_odd_rows(places):
+    found = ellipse_of(np.asarray(places, dtype=float))
+    assert (found is None) == (len(places) < 3)
+    assert found is None or np.isfinite(found.reach).all()
+
+
+def test_the_frame_holds_the_ellipses(rng):
+    # Rows along a slanted band: its ellipse reaches beyond them on either side.
+    along = np.linspace(-1, 1, 60)
+    svg, beyond = scatter("m", np.column_stack([along, along + 0.05 * rng.normal(size=60)]), np.ones(60, dtype=int))
+    rx, ry, x, y, turn = map(float, re.search(
+        r'<ellipse rx="([\d.]+)" ry="([\d.]+)" transform="translate\(([\d.]+) ([\d.]+)\) rotate\(([\d.-]+)\)', svg
+    ).groups())  # fmt: skip
+    sine, cosine = np.sin(np.radians(turn)), np.cos(np.radians(turn))
+    wide, high = np.hypot(rx * cosine, ry * sine), np.hypot(rx * sine, ry * cosine)
+    assert (x - wide > LEFT, x + wide < RIGHT, y - high > TOP, y + high < BOTTOM, beyond) == (True,) * 4 + (0,)

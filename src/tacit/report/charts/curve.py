@@ -14,6 +14,9 @@ WIDTH, HEIGHT = 680, 340
 LEFT, RIGHT, TOP, BOTTOM = 84, 560, 34, 288
 DASHES = (None, "7 4", "2 4", "9 3 2 3", "1 3", "12 4", "5 2", "3 6")
 MOST_LINES = 6
+LINE = 21.0
+"""Height of a line of text, as large as narrow screens show it."""
+FEW_STEPS = 3
 LEVEL = 1e-6
 """Traces that vary by less than this share of their size are called level."""
 CRITERIA = {"bic": "BIC", "aic": "AIC", "icl": "ICL", "cv": "Cross-validated density"}
@@ -38,7 +41,7 @@ def selection_curve(tried):
     counts = sorted({int(row["n_components"]) for row in tried})
     across = spanning(counts, LEFT + 6, RIGHT - 6, 0.02)
     lines = [_line(k, structure, rows, across, upward) for k, structure in enumerate(drawn)]
-    ends = _apart([(_last(rows, structure, upward), structure, k) for k, structure in enumerate(drawn)], 15)
+    ends = _apart([(_last(rows, structure, upward), structure, k) for k, structure in enumerate(drawn)], LINE)
     names = [text(RIGHT + 8, y + 4, cut(structure, 16), "start", class_=f"end s{k}") for y, structure, k in ends]
     failed = sorted({int(row["n_components"]) for row in tried if row.get("failed")})
     crosses = [text(across(count), BOTTOM - 6, "×", class_="failed") for count in failed]
@@ -49,7 +52,7 @@ def selection_curve(tried):
         vertical(upward, LEFT, RIGHT, f"{CRITERIA[name]} ({'lower' if least else 'higher'} is better)"),
         horizontal(across, BOTTOM, "number of groups", labels=[(c, amount(c)) for c in _thin(counts)]),
         _window(), tag("g", lines, clip_path="url(#selection-window)"), names, crosses,
-        _best_mark(across(best["n_components"]), upward(value), least),
+        _best_mark(across(best["n_components"]), upward(value), least, _along(drawn, rows, across, upward)),
     )  # fmt: skip
     notes = [words]
     if failed:
@@ -71,13 +74,32 @@ def _value(row, name):
 
 
 def _window():
-    room = tag("rect", x=LEFT, y=TOP - 4, width=RIGHT - LEFT + 4, height=BOTTOM - TOP + 4)
+    room = tag("rect", x=LEFT, y=TOP, width=RIGHT - LEFT + 4, height=BOTTOM - TOP + 4)
     return tag("clipPath", room, id="selection-window")
 
 
-def _best_mark(x, y, least):
-    label = text(x, y - 14 if least else y + 24, "best", class_="best")
-    return tag("g", tag("circle", cx=x, cy=y, r=7.0, class_="best"), label)
+def _best_mark(x, y, least, drawn):
+    """A ring around the best model, and its name where it covers least of the lines."""
+    offsets = [(0, 26), (0, -14), (30, 26), (-30, 26), (30, -14), (-30, -14), (0, 44), (0, -44), (0, -74)]
+    spots = [(x + dx, y + (dy if least else 12 - dy)) for dx, dy in offsets]
+    spots = [(a, b) for a, b in spots if LEFT + 22 < a < RIGHT - 22 and TOP + LINE < b < BOTTOM - 4]
+    a, b = min(spots or [(x, y - 14)], key=lambda spot: _covered(drawn, *spot))
+    return tag("g", tag("circle", cx=x, cy=y, r=7.0, class_="best"), text(a, b, "best", class_="best"))
+
+
+def _covered(drawn, x, y):
+    """How much of the lines a short name at (x, y) would cover."""
+    return int(((np.abs(drawn[:, 0] - x) < 24) & (drawn[:, 1] > y - LINE + 3) & (drawn[:, 1] < y + 6)).sum())
+
+
+def _along(drawn, rows, across, upward):
+    """Places all along the lines, (n, 2)."""
+    found = []
+    for name in drawn:
+        x, y = np.array(sorted(row[1:] for row in rows if row[0] == name)).T
+        fine = np.linspace(x[0], x[-1], 400)
+        found.append(np.column_stack([across(fine), upward(np.interp(fine, x, y))]))
+    return np.concatenate(found)
 
 
 def _tried(row, sound, name):
@@ -99,8 +121,8 @@ def _readable(values, start, end, least):
     """A scale on which the good values can be told apart: the very bad ones are cut off."""
     values = np.sort(np.asarray(values, dtype=float) * (1.0 if least else -1.0))
     low, middle, high = values[0], np.median(values), values[-1]
-    if high - low > 6.0 * (middle - low) > 0:
-        high = low + 6.0 * (middle - low)
+    if high - low > 4.0 * (middle - low) > 0:
+        high = low + 4.0 * (middle - low)
     return spanning([low, high] if least else [-high, -low], start, end, 0.06)
 
 
@@ -134,15 +156,19 @@ def _thin(counts, most=14):
 
 
 def trace_curve(trace):
-    """The objective per row after each step."""
+    """The objective per row after each step; in words where few steps make no curve."""
     trace = np.asarray(trace, dtype=float)
+    level = np.ptp(trace) <= LEVEL * np.abs(trace).max()
+    if level or len(trace) <= FEW_STEPS:
+        gain = "" if level else f", up from {number(trace[0], 6)}"
+        began = ": the fit began where the search for it had ended" if level else ""
+        words = f"Settled after {plural(len(trace), 'step')} at a log-likelihood of {number(trace[-1], 6)} per row{gain}{began}."
+        return tag("p", words)
     steps = np.arange(1, len(trace) + 1)
     keep = np.unique(np.linspace(0, len(trace) - 1, min(len(trace), 400)).astype(int))
     across = Scale(1, max(len(trace), 2), LEFT + 6, RIGHT + 96)
     words = f"{len(trace)} steps, from {number(trace[0], 6)} to {number(trace[-1], 6)} per row."
     values, upward, label = _told_apart(trace)
-    if np.ptp(trace) <= LEVEL * np.abs(trace).max():
-        words = f"{len(trace)} steps, level at {number(trace[-1], 6)} per row: it began where the search had ended."
     points = [(across(steps[i]), upward(values[i])) for i in keep]
     ticks = sorted({max(1, round(tick)) for tick in across.ticks(8)})
     svg = chart(
@@ -160,8 +186,6 @@ def trace_curve(trace):
 
 def _told_apart(trace):
     """Values to draw, their scale and its name: differences from the last where the numbers themselves need many digits."""
-    if np.ptp(trace) <= LEVEL * np.abs(trace).max():
-        return trace, spanning([trace[-1] - 0.5, trace[-1] + 0.5], 228, TOP + 6, 0.06), "log-likelihood per row"
     upward = spanning(trace, 228, TOP + 6, 0.06)
     if max(len(words) for _, words in upward.labels()) <= 6:
         return trace, upward, "log-likelihood per row"

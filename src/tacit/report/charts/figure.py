@@ -31,12 +31,12 @@ def text(x, y, content, anchor="middle", **attributes):
 def horizontal(scale, y, label=None, n=6, labels=None):
     """An axis below a chart."""
     marks = [
-        (tag("line", x1=scale(tick), x2=scale(tick), y1=y, y2=y + 4, class_="axis"), text(scale(tick), y + 17, words))
+        (tag("line", x1=scale(tick), x2=scale(tick), y1=y, y2=y + 4, class_="axis"), text(scale(tick), y + 19, words))
         for tick, words in labels or scale.labels(n)
     ]
     line = tag("line", x1=scale.start, x2=scale.end, y1=y, y2=y, class_="axis")
     middle = 0.5 * (scale.start + scale.end)
-    return tag("g", line, marks, text(middle, y + 36, label, class_="label") if label else None, class_="ticks")
+    return tag("g", line, marks, text(middle, y + 42, label, class_="label") if label else None, class_="ticks")
 
 
 def vertical(scale, x, to, label=None, n=5, labels=None):
@@ -49,7 +49,7 @@ def vertical(scale, x, to, label=None, n=5, labels=None):
         for tick, words in labels or scale.labels(n)
     ]
     top = min(scale.start, scale.end)
-    return tag("g", marks, text(0, top - 12, label, "start", class_="label") if label else None, class_="ticks")
+    return tag("g", marks, text(0, top - 18, label, "start", class_="label") if label else None, class_="ticks")
 
 
 def line_path(points):

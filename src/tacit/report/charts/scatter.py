@@ -2,18 +2,21 @@
 
 import numpy as np
 
-from ..markup import Markup, cut, join, tag
+from ..markup import Markup, join, tag
 from .colours import SHAPES, colour, shape
+from .ellipse import ellipse_of
 from .figure import text
 from .scale import Scale, spanning
 
 __all__ = ["scatter", "symbols"]
 
-WIDTH, HEIGHT = 680, 480
-LEFT, RIGHT, TOP, BOTTOM = 1, 679, 24, 448
+WIDTH, HEIGHT = 680, 426
+LEFT, RIGHT, TOP, BOTTOM = 1, 679, 1, 425
 MOST_SPREADS = 80
 REACH = 4.605170185988092
 """Quantile 0.9 of χ² with two degrees of freedom."""
+MOST_ROOM = 0.25
+"""Share of its length by which a scale may grow at either end to hold ellipses."""
 
 
 def symbols(groups, n_rows):
@@ -26,7 +29,7 @@ def symbols(groups, n_rows):
     return tag("svg", tag("defs", marks), class_="defs", aria_hidden="true", focusable="false")
 
 
-def scatter(name, places, labels, group, *, hollow=None, ringed=None, spread=None, ellipses=True, **attributes):
+def scatter(name, places, group, *, hollow=None, ringed=None, spread=None, ellipses=True, **attributes):
     """The map as SVG.
 
     Parameters
@@ -34,8 +37,6 @@ def scatter(name, places, labels, group, *, hollow=None, ringed=None, spread=Non
     name : str
         Begins the ids of its parts.
     places : (m, 2) array
-    labels : two str
-        What the axes mean.
     group : (m,) int array
         Number of each row's group, from 1; all 1 where there are none.
     hollow, ringed : (m,) bool arrays, optional
@@ -45,16 +46,18 @@ def scatter(name, places, labels, group, *, hollow=None, ringed=None, spread=Non
     ellipses : bool
         Whether to draw the ellipses of groups.
     """
-    across, upward, beyond = _scales(places)
+    numbers = sorted(set(group.tolist()))
+    reaches = {number: ellipse_of(places[group == number]) if ellipses else None for number in numbers}
+    across, upward, beyond = _scales(places, [reach for reach in reaches.values() if reach is not None])
     x = np.clip(across(places[:, 0]), LEFT + 4, RIGHT - 4)
     y = np.clip(upward(places[:, 1]), TOP + 4, BOTTOM - 4)
     hollow = np.zeros(len(x), bool) if hollow is None else hollow
     ringed = np.zeros(len(x), bool) if ringed is None else ringed
     layers, names = [], []
     taken: list = []
-    for number in sorted(set(group.tolist())):
+    for number in numbers:
         rows = np.flatnonzero(group == number)
-        outline, spots = _ellipse(places[rows], across, upward) if ellipses else (None, [])
+        outline, spots = _outline(reaches[number], across, upward)
         names += _name(number, spots, taken)
         around = None if spread is None else _spreads(places[rows], spread[rows], across, upward)
         marks = [_mark(number, x[i], y[i], hollow[i], ringed[i]) for i in rows]
@@ -63,7 +66,7 @@ def scatter(name, places, labels, group, *, hollow=None, ringed=None, spread=Non
     window = tag("clipPath", tag("rect", **frame), id=f"{name}-window")
     inside = tag("g", _zero(across, upward), layers, names, clip_path=f"url(#{name}-window)")
     svg = tag(
-        "svg", window, tag("rect", **frame, class_="frame"), inside, _labels(labels), tag("g", class_="focus"),
+        "svg", window, tag("rect", **frame, class_="frame"), inside, tag("g", class_="focus"),
         class_="chart map", viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", id=name, **attributes,
     )  # fmt: skip
     return svg, int(beyond.sum())
@@ -81,15 +84,17 @@ def _mark(number, x, y, hollow, ringed):
     return f'{ring}<use href="#m{number}"{kind} x="{x:.1f}" y="{y:.1f}"/>'
 
 
-def _scales(places):
-    """Scales that a few rows far out do not spoil, and which rows lie beyond them."""
+def _scales(places, reaches):
+    """Scales that hold the ellipses and that a few rows far out do not spoil, and which rows lie beyond them."""
     lines, beyond = [], np.zeros(len(places), bool)
-    for values, start, end in ((places[:, 0], LEFT + 8, RIGHT - 8), (places[:, 1], BOTTOM - 8, TOP + 8)):
+    for axis, start, end in ((0, LEFT + 8, RIGHT - 8), (1, BOTTOM - 8, TOP + 8)):
+        values = places[:, axis]
         scale = spanning(values, start, end, 0.04)
         low, high = np.quantile(values, [0.02, 0.98]) if len(values) else (0.0, 1.0)
         room = 0.75 * (high - low)
         if high > low and scale.high - scale.low > 3.0 * (high - low + 2 * room):
             scale = Scale(max(scale.low, low - room), min(scale.high, high + room), start, end)
+        scale = _holding(scale, [(reach.centre[axis], reach.reach[axis]) for reach in reaches])
         beyond |= (values < scale.low) | (values > scale.high)
         lines.append(scale)
     return lines[0], lines[1], beyond
@@ -104,20 +109,22 @@ def _zero(across, upward):
     return lines
 
 
-def _labels(labels):
-    across = text(RIGHT, BOTTOM + 20, cut(labels[0], 90) + " →", "end", class_="label") if labels[0] else None
-    upward = text(LEFT, TOP - 9, "↑ " + cut(labels[1], 90), "start", class_="label") if labels[1] else None
-    return [across, upward]
+def _holding(scale, spans):
+    """The scale made longer, within reason, so that spans (middle, half its length) lie on it."""
+    room = MOST_ROOM * (scale.high - scale.low)
+    low = min([scale.low, *(middle - 1.03 * half for middle, half in spans)])
+    high = max([scale.high, *(middle + 1.03 * half for middle, half in spans)])
+    return Scale(max(low, scale.low - room), min(high, scale.high + room), scale.start, scale.end)
 
 
-def _ellipse(places, across, upward):
+def _outline(reach, across, upward):
     """The ellipse of a group, and where its name may stand: above it, below it, beside it."""
-    if len(places) < 3:
+    if reach is None:
         return None, []
-    centre, covariance = places.mean(axis=0), np.cov(places.T)
+    centre = reach.centre
     factors = np.array([across(1.0) - across(0.0), upward(1.0) - upward(0.0)])
-    values, vectors = np.linalg.eigh(covariance * np.outer(factors, factors))
-    radii = np.sqrt(REACH * np.maximum(values, 0.0))
+    values, vectors = np.linalg.eigh(reach.shape * np.outer(factors, factors))
+    radii = np.sqrt(np.maximum(values, 0.0))
     angle = np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))
     x, y = float(across(centre[0])), float(upward(centre[1]))
     sine, cosine = np.sin(np.radians(angle)), np.cos(np.radians(angle))
@@ -125,16 +132,18 @@ def _ellipse(places, across, upward):
     turn = f"translate({x:.1f} {y:.1f}) rotate({angle:.1f})"
     # A group of equal rows has no ellipse.
     outline = tag("ellipse", rx=radii[1], ry=radii[0], transform=turn, class_="reach") if radii[1] > 1 else None
-    return outline, [(x, y - high - 6), (x, y + high + 15), (x + wide + 34, y + 4), (x - wide - 34, y + 4)]
+    return outline, [(x, y - high - 6), (x, y + high + 22), (x + wide + 50, y + 4), (x - wide - 50, y + 4)]
 
 
 def _name(number, spots, taken):
     """The name of a group at the first spot that no other name has taken."""
     if not spots:
         return []
-    fitted = [(float(np.clip(x, LEFT + 34, RIGHT - 34)), float(np.clip(y, TOP + 14, BOTTOM - 8))) for x, y in spots]
-    free = [(x, y) for x, y in fitted if all(abs(x - a) > 58 or abs(y - b) > 15 for a, b in taken)]
-    x, y = (free or fitted)[0]
+    # Room for the size that narrow screens show; a spot inside the frame is better than one moved there.
+    fitted = [(float(np.clip(x, LEFT + 50, RIGHT - 50)), float(np.clip(y, TOP + 22, BOTTOM - 8))) for x, y in spots]
+    free = [(x, y) for x, y in fitted if all(abs(x - a) > 96 or abs(y - b) > 24 for a, b in taken)]
+    unmoved = [spot for spot in free if spot in [(float(x), float(y)) for x, y in spots]]
+    x, y = (unmoved or free or fitted)[0]
     taken.append((x, y))
     return [text(x, y, f"Group {number}", class_=f"place {colour(number)}", data_group=number)]
 

@@ -98,7 +98,7 @@ def scores(findings):
 
 def _panel(k, places, spread, labels, group):
     svg, beyond = scatter(
-        f"scores{k}", places, labels, group, spread=spread, ellipses=False,
+        f"scores{k}", places, group, spread=spread, ellipses=False,
         aria_label=f"Rows on the axes {' and '.join(label for label in labels if label)}.",
     )  # fmt: skip
     rows = [
@@ -114,4 +114,4 @@ def _panel(k, places, spread, labels, group):
     )
     note = tag("figcaption", f"{plural(beyond, 'row')} beyond the edge drawn at it.") if beyond else None
     numbers = tag("details", tag("summary", "Numbers of this chart"), data, class_="numbers")
-    return tag("figure", plot(svg), note, numbers, class_="panel", data_set="scores", data_panel=k)
+    return tag("figure", plot(svg, labels), note, numbers, class_="panel", data_set="scores", data_panel=k)

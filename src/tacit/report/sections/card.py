@@ -14,11 +14,12 @@ def convergence(findings):
     trace = np.asarray(findings.trace, dtype=float)
     if np.isfinite(trace).sum() < 2:
         return None
+    made = trace_curve(trace[np.isfinite(trace)])
     lead = (
         "What the fit makes as large as it can, after each of its steps. It never falls; where it is level, nothing is left to "
         "gain."
     )
-    return Section("convergence", "How the fit went", "Fit", trace_curve(trace[np.isfinite(trace)]), lead)
+    return Section("convergence", "How the fit went", "Fit", made, lead if "<svg" in made else "")
 
 
 def card(findings):

@@ -38,23 +38,27 @@ def _panel(findings, k, view, group, hollow, ringed):
     name = f"map{k}"
     counts = "; ".join(f"group {part.number}: {(group == part.number).sum()} rows" for part in findings.groups[:12])
     svg, beyond = scatter(
-        name, view.places, view.labels, group, hollow=hollow, ringed=ringed,
+        name, view.places, group, hollow=hollow, ringed=ringed,
         aria_label=f"Map of the rows: {view.name.lower()}. {counts}.",
     )  # fmt: skip
     note = [view.note, "Ellipses hold about 90 % of a group."] if len(group) > 2 else [view.note]
     if beyond:
         note.append(f"{plural(beyond, 'row')} beyond the edge {'is' if beyond == 1 else 'are'} drawn at it.")
     return tag(
-        "figure", plot(svg), tag("figcaption", " ".join(note)), tag(
+        "figure", plot(svg, view.labels), tag("figcaption", " ".join(note)), tag(
             "details", tag("summary", "Numbers of this chart"), _centres(findings, view, group), class_="numbers"
         ),
         class_="panel", data_set="map", data_panel=k,
     )  # fmt: skip
 
 
-def plot(svg):
-    """A map that can be walked over with keys, and the card that shows the row."""
-    return tag("div", svg, tag("div", class_="tip", role="status", aria_live="polite", hidden=True), class_="plot")
+def plot(svg, labels):
+    """A map that can be walked over with keys, the card that shows the row, and what the axes mean."""
+    tip = tag("div", class_="tip", role="status", aria_live="polite", hidden=True)
+    # Words beside the drawing keep their size where it shrinks, and wrap.
+    across = tag("p", cut(labels[0], 120), " →", class_="meaning across") if labels[0] else None
+    upward = tag("p", "↑ ", cut(labels[1], 120), class_="meaning") if labels[1] else None
+    return join([upward, tag("div", svg, tip, class_="plot"), across])
 
 
 def _centres(findings, view, group):
