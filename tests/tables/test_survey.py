@@ -60,7 +60,7 @@ def texts(pattern, n=60):
         (["7"] * 60, "x", "constant", "the same value in every row (7)"),
         (["1.0", "1", "1.00"] * 20, "x", "constant", "the same value in every row (1)"),
         (["ja", ""] * 30, "x", "constant", "the same value in every row that has one (ja)"),
-        (["", "NA", "n/a", "NaN", "null", "None", "?", ".", "-", "#N/A"] * 6, "x", "empty", "no value in any row"),
+        (["", "NA", "n/a", "NaN", "null", "?", ".", "-", "#N/A"] * 6, "x", "empty", "no value in any row"),
         (["2024-01-31", "2023-02-01"] * 30, "x", "date", "dates"),
         (["007", "042", "113"] * 20, "x", "category", "3 levels"),
     ],
@@ -298,3 +298,20 @@ def test_numbers_near_the_largest_there_is():
 )
 def test_what_is_no_date(text):
     assert days_of([text]) is None
+
+
+def test_a_column_hardly_ever_observed_is_left_out(tmp_path):
+    path = tmp_path / "rare.csv"
+    rows = [f"{i % 97 / 7:.3f},{i % 89 / 3:.3f},{i / 7 if i in (3, 700, 1900) else ''}" for i in range(2000)]
+    path.write_text("\n".join(["x,y,rare", *rows]), encoding="utf-8")
+    rare = open_table(path).columns[2]
+    assert rare.left_out == "only 3 of 2,000 cells observed, too few to learn from"
+
+
+def test_none_is_an_answer_and_marks_are_told(tmp_path):
+    path = tmp_path / "marks.csv"
+    path.write_text("care,test,x\n" + "none,+,1.5\ndrug,-,2.5\nnone,±,0.5\n" * 4, encoding="utf-8")
+    care, test, _ = open_table(path).columns
+    assert (care.levels, care.n_missing) == (("drug", "none"), 0)
+    assert (test.levels, test.n_missing) == (("+", "±"), 4)
+    assert any(note.startswith("'-' is taken as missing (4 cells)") for note in test.notes)

@@ -20,6 +20,10 @@ def notes_of(tally, role, reading, levels=()):
         Of a category.
     """
     notes = [*_missing_marks(tally, reading), *_mixed_cells(tally, role, reading)]
+    for mark, n in sorted(tally.marks.items()) if reading == "text" else ():
+        notes.append(
+            f"{mark!r} is taken as missing ({n} cell{'s' if n > 1 else ''}); if it is a value, write it as a word"
+        )
     option = f"--as {shlex.quote(f'{tally.name}=number')}"
     if role == "category" and reading == "number":
         notes.append(f"whole numbers taken as codes; if their size counts, say {option}")

@@ -14,6 +14,8 @@ from .tally import Tally
 __all__ = ["Asked", "describe", "survey", "tally_columns"]
 
 MOST_ASKED_LEVELS = 5000
+MANY_ROWS, RAREST = 1000, 0.005
+"""From so many rows on, a column with a smaller share of its cells observed is left out."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,12 +104,19 @@ def describe(tally, asked, odd=None):
             reason = "as asked"
         role, reading = wanted, _reading_for(tally, wanted, reading, asked.decimal)
     levels, counts = levels_of(tally, reading) if ROLES[role] == "category" else ((), ())
-    left_out = barred or (_why_not(tally, role, reason) if ROLES[role] is None else "")
+    left_out = barred or (_why_not(tally, role, reason) if ROLES[role] is None else _too_rare(tally))
     notes = notes_of(tally, role, reading, levels)
     return ColumnInfo(
         name, role, reason, left_out, reading, tally.n_rows, tally.n_missing, levels, counts, notes=notes,
         n_distinct=tally.distinct.n, **_moments(tally, reading),
     )  # fmt: skip
+
+
+def _too_rare(tally):
+    """Models are tried on some of many rows, of which a column must have some cells in nearly any choice."""
+    if tally.n_rows >= MANY_ROWS and tally.n_seen < RAREST * tally.n_rows:
+        return f"only {tally.n_seen:,} of {tally.n_rows:,} cells observed, too few to learn from"
+    return ""
 
 
 def _why_not(tally, role, reason):

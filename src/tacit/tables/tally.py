@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from .cells import CODES, Texts
+from .cells import CODES, MARKS, Texts
 from .dates import DATE_READINGS
 from .distinct import Distinct
 from .moments import Moments
@@ -47,6 +47,7 @@ class Tally:
         self.letters = 0
         self.by_number: bool | None = None
         self.sentinels: Counter = Counter()
+        self.marks: Counter = Counter()
 
     @property
     def n_seen(self):
@@ -58,6 +59,9 @@ class Tally:
         missing = int(cells.missing.sum())
         self.n_rows += len(cells.missing)
         self.n_missing += missing
+        if missing and not cells.numeric:
+            texts = cells.take(np.flatnonzero(cells.missing)).values.tolist()
+            self.marks.update(text for text in texts if text in MARKS)
         if missing == len(cells.missing):
             return
         if cells.numeric:
