@@ -74,7 +74,7 @@ def test_principal_axes_are_those_of_the_model(run, penguins, tmp_path):
     correlation = [np.corrcoef(x[seen := ~np.isnan(x)], scores[seen, 0])[0, 1] for x in X.T]
     np.testing.assert_allclose([float(row["axis_1"]) for row in loadings], correlation, atol=0.12)
     assert "Axis 1 (69 %): flipper_length_mm, body_mass_g and bill_length_mm against bill_depth_mm." in out
-    assert "species (axes take numbers only)" in out
+    assert "species, island, sex, year (axes take numbers only)" in out
 
 
 def test_factors_in_words_and_json(run, tmp_path):

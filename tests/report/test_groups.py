@@ -9,7 +9,7 @@ from scipy.stats import chi2
 
 from tacit.cluster import cluster_report
 from tacit.mixture import Mixture
-from tacit.report.grouping import default_structures, find_groups
+from tacit.report.grouping import _without_twins, default_structures, find_groups
 from tacit.report.groups import study_groups
 from tacit.report.scoring import Coder, Scorer, level_text
 from tacit.report.tallies import Tallies, defining, profile_of
@@ -110,7 +110,7 @@ def test_a_group_of_nearly_all_rows_is_not_called_extreme():
 @pytest.mark.parametrize(
     ("chosen", "bic", "sentence"),
     [
-        (2, {2: 100.0, 1: 102.4, 3: 130.0}, "2 groups describe 25 rows slightly better than one (BIC lead 2.4): weak evidence of"),
+        (2, {2: 100.0, 1: 102.4, 3: 130.0}, "2 groups describe 25 rows slightly better than one (BIC lead 2.4): weak"),
         (3, {3: 100.0, 2: 105.0, 1: 900.0}, "25 rows fall into 3 groups, but 2 groups describe them nearly as well (BIC lead 5)"),
         (1, {1: 100.0, 2: 104.0}, "25 rows form a single group, but 2 groups describe them nearly as well (BIC lead 4): weak"),
         (2, {2: 100.0, 1: 140.0, 3: 130.0}, "25 rows fall into 2 groups."),
@@ -285,3 +285,11 @@ def test_a_coder_refuses_kinds_that_differ():
     schema = Schema((Column("a", "category", ("x",)),))
     with pytest.raises(ValueError, match="column 'a' is continuous in the table, but category in the model"):
         Coder(schema, open_table({"a": [1.5, 2.5, 3.25]}))
+
+
+def test_one_group_is_listed_once():
+    rows = [
+        dict(n_components=1, n_parameters=5, failed=None, log_likelihood=value, covariance_type=name)
+        for name, value in (("full", -100.0), ("tied", -100.0 + 1e-12), ("diag", -104.0))
+    ]
+    assert [row["covariance_type"] for row in _without_twins(rows)] == ["full", "diag"]

@@ -1,8 +1,11 @@
 """Counts, numbers, models and groups in words."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from tacit.cluster.report.defining import pair
 from tacit.report import words
 
 
@@ -67,6 +70,24 @@ def test_lists(parts, text):
 )  # fmt: skip
 def test_models(arguments, text):
     assert words.model_words(*arguments) == text
+
+
+def test_columns_left_out_for_the_same_reason_are_told_together():
+    columns = [
+        SimpleNamespace(name=name, left_out=why)
+        for name, why in (("a", "text"), ("d", "a date; say so"), ("b", "text"))
+    ]
+    assert words.left_out_words(columns) == ["a, b (text)", "d (a date; say so)"]
+    assert words.left_out_words(columns, brief=True)[1] == "d (a date)"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "texts"),
+    [((0.21, 10.4), ("0.21", "10")), ((0.03, 5.2), ("0.030", "5.2")), ((-0.02, 4.2), ("-0.020", "4.2")),
+     ((217.2, 192.7), ("217", "193")), ((-1e-9, 4.2), ("0.0", "4.2")), ((123456.7, 98765.4), ("123,457", "98,765"))],
+)  # fmt: skip
+def test_two_numbers_have_two_digits_that_count(numbers, texts):
+    assert pair(*numbers) == texts
 
 
 def test_a_group_is_told_by_its_columns_or_by_its_spread_or_as_average():

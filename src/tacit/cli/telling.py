@@ -7,7 +7,7 @@ import numpy as np
 from ..cluster.report.defining import pair
 from ..report.groups import n_measurements
 from ..report.tallies import defining
-from ..report.words import count, model_words, number, probability, share
+from ..report.words import count, left_out_words, model_words, number, probability, share
 from .console import grid, heading, paragraph
 
 __all__ = ["columns_text", "groups_data", "groups_text", "plain", "wrote"]
@@ -37,7 +37,7 @@ def columns_text(table):
     lines += grid(rows, right=(3,))
     if len(used) > MOST_COLUMNS:
         lines.append(f"  … and {count(len(used) - MOST_COLUMNS, 'more column')}")
-    left_out = [f"{column.name} ({column.left_out})" for column in table.columns if not column.used]
+    left_out = left_out_words(column for column in table.columns if not column.used)
     if left_out:
         shown = "; ".join(left_out[:MOST_COLUMNS]) + (" …" if len(left_out) > MOST_COLUMNS else "")
         lines.append(paragraph(f"left out: {shown}", "  "))

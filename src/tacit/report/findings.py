@@ -54,7 +54,8 @@ class Group:
         What sets it apart, as a phrase: "bill_length_mm very high, sex mostly male".
     profile : list of dict
         All columns and levels with `column`, `level` (None for numbers), `value` in the group, `rest` in the other rows,
-        `overall` in all rows, `difference` of value and overall in standard deviations, and `text`; those that set the group apart most come first.
+        `overall` in all rows, `difference` of value and overall in standard deviations, and `text`; those that set the group
+        apart most come first.
     """
 
     number: int

@@ -7,8 +7,8 @@ from .words import number, share
 
 __all__ = ["Tallies", "TopRows", "defining", "profile_of"]
 
-STRONG = 1.0
-"""A mean that lies this many standard deviations from that of all rows, the group's own among them, is told as very high or low."""
+STRONG = 1.2
+"""A mean so many standard deviations from that of all rows, the group's own among them, is told as very high or low."""
 
 
 class Tallies:

@@ -3,7 +3,7 @@
 from ..families import StudentT
 from ..families.gaussian import Gaussian
 from .scoring import FALSE_ALARMS, outlier_threshold
-from .words import count, joined, number, probability, share
+from .words import count, joined, left_out_words, number, probability, share
 
 __all__ = ["groups_limits", "groups_summary"]
 
@@ -214,9 +214,7 @@ def _of_missing(findings):
 
 
 def _of_columns(findings):
-    left_out = [column for column in findings.columns if column.name not in findings.used]
+    left_out = left_out_words((column for column in findings.columns if column.name not in findings.used), brief=True)
     if left_out:
-        told = joined(f"{column.name} ({column.left_out.partition(';')[0]})" for column in left_out[:8])
-        more = f" and {count(len(left_out) - 8, 'more column')}" if len(left_out) > 8 else ""
-        yield f"Not used: {told}{more}."
+        yield f"Not used: {'; '.join(left_out[:8])}{' …' if len(left_out) > 8 else ''}."
     yield "How each column is taken was inferred from its cells unless you said so; a code taken for a measurement misleads."

@@ -7,6 +7,7 @@ __all__ = [
     "count",
     "group_words",
     "joined",
+    "left_out_words",
     "model_words",
     "number",
     "probability",
@@ -39,6 +40,21 @@ def joined(parts, last="and"):
     """Parts of a list as people say them: "a, b and c"."""
     parts = [str(part) for part in parts]
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}" if parts else ""
+
+
+def left_out_words(columns, brief=False):
+    """Columns that are left out, those for the same reason together: "species, island (axes take numbers only)".
+
+    Parameters
+    ----------
+    columns : iterable of tacit.tables.ColumnInfo
+    brief : bool
+        Without what to do about it.
+    """
+    names: dict = {}
+    for column in columns:
+        names.setdefault(column.left_out.partition(";")[0] if brief else column.left_out, []).append(column.name)
+    return [f"{', '.join(each)} ({reason})" for reason, each in names.items()]
 
 
 def number(value, digits=4):

@@ -1,9 +1,9 @@
 """Find groups of rows in a table of any columns, with missing cells, and fill the cells.
 
-Writes beside the table: NAME.groups.csv (the group of each row, how probable each group is, which rows are unusual; farther_out is the
-chance that a row of the same group lies farther out, small for unusual rows),
-NAME.filled.csv (the table, holes filled), NAME.cells.csv (one line for each filled cell with its interval or probability),
-NAME.tacit (the model, for `tacit predict`) and NAME.report.html (a page that explains it all).
+Writes beside the table: NAME.groups.csv (the group of each row, how probable each group is, which rows are unusual;
+farther_out is the chance that a row of the same group lies farther out, small for unusual rows), NAME.filled.csv (the table,
+holes filled), NAME.cells.csv (one line for each filled cell with its interval or probability), NAME.tacit (the model, for
+`tacit predict`) and NAME.report.html (a page that explains it all).
 """
 
 import argparse
