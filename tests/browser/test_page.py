@@ -8,7 +8,7 @@ import pytest
 from tacit.report import Report
 from tacit.report.page import render
 
-from ..report.factory import HOSTILE, axes_findings, hostile, penguins
+from ..report.factory import HOSTILE, axes_findings, hostile, left_empty, penguins
 
 sync_api = pytest.importorskip(
     "playwright.sync_api", reason="the browser tests need playwright: pip install playwright"
@@ -29,7 +29,7 @@ def browser():
 def pages(tmp_path_factory):
     """Paths of the pages."""
     folder = tmp_path_factory.mktemp("pages")
-    found = {"groups": penguins(), "axes": axes_findings(3), "hostile": hostile(folder)}
+    found = {"groups": penguins(), "axes": axes_findings(3), "hostile": hostile(folder), "empty": left_empty()}
     paths = {}
     for name, findings in found.items():
         paths[name] = folder / f"{name}.html"
@@ -90,7 +90,7 @@ def test_every_chart_is_there(open_page):
     assert page.locator("#map0").is_visible()
     assert not page.locator("#map1").is_visible()
     assert page.locator("#map0 .reach").count() == 3
-    for name in ("selection-curve", "trace-curve", "membership-chart"):
+    for name in ("selection-curve", "membership-chart"):
         box = page.locator(f"svg[aria-labelledby='{name}-title']").bounding_box()
         assert box["width"] > 300, name
         assert box["height"] > 100, name
@@ -151,8 +151,12 @@ def test_keys_walk_from_row_to_row(open_page):
 
 def test_a_filled_cell_is_marked_in_the_tip(open_page):
     page = open_page()
-    plot = page.locator("#map .panel:not([hidden]) .plot")
-    index = int(np.flatnonzero(np.isnan(penguins().sample.encoded).any(axis=1))[0])
+    point_at(page, int(np.flatnonzero(np.isnan(penguins().sample.encoded).any(axis=1))[0]))
+    assert page.locator("#map .panel:not([hidden]) .tip dd.new").first.inner_text()
+
+
+def point_at(page, index):
+    """Move the mouse to a row on the map."""
     x, y = page.evaluate(
         """(index) => { for (const layer of document.querySelectorAll('#map0 .layer')) {
             const k = layer.dataset.rows.split(' ').indexOf(String(index));
@@ -163,7 +167,69 @@ def test_a_filled_cell_is_marked_in_the_tip(open_page):
         index,
     )
     page.mouse.move(x, y)
-    assert plot.locator(".tip dd.new").first.inner_text()
+
+
+def test_a_cell_left_empty_is_missing_everywhere(open_page, tmp_path):
+    page = open_page("empty", accept_downloads=True)
+    page.locator("#rows-table th", has_text="bill_length_mm").locator("button").click()
+    page.get_by_label("only with filled cells").check()
+    assert page.locator("#rows-table tbody tr").last.locator("td.gone").inner_text() == ""
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").click()
+    download.value.save_as(tmp_path / "rows.csv")
+    table = [line.split(",") for line in (tmp_path / "rows.csv").read_text(encoding="utf-8-sig").splitlines()]
+    assert table[-1][table[0].index("bill_length_mm")] == ""
+    index = int(table[-1][0]) - 1
+    point_at(page, index)
+    assert "missing" in page.locator("#map .panel:not([hidden]) .tip").inner_text()
+
+
+def test_numbers_have_a_minus_that_programs_read_in_files(open_page, tmp_path):
+    page = open_page("axes", accept_downloads=True)
+    assert any(text.startswith("−") for text in column(page, "Axis 1"))
+    head = page.locator("#rows-table th", has_text="Axis 1")
+    head.locator("button").click()
+    least = float(column(page, "Axis 1")[0].replace("−", "-"))
+    np.testing.assert_allclose(least, axes_findings(3).axes.scores[:, 0].min(), atol=1e-3)
+    page.locator("#rows-search").fill(f"{least:.3f}")
+    assert page.locator("#rows-table tbody tr").count() >= 1
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").click()
+    download.value.save_as(tmp_path / "rows.csv")
+    text = (tmp_path / "rows.csv").read_text(encoding="utf-8-sig")
+    assert f"{least:.3f}" in text
+    assert "−" not in text
+
+
+def test_tables_that_go_on_say_so(open_page):
+    page = open_page(viewport={"width": 380, "height": 800})
+    scroll, cue = page.locator("#rows .scroll"), page.locator("#rows .cue")
+    assert cue.is_visible()
+    assert "more" in scroll.get_attribute("class")
+    scroll.evaluate("e => { e.scrollLeft = e.scrollWidth; }")
+    page.wait_for_function("!document.querySelector('#rows .scroll').classList.contains('more')")
+    assert cue.is_visible()
+    # The number of the row stays in sight.
+    assert page.locator("#rows-table tbody td:first-child").first.bounding_box()["x"] >= 0
+    # Columns stand one below the other, with nothing off-screen.
+    inside = page.locator(".columns-table").evaluate("t => t.scrollWidth <= t.parentNode.clientWidth")
+    assert inside
+    assert not page.locator("#columns .cue").is_visible()
+    wide = open_page(viewport={"width": 1280, "height": 900})
+    assert not wide.locator("#rows .cue").is_visible()
+    assert wide.locator("#rows-table").evaluate("t => t.parentNode.scrollWidth <= t.parentNode.clientWidth")
+    assert wide.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def test_texts_of_charts_can_be_read_on_small_screens(open_page):
+    page = open_page(viewport={"width": 380, "height": 800})
+    heights = page.evaluate(
+        """() => [...document.querySelectorAll('#map .meaning, #map0 .place, svg.chart text')].map(
+            e => e.getBoundingClientRect().height).filter(h => h > 0)"""
+    )
+    assert min(heights) >= 11
+    ends = page.locator("#selection text.end").evaluate_all("all => all.map(e => e.getBoundingClientRect().y)")
+    assert np.diff(np.sort(ends)).min() >= 9
 
 
 def test_the_legend_hides_and_shows_groups(open_page):
@@ -262,6 +328,9 @@ def test_paper_shows_all_profiles_and_no_controls(open_page):
     assert visible(page, "#profiles .panel").count() == 4
     assert visible(page, ".control, .tip, nav").count() == 0
     assert page.locator("#map0").is_visible()
+    page.set_viewport_size({"width": 688, "height": 980})
+    # What is wider than the paper would shrink all of it.
+    assert page.evaluate("document.documentElement.scrollWidth") <= 688
     pdf = page.pdf(format="A4")
     assert pdf.startswith(b"%PDF")
     assert pdf.count(b"/Type /Page\n") < 12

@@ -113,6 +113,17 @@ def penguins():
     return findings_of(open_table(str(penguins_path()), ignore=["species", "year"]), title="Palmer penguins")
 
 
+def left_empty():
+    """The penguins, two of whose missing cells were left empty: one of a number, one of a category."""
+    sample = penguins().sample
+    parts = {name: getattr(sample, name).copy() for name in ("filled", "low", "high", "sure")}
+    for j, which in ((1, 0), (penguins().used.index("sex"), -1)):
+        i = np.flatnonzero(np.isnan(sample.encoded[:, j]))[which]
+        for part in parts.values():
+            part[i, j] = np.nan
+    return replace(penguins(), sample=replace(sample, **parts))
+
+
 def axes_findings(n_axes=2):
     """The penguins' measurements on axes."""
     found = penguins()

@@ -173,7 +173,7 @@ def test_names_of_lines_do_not_overlap_on_narrow_screens():
 
 def test_few_steps_are_told_in_words():
     assert trace_curve([-3.0, -2.0]) == "<p>Settled after 2 steps at a log-likelihood of −2 per row, up from −3.</p>"
-    assert "began where the search" in trace_curve([-2.0] * 9)
+    assert "nothing was left to gain" in trace_curve([-2.0] * 9)
     assert "<svg" in trace_curve([-3.0, -2.5, -2.2, -2.0])
 
 

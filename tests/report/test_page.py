@@ -10,7 +10,7 @@ import pytest
 
 from tacit.report.page import render
 
-from .factory import axes_findings, findings_of, hostile, penguins, written
+from .factory import axes_findings, findings_of, hostile, left_empty, penguins, written
 
 
 class Reader(HTMLParser):
@@ -105,8 +105,43 @@ def test_groups_of_the_map_and_rows_of_the_table_agree(page):
 
 def test_filled_cells_say_their_interval(page):
     sample = penguins().sample
-    assert page.count('class="n new"') == np.isnan(sample.encoded[:, 1:5]).sum()
-    assert len(re.findall(r'class="n new" title="90 %: [\d.,]+ to [\d.,]+"', page)) == 8
+    assert page.count('<td class="new"') == np.isnan(sample.encoded[:, 1:5]).sum()
+    assert len(re.findall(r'<td class="new" title="90\u00a0%: [\d.,]+ to [\d.,]+"', page)) == 8
+
+
+def test_intervals_say_their_level(page):
+    other = render(
+        replace(penguins(), level=0.8, check={"columns": [{"column": "a", "cells": 5, "error": 0.4, "covered": 0.8}]})
+    )
+    assert len(re.findall(r'title="80\u00a0%: [\d.,]+ to', other)) == 8
+    for words in ("true one with 80 % probability", "80 % interval or probability", "should hold about 80 % of"):
+        assert words in other.replace("\u00a0", " ")
+        assert words.replace("80", "90") not in other.replace("\u00a0", " ")
+
+
+def test_cells_left_empty_are_shown_as_missing(page):
+    other = render(left_empty())
+    assert other.count('<td class="gone" title="missing, left empty"><td') == 2
+    assert other.count(' new" title=') + other.count('="new" title=') == 17
+    assert "2 missing cells of the rows shown were left empty" in other
+    assert "left empty" not in page
+    assert "List of the 17 filled cells" in other
+    assert "List of the 19 filled cells" in page
+    assert "nan" not in re.sub(r"<style>.*?</style>|<script>.*?</script>", "", other, flags=re.S).lower()
+
+
+def test_options_and_names_of_groups_stay_in_one_piece():
+    found = replace(penguins(), limits=["Codes? Say --as year=number, or --student."], trace=np.array([-3.0, -2.0]))
+    page = render(found)
+    for words in ("--as NAME=ROLE", "--as year=number", "--student"):
+        assert f'<code class="whole">{words}</code>' in page
+    assert re.search(r'<span class="whole"><svg class="glyph.{,200}</svg> Group 1</span>', page)
+    assert "Settled after 2 steps" in page
+    assert "trace-curve" not in page
+
+
+def test_loadings_are_called_correlations():
+    assert "A loading is the correlation of the column with the axis" in render(axes_findings())
 
 
 @pytest.mark.parametrize("n_axes", [1, 2, 3])
@@ -134,12 +169,15 @@ def test_the_check_of_fills_is_told():
         "columns": [
             {"column": "a<b", "cells": 5, "error": 0.42, "covered": 0.8},
             {"column": "c", "cells": 3, "right": 1.0, "usual": 0.5},
+            {"column": "d", "cells": 3, "right": 0.4, "usual": 0.5},
+            {"column": "e", "cells": 3, "error": 1.2, "covered": 0.5},
         ]
     }
     page = render(replace(penguins(), check=check))
     assert "How good they are" in page
     assert "a&lt;b" in page
     assert ">0.42<" in page
+    assert "No better than a guess: d, e." in page
 
 
 def test_hostile_texts_stay_texts(tmp_path):
@@ -187,11 +225,24 @@ def test_one_group_no_holes_and_one_column(tmp_path, rng):
     assert "One axis tells all" in page
 
 
-def test_two_thousand_rows_of_ten_columns_stay_small(tmp_path, rng):
-    X = rng.normal(size=(2000, 10)) + 4 * (np.arange(2000) % 3)[:, None]
-    rows = [["" if rng.random() < 0.1 else f"{x:.3f}" for x in row] for row in X]
-    found = findings_of(written(tmp_path, [f"c{j}" for j in range(10)], rows), 3)
-    assert len(render(found).encode()) < 1_500_000
+def test_two_thousand_rows_of_forty_columns_stay_small(rng):
+    X = np.round(rng.normal(size=(2000, 40)) + 4 * (np.arange(2000) % 3)[:, None], 3)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    found = penguins()
+    names = [f"column_{j}" for j in range(40)]
+    number = next(column for column in found.columns if column.role == "measurement")
+    filled = np.where(np.isnan(X), 1.25, X)
+    low, high = (np.where(np.isnan(X), value, np.nan) for value in (-0.123, 3.456))
+    sample = replace(
+        found.sample, rows=np.arange(1, 2001), cells={}, encoded=X, filled=filled, low=low, high=high,
+        sure=np.full_like(X, np.nan),
+    )  # fmt: skip
+    group = np.arange(2000) % 3 + 1
+    large = replace(
+        found, n_rows=2000, used=names, columns=tuple(replace(number, name=name) for name in names), sample=sample, group=group,
+        memberships=np.eye(3)[group - 1], outlier=np.full(2000, 0.5),
+    )  # fmt: skip
+    assert len(render(large).encode()) < 1_400_000
 
 
 def test_infinite_and_absent_numbers_do_no_harm():

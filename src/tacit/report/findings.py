@@ -24,7 +24,8 @@ class Sample:
     encoded : (m, d) array
         The cells that the model uses, categories as codes, NaN where missing.
     filled, low, high : (m, d) arrays
-        The same with missing cells filled in, and the 90 % interval of each filled number (NaN elsewhere; categories have none).
+        The same with missing cells filled in, and the interval of each filled number (NaN elsewhere; categories have none).
+        A cell that is NaN in `filled` too was left empty: its group never has that column.
     sure : (m, d) array
         Probability of a filled category (NaN elsewhere).
     """
@@ -137,6 +138,8 @@ class Findings:
     axes : Axes or None
     check : dict or None
         How good filled cells are, found by hiding some on purpose; see `tacit.report.trial.judge`.
+    level : float
+        Probability with which the interval of a filled number holds the true one.
     """
 
     kind: str
@@ -162,3 +165,4 @@ class Findings:
     n_empty: dict = field(default_factory=dict)
     axes: Axes | None = None
     check: dict | None = None
+    level: float = 0.9

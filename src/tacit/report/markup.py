@@ -14,12 +14,15 @@ __all__ = [
     "LONGEST_SENTENCE",
     "Markup",
     "amount",
+    "breakable",
     "clean",
     "cut",
     "join",
     "number",
+    "option",
     "percent",
     "plural",
+    "sentence",
     "table",
     "tag",
 ]
@@ -29,7 +32,9 @@ VOID = frozenset(["br", "circle", "ellipse", "input", "line", "link", "meta", "p
 UNFIT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
 )
+OPTION = re.compile(r"(--[a-z][a-z-]*(?:=[^\s,;)]+| '[^']*'| [^\s,;)]*=[^\s,;).]+)?)")
 LONGEST = 80
+LONGEST_OPTION = 30
 LONGEST_SENTENCE = 600
 
 
@@ -60,6 +65,22 @@ def join(children, between=""):
     return Markup(
         _escaped(between).join(join(child) if isinstance(child, (list, tuple)) else _escaped(child) for child in flat)
     )
+
+
+def breakable(name):
+    """A name that may be broken after its underscores, points and slashes."""
+    return join(re.split(r"(?<=[_./])(?=\w)", name), Markup("<wbr>"))
+
+
+def option(words):
+    """What is typed on a command line, in one piece."""
+    return tag("code", words, class_="whole")
+
+
+def sentence(words, most=LONGEST_SENTENCE):
+    """Text of at most so many characters, in which options of the command line are not broken apart."""
+    parts = OPTION.split(cut(words, most))
+    return join([option(part) if k % 2 and len(part) <= LONGEST_OPTION else part for k, part in enumerate(parts)])
 
 
 def tag(name, /, *children, **attributes):

@@ -26,6 +26,25 @@
     });
   }
 
+  // Tables that are wider than their place fade where they go on, and say so.
+  all(".scroll").forEach(function (box) {
+    var cue = make("p", "Scroll sideways for more columns \u2192");
+    cue.className = "cue";
+    cue.setAttribute("aria-hidden", "true");
+    box.parentNode.insertBefore(cue, box);
+    function tell() {
+      var room = box.scrollWidth - box.clientWidth;
+      box.classList.toggle("more", room - box.scrollLeft > 2);
+      cue.hidden = room <= 2;
+    }
+    box.addEventListener("scroll", tell, { passive: true });
+    if (window.ResizeObserver) {
+      var watch = new ResizeObserver(tell);
+      watch.observe(box); watch.observe(box.firstElementChild);
+    }
+    tell();
+  });
+
   // Panels: one of a set at a time.
   all(".choices").forEach(function (choices) {
     var name = choices.dataset.set, buttons = all("button", choices);
@@ -49,8 +68,9 @@
     tip.appendChild(make("b", heads[0] + " " + line.cells[0].textContent));
     var list = make("dl"), most = 14;
     for (var j = 1; j < heads.length && j <= most; j++) {
-      if (!line.cells[j].textContent) { continue; }
-      var value = make("dd", line.cells[j].textContent);
+      var left = line.cells[j].classList.contains("gone");
+      if (!line.cells[j].textContent && !left) { continue; }
+      var value = make("dd", left ? "missing" : line.cells[j].textContent);
       if (line.cells[j].classList.contains("new")) {
         value.className = "new";
         value.textContent += " (" + line.cells[j].title + ")";
@@ -141,10 +161,11 @@
 
   if (!table) { return; }
 
-  // Rows: sorted, filtered, a page at a time.
+  // Rows: sorted, filtered, a page at a time. Programs and keyboards write another minus than people read.
+  function plain(text) { return text.replace(/^\u2212|e\u2212/g, function (m) { return m.replace("\u2212", "-"); }); }
   var body = table.tBodies[0], size = 25, at = 0, order = lines.slice(), sorted = null;
   var texts = lines.map(function (line) {
-    return Array.prototype.map.call(line.cells, function (c) { return c.textContent; }).join("\u0001").toLowerCase();
+    return Array.prototype.map.call(line.cells, function (c) { return plain(c.textContent); }).join("\u0001").toLowerCase();
   });
   var place = new Map(lines.map(function (line, i) { return [line, i]; }));
   var search = doc.getElementById("rows-search"), chosen = doc.getElementById("rows-group");
@@ -154,7 +175,7 @@
   [back, where, next].forEach(function (e) { pager.appendChild(e); });
 
   function kept() {
-    var wanted = search.value.trim().toLowerCase(), group = chosen ? chosen.value : "";
+    var wanted = plain(search.value.trim().toLowerCase()), group = chosen ? chosen.value : "";
     return order.filter(function (line) {
       return (!wanted || texts[place.get(line)].indexOf(wanted) >= 0) && (!group || line.dataset.g === group) &&
         flags.every(function (f) { return !f.checked || line.classList.contains(f.dataset.flag); });
@@ -176,7 +197,7 @@
   if (chosen) { chosen.addEventListener("change", restart); }
   flags.forEach(function (f) { f.addEventListener("change", restart); });
 
-  function number(text) { var m = /-?[\d.]+(e[+-]?\d+)?/i.exec(text); return m ? parseFloat(m[0]) : NaN; }
+  function number(words) { var text = plain(words), m = /-?[\d.]+(e[+-]?\d+)?/i.exec(text); return m ? parseFloat(m[0]) : NaN; }
   var collator = new Intl.Collator(undefined, { numeric: true });
   function sort(column, numeric, down) {
     var keys = lines.map(function (line) { var t = line.cells[column].textContent; return numeric ? number(t) : t; });
@@ -189,9 +210,9 @@
     });
   }
   all("thead th", table).forEach(function (th, column) {
-    var button = make("button", th.textContent);
+    var button = make("button");
     button.type = "button";
-    th.textContent = "";
+    while (th.firstChild) { button.appendChild(th.firstChild); }
     th.appendChild(button);
     th.setAttribute("aria-sort", "none");
     button.addEventListener("click", function () {
@@ -212,7 +233,7 @@
   function csv() {
     var rows = [heads.map(quoted).join(",")];
     kept().forEach(function (line) {
-      rows.push(Array.prototype.map.call(line.cells, function (c) { return quoted(c.textContent); }).join(","));
+      rows.push(Array.prototype.map.call(line.cells, function (c) { return quoted(plain(c.textContent)); }).join(","));
     });
     return rows.join("\r\n") + "\r\n";
   }

@@ -2,7 +2,7 @@
 
 import math
 
-from ..markup import cut, number, percent, table, tag
+from ..markup import breakable, cut, number, percent, table, tag
 from .colours import colour, glyph
 
 __all__ = ["glance", "named", "profile_bars", "value_text"]
@@ -75,7 +75,13 @@ def profile_bars(group):
 
 def _profile_table(group, entries, most):
     rows = [
-        [named(e), _bar(_difference(e), most), _signed(_difference(e)), value_text(e, "value"), value_text(e, "rest")]
+        [
+            breakable(named(e)),
+            _bar(_difference(e), most),
+            _signed(_difference(e)),
+            value_text(e, "value"),
+            value_text(e, "rest"),
+        ]
         for e in entries
     ]
     header = ["Column", "Lower or higher", "Difference (SD)", "This group", "Other rows"]
@@ -95,7 +101,7 @@ def glance(groups):
     ]
     body = [
         tag(
-            "tr", tag("th", named(next(iter(entries.values()))), scope="row"),
+            "tr", tag("th", breakable(named(next(iter(entries.values())))), scope="row"),
             [_shaded(entries.get(group.number)) for group in groups],
         )
         for _, entries in ranked[:MOST_GLANCED]
@@ -104,7 +110,10 @@ def glance(groups):
         "table", tag("caption", "Values of all groups", class_="hidden-text"), tag("thead", tag("tr", head)),
         tag("tbody", body), class_="glance",
     )  # fmt: skip
-    note = "Shaded by how far the group lies from the mean of all rows: blue ▲ higher, orange ▼ lower."
+    note = (
+        "Columns in which a group differs most from the mean of all rows come first. Shaded by how far it lies from it: blue ▲ "
+        "higher, orange ▼ lower."
+    )
     if len(ranked) > MOST_GLANCED:
         note += f" The {MOST_GLANCED} of {len(ranked)} columns and levels that differ most."
     scroll = tag("div", made, class_="scroll", tabindex="0", role="region", aria_label="Values of all groups")

@@ -161,7 +161,7 @@ def trace_curve(trace):
     level = np.ptp(trace) <= LEVEL * np.abs(trace).max()
     if level or len(trace) <= FEW_STEPS:
         gain = "" if level else f", up from {number(trace[0], 6)}"
-        began = ": the fit began where the search for it had ended" if level else ""
+        began = ": nothing was left to gain from the first on" if level else ""
         words = f"Settled after {plural(len(trace), 'step')} at a log-likelihood of {number(trace[-1], 6)} per row{gain}{began}."
         return tag("p", words)
     steps = np.arange(1, len(trace) + 1)

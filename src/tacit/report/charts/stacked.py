@@ -12,7 +12,7 @@ from .scale import Scale
 __all__ = ["stacked"]
 
 WIDTH, HEIGHT = 680, 210
-LEFT, RIGHT, TOP, BOTTOM = 66, 672, 16, 176
+LEFT, RIGHT, TOP, BOTTOM = 78, 672, 16, 176
 MOST_BARS = 620
 
 

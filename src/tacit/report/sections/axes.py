@@ -52,9 +52,12 @@ def _loadings(findings):
     )
     caption = tag("caption", "Loadings of the columns on the axes", class_="hidden-text")
     made = tag("table", caption, tag("thead", head), tag("tbody", rows), class_="glance")
-    note = "Blue rises along the axis, orange falls; the stronger the shade, the more the column weighs."
+    note = (
+        "A loading is the correlation of the column with the axis, from −1 to +1. Blue rises along the axis, orange falls; the "
+        "stronger the shade, the closer the two go together. Columns that load most come first."
+    )
     if len(loadings) > MOST_COLUMNS:
-        note += f" The {MOST_COLUMNS} of {len(loadings)} columns that weigh most."
+        note += f" The {MOST_COLUMNS} of {len(loadings)} columns that load most."
     scroll = tag("div", made, class_="scroll", tabindex="0", role="region", aria_label="Loadings")
     return join([scroll, tag("p", note, class_="note")])
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..charts.curve import trace_curve
-from ..markup import LONGEST_SENTENCE, cut, join, tag
+from ..markup import cut, join, sentence, tag
 from ..section import Section
 
 __all__ = ["card", "convergence"]
@@ -26,11 +26,8 @@ def card(findings):
     """The model card and its limits."""
     if not findings.card and not findings.limits:
         return None
-    facts = [
-        tag("div", tag("dt", cut(name)), tag("dd", cut(value, LONGEST_SENTENCE)))
-        for name, value in findings.card.items()
-    ]
-    limits = [tag("li", cut(sentence, LONGEST_SENTENCE)) for sentence in findings.limits]
+    facts = [tag("div", tag("dt", cut(name)), tag("dd", sentence(value))) for name, value in findings.card.items()]
+    limits = [tag("li", sentence(words)) for words in findings.limits]
     body = [tag("dl", facts, class_="facts") if facts else None]
     if limits:
         body += [tag("h3", "What not to conclude"), tag("ul", limits, class_="words")]

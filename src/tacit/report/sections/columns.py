@@ -1,6 +1,6 @@
 """The columns of the table: what each holds, in what role it was taken and why."""
 
-from ..markup import amount, cut, join, number, percent, tag
+from ..markup import amount, breakable, cut, join, number, option, percent, sentence, tag
 from ..section import Section
 from .common import missing_share
 
@@ -23,17 +23,24 @@ def columns(findings):
     body = [tag("div", made, class_="scroll", tabindex="0", role="region", aria_label="Columns of the table")]
     if len(findings.columns) > MOST_COLUMNS:
         body.append(tag("p", f"The first {MOST_COLUMNS} of {amount(len(findings.columns))} columns.", class_="note"))
-    lead = "What each column was taken for. If one is taken wrongly, say so when you run it again (--as NAME=ROLE)."
+    lead = join(
+        [
+            "What each column was taken for. If one is taken wrongly, say so when you run it again: ",
+            option("--as NAME=ROLE"),
+            ".",
+        ]
+    )
     return Section("columns", "The columns", "Columns", join(body), lead)
 
 
 def _row(column, used):
     role = column.role if used else f"{column.role}, not used"
     why = column.reason if used else column.left_out or column.reason
-    notes = [tag("p", cut(note, 300), class_="remark") for note in column.notes]
+    missing = f"{amount(column.n_missing)} ({percent(missing_share(column), 1)})" if column.n_missing else "0"
+    notes = [tag("p", sentence(note, 300), class_="remark") for note in column.notes]
     return tag(
-        "tr", tag("th", cut(column.name, 60), scope="row"), tag("td", role), tag("td", cut(why, 200), notes),
-        tag("td", f"{amount(column.n_missing)} ({percent(missing_share(column), 1)})" if column.n_missing else "0", class_="n"),
+        "tr", tag("th", breakable(cut(column.name, 60)), scope="row"), tag("td", role), tag("td", sentence(why, 200), notes),
+        tag("td", missing, class_="n missing"),
         tag("td", _content(column)), class_=None if used else "unused",
     )  # fmt: skip
 

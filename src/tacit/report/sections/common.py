@@ -6,11 +6,12 @@ import numpy as np
 
 from ...tables.column import ROLES
 from ..charts.colours import glyph
-from ..markup import cut, join, number, percent
+from ..markup import cut, number, percent, tag
 
 __all__ = [
     "SURE",
     "cell_text",
+    "filled_in",
     "group_mark",
     "ids",
     "is_category",
@@ -59,6 +60,11 @@ def _digits(std, value):
     return int(np.clip(math.floor(math.log10(abs(value))) - math.floor(math.log10(std)) + 3, 2, 9))
 
 
+def filled_in(sample):
+    """Which cells were missing and have been filled in, (m, d) bool; a few may have been left empty."""
+    return np.isnan(sample.encoded) & np.isfinite(sample.filled)
+
+
 def missing_share(column):
     """Share of its cells that are missing."""
     return column.n_missing / column.n_rows if column.n_rows else 0.0
@@ -80,8 +86,8 @@ def outlying(findings):
 
 
 def group_mark(group):
-    """Mark and name of a group."""
-    return join([glyph(group), f" Group {group}"])
+    """Mark and name of a group, in one piece."""
+    return tag("span", glyph(group), f" Group {group}", class_="whole")
 
 
 def said(key, value):

@@ -6,7 +6,7 @@ from ..charts.imputed import filled_levels, filled_numbers
 from ..markup import amount, cut, join, number, percent, plural, tag
 from ..markup import table as table_of
 from ..section import Section
-from .common import cell_text, ids, is_category, used_columns
+from .common import cell_text, filled_in, ids, is_category, used_columns
 
 __all__ = ["filled"]
 
@@ -17,7 +17,7 @@ MOST_CELLS = 300
 def filled(findings):
     """A small chart for each column with holes, and the list of filled cells."""
     sample, columns = findings.sample, used_columns(findings)
-    missing = np.isnan(sample.encoded) & np.isfinite(sample.filled)
+    missing = filled_in(sample)
     holed = [j for j in np.argsort(-missing.sum(axis=0), kind="stable") if missing[:, j].any()]
     if not holed:
         return None
@@ -27,8 +27,8 @@ def filled(findings):
         body.insert(1, tag("p", f"The {MOST_COLUMNS} columns with most filled cells of {len(holed)}.", class_="note"))
     lead = (
         "Grey bars are observed values. Above them, each filled cell is a dot at its expected value with the "
-        "interval that holds the true one with 90 % probability: a wide one says that the other cells of the row "
-        "tell little about it."
+        f"interval that holds the true one with {percent(findings.level)} probability: a wide one says that the other "
+        "cells of the row tell little about it."
     )
     return Section("filled", "The cells that were filled in", "Filled cells", join(body), lead)
 
@@ -49,9 +49,20 @@ def _check(findings):
     header = ["Column", "Hidden cells", "Error (SD)", "Within interval", "Right level", "Most frequent level right"]
     words = (
         "Cells that are known were hidden on purpose and filled. An error of 1 would be no better than the "
-        "column's mean; intervals should hold about 90 % of the numbers; levels should be right more often than "
+        f"column's mean; intervals should hold about {percent(findings.check.get('level', findings.level))} of the numbers; "
+        "levels should be right more often than "
         "by always guessing the most frequent one."
     )
+    poor = [
+        entry["column"]
+        for entry in listed
+        if entry.get("error", 0.0) >= 1.0 or entry.get("right", 1.0) < entry.get("usual", 0.0)
+    ]
+    if poor:
+        named = ", ".join(cut(name, 40) for name in poor[:12]) + (
+            f" and {len(poor) - 12} more" if len(poor) > 12 else ""
+        )
+        words += f" No better than a guess: {named}."
     made = table_of(header, rows, numeric=range(1, 6), caption="How good the filled cells are")
     return join([tag("h3", "How good they are"), tag("p", words, class_="note"), made])
 
@@ -65,10 +76,8 @@ def _chart(findings, j, column, missing):
             name, column, codes[np.isfinite(codes)].astype(int), sample.filled[missing, j], sample.sure[missing, j]
         )
     seen = sample.encoded[~missing, j]
-    rows = missing & np.isfinite(sample.filled[:, j])
-    return filled_numbers(
-        name, column, seen[np.isfinite(seen)], sample.filled[rows, j], sample.low[rows, j], sample.high[rows, j]
-    )
+    values, low, high = (part[missing, j] for part in (sample.filled, sample.low, sample.high))
+    return filled_numbers(name, column, seen[np.isfinite(seen)], values, low, high)
 
 
 def _cells(findings, columns, missing):
@@ -84,7 +93,13 @@ def _cells(findings, columns, missing):
             sure = f"{cell_text(column, sample.low[i, j])} to {cell_text(column, sample.high[i, j])}"
         named = [cut(sample.cells[name][i] if sample.cells[name][i] is not None else "–", 40) for name in known]
         rows.append([str(sample.rows[i]), *named, cut(column.name, 40), value, sure])
-    header = ["Row", *(cut(name, 40) for name in known), "Column", "Filled with", "90 % interval or probability"]
+    header = [
+        "Row",
+        *(cut(name, 40) for name in known),
+        "Column",
+        "Filled with",
+        f"{percent(findings.level)} interval or probability",
+    ]
     words = f"List of the {plural(len(places), 'filled cell')}"
     if len(places) > MOST_CELLS:
         words = f"List of the first {MOST_CELLS} of {plural(len(places), 'filled cell')}"

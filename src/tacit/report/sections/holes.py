@@ -6,7 +6,7 @@ import numpy as np
 
 from ..charts.figure import strip
 from ..charts.holes import hole_strip
-from ..markup import amount, cut, join, percent, plural, tag
+from ..markup import amount, breakable, cut, join, percent, plural, tag
 from ..markup import table as table_of
 from ..section import Section
 from .common import missing_share, used_columns
@@ -28,7 +28,7 @@ def holes(findings):
     shown, order = holed[:MOST_COLUMNS], _by_pattern(missing[:, holed])
     rows = [
         [
-            cut(columns[j].name, 40), hole_strip(missing[order, j], columns[j].name), strip(missing_share(columns[j])),
+            breakable(cut(columns[j].name, 40)), hole_strip(missing[order, j], columns[j].name), strip(missing_share(columns[j])),
             amount(columns[j].n_missing), percent(missing_share(columns[j]), 1),
         ]
         for j in shown
@@ -43,6 +43,12 @@ def holes(findings):
     )
     if len(holed) > MOST_COLUMNS:
         notes.append(f"The {MOST_COLUMNS} columns with most holes of {len(holed)} are shown.")
+    n_empty = int((missing & ~np.isfinite(findings.sample.filled)).sum())
+    if n_empty:
+        notes.append(
+            f"{plural(n_empty, 'missing cell')} of the rows shown {'was' if n_empty == 1 else 'were'} left empty: nothing in the "
+            "table tells what would stand there."
+        )
     body.append(tag("p", " ".join(notes), class_="note") if notes else None)
     body.append(_patterns(missing, columns))
     lead = (

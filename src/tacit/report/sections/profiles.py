@@ -32,6 +32,7 @@ def profiles(findings):
     )  # fmt: skip
     lead = (
         "How far a group lies from the mean of all rows, in standard deviations of the column: beyond 0.5 is easily "
-        "seen, beyond 1 is large. Values are in the column's own units; levels of categories are shares of rows."
+        "seen, beyond 1 is large. The largest differences come first. "
+        "Values are in the column's own units; levels of categories are shares of rows."
     )
     return Section("profiles", "What sets each group apart", "Profiles", join([buttons, every, panels]), lead)

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..markup import Markup, cut, join, percent, plural, tag
+from ..markup import Markup, breakable, cut, join, percent, plural, tag
 from ..section import Section
-from .common import cell_text, ids, is_category, outlying, unsure, used_columns
+from .common import cell_text, filled_in, ids, is_category, outlying, unsure, used_columns
 
 __all__ = ["rows"]
 
@@ -22,7 +22,11 @@ def rows(findings):
     columns = leads + cells
     heads = [
         tag(
-            "th", cut(name, 40), scope="col", class_="n" if numeric else None, data_kind="number" if numeric else "text"
+            "th",
+            breakable(cut(name, 40)),
+            scope="col",
+            class_="n" if numeric else None,
+            data_kind="number" if numeric else "text",
         )
         for name, numeric, _ in columns
     ]
@@ -33,7 +37,12 @@ def rows(findings):
         tag("tbody", Markup("".join(lines))), id="rows-table",
     )  # fmt: skip
     scroll = tag(
-        "div", made, class_="scroll tall", tabindex="0", role="region", aria_label="Rows and what was found about them"
+        "div",
+        made,
+        class_="scroll tall wide",
+        tabindex="0",
+        role="region",
+        aria_label="Rows and what was found about them",
     )
     body = [
         _controls(findings),
@@ -57,7 +66,7 @@ def _controls(findings):
         flags.append(_flag("u", "only uncertain"))
     if outlying(findings).any():
         flags.append(_flag("o", "only outliers"))
-    if np.isnan(findings.sample.encoded).any():
+    if filled_in(findings.sample).any():
         flags.append(_flag("f", "only with filled cells"))
     search = tag(
         "label", "Search ", tag("input", type="search", id="rows-search", autocomplete="off", spellcheck="false")
@@ -82,13 +91,13 @@ def _notes(findings, left_out):
         )
     if left_out:
         notes.append(f"{plural(left_out, 'more column')} {'is' if left_out == 1 else 'are'} not shown.")
-    printed = tag("p", "Printed are the first 40 rows.", class_="note printed") if m > 40 else None
+    printed = tag("p", "Printed are at most the first 40 rows and 12 columns.", class_="note printed")
     return join([tag("p", " ".join(notes), class_="note") if notes else None, printed])
 
 
 def _classes(findings):
     """What the script filters by: u uncertain, o outlier, f with filled cells; and the group."""
-    flags = {"u": unsure(findings), "o": outlying(findings), "f": np.isnan(findings.sample.encoded).any(axis=1)}
+    flags = {"u": unsure(findings), "o": outlying(findings), "f": filled_in(findings.sample).any(axis=1)}
     lines = []
     for i in range(len(findings.sample.rows)):
         found = " ".join(name for name, flag in flags.items() if flag[i])
@@ -98,26 +107,32 @@ def _classes(findings):
 
 
 def _td(text, kind=""):
-    # Written short: end tags of cells may be left out, and there are tens of thousands.
+    # Written short: end tags of cells may be left out, and there are tens of thousands. Those of text have the class: of the
+    # cells of wide tables most are numbers.
     return f"<td{kind}>{join([text])}"
+
+
+def _number(text):
+    """A cell with a number; the script gives files the minus of programs."""
+    return f"<td>{text.replace('-', '−')}"
 
 
 def _results(findings):
     """Columns of results: name, whether numbers, cells."""
     sample = findings.sample
-    known = [("Row", True, [_td(str(row), ' class="n"') for row in sample.rows])]
+    known = [("Row", True, [_number(str(row)) for row in sample.rows])]
     known += [(name, False, _raw(sample.cells[name])) for name in ids(findings)]
     if findings.group is not None and len(findings.groups) > 1:
-        known.append(("Group", True, [_td(str(int(group)), ' class="n"') for group in findings.group]))
+        known.append(("Group", True, [_number(str(int(group))) for group in findings.group]))
         if findings.memberships is not None:
             top = np.max(findings.memberships, axis=1)
-            known.append(("Probability", True, [_td(f"{share:.4f}", ' class="n"') for share in top]))
+            known.append(("Probability", True, [_number(f"{share:.4f}") for share in top]))
     if findings.axes is not None:
         for name, places in zip(findings.axes.names, np.asarray(findings.axes.scores, dtype=float).T):
-            known.append((name, True, [_td(f"{place:.3f}", ' class="n"') for place in places]))
+            known.append((name, True, [_number(f"{place:.3f}") for place in places]))
     far = outlying(findings)
     if far.any():
-        known.append(("Outlier", False, [_td("outlier" if flag else "") for flag in far]))
+        known.append(("Outlier", False, [_td("outlier" if flag else "", " class=t") for flag in far]))
     return known
 
 
@@ -125,7 +140,7 @@ def _cells(findings, most):
     """The table's own columns, those of the model first, and how many there was no room for."""
     sample = findings.sample
     shown = [
-        (column.name, not is_category(column), _filled(sample, column, j))
+        (column.name, not is_category(column), _filled(findings, column, j))
         for j, column in enumerate(used_columns(findings)[:most])
     ]
     taken = {*findings.used, *ids(findings)}
@@ -135,30 +150,26 @@ def _cells(findings, most):
     return shown, max(0, len(findings.used) - most) + len(others[room:])
 
 
-def _filled(sample, column, j):
-    numeric = not is_category(column)
-    side, new = (' class="n"', ' class="n new"') if numeric else ("", ' class="new"')
+def _filled(findings, column, j):
+    """Cells of a column of the model: observed, filled in with how sure they are, or left empty."""
+    sample, numeric, level = findings.sample, not is_category(column), percent(findings.level)
     cells = []
     for i, value in enumerate(sample.encoded[:, j]):
         if np.isfinite(value):
-            cells.append(_td(f"{value:.10g}" if numeric else cell_text(column, value), side))
+            cells.append(_number(f"{value:.10g}") if numeric else _td(cell_text(column, value), " class=t"))
         elif not np.isfinite(sample.filled[i, j]):  # left empty: no group can say what it is
-            cells.append(_td("", side))
+            cells.append('<td class="gone" title="missing, left empty">')
         elif numeric:
-            between = f"90 %: {cell_text(column, sample.low[i, j])} to {cell_text(column, sample.high[i, j])}"
-            cells.append(_td(_plain(column, sample.filled[i, j]), f'{new} title="{join([between])}"'))
+            between = f"{level}: {cell_text(column, sample.low[i, j])} to {cell_text(column, sample.high[i, j])}"
+            text = cell_text(column, sample.filled[i, j]).replace(",", "")
+            cells.append(_td(text, f' class="new" title="{join([between])}"'))
         else:
             sure = join([f"{percent(sample.sure[i, j])} probable"])
-            cells.append(_td(cell_text(column, sample.filled[i, j]), f'{new} title="{sure}"'))
+            cells.append(_td(cell_text(column, sample.filled[i, j]), f' class="t new" title="{sure}"'))
     return cells
 
 
-def _plain(column, value):
-    """A number that programs can read."""
-    return cell_text(column, value).replace("−", "-").replace(",", "") if np.isfinite(value) else ""
-
-
 def _raw(values):
-    return [
-        _td("" if value is None else cut(f"{value:.10g}" if isinstance(value, float) else value)) for value in values
-    ]
+    """Cells as they were read."""
+    texts = ["" if value is None else f"{value:.10g}" if isinstance(value, float) else value for value in values]
+    return [_td(cut(text), " class=t") for text in texts]

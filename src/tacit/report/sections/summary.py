@@ -1,6 +1,6 @@
 """The top of the page: what was found, in a sentence, in figures and in plain words."""
 
-from ..markup import LONGEST_SENTENCE, amount, cut, percent, plural, tag
+from ..markup import amount, cut, percent, plural, sentence, tag
 
 __all__ = ["summary"]
 
@@ -10,9 +10,7 @@ KINDS = {"groups": "Groups in a table", "fill": "Missing cells filled in", "axes
 def summary(findings):
     """The header."""
     answer, *rest = findings.summary or [_answer(findings)]
-    words = (
-        tag("ul", [tag("li", cut(sentence, LONGEST_SENTENCE)) for sentence in rest], class_="words") if rest else None
-    )
+    words = tag("ul", [tag("li", sentence(words)) for words in rest], class_="words") if rest else None
     figures = [
         tag("div", tag("dt", name), tag("dd", value, tag("small", note) if note else None))
         for name, value, note in key_figures(findings)
@@ -21,7 +19,7 @@ def summary(findings):
         "header",
         tag("p", KINDS[findings.kind], class_="kind"),
         tag("h1", cut(findings.title, 120)),
-        tag("p", cut(answer, LONGEST_SENTENCE), class_="answer"),
+        tag("p", sentence(answer), class_="answer"),
         tag("dl", figures, class_="figures"),
         words,
     )
