@@ -13,6 +13,7 @@ from tacit.cli.main import main
 from tacit.datasets import penguins_path
 from tacit.persistence import notes
 from tacit.report.choice import choose_filler
+from tacit.report.fill import tell_check
 from tacit.report.trial import hide, judge
 from tacit.tables import open_table
 
@@ -68,8 +69,8 @@ def names(folder):
 def test_everything_else_stays_as_it_was(run, tmp_path):
     code, out, err = run("visits.csv", visits(), *QUICK)
     assert (code, err) == (0, "")
-    before, after = rows_of(tmp_path / "visits.csv"), rows_of(tmp_path / "visits.filled.csv")
-    cells = rows_of(tmp_path / "visits.cells.csv")
+    before, after = rows_of(tmp_path / "visits.csv"), rows_of(tmp_path / "visits.imputed.csv")
+    cells = rows_of(tmp_path / "visits.imputed.cells.csv")
     holes = [(i, name) for i, row in enumerate(before) for name, cell in row.items() if cell == "NA"]
     assert [(int(cell["row"]) - 1, cell["column"]) for cell in cells] == holes
     assert [cell["person"] for cell in cells] == [before[i]["person"] for i, _ in holes]
@@ -135,10 +136,10 @@ def test_parquet(tmp_path, capsys):
     pa = pytest.importorskip("pyarrow")
     (tmp_path / "t.csv").write_text(visits(60), encoding="utf-8")
     assert main(["impute", str(tmp_path / "t.csv"), *QUICK, "--format", "parquet"]) == 0
-    filled, cells = (pa.parquet.read_table(tmp_path / f"t.{what}.parquet") for what in ("filled", "cells"))
+    filled, cells = (pa.parquet.read_table(tmp_path / f"t.{what}.parquet") for what in ("imputed", "imputed.cells"))
     assert filled.num_rows == 60
     assert cells.column("value").null_count == 0
-    assert "t.cells.parquet" in capsys.readouterr().out
+    assert "t.imputed.cells.parquet" in capsys.readouterr().out
 
 
 def test_types_stay_as_they_were(tmp_path, capsys):
@@ -155,7 +156,7 @@ def test_types_stay_as_they_were(tmp_path, capsys):
         table.loc[rng.random(200) < 0.1, name] = None
     table.to_parquet(tmp_path / "t.parquet")
     assert main(["impute", str(tmp_path / "t.parquet"), *QUICK]) == 0
-    filled, cells = (pd.read_parquet(tmp_path / f"t.{what}.parquet") for what in ("filled", "cells"))
+    filled, cells = (pd.read_parquet(tmp_path / f"t.{what}.parquet") for what in ("imputed", "imputed.cells"))
     assert filled.notna().all().all()
     assert filled["person"].dtype == cells["person"].dtype == np.int64
     assert filled["member"].dtype == bool
@@ -166,25 +167,55 @@ def test_types_stay_as_they_were(tmp_path, capsys):
     assert (filled["visits"] == filled["visits"].round()).all()
 
 
-def test_decimal_commas_are_written_as_they_were_read(run, tmp_path):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2)) @ [[1.0, 0.9], [0.0, 0.2]] + 5
-    lines = [f"{x:.2f};{y:.2f}".replace(".", ",") for x, y in X]
-    lines[7] = lines[7].split(";")[0] + ";"
-    assert run("t.csv", "a;b\n" + "\n".join(lines) + "\n", "--groups", "1", "--no-report")[0] == 0
-    row = rows_of(tmp_path / "t.filled.csv")[7]
-    assert row["a"] == lines[7].split(";")[0]
-    assert "," in row["b"]
-    assert abs(float(row["b"].replace(",", ".")) - X[7, 1]) < 1.0
+def commas(separator=";", n=60):
+    """Two columns of numbers with decimal commas, one cell missing, and those numbers."""
+    X = np.random.default_rng(0).normal(size=(n, 2)) @ [[1.0, 0.9], [0.0, 0.2]] + 5
+    lines = [f"{x:.2f}{separator}{y:.2f}".replace(".", ",") for x, y in X]
+    lines[7] = lines[7].split(separator)[0] + separator
+    return f"a{separator}b\n" + "\n".join(lines) + "\n", X
+
+
+@pytest.mark.parametrize("command", ["impute", "fit", "reduce"])
+@pytest.mark.parametrize(("separator", "ending"), [(";", "csv"), ("\t", "tsv")])
+def test_decimal_commas_are_written_as_they_were_read(tmp_path, capsys, separator, ending, command):
+    pd = pytest.importorskip("pandas")
+    text, X = commas(separator)
+    (tmp_path / f"t.{ending}").write_text(text)
+    asked = ("--axes", "1") if command == "reduce" else ("--groups", "1")
+    assert main([command, str(tmp_path / f"t.{ending}"), *asked, "--no-report", "--quiet"]) == 0
+    made = {path.name.removeprefix("t.").removesuffix(f".{ending}"): path for path in tmp_path.glob(f"t.*.{ending}")}
+    names = {
+        "impute": ["imputed", "imputed.cells"],
+        "fit": ["cells", "filled", "groups"],
+        "reduce": ["loadings", "scores"],
+    }
+    assert sorted(made) == names[command]
+    for name, path in made.items():
+        table = pd.read_csv(path, sep=separator, decimal=",")
+        numbers = table.drop(columns="outlier" if name == "groups" else "column", errors="ignore")
+        assert all(kind.kind in "if" for kind in numbers.dtypes)
+        if name in ("filled", "imputed"):
+            np.testing.assert_allclose(table["a"], X[:, 0], atol=0.006)
+            assert abs(table["b"][7] - X[7, 1]) < 1
+            assert path.read_text().splitlines()[1] == text.splitlines()[1]
+        if name.endswith("cells"):
+            assert table["low"][0] < table["value"][0] < table["high"][0]
+
+
+def test_a_text_table_as_another_format(tmp_path, capsys):
+    text, _ = commas("\t")
+    (tmp_path / "t.tsv").write_text(text)
+    assert main(["impute", str(tmp_path / "t.tsv"), "--groups", "1", "--no-report", "--quiet", "--format", "csv"]) == 0
+    assert (tmp_path / "t.imputed.csv").read_text().startswith("a,b\n")
 
 
 def test_rows_that_do_not_fit_into_memory(run, tmp_path, monkeypatch):
     run("t.csv", visits(), *QUICK)
-    kept = (tmp_path / "t.filled.csv").read_bytes()
+    kept = (tmp_path / "t.imputed.csv").read_bytes()
     monkeypatch.setattr("tacit.tables.data.IN_MEMORY", 0)
     monkeypatch.setattr("tacit.report.trial.REFIT_ROWS", 100)
     assert run("t.csv", visits(), *QUICK)[0] == 0
-    assert (tmp_path / "t.filled.csv").read_bytes() == kept
+    assert (tmp_path / "t.imputed.csv").read_bytes() == kept
 
 
 # What it says
@@ -228,6 +259,28 @@ def test_hidden_cells_are_judged_by_what_they_were():
     assert not hide(np.ones((5, 2))).any()
 
 
+def test_columns_that_are_filled_badly_are_named():
+    columns = [
+        {"column": "a", "cells": 40, "error": 0.97, "covered": 0.9}, {"column": "b", "cells": 40, "error": 0.4, "covered": 0.5},
+        {"column": "c", "cells": 40, "right": 0.5, "usual": 0.5}, {"column": "d", "cells": 9, "error": 1.4, "covered": 0.1},
+        {"column": "e", "cells": 40, "error": 1.2, "covered": 0.85}, {"column": "f", "cells": 40, "right": 0.6, "usual": 0.5},
+    ]  # fmt: skip
+    check = {"numbers": 129, "categories": 80, "level": 0.9, "error": 0.9, "covered": 0.8, "right": 0.5, "usual": 0.5}
+    assert tell_check(check | {"columns": columns, "refit": True})[2:] == [
+        "a and e are filled hardly better than by the mean.",
+        "c is filled no better than by the most frequent level.",
+        "Intervals are too narrow in b (50 %): they should hold 90 % of the hidden cells.",
+    ]
+
+
+def test_too_few_cells_to_try(run):
+    code, out, _ = run("t.csv", visits(20), "--groups", "1", "--no-report")
+    assert code == 0
+    assert " ".join(out.split()).count("that takes at least 200 in columns that have holes, 20 in each.") == 1
+    assert "How good the fills are" not in out
+    assert "hidden" not in out
+
+
 def test_auto_says_why(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 2)) @ rng.normal(size=(2, 5)) + 0.2 * rng.normal(size=(150, 5))
@@ -250,8 +303,8 @@ def test_factors_leave_the_rest(run, tmp_path):
     assert code == 0
     assert "(axes take measurements only)" in out
     assert "Holes remain in visits, colour" in out
-    assert {row["column"] for row in rows_of(tmp_path / "visits.cells.csv")} == {"height", "score"}
-    assert any(row["colour"] == "NA" for row in rows_of(tmp_path / "visits.filled.csv"))
+    assert {row["column"] for row in rows_of(tmp_path / "visits.imputed.cells.csv")} == {"height", "score"}
+    assert any(row["colour"] == "NA" for row in rows_of(tmp_path / "visits.imputed.csv"))
 
 
 def test_the_page(run, tmp_path):
@@ -294,7 +347,7 @@ def test_bad_input(run, tmp_path, content, arguments, message):
         (["--level", "90"], "'90' is not a probability between 0 and 1"),
         (["--draws", "0"], "'0' is not a number of tables"),
         (["--groups", "5-2"], "'5-2' runs backwards; say 2-5"),
-        (["--method", "magic"], "there is no --method value 'magic'"),
+        (["--method", "magic"], "there is no --method value 'magic'; there are mixture, factors, auto"),
     ],
 )
 def test_bad_options(capsys, penguins, tmp_path, arguments, message):

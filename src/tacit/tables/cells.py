@@ -17,8 +17,8 @@ __all__ = ["CODES", "MARKS", "MISSING", "Missing", "Texts"]
 PLAIN = ("", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null")
 MARKS = ("?", ".", "-")
 MISSING = (*PLAIN, *MARKS)
-"""Texts that stand for a missing cell, whatever their case; "none" is an answer more often than a hole. Marks may be levels as well
-(of a test that is + or -), so columns of text say where they were taken as missing."""
+"""Texts that stand for a missing cell, whatever their case; "none" is an answer more often than a hole. Marks may be levels as
+well (of a test that is + or -), so columns of text say where they were taken as missing."""
 EXACT = 2.0**53
 CODES = re.compile(r"^(?:0\d+|\d{16,})$", re.MULTILINE)
 """Whole numbers that are names: 007, or with more digits than double precision keeps."""
