@@ -111,9 +111,9 @@ def test_what_it_refuses(run, tmp_path):
     (tmp_path / "garbage.tacit").write_bytes(b"\x00\x01garbage")
     np.savetxt(tmp_path / "bad.csv", np.ones((3, 2)), header="a,b", comments="", delimiter=",")
     cases = [
-        ([tmp_path / "no.tacit"], f"there is no file {tmp_path}/no.tacit; give a model that tacit has saved"),
-        ([tmp_path], f"{tmp_path} is a folder; give a model"),
-        ([tmp_path / "garbage.tacit"], "is not a sound tacit model file"),
+        ([tmp_path / "no.tacit"], "does not exist; give a .tacit file that tacit fit"),
+        ([tmp_path], f"{tmp_path} is a folder; give a .tacit file"),
+        ([tmp_path / "garbage.tacit"], "is no model file; give a .tacit file"),
         ([model], "learned from a table named 'penguins', which is not beside it; give the table: tacit report"),
         ([model, tmp_path / "bad.csv"], "has no column 'bill_length_mm', which the model uses"),
         ([model, penguins_path(), "--out", tmp_path / "x.csv"], "x.csv is no HTML file; name one that ends in .html"),

@@ -6,7 +6,7 @@ page that opens in any browser without a network.
 
 import os
 
-from ..common import add_table
+from ..common import add_table, check_model
 from ..outcome import Outcome
 
 __all__ = ["add_arguments", "run"]
@@ -34,7 +34,7 @@ def run(arguments):
     from ...report.observed import recall_observed
     from ...report.subject import named
 
-    _check_model(arguments.model)
+    check_model(arguments.model)
     model, noted = named(load(arguments.model)), notes(arguments.model)
     recall_observed(model, noted)
     findings = _study(model, _open(arguments, model, noted), noted)
@@ -48,13 +48,6 @@ def run(arguments):
         webbrowser.open("file://" + os.path.abspath(path))
     text = "\n".join([*findings.summary, f"wrote {path}"])
     return Outcome(text, {"summary": list(findings.summary), "files": [path]})
-
-
-def _check_model(path):
-    if os.path.isdir(path):
-        raise ValueError(f"{path} is a folder; give a model that tacit has saved, such as NAME.tacit.")
-    if not os.path.exists(path):
-        raise ValueError(f"there is no file {path}; give a model that tacit has saved, such as NAME.tacit.")
 
 
 def _open(arguments, model, noted):
