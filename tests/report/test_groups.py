@@ -8,7 +8,7 @@ from scipy.stats import chi2
 
 from tacit.cluster import cluster_report
 from tacit.mixture import Mixture
-from tacit.report.grouping import default_structures, find_groups
+from tacit.report.grouping import default_groups, default_structures, find_groups
 from tacit.report.groups import study_groups
 from tacit.report.scoring import Coder, Scorer, level_text
 from tacit.schema import Column, Schema
@@ -253,3 +253,18 @@ def test_a_coder_refuses_kinds_that_differ():
     schema = Schema((Column("a", "category", ("x",)),))
     with pytest.raises(ValueError, match="column 'a' is continuous in the table, but category in the model"):
         Coder(schema, open_table({"a": [1.5, 2.5, 3.25]}))
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "most", "last"), [(2, 9, 2), (13, 9, 2), (25, 9, 5), (44, 9, 8), (500, 9, 9), (500, 6, 6)]
+)
+def test_few_rows_are_not_cut_into_many_groups(n_rows, most, last):
+    assert list(default_groups(n_rows, most)) == list(range(1, last + 1))
+
+
+def test_groups_asked_for_are_tried_however_few_the_rows():
+    table = open_table({"x": np.random.default_rng(0).normal(size=12)})
+    found = find_groups(table, covariance=["tied"])
+    assert sorted(row["n_components"] for row in found.selection) == [1, 2]
+    found = find_groups(table, groups=[4], covariance=["tied"])
+    assert [row["n_components"] for row in found.selection] == [4]
