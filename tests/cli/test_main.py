@@ -239,3 +239,46 @@ def test_text_from_tables_cannot_command_the_terminal():
     assert all("\n" not in line for line in lines)
     assert lines[1].endswith("…")
     assert "\x1b" not in console.paragraph("red \x1b[31m")
+
+
+# Tables that nothing can be learned from
+
+
+@pytest.mark.parametrize("command", ["fit", "impute", "reduce"])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,b\n,\n,\n,\n", "all cells of {} are missing; see how it was read with tacit inspect, and set --sep or"),
+        ("a,b\n1.5,2\n", "{} has 1 row; at least 2 are needed to learn from."),
+        ("a,b\n1,x\n1,x\n1,x\n", "no column of {} varies: every one has the same value in all rows"),
+        (
+            "a,b\n" + "".join(f"{i / 7:.3f},{'1e300' if i == 4 else i * i / 3}\n" for i in range(30)),
+            "column 'b' holds 1e300 in row 5, which is too large to compute with; if it stands for a missing cell, say "
+            "--missing=1e300, or leave the column out with --ignore b.",
+        ),
+    ],
+    ids=["missing", "one row", "constant", "huge"],
+)
+def test_tables_that_teach_nothing(tmp_path, capsys, command, content, message):
+    path = tmp_path / "t.csv"
+    path.write_text(content)
+    assert main([command, str(path), "--no-report", "--quiet"]) == 2
+    out, err = capsys.readouterr()
+    assert message.format(path) in err
+    assert (out, err.count("\n")) == ("", 1)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_huge_number_may_stand_for_missing(tmp_path, capsys):
+    rows = "".join(f"{i / 7:.3f},{'1e300' if i == 4 else i * i / 3}\n" for i in range(30))
+    (tmp_path / "t.csv").write_text("a,b\n" + rows)
+    assert main(["impute", str(tmp_path / "t.csv"), "--groups", "1", "--no-report", "--quiet", "--missing=1e300"]) == 0
+    assert main(["inspect", str(tmp_path / "t.csv")]) == 0
+
+
+@pytest.mark.parametrize("command", ["fit", "impute", "reduce"])
+def test_out_that_is_a_file(tmp_path, capsys, command):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1.5,2.5\n2.5,1.5\n0.5,7.5\n")
+    assert main([command, str(path), "--out", str(path)]) == 2
+    assert capsys.readouterr().err == f"tacit: --out {path} is a file; give a folder.\n"

@@ -78,6 +78,12 @@ def test_missing_columns_are_refused_or_integrated_out(predict, tmp_path):
     code, out, err = predict("a,b\n8.0,8.1\n0.1,0.2\n")
     assert (code, out) == (2, "")
     assert re.fullmatch(r"tacit: .*has no column 'colour', which the model uses.*\n", err)
+    code, out, err = predict("bb,extra\n8.0,8.1\n0.1,0.2\n")
+    assert (code, out) == (2, "")
+    assert err.split("new.csv ")[1] == (
+        "has no columns 'a', 'b', 'colour', which the model uses; its other columns are bb, extra. Rename columns, or say "
+        "--allow-missing to take those it lacks as missing in every row.\n"
+    )
     code, out, _ = predict("b,a\n8.1,8.0\n,0.1\n", "--allow-missing", "--fill")
     assert code == 0
     assert "note: the table lacks colour; taken as missing in every row" in out
@@ -113,9 +119,9 @@ def test_bad_tables(predict, content, message):
 def test_files_that_are_no_model(predict, folder, tmp_path, capsys):
     (tmp_path / "junk.tacit").write_bytes(b"PK\x03\x04 nothing")
     for model, message in (
-        (folder / "t.csv", "is not a sound tacit model file"), (tmp_path / "junk.tacit", "is not a sound tacit model file"),
-        (tmp_path / "none.tacit", "does not exist; give one that tacit fit or tacit.save wrote"),
-        (tmp_path, "is a folder; give one"),
+        (folder / "t.csv", "t.csv is no model file; give a .tacit file that tacit fit, impute or reduce wrote"),
+        (tmp_path / "junk.tacit", "junk.tacit is no model file"),
+        (tmp_path / "none.tacit", "does not exist; give a .tacit file that tacit fit"), (tmp_path, "is a folder; give a .tacit"),
     ):  # fmt: skip
         code, out, err = predict("a,b\n1,2\n", model=model)
         assert (code, out) == (2, "")

@@ -9,7 +9,7 @@ from scipy.stats import chi2
 
 from tacit.cluster import cluster_report
 from tacit.mixture import Mixture
-from tacit.report.grouping import _without_twins, default_structures, find_groups
+from tacit.report.grouping import _without_twins, default_groups, default_structures, find_groups
 from tacit.report.groups import study_groups
 from tacit.report.scoring import Coder, Scorer, level_text
 from tacit.report.tallies import Tallies, defining, profile_of
@@ -293,3 +293,18 @@ def test_one_group_is_listed_once():
         for name, value in (("full", -100.0), ("tied", -100.0 + 1e-12), ("diag", -104.0))
     ]
     assert [row["covariance_type"] for row in _without_twins(rows)] == ["full", "diag"]
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "most", "last"), [(2, 9, 2), (13, 9, 2), (25, 9, 5), (44, 9, 8), (500, 9, 9), (500, 6, 6)]
+)
+def test_few_rows_are_not_cut_into_many_groups(n_rows, most, last):
+    assert list(default_groups(n_rows, most)) == list(range(1, last + 1))
+
+
+def test_groups_asked_for_are_tried_however_few_the_rows():
+    table = open_table({"x": np.random.default_rng(0).normal(size=12)})
+    found = find_groups(table, covariance=["tied"])
+    assert sorted(row["n_components"] for row in found.selection) == [1, 2]
+    found = find_groups(table, groups=[4], covariance=["tied"])
+    assert [row["n_components"] for row in found.selection] == [4]

@@ -5,10 +5,14 @@ import csv
 import os
 import re
 import shlex
+import zipfile
 
 from .parser import whole_number
 
-__all__ = ["add_columns", "add_output", "add_table", "open_asked", "out_folder", "table_options", "whole_range"]
+__all__ = [
+    "add_columns", "add_output", "add_table", "check_model", "check_numbers", "check_usable", "open_asked", "out_folder",
+    "table_options", "whole_range",
+]  # fmt: skip
 
 ASKED = {
     "number": "measurement",
@@ -98,6 +102,63 @@ def open_asked(arguments, *, like=None, on_batch=None):
     )  # fmt: skip
 
 
+HUGE = 1e150
+"""Numbers from which squares overflow."""
+
+
+def check_usable(table):
+    """Refuse a table that no model can learn from, for a reason that the remedy fits."""
+    place, roles = table.reader.place, {column.role for column in table.columns}
+    if roles == {"empty"}:
+        raise ValueError(
+            f"all cells of {place} are missing; see how it was read with tacit inspect, and set --sep or --encoding if it was "
+            "read wrongly."
+        )
+    if table.n_rows < 2:
+        raise ValueError(f"{place} has {table.n_rows} row; at least 2 are needed to learn from.")
+    if roles <= {"empty", "constant"}:
+        raise ValueError(
+            f"no column of {place} varies: every one has the same value in all rows, so nothing can be learned."
+        )
+    check_numbers(table)
+
+
+def check_numbers(table):
+    """Refuse numbers too large to compute with, by column, row and text."""
+    for column in table.used:
+        ends = [abs(end) for end in (column.low, column.high) if end is not None]
+        if not column.levels and max(ends, default=0.0) > HUGE:
+            row, text = _huge(table, column)
+            raise ValueError(
+                f"column {column.name!r} holds {text} in row {row:,}, which is too large to compute with; if it stands for a "
+                f"missing cell, say --missing={shlex.quote(text)}, or leave the column out with --ignore "
+                f"{shlex.quote(column.name)}."
+            )
+
+
+def _huge(table, column):
+    """Number of the first row that holds a huge number in a column, and the number as it is written."""
+    import numpy as np
+
+    start = 0
+    for read, batch in table.scan([column]):
+        found = np.flatnonzero(abs(batch[column.name].values) > HUGE)
+        if len(found):
+            return start + int(found[0]) + 1, str(read[column.name].values[found[0]])
+        start += batch.n_rows
+    raise ValueError(f"column {column.name!r} was changed while it was read; start again.")
+
+
+def check_model(path):
+    """Refuse what is no model file before it is read."""
+    remedy = "give a .tacit file that tacit fit, impute or reduce wrote, or tacit.save"
+    if not os.path.isfile(path):
+        what = "is a folder" if os.path.isdir(path) else "does not exist"
+        raise ValueError(f"the model file {path} {what}; {remedy}.")
+    if not zipfile.is_zipfile(path):
+        raise ValueError(f"{path} is no model file; {remedy}.")
+
+
 def table_options(arguments, *, missing=(), ignore=()):
     """The options that read the same table again, as they are typed, without any password.
 
@@ -130,6 +191,8 @@ def table_options(arguments, *, missing=(), ignore=()):
 def out_folder(arguments, table):
     """The folder that results go to, which must exist and take files."""
     folder = arguments.out or table.reader.folder
+    if os.path.isfile(folder):
+        raise ValueError(f"--out {folder} is a file; give a folder.")
     if not os.path.isdir(folder):
         raise ValueError(f"the folder {folder} does not exist; create it or choose another with --out.")
     if not os.access(folder, os.W_OK):

@@ -197,8 +197,12 @@ class Categorical(OnePassFamily):
     def support(self):
         return f"Categorical({list(self.n_levels)})"
 
+    @cached_property
+    def _slices(self):
+        return level_columns(self.n_levels)
+
     def _columns(self):
-        return enumerate(level_columns(self.n_levels))
+        return enumerate(self._slices)
 
     def check(self, X):
         if X.shape[1] != len(self.n_levels):
@@ -240,8 +244,15 @@ class Categorical(OnePassFamily):
         if self.prior is None:
             return 0.0
         alpha = self.spread(self.prior, len(self.n_levels)).alpha
-        constant = sum(gammaln(alpha[levels].sum()) for _, levels in self._columns()) - gammaln(alpha).sum()
-        return float(len(params.probability) * constant + (params.log_probability @ (alpha - 1.0)).sum())
+        return float(len(params.probability) * self._log_unit(alpha) + (params.log_probability @ (alpha - 1.0)).sum())
+
+    def _log_unit(self, alpha):
+        """Log of the Dirichlet priors' normalisers; small tables take it thousands of times."""
+        known = getattr(self, "_known_unit", None)
+        if known is None or known[0] is not alpha:
+            unit = sum(gammaln(alpha[levels].sum()) for _, levels in self._columns()) - gammaln(alpha).sum()
+            self._known_unit = known = alpha, unit
+        return known[1]
 
     def _normalised(self, total, params):
         """Probabilities in proportion to totals, column by column."""
@@ -252,7 +263,10 @@ class Categorical(OnePassFamily):
         return CategoricalParams(probability)
 
     def spread(self, prior, n_columns):
-        return prior.over_levels(self.n_levels)
+        known = getattr(self, "_known_spread", None)
+        if known is None or known[0] is not prior:
+            self._known_spread = known = prior, prior.over_levels(self.n_levels)
+        return known[1]
 
     def evidence(self, stats, params):
         return (stats.total,)

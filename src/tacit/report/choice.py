@@ -14,14 +14,14 @@ from ..factor import ProbabilisticPCA
 from ..mixture import Mixture, select
 from ..source import ArraySource
 from ..tables import DataTable
-from .grouping import SMOOTHING, find_groups
+from .grouping import SMOOTHING, default_groups, find_groups
 from .trial import hide, judge
 from .words import shape_words
 
 __all__ = ["METHODS", "SAMPLE_ROWS", "Choice", "choose_filler", "only"]
 
 METHODS = ("mixture", "factors", "auto")
-GROUPS = range(1, 7)
+MOST_GROUPS = 6
 STRUCTURES = ["full", "tied", "diag"]
 SAMPLE_ROWS = 20_000
 """Rows that models are compared on; the best is then learned from all."""
@@ -63,15 +63,15 @@ def only(table, roles, reason):
     return replace(table, columns=columns)
 
 
-def choose_filler(table, method="mixture", *, groups=GROUPS, seed=0, watch=None):
+def choose_filler(table, method="mixture", *, groups=None, seed=0, watch=None):
     """Choose and learn the model that fills a table.
 
     Parameters
     ----------
     table : DataTable
     method : {"mixture", "factors", "auto"}
-    groups : iterable of int
-        Numbers of groups to try.
+    groups : iterable of int, optional
+        Numbers of groups to try; default 1 to 6, or fewer where rows are few.
     seed : int
         Seeds everything random.
     watch : callable, optional
@@ -83,6 +83,7 @@ def choose_filler(table, method="mixture", *, groups=GROUPS, seed=0, watch=None)
     """
     if method not in METHODS:
         raise ValueError(f"method={method!r} is unknown; use one of {', '.join(METHODS)}.")
+    groups = default_groups(table.n_rows, MOST_GROUPS) if groups is None else groups
     said = ""
     if method == "auto":
         method, said = _better(table, groups, seed)

@@ -12,10 +12,11 @@ from ..mixture.selection import COLLAPSED
 from ..source import ArraySource
 from .observed import note_observed
 
-__all__ = ["CHOICE_ROWS", "Grouping", "default_structures", "find_groups"]
+__all__ = ["CHOICE_ROWS", "Grouping", "default_groups", "default_structures", "find_groups"]
 
 CHOICE_ROWS = 10_000
 """Rows that models are compared on; the best is then learned from all."""
+MOST_GROUPS, ROWS_PER_GROUP = 9, 5
 FEWEST_ROWS, ROWS_PER_COLUMN = 100, 10
 """Rows that models may be compared on at least."""
 SMOOTHING = 0.5
@@ -59,8 +60,13 @@ def default_structures(n_measurements):
     return ["full", "tied", "diag", "spherical"][(n_measurements > WIDE) + (n_measurements > WIDER) :]
 
 
+def default_groups(n_rows, most=MOST_GROUPS):
+    """Numbers of groups worth trying where none are asked for: of few rows, none that have fewer than five on average."""
+    return range(1, max(2, min(most, n_rows // ROWS_PER_GROUP)) + 1)
+
+
 def find_groups(
-    table, *, groups=range(1, 10), covariance=None, criterion="bic", restarts=1, student=False, most_rows=CHOICE_ROWS,
+    table, *, groups=None, covariance=None, criterion="bic", restarts=1, student=False, most_rows=CHOICE_ROWS,
     seed=0, watch=None,
 ):  # fmt: skip
     """Choose a mixture and fit it to all rows of a table.
@@ -68,8 +74,8 @@ def find_groups(
     Parameters
     ----------
     table : tacit.tables.DataTable
-    groups : iterable of int
-        Numbers of groups to try.
+    groups : iterable of int, optional
+        Numbers of groups to try; default those of `default_groups`.
     covariance : list of str or "all", optional
         Structures to try; default a handful that suits the number of measurements.
     criterion : {"bic", "icl", "aic", "cv"}
@@ -91,7 +97,7 @@ def find_groups(
     Grouping
     """
     measured = [column.name for column in table.used if column.role == "measurement"]
-    groups = _possible(table, groups, seed)
+    groups = _possible(table, default_groups(table.n_rows) if groups is None else groups, seed)
     _check_sample(table, most_rows)
     covariance = _structures(covariance, len(measured))
     rows = _rows(table, most_rows, seed)

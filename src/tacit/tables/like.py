@@ -36,11 +36,15 @@ def read_like(reader, known, decimal=None):
     """
     by_name = {column["name"]: column for column in known}
     order = tuple(column["name"] for column in known if _used(column))
-    for name in order:
-        if name not in reader.names:
-            close = get_close_matches(name, reader.names, 1)
-            hint = f"is {close[0]!r} meant?" if close else f"it has {', '.join(reader.names[:20])}."
-            raise ValueError(f"{reader.place} has no column {name!r}, which the model uses; {hint}")
+    absent = [name for name in order if name not in reader.names]
+    if absent:
+        others = [name for name in reader.names if name not in by_name]
+        close = get_close_matches(absent[0], others, 1) if len(absent) == 1 else []
+        hint = f"is {close[0]!r} meant?" if close else f"it has {', '.join(reader.names[:20])}."
+        listed = ", ".join(map(repr, absent[:20])) + ", …" * (len(absent) > 20)
+        raise ValueError(
+            f"{reader.place} has no column{'s' * (len(absent) > 1)} {listed}, which the model uses; {hint}"
+        )
     tallies, _, n_rows = tally_columns(reader)
     notes: list = []
     columns = [_column(tally, by_name.get(name), reader, decimal, notes) for name, tally in tallies.items()]

@@ -10,7 +10,7 @@ import argparse
 import os
 import shlex
 
-from ..common import add_columns, add_output, add_table, open_asked, out_folder, whole_range
+from ..common import add_columns, add_output, add_table, check_usable, open_asked, out_folder, whole_range
 from ..outcome import Outcome
 from ..parser import whole_number
 
@@ -24,8 +24,9 @@ def add_arguments(parser):
     add_columns(parser)
     group = parser.add_argument_group("model")
     group.add_argument(
-        "--groups", type=whole_range, default=range(1, 10), metavar="A-B", help="numbers of groups to try (1-9)"
-    )
+        "--groups", type=whole_range, metavar="A-B",
+        help="numbers of groups to try (1-9, or fewer where rows are: at least five for each)",
+    )  # fmt: skip
     group.add_argument(
         "--covariance", type=_structures, metavar="A,B",
         help="shapes of groups to try: full,tied,diag,spherical (the default), structures of three letters such as VEV, or all",
@@ -71,6 +72,7 @@ def run(arguments):
 
     table = open_asked(arguments)
     folder = out_folder(arguments, table)
+    check_usable(table)
     with Progress(arguments.quiet) as progress:
         grouping = find_groups(
             table, groups=arguments.groups, covariance=arguments.covariance, criterion=arguments.criterion,
@@ -88,12 +90,14 @@ def run(arguments):
 def _write(arguments, table, grouping, findings, folder):
     """Write everything or nothing; return what each file is, by path."""
     from ... import save
+    from ...report.grouping import default_groups
     from ..rows import FILES, RowWriter
     from ._results import name_of, notes_of, outputs_of, write_page
 
     stem = os.path.join(folder, table.reader.name)
     settings = {
-        "groups": list(arguments.groups), "covariance": arguments.covariance, "criterion": arguments.criterion,
+        "groups": list(arguments.groups or default_groups(table.n_rows)), "covariance": arguments.covariance,
+        "criterion": arguments.criterion,
         "restarts": arguments.restarts, "student": arguments.student, "n_rows": table.n_rows,
     }  # fmt: skip
     notes = notes_of("fit", table, arguments, grouping.selection, settings, grouping.model)

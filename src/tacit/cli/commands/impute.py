@@ -8,7 +8,7 @@ about it). Numbers of columns that hold whole numbers are rounded in NAME.impute
 import argparse
 import os
 
-from ..common import add_columns, add_output, add_table, open_asked, out_folder, whole_range
+from ..common import add_columns, add_output, add_table, check_usable, open_asked, out_folder, whole_range
 from ..outcome import Outcome
 from ._results import name_of, notes_of, outputs_of, told, write_page
 
@@ -27,8 +27,9 @@ def add_arguments(parser):
         "whichever fills hidden measurements better (auto)",
     )  # fmt: skip
     group.add_argument(
-        "--groups", type=whole_range, default=range(1, 7), metavar="A-B", help="numbers of groups to try (1-6)"
-    )
+        "--groups", type=whole_range, metavar="A-B",
+        help="numbers of groups to try (1-6, or fewer where rows are: at least five for each)",
+    )  # fmt: skip
     group.add_argument("--level", type=_share, default=0.9, metavar="P", help="probability of the intervals (0.9)")
     group.add_argument(
         "--draws", type=_draws, default=0, metavar="M",
@@ -62,6 +63,7 @@ def run(arguments):
 
     table = open_asked(arguments)
     folder = out_folder(arguments, table)
+    check_usable(table)
     if not any(column.n_missing for column in table.used):
         return _nothing(table)
     with Progress(arguments.quiet) as progress:

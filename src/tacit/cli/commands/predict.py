@@ -7,7 +7,7 @@ NAME.cells.csv.
 
 import warnings
 
-from ..common import add_output, add_table
+from ..common import add_output, add_table, check_numbers
 from ..outcome import Outcome
 from ..saved import open_model, reading_asked
 
@@ -45,6 +45,7 @@ def run(arguments):
     table = _open(arguments, model, told)
     if not table.n_rows:
         raise ValueError(f"{table.reader.place} has no rows.")
+    check_numbers(table)
     if hasattr(model, "schema_"):
         return _groups(arguments, model, told, table)
     return _other(arguments, model, table)
@@ -68,7 +69,27 @@ def _open(arguments, model, told):
         like = [column for column in like if column["name"] in names]
         if not like:
             raise ValueError(f"{place} has none of the columns of the model; it has {', '.join(names[:20])}.")
+    else:
+        _check_there(like, open_reader(place, **reading))
     return open_table(place, like=like, **reading)
+
+
+def _check_there(like, reader):
+    """Refuse a table that lacks columns of the model, naming all of them."""
+    used = [column["name"] for column in like]
+    absent = [name for name in used if name not in reader.names]
+    if not absent:
+        return
+    listed = ", ".join(map(repr, absent[:20])) + (f" and {len(absent) - 20} more" if len(absent) > 20 else "")
+    what = "columns" if len(absent) > 1 else "column"
+    others = [name for name in reader.names if name not in used]
+    has = (
+        f"its other columns are {', '.join(others[:20])}{', …' * (len(others) > 20)}" if others else "it has no others"
+    )
+    raise ValueError(
+        f"{reader.place} has no {what} {listed}, which the model uses; {has}. Rename columns, or say --allow-missing to take "
+        "those it lacks as missing in every row."
+    )
 
 
 def _number(name):

@@ -9,7 +9,7 @@ import argparse
 import os
 import warnings
 
-from ..common import add_columns, add_output, add_table, open_asked, out_folder
+from ..common import add_columns, add_output, add_table, check_usable, open_asked, out_folder
 from ..outcome import Outcome
 from ._results import name_of, notes_of, outputs_of, told, write_page
 
@@ -55,8 +55,10 @@ def run(arguments):
 
     if arguments.rotation and arguments.method != "factors":
         raise ValueError(f"--rotation {arguments.rotation} turns factors; add --method factors.")
-    table = only(open_asked(arguments), ("measurement", "count"), "axes take numbers only")
+    table = open_asked(arguments)
     folder = out_folder(arguments, table)
+    check_usable(table)
+    table = only(table, ("measurement", "count"), "axes take numbers only")
     _check(table, arguments.axes)
     with Progress(arguments.quiet) as progress:
         watch = SweepProgress(progress, [1])
