@@ -2,6 +2,8 @@
 
 import os
 
+from .common import check_model
+
 __all__ = ["open_model", "reading_asked"]
 
 KINDS = {"command": str, "table": dict, "seed": int, "selection": list, "settings": dict}
@@ -20,11 +22,7 @@ def open_model(path):
     from .. import load
     from ..persistence import notes
 
-    if not os.path.isfile(path):
-        what = "is a folder" if os.path.isdir(path) else "does not exist"
-        raise ValueError(
-            f"the model file {path} {what}; give one that tacit fit or tacit.save wrote, such as NAME.tacit."
-        )
+    check_model(path)
     model, told = load(path), notes(path)
     fault = _fault(told)
     if fault:
