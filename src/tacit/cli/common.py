@@ -71,19 +71,16 @@ def add_output(parser):
     group.add_argument("--quiet", action="store_true", help="no progress")
 
 
-def open_asked(arguments, *, like=None, on_batch=None):
+def open_asked(arguments):
     """The table that the options ask for, surveyed.
 
     Parameters
     ----------
     arguments : argparse.Namespace
         Of a parser with `add_table`, and `add_columns` if the command has it.
-    like : list of dict, optional
-        Columns as the notes of a saved model hold them, whose roles are taken.
-    on_batch : callable, optional
-        Called after every batch with the number of rows read in this pass.
     """
     from ..tables import open_table
+    from .progress import Progress
 
     if arguments.database and not arguments.sql:
         raise ValueError(
@@ -94,12 +91,15 @@ def open_asked(arguments, *, like=None, on_batch=None):
     if bool(arguments.file) == bool(arguments.sql):
         raise ValueError("give one table: either a file, or a query with --sql and --from.")
     roles = dict(getattr(arguments, "roles", [])) | dict.fromkeys(getattr(arguments, "id", []), "id")
-    return open_table(
-        arguments.database if arguments.sql else arguments.file, sql=arguments.sql, sheet=arguments.sheet,
-        separator=arguments.sep, decimal=arguments.decimal, encoding=arguments.encoding, missing=arguments.missing,
-        roles=roles, columns=getattr(arguments, "columns", None), ignore=getattr(arguments, "ignore", []), like=like,
-        on_batch=on_batch,
-    )  # fmt: skip
+    with Progress(getattr(arguments, "quiet", False)) as progress:
+        table = open_table(
+            arguments.database if arguments.sql else arguments.file, sql=arguments.sql, sheet=arguments.sheet,
+            separator=arguments.sep, decimal=arguments.decimal, encoding=arguments.encoding, missing=arguments.missing,
+            roles=roles, columns=getattr(arguments, "columns", None), ignore=getattr(arguments, "ignore", []),
+            on_batch=lambda n_rows: progress.show(None, f"reading: {n_rows:,} rows"),
+        )  # fmt: skip
+    table.reader.on_batch = None
+    return table
 
 
 HUGE = 1e150

@@ -74,6 +74,11 @@ class Progress:
         self.stream.flush()
         self.shown = len(line)
 
+    def follow(self, table, text):
+        """Show how far the passes over a table have come."""
+        self.started = time.monotonic()
+        table.reader.on_batch = lambda n_rows: self.show(n_rows / max(table.n_rows, 1), text)
+
     def clear(self):
         """Take the bar away."""
         if self.shown:

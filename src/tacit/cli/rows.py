@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from ..report.completed import Completion, holes_of
+from ..report.completed import Completion, holes_of, ids_as_read
 from ..report.filling import fill_cells
-from ..report.groups import ids_of
 from ..report.observed import knowledge_of
 from ..report.scoring import SURE, Coder, Scorer, outlier_threshold
 
@@ -27,6 +26,8 @@ class RowWriter:
     table : DataTable
     n_rows : int
         Number of rows that outliers are judged among.
+    typed : bool
+        Whether results have types, as Parquet has.
 
     Attributes
     ----------
@@ -39,7 +40,8 @@ class RowWriter:
         Missing cells that no group can say anything of, by column.
     """
 
-    def __init__(self, model, table, *, n_rows):
+    def __init__(self, model, table, *, n_rows, typed=False):
+        self.typed = typed
         self.model, self.table, self.threshold = model, table, outlier_threshold(n_rows)
         self.coder, self.scorer = Coder(model.schema_, table), Scorer(model)
         self.writers = {}
@@ -56,13 +58,15 @@ class RowWriter:
 
     def write_all(self):
         """Go through the table."""
-        completion = Completion(self.model, self.table) if {"filled", "cells"} & set(self.writers) else None
+        completion = (
+            Completion(self.model, self.table, typed=self.typed) if {"filled", "cells"} & set(self.writers) else None
+        )
         for read, batch in self.table.scan():
             cells = self.coder.encode(batch)
             scores = self.scorer(cells)
             outlier = np.zeros(len(cells), bool) if scores.outlier is None else scores.outlier < self.threshold
             if "groups" in self.writers:
-                self.writers["groups"].write(self._groups(batch, scores, outlier))
+                self.writers["groups"].write(self._groups(read, scores, outlier))
             if completion:
                 self._write_filled(completion, read, cells)
             self.counts += np.bincount(scores.group - 1, minlength=len(self.counts))
@@ -83,8 +87,8 @@ class RowWriter:
             if n:
                 self.n_empty[column.name] = self.n_empty.get(column.name, 0) + n
 
-    def _groups(self, batch, scores, outlier):
-        columns = ids_of(self.table, batch)
+    def _groups(self, read, scores, outlier):
+        columns = ids_as_read(self.table, read)
         columns |= {"row": np.arange(self.n_rows + 1, self.n_rows + len(scores.group) + 1), "group": scores.group}
         for number, column in enumerate(scores.memberships.T, 1):
             columns[f"probability_{number}"] = column.round(6) + 0.0

@@ -42,9 +42,9 @@ def _fault(told):
     if not all(isinstance(row, dict) and _is_row(row) for row in told.get("selection", [])):
         return "a row of the selection is none"
     table = told.get("table", {})
-    name = table.get("name", "")
-    if not isinstance(name, str) or name != os.path.basename(name):
-        return "the name of the table is a path"
+    for name in (table.get("name", ""), table.get("file", "")):
+        if not isinstance(name, str) or name != os.path.basename(name):
+            return "the name of the table is a path"
     if not isinstance(table.get("columns", []), list):
         return "its columns are no list"
     for column in table.get("columns", []):

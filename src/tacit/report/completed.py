@@ -4,10 +4,15 @@ import numpy as np
 
 from ..schema import labels_of
 from ..source import Block
+from ..tables.dates import DATE_READINGS
 from .filling import Filler
 from .observed import knowledge_of
 
-__all__ = ["Completion", "as_read", "draw_cells", "holes_of", "whole_columns"]
+__all__ = ["Completion", "as_read", "draw_cells", "holes_of", "id_name", "ids_as_read", "whole_columns"]
+
+KEYS = ("row", "group", "probability", "other", "other_probability", "reason", "outlier", "farther_out", "column", "value",
+        "low", "high")  # fmt: skip
+"""Names that results have beside those of ids."""
 
 
 def whole_columns(table):
@@ -16,6 +21,17 @@ def whole_columns(table):
     for cells in table.encoded():
         whole &= (np.isnan(cells) | (cells == np.floor(cells))).all(axis=0)
     return whole
+
+
+def id_name(name):
+    """The name of a column of ids among results."""
+    taken = name in KEYS or name.startswith(("probability_", "axis_", "factor_", "se_"))
+    return f"{name} (id)" if taken else name
+
+
+def ids_as_read(table, read):
+    """The columns that say which row it is, in the types they were read in, under names that no result has."""
+    return {id_name(name): as_read(read[name], table.reader) for name in table.ids}
 
 
 def draw_cells(model, cells, rng):
@@ -50,10 +66,14 @@ class Completion:
     table : DataTable
     level : float
         Of the intervals.
+    typed : bool
+        Whether results have types, so that numbers of a text are written as numbers.
     """
 
-    def __init__(self, model, table, level=0.9):
+    def __init__(self, model, table, level=0.9, typed=False):
         self.model, self.table, self.fill = model, table, Filler(model, table, level)
+        self.typed = typed and table.reader.is_text
+        self.dated = np.array([not c.levels and c.reading in DATE_READINGS for c in table.used])
         self.whole = whole_columns(table)
         self.levels: list[dict] = [{} for _ in table.used]
 
@@ -74,6 +94,9 @@ class Completion:
         holes = holes_of(self.table, read, cells) & ~np.isnan(filled)
         for j, info in enumerate(self.table.used):
             gone = holes[:, j]
+            if self.typed and not info.levels:
+                columns[info.name] = self._numbers(j, np.where(gone, filled[:, j], cells[:, j]))
+                continue
             if info.levels:
                 self._learn_levels(j, columns[info.name], cells[:, j])
             if gone.any():
@@ -82,6 +105,16 @@ class Completion:
                 out[gone] = self._values(j, filled[gone, j])
                 columns[info.name] = out
         return columns
+
+    def _numbers(self, j, values):
+        """A column of a text as numbers or dates, None where missing."""
+        made = [
+            int(value) if self.whole[j] else value
+            for value in np.nan_to_num(np.round(values) if self.whole[j] else values)
+        ]
+        if self.dated[j]:
+            made = _dates(values)
+        return [None if gone else value for value, gone in zip(made, np.isnan(values))]
 
     def _learn_levels(self, j, column, codes):
         """How the table itself writes the levels of a category, as far as it was read."""
@@ -97,28 +130,44 @@ class Completion:
         if info.levels:
             labels = labels_of(coded, values)
             return [self.levels[j].get(int(code), label) for code, label in zip(values, labels)]
+        if self.dated[j]:
+            days = _dates(values)
+            return [str(day) for day in days] if self.table.reader.is_text else days
         if self.table.reader.is_text:
             texts = [_text(value, self.whole[j]) for value in values.tolist()]
             return [text.replace(".", ",") for text in texts] if info.reading.startswith("comma") else texts
         return [round(value) if self.whole[j] else value for value in values.tolist()]
 
-    def _cell(self, value):
-        return None if np.isnan(value) else f"{value:.10g}".replace(".", self.table.decimal)
+    def _cell(self, value, dated):
+        if np.isnan(value):
+            return None
+        return str(_dates([value])[0]) if dated else f"{value:.10g}".replace(".", self.table.decimal)
 
     def cells(self, start, read, cells, found):
         """The missing cells of a batch as columns: ids, row, column, value, low, high, probability; left empty, no value."""
         filled, low, high, sure = found
         rows, places = np.nonzero(holes_of(self.table, read, cells))
         names = np.array(self.table.schema.names, dtype=object)
-        told = {name: _taken(as_read(read[name], self.table.reader), rows) for name in self.table.ids}
+        told = {name: _taken(values, rows) for name, values in ids_as_read(self.table, read).items()}
         told |= {"row": (rows + start + 1), "column": names[places]}
         values = np.empty(len(rows), dtype=object)
         for j, (info, coded) in enumerate(zip(self.table.used, self.table.schema.columns)):
             here = places == j
             chosen = filled[rows[here], j]
-            values[here] = labels_of(coded, chosen) if info.levels else [self._cell(value) for value in chosen]
+            values[here] = (
+                labels_of(coded, chosen) if info.levels else [self._cell(value, self.dated[j]) for value in chosen]
+            )
         told["value"] = values
-        return told | {name: part[rows, places] for name, part in (("low", low), ("high", high), ("probability", sure))}
+        for name, part in (("low", low), ("high", high)):
+            told[name] = part[rows, places]
+            if self.dated.any():  # dates and numbers in one column are text
+                told[name] = [self._cell(value, self.dated[j]) for value, j in zip(told[name], places)]
+        return told | {"probability": sure[rows, places]}
+
+
+def _dates(days):
+    """Days since 1970 as dates; what is no day is the first."""
+    return np.round(np.nan_to_num(days)).astype("datetime64[D]").tolist()
 
 
 def _taken(values, rows):

@@ -48,6 +48,7 @@ def study_fill(model, table, *, selection=(), seed=0, level=0.9, why="", said=""
     why = why or _phrase(model)
     return Findings(
         kind="fill",
+        level=level,
         title=table.reader.name,
         n_rows=table.n_rows,
         columns=table.columns,

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from .. import __version__
+from .completed import id_name
 from .filling import Filler, fill_cells
 from .findings import Findings, Group
 from .observed import knowledge_of, named_counts, tell_empty, without
@@ -19,9 +20,6 @@ __all__ = ["ids_of", "n_measurements", "study_groups"]
 
 MOST_LISTED = 100
 """Uncertain rows and outliers that are listed."""
-KEYS = ("row", "group", "probability", "other", "other_probability", "reason", "outlier", "farther_out", "column", "value",
-        "low", "high")  # fmt: skip
-"""Names that results have beside those of ids."""
 
 
 def study_groups(model, table, *, selection=(), seed=0):
@@ -84,10 +82,11 @@ def study_groups(model, table, *, selection=(), seed=0):
 def ids_of(table, batch):
     """The columns that say which row it is, as lists of texts, under names that no result has."""
     return {
-        f"{name} (id)" if name in KEYS or name.startswith("probability_") else name:
-        [None if gone else value for value, gone in zip(batch[name].values.tolist(), batch[name].missing)]
+        id_name(name): [
+            None if gone else value for value, gone in zip(batch[name].values.tolist(), batch[name].missing)
+        ]
         for name in table.ids
-    }  # fmt: skip
+    }
 
 
 class _Rows:

@@ -91,7 +91,7 @@ def _outliers(findings):
 def _filled(findings):
     n = sum(findings.n_filled.values())
     if not n:
-        return "No cell is missing."
+        return "No cell was filled in." if findings.n_empty else "No cell is missing."
     holes = sorted(((m, name) for name, m in findings.n_filled.items() if m), key=lambda each: -each[0])
     cells = findings.n_rows * len(findings.used)
     most = f", most of them in {holes[0][1]} ({holes[0][0]:,})" if len(holes) > 1 and holes[0][0] > n / 2 else ""

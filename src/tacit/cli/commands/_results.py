@@ -33,10 +33,11 @@ def notes_of(command, table, arguments, selection, settings, model=None):
         {"name": column.name, "role": column.role, "reading": column.reading, "levels": list(column.levels)}
         for column in table.used
     ]
+    file = os.path.basename(getattr(table.reader, "path", ""))
     observed = getattr(model, "observed_", None)
     known = {} if observed is None else {"observed": observed.round(3).tolist()}
     return known | {
-        "command": command, "table": {"name": table.reader.name, "columns": columns}, "seed": arguments.seed,
+        "command": command, "table": {"name": table.reader.name, "file": file, "columns": columns}, "seed": arguments.seed,
         "selection": selection, "settings": settings,
     }  # fmt: skip
 

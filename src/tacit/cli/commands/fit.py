@@ -79,9 +79,9 @@ def run(arguments):
             restarts=arguments.restarts, student=arguments.student, most_rows=arguments.sample, seed=arguments.seed,
             watch=lambda sizes, rounds: SweepProgress(progress, sizes, rounds),
         )  # fmt: skip
-        progress.show(None, "describing the groups")
+        progress.follow(table, "describing the groups")
         findings = study_groups(grouping.model, table, selection=grouping.selection, seed=arguments.seed)
-        progress.show(None, "writing")
+        progress.follow(table, "writing")
         files = _write(arguments, table, grouping, findings, folder)
     text = groups_text(findings, grouping.model, table, files, _next(table, files))
     return Outcome(text, groups_data(findings, files))
@@ -103,7 +103,7 @@ def _write(arguments, table, grouping, findings, folder):
     notes = notes_of("fit", table, arguments, grouping.selection, settings, grouping.model)
     files = {}
     with outputs_of(arguments, table) as outputs:
-        writer = RowWriter(grouping.model, table, n_rows=table.n_rows)
+        writer = RowWriter(grouping.model, table, n_rows=table.n_rows, typed=arguments.format == "parquet")
         for name, what in FILES.items():
             path = name_of(arguments, table, folder, name)
             writer.add(name, outputs.table(path))

@@ -78,7 +78,7 @@ def run(arguments):
             choice.model, choice.table, selection=choice.selection, seed=arguments.seed, level=arguments.level,
             why=choice.why, said=choice.said,
         )  # fmt: skip
-        progress.show(None, "writing")
+        progress.follow(choice.table, "writing")
         files = _write(arguments, choice, findings, folder)
     title = "How good the fills are" if findings.check else "Filled cells"
     return Outcome(told(choice.table, findings, title, _rows(findings), files), _data(choice, findings, files))
@@ -100,7 +100,7 @@ def _write(arguments, choice, findings, folder):
     from ...report.completed import Completion, holes_of
 
     stem = os.path.join(folder, choice.table.reader.name)
-    completion = Completion(choice.model, choice.table, arguments.level)
+    completion = Completion(choice.model, choice.table, arguments.level, arguments.format == "parquet")
     settings = {"method": choice.method, "level": arguments.level, "why": choice.why, "said": choice.said}
     notes = notes_of("impute", choice.table, arguments, choice.selection, settings, choice.model)
     tables = {

@@ -164,9 +164,10 @@ def _groups(arguments, model, told, table):
     settings = told.get("settings")
     fitted = settings.get("n_rows") if isinstance(settings, dict) else None
     # A row that is unusual by itself is so in a table of few rows as well.
-    writer = RowWriter(model, table, n_rows=max(table.n_rows, fitted if isinstance(fitted, int) else 0))
+    judged = max(table.n_rows, fitted if isinstance(fitted, int) else 0)
+    writer = RowWriter(model, table, n_rows=judged, typed=arguments.format == "parquet")
     with Progress(arguments.quiet) as progress, outputs_of(arguments, table) as outputs:
-        progress.show(None, "applying the model")
+        progress.follow(table, "applying the model")
         for name, what in FILES.items():
             if name == "groups" or arguments.fill:
                 path = name_of(arguments, table, folder, name)
@@ -228,8 +229,8 @@ def _other(arguments, model, table):
     with warnings.catch_warnings(), outputs_of(arguments, table) as outputs:
         warnings.simplefilter("ignore")  # that rows have no names: they are in the order of the model's
         writer = outputs.table(path)
-        for batch in table.batches():
-            writer.write(_applied(model, table, batch, table.schema.encode(batch), start))
+        for read, batch in table.scan():
+            writer.write(_applied(model, table, read, table.schema.encode(batch), start))
             start += batch.n_rows
     what = (
         "the places of rows on the axes, with standard errors"
@@ -244,13 +245,13 @@ def _other(arguments, model, table):
     return Outcome("\n".join([*text, "", *wrote({path: what})]), data)
 
 
-def _applied(model, table, batch, cells, start):
+def _applied(model, table, read, cells, start):
     """Columns of results for one batch."""
     import numpy as np
 
-    from ...report.groups import ids_of
+    from ...report.completed import ids_as_read
 
-    columns = ids_of(table, batch) | {"row": np.arange(start + 1, start + len(cells) + 1)}
+    columns = ids_as_read(table, read) | {"row": np.arange(start + 1, start + len(cells) + 1)}
     if hasattr(model, "_loadings"):
         from ...report.axes import axis_names, score_rows
 

@@ -131,15 +131,13 @@ def _scores(model, table, names):
     import numpy as np
 
     from ...report.axes import score_rows
-    from ...report.completed import as_read
+    from ...report.completed import ids_as_read
 
     start = 0
     for read, batch in table.scan(table.used):
         cells = table.schema.encode(batch)
         scores, std = score_rows(model, cells)
-        told = {name: as_read(read[name], table.reader) for name in table.ids} | {
-            "row": np.arange(start, start + len(cells)) + 1
-        }
+        told = ids_as_read(table, read) | {"row": np.arange(start, start + len(cells)) + 1}
         told |= dict(zip(names, scores.T))
         yield told | {f"se_{name}": column for name, column in zip(names, std.T)}
         start += len(cells)

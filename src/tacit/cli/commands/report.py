@@ -68,8 +68,8 @@ def _beside(model, noted):
             f"{model} does not say which table it was learned from; give the table: tacit report {model} TABLE.csv"
         )
     folder = os.path.dirname(model)
-    for ending in ENDINGS:
-        path = os.path.join(folder, f"{name}.{ending}")
+    for file in (noted["table"].get("file") or name, *(f"{name}.{ending}" for ending in ENDINGS)):
+        path = os.path.join(folder, file)
         if os.path.isfile(path):
             return path
     raise ValueError(
