@@ -166,7 +166,7 @@ def test_without_torch_the_error_names_the_extra(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "tacit.source.torch")
-    with pytest.raises(ImportError, match=r"pip install tacit\[gpu\]"):
+    with pytest.raises(ImportError, match=r"pip install 'tacit\[gpu\]'"):
         importlib.import_module("tacit.source.torch")
 
 

@@ -83,5 +83,5 @@ def test_bad_requests(model):
 
 def test_without_matplotlib_the_extra_is_named(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"pip install tacit\[plot\]"):
+    with pytest.raises(ImportError, match=r"pip install 'tacit\[plot\]'"):
         GateDisplay.from_estimator(model, X)

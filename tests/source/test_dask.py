@@ -356,7 +356,7 @@ def test_bad_input_of_estimators(client, rows, here):
 
 def test_dask_missing_names_the_extra(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "dask", None)
-    with pytest.raises(ImportError, match=r"install tacit\[cluster\]"):
+    with pytest.raises(ImportError, match=r"install 'tacit\[cluster\]'"):
         DaskSource([object()])
 
 

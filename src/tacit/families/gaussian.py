@@ -18,6 +18,8 @@ from .base import OnePassFamily, draw_classes
 __all__ = ["LOG_2PI", "SINGULAR", "Gaussian", "GaussianParams", "invert_triangle", "location_and_scale", "n_observed"]
 
 LOG_2PI = np.log(2 * np.pi)
+WIDE = 200
+"""Columns beyond which matrices of all pairs of them are avoided where rows are fewer."""
 SINGULAR = (
     "Fitting the mixture model failed because some components have ill-defined empirical covariance (for instance caused "
     "by singleton or collapsed samples). Try to decrease the number of components, increase reg_covar, or scale the "
@@ -203,7 +205,8 @@ class Gaussian(OnePassFamily):
         X = X / np.where(deviation > 0, deviation, 1.0)
         if rng.random() < 0.5:
             return X
-        if len(X) < X.shape[1]:
+        # Few columns take one way whatever the rows: rounding must not tell a row given twice from one of weight 2.
+        if len(X) < X.shape[1] > WIDE:
             return _whitened_wide(X, weight)
         value, vector = np.linalg.eigh((X * weight[:, None]).T @ X)
         kept = value > 1e-10 * value[-1]

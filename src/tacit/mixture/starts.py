@@ -7,6 +7,7 @@ it is a start for one class more; with two classes merged, for one fewer.
 import numpy as np
 
 from ..engine import SingularError, fit
+from ..families.gaussian import WIDE
 from ..source import OneBlock
 from ..source.base import one_blas_thread
 
@@ -40,7 +41,7 @@ def splits(resp, Z, weight, most=None):
 
 def _longest(offset, share):
     """The spread of rows along the axis on which they spread most, and their places on it."""
-    if len(offset) >= offset.shape[1]:
+    if len(offset) >= offset.shape[1] or offset.shape[1] <= WIDE:
         spread, axes = np.linalg.eigh((offset * share[:, None]).T @ offset)
         return spread[-1], offset @ axes[:, -1]
     rows = offset * np.sqrt(share)[:, None]
