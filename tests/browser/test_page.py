@@ -47,7 +47,7 @@ def open_page(browser, pages):
             troubles.append(f"asked for {request.url}")
 
     def call(name="groups", **options):
-        context = browser.new_context(**{"viewport": {"width": 1100, "height": 800}} | options)
+        context = browser.new_context(reduced_motion="reduce", **{"viewport": {"width": 1100, "height": 800}} | options)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(5000)
@@ -370,7 +370,9 @@ def test_nothing_of_the_table_ever_runs(open_page):
 
 
 def test_the_policy_stops_scripts_that_come_in_by_any_other_way(browser, pages):
-    context = browser.new_context()
+    context = browser.new_context(
+        reduced_motion="reduce",
+    )
     page = context.new_page()
     stopped = []
     page.on("console", lambda message: stopped.append(message.text))
@@ -410,8 +412,14 @@ def test_a_notebook_shows_it_in_a_frame(open_page, pages):
     frame = page.frames[1]
     assert frame.locator("#rows-count").inner_text() == "344 rows"
     frame.locator("nav a", has_text="Map").click()
-    frame.locator("#map0 .layer.g2 use").first.hover(force=True)
-    assert frame.locator("#map .panel:not([hidden]) .tip").is_visible()
+    mark, tip = frame.locator("#map0 .layer.g2 use").first, frame.locator("#map .panel:not([hidden]) .tip")
+    for _ in range(30):  # the frame may still be on its way to the map
+        page.mouse.move(0, 0)
+        mark.hover(force=True)
+        if tip.is_visible():
+            break
+        page.wait_for_timeout(100)
+    assert tip.is_visible()
     frame.locator("#rows-copy").click()
     frame.get_by_role("button", name="Copied").wait_for()
     assert frame.url == "about:srcdoc"
