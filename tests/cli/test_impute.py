@@ -308,7 +308,6 @@ def test_factors_leave_the_rest(run, tmp_path):
 
 
 def test_the_page(run, tmp_path):
-    pytest.importorskip("tacit.report.page")
     assert run("visits.csv", visits(60), "--groups", "1")[0] == 0
     assert "<html" in (tmp_path / "visits.impute.html").read_text(encoding="utf-8")
 

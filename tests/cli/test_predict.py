@@ -149,6 +149,7 @@ def test_notes_may_say_nothing(predict, folder, tmp_path, notes):
      ({"table": {"columns": {"a": 1}}}, "its columns are no list"), ({"table": {"columns": [1, 2]}}, "a column is not described"),
      ({"table": {"columns": [column(role="zzz")]}}, "column 'a' has an unknown role"),
      ({"table": {"columns": [column(levels=[1])]}}, "column 'a' has an unknown role or level"),
+     ({"table": {"columns": [column(reading="zzz")]}}, "column 'a' is read in an unknown way"),
      ({"selection": [1]}, "a row of the selection is none"),
      ({"selection": [{"n_components": "2", "bic": 1.0}]}, "a row of the selection is none"),
      ({"settings": {"n_rows": 10**400}}, "the number of rows is none"),

@@ -213,7 +213,6 @@ def test_bad_options(run, capsys):
 
 
 def test_the_page(run, tmp_path, capsys):
-    pytest.importorskip("tacit.report.page")
     (tmp_path / "m.csv").write_text(two_factors())
     assert main(["reduce", str(tmp_path / "m.csv")]) == 0
     assert "<html" in (tmp_path / "m.reduce.html").read_text(encoding="utf-8")

@@ -104,3 +104,15 @@ def test_dates_are_filled_with_dates(tmp_path, table):
     assert len(dated) == 2
     assert all(row["low"] < row["value"] < row["high"] for row in dated)
     assert all(row["low"][:2] == "20" and len(row["low"]) == 10 for row in dated)
+
+
+def test_a_model_of_axes_fills_new_rows_as_it_filled_its_own(tmp_path, table):
+    assert main(["impute", str(table), "--id", "row", "--method", "factors", "--quiet", "--no-report"]) == 0
+    model = str(tmp_path / "visits.impute.tacit")
+    assert main(["predict", model, str(table), "--fill", "--quiet"]) == 0
+    imputed, filled = rows_of(tmp_path / "visits.imputed.csv"), rows_of(tmp_path / "visits.filled.csv")
+    assert [row["y"] for row in filled] == [row["y"] for row in imputed]
+    assert all(row["y"] for row in filled)
+    cells = rows_of(tmp_path / "visits.cells.csv")
+    assert len(cells) == sum(y is None for _, _, y, _ in visits())
+    assert all(float(row["low"]) < float(row["value"]) < float(row["high"]) for row in cells)

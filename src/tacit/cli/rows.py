@@ -3,7 +3,6 @@
 import numpy as np
 
 from ..report.completed import Completion, holes_of, ids_as_read
-from ..report.filling import fill_cells
 from ..report.observed import knowledge_of
 from ..report.scoring import SURE, Coder, Scorer, outlier_threshold
 
@@ -58,9 +57,9 @@ class RowWriter:
 
     def write_all(self):
         """Go through the table."""
-        completion = (
-            Completion(self.model, self.table, typed=self.typed) if {"filled", "cells"} & set(self.writers) else None
-        )
+        completion = None
+        if {"filled", "cells"} & set(self.writers):
+            completion = Completion(self.model, self.table, typed=self.typed, columns=self.columns)
         for read, batch in self.table.scan():
             cells = self.coder.encode(batch)
             scores = self.scorer(cells)
@@ -97,9 +96,7 @@ class RowWriter:
         return columns
 
     def _write_filled(self, completion, read, cells):
-        own, least = cells[:, self.columns], completion.fill.least
-        filled, low, high, sure = (part[:, self.columns] for part in fill_cells(self.model, cells))
-        found = completion.fill.bounded(filled, own), np.maximum(low, least), np.maximum(high, least), sure
+        own, found = cells[:, self.columns], completion.fill(cells)
         if "filled" in self.writers:
             self.writers["filled"].write(completion.rows(read, own, found[0]))
         if "cells" in self.writers:

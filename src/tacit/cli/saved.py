@@ -33,6 +33,7 @@ def open_model(path):
 def _fault(told):
     """What is wrong with notes, or nothing."""
     from ..tables import ROLES
+    from ..tables.tally import PARSERS
 
     for key, kind in KINDS.items():
         if key in told and not isinstance(told[key], kind):
@@ -52,6 +53,8 @@ def _fault(told):
             return "a column is not described"
         if column["role"] not in ROLES or not all(isinstance(level, str) for level in column["levels"]):
             return f"column {column['name']!r} has an unknown role or level"
+        if column["reading"] not in ("text", *PARSERS):
+            return f"column {column['name']!r} is read in an unknown way"
     return _settings_fault(told.get("settings", {}))
 
 

@@ -8,19 +8,11 @@ from ..tables.dates import DATE_READINGS
 from .filling import Filler
 from .observed import knowledge_of
 
-__all__ = ["Completion", "as_read", "draw_cells", "holes_of", "id_name", "ids_as_read", "whole_columns"]
+__all__ = ["Completion", "as_read", "draw_cells", "holes_of", "id_name", "ids_as_read"]
 
 KEYS = ("row", "group", "probability", "other", "other_probability", "reason", "outlier", "farther_out", "column", "value",
         "low", "high")  # fmt: skip
 """Names that results have beside those of ids."""
-
-
-def whole_columns(table):
-    """Which of the columns that models use hold whole numbers only, (d,) bool; categories do not."""
-    whole = np.array([not column.levels for column in table.used])
-    for cells in table.encoded():
-        whole &= (np.isnan(cells) | (cells == np.floor(cells))).all(axis=0)
-    return whole
 
 
 def id_name(name):
@@ -68,13 +60,15 @@ class Completion:
         Of the intervals.
     typed : bool
         Whether results have types, so that numbers of a text are written as numbers.
+    columns : list of int, optional
+        Positions of the table's columns among the model's; default all in order.
     """
 
-    def __init__(self, model, table, level=0.9, typed=False):
-        self.model, self.table, self.fill = model, table, Filler(model, table, level)
+    def __init__(self, model, table, level=0.9, typed=False, columns=None):
+        self.model, self.table, self.fill = model, table, Filler(model, table, level, columns)
         self.typed = typed and table.reader.is_text
         self.dated = np.array([not c.levels and c.reading in DATE_READINGS for c in table.used])
-        self.whole = whole_columns(table)
+        self.whole = np.array([column.whole and not column.levels for column in table.used])
         self.levels: list[dict] = [{} for _ in table.used]
 
     def batches(self):

@@ -132,16 +132,23 @@ class Filler:
     table : DataTable
     level : float
         Of the intervals.
+    columns : list of int, optional
+        Positions of the table's columns among the model's; default all in order.
     """
 
-    def __init__(self, model, table, level=0.9):
-        self.model, self.level = model, level
+    def __init__(self, model, table, level=0.9, columns=None):
+        self.model, self.level, self.columns = model, level, slice(None) if columns is None else columns
         self.least = np.array([least_of(column) for column in table.used])
 
     def __call__(self, cells):
-        """As `fill_cells`, of rows."""
-        filled, low, high, sure = fill_cells(self.model, cells, self.level)
-        return self.bounded(filled, cells), np.maximum(low, self.least), np.maximum(high, self.least), sure
+        """As `fill_cells` of rows with all the model's columns, for those of the table."""
+        filled, low, high, sure = (part[:, self.columns] for part in fill_cells(self.model, cells, self.level))
+        return (
+            self.bounded(filled, cells[:, self.columns]),
+            np.maximum(low, self.least),
+            np.maximum(high, self.least),
+            sure,
+        )
 
     def bounded(self, filled, cells):
         """Filled rows with no missing cell below what its column may hold."""

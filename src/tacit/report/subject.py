@@ -17,6 +17,7 @@ from ..mixture import BayesianGaussianMixture, GaussianMixture, Mixture, Student
 from ..mixture.model import MixtureParams
 from ..schema import Column, Schema
 from ..tables import DataTable, open_table
+from .scoring import level_text
 
 __all__ = ["Subject", "columns_of", "named", "subject_of"]
 
@@ -87,15 +88,10 @@ def columns_of(model):
     return [
         {
             "name": str(column.name), "role": ROLES[column.kind], "reading": "text" if column.levels else "number",
-            "levels": [_level(level) for level in column.levels],
+            "levels": [level_text(level) for level in column.levels],
         }
         for column in model.schema_.columns
     ]  # fmt: skip
-
-
-def _level(level):
-    # As tables write them.
-    return f"{level:.15g}" if isinstance(level, (int, float)) and not isinstance(level, bool) else str(level)
 
 
 def _names(model):

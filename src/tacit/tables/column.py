@@ -36,6 +36,8 @@ class ColumnInfo:
         How often each level occurs.
     low, high, mean, std : float or None
         Of the observed numbers (days since 1970 for dates).
+    whole : bool
+        Whether they are all whole.
     n_distinct : int
         How many different values there are; about, beyond some ten thousand.
     copied : bool
@@ -57,6 +59,7 @@ class ColumnInfo:
     high: float | None = None
     mean: float | None = None
     std: float | None = None
+    whole: bool = False
     notes: tuple = ()
     n_distinct: int = 0
     copied: bool = False

@@ -7,7 +7,7 @@ from .column import ROLES, ColumnInfo
 from .dates import DATE_READINGS
 from .numerals import canonical
 from .roles import asked_reading
-from .survey import Asked, describe, tally_columns
+from .survey import Asked, describe, moments_of, tally_columns
 from .typed import level_lookup
 
 __all__ = ["read_like"]
@@ -87,10 +87,7 @@ def _number(info, tally, reader, decimal):
         raise ValueError(
             f"{reader.place}: column {info.name!r} holds {text!r}, but the model was fitted to {kind} there."
         )
-    moments = tally.readings[reading]
-    return dataclasses.replace(
-        info, reading=reading, low=moments.low, high=moments.high, mean=moments.mean, std=moments.std
-    )
+    return dataclasses.replace(info, reading=reading, **moments_of(tally, reading))
 
 
 def _category(info, tally, notes):

@@ -75,7 +75,7 @@ class Outputs:
         """
         place = self.file(path)
         if os.path.splitext(path)[1] == ".parquet":
-            from .parquetwriter import ArrowWriter
+            from ..source.writer import ArrowWriter
 
             self._writers.append(ArrowWriter(place))
         else:

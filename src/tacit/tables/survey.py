@@ -11,7 +11,7 @@ from .numerals import NUMBER_READINGS
 from .roles import asked_reading, find_reading, infer_role, levels_of, says_id
 from .tally import Tally
 
-__all__ = ["Asked", "describe", "survey", "tally_columns"]
+__all__ = ["Asked", "describe", "moments_of", "survey", "tally_columns"]
 
 MOST_ASKED_LEVELS = 5000
 MANY_ROWS, RAREST = 1000, 0.005
@@ -108,7 +108,7 @@ def describe(tally, asked, odd=None):
     notes = notes_of(tally, role, reading, levels)
     return ColumnInfo(
         name, role, reason, left_out, reading, tally.n_rows, tally.n_missing, levels, counts, notes=notes,
-        n_distinct=tally.distinct.n, **_moments(tally, reading),
+        n_distinct=tally.distinct.n, **moments_of(tally, reading),
     )  # fmt: skip
 
 
@@ -174,8 +174,9 @@ def _no_number(tally):
     return str(next(iter(tally.distinct.counts)))
 
 
-def _moments(tally, reading):
+def moments_of(tally, reading):
+    """What a `ColumnInfo` says of the numbers of a column."""
     moments = tally.readings.get(reading)
     if moments is None or not moments.n:
         return {}
-    return dict(low=moments.low, high=moments.high, mean=moments.mean, std=moments.std)
+    return dict(low=moments.low, high=moments.high, mean=moments.mean, std=moments.std, whole=moments.whole)

@@ -7,9 +7,8 @@ __all__ = ["name_of", "notes_of", "outputs_of", "told", "write_page"]
 
 def name_of(arguments, table, folder, what):
     """Path of a table of results: NAME.WHAT.csv, or .parquet or .tsv where that was asked for or read."""
-    read = str(getattr(table.reader, "path", "")).lower()
-    found = "parquet" if read.endswith((".parquet", ".arrow", ".feather")) else "tsv" if _is_tsv(read) else "csv"
-    ending = arguments.format or found
+    is_tsv = _is_tsv(str(getattr(table.reader, "path", "")).lower())
+    ending = arguments.format or ("tsv" if is_tsv else table.reader.format)
     return os.path.join(folder, f"{table.reader.name}.{what}.{ending}")
 
 
@@ -29,10 +28,7 @@ def outputs_of(arguments, table):
 
 def notes_of(command, table, arguments, selection, settings, model=None):
     """What a model file says about the table it was learned from, so that another is read in the same way."""
-    columns = [
-        {"name": column.name, "role": column.role, "reading": column.reading, "levels": list(column.levels)}
-        for column in table.used
-    ]
+    columns = [column.saved() for column in table.used]
     file = os.path.basename(getattr(table.reader, "path", ""))
     observed = getattr(model, "observed_", None)
     known = {} if observed is None else {"observed": observed.round(3).tolist()}

@@ -13,7 +13,6 @@ from ..saved import open_model, reading_asked
 
 HELP = "apply a saved model to a new table"
 EXAMPLE = "tacit predict penguins.tacit penguins.csv --fill"
-ROLE = {"continuous": "measurement", "count": "count", "category": "category"}
 
 
 def add_arguments(parser):
@@ -39,7 +38,7 @@ def run(arguments):
     from ...report.observed import recall_observed
 
     model, told = open_model(arguments.model)
-    if arguments.fill and not hasattr(model, "schema_"):
+    if arguments.fill and not hasattr(model, "schema_") and not hasattr(model, "_loadings"):
         raise ValueError(f"--fill needs a model of tacit fit or tacit impute; this is a {type(model).__name__}.")
     recall_observed(model, told)
     table = _open(arguments, model, told)
@@ -98,42 +97,23 @@ def _number(name):
 
 def _like(model, told):
     """The columns of a model as `open_table` takes them, in the model's order; None where they have no names."""
-    from ...report.scoring import level_text
+    from ...report.subject import columns_of
 
-    if hasattr(model, "schema_"):
-        columns = [
-            {"name": str(column.name), "role": ROLE[column.kind], "reading": "text" if column.levels else "number",
-             "levels": [level_text(level) for level in column.levels]}
-            for column in model.schema_.columns
-        ]  # fmt: skip
-        if all(isinstance(column.name, int) for column in model.schema_.columns):
-            return None
-    elif hasattr(model, "feature_names_in_"):
-        columns = [_number(name) for name in model.feature_names_in_]
-    else:
+    names = model.schema_.names if hasattr(model, "schema_") else getattr(model, "feature_names_in_", [])
+    if all(isinstance(name, int) for name in names):
         return None
-    readings = _readings(told)
-    return [
-        column | {"reading": readings.get((column["name"], column["role"]), column["reading"])} for column in columns
-    ]
+    readings = {
+        (column["name"], column["role"]): column["reading"] for column in told.get("table", {}).get("columns", [])
+    }
+    return [column | {"reading": _reading(column, readings)} for column in columns_of(model)]
 
 
-def _readings(told):
-    """How the texts of columns were read, from the notes of a model, which may hold anything."""
-    from ...tables.dates import DATE_READINGS
-    from ...tables.numerals import NUMBER_READINGS
-
-    table = told.get("table")
-    columns = table.get("columns") if isinstance(table, dict) else None
-    known = {"text", *DATE_READINGS, *NUMBER_READINGS}
-    found = {}
-    for column in columns if isinstance(columns, list) else ():
-        name, role, reading = (
-            column.get(key) if isinstance(column, dict) else None for key in ("name", "role", "reading")
-        )
-        if isinstance(name, str) and isinstance(role, str) and isinstance(reading, str) and reading in known:
-            found[name, "category" if role == "yes/no" else role] = reading
-    return found
+def _reading(column, readings):
+    """How the texts of a column were read when the model was fitted."""
+    roles = (column["role"], "yes/no") if column["role"] == "category" else (column["role"],)
+    return next(
+        (readings[column["name"], role] for role in roles if (column["name"], role) in readings), column["reading"]
+    )
 
 
 def _unnamed(model, reader, asked):
@@ -219,30 +199,40 @@ def _groups_data(writer, table, files):
 
 def _other(arguments, model, table):
     """What another estimator predicts or makes of the rows."""
+    from ...report.completed import Completion
     from ..common import out_folder
+    from ..rows import FILES
     from ..telling import wrote
     from ._results import name_of, outputs_of
 
-    kind = "scores" if hasattr(model, "_loadings") else "predicted"
-    path = name_of(arguments, table, out_folder(arguments, table), kind)
-    start = 0
-    with warnings.catch_warnings(), outputs_of(arguments, table) as outputs:
-        warnings.simplefilter("ignore")  # that rows have no names: they are in the order of the model's
-        writer = outputs.table(path)
-        for read, batch in table.scan():
-            writer.write(_applied(model, table, read, table.schema.encode(batch), start))
-            start += batch.n_rows
+    folder, kind = out_folder(arguments, table), "scores" if hasattr(model, "_loadings") else "predicted"
+    path = name_of(arguments, table, folder, kind)
     what = (
         "the places of rows on the axes, with standard errors"
         if kind == "scores"
         else "what the model says of each row"
     )
+    fills = {name_of(arguments, table, folder, name): FILES[name] for name in ("filled", "cells") if arguments.fill}
+    completion = Completion(model, table, typed=arguments.format == "parquet") if fills else None
+    start = 0
+    with warnings.catch_warnings(), outputs_of(arguments, table) as outputs:
+        warnings.simplefilter("ignore")  # that rows have no names: they are in the order of the model's
+        writer, *others = [outputs.table(name) for name in (path, *fills)]
+        for read, batch in table.scan():
+            cells = table.schema.encode(batch)
+            writer.write(_applied(model, table, read, cells, start))
+            if completion:
+                found = completion.fill(cells)
+                others[0].write(completion.rows(read, cells, found[0]))
+                others[1].write(completion.cells(start, read, cells, found))
+            start += batch.n_rows
+    files = {path: what} | fills
     text = [
         f"{table.reader.name}: {start:,} rows, by a {type(model).__name__}",
         *(f"note: {note}" for note in table.notes),
     ]
-    data = {"table": table.reader.name, "rows": start, "model": type(model).__name__, "files": [path]}
-    return Outcome("\n".join([*text, "", *wrote({path: what})]), data)
+    data = {"table": table.reader.name, "rows": start, "model": type(model).__name__, "files": list(files)}
+    return Outcome("\n".join([*text, "", *wrote(files)]), data)
 
 
 def _applied(model, table, read, cells, start):
