@@ -4,17 +4,22 @@ Parameters and statistics are both `Arrays`, which is what lets one engine sum s
 extrapolate parameters and write either to disk.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import operator
-from typing import dataclass_transform
+from collections.abc import Callable, Sequence
+from typing import Any, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
 __all__ = ["Arrays", "record"]
 
+T = TypeVar("T", bound=type)
+
 
 @dataclass_transform(frozen_default=True, eq_default=False)
-def record(cls):
+def record(cls: T) -> T:
     """Make a subclass of `Arrays` a frozen dataclass, compared by identity.
 
     Parameters
@@ -43,11 +48,11 @@ class Arrays:
     array([3., 3., 3.])
     """
 
-    def items(self):
+    def items(self) -> list[tuple[str, Any]]:
         """Pairs of field name and value."""
         return [(f.name, getattr(self, f.name)) for f in dataclasses.fields(self)]  # type: ignore[arg-type]
 
-    def map(self, function, *others):
+    def map(self, function: Callable[..., Any], *others: Self) -> Self:
         """Apply `function` to each array of this record and the matching arrays of `others`."""
         for other in others:
             if type(other) is not type(self):
@@ -57,32 +62,43 @@ class Arrays:
             values[name] = _map(function, value, *(getattr(other, name) for other in others))
         return type(self)(**values)
 
-    def __add__(self, other):
+    def __add__(self, other: Self) -> Self:
         if type(other) is not type(self):
             return NotImplemented
         return self.map(operator.add, other)
 
-    def __mul__(self, factor):
+    def __iadd__(self, other: Self) -> Self:
+        # Arrays are added to where they are: statistics may be large.
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.map(operator.iadd, other)
+
+    def __mul__(self, factor: float) -> Self:
         return self.map(lambda value: value * factor)
 
     __rmul__ = __mul__
 
-    def to_dict(self, prefix=""):
+    @staticmethod
+    def concatenate(records: Sequence[A]) -> A:
+        """Records of the same kind end to end, along the first axis of their arrays."""
+        return records[0].map(lambda *arrays: np.concatenate(arrays), *records[1:])
+
+    def to_dict(self, prefix: str = "") -> dict[str, np.ndarray]:
         """Flat dictionary of arrays; nested fields are joined by dots."""
         flat: dict[str, np.ndarray] = {}
         for name, value in self.items():
             _flatten(value, prefix + name, flat)
         return flat
 
-    def from_dict(self, flat, prefix=""):
+    def from_dict(self, flat: dict[str, np.ndarray], prefix: str = "") -> Self:
         """A record shaped like this one with the arrays of `flat`."""
         return type(self)(**{name: _restore(value, prefix + name, flat) for name, value in self.items()})
 
-    def to_vector(self):
+    def to_vector(self) -> np.ndarray:
         """All numbers in one float64 vector."""
         return np.concatenate([np.ravel(value).astype(np.float64) for value in self.to_dict().values()])
 
-    def from_vector(self, vector):
+    def from_vector(self, vector: np.ndarray) -> Self:
         """A record shaped like this one with its numbers taken from `vector`."""
         flat, start = {}, 0
         for name, value in self.to_dict().items():
@@ -90,14 +106,17 @@ class Arrays:
             start += value.size
         return self.from_dict(flat)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return dict(self.items())
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
 
-def _map(function, value, *others):
+A = TypeVar("A", bound=Arrays)
+
+
+def _map(function: Callable[..., Any], value: Any, *others: Any) -> Any:
     """`Arrays.map` for one field."""
     if isinstance(value, Arrays):
         return value.map(function, *others)
@@ -106,7 +125,7 @@ def _map(function, value, *others):
     return function(value, *others)
 
 
-def _flatten(value, name, flat):
+def _flatten(value: Any, name: str, flat: dict[str, np.ndarray]) -> None:
     """Enter one field into the flat dictionary of `Arrays.to_dict`."""
     if isinstance(value, Arrays):
         flat.update(value.to_dict(f"{name}."))
@@ -117,7 +136,7 @@ def _flatten(value, name, flat):
         flat[name] = np.asarray(value)
 
 
-def _restore(value, name, flat):
+def _restore(value: Any, name: str, flat: dict[str, np.ndarray]) -> Any:
     """One field like `value` from the flat dictionary of `Arrays.to_dict`."""
     if isinstance(value, Arrays):
         return value.from_dict(flat, f"{name}.")

@@ -10,6 +10,7 @@ __all__ = [
     "as_rows",
     "check_choice",
     "check_columns",
+    "check_n_jobs",
     "check_number",
     "check_out",
     "check_positive",
@@ -25,6 +26,12 @@ def check_number(name, value, kind, least, most=float("inf")):
         noun = "a whole number" if kind is numbers.Integral else "a number"
         limit = f" and at most {most:g}" if most < float("inf") else ""
         raise ValueError(f"{name}={value!r} is not {noun} of at least {least}{limit}.")
+
+
+def check_n_jobs(value):
+    """Raise where a number of threads is neither None, −1 nor a whole number of at least 1."""
+    if value is not None and not (isinstance(value, numbers.Integral) and value == -1):
+        check_number("n_jobs", value, numbers.Integral, 1)
 
 
 def check_positive(name, value):

@@ -11,10 +11,10 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import nan_euclidean_distances
 
 from tacit.cluster import KMeans, KMeansModel
-from tacit.cluster.centers import STATE
 from tacit.cluster.kmeans import ALGORITHMS
 from tacit.cluster.seeds import oversampled
 from tacit.engine import fit
+from tacit.kernels.means import STATE
 from tacit.source import ArraySource
 from tacit.testing import check_model
 

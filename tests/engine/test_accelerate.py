@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.arrays import Arrays, record
-from tacit.engine import ACCELERATORS, SingularError, fit, objective
+from tacit.engine import ACCELERATORS, Model, SingularError, fit, objective
 from tacit.engine.accelerate import Anderson, Plain, Squarem, accelerator
 from tacit.families import DiagonalGaussian, FactorGaussian, FullGaussian
 from tacit.families.dense import DenseGaussian
@@ -266,7 +266,7 @@ class Height(Arrays):
     x: np.ndarray
 
 
-class Unfree:
+class Unfree(Model):
     """Objective −x², whose M-step goes a tenth of the way; extrapolations land where `bound` says."""
 
     def e_step(self, params, block):
@@ -277,6 +277,8 @@ class Unfree:
 
 
 class Parabola(Unfree):
+    extrapolates = True
+
     def __init__(self, bound=None):
         self.tried, self._bound = [], bound or (lambda vector: vector)
 

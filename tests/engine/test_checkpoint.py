@@ -162,9 +162,9 @@ def test_a_fit_to_a_table_on_disk_goes_on(tmp_path):
 
 
 def test_starts_from_a_sample_of_the_rows_are_the_same_after_going_on(tmp_path, monkeypatch):
-    import tacit.base
+    import tacit.base.learning
 
-    monkeypatch.setattr(tacit.base, "SAMPLE_ROWS", 150)
+    monkeypatch.setattr(tacit.base.learning, "SAMPLE_ROWS", 150)
     X, path = rows(), tmp_path / "state"
     expected = mixture(n_init=3).fit(X)
     kept(X, path, at=4, n_init=3)
@@ -234,7 +234,8 @@ def test_failed_starts_and_the_best_so_far_survive(tmp_path):
     with pytest.raises(Killed):
         run(dying(5, 3))
     state = tacit.engine.checkpoint.read_archive(tmp_path / "state")[0]
-    assert (state["run"], state["failures"]) == (3, ["start 2: this start is singular"])
+    told = {"start": 2, "error": "this start is singular"}
+    assert (state["run"], state["failures"]) == (3, [["singular", "start 2: this start is singular", told]])
     calls = []
     found = run(calls=calls)
     assert calls == [1]  # only the fourth start is made anew

@@ -12,6 +12,7 @@ import pytest
 
 from tacit.arrays import Arrays, record
 from tacit.engine import (
+    Model,
     Progress,
     ProgressBar,
     ProgressLines,
@@ -44,7 +45,7 @@ class Sums(Arrays):
     against: float
 
 
-class Linkage:
+class Linkage(Model):
     def e_step(self, params, block):
         t = params.theta
         n1, n2, n3, n4 = block.X.sum(axis=0)

@@ -14,12 +14,14 @@ import pytest
 from scipy.sparse import csr_array
 
 import tacit.kernels
+from tacit.cluster.centers import Centers
 from tacit.families import DiagonalGaussian, FullGaussian, StudentT, TiedGaussian
+from tacit.families.factor import groups_of
 from tacit.kernels import EXPECT, KERNELS, MOMENTS, SCORE, kernel
 from tacit.kernels.jit import _cache_folder
 from tacit.kernels.layout import pack_strips, strip_width, unpack_strips
 from tacit.kernels.mixture import exp, log1p
-from tacit.source import Patterns
+from tacit.source import Patterns, SparseRows
 
 N_ROWS = 240
 NO_SCORES = np.empty((0, 0))
@@ -284,36 +286,34 @@ def column_sums_cases(world):
         yield X, world.weight, world.origin.astype(world.dtype), *np.full((3, world.d), 0.5)
 
 
-def sparse_cells(world):
-    """Data, columns and starts of rows of which half the cells are zero, and some all."""
-    matrix = csr_array(np.where((world.X > 3.0) & (np.arange(N_ROWS) > 4)[:, None], world.X, 0.0))
-    return matrix.data.astype(world.dtype), matrix.indices.astype(np.int32), matrix.indptr.astype(np.int64)
-
-
-def sparse_lloyd_cases(world):
-    """Centres in groups of one, two and all; with sums and without."""
-    for size in (1, 2, world.n_classes):
-        n_groups = -(-world.n_classes // size)
-        center = np.full((n_groups * size, world.d), np.nan)
-        center[: world.n_classes] = world.mean
-        half = np.nan_to_num(0.5 * (center**2).sum(axis=1), nan=1e9).reshape(n_groups, size)
-        table = np.ascontiguousarray(np.nan_to_num(center).reshape(n_groups, size, world.d).transpose(0, 2, 1))
-        for n_sums in (world.n_classes, 0):
-            sums = np.full(world.n_classes, 0.5), np.full((n_sums, world.d), 0.5)
-            labels = np.zeros(N_ROWS, np.int32)
-            yield *sparse_cells(world), world.weight, table.astype(world.dtype), half.astype(world.dtype), labels, *sums
-
-
 def row_order_cases(world):
-    data, indices, indptr = sparse_cells(world)
     for digits in (0, 3):
-        yield (3.0 - data).round(digits), indices, indptr
-    yield data[:0], indices[:0], np.zeros(N_ROWS + 1, np.int64)
+        yield (world.X.round(digits),)
+
+
+def square_lengths_cases(world):
+    yield (world.X,)
+
+
+def about_means_cases(world):
+    for X in (world.X, world.H):
+        yield X, world.origin
+
+
+def means_cases(world):
+    """Complete rows and rows with missing cells, at every first pass of every algorithm."""
+    centers = Centers(world.mean, world.origin)
+    for X in (world.X, world.H):
+        for algorithm in ("auto", "lloyd", "hamerly", "elkan"):
+            yield X, Patterns.of(X), world.weight, centers, algorithm, {}
 
 
 CASES = {
-    "sparse_lloyd": sparse_lloyd_cases,
     "row_order": row_order_cases,
+    "square_lengths": square_lengths_cases,
+    "about_means": about_means_cases,
+    "means": means_cases,
+    "nearest": means_cases,
     "lloyd": lloyd_cases,
     "lloyd_cells": lloyd_cells_cases,
     "distances": distances_cases,
@@ -373,6 +373,76 @@ def test_every_kernel_equals_its_reference(name, dtype, d, n_classes):
         for place, (array, other) in enumerate(zip(arguments, copies)):
             if isinstance(array, np.ndarray):
                 agree(array, other, rtol, f"case {number}: argument {place} of {name}")
+
+
+def sparse_rows(world, absent):
+    """Rows of which half the cells are not stored, and of some none, and the same as an array."""
+    stored = (world.X > 3.0) & (np.arange(N_ROWS) > 4)[:, None]
+    matrix = csr_array(np.where(stored, world.X, 0.0).astype(world.dtype))
+    return SparseRows.of(matrix, absent), np.where(stored, world.X, 0.0 if absent == "zero" else np.nan)
+
+
+def sparse_cases(name, world):
+    """Arguments after X of the kernels that sparse rows have, for the same rows as an array, and what absent cells are."""
+    counts = np.zeros(world.n_classes), *np.zeros((2, world.n_classes, world.d))
+    params = world.mean / 9.0, -world.mean, np.empty(0)
+    centers = Centers(world.mean, np.zeros(world.d))
+    if name in ("row_order", "square_lengths", "log_factorial"):
+        yield "zero", ()
+    elif name in ("means", "nearest"):
+        yield "zero", (Patterns.whole(N_ROWS, world.d), world.weight, centers, "lloyd", {})
+    elif name == "column_sums":
+        yield "zero", (world.weight, world.origin.astype(world.dtype), *np.zeros((3, world.d)))
+    elif name == "distances":
+        for power in (1, 2):
+            yield "zero", (world.mean, power, np.empty((N_ROWS, world.n_classes)))
+    elif name == "misfit":
+        yield "zero", (world.weight, world.mean, np.arange(N_ROWS) % world.n_classes, 2, np.empty(N_ROWS))
+    elif name == "linear":
+        for absent in ("zero", "missing"):
+            for mode in (SCORE, MOMENTS, EXPECT):
+                out = world.rng.random((world.n_classes, N_ROWS))
+                yield absent, (*params, mode, world.log_weight, world.weight, world.labels, out, *counts)
+    elif name in ("factor", "factor_scores"):
+        for arguments in CASES[name](world):
+            yield "missing", arguments[4:]
+
+
+SPARSE = ("row_order", "square_lengths", "log_factorial", "means", "nearest", "column_sums", "distances", "misfit", "linear",
+          "factor", "factor_scores")  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", SPARSE)
+def test_every_kernel_of_sparse_rows_equals_that_of_the_array(name, dtype):
+    world = make_world(dtype, 8, 3)
+    n_cases = 0
+    for absent, arguments in sparse_cases(name, world):
+        rows, X = sparse_rows(world, absent)
+        patterns = Patterns.of(X)
+        groups, own = (), ()
+        if name.startswith("factor"):
+            groups, own = (patterns.rows, patterns.starts, patterns.missing), (None, None, None)
+        there, here = copy.deepcopy(arguments), copy.deepcopy(arguments)
+        if name == "factor_scores":  # the inverse of every row instead of every pattern
+            there = (*there[:-1], np.empty((*there[-2].shape[:2], there[-1].shape[2])))
+            here = (*here[:-1], np.empty((there[-1].shape[0], len(patterns.missing), there[-1].shape[2])))
+        found, expected = kernel(name, "sparse")(rows, *own, *there), kernel(name)(X, *groups, *here)
+        pairs = zip(found, expected) if isinstance(found, tuple) else [] if found is None else [(found, expected)]
+        for actual, wanted in pairs:
+            agree(np.broadcast_to(actual, np.shape(wanted)), wanted, 1e-10 if dtype == "float64" else 5e-5, name)
+        for place, (actual, wanted) in enumerate(zip(there, here)):
+            if name == "factor_scores" and place == len(there) - 1:
+                wanted = wanted[:, groups_of(patterns)]
+            if isinstance(actual, np.ndarray):
+                agree(actual, wanted, 1e-10 if dtype == "float64" else 5e-5, f"argument {place} of {name}")
+        n_cases += 1
+    assert n_cases
+
+
+def test_a_kernel_that_sparse_rows_have_not_is_refused_with_a_remedy():
+    with pytest.raises(TypeError, match="there is no full of sparse rows; give X as an ordinary array"):
+        kernel("full", "sparse")
 
 
 def test_exp_is_numpys_where_it_matters_and_zero_far_below():

@@ -249,8 +249,7 @@ def test_small_chunks_change_nothing(monkeypatch):
 
 
 def test_every_kernel_computes_on_tensors():
-    for name, home in KERNELS.items():
-        if home != "sparse":  # sparse rows are rows of arrays
-            assert callable(kernel(name, "torch"))
+    for name in set(KERNELS) - {"row_order", "square_lengths", "about_means"}:  # of samples, which are on the CPU
+        assert callable(kernel(name, "torch"))
     assert backend(torch.zeros(1)) == "torch"
     assert backend(np.zeros(1)) == "cpu"

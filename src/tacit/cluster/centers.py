@@ -6,21 +6,20 @@ A row with missing cells is as far from a centre as its observed cells say, time
 the observed cells of its rows, weighted accordingly, so that the sum of squares never increases.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ..arrays import Arrays, record
-from ..kernels import backend, host, integers, kernel, renamed
-from .model import CenterModel
-from .sparse import center_tables, nearest_sparse, sum_sparse
+from ..kernels import backend, kernel
+from ..kernels.layout import center_tables
+from ..notes import Note
+from .model import UNCHANGED, CenterModel
 
-__all__ = ["CenterStats", "Centers", "KMeansModel", "MeansModel"]
+__all__ = ["CenterStats", "Centers", "KMeansModel", "MeansModel", "moved_within"]
 
 GROUP = 100  # centres that share a lower bound
 STRETCH = 512  # centres compared with all others at once
-STATE = "nearest centres"
 
 
 @record
@@ -94,35 +93,9 @@ class CenterStats(Arrays):
     sums: np.ndarray
 
 
-@dataclass
-class Memory:
-    """What a block remembers of its complete rows between passes; only ever a cache."""
-
-    order: np.ndarray
-    starts: np.ndarray
-    center: np.ndarray
-    anchor: np.ndarray
-    labels: np.ndarray
-    upper: np.ndarray
-    lower: np.ndarray
-    counts: np.ndarray
-    sums: np.ndarray
-    totals: np.ndarray
-    bounded: bool
-    patience: int = 2  # passes that the next rest of the bounds takes
-    wait: int = 0  # passes until the bounds are tried again
-
-    @classmethod
-    def of(cls, params, n_rows, groups, bounded, like):
-        """An empty memory: sums are taken about the centres as they are now."""
-        order, n_bounds = np.concatenate(groups), n_rows if bounded else 0
-        c = params.about_origin[order]
-        return cls(
-            order=order, starts=np.append(0, np.cumsum([len(group) for group in groups])), center=c, anchor=c,
-            labels=integers(n_rows, -1, like), upper=np.zeros(n_bounds, np.float32),
-            lower=np.zeros((n_bounds, len(groups)), np.float32), counts=np.zeros(len(c)), sums=np.zeros(c.shape),
-            totals=np.zeros(3), bounded=bounded,
-        )  # fmt: skip
+def moved_within(moved, tol):
+    """That centres moved little enough to end a fit."""
+    return Note("moved", "the centres moved by {moved:.3g}, within tol={tol:.3g}", moved=moved, tol=tol)
 
 
 class MeansModel(CenterModel):
@@ -146,7 +119,7 @@ class MeansModel(CenterModel):
         for j, (k, x, weight, share) in zip(empty, taken):
             center[j] = x
             counts[k] -= weight
-            cells[k] -= share
+            cells[k] -= share[: cells.shape[1]]
             sums[k] -= share * (x - params.origin)
         mended = self.m_step(CenterStats(0.0, stats.weight, counts, np.maximum(cells, 0.0), sums), params)
         center[counts > 0] = mended.center[counts > 0]
@@ -171,98 +144,25 @@ class KMeansModel(MeansModel):
 
     def e_step(self, params, block):
         """Sums over the rows of each cluster."""
-        if backend(block.X) == "sparse":
-            loglik, *sums = sum_sparse(params, block)
-            return CenterStats(loglik, float(block.weight.sum()), *sums)
-        counts, cells, sums, loss, _ = self._pass(params, block)
+        counts, cells, sums, loss = self._pass("means", params, block)
         return CenterStats(-loss, float(block.weight.sum()), counts, cells, sums)
 
     def assign(self, params, block):
         """Labels of a block's rows, and the sum of squares."""
-        if backend(block.X) == "sparse":
-            return nearest_sparse(params, block)
-        *_, loss, missing = self._pass(params, block)
-        memory = block.local[STATE]
-        labels = renamed(memory.order, memory.labels)
-        if len(missing):
-            whole = integers(len(block), -1, block.X)
-            whole[block.patterns.complete], whole[block.patterns.incomplete.rows] = labels, missing
-            labels = whole
-        return host(labels), loss
+        return self._pass("nearest", params, block)
 
-    def settled(self, params, image, tol):
+    def _pass(self, name, params, block):
+        return kernel(name, backend(block.X))(
+            block.X, block.patterns, block.weight, params, self.algorithm, block.local
+        )
+
+    def settled(self, trace, params, image, tol):
         """Whether the centres moved by no more than `tol` in all, in squares."""
         moved = _square(image.center - params.center)
         # Sums made anew differ in their last digits even where no row moved.
         if moved <= 1e-26 * _square(params.about_origin) + 1e-30 * _square(params.center):
-            return "no row changed its cluster"
-        return f"the centres moved by {moved:.3g}, within tol={tol:.3g}" if moved <= tol else None
-
-    # One pass over a block
-
-    def _pass(self, params, block):
-        """Weights, weights per cell, sums, sum of squares, and labels of rows with missing cells; the block keeps the others."""
-        complete, holes = block.patterns.complete, block.patterns.incomplete.rows
-        counts, sums, loss = self._complete(params, block, complete)
-        cells = np.repeat(counts[:, None], sums.shape[1], axis=1)
-        missing = integers(len(holes), -1, block.X)
-        if len(holes):
-            loss += kernel("lloyd_cells", backend(block.X))(
-                block.X, holes, block.weight, *_cast(block, params.origin, params.about_origin), missing, counts, cells, sums
-            )  # fmt: skip
-        return counts, cells, sums, loss, missing
-
-    def _complete(self, params, block, rows):
-        """The pass over complete rows, with the help of what the block remembers."""
-        memory = self._recall(params, block, len(rows))
-        center = params.about_origin[memory.order]
-        shift = near = np.zeros(len(center), np.float32)
-        if memory.bounded:
-            shift = (np.sqrt(((center - memory.center) ** 2).sum(axis=1)) * (1.0 + 1e-6)).astype(np.float32)
-            near = (params.near[memory.order] * (1.0 - 1e-6)).astype(np.float32)
-        kernel("lloyd", backend(block.X))(
-            block.X, rows, block.weight, *_cast(block, params.origin, center), memory.anchor, shift, near, memory.starts,
-            memory.labels, memory.upper, memory.lower, memory.bounded, memory.counts, memory.sums, memory.totals,
-        )  # fmt: skip
-        memory.center = center
-        step = center - memory.anchor
-        loss = memory.totals[0] - 2.0 * (step * memory.sums).sum() + memory.counts @ (step**2).sum(axis=1)
-        counts, sums = np.empty_like(memory.counts), np.empty_like(memory.sums)
-        counts[memory.order] = memory.counts
-        sums[memory.order] = memory.sums + memory.counts[:, None] * memory.anchor
-        return counts, sums, max(loss, 0.0)
-
-    def _recall(self, params, block, n_rows):
-        """The block's memory, begun anew where bounds may help again or most rows have left the anchors of their sums."""
-        memory = block.local.get(STATE)
-        if memory is None or memory.center.shape != params.center.shape or len(memory.labels) != n_rows:
-            return self._begin(params, block, n_rows)
-        memory.wait -= 1
-        if memory.wait == 0 or memory.totals[2] > 0.5 * n_rows:
-            return self._begin(params, block, n_rows, memory.patience)
-        if memory.bounded and memory.totals[1] > 0.7 * n_rows:
-            # Bounds cost more than they save: rest, each time for longer.
-            memory.bounded, memory.wait, memory.patience = False, memory.patience, 2 * memory.patience
-        return memory
-
-    def _begin(self, params, block, n_rows, patience=2):
-        bounded = self.algorithm != "lloyd" and backend(block.X) == "cpu"
-        memory = Memory.of(params, n_rows, self._groups(params), bounded, block.X)
-        memory.patience = patience
-        block.local[STATE] = memory
-        return memory
-
-    def _groups(self, params):
-        if self.algorithm in ("lloyd", "hamerly"):
-            return [np.arange(self.n_clusters)]
-        if self.algorithm == "elkan":
-            return list(np.arange(self.n_clusters)[:, None])
-        return params.groups
-
-
-def _cast(block, *values):
-    """Arrays in the precision of the block's rows."""
-    return [value.astype(block.dtype) for value in values]
+            return UNCHANGED
+        return moved_within(moved, tol) if moved <= tol else None
 
 
 def _square(values):

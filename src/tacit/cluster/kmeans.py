@@ -3,10 +3,12 @@
 import warnings
 from functools import partial
 
-from ..checks import check_choice, check_rows
+from ..base import Task
+from ..checks import check_choice
 from ..engine import Fit, Online, Trace
-from .base import CenterEstimator
+from ..notes import Note
 from .centers import KMeansModel
+from .estimator import CenterEstimator
 
 __all__ = ["ALGORITHMS", "KMeans"]
 
@@ -112,13 +114,7 @@ class KMeans(CenterEstimator):
         self.n_jobs = n_jobs
         self.callback = callback
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _validate(self, X, *, reset):
-        return check_rows(self, X, reset=reset, accept_sparse="csr")
+    _takes_sparse = True
 
     def _check_settings(self):
         super()._check_settings()
@@ -156,32 +152,31 @@ class KMeans(CenterEstimator):
         model = self._model()
         if first:
             self._check_enough(source)
-            self._prepare(source)
             state = Online(self._first(model, source))
-            del self._source
         else:
             state = self._online or Online(self._params())
         state = self._step(model, source, state)
         trace = Trace()
         trace.record(state.score, 1.0)
-        batches = "1 batch was seen" if state.steps == 1 else f"{state.steps} batches were seen"
-        self._publish_fit(Fit(state.params, trace, batches, stats=state.weight * state.stats), source.dtype)
+        told = "1 batch was seen" if state.steps == 1 else f"{state.steps} batches were seen"
+        reason = Note.told("batches", told, {"batches": state.steps})
+        self._publish_fit(Fit(state.params, trace, reason, stats=state.weight * state.stats), source.dtype)
         self._online, self.n_iter_ = state, state.steps
         self._label(source)
         return self
 
     def _first(self, model, source):
         """Where to start, from the first batch."""
-        rng = self._rng()
-        return self._start(model, source.sample(self._sample_rows(), rng), rng)
+        known, rng = self._prepare(source), self._rng()
+        return self._start(model, Task(source, source.sample(self._sample_rows(), rng), rng, known))
 
-    def _step(self, model, batch, state):
+    def _step(self, model, batch, state, rng=None):
         """What is known after one more batch: every row counts the same, whenever it came."""
         stats = batch.sum(partial(model.e_step, state.params))
         total = stats if state.stats is None else state.weight * state.stats + stats
-        total, image = self._tend(model, batch, state, total, model.m_step(total, state.params))
+        total, image = self._tend(model, batch, state, total, model.m_step(total, state.params), rng)
         return Online(image, (1.0 / total.weight) * total, state.steps + 1, stats.loglik / stats.weight, total.weight)
 
-    def _tend(self, model, batch, state, total, image):
+    def _tend(self, model, batch, state, total, image, rng=None):
         """Sums and centres, where those that no row joined are mended."""
         return total, model.mend(batch, total, state.params, image)

@@ -1,6 +1,6 @@
 """`KMedians`: rows join the centre that is nearest in L1, and centres are the medians of their rows."""
 
-from .base import CenterEstimator
+from .estimator import CenterEstimator
 from .medians import KMediansModel
 
 __all__ = ["KMedians"]
@@ -98,5 +98,3 @@ class KMedians(CenterEstimator):
     def _model(self):
         return KMediansModel(self.n_clusters, self.tol)
 
-    def _tol(self, source):
-        return self.tol

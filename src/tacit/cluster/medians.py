@@ -12,7 +12,8 @@ import numpy as np
 
 from ..arrays import Arrays, record
 from ..kernels import backend, host, integers, kernel
-from .model import CenterModel
+from ..notes import Note
+from .model import UNCHANGED, CenterModel
 
 __all__ = ["KMediansModel", "MedianStats", "Medians"]
 
@@ -191,10 +192,10 @@ class KMediansModel(CenterModel):
             center[j], grid[:, j] = x, x[:, None]
         return Medians(center, grid, center)
 
-    def settled(self, params, image, tol):
+    def settled(self, trace, params, image, tol):
         """Whether all medians are exact, and rows stayed where they were."""
         if not (np.array_equal(image.grid, params.grid) and np.array_equal(image.guide, params.guide)):
             return None
         if np.array_equal(image.center, image.guide):
-            return "no row changed its cluster"
-        return f"the centres moved by less than tol={self.tol:g} of the spread of their rows"
+            return UNCHANGED
+        return Note("moved_share", "the centres moved by less than tol={tol:g} of the spread of their rows", tol=self.tol)

@@ -4,12 +4,15 @@ import numbers
 import warnings
 
 import numpy as np
+from sklearn.utils import check_random_state
 
+from ..base import Task
 from ..checks import check_number
 from ..engine import Fit, Online, Trace
 from ..kernels import host
+from ..notes import Note
 from ..source import OneBlock
-from .centers import Centers, CenterStats, KMeansModel
+from .centers import Centers, CenterStats, KMeansModel, moved_within
 from .kmeans import KMeans
 from .seeds import filled
 
@@ -79,7 +82,6 @@ class MiniBatchKMeans(KMeans):
     """
 
     algorithm = "lloyd"  # a batch is seen once, so that bounds would never be used
-    callback = None
 
     def __init__(
         self,
@@ -128,9 +130,8 @@ class MiniBatchKMeans(KMeans):
         n_starts = super()._n_starts(model)
         return 3 if self.n_init == "auto" and n_starts > 1 else n_starts
 
-    def _prepare(self, source):
-        super()._prepare(source)
-        self._batch_size = min(self.batch_size, source.n_rows)
+    def _init_rows(self, source):
+        """Rows to draw starts from."""
         size = 3 * self.batch_size if self.init_size is None else self.init_size
         if size < self.n_clusters:
             if self.init_size is not None:
@@ -141,10 +142,7 @@ class MiniBatchKMeans(KMeans):
                     stacklevel=4,
                 )
             size = 3 * self.n_clusters
-        self._init_size = min(size, source.n_rows)
-
-    def _sample_rows(self):
-        return self._init_size
+        return min(size, source.n_rows)
 
     def fit(self, X, y=None, sample_weight=None):  # type: ignore[override]  # batches are not checkpointed
         """Find the clusters.
@@ -161,16 +159,12 @@ class MiniBatchKMeans(KMeans):
         self._check_settings()
         source = self._open(X, sample_weight, reset=True)
         self._check_enough(source)
-        self._prepare(source)
-        model, progress = self._model(), _Progress(self, source)
-        self._draws = self._rng()
+        model, rng = self._model(), self._rng()
+        start, known = self._best_start(model, source, rng)
+        state, progress = Online(start), _Progress(self, source, self.tol * known.variance)
         try:
-            state = Online(self._best_start(model, source))
-        finally:
-            del self._source
-        try:
-            for batch in self._batches(source):
-                before, state = state.params, self._step(model, batch, state)
+            for batch in self._batches(source, rng):
+                before, state = state.params, self._step(model, batch, state, rng)
                 if progress.ended(before, state, batch.n_rows):
                     break
         except KeyboardInterrupt:
@@ -195,30 +189,31 @@ class MiniBatchKMeans(KMeans):
         self.fit(X, y, sample_weight)
         return self.labels_ if self.compute_labels else self.predict(X)
 
-    def _best_start(self, model, source):
-        """The start that fits a second sample of rows best."""
-        sample, check = (source.sample(self._init_size, self._draws) for _ in range(2))
-        best, least = None, np.inf
-        for number in range(self._n_init):
-            params = self._start(model, sample, self._draws)
+    def _best_start(self, model, source, rng):
+        """The start that fits a second sample of rows best, and what is known of all rows."""
+        known, size = self._prepare(source), self._init_rows(source)
+        sample, check = (source.sample(size, rng) for _ in range(2))
+        n_starts, best, least = self._n_starts(model), None, np.inf
+        for number in range(n_starts):
+            params = self._start(model, Task(source, sample, rng, known))
             loss = model.assign(params, check)[1]
             if self.verbose:
-                print(f"Init {number + 1}/{self._n_init} has the inertia {loss:.8g}")
+                print(f"Init {number + 1}/{n_starts} has the inertia {loss:.8g}")
             if best is None or loss < least:
                 best, least = params, loss
-        return best
+        return best, known
 
-    def _batches(self, source):
+    def _batches(self, source, rng):
         """Batches of rows: random ones where rows are in memory, else the blocks of the stream."""
-        if not hasattr(source, "X"):
+        if not source.in_memory:
             for _ in range(self.max_iter):
                 yield from (OneBlock(block) for block in source if host(block.weight).any())
             return
-        eligible, size = source.eligible(), self._batch_size
+        eligible, size = source.eligible(), min(self.batch_size, source.n_rows)
         waiting = np.empty(0, eligible.dtype)
         for _ in range(max(self.max_iter * source.n_rows // size, 1)):
             while len(waiting) < size:
-                waiting = np.append(waiting, self._draws.permutation(eligible))
+                waiting = np.append(waiting, rng.permutation(eligible))
             yield source.subset(np.sort(waiting[:size]))
             waiting = waiting[size:]
 
@@ -234,23 +229,23 @@ class MiniBatchKMeans(KMeans):
         -------
         self
         """
-        if not hasattr(self, "_draws"):
-            self._draws = self._rng()
         super().partial_fit(X, y, sample_weight)
         self.n_steps_ = self.n_iter_
         return self
 
     def _first(self, model, source):
-        return self._best_start(model, source)
+        return self._best_start(model, source, self._rng())[0]
 
-    def _tend(self, model, batch, state, total, image):
+    def _tend(self, model, batch, state, total, image, rng=None):
         """Move centres that got few rows, as often as every cluster may be expected to have had ten new ones."""
         before, after = (steps * batch.n_rows // (10 * self.n_clusters) for steps in (state.steps, state.steps + 1))
         if self.reassignment_ratio > 0 and (after > before or (total.counts <= 0).any()):
-            return self._reassign(batch, total, image)
+            # Batches that come one by one draw by their number.
+            seed = check_random_state(self.random_state).randint(2**31) if rng is None else None
+            return self._reassign(batch, total, image, rng or np.random.default_rng([seed, state.steps]))
         return total, image
 
-    def _reassign(self, batch, total, image):
+    def _reassign(self, batch, total, image, rng):
         """Move centres with few rows to random rows of the batch, where they count as much as the least of the others."""
         few = np.flatnonzero(total.counts < self.reassignment_ratio * total.counts.max())
         few = few[np.argsort(total.counts[few], kind="stable")][: batch.n_rows // 2]
@@ -258,7 +253,7 @@ class MiniBatchKMeans(KMeans):
         few = few[: len(eligible)]
         if not len(few):
             return total, image
-        rows = np.sort(self._draws.choice(eligible, len(few), replace=False))
+        rows = np.sort(rng.choice(eligible, len(few), replace=False))
         points = filled(batch.take(rows))
         center, counts, cells, sums = (array.copy() for array in (image.center, total.counts, total.cells, total.sums))
         center[few] = points
@@ -273,13 +268,13 @@ class MiniBatchKMeans(KMeans):
 class _Progress:
     """When to stop: the centres stand still, or the smoothed loss of a row has not improved for long."""
 
-    def __init__(self, estimator, source):
+    def __init__(self, estimator, source, tol):
         self.estimator, self.n_rows = estimator, source.n_rows
-        self.tol, self.patience = estimator._tol(source), estimator.max_no_improvement
+        self.tol, self.patience = tol, estimator.max_no_improvement
         self.trace, self.smooth, self.least = Trace(), None, np.inf
         self.rows_seen = self.waited = 0
         self.converged, self.interrupted = False, False
-        self.reason = f"max_iter={estimator.max_iter} passes were made"
+        self.reason = Note("max_iter", "max_iter={max_iter} passes were made", max_iter=estimator.max_iter)
 
     def ended(self, before, state, n_rows):
         """Whether this batch was the last, after `before` moved to the state."""
@@ -296,18 +291,20 @@ class _Progress:
             return False
         moved = float(((state.params.center - before.center) ** 2).sum())
         if self.tol > 0.0 and moved <= self.tol:
-            return self._end("small centers change", f"the centres moved by {moved:.3g}, within tol={self.tol:.3g}")
+            return self._end("small centers change", moved_within(moved, self.tol))
         self.waited = 0 if self.smooth < self.least else self.waited + 1
         self.least = min(self.least, self.smooth)
         if self.patience is not None and self.waited >= self.patience:
-            return self._end("lack of improvement in inertia", f"the loss did not improve for {self.waited} batches")
+            reason = Note("no_improvement", "the loss did not improve for {batches} batches", batches=self.waited)
+            return self._end("lack of improvement in inertia", reason)
         return False
 
     def interrupt(self, state):
         """End where the user said so; what was learned so far is kept."""
         if not state.steps:
             raise KeyboardInterrupt from None
-        self.interrupted, self.reason = True, f"interrupted by the user after {state.steps} batches"
+        told = "interrupted by the user after {batches} batches"
+        self.interrupted, self.reason = True, Note("interrupted", told, batches=state.steps)
         warnings.warn(f"{self.reason}; what was learned so far is kept.", UserWarning, stacklevel=3)
 
     def _end(self, line, reason):

@@ -7,13 +7,17 @@ from functools import partial
 
 import numpy as np
 
+from ..engine import Model
 from ..kernels import backend, host, kernel
+from ..notes import Note
 from .seeds import column_means, plus_plus
 
-__all__ = ["CenterModel"]
+__all__ = ["UNCHANGED", "CenterModel"]
+
+UNCHANGED = Note("unchanged", "no row changed its cluster")
 
 
-class CenterModel:
+class CenterModel(Model):
     """Base of models whose classes have centres.
 
     A subclass sets `power`, and defines ``at``, ``e_step``, ``m_step`` and ``reseated``. Its parameters have `center` (K, d) and
@@ -64,14 +68,13 @@ class CenterModel:
         empty = np.flatnonzero(stats.counts <= 0)
         if not len(empty):
             return image
-        worst = [row for rows in source.map(partial(self._worst, params, len(empty))) for row in rows]
+        worst = [row for rows in source.map(partial(self._worst, params, 2 * len(empty))) for row in rows]
         counts, taken = stats.counts.copy(), list[tuple]()
         for _, *row in sorted(worst, key=lambda row: -row[0]):
             k, x, weight, share = row
             # The last row of a cluster must not leave it, and equal rows need one centre.
             if len(taken) == len(empty) or counts[k] <= weight * (1.0 + 1e-9):
                 continue
-            x = x[0] if backend(x) == "sparse" else x
             if any((x == y).all() for _, y, *_ in taken):
                 continue
             taken.append((k, x, weight, share))
@@ -83,16 +86,12 @@ class CenterModel:
         raise NotImplementedError
 
     def _worst(self, params, n, block):
-        """The rows of a block that add most to the loss, each with its cluster, cells, weight and weight per cell."""
+        """The n rows of a block that add most to the loss, each with its cluster, cells, weight and weight per cell."""
         labels, _ = self.assign(params, block)
         loss = np.empty(len(block))
         kernel("misfit", backend(block.X))(block.X, block.weight, params.center, labels, self.power, loss)
-        rows = np.argsort(-loss, kind="stable")[: 2 * n]
+        rows = np.argsort(-loss, kind="stable")[:n]
         rows = rows[loss[rows] > 0]
-        if backend(block.X) == "sparse":
-            # Rows stay sparse: few of them will be needed, and they may be wide.
-            X, weight = block.X.take(rows), block.weight[rows]
-            return list(zip(loss[rows], labels[rows], map(X.row, range(len(X))), weight, weight[:, None]))
         X, weight = host(block.X[rows]).astype(np.float64), host(block.weight[rows])
         observed = ~np.isnan(X)
         share = observed * (weight * X.shape[1] / np.maximum(observed.sum(axis=1), 1))[:, None]

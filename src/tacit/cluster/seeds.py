@@ -20,18 +20,19 @@ def sample_rows(n_clusters):
 
 def column_means(sample):
     """Weighted means of the observed cells of each column."""
-    if backend(sample.X) == "sparse":
-        return sample.X.matrix.T @ sample.weight / sample.weight.sum()
-    seen = ~np.isnan(sample.X)
-    weight = sample.weight @ seen
-    return sample.weight @ np.where(seen, sample.X, 0.0).astype(np.float64) / np.where(weight > 0, weight, 1.0)
+    d = sample.X.shape[1]
+    weight, total, square = np.zeros((3, d))
+    kernel("column_sums", backend(sample.X))(sample.X, sample.weight, np.zeros(d, sample.dtype), weight, total, square)
+    return total / np.where(weight > 0, weight, 1.0)
 
 
 def filled(sample):
-    """The rows with column means in missing cells: starts need whole rows."""
-    if backend(sample.X) == "sparse":
-        return sample.X[np.arange(len(sample))].astype(np.float64)
-    return np.where(np.isnan(sample.X), column_means(sample), sample.X).astype(np.float64)
+    """The rows as an array with column means in missing cells: starts need whole rows."""
+    return _filled(host(sample.X), column_means(sample))
+
+
+def _filled(X, means):
+    return np.where(np.isnan(X), means, X).astype(np.float64)
 
 
 def plus_plus(sample, n_clusters, rng, *, n_candidates=None, power=2):
@@ -48,15 +49,14 @@ def random_rows(sample, n_clusters, rng, *, power=2):
 
 
 def seed_rows(sample, n_clusters, rng, n_candidates, *, uniform=False, power=2):
-    """Rows to start at (K, d), far apart unless `uniform`, and their numbers; sparse samples stay sparse."""
-    sparse = backend(sample.X) == "sparse"
-    Z = sample.X.double() if sparse else filled(sample)
-    center, fixed = np.zeros((n_clusters, Z.shape[1])), np.zeros(n_clusters, bool)
+    """Rows to start at (K, d), far apart unless `uniform`, and their numbers."""
+    X, means = sample.X, column_means(sample)
+    center, fixed = np.zeros((n_clusters, len(means))), np.zeros(n_clusters, bool)
     rows, _ = spread_seeds(
-        Z if sparse else Z - Z.mean(axis=0), sample, center, fixed, rng, uniform=uniform, n_candidates=n_candidates,
-        between=None if power == 2 else partial(_distances, power),
+        kernel("about_means", backend(X))(X, means), sample, center, fixed, rng, uniform=uniform,
+        n_candidates=n_candidates, between=None if power == 2 else partial(_distances, power),
     )  # fmt: skip
-    return Z[rows], rows
+    return _filled(host(X[rows]), means), rows
 
 
 def _distances(power, X, center):

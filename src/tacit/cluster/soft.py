@@ -16,7 +16,7 @@ from ..checks import check_positive
 from ..engine import fit
 from ..kernels import backend, kernel
 from ..source import ArraySource
-from .base import CenterEstimator
+from .estimator import CenterEstimator
 from .centers import CenterStats, KMeansModel, MeansModel
 
 __all__ = ["SoftKMeans", "SoftKMeansModel"]
@@ -32,6 +32,8 @@ class SoftKMeansModel(MeansModel):
     stiffness : float
         β.
     """
+
+    extrapolates = True
 
     def __init__(self, n_clusters, stiffness):
         super().__init__(n_clusters)
@@ -173,22 +175,23 @@ class SoftKMeans(CenterEstimator):
         return SoftKMeansModel(self.n_clusters, self.stiffness_)
 
     def _prepare(self, source):
-        super()._prepare(source)
-        self.stiffness_ = self._usual_stiffness(source) if self.stiffness == "auto" else float(self.stiffness)
+        known = super()._prepare(source)
+        self.stiffness_ = float(self.stiffness) if self.stiffness != "auto" else self._usual_stiffness(source, known)
+        return known
 
-    def _usual_stiffness(self, source):
+    def _usual_stiffness(self, source, known):
         """1/(2σ²) of a short run of k-means; the seed is fixed, so that it depends on the rows alone."""
         rng = np.random.default_rng(0)
         sample = source.sample(self._sample_rows(), rng)
         model = KMeansModel(self.n_clusters)
-        run = fit(model, ArraySource(sample.X, sample.weight), model.init(sample, rng), max_iter=10, tol=0.0)
+        run = fit(model, ArraySource.of(sample), model.init(sample, rng), max_iter=10, tol=0.0)
         within = -run.trace.per_weight[-1] / source.n_features
         # Rows that all lie on their centres have no scale of their own, and equal ones none at all.
-        within = max(within, 1e-12 * self._variance)
+        within = max(within, 1e-12 * known.variance)
         return 0.5 / within if within > 0 else 1.0
 
-    def _tol(self, source):
-        return self.tol * min(1.0 / self.stiffness_, self._variance)
+    def _tol(self, task):
+        return self.tol * min(1.0 / self.stiffness_, task.known.variance)
 
     def predict_proba(self, X, out=None):
         """The degrees to which rows belong to clusters, which add up to 1.

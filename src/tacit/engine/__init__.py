@@ -2,7 +2,8 @@
 
 from .accelerate import ACCELERATORS
 from .checkpoint import Checkpoint
-from .loop import Fit, SingularError, fit, objective
+from .loop import Fit, fit, objective
+from .model import Model, SingularError
 from .online import Online, online_pass, online_step
 from .progress import InertiaLines, Progress, ProgressBar, ProgressLines
 from .restarts import fit_best, short_runs
@@ -13,6 +14,7 @@ __all__ = [
     "Checkpoint",
     "Fit",
     "InertiaLines",
+    "Model",
     "Online",
     "Progress",
     "ProgressBar",

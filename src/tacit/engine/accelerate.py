@@ -9,9 +9,13 @@ An extrapolated point with a lower objective is dropped, and plain EM goes on fr
 decreases. Each rejection costs one pass, so attempts are rationed by how often they failed.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
+
+from .model import Model
 
 __all__ = ["ACCELERATORS", "Anderson", "Plain", "Squarem", "accelerator"]
 
@@ -22,27 +26,27 @@ class Plain:
     extrapolated = False
     image: Any = None
 
-    def advance(self, params, image, gain):
+    def advance(self, params: Any, image: Any, gain: float) -> Any:
         """Where to go from `params`, whose M-step led to `image`, after a step that gained `gain`."""
         return image
 
-    def retreat(self):
+    def retreat(self) -> Any:
         """Where to go instead of the last extrapolation."""
         raise AssertionError("plain EM never retreats")
 
-    def accept(self):
+    def accept(self) -> None:
         """The last extrapolation was measured and is good."""
         self.extrapolated = False
 
-    def safe(self, params):
+    def safe(self, params: Any) -> Any:
         """`params`, or what stands in for them if they are an extrapolation not yet measured."""
         return self.image if self.extrapolated else params
 
-    def state(self, arrays):
+    def state(self, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
         """What must be remembered to go on after a restart, as JSON; arrays are added to `arrays`."""
         return {}
 
-    def restore(self, state):
+    def restore(self, state: dict[str, Any]) -> None:
         """Go on from a remembered state."""
 
 
@@ -57,23 +61,23 @@ class Accelerator(Plain):
         Wait until gains shrink slowly, so that fits that converge by themselves in a few steps are left alone.
     """
 
-    def __init__(self, model, *, patient=True):
+    def __init__(self, model: Model, *, patient: bool = True):
         self.model = model
         self.extrapolated = False
         self.waiting = patient
-        self.gains = []
+        self.gains: list[float] = []
         self.tries = self.failures = 0
         self.clear()
 
-    def clear(self):
+    def clear(self) -> None:
         """Forget the path."""
         raise NotImplementedError
 
-    def propose(self, x, image_x):
+    def propose(self, x: np.ndarray, image_x: np.ndarray) -> np.ndarray | None:
         """An extrapolated vector from a point and its image, or None to take the plain step."""
         raise NotImplementedError
 
-    def advance(self, params, image, gain):
+    def advance(self, params: Any, image: Any, gain: float) -> Any:
         self.gains = [*self.gains[-2:], gain]
         self.extrapolated = False
         if self.waiting and not self._slow():
@@ -95,17 +99,17 @@ class Accelerator(Plain):
         self.extrapolated = True
         return params
 
-    scalars: tuple = ("extrapolated", "waiting", "gains", "tries", "failures")
-    vectors: tuple = ()
+    scalars: tuple[str, ...] = ("extrapolated", "waiting", "gains", "tries", "failures")
+    vectors: tuple[str, ...] = ()
 
-    def state(self, arrays):
+    def state(self, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
         names = [name for name in self.vectors if len(getattr(self, name))]
         arrays.update({f"step.{name}": np.array(getattr(self, name)) for name in names})
         if self.extrapolated:
             arrays.update({f"image.{name}": value for name, value in self.image.to_dict().items()})
         return {"names": names, "image": self.extrapolated, **{name: getattr(self, name) for name in self.scalars}}
 
-    def restore(self, state):
+    def restore(self, state: dict[str, Any]) -> None:
         if not state:
             return
         for name in self.scalars:
@@ -115,13 +119,13 @@ class Accelerator(Plain):
         if state["image"]:
             self.image = state["image"]
 
-    def _slow(self):
+    def _slow(self) -> bool:
         if len(self.gains) < 3 or not np.isfinite(self.gains).all():
             return False
         a, b, c = self.gains
         return a > 0 and b > 0.7 * a and c > 0.7 * b
 
-    def retreat(self):
+    def retreat(self) -> Any:
         self.failures += 1
         self.extrapolated = False
         self.clear()
@@ -140,14 +144,15 @@ class Anderson(Accelerator):
     scalars = (*Accelerator.scalars, "ridge")
     vectors = ("path", "steps")
 
-    def clear(self):
-        self.path, self.steps = [], []
+    def clear(self) -> None:
+        self.path: list[np.ndarray] = []
+        self.steps: list[np.ndarray] = []
 
-    def __init__(self, model, **settings):
+    def __init__(self, model: Model, **settings: Any):
         self.ridge = 1e-6
         super().__init__(model, **settings)
 
-    def propose(self, x, image_x):
+    def propose(self, x: np.ndarray, image_x: np.ndarray) -> np.ndarray | None:
         if self.path:
             self.ridge = max(self.ridge / 4, 1e-10)
         self.path = [*self.path[-self.order :], x]
@@ -162,7 +167,7 @@ class Anderson(Accelerator):
         weight = np.linalg.solve(gram, (turned / size).T @ self.steps[-1]) / size
         return image_x - (moved + turned) @ weight
 
-    def retreat(self):
+    def retreat(self) -> Any:
         self.ridge = min(self.ridge * 100, 1.0)
         return super().retreat()
 
@@ -178,10 +183,11 @@ class Squarem(Accelerator):
     scalars = (*Accelerator.scalars, "longest")
     vectors = ("start",)
 
-    def clear(self):
-        self.start, self.longest = [], 4.0
+    def clear(self) -> None:
+        self.start: Any = []
+        self.longest = 4.0
 
-    def propose(self, x, image_x):
+    def propose(self, x: np.ndarray, image_x: np.ndarray) -> np.ndarray | None:
         if not len(self.start):
             self.start = x
             return None
@@ -194,15 +200,13 @@ class Squarem(Accelerator):
         return start + 2.0 * length * first + length**2 * curve
 
 
-ACCELERATORS = {"anderson": Anderson, "squarem": Squarem}
+ACCELERATORS: dict[str, type[Accelerator]] = {"anderson": Anderson, "squarem": Squarem}
 
 
-def accelerator(name, model):
+def accelerator(name: str | None, model: Model) -> Plain:
     """The accelerator of that name: "auto" waits until it pays, None and "off" are plain EM."""
     if name not in (None, "off", "auto", *ACCELERATORS):
         raise ValueError(f"accelerate={name!r} is unknown; use 'auto', {', '.join(map(repr, ACCELERATORS))} or None.")
-    if name in (None, "off") or not hasattr(model, "free"):
+    if name in (None, "off") or not model.extrapolates:
         return Plain()
-    if name == "auto":
-        return Anderson(model)
-    return ACCELERATORS[name](model, patient=False)
+    return ACCELERATORS["anderson" if name == "auto" else str(name)](model, patient=name == "auto")

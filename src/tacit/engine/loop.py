@@ -1,25 +1,31 @@
 """The one loop: learn any model from any source of rows, knowing nothing about either."""
 
+from __future__ import annotations
+
 import logging
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import Arrays
+from ..notes import Note
 from .accelerate import accelerator
+from .model import Model, SingularError
 from .progress import Progress
 from .trace import Trace
 
-__all__ = ["Fit", "SingularError", "fit", "objective"]
+if TYPE_CHECKING:
+    from ..source.base import Source
+    from .checkpoint import Checkpoint, Resumed
+
+__all__ = ["Fit", "finish", "fit", "objective", "progress_of"]
 
 log = logging.getLogger("tacit")
-
-
-class SingularError(ValueError):
-    """Parameters became singular, so that a start cannot go on."""
+Callback = Callable[[Progress], Any]
 
 
 @dataclass(frozen=True)
@@ -32,28 +38,28 @@ class Fit:
         The parameters.
     trace : Trace
         The objective after every E-step.
-    reason : str
-        Why the fit stopped, as a sentence.
+    reason : Note
+        Why the fit stopped, as a sentence with a code: "tol", "max_iter", "interrupted", "labelled", "closed_form" …
     converged : bool
         Whether it stopped because the objective settled.
     interrupted : bool
         Whether the user stopped it.
-    failures : tuple of str
+    failures : tuple of Note
         What happened to starts that could not go on.
     stats : Arrays or None
         Statistics of the last E-step, from which an online fit can go on.
     """
 
-    params: Arrays
+    params: Any
     trace: Trace
-    reason: str
+    reason: Note
     converged: bool = False
     interrupted: bool = False
     failures: tuple = field(default=())
-    stats: Arrays | None = None
+    stats: Any = None
 
 
-def objective(model, stats, params):
+def objective(model: Model, stats: Any, params: Any) -> float:
     """Log-likelihood, plus the log prior where the model has one.
 
     Parameters
@@ -64,8 +70,7 @@ def objective(model, stats, params):
     params : Arrays
         The parameters they were made with.
     """
-    log_prior = getattr(model, "log_prior", None)
-    value = stats.loglik + (log_prior(params) if log_prior else 0.0)
+    value = stats.loglik + model.log_prior(params)
     if not np.isfinite(value):
         raise SingularError(
             f"the objective became {value}; scale the data or, in a mixture, increase the covariance floor."
@@ -73,7 +78,7 @@ def objective(model, stats, params):
     return value
 
 
-def _warn_if_fallen(trace, model):
+def _warn_if_fallen(trace: Trace, model: Model) -> None:
     # Rounding may cost a few last digits, single precision a few more; a real fall means a wrong M-step.
     if trace.gain < -1e-6 * (1.0 + abs(trace.per_weight[-1])):
         warnings.warn(
@@ -85,29 +90,28 @@ def _warn_if_fallen(trace, model):
 
 
 def fit(
-    model,
-    source,
-    params,
+    model: Model,
+    source: Source,
+    params: Any,
     *,
-    max_iter=100,
-    tol=1e-3,
-    criterion="relative",
-    previous=None,
-    accelerate=None,
-    callback=None,
-    checkpoint=None,
-    resumed=None,
-    run=(1, 1),
-):
+    max_iter: int = 100,
+    tol: float = 1e-3,
+    criterion: str = "relative",
+    previous: float | None = None,
+    accelerate: str | None = None,
+    callback: Callback | None = None,
+    checkpoint: Checkpoint | None = None,
+    resumed: Resumed | None = None,
+    run: tuple[int, int] = (1, 1),
+) -> Fit:
     """Learn `model` from `source` by EM, starting at `params`.
 
     Parameters
     ----------
     model : Model
-        Has ``e_step(params, block)``, ``m_step(stats, params)`` and optionally ``log_prior(params)``,
-        ``mend(source, stats, params, image)`` and ``settled(params, image, tol)``.
+        What to learn.
     source : Source
-        Has ``sum(function)``.
+        Rows.
     params : Arrays
         Where to start.
     max_iter : int
@@ -137,52 +141,44 @@ def fit(
     if resumed is not None:
         params, trace = resumed.params, resumed.trace
         step.restore(resumed.step)
-    state = partial(_progress, trace, source, run, max_iter, tol, time.perf_counter())
-    done = partial(_finish, trace, callback, state)
+    source.remember(model.memory if model.remembers else None, None if resumed is None else resumed.memory)
+    state = partial(progress_of, trace, source, run, max_iter, tol, time.perf_counter())
+    done = partial(finish, trace, callback, state)
     stats = None
     try:
         while trace.passes < max_iter:
             leapt = step.extrapolated
-            stats = _expect(model, source, params, trace, step)
-            if stats is None:
+            found = _expect(model, source, params, trace, step)
+            if found is None:
                 params = step.retreat()
                 continue
+            stats = found
             _warn_if_fallen(trace, model)
             if callback:
                 callback(state())
-            image = _maximise(model, source, stats, params)
-            settled = _settled(model, trace, params, image, tol)
+            image = model.mend(source, stats, params, model.m_step(stats, params))
+            settled = model.settled(trace, params, image, tol)
             if settled and not leapt:
                 return done(image, settled, converged=True, stats=stats)
             # A leap may land where it gains little by chance: a plain step decides whether the fit has settled.
             params = image if settled else step.advance(params, image, trace.gain)
             if checkpoint is not None:
-                checkpoint.offer(params, trace, step)
+                checkpoint.offer(params, trace, step, source)
     except KeyboardInterrupt:
         if checkpoint is not None:
             checkpoint.flush()
-        return done(
-            step.safe(params),
-            f"interrupted by the user after {len(trace)} step{'s' * (len(trace) != 1)}",
-            interrupted=True,
-        )
-    return done(step.safe(params), f"max_iter={max_iter} steps were taken", stats=stats)
+        return done(step.safe(params), interrupted_after(trace), interrupted=True)
+    reason = Note("max_iter", "max_iter={max_iter} steps were taken", max_iter=max_iter)
+    return done(step.safe(params), reason, stats=stats)
 
 
-def _maximise(model, source, stats, params):
-    """The M-step; a model may mend what no sum tells how to, such as a class that no row joined."""
-    image = model.m_step(stats, params)
-    return model.mend(source, stats, params, image) if hasattr(model, "mend") else image
+def interrupted_after(trace: Trace) -> Note:
+    """That the user stopped a fit."""
+    steps = "1 step" if len(trace) == 1 else f"{len(trace)} steps"
+    return Note.told("interrupted", f"interrupted by the user after {steps}", {"steps": len(trace)})
 
 
-def _settled(model, trace, params, image, tol):
-    """Why the fit has settled, or nothing; a model may judge by its parameters instead of the objective."""
-    if hasattr(model, "settled"):
-        return model.settled(params, image, tol)
-    return "improvement fell below tol" if trace.settled(tol) else None
-
-
-def _expect(model, source, params, trace, step):
+def _expect(model: Model, source: Source, params: Any, trace: Trace, step: Any) -> Any:
     """The E-step at `params`, recorded; None where they are an extrapolation that went too far."""
     try:
         stats = source.sum(partial(model.e_step, params))
@@ -199,17 +195,30 @@ def _expect(model, source, params, trace, step):
     return stats
 
 
-def _progress(trace, source, run, max_iter, tol, started, **end):
+def progress_of(
+    trace: Trace, source: Source, run: tuple[int, int], max_iter: int, tol: float, started: float, **end: Any
+) -> Progress:
     """What a callback is told now."""
     return Progress(
         run=run[0], n_runs=run[1], step=len(trace), max_iter=max_iter, gain=trace.gain,
-        objective=trace.per_weight[-1] if trace.per_weight else float("nan"), n_rows=getattr(source, "n_rows", 0),
+        objective=trace.per_weight[-1] if trace.per_weight else float("nan"), n_rows=source.n_rows,
         seconds=time.perf_counter() - started, steps_left=trace.steps_left(tol),
         weight=trace.weight, **end,
     )  # fmt: skip
 
 
-def _finish(trace, callback, state, params, reason, *, converged=False, interrupted=False, stats=None):
+def finish(
+    trace: Trace,
+    callback: Callback | None,
+    state: Callable[..., Progress],
+    params: Any,
+    reason: Note,
+    *,
+    converged: bool = False,
+    interrupted: bool = False,
+    stats: Any = None,
+) -> Fit:
+    """The `Fit` of a run that ends here; the callback and the log are told."""
     last = state(done=True, reason=reason, converged=converged)
     log.info(
         "start %d of %d: %s after %d steps at %.9g per row, %.3g rows/s",

@@ -5,11 +5,17 @@ s ← (1 − η) s + η s(batch) / weight(batch),    η = (t + 2)^−decay,    �
 The weight seen so far matters only where there is a prior, which it is weighed against.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from ..arrays import Arrays
 from .loop import objective
+from .model import Model
+
+if TYPE_CHECKING:
+    from ..source.base import Source
 
 __all__ = ["Online", "online_pass", "online_step"]
 
@@ -32,14 +38,16 @@ class Online:
         Total weight of the batches seen.
     """
 
-    params: Arrays
-    stats: Arrays | None = None
+    params: Any
+    stats: Any = None
     steps: int = 0
     score: float = float("nan")
     weight: float = 0.0
 
 
-def online_step(model, source, state, *, decay=0.6, least=0.0):
+def online_step(
+    model: Model, source: Source, state: Online, *, decay: float = 0.6, least: float = 0.0
+) -> Online:
     """Learn from one batch.
 
     Parameters
@@ -65,7 +73,7 @@ def online_step(model, source, state, *, decay=0.6, least=0.0):
     return Online(model.m_step(weight * stats, state.params), stats, state.steps + 1, score, weight)
 
 
-def online_pass(model, source, params, **settings):
+def online_pass(model: Model, source: Source, params: Any, **settings: Any) -> Online:
     """One pass over a source, learning after every block: a quick way into the neighbourhood of a maximum.
 
     Parameters
@@ -81,6 +89,7 @@ def online_pass(model, source, params, **settings):
     from ..source import OneBlock
 
     state = Online(params)
+    source.remember(model.memory if model.remembers else None)
     for block in source:
         if block.weight.any():
             state = online_step(model, OneBlock(block), state, **settings)

@@ -1,8 +1,11 @@
 """Callbacks that show a fit's progress: a bar for terminals, lines for logs."""
 
+from __future__ import annotations
+
 import sys
 import time
 from dataclasses import dataclass
+from typing import Any
 
 __all__ = ["InertiaLines", "Progress", "ProgressBar", "ProgressLines"]
 
@@ -21,7 +24,7 @@ class Progress:
         Log-likelihood plus log prior per unit of weight, and what the step added.
     done, converged : bool
         Whether this is the start's last step, and whether it settled.
-    reason : str
+    reason : Note or str
         Why it stopped, where it has.
     n_rows : int
         Rows that a step reads.
@@ -48,19 +51,19 @@ class Progress:
     steps_left: int | None = None
 
     @property
-    def rate(self):
+    def rate(self) -> float:
         """Rows per second."""
         return self.step * self.n_rows / self.seconds if self.seconds > 0 else 0.0
 
     @property
-    def seconds_left(self):
+    def seconds_left(self) -> float | None:
         """A guess at the seconds that remain, or None."""
         if self.steps_left is None or not self.step:
             return None
         return min(self.steps_left, self.max_iter - self.step) * self.seconds / self.step
 
 
-def peak_memory():
+def peak_memory() -> int:
     """The most memory this process has held, in bytes; 0 where the system does not say."""
     try:
         import resource
@@ -70,7 +73,7 @@ def peak_memory():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def _short(number):
+def _short(number: float) -> str:
     """A large number in a few characters."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if number >= size:
@@ -96,12 +99,12 @@ class ProgressBar:
     >>> ProgressBar(label="fit")(Progress(1, 1, 3, 10, -12.5, 0.1))
     """
 
-    def __init__(self, label="", width=24, stream=None):
+    def __init__(self, label: str = "", width: int = 24, stream: Any = None):
         self.label, self.width, self.stream = label, width, stream
         self.shown = 0
         self.last = 0.0
 
-    def line(self, progress):
+    def line(self, progress: Progress) -> str:
         """The bar as text."""
         share = 1.0 if progress.done else progress.step / max(progress.max_iter, 1)
         full = round(share * self.width)
@@ -114,7 +117,7 @@ class ProgressBar:
             parts.append(f"about {progress.seconds_left:.0f} s left")
         return "  ".join(parts)
 
-    def __call__(self, progress):
+    def __call__(self, progress: Progress) -> None:
         stream = self.stream or sys.stderr
         if not stream.isatty() or (time.monotonic() - self.last < 0.05 and not progress.done):
             return
@@ -124,7 +127,7 @@ class ProgressBar:
         self.shown = len(line)
         stream.flush()
 
-    def close(self):
+    def close(self) -> None:
         """Clear the line."""
         if self.shown:
             stream = self.stream or sys.stderr
@@ -144,11 +147,11 @@ class ProgressLines:
         Steps between lines.
     """
 
-    def __init__(self, verbose=1, interval=10):
+    def __init__(self, verbose: int = 1, interval: int = 10):
         self.verbose, self.interval = verbose, interval
-        self.started = None
+        self.started: float | None = None
 
-    def __call__(self, progress):
+    def __call__(self, progress: Progress) -> None:
         now = time.monotonic()
         if progress.step <= 1 and not progress.done:
             self.started = now
@@ -163,24 +166,15 @@ class ProgressLines:
             print(f"  Iteration {progress.step}{detail}")
 
 
-WORDS = {
-    "no row changed its cluster": "strict convergence",
-    "the centres moved by": "center shift",
-    ", within tol=": " within tolerance ",
-}
-"""What scikit-learn says where we say something else."""
-
-
 class InertiaLines:
     """Lines on standard output after every pass, as ``verbose`` of scikit-learn's k-means prints them."""
 
-    def __call__(self, progress):
+    def __call__(self, progress: Progress) -> None:
         if not progress.done:
             if progress.step <= 1:
                 print("Initialization complete")
             print(f"Iteration {progress.step - 1}, inertia {-progress.objective * progress.weight:.8g}.")
         elif progress.converged:
-            reason = progress.reason
-            for ours, theirs in WORDS.items():
-                reason = reason.replace(ours, theirs)
-            print(f"Converged at iteration {progress.step - 1}: {reason}.")
+            values = getattr(progress.reason, "values", {})
+            moved = "center shift {moved:.3g} within tolerance {tol:.3g}".format(**values) if "moved" in values else None
+            print(f"Converged at iteration {progress.step - 1}: {moved or 'strict convergence'}.")

@@ -1,30 +1,37 @@
 """Several starts: short runs on a sample choose where the long ones begin, and the best long one is kept."""
 
+from __future__ import annotations
+
 import dataclasses
 import logging
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..source import ArraySource
+from ..notes import Note
+from ..source import ArraySource, Block, Source
 from ..source.base import one_blas_thread
-from .loop import Fit, SingularError, fit
+from .checkpoint import Checkpoint
+from .loop import Fit, fit
+from .model import Model, SingularError
 from .trace import Trace
 
 __all__ = ["SAMPLE_ROWS", "fit_best", "short_runs"]
 
 SAMPLE_ROWS = 10_000
+CHOOSING = Note("interrupted", "interrupted by the user while choosing a start")
 log = logging.getLogger("tacit")
 
 
 class Interrupted(KeyboardInterrupt):
     """The user stopped the choice of a start; `params` is the best one so far."""
 
-    def __init__(self, params):
+    def __init__(self, params: Any):
         super().__init__()
         self.params = params
 
 
-def _better(candidate, best):
+def _better(candidate: Fit, best: Fit | None) -> bool:
     """Whether a fit beats the best so far; two ways to the same maximum are a tie, which the first wins."""
     if best is None:
         return True
@@ -32,7 +39,9 @@ def _better(candidate, best):
     return new > old + 1e-9 * (1.0 + abs(old))
 
 
-def short_runs(model, sample, init, *, n_starts=None, n_steps=10):
+def short_runs(
+    model: Model, sample: Block, init: Callable[[], Any], *, n_starts: int | None = None, n_steps: int = 10
+) -> Any:
     """Best of `n_starts` runs of `n_steps` steps on a sample of rows, each from ``init()``; the parameters it reached.
 
     A model with a single start (``model.one_start``), or with all labels known, is initialised once and not run. By default
@@ -51,9 +60,9 @@ def short_runs(model, sample, init, *, n_starts=None, n_steps=10):
     n_steps : int
         Steps of each.
     """
-    if getattr(model, "one_start", False) or (sample.labels >= 0).all():
+    if model.one_start or (sample.labels >= 0).all():
         return init()
-    source = ArraySource(sample.X, sample.weight, sample.labels)
+    source = ArraySource.of(sample)
     failures: list[str] = []
     best: Any = None
     for _ in range(n_starts or (20 if len(sample) <= 1000 else 8)):
@@ -77,7 +86,14 @@ def short_runs(model, sample, init, *, n_starts=None, n_steps=10):
     return best.params
 
 
-def fit_best(model, source, starts, *, checkpoint=None, **settings):
+def fit_best(
+    model: Model,
+    source: Source,
+    starts: Sequence[Callable[[], Any]],
+    *,
+    checkpoint: Checkpoint | None = None,
+    **settings: Any,
+) -> Fit:
     """Fit from each start and keep the best.
 
     Parameters
@@ -96,7 +112,7 @@ def fit_best(model, source, starts, *, checkpoint=None, **settings):
     Fit
     """
     best: Any = None
-    failures: list[str] = []
+    failures: list[Note] = []
     first, resumed = 1, None
     if checkpoint is not None and (resumed := checkpoint.resume()) is not None:
         first, best, failures = checkpoint.run, checkpoint.best, checkpoint.failures
@@ -111,15 +127,15 @@ def fit_best(model, source, starts, *, checkpoint=None, **settings):
                 model, source, params, run=(number, len(starts)), checkpoint=checkpoint, resumed=resumed, **settings
             )
         except SingularError as error:
-            failures.append(f"start {number}: {error}")
+            failures.append(Note("singular", "start {start}: {error}", start=number, error=str(error)))
             log.info("start %d failed: %s", number, error)
             continue
         except KeyboardInterrupt as stop:
             if isinstance(stop, Interrupted):
-                best = best or Fit(stop.params, Trace(), "")
+                best = best or Fit(stop.params, Trace(), CHOOSING)
             if best is None:
                 raise
-            best = dataclasses.replace(best, reason="interrupted by the user while choosing a start", interrupted=True)
+            best = dataclasses.replace(best, reason=CHOOSING, interrupted=True)
             break
         finally:
             resumed = None
@@ -129,7 +145,7 @@ def fit_best(model, source, starts, *, checkpoint=None, **settings):
             best = dataclasses.replace(best, reason=candidate.reason, interrupted=True)
             break
     if best is None:
-        raise SingularError(failures[-1].split(": ", 1)[1])
+        raise SingularError(failures[-1].values["error"])
     if checkpoint is not None and not best.interrupted:
         checkpoint.remove()
     return dataclasses.replace(best, failures=tuple(failures))

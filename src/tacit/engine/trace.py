@@ -1,6 +1,9 @@
 """`Trace`: the objective after every E-step, and when it has settled."""
 
+from __future__ import annotations
+
 import math
+from typing import Any
 
 __all__ = ["CRITERIA", "Trace"]
 
@@ -20,38 +23,38 @@ class Trace:
         Objective per unit of weight where an earlier run stopped.
     """
 
-    def __init__(self, criterion="relative", previous=None):
+    def __init__(self, criterion: str = "relative", previous: float | None = None):
         if criterion not in CRITERIA:
             raise ValueError(f"criterion={criterion!r} is unknown; use one of {', '.join(CRITERIA)}.")
         self.criterion = criterion
         self.previous = previous
-        self.objectives = []
+        self.objectives: list[float] = []
         self.weight = 1.0
         self.passes = 0
 
-    def record(self, objective, weight):
+    def record(self, objective: float, weight: float) -> None:
         """Add an objective measured on rows of total `weight`."""
         self.objectives.append(float(objective))
         self.weight = float(weight)
 
     @property
-    def per_weight(self):
+    def per_weight(self) -> list[float]:
         """Objectives per unit of weight, the earlier run's last one first."""
         before = [] if self.previous is None else [self.previous]
         return before + [objective / self.weight for objective in self.objectives]
 
-    def _last(self, n):
+    def _last(self, n: int) -> list[float]:
         """The last few of `per_weight`, at most n."""
         before = [] if self.previous is None else [self.previous]
         return (before + [objective / self.weight for objective in self.objectives[-n:]])[-n:]
 
     @property
-    def gain(self):
+    def gain(self) -> float:
         """Last improvement per unit of weight."""
         values = self._last(2)
         return values[1] - values[0] if len(values) == 2 else math.inf
 
-    def steps_left(self, tol):
+    def steps_left(self, tol: float) -> int | None:
         """A guess at how many steps remain, from the rate at which gains shrink; None where they do not."""
         values = self._last(3)
         if len(values) < 3 or tol <= 0:
@@ -61,7 +64,7 @@ class Trace:
             return None
         return max(math.ceil(math.log(tol / gain) / math.log(gain / before)), 0)
 
-    def settled(self, tol):
+    def settled(self, tol: float) -> bool:
         """Whether the objective has stopped improving."""
         values = self._last(3)
         if len(values) < 2:
@@ -74,15 +77,15 @@ class Trace:
         rounding = 1e-13 * abs(values[-1])
         return abs(gain) < tol and (gain <= before or gain <= rounding)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Any:
         """Draw the objective per unit of weight against the step, and return the axes; needs matplotlib."""
         from ..plot.trace import TraceDisplay
 
         return TraceDisplay.from_trace(self, ax=ax).ax_
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.objectives)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         last = f", last {self.objectives[-1]:.6g}" if self.objectives else ""
         return f"Trace({len(self)} objectives{last})"

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..base import like
 from ..checks import check_number
-from ..draws import DrawsMissing
+from ..base import DrawsMissing
 from ..families.factor import FactorParams, groups_of, unpack
 from ..frames import as_given
 from ..mixture.model import MixtureModel, MixtureParams

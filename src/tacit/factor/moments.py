@@ -52,7 +52,7 @@ def moments(source):
     Parameters
     ----------
     source : Source
-        Rows; those with missing cells are counted, not summed.
+        Rows, with their targets as further columns; those with missing cells are counted, not summed.
     """
     origin = _near_mean(source)
     sums = source.sum(partial(_sums, origin))
@@ -66,7 +66,7 @@ def _near_mean(source):
 
     It is 0 where no column is off by more than its spread: that costs a bit of the digits and saves a copy of the rows.
     """
-    sample = host(source.sample(ORIGIN_ROWS, np.random.default_rng(0)).X)
+    sample = host(source.sample(ORIGIN_ROWS, np.random.default_rng(0)).joined.X)
     sample = np.where(np.isnan(sample).all(axis=0), 0.0, sample)
     origin = np.nanmean(sample, axis=0, dtype=np.float64)
     if (np.abs(origin) <= np.nanstd(sample, axis=0, dtype=np.float64)).all():
@@ -75,6 +75,7 @@ def _near_mean(source):
 
 
 def _sums(origin, block):
+    block = block.joined
     rows = block.patterns.complete
     weight = host(block.weight)
     which = backend(block.X)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Arrays, record
-from ..engine.loop import SingularError
+from ..engine import SingularError
 from ..kernels import backend, cast, kernel
 from .base import Family, occupied
 from .gaussian import LOG_2PI, SINGULAR, Gaussian, GaussianParams

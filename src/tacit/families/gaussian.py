@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg.lapack import dtrtri
 
 from ..arrays import Arrays, record
-from ..engine.loop import SingularError
+from ..engine import SingularError
 from ..kernels import backend, flipped, host, kernel
 from .base import OnePassFamily, draw_classes
 

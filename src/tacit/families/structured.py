@@ -6,7 +6,7 @@ taken, with the smallest t that will do and only if they are no worse than the p
 
 import numpy as np
 
-from ..engine.loop import SingularError
+from ..engine import SingularError
 from .dense import FullGaussian, FullParams, class_means
 from .diagonal import DiagonalGaussian, SphericalGaussian
 from .gaussian import SINGULAR, Gaussian

@@ -1,9 +1,8 @@
 """Inner loops. One registry: a kernel has a name, and an implementation per backend with the same signature.
 
 Backends: ``cpu`` (numba, or NumPy where a pass is matrix products anyway), ``torch`` (tensors on any device) and ``sparse``
-(rows by the cells that are not zero, k-means only) do the work; ``reference`` (plain NumPy) says what the work is, and the
-tests hold every backend to it. Nothing above this package knows
-numba, torch or Triton: `backend` names the backend of an array, and `empty`, `flipped`, `cast` and `host` handle arrays of
+(rows by the cells that are stored, for some kernels) do the work; ``reference`` (plain NumPy) says what the work is, and the
+tests hold every backend to it. Nothing above this package knows numba, torch or Triton, or branches on what rows are: `backend` names the backend of an array, and `empty`, `flipped`, `cast` and `host` handle arrays of
 either kind.
 """
 
@@ -26,6 +25,7 @@ __all__ = [
     "kernel",
     "lazy",
     "renamed",
+    "rows_on_host",
 ]
 
 KERNELS = {
@@ -54,10 +54,13 @@ KERNELS = {
     "distances": "distances",
     "misfit": "distances",
     "column_sums": "distances",
+    "square_lengths": "products",
+    "about_means": "products",
+    "row_order": "products",
+    "means": "means",
+    "nearest": "means",
     "medians": "medians",
     "soft": "soft",
-    "sparse_lloyd": "sparse",
-    "row_order": "sparse",
 }
 
 SCORE, MOMENTS, EXPECT = 0, 1, 2
@@ -69,8 +72,11 @@ def kernel(name, backend="cpu"):
     """The implementation of a kernel; compiled kernels are imported when first asked for."""
     if name not in KERNELS:
         raise KeyError(f"no kernel is called {name!r}; there are {', '.join(sorted(KERNELS))}.")
-    home = {"cpu": KERNELS[name], "reference": "reference", "torch": "torch", "sparse": "sparse"}[backend]
-    return getattr(import_module(f"{__name__}.{home}"), name)
+    home = import_module(f"{__name__}.{KERNELS[name] if backend == 'cpu' else backend}")
+    if not hasattr(home, name):
+        kind = {"sparse": "sparse rows", "torch": "tensors"}.get(backend, backend)
+        raise TypeError(f"there is no {name} of {kind}; give X as an ordinary array.")
+    return getattr(home, name)
 
 
 class lazy:
@@ -135,5 +141,11 @@ def cast(values, like):
 
 
 def host(values):
-    """An array or tensor as a NumPy array."""
-    return values.detach().cpu().numpy() if backend(values) == "torch" else values
+    """An array, tensor or sparse rows as a NumPy array."""
+    kind = backend(values)
+    return values if kind == "cpu" else values.detach().cpu().numpy() if kind == "torch" else values.toarray()
+
+
+def rows_on_host(X):
+    """Rows on the CPU; sparse ones stay sparse."""
+    return X if backend(X) == "sparse" else host(X)

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-__all__ = ["level_columns", "pack_strips", "strip_width", "unpack_strips"]
+__all__ = ["center_tables", "level_columns", "pack_strips", "strip_width", "unpack_strips"]
+
+GROUP = 64  # centres in a table: its columns that occur most stay in the cache
 
 
 def strip_width(n_features):
@@ -28,6 +30,19 @@ def unpack_strips(flat, n_classes, n_features, width, zeros=np.zeros):
         triangles[:, :e, s:e] = flat[at : at + size].reshape(n_classes, e - s, e).swapaxes(1, 2)
         at += size
     return triangles
+
+
+def center_tables(center, square, dtype):
+    """Centres in groups, each transposed to (d, size), and half their squared lengths; infinite where a group is not full."""
+    n_centers, d = center.shape
+    n_groups = -(-n_centers // GROUP)
+    size = -(-n_centers // n_groups)
+    table, half = np.zeros((n_groups, d, size), dtype), np.full((n_groups, size), np.inf, dtype)
+    for g in range(n_groups):
+        part = center[g * size : (g + 1) * size]
+        table[g, :, : len(part)] = part.T
+        half[g, : len(part)] = 0.5 * square[g * size : (g + 1) * size]
+    return table, half
 
 
 def level_columns(n_levels):

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from . import EXPECT, MOMENTS, SCORE, kernel
 
-__all__ = ["linear", "log_factorial", "scatter"]
+__all__ = ["about_means", "linear", "log_factorial", "row_order", "scatter", "settle", "square_lengths"]
 
 
 def _zero_filled(X):
@@ -19,7 +19,7 @@ def _zero_filled(X):
     return np.where(seen, X, 0.0).astype(np.float64), seen.astype(np.float64)
 
 
-def _settle(log_prob, mode, log_weight, weight, labels, out):
+def settle(log_prob, mode, log_weight, weight, labels, out):
     """Responsibilities (classes, rows) for the modes that need them, and the log-likelihood."""
     if mode == SCORE:
         out[:] = log_prob
@@ -35,12 +35,27 @@ def linear(X, slope, offset, base, mode, log_weight, weight, labels, out, count,
     log_prob = None if mode == MOMENTS else slope @ x.T + offset @ seen.T
     if log_prob is not None and len(base):
         log_prob += base
-    resp, loglik = _settle(log_prob, mode, log_weight, weight, labels, out)
+    resp, loglik = settle(log_prob, mode, log_weight, weight, labels, out)
     if mode != SCORE:
         count += resp.sum(axis=1)
         s0 += resp @ seen
         s1 += resp @ x
     return loglik
+
+
+def square_lengths(X):
+    """Σ_j x_j² of every row."""
+    return (X**2).sum(axis=1)
+
+
+def row_order(X):
+    """The order of rows by their cells, the last column first."""
+    return np.lexsort(X.T)
+
+
+def about_means(X, means):
+    """Rows about the means of their columns, missing cells at them, in double precision."""
+    return np.where(np.isnan(X), 0.0, X - means)
 
 
 def log_factorial(X):

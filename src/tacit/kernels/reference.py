@@ -296,23 +296,34 @@ def soft(X, weight, origin, center, stiffness, resp, evidence, counts, cells, su
     return float(weight @ log_sum) / stiffness
 
 
-def _dense(data, indices, indptr, d):
-    X = np.zeros((len(indptr) - 1, d))
-    X[np.repeat(np.arange(len(X)), np.diff(indptr)), indices] = data
-    return X
+def row_order(X):
+    return np.array(sorted(range(len(X)), key=lambda i: X[i][::-1].tolist()))
 
 
-def sparse_lloyd(data, indices, indptr, weight, table, half, labels, counts, sums):
-    X = _dense(data, indices, indptr, table.shape[1])
-    score = np.concatenate([h - X @ t for t, h in zip(table.astype(np.float64), half)], axis=1)
-    labels[:] = score.argmin(axis=1)
+def about_means(X, means):
+    return np.nan_to_num(X.astype(np.float64) - means)
+
+
+def square_lengths(X):
+    return np.array([row @ row for row in X.astype(np.float64)])
+
+
+def means(X, patterns, weight, centers, algorithm, local):
+    labels, loss = nearest(X, patterns, weight, centers, algorithm, local)
+    seen, (n_clusters, d) = ~np.isnan(X), centers.center.shape
+    share = np.where(seen, (weight * d / np.maximum(seen.sum(axis=1), 1))[:, None], 0.0)
+    counts, cells, sums = np.zeros(n_clusters), np.zeros((n_clusters, d)), np.zeros((n_clusters, d))
     np.add.at(counts, labels, weight)
-    if len(sums):
-        np.add.at(sums, labels, weight[:, None] * X)
+    np.add.at(cells, labels, share)
+    np.add.at(sums, labels, np.nan_to_num(share * (X - centers.origin)))
+    return counts, cells, sums, loss
 
 
-def row_order(data, indices, indptr):
-    return np.lexsort(_dense(data, indices, indptr, int(indices.max(initial=0)) + 1).T)
+def nearest(X, patterns, weight, centers, algorithm, local):
+    apart = np.empty((len(X), len(centers.center)))
+    distances(X, centers.center, 2, apart)
+    labels = apart.argmin(axis=1)
+    return labels, float(weight @ apart[np.arange(len(X)), labels])
 
 
 def _factor_row(x, shift, loading, noise):

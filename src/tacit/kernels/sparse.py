@@ -1,16 +1,231 @@
-"""Nearest centres of sparse rows: what `lloyd` and `distances` do, at the cost of the cells that are not zero.
+"""Kernels on sparse rows, at the cost of the cells that are stored; the others are zero, or missing, as `X.absent` says.
 
-    ‖x − c‖² = ‖c‖² + Σ_{j: x_j ≠ 0} x_j (x_j − 2 c_j)
+    ‖x − c‖² = ‖c‖² + Σ_{j stored} x_j (x_j − 2 c_j),    log p(x | k) = Σ_{j stored} x_j a_kj + Σ_j b_kj + c(x)
 
-Products with all centres run along rows of transposed tables of centres, so that they vectorise over centres; a table holds few
+Distances take the others as zero. Products with all centres run along rows of transposed tables of centres, so that they vectorise over centres; a table holds few
 enough centres to stay in the cache. Bounds do not pay: the distance to one centre reads as many columns as that to all of them.
 """
 
 import numpy as np
+from scipy.special import gammaln
 
+from . import EXPECT, MOMENTS, SCORE, kernel
 from .jit import jit
+from .products import settle
 
-__all__ = ["column_sums", "distances", "misfit", "row_order", "sparse_lloyd"]
+__all__ = [
+    "about_means",
+    "column_sums",
+    "distances",
+    "factor",
+    "factor_scores",
+    "features",
+    "linear",
+    "log_factorial",
+    "means",
+    "misfit",
+    "nearest",
+    "row_order",
+    "square_lengths",
+]
+
+
+def linear(X, slope, offset, base, mode, log_weight, weight, labels, out, count, s0, s1):
+    """As the kernel for arrays: products with the stored cells; where the others are zero, all cells are observed."""
+    x, missing = X.matrix, X.absent == "missing"
+    seen = type(x)((np.ones(len(X.data)), X.indices, X.indptr), shape=X.shape) if missing else None
+    log_prob = None
+    if mode != MOMENTS:
+        log_prob = (x @ slope.T).T + (offset.sum(axis=1)[:, None] if seen is None else (seen @ offset.T).T)
+        if len(base):
+            log_prob += base
+    resp, loglik = settle(log_prob, mode, log_weight, weight, labels, out)
+    if mode != SCORE:
+        total = resp.sum(axis=1)
+        count += total
+        s0 += total[:, None] if seen is None else (seen.T @ resp.T).T
+        s1 += (x.T @ resp.T).T
+    return loglik
+
+
+def features(X, functions):
+    """As the kernel for arrays, of rows whose other cells are missing; functions of x other than itself need its absence."""
+    raise TypeError(f"{', '.join(functions)} of sparse rows would be dense; give X as an ordinary array.")
+
+
+def log_factorial(X):
+    """As the kernel for arrays: Σ_j log x_j! of each row."""
+    values = gammaln(X.data.astype(np.float64) + 1.0)
+    return np.bincount(np.repeat(np.arange(len(X)), np.diff(X.indptr)), values, minlength=len(X))
+
+
+def factor(
+    X, rows, starts, missing, origin, shift, loading, noise, mode, log_weight, weight, labels, out, gram, cross, square
+):  # fmt: skip
+    """As the kernel for arrays, of rows whose other cells are missing: every row is a pattern of its own."""
+    _check_missing(X)
+    n_classes, _, k = loading.shape
+    score, inverse = np.empty((n_classes, len(X), k)), np.empty((n_classes, len(X), k * (k + 1) // 2))
+    joint = np.empty((n_classes, len(X)))
+    _posterior(X.data, X.indices, X.indptr, origin, shift, loading, noise, score, inverse, joint)
+    if mode == SCORE:
+        out[:] = joint
+        return 0.0
+    loglik = 0.0
+    if mode == EXPECT:
+        loglik = kernel("normalise")(joint, log_weight, weight, labels, np.empty(len(weight)))
+    resp = out if mode == MOMENTS else joint
+    _add_factor(X.data, X.indices, X.indptr, origin, resp, score, inverse, gram, cross, square)
+    return loglik
+
+
+def factor_scores(X, rows, starts, missing, origin, shift, loading, noise, score, inverse):
+    """As the kernel for arrays: E[z] of every row and class, and M⁻¹ of every row and class."""
+    _check_missing(X)
+    _posterior(X.data, X.indices, X.indptr, origin, shift, loading, noise, score, inverse, np.empty(score.shape[:2]))
+
+
+def _check_missing(X):
+    if X.absent != "missing":
+        raise TypeError("factors of sparse rows take cells that are not stored as missing; give X with absent='missing'.")
+
+
+@jit
+def _posterior(data, indices, indptr, origin, shift, loading, noise, score, inverse, log_prob):
+    """E[z], M⁻¹ packed and the log density of every row and class; M = I + Σ_j w_j w_jᵀ / ψ_j over stored cells."""
+    n_classes, _, k = loading.shape
+    L, b = np.empty((k, k)), np.empty(k)
+    for c in range(n_classes):
+        for i in range(len(indptr) - 1):
+            L[:] = 0.0
+            b[:] = 0.0
+            constant = 0.0
+            for p in range(indptr[i], indptr[i + 1]):
+                j = indices[p]
+                w, precision = loading[c, j], 1.0 / noise[c, j]
+                apart = data[p] - origin[j] - shift[c, j]
+                constant += np.log(2.0 * np.pi * noise[c, j])
+                for a in range(k):
+                    scaled = w[a] * precision
+                    b[a] += scaled * apart
+                    for e in range(a + 1):
+                        L[a, e] += scaled * w[e]
+            constant += _solve(L, b, score[c, i], inverse[c, i])
+            # What is left of the cells: no large numbers cancel here.
+            for p in range(indptr[i], indptr[i + 1]):
+                j = indices[p]
+                apart = data[p] - origin[j] - shift[c, j]
+                for a in range(k):
+                    apart -= loading[c, j, a] * score[c, i, a]
+                constant += apart * apart / noise[c, j]
+            for a in range(k):
+                constant += score[c, i, a] * score[c, i, a]
+            log_prob[c, i] = -0.5 * constant
+
+
+@jit
+def _solve(M, b, z, inverse):
+    """(I + M)⁻¹ b into z, (I + M)⁻¹ packed into `inverse`, and log|I + M|; M, of which the lower half is given, is overwritten."""
+    k, log_det = len(b), 0.0
+    for a in range(k):
+        M[a, a] += 1.0
+        for e in range(a + 1):
+            for m in range(e):
+                M[a, e] -= M[a, m] * M[e, m]
+            if e < a:
+                M[a, e] /= M[e, e]
+        M[a, a] = np.sqrt(M[a, a])
+        log_det += 2.0 * np.log(M[a, a])
+    for a in range(k):  # L⁻¹, column by column
+        M[a, a] = 1.0 / M[a, a]
+    for e in range(k):
+        for a in range(e + 1, k):
+            total = M[a, e] * M[e, e]
+            for m in range(e + 1, a):
+                total += M[a, m] * M[m, e]
+            M[a, e] = -total * M[a, a]
+    pair = 0
+    for a in range(k):
+        z[a] = 0.0
+    for a in range(k):
+        for e in range(a + 1):
+            total = 0.0
+            for m in range(a, k):
+                total += M[m, a] * M[m, e]
+            inverse[pair] = total
+            z[a] += total * b[e]
+            if e < a:
+                z[e] += total * b[a]
+            pair += 1
+    return log_det
+
+
+@jit
+def _add_factor(data, indices, indptr, origin, resp, score, inverse, gram, cross, square):
+    """The statistics of `factor`."""
+    n_classes, _, k = score.shape
+    one, outer = np.ones(k + 1), np.empty((k + 1) * (k + 2) // 2)
+    for c in range(n_classes):
+        for i in range(len(indptr) - 1):
+            r = resp[c, i]
+            if r == 0.0:
+                continue
+            for a in range(k):
+                one[a + 1] = score[c, i, a]
+            pair, own = 0, 0
+            for a in range(k + 1):
+                for e in range(a + 1):
+                    outer[pair] = one[a] * one[e]
+                    if e > 0:
+                        outer[pair] += inverse[c, i, own]
+                        own += 1
+                    outer[pair] *= r
+                    gram[c, -1, pair] += outer[pair]
+                    pair += 1
+            for p in range(indptr[i], indptr[i + 1]):
+                j = indices[p]
+                x = data[p] - origin[j]
+                square[c, j] += r * x * x
+                for a in range(k + 1):
+                    cross[c, j, a] += r * x * one[a]
+                row = gram[c, j]
+                for q in range(len(outer)):
+                    row[q] += outer[q]
+
+
+def means(X, patterns, weight, centers, algorithm, local):
+    """As the kernel for arrays: Σ w ‖x − c‖² = Σ w ‖x‖² − 2 Σ_k c_k · s_k + Σ_k n_k ‖c_k‖² needs no distance of a row."""
+    sums = np.zeros(centers.center.shape)
+    _, counts = _search(X, weight, centers, sums)
+    loss = weight @ square_lengths(X) - 2.0 * np.vdot(centers.center, sums) + counts @ centers.square_lengths
+    if centers.origin.any():
+        sums -= counts[:, None] * centers.origin
+    return counts, counts[:, None].copy(), sums, max(float(loss), 0.0)
+
+
+def nearest(X, patterns, weight, centers, algorithm, local):
+    """As the kernel for arrays: labels of the rows, and the loss."""
+    labels, _ = _search(X, weight, centers, np.empty((0, centers.center.shape[1])))
+    loss = np.empty(len(X))
+    misfit(X, weight, centers.center, labels, 2, loss)
+    return labels, float(loss.sum())
+
+
+def _search(X, weight, centers, sums):
+    """Labels and the weights of clusters; their sums are added to `sums`, unless that is empty."""
+    labels, counts = np.zeros(len(X), np.int32), np.zeros(len(centers.center))
+    sparse_lloyd(X.data, X.indices, X.indptr, weight, *centers.tables(X.dtype), labels, counts, sums)
+    return labels, counts
+
+
+def about_means(X, means):
+    """The rows as they are, in double precision: about their means they would not be sparse."""
+    return X.double()
+
+
+def square_lengths(X):
+    """Σ_j x_j² of every row, in double precision."""
+    return np.bincount(np.repeat(np.arange(len(X)), np.diff(X.indptr)), X.data.astype(np.float64) ** 2, minlength=len(X))
 
 
 @jit
@@ -120,9 +335,13 @@ def column_sums(X, weight, origin, count, total, square):
     square += np.bincount(X.indices, w * step**2, minlength=d) + zero * origin**2
 
 
-@jit
-def row_order(data, indices, indptr):
+def row_order(X):
     """The order that ``np.lexsort(X.T)`` gives, of sparse rows whose columns are sorted: by the last column first."""
+    return _row_order(X.data, X.indices, X.indptr)
+
+
+@jit
+def _row_order(data, indices, indptr):
     n_rows = len(indptr) - 1
     order, merged = np.arange(n_rows), np.empty(n_rows, np.int64)
     width = 1

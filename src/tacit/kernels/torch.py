@@ -13,6 +13,7 @@ import torch
 
 from . import MOMENTS, SCORE
 from .layout import unpack_strips
+from .means import means, nearest
 from .torch_cells import features, log_choose, log_rising, rising_slope, row_sums
 from .torch_conditional import complete, conditional, draw, student_conditional
 from .torch_factor import factor, factor_scores
@@ -38,8 +39,10 @@ __all__ = [
     "log_choose",
     "log_factorial",
     "log_rising",
+    "means",
     "medians",
     "misfit",
+    "nearest",
     "normalise",
     "rising_slope",
     "row_sums",

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..checks import check_choice, check_columns, check_number
-from ..draws import DrawsMissing
+from ..base import DrawsMissing
 from ..families import GAUSSIANS
-from ..latent_class import LatentClassEstimator
+from ..base import LatentClassEstimator
 from ..source import Block, is_streamed
 from .conditional import ConditionalMixture
 from .seeds import INITS

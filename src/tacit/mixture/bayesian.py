@@ -161,14 +161,15 @@ class BayesianGaussianMixture(BaseGaussianMixture):
             if getattr(self, name) is not None:
                 check_positive(name, getattr(self, name))
 
-    def _tol(self, source):
-        return self.tol / source.n_rows
+    def _tol(self, task):
+        return self.tol / task.source.n_rows
 
     def _bounds(self, trace):
         return list(trace.objectives)
 
-    def _start(self, model, sample, rng):
+    def _start(self, model, task):
         """The best of short runs that occupy from one to all components: it takes many steps to empty a component."""
+        sample, rng = task.sample, task.rng
         if model.one_start:
             return model.init(sample, rng)
         sizes = np.unique(np.geomspace(1, self.n_components, 8).round().astype(int))

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from ..checks import check_number
-from ..latent_class import LatentClassEstimator
+from ..base import LatentClassEstimator
 from ..source import ArraySource, is_streamed
 from ..table import Table
 from .sweep import Sweep

@@ -55,6 +55,8 @@ class LinearExperts:
         Smallest noise variance, relative to the variance of the target.
     """
 
+    n_classes = 0  # the target is a quantity
+
     def __init__(self, floor):
         self.floor = floor
 

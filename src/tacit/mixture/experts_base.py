@@ -10,9 +10,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..checks import check_choice, check_number, check_weight
-from ..density import DensityEstimator
+from ..base import DensityEstimator
 from ..engine import short_runs
-from ..source import ArraySource, is_streamed
+from ..source import is_streamed
 from .experts_model import ExpertsModel, ExpertsParams, Frame
 from .gate import GATES
 
@@ -29,19 +29,18 @@ class ExpertsEstimator(DensityEstimator):
     coef_: np.ndarray
     intercept_: np.ndarray
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = False
-        return tags
+    _takes_missing = False
 
     def _check_settings(self):
         super()._check_settings()
         check_number("alpha", self.alpha, numbers.Real, 0)
         check_choice("gate", self.gate, GATES)
 
-    def _model(self, frame=None):
-        n_targets = self._n_targets if frame is None else len(frame.target_origin)
-        return ExpertsModel(GATES[self.gate](self.alpha), self._experts(), self.n_components, n_targets, frame)
+    def _model(self):
+        return self._model_for(None)
+
+    def _model_for(self, known):
+        return ExpertsModel(GATES[self.gate](self.alpha), self._experts(), self.n_components, known)
 
     # Rows
 
@@ -62,13 +61,12 @@ class ExpertsEstimator(DensityEstimator):
             )
         return X
 
-    def _rows(self, X, y):
-        """X and y as one table, as the model takes them."""
-        check_is_fitted(self)
-        X, Y = self._validate(X, reset=False), self._targets(y)
+    def _with_targets(self, X, y, weight=None, *, reset=False):
+        """The source of rows and targets."""
+        X, Y = self._validate(X, reset=reset), self._targets(y, reset=reset)
         if len(X) != len(Y):
             raise ValueError(f"X has {len(X)} rows and y has {len(Y)}; give one target per row.")
-        return np.column_stack([X, Y])
+        return self._in_memory(X, weight, targets=Y)
 
     # Learning
 
@@ -91,22 +89,20 @@ class ExpertsEstimator(DensityEstimator):
         self._check_settings()
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        X, Y = self._validate(X, reset=True), self._targets(y, reset=True)
-        if len(X) != len(Y):
-            raise ValueError(f"X has {len(X)} rows and y has {len(Y)}; give one target per row.")
-        if len(X) < self.n_components:
-            raise ValueError(f"n_components={self.n_components} exceeds the {len(X)} rows of X; use at most {len(X)}.")
-        source = ArraySource(np.column_stack([X, Y]), check_weight(sample_weight, len(X)), n_jobs=self.n_jobs)
-        model = self._model(self._frame(source, Y.shape[1]))
-        self._learn(source, model=model)
+        source = self._with_targets(X, y, sample_weight, reset=True)
+        if source.n_rows < self.n_components:
+            raise ValueError(
+                f"n_components={self.n_components} exceeds the {source.n_rows} rows of X; use at most {source.n_rows}."
+            )
+        task = self._learn(source)
         self._online = None
-        total = source.sum(lambda block: block.weight @ self._gate_of(block.X[:, : X.shape[1]]))
+        total = source.sum(lambda block: block.weight @ self._gate_of(block.X))
         self.weights_ = total / total.sum()
-        self._review(model.frame)
+        self._review(task.known)
         return self
 
-    def _frame(self, source, n_targets):
-        return Frame.of(source, n_targets)
+    def _prepare(self, source):
+        return Frame.of(source, classes=self._experts().n_classes > 0)
 
     def _review(self, frame):
         """Say what the user should know of the fit."""
@@ -119,9 +115,9 @@ class ExpertsEstimator(DensityEstimator):
                 stacklevel=3,
             )
 
-    def _start(self, model, sample, rng):
+    def _start(self, model, task):
         # A gate takes about twice the steps of constant weights to show what a start is worth.
-        return short_runs(model, sample, partial(model.init, sample, rng), n_steps=20)
+        return short_runs(model, task.sample, partial(model.init, task.sample, task.rng), n_steps=20)
 
     def _resume(self, model):
         """Parameters of the last fit, in the frame of the present rows."""
@@ -157,9 +153,10 @@ class ExpertsEstimator(DensityEstimator):
         return self._gate_of(self._validate(X, reset=False))
 
     def _posterior(self, X, y):
-        rows = self._rows(X, y)
+        check_is_fitted(self)
+        source = self._with_targets(X, y)
         model, params = self._model(), self._params()
-        parts = list(ArraySource(rows, n_jobs=self.n_jobs).map(lambda block: model.posterior(params, block)))
+        parts = list(source.map(lambda block: model.posterior(params, block)))
         return tuple(np.concatenate(part) for part in zip(*parts))
 
     def responsibilities(self, X, y):

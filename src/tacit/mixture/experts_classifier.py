@@ -8,7 +8,6 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from .expert_families import LogisticExperts, LogisticParams
 from .experts_base import ExpertsEstimator
-from .experts_model import Frame
 
 __all__ = ["MixtureOfExpertsClassifier"]
 
@@ -91,9 +90,6 @@ class MixtureOfExpertsClassifier(ClassifierMixin, ExpertsEstimator):
 
     def _experts(self):
         return LogisticExperts(len(self.classes_), self.alpha)
-
-    def _frame(self, source, n_targets):
-        return Frame.of(source, n_targets, classes=True)
 
     def _targets(self, y, *, reset=False):
         y = column_or_1d(y, warn=True)

@@ -1,4 +1,4 @@
-"""Mixtures of experts: p(y | x) = Σ_k g_k(z) p(y | z, k), z = [1, (x − origin) / scale], rows being [x, y].
+"""Mixtures of experts: p(y | x) = Σ_k g_k(z) p(y | z, k), z = [1, (x − origin) / scale], y being the targets of a row.
 
 E-step: r_ik ∝ g_k(z_i) p(y_i | z_i, k)        M-step: a Newton step of the gate towards r, and each expert from its share of rows
 """
@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..arrays import Arrays, record
+from ..engine import Model
 from ..families import responsibilities
 from ..source import OneBlock
 from .gate import grams
@@ -35,14 +36,15 @@ class Frame(Arrays):
         return cls(zero, one, np.zeros(n_targets), np.ones(n_targets), reach)
 
     @classmethod
-    def of(cls, source, n_targets, *, classes=False):
-        """The frame in which the rows of a source have mean 0 and variance 1; numbers of classes stay as they are."""
+    def of(cls, source, *, classes=False):
+        """The frame in which rows and targets of a source have mean 0 and variance 1; numbers of classes stay as they are."""
         total = source.sum(lambda block: block.weight.sum())
-        mean = source.sum(lambda block: block.weight @ _counted(block)) / total
-        variance = source.sum(lambda block: block.weight @ (_counted(block, mean) - mean) ** 2) / total
+        mean = source.sum(lambda block: block.weight @ np.hstack(_counted(block))) / total
+        d = source.n_features
+        middle = mean[:d], mean[d:]
+        variance = source.sum(lambda block: block.weight @ (np.hstack(_counted(block, *middle)) - mean) ** 2) / total
         # What rounding leaves of a constant column is no spread.
         scale = np.sqrt(np.where(variance > (1e-12 * np.abs(mean)) ** 2, variance, 1.0))
-        d = len(mean) - n_targets
         if classes:
             mean[d:], scale[d:] = 0.0, 1.0
         frame = cls(mean[:d], scale[:d], mean[d:], scale[d:], np.zeros((d + 1, d + 1)))
@@ -52,7 +54,7 @@ class Frame(Arrays):
         """R = ρ Lᵀ, where L Lᵀ is the second moment of z and ρ the largest ‖L⁻¹ z‖, by the Cauchy–Schwarz inequality."""
 
         def features(block):
-            return self.split(_counted(block, _middle(self)))[0]
+            return self.split(*_counted(block, self.origin, self.target_origin))[0]
 
         second = source.sum(lambda block: grams(features(block), block.weight[:, None])[0]) / total
         root = np.linalg.cholesky(second + 1e-10 * np.eye(len(second)))
@@ -61,13 +63,12 @@ class Frame(Arrays):
         )
         return np.sqrt(longest) * root.T
 
-    def split(self, rows):
-        """Rows [x, y] as Z and Y in this frame."""
-        d = len(self.origin)
-        Z = np.empty((len(rows), d + 1))
+    def split(self, X, Y):
+        """Rows and targets as Z and Y in this frame."""
+        Z = np.empty((len(X), len(self.origin) + 1))
         Z[:, 0] = 1.0
-        np.divide(rows[:, :d] - self.origin, self.scale, out=Z[:, 1:])
-        return Z, (rows[:, d:] - self.target_origin) / self.target_scale
+        np.divide(X - self.origin, self.scale, out=Z[:, 1:])
+        return Z, (Y - self.target_origin) / self.target_scale
 
     def outward(self, params):
         """Parameters of this frame in the user's units."""
@@ -113,8 +114,8 @@ class ExpertsStats(Arrays):
     experts: Arrays
 
 
-class ExpertsModel:
-    """A mixture of experts for rows [x, y].
+class ExpertsModel(Model):
+    """A mixture of experts for rows with targets.
 
     Parameters
     ----------
@@ -124,38 +125,33 @@ class ExpertsModel:
         What y is given x and the expert.
     n_components : int
         Number of experts.
-    n_targets : int
-        Columns of y, the last ones of a row.
     frame : Frame, optional
         The frame of all rows; by default that of the sample from which a fit starts, which must then hold every row.
     """
 
-    def __init__(self, gate, experts, n_components, n_targets=1, frame=None):
-        self.gate, self.experts, self.n_components = gate, experts, n_components
-        self.n_targets, self.frame = n_targets, frame
+    extrapolates = True
+
+    def __init__(self, gate, experts, n_components, frame=None):
+        self.gate, self.experts, self.n_components, self.frame = gate, experts, n_components, frame
 
     @property
     def one_start(self):
         """Whether every start is the same."""
         return self.n_components == 1
 
-    @property
-    def n_classes(self):
-        """Classes of the target, 0 where it is a quantity."""
-        return getattr(self.experts, "n_classes", 0)
-
     # Starts
 
     def init(self, sample, rng):
         """A random start from a sample of rows: k-means in a random view of x and y, or the nearest of random lines."""
-        frame = self.frame or Frame.of(OneBlock(sample), self.n_targets, classes=self.n_classes > 0)
-        Z, Y = frame.split(sample.X)
+        n_classes = self.experts.n_classes
+        frame = self.frame or Frame.of(OneBlock(sample), classes=n_classes > 0)
+        Z, Y = frame.split(sample.X, sample.targets)
         if self.one_start:
             resp = np.ones((len(Z), 1))
-        elif not self.n_classes and rng.random() < 0.5:
+        elif not n_classes and rng.random() < 0.5:
             resp = self._random_lines(Z, Y, sample, rng)
         else:
-            view = _View(Z[:, 1:], np.eye(self.n_classes)[Y[:, 0].astype(int)] if self.n_classes else Y)
+            view = _View(Z[:, 1:], np.eye(n_classes)[Y[:, 0].astype(int)] if n_classes else Y)
             resp = seed_responsibilities(view, sample, self.n_components, rng, "kmeans")
         resp = resp * sample.weight[:, None]
         gate = self.gate.start(Z, resp, frame.reach)
@@ -163,7 +159,7 @@ class ExpertsModel:
 
     def _random_lines(self, Z, Y, sample, rng):
         """Rows assigned to the nearest of lines through a few random rows each."""
-        order = np.lexsort(sample.X.T)
+        order = np.lexsort(sample.joined.X.T)
         distance = np.empty((len(Z), self.n_components))
         for k in range(self.n_components):
             rows = draw(sample.weight, order, rng, Z.shape[1] + 1)
@@ -174,13 +170,13 @@ class ExpertsModel:
 
     # EM
 
-    def _joint(self, params, rows):
-        Z, Y = params.frame.split(rows)
+    def _joint(self, params, X, Y):
+        Z, Y = params.frame.split(X, Y)
         return Z, Y, self.gate.log_prob(params.gate, Z) + self.experts.log_prob(params.experts, Z, Y)
 
     def e_step(self, params, block):
         """Statistics of a block at the posterior of its experts."""
-        Z, Y, log_joint = self._joint(params, _counted(block, _middle(params.frame)))
+        Z, Y, log_joint = self._joint(params, *_counted(block, params.frame.origin, params.frame.target_origin))
         resp, _, loglik = responsibilities(log_joint, np.zeros(self.n_components), block.weight, block.labels)
         weight = float(block.weight.sum())
         return ExpertsStats(
@@ -212,7 +208,7 @@ class ExpertsModel:
 
     def posterior(self, params, block):
         """Probabilities of the experts of each row, (rows, experts), and the log density of y given x."""
-        log_joint = self._joint(params, block.X)[2]
+        log_joint = self._joint(params, block.X, block.targets)[2]
         n_rows = len(block)
         unknown = np.full(n_rows, -1)
         resp, evidence, _ = responsibilities(log_joint, np.zeros(self.n_components), np.ones(n_rows), unknown)
@@ -239,12 +235,9 @@ class _View:
         return np.column_stack([factor * part for factor, part in zip(importance, parts)])
 
 
-def _middle(frame):
-    """A row at the centre of a frame."""
-    return np.append(frame.origin, frame.target_origin)
-
-
-def _counted(block, filler=0.0):
-    """The rows of a block, those of weight 0 replaced, because what they hold must not matter."""
-    counts = block.weight > 0
-    return block.X if counts.all() else np.where(counts[:, None], block.X, filler)
+def _counted(block, origin=0.0, target_origin=0.0):
+    """The rows of a block and their targets, those of weight 0 replaced, because what they hold must not matter."""
+    counts = block.weight[:, None] > 0
+    if counts.all():
+        return block.X, block.targets
+    return np.where(counts, block.X, origin), np.where(counts, block.targets, target_origin)

@@ -207,8 +207,8 @@ class GaussianMixture(BaseGaussianMixture):
     def _n_starts(self, model):
         return 1 if self.means_init is not None else super()._n_starts(model)
 
-    def _start(self, model, sample, rng):
-        family = model.family
+    def _start(self, model, task):
+        family, sample, rng = model.family, task.sample, task.rng
         weight, mean, covariance = self._given(family, sample.X.shape[1])
         if weight is not None and mean is not None and covariance is not None:
             return MixtureParams(weight, family.inside(family.params(mean, covariance, *location_and_scale(sample))))

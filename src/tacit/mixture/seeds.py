@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from ..kernels import backend
+from ..kernels import backend, host, kernel
 
 __all__ = ["INITS", "assign", "draw", "seed_responsibilities", "spread_seeds"]
 
@@ -83,11 +83,11 @@ def spread_seeds(Z, sample, seeds, fixed, rng, *, uniform, n_candidates=3, betwe
     gives other distances (rows, points) to take instead of squared ones. Fills `seeds`; returns the rows they are (−1 where they
     were fixed before) and how many distinct ones there are: surplus seeds repeat others.
     """
-    sparse = backend(Z) == "sparse"
     if ORDER not in sample.local:  # starts share their sample
-        sample.local[ORDER] = Z.order() if sparse else np.lexsort(sample.X.T)
+        X = sample.joined.X
+        sample.local[ORDER] = kernel("row_order", backend(X))(X)
     order = sample.local[ORDER]
-    between = between or partial(_squared_distances, square=Z.square_lengths if sparse else (Z**2).sum(axis=1))
+    between = between or partial(_squared_distances, square=kernel("square_lengths", backend(Z))(Z))
     weight = sample.weight
     nearest = between(Z, seeds[fixed]).min(axis=1) if fixed.any() else np.full(len(Z), np.inf)
     least = 1e-12 * max(between(Z, np.zeros((1, Z.shape[1]))).max(), np.finfo(float).tiny)
@@ -96,14 +96,14 @@ def spread_seeds(Z, sample, seeds, fixed, rng, *, uniform, n_candidates=3, betwe
         apart = nearest > least
         if not (weight * apart).any():
             rows[k] = draw(weight, order, rng, 1)[0]
-            seeds[k] = Z[rows[k]]
+            seeds[k] = host(Z[rows[k]])
             continue
         chance = weight * (apart if uniform or not n_placed else nearest * apart)
         candidates = draw(chance, order, rng, 1 if uniform else n_candidates)
-        distance = between(Z, Z[candidates])
+        distance = between(Z, host(Z[candidates]))
         distance = np.minimum(distance, nearest[:, None], out=distance)
         best = (weight @ distance).argmin()
         rows[k] = candidates[best]
-        seeds[k], nearest = Z[rows[k]], distance[:, best]
+        seeds[k], nearest = host(Z[rows[k]]), distance[:, best]
         n_placed += 1
     return rows, n_placed

@@ -18,7 +18,7 @@ from ..arrays import Arrays, record
 from ..checks import check_choice, check_number
 from ..families import GAUSSIANS
 from ..kernels import host
-from ..latent_class import LatentClassEstimator
+from ..base import LatentClassEstimator
 from ..source.fold import FoldSource, assign_folds
 from ..table import Table
 from .sweep import Sweep
@@ -157,8 +157,6 @@ def _check(estimator, criterion, cv, callback):
         name = estimator.__name__ if inspect.isclass(estimator) else type(estimator).__name__
         raise TypeError(f"select takes a mixture, such as GaussianMixture() or Mixture(), but got {name}.")
     check_choice("criterion", criterion, CRITERIA)
-    if criterion == "icl" and not hasattr(estimator, "icl"):
-        raise ValueError(f"criterion='icl' needs classes, which {type(estimator).__name__} has not; use 'bic'.")
     check_number("cv", cv, numbers.Integral, 2)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback={callback!r} cannot be called; give a function of one row.")
@@ -240,10 +238,10 @@ def _row(outcome, source):
     bic = -2.0 * totals.loglik + n_parameters * np.log(totals.weight)
     row.update(
         log_likelihood=totals.loglik, n_parameters=n_parameters, bic=float(bic), aic=-2.0 * totals.loglik + 2 * n_parameters,
-        icl=float(bic) - 2.0 * totals.log_best if hasattr(fitted, "icl") else None,
+        icl=float(bic) - 2.0 * totals.log_best,
         converged=bool(fitted.converged_), n_iter=fitted.n_iter_,
     )  # fmt: skip
-    if hasattr(model, "collapsed") and model.collapsed(fitted.fit_.params):
+    if model.collapsed(fitted.fit_.params):
         row["failed"] = COLLAPSED
     return row
 
@@ -258,9 +256,9 @@ def _rank(row, criterion):
 
 def _cross_validate(estimator, settings, source, n_folds, rows):
     """Enter into the rows how well rows left out are predicted, by fits that never saw them."""
-    if n_folds > source.n_rows:
-        raise ValueError(f"cv={n_folds} exceeds the {source.n_rows} rows of X; use at most {source.n_rows}.")
-    fold = assign_folds(source.n_rows, n_folds, estimator._rng())
+    if n_folds > source.n_units:
+        raise ValueError(f"cv={n_folds} exceeds the {source.n_units} rows of X; use at most {source.n_units}.")
+    fold = assign_folds(source.n_units, n_folds, estimator._rng())
     totals: list = [0.0] * len(rows)
     for number in range(n_folds):
         rest, left_out = FoldSource(source, fold != number), FoldSource(source, fold == number)

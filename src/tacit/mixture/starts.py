@@ -119,7 +119,7 @@ class _Sample(OneBlock):
     """A block whose user has seen to the threads of BLAS, for hundreds of passes over few rows."""
 
     def sum(self, function):
-        return function(self.block)
+        return function(self._made(self.only))
 
 
 def _heat(model, source, starts, n_steps):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..latent_class import LatentClassEstimator
+from ..base import LatentClassEstimator
 from .starts import follow, merges, merit, pinned, race, splits
 
 __all__ = ["Outcome", "Sweep"]
@@ -131,7 +131,7 @@ class Sweep:
             candidate._learn(self.source)
             outcome.estimator = candidate
             return
-        if getattr(model, "one_start", False):
+        if model.one_start:
             starts = [model.init(self.sample, self.rng)]
         else:
             starts = [model.start(self.sample, resp) for resp in self._fresh(candidate, model)]
@@ -142,7 +142,7 @@ class Sweep:
     def _again(self, outcome):
         """Try what other settings found since, and what one class more leads to."""
         model = outcome.estimator._model()
-        if getattr(model, "one_start", False):
+        if model.one_start:
             return
         starts = self._inherited(outcome, model)
         larger = self._related(outcome, +1)

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from ..frames import is_table
-from ..latent_class import LatentClassEstimator
+from ..base import LatentClassEstimator
 from ..schema import Schema
 from ..source import ParquetSource, is_streamed
 from ..source.parquet import is_arrow

@@ -21,7 +21,7 @@ from ..arrays import Arrays, record
 from ..checks import check_choice, check_number
 from ..engine import SingularError, fit
 from ..kernels import host
-from ..latent_class import LatentClassEstimator
+from ..base import LatentClassEstimator
 from ..source import ArraySource
 from ..table import Table
 

@@ -20,7 +20,7 @@ def is_streamed(X):
     return isinstance(X, Source) or is_arrow(X) or is_dask(X)
 
 
-def as_source(X, weight=None, labels=None, *, n_jobs=None):
+def as_source(X, weight=None, labels=None, targets=None, *, unit=None, n_jobs=None):
     """The source of rows for an array, a sparse matrix, a path, Arrow data or a Dask collection; a source passes through.
 
     Parameters
@@ -31,15 +31,21 @@ def as_source(X, weight=None, labels=None, *, n_jobs=None):
         Weights of the rows, or the column that holds them.
     labels : array-like or str, optional
         Known classes, −1 where unknown, or their column.
+    targets : array-like of shape (n, m) or list of str, optional
+        What is to be predicted, or their columns.
+    unit : array-like or str, optional
+        The unit of each row, or their column: rows that belong together, and must lie together.
     n_jobs : int, optional
         Threads; default all cores.
     """
     if isinstance(X, Source):
         return X
+    settings = {"weight": weight, "labels": labels, "targets": targets, "unit": unit, "n_jobs": n_jobs}
     if hasattr(X, "tocsr"):
-        return SparseSource(X.tocsr(), weight=weight, labels=labels, n_jobs=n_jobs)
-    kind = ParquetSource if is_arrow(X) else DaskSource if is_dask(X) else ArraySource
-    return kind(X, weight=weight, labels=labels, n_jobs=n_jobs)
+        return SparseSource(X.tocsr(), **settings)
+    if is_arrow(X):
+        return ParquetSource(X, **settings | {"targets": targets or ()})
+    return (DaskSource if is_dask(X) else ArraySource)(X, **settings)
 
 
 __all__ = [

@@ -1,7 +1,11 @@
 """Where the tasks of a `DaskSource` run: on the workers of a client, or in this process."""
 
+from __future__ import annotations
+
 import sys
 import uuid
+from collections.abc import Callable
+from typing import Any
 
 from . import partition
 from .base import n_cores
@@ -11,7 +15,7 @@ __all__ = ["Cluster", "Here", "cluster_of", "places", "require_dask"]
 READ_RETRIES = 3  # a file system may fail for a moment; a function of rows that fails once fails always
 
 
-def require_dask():
+def require_dask() -> Any:
     """Dask, or an error that names what to install."""
     try:
         import dask
@@ -22,7 +26,7 @@ def require_dask():
     return dask
 
 
-def cluster_of(client):
+def cluster_of(client: Any) -> Here | Cluster:
     """The client's cluster, or this process where no client is given or current."""
     if client is None and "distributed" in sys.modules:
         try:
@@ -35,29 +39,29 @@ def cluster_of(client):
 class Here:
     """The process itself: what is submitted is computed at once."""
 
-    def threads(self, n_partitions):
+    def threads(self, n_partitions: int) -> int:
         """Threads each partition should use."""
         return n_cores()
 
-    def ahead(self):
+    def ahead(self) -> int:
         """Partitions to work on ahead of the one whose result is awaited."""
         return 0
 
-    def persist(self, tasks):
+    def persist(self, tasks: list) -> list:
         return list(require_dask().compute(*tasks))
 
-    def balanced(self, partitions, sizes):
+    def balanced(self, partitions: list, sizes: list) -> list:
         return partitions
 
-    def hold(self, function):
+    def hold(self, function: Any) -> Any:
         return function
 
-    def call(self, name, function, each, *args):
+    def call(self, name: str, function: Callable, each: Any, *args: Any) -> Any:
         return function(each, *args)
 
     submit = call
 
-    def gather(self, results):
+    def gather(self, results: list) -> list:
         """The results themselves."""
         return results
 
@@ -69,26 +73,26 @@ class Cluster:
     die with their worker.
     """
 
-    def __init__(self, client):
+    def __init__(self, client: Any):
         self.client = client
         self._place: dict = {}
 
-    def _n_threads(self):
+    def _n_threads(self) -> int:
         return max(sum(self.client.nthreads().values()), 1)
 
-    def threads(self, n_partitions):
+    def threads(self, n_partitions: int) -> int:
         """Threads each partition should use."""
         return max(self._n_threads() // max(n_partitions, 1), 1)
 
-    def ahead(self):
+    def ahead(self) -> int:
         """Partitions to work on ahead of the one whose result is awaited."""
         return 2 * self._n_threads()
 
-    def persist(self, tasks):
+    def persist(self, tasks: list) -> list:
         """Compute tasks and keep their results where they were made."""
         return self.client.compute(tasks, retries=READ_RETRIES)
 
-    def balanced(self, partitions, sizes):
+    def balanced(self, partitions: list, sizes: list) -> list:
         """The same partitions, some of them moved from workers that hold more than their share."""
         holders = self.client.who_has(partitions)
         where = [next(iter(holders.get(each.key) or ()), None) for each in partitions]
@@ -100,20 +104,20 @@ class Cluster:
         self._place = {each.key: place for each, place in zip(moved, chosen)}
         return moved
 
-    def call(self, name, function, each, *args):
+    def call(self, name: str, function: Callable, each: Any, *args: Any) -> Any:
         """Call function on the worker that holds the partition, or on any other once that one is gone."""
         return self.submit(name, function, each, *args, **_at(self._place.get(each.key)))
 
-    def hold(self, function):
+    def hold(self, function: Any) -> Any:
         """The function as the result of a task: sent once to each worker, however many partitions it has."""
         return self.submit("hold", partition.hold, function)
 
-    def submit(self, name, function, *args, **settings):
+    def submit(self, name: str, function: Callable, *args: Any, **settings: Any) -> Any:
         """Call function on a worker; a key of its own, since an equal call of the last step has another meaning."""
         key = f"tacit-{name}-{uuid.uuid4().hex}"
         return self.client.submit(function, *args, key=key, pure=False, **settings)
 
-    def gather(self, futures):
+    def gather(self, futures: list) -> list:
         """Results of futures; what went wrong on a worker is raised here."""
         from concurrent.futures import CancelledError
 
@@ -134,12 +138,12 @@ class Cluster:
             ) from error
 
 
-def _at(place):
+def _at(place: str | None) -> dict:
     """Settings of a task that should run at a place. Left free, Dask would rather move small partitions than wait."""
     return {} if place is None else {"workers": [place], "allow_other_workers": True}
 
 
-def places(where, sizes, threads):
+def places(where: list, sizes: list, threads: dict) -> list:
     """A worker for each partition: where it is, unless that worker has more than its share of bytes per thread.
 
     Parameters

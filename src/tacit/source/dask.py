@@ -6,20 +6,28 @@ makes one record of statistics per partition and adds these up in a tree on the 
     Σ_blocks f(block) = Σ_partitions Σ_{blocks of the partition} f(block),    eight addends per node, in a fixed order
 """
 
+from __future__ import annotations
+
 import uuid
 from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 
+from ..arrays import Arrays
 from . import partition
 from .base import Source
 from .block import Block
 from .cluster import cluster_of, require_dask
 from .delayed import delayed_partitions, is_dask
+from .memory import Blank
 
 __all__ = ["DaskSource", "is_dask"]
 
 FAN_IN = 8
+T = TypeVar("T")
 
 
 class DaskSource(Source):
@@ -40,6 +48,11 @@ class DaskSource(Source):
     weight, labels : str, array, dask array or dask series, optional
         Row weights and known classes (−1 or NaN where unknown): names of columns of a dataframe, or values in
         partitions like those of `data`. A NumPy array is cut to the partitions of a Dask array.
+    targets : list of str, array or dask collection of two dimensions, optional
+        What is to be predicted, given in the same ways.
+    unit : str, array, dask array or dask series, optional
+        The unit of each row, given in the same ways; rows of a unit must lie together. Where a unit begins in one partition and
+        ends in the next, its rows are brought together.
     client : distributed.Client, optional
         Where to compute; default the current client, or this process where there is none.
     n_jobs : int, optional
@@ -61,24 +74,63 @@ class DaskSource(Source):
     >>> GaussianMixture(8).fit(dd.read_parquet("visits/"), sample_weight="cost")  # doctest: +SKIP
     """
 
-    def __init__(self, data, columns=None, *, weight=None, labels=None, client=None, n_jobs=None):
+    def __init__(
+        self,
+        data: Any,
+        columns: Sequence | None = None,
+        *,
+        weight: Any = None,
+        labels: Any = None,
+        targets: Any = None,
+        unit: Any = None,
+        client: Any = None,
+        n_jobs: int | None = None,
+    ):
         dask = require_dask()
-        self.cluster = cluster_of(client)
-        parts, dtype, self.columns = delayed_partitions(data, columns, weight, labels)
-        self.n_jobs = self.cluster.threads(len(parts)) if n_jobs in (None, -1) else n_jobs
+        self.cluster: Any = cluster_of(client)
+        along = {"weight": weight, "labels": labels, "targets": targets, "unit": unit}
+        parts, dtype, self.columns = delayed_partitions(data, columns, along)
+        self.n_jobs = self.cluster.threads(len(parts)) if n_jobs is None or n_jobs == -1 else n_jobs
         read = dask.delayed(partition.read, pure=False)
         name = uuid.uuid4().hex
         tasks = [
             read(i, *part, self.columns, dtype, self.n_jobs, dask_key_name=f"tacit-read-{name}-{i}")
             for i, part in enumerate(parts)
         ]
-        partitions = self.cluster.persist(tasks)
+        partitions, told = self._with_rows(self.cluster.persist(tasks))
+        if unit is not None:
+            partitions, told = self._with_rows(self._regrouped(partitions, told))
+        self._learn_facts(told)
+        self._partitions = self.cluster.balanced(partitions, [facts.n_bytes for facts in told])
+        self._pass = partition.Pass(_nothing)
+
+    def _with_rows(self, partitions: list) -> tuple[list, list]:
+        """The partitions that have rows, and what is known of each."""
         told = self.cluster.gather([self.cluster.call("tell", partition.tell, each) for each in partitions])
         kept = [i for i, facts in enumerate(told) if facts.n_rows]
-        self._learn_facts([told[i] for i in kept])
-        self._partitions = self.cluster.balanced([partitions[i] for i in kept], [told[i].n_bytes for i in kept])
+        return [partitions[i] for i in kept], [told[i] for i in kept]
 
-    def _learn_facts(self, told):
+    def _regrouped(self, partitions: list, told: list) -> list:
+        """The partitions with every unit in the one in which it begins."""
+        made = []
+        for i, facts in enumerate(told):
+            drop = facts.head if i and told[i - 1].ends[1] == facts.ends[0] else 0
+            following: list[Any] = []
+            for other, later in zip(partitions[i + 1 :], told[i + 1 :]):
+                if drop == facts.n_rows or later.ends[0] != facts.ends[1]:
+                    break
+                following += [other, later.head]
+                if later.head < later.n_rows:
+                    break
+            moved = drop or following
+            made.append(
+                self.cluster.submit("regroup", partition.regrouped, partitions[i], drop, *following)
+                if moved
+                else partitions[i]
+            )
+        return made
+
+    def _learn_facts(self, told: list) -> None:
         """What is known of all rows, from what is known of each partition."""
         if not told:
             raise ValueError("Found array with 0 sample(s): no partition has any rows.")
@@ -91,9 +143,13 @@ class DaskSource(Source):
                 )
         if not any(facts.n_eligible for facts in told):
             raise ValueError("the weight is zero for every row; at least one row must count.")
-        self._ends = np.cumsum([facts.n_rows for facts in told])
-        self._starts = self._ends - [facts.n_rows for facts in told]
-        self.n_rows, self.n_partitions = int(self._ends[-1]), len(told)
+        self.n_rows, self.n_partitions = sum(facts.n_rows for facts in told), len(told)
+        self.n_targets = told[0].n_targets
+        if told[0].lengths is not None:
+            lengths = np.concatenate([facts.lengths for facts in told])
+            self.offsets = None if (lengths == 1).all() else np.append(0, np.cumsum(lengths))
+        self._ends = np.cumsum([facts.n_units for facts in told])
+        self._starts = self._ends - [facts.n_units for facts in told]
         self.observed = np.logical_or.reduce([facts.observed for facts in told])
         self.labelled = all(facts.labelled for facts in told)
         ranges = [facts.label_range for facts in told if facts.label_range]
@@ -101,61 +157,88 @@ class DaskSource(Source):
         if self.columns is not None and not all(isinstance(name, str) for name in self.columns):
             self.columns = None  # numbers of columns are no names
 
-    def sum(self, function):
+    def sum(self, function: Callable[[Block], T]) -> T:
         """Σ function(block), reduced in a tree on the workers.
 
         The order of additions depends on the partitions alone, so results depend neither on timing nor on which worker
         holds what.
         """
-        held = self.cluster.hold(function)
-        level = [self.cluster.call("sum", partition.sum_blocks, each, held) for each in self._partitions]
+        level = self._over_partitions("sum", partition.sum_blocks, function)
         while len(level) > 1:
             groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
             level = [self.cluster.submit("add", partition.add_up, *group) for group in groups]
         return self.cluster.gather(level)[0]
 
-    def map(self, function):
+    def _over_partitions(self, name: str, work: Callable, function: Callable) -> list:
+        """Futures of the work on all partitions, which is told the function and the number of each one's first unit."""
+        held = self._held(function)
+        return [
+            self.cluster.call(name, work, each, held, int(first))
+            for each, first in zip(self._partitions, self._starts)
+        ]
+
+    def _held(self, function: Callable) -> Any:
+        """A pass as the workers take it; saved records are sent along once."""
+        held = self.cluster.hold(replace(self._pass, function=function))
+        self._pass = replace(self._pass, saved=None)
+        return held
+
+    def map(self, function: Callable[[Block], T]) -> Iterator[T]:
         """Yield function(block) for every block, in order; a few partitions are worked on ahead of the one yielded."""
-        held = self.cluster.hold(function)
-        return self._in_order(lambda each: self.cluster.call("map", partition.map_blocks, each, held))
-
-    def __iter__(self):
-        return self._in_order(lambda each: self.cluster.call("fetch", list, each))
-
-    def _in_order(self, submit):
-        """The items of the lists that `submit` makes of each partition; only a few results wait on workers."""
-        waiting: deque = deque()
-        ahead = self.cluster.ahead()
-        for each in self._partitions:
-            waiting.append(submit(each))
+        held, waiting, ahead = self._held(function), deque[Any](), self.cluster.ahead()
+        for each, first in zip(self._partitions, self._starts):
+            waiting.append(self.cluster.call("map", partition.map_blocks, each, held, int(first)))
             if len(waiting) > ahead:
                 yield from self.cluster.gather([waiting.popleft()])[0]
         while waiting:
             yield from self.cluster.gather([waiting.popleft()])[0]
 
-    def eligible(self):
-        found = self.cluster.gather([self.cluster.call("rows", partition.eligible, each) for each in self._partitions])
-        return np.concatenate([rows + start for rows, start in zip(found, self._starts)])
+    def __iter__(self) -> Iterator[Block]:
+        return self.map(partition.hold)
 
-    def take(self, rows):
-        return self._take(rows, self._ends, among_eligible=False)
+    def remember(self, blank: Blank | None, saved: Arrays | None = None) -> None:
+        """Keep a record per unit on the workers; what a worker held when it died is begun anew."""
+        self._pass = partition.Pass(_nothing, uuid.uuid4().hex, blank, saved)
 
-    def sample(self, n_rows, rng):
-        """One block of at most `n_rows` rows drawn without replacement, rows of zero weight left out."""
+    def recall(self) -> Arrays | None:
+        """The records of all units in order, or None where nothing is kept."""
+        if self._pass.blank is None:
+            return None
+        return Arrays.concatenate(self.cluster.gather(self._over_partitions("recall", partition.recall, _nothing)))
+
+    def eligible(self) -> np.ndarray:
+        found = self.cluster.gather([self.cluster.call("units", partition.eligible, each) for each in self._partitions])
+        return np.concatenate([units + start for units, start in zip(found, self._starts)])
+
+    def take(self, units: np.ndarray) -> Block:
+        return self._take(units, self._ends, among_eligible=False)
+
+    def sample(self, n_rows: int, rng: np.random.Generator) -> Block:
+        """One block of at most `n_rows` rows, in whole units drawn without replacement; those of zero weight are left out."""
+        if self.offsets is not None:
+            return super().sample(n_rows, rng)
         # The same draw as that of an array, but rows are numbered where they are: numbers of a billion rows fill 8 GB.
         ends = np.cumsum([facts.n_eligible for facts in self._facts])
         n_eligible = int(ends[-1])
         rows = np.sort(rng.choice(n_eligible, n_rows, replace=False)) if n_eligible > n_rows else np.arange(n_eligible)
         return self._take(rows, ends, among_eligible=True)
 
-    def _take(self, rows, ends, among_eligible):
-        """Rows by number; the numbers of partition i end before ends[i]."""
+    def _take(self, units: np.ndarray, ends: np.ndarray, among_eligible: bool) -> Block:
+        """Units by number; the numbers of partition i end before ends[i]."""
         starts = np.concatenate([[0], ends])
-        cuts = np.searchsorted(rows, starts)
+        cuts = np.searchsorted(units, starts)
         found = [
-            self.cluster.call("take", partition.take, each, rows[low:high] - start, among_eligible)
+            self.cluster.call("take", partition.take, each, units[low:high] - start, among_eligible)
             for each, low, high, start in zip(self._partitions, cuts, cuts[1:], starts)
             if low < high
         ]
-        X, weight, labels = zip(*self.cluster.gather(found))
-        return Block.of(np.concatenate(X), np.concatenate(weight), np.concatenate(labels))
+        X, weight, labels, targets, lengths = zip(*self.cluster.gather(found))
+        return Block.of(
+            np.concatenate(X), np.concatenate(weight), np.concatenate(labels),
+            np.concatenate(targets) if self.n_targets else None,
+            units=None if self.offsets is None else np.append(0, np.cumsum(np.concatenate(lengths))),
+        )  # fmt: skip
+
+
+def _nothing(block: Block) -> None:
+    """What no pass asks for."""

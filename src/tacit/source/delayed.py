@@ -1,4 +1,9 @@
-"""Dask collections as partitions: delayed (rows, weight, labels), each later read by one worker."""
+"""Dask collections as partitions: delayed rows and what belongs to them, each later read by one worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -7,36 +12,44 @@ __all__ = ["delayed_partitions", "is_dask"]
 ROOTS = ("dask", "dask_expr", "distributed")
 
 
-def is_dask(data):
+def is_dask(data: Any) -> bool:
     """Whether data is a Dask collection, or a list of delayed values or futures; Dask is not imported to find out."""
     if isinstance(data, (list, tuple)) and len(data):
         data = data[0]
     return type(data).__module__.split(".")[0] in ROOTS
 
 
-def delayed_partitions(data, columns, weight, labels):
-    """Delayed (rows, weight, labels) of each partition, the type of the cells, and the names of the columns."""
+def delayed_partitions(data: Any, columns: Sequence | None, along: dict[str, Any]) -> tuple[list, Any, list | None]:
+    """Delayed (rows, along) of each partition, the type of the cells, and the names of the columns.
+
+    `along` holds, by name, what belongs to the rows beside their cells: names of columns, or values in partitions like those of
+    `data`; each partition has its part of them under the same names.
+    """
     if isinstance(data, (list, tuple)):
         parts, dtype, columns = list(data), None, None
-        weight, labels = (
-            _listed(name, values, len(parts)) for name, values in (("weight", weight), ("labels", labels))
-        )
+        along = {name: _listed(name, values, len(parts)) for name, values in along.items()}
     elif hasattr(data, "dtypes"):
-        columns, dtype = _frame_columns(data, columns, weight, labels)
+        columns, dtype = _frame_columns(data, columns, along)
         parts = data.to_delayed()
-        weight, labels = (
-            [values] * len(parts) if isinstance(values, str) else _listed(name, values, len(parts))
-            for name, values in (("weight", weight), ("labels", labels))
-        )
+        along = {
+            name: [values] * len(parts) if _named(values) else _listed(name, values, len(parts))
+            for name, values in along.items()
+        }
     else:
-        data, columns = _array(data, weight, labels), None
+        data, columns = _array(data, along.values()), None
         dtype = data.dtype if data.dtype == np.float32 else np.dtype(np.float64)
         parts = data.to_delayed().ravel().tolist()
-        weight, labels = (_along(name, values, data) for name, values in (("weight", weight), ("labels", labels)))
-    return list(zip(parts, weight, labels)), dtype, columns
+        along = {name: _along(name, values, data) for name, values in along.items()}
+    every = [{name: values[number] for name, values in along.items()} for number in range(len(parts))]
+    return list(zip(parts, every)), dtype, columns
 
 
-def _array(X, weight, labels):
+def _named(values: Any) -> bool:
+    """Whether values name a column, or columns."""
+    return isinstance(values, str) or (isinstance(values, list) and all(isinstance(name, str) for name in values))
+
+
+def _array(X: Any, along: Iterable[Any]) -> Any:
     """A two-dimensional array of numbers with all columns in one chunk."""
     if not hasattr(X, "rechunk") or not hasattr(X, "ndim"):
         raise TypeError(f"rows cannot be read from {type(X).__name__}; give a Dask array or dataframe.")
@@ -48,17 +61,17 @@ def _array(X, weight, labels):
         raise ValueError("Found array with 0 feature(s); at least one column is needed.")
     if X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
-    to_cut = any(values is not None and not is_dask(values) for values in (weight, labels))
+    to_cut = any(values is not None and not is_dask(values) for values in along)
     if to_cut and np.isnan(X.chunks[0]).any():
         X = X.compute_chunk_sizes()  # an array can only be cut where the lengths of chunks are known
     return X
 
 
-def _along(name, values, X):
+def _along(name: str, values: Any, X: Any) -> list:
     """Values per row, cut like the rows of X: one delayed value per partition."""
     if values is None:
         return [None] * X.numblocks[0]
-    if isinstance(values, str):
+    if _named(values):
         raise ValueError(f"{name}={values!r} names a column, but an array has no names; give an array.")
     if hasattr(values, "to_dask_array"):
         values = values.to_dask_array()
@@ -66,16 +79,17 @@ def _along(name, values, X):
         import dask.array
 
         values = np.asarray(values)
-        values = dask.array.from_array(values, chunks=X.chunks[0] if values.shape == X.shape[:1] else -1)
-    known = not np.isnan(values.shape + X.shape[:1]).any()
-    if values.ndim != 1 or (known and len(values) != len(X)):
+        rest = (-1,) * (values.ndim - 1)
+        values = dask.array.from_array(values, chunks=(X.chunks[0], *rest) if len(values) == X.shape[0] else -1)
+    known = not np.isnan(values.shape[:1] + X.shape[:1]).any()
+    if values.ndim != (2 if name == "targets" else 1) or (known and len(values) != len(X)):
         raise ValueError(f"{name} has shape {values.shape}, but X has {X.shape[0]} rows; give one value per row.")
-    if known and values.chunks != X.chunks[:1]:
-        values = values.rechunk(X.chunks[:1])
+    if known and values.chunks[:1] != X.chunks[:1]:
+        values = values.rechunk({0: X.chunks[0]} | {axis: -1 for axis in range(1, values.ndim)})
     return _listed(name, values, X.numblocks[0])
 
 
-def _listed(name, values, n_partitions):
+def _listed(name: str, values: Any, n_partitions: int) -> list:
     """One delayed value per partition, from a collection with as many partitions or a list."""
     if values is None:
         return [None] * n_partitions
@@ -91,18 +105,19 @@ def _listed(name, values, n_partitions):
     return list(values)
 
 
-def _frame_columns(frame, columns, weight, labels):
+def _frame_columns(frame: Any, columns: Sequence | None, along: dict[str, Any]) -> tuple[list, np.dtype]:
     """The columns to use and the type of their cells."""
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     if getattr(frame, "ndim", 2) != 2:
         raise ValueError("Expected 2D array, got a series instead; give a dataframe, as by to_frame().")
     kinds = dict(frame.dtypes.items())
-    special = [name for name in (weight, labels) if isinstance(name, str)]
-    for name in [*(columns or []), *special]:
+    named = [(role, name) for role, value in along.items() if _named(value) for name in np.atleast_1d(value).tolist()]
+    special = [name for _, name in named]
+    for role, name in [*(("X", name) for name in columns or []), *named]:
         if name not in kinds:
             raise ValueError(f"the dataframe has no column {name!r}; it has {', '.join(map(str, kinds))}.")
-        if not (is_numeric_dtype(kinds[name]) or is_bool_dtype(kinds[name])):
+        if role != "unit" and not (is_numeric_dtype(kinds[name]) or is_bool_dtype(kinds[name])):
             raise ValueError(f"column {name!r} holds {kinds[name]}, which is not a number.")
     columns = list(columns or [name for name in kinds if is_numeric_dtype(kinds[name]) and name not in special])
     if not columns:

@@ -1,16 +1,21 @@
 """`ParquetSource`: rows of Parquet files, Arrow datasets and streams, read in blocks and never held at once."""
 
+from __future__ import annotations
+
 import logging
 import os
 import queue
 import tempfile
 import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from .base import Source, default_block_rows, n_cores
+from .base import Source, default_block_rows, thread_count
 from .block import Block, Patterns
+from .units import UnitScan, block_bounds, eligible_units, recut, rows_of_units
 
 __all__ = ["ParquetSource", "arrow", "is_arrow"]
 
@@ -19,7 +24,7 @@ READ_AHEAD = 4
 STRIPE = 2048
 
 
-def arrow():
+def arrow() -> Any:
     """The pyarrow library, with what it takes to read Parquet."""
     try:
         import pyarrow
@@ -32,14 +37,14 @@ def arrow():
     return pyarrow
 
 
-def is_arrow(data):
+def is_arrow(data: Any) -> bool:
     """Whether data is a path, or an Arrow dataset, table or stream."""
     if isinstance(data, (str, Path)):
         return True
     return type(data).__module__.split(".")[0] == "pyarrow"
 
 
-def _numeric(kind):
+def _numeric(kind: Any) -> bool:
     types = arrow().types
     return types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind)
 
@@ -58,6 +63,10 @@ class ParquetSource(Source):
         Columns to use; default all numeric ones.
     weight, labels : str, optional
         Columns of row weights and of known classes (−1 or null where unknown).
+    targets : sequence of str, optional
+        Columns to be predicted.
+    unit : str, optional
+        The column that says which rows belong together, by numbers or texts; they must lie together.
     levels : dict of str to sequence, or "learn", optional
         Levels of columns that are categories, which become the codes 0, 1, …; such columns may hold text. With ``"learn"``
         every column is taken, and `levels` must be set, from what `record_batches` shows, before rows are read.
@@ -76,35 +85,42 @@ class ParquetSource(Source):
 
     def __init__(
         self,
-        data,
-        columns=None,
+        data: Any,
+        columns: Sequence[str] | None = None,
         *,
-        weight=None,
-        labels=None,
-        levels=None,
-        memory=1 << 28,
-        block_rows=None,
-        n_jobs=None,
+        weight: str | None = None,
+        labels: str | None = None,
+        targets: Sequence[str] = (),
+        unit: str | None = None,
+        levels: Any = None,
+        memory: int = 1 << 28,
+        block_rows: int | None = None,
+        n_jobs: int | None = None,
     ):
-        self._spool, self._files = None, []
+        self._spool: Any = None
+        self._files: list = []
         self.levels = {} if levels is None else levels
         self.name = os.fspath(data) if isinstance(data, (str, Path)) else type(data).__name__
         self.dataset = self._open(data)
-        self.weight, self.labels = weight, labels
-        self.columns = self._check_columns(columns)
-        self.n_features = len(self.columns)
+        self.weight, self.labels, self.unit = weight, labels, unit
+        self.targets = [targets] if isinstance(targets, str) else list(targets)
+        self.columns: list = self._check_columns(columns)
+        self.n_features, self.n_targets = len(self.columns), len(self.targets)
         self.n_rows = self._count()
-        self.n_jobs = n_cores() if n_jobs in (None, -1) else n_jobs
+        self.n_jobs = thread_count(n_jobs)
         row_bytes = self.dtype.itemsize * self.n_features
         most = max(memory // (row_bytes * 4 * (READ_AHEAD + 2 * self.n_jobs)), 64)
         self.block_rows = block_rows or int(min(default_block_rows(self.n_features, self.dtype.itemsize), most))
+        self.offsets = None if unit is None else self._scan_units(unit)
+        self._rows, self._units = block_bounds(self.n_rows, self.block_rows, self.offsets)
         # Shared by all blocks of complete rows with default weights, as in memory.
-        self._one, self._unknown = np.ones(self.block_rows), np.full(self.block_rows, -1)
-        self._whole = Patterns.of(np.zeros((self.block_rows, self.n_features)))
+        self._longest = int(np.diff(self._rows).max(initial=self.block_rows))
+        self._one, self._unknown = np.ones(self._longest), np.full(self._longest, -1)
+        self._whole = Patterns.whole(self._longest, self.n_features)
 
     # Opening
 
-    def _open(self, data):
+    def _open(self, data: Any) -> Any:
         pa = arrow()
         if isinstance(data, pa.dataset.Dataset):
             return data
@@ -122,7 +138,7 @@ class ParquetSource(Source):
             raise ValueError(f"{self.name!r} cannot be read as Parquet: {error}") from None
         return dataset
 
-    def _agree(self, names):
+    def _agree(self, names: Sequence[str]) -> dict[str, set]:
         """Types of the columns over all files, each of which must have them as numbers."""
         types: dict[str, set] = {name: set() for name in names}
         for path, schema in self._files:
@@ -138,17 +154,17 @@ class ParquetSource(Source):
                 types[name].add(kind)
         return types
 
-    def _numeric_columns(self):
+    def _numeric_columns(self) -> list[str]:
         """Columns that are numbers in at least one file, in the order they are met."""
         schemas = [schema for _, schema in self._files] or [self.dataset.schema]
         fields = (field for schema in schemas for field in schema)
         return list(dict.fromkeys(field.name for field in fields if self._usable(field)))
 
-    def _usable(self, field):
+    def _usable(self, field: Any) -> bool:
         """Whether a column is made of numbers, or of categories that are expected."""
         return _numeric(field.type) or self.levels == "learn" or field.name in self.levels
 
-    def _spooled(self, reader):
+    def _spooled(self, reader: Any) -> Any:
         pa = arrow()
         self._spool = tempfile.TemporaryDirectory(prefix="tacit-")
         path = os.path.join(self._spool.name, "rows.arrow")
@@ -157,17 +173,18 @@ class ParquetSource(Source):
                 writer.write_batch(batch)
         return pa.dataset.dataset(path, format="ipc")
 
-    def _check_columns(self, columns):
+    def _check_columns(self, columns: Sequence[str] | None) -> list:
         present, numeric = self.dataset.schema.names, self._numeric_columns()
-        special = [name for name in (self.weight, self.labels) if name is not None]
-        for name in [*(columns or []), *special]:
+        special = [name for name in (self.weight, self.labels, *self.targets) if name is not None]
+        named = [*(columns or []), *special]
+        for name in [*named, *([] if self.unit is None else [self.unit])]:
             if name not in present and name not in numeric:
                 raise ValueError(f"{self.name!r} has no column {name!r}; it has {', '.join(present)}.")
-            if name not in numeric:
+            if name in named and name not in numeric:
                 raise ValueError(
                     f"column {name!r} holds {self.dataset.schema.field(name).type}, which is not a number."
                 )
-        found = list(columns or [name for name in numeric if name not in special])
+        found = list(columns or [name for name in numeric if name not in (*special, self.unit)])
         left_out = [name for name in present if name not in numeric]
         if columns is None and left_out:
             log.info("%s: columns that are no numbers are left out: %s", self.name, ", ".join(left_out))
@@ -181,7 +198,7 @@ class ParquetSource(Source):
         self.dtype = np.dtype(np.float32 if small else np.float64)
         return found
 
-    def _count(self):
+    def _count(self) -> int:
         n_rows = self.dataset.count_rows()
         if not n_rows:
             raise ValueError(f"Found array with 0 sample(s): {self.name!r} has no rows.")
@@ -189,10 +206,11 @@ class ParquetSource(Source):
 
     # Reading
 
-    def _decoded(self):
-        """Record batches of the columns in use, as they are decoded."""
+    def _decoded(self, wanted: Sequence[str] | None = None) -> Iterator[Any]:
+        """Record batches of the columns in use, or of those wanted, as they are decoded."""
         pa = arrow()
-        wanted = [*self.columns, *(name for name in (self.weight, self.labels) if name is not None)]
+        if wanted is None:
+            wanted = [*self.columns, *self.targets, *(name for name in (self.weight, self.labels) if name is not None)]
         if not self._files:
             options = pa.dataset.ParquetFragmentScanOptions(pre_buffer=False)
             kind = {"fragment_scan_options": options} if "Parquet" in str(getattr(self.dataset, "format", "")) else {}
@@ -209,34 +227,33 @@ class ParquetSource(Source):
             with pa.parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
                 yield from file.iter_batches(batch_size=self.block_rows, columns=wanted, use_threads=False)
 
-    def record_batches(self):
+    def record_batches(self) -> Iterator[Any]:
         """The columns in use as Arrow record batches, one after the other."""
         for batch in self._decoded():
             yield batch.select(self.columns)
 
-    def _batches(self):
-        """Lists of record batches that hold `block_rows` rows together, but for the last."""
-        held, n_held = [], 0
+    def _scan_units(self, unit: str) -> np.ndarray | None:
+        """Where units begin, found in one pass over their column."""
+        scan = UnitScan()
+        for batch in self._decoded([unit]):
+            column = batch.column(0)
+            decoded = column.dictionary_decode() if arrow().types.is_dictionary(column.type) else column
+            scan.add(decoded.to_numpy(zero_copy_only=False))
+        return scan.offsets()
+
+    def _batches(self) -> Iterator[list]:
+        """Lists of record batches that hold the rows of a block together."""
         try:
-            for batch in self._decoded():
-                held.append(batch)
-                n_held += batch.num_rows
-                while n_held >= self.block_rows:
-                    spare = n_held - self.block_rows
-                    last = held.pop()
-                    yield [*held, last.slice(0, last.num_rows - spare)]
-                    held, n_held = [last.slice(last.num_rows - spare)], spare
+            yield from recut(self._decoded(), self._rows, lambda batch, start, stop: batch.slice(start, stop - start))
         except (arrow().ArrowInvalid, OSError) as error:
             raise ValueError(f"{self.name!r} could not be read to its end: {error}") from None
-        if n_held:
-            yield held
 
-    def _read_ahead(self):
+    def _read_ahead(self) -> Iterator[list]:
         """Batches from a thread that stays a few ahead."""
         ready: queue.Queue = queue.Queue(READ_AHEAD)
         stop = threading.Event()
 
-        def read():
+        def read() -> None:
             try:
                 for batch in self._batches():
                     if not _put(ready, batch, stop):
@@ -256,44 +273,60 @@ class ParquetSource(Source):
             stop.set()
             thread.join()
 
-    def _block(self, batches):
-        n = sum(batch.num_rows for batch in batches)
-        X = np.empty((n, self.n_features), self.dtype)
+    def parts(self) -> Iterator[tuple[int, list]]:
+        return enumerate(self._read_ahead())
+
+    def block(self, part: tuple[int, list]) -> Block:
+        number, batches = part
+        first, units = int(self._units[number]), None
+        if self.offsets is not None:
+            units = self.offsets[first : self._units[number + 1] + 1] - self._rows[number]
+        return self._block(batches, units=units, first=first)
+
+    def _block(self, batches: list, **known: Any) -> Block:
+        X = self._table(batches, self.columns)
+        targets = self._table(batches, self.targets).astype(np.float64) if self.targets else None
+        weight, labels = self._weights(batches, len(X)), self._classes(batches, len(X))
+        return Block.of(X, weight, labels, targets, patterns=self._patterns(X), **known)
+
+    def _table(self, batches: list, names: Sequence[str]) -> np.ndarray:
+        """Columns of record batches side by side."""
+        X = np.empty((sum(batch.num_rows for batch in batches), len(names)), self.dtype)
         at = 0
         for batch in batches:
-            columns = [self._cells(batch, name) for name in self.columns]
+            columns = [self._cells(batch, name) for name in names]
             for start in range(0, batch.num_rows, STRIPE):  # few enough to stay in cache while columns are laid in
                 stripe = X[at + start : at + min(start + STRIPE, batch.num_rows)]
                 for j, column in enumerate(columns):
                     stripe[:, j] = column[start : start + STRIPE]
             at += batch.num_rows
-        return Block.of(X, self._weights(batches, n), self._classes(batches, n), self._patterns(X))
+        return X
 
-    def _cells(self, batch, name):
+    def _cells(self, batch: Any, name: str) -> np.ndarray:
         return _codes(batch, name, self.levels[name]) if name in self.levels else _column(batch, name)
 
-    def _patterns(self, X):
+    def _patterns(self, X: np.ndarray) -> Patterns | None:
         with np.errstate(all="ignore"):
             total = X.sum()
         if np.isfinite(total):
-            return self._whole if len(X) == self.block_rows else None
+            return self._whole if len(X) == self._longest else None
         if np.isinf(X).any():
             name = self.columns[int(np.argmax(np.isinf(X).any(axis=0)))]
             raise ValueError(f"{self.name!r} contains infinity in column {name!r}; replace it or leave the cell empty.")
         return Patterns.of(X)
 
-    def _weights(self, batches, n):
+    def _weights(self, batches: list, n: int) -> Any:
         if self.weight is None:
-            return self._one[:n] if n <= self.block_rows else None
+            return self._one[:n] if n <= self._longest else None
         weight = np.concatenate([_column(batch, self.weight) for batch in batches]).astype(np.float64)
         bad = weight[~(np.isfinite(weight) & (weight >= 0))]
         if bad.size:
             raise ValueError(f"sample_weight holds {bad[0]:g}; weights must be finite and not negative.")
         return weight
 
-    def _classes(self, batches, n):
+    def _classes(self, batches: list, n: int) -> np.ndarray | None:
         if self.labels is None:
-            return self._unknown[:n] if n <= self.block_rows else None
+            return self._unknown[:n] if n <= self._longest else None
         values = np.concatenate([_column(batch, self.labels) for batch in batches])
         labels = np.where(np.isnan(values), -1, values)
         most = np.inf if self.n_classes is None else self.n_classes
@@ -304,19 +337,14 @@ class ParquetSource(Source):
             )
         return labels.astype(np.int64)
 
-    def __iter__(self):
-        return map(self._block, self._read_ahead())
-
-    def map(self, function):
-        """Yield function(block) for every block, in order; blocks are made from batches on the worker threads."""
-        return _Batches(self._read_ahead, self).map(lambda batches: function(self._block(batches)))
-
-    def eligible(self):
+    def eligible(self) -> np.ndarray:
         if self.weight is None:
-            return np.arange(self.n_rows)
-        return np.flatnonzero(np.concatenate([self._weights(batches, 0) for batches in self._read_ahead()]) > 0)
+            return super().eligible()
+        weight = np.concatenate([self._weights(batches, 0) for batches in self._read_ahead()])
+        return eligible_units(weight, self.n_rows, self.offsets)
 
-    def take(self, rows):
+    def take(self, units: np.ndarray) -> Block:
+        rows, offsets = rows_of_units(units, self.offsets)
         start, found = 0, []
         for batches in self._read_ahead():
             for batch in batches:
@@ -325,21 +353,10 @@ class ParquetSource(Source):
                 if len(inside):
                     found.append(batch.take(arrow().array(inside)))
                 start = end
-        return self._block(found)
+        return self._block(found, units=offsets)
 
 
-class _Batches(Source):
-    """Undecoded batches, mapped over like blocks."""
-
-    def __init__(self, batches, source):
-        self.batches = batches
-        self.n_rows, self.n_features, self.n_jobs = source.n_rows, source.n_features, source.n_jobs
-
-    def __iter__(self):
-        return self.batches()
-
-
-def _put(ready, item, stop):
+def _put(ready: queue.Queue, item: Any, stop: threading.Event) -> bool:
     """Queue an item unless nobody will fetch it any more."""
     while not stop.is_set():
         try:
@@ -350,13 +367,13 @@ def _put(ready, item, stop):
     return False
 
 
-def _column(batch, name):
+def _column(batch: Any, name: str) -> np.ndarray:
     """A column as floats, NaN where null."""
     values = batch.column(batch.schema.get_field_index(name)).to_numpy(zero_copy_only=False)
     return values if values.dtype.kind == "f" else values.astype(np.float64)
 
 
-def _codes(batch, name, levels):
+def _codes(batch: Any, name: str, levels: Sequence) -> np.ndarray:
     """A column of categories as the places of its cells among the levels, NaN where null."""
     pa = arrow()
     import pyarrow.compute as pc

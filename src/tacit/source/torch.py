@@ -1,5 +1,11 @@
 """`TorchSource`: rows of a tensor, on whatever device it lies."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any, TypeVar
+
 import numpy as np
 
 try:
@@ -9,11 +15,14 @@ except ImportError as error:
 
 from .base import Source, default_block_rows
 from .block import Block, Patterns
+from .units import block_bounds, eligible_units, rows_of_units, unit_offsets
 
 __all__ = ["TorchSource"]
 
+T = TypeVar("T")
 
-def _gpu_block_rows(n_features, device):
+
+def _gpu_block_rows(n_features: int, device: Any) -> int:
     """Rows whose cells take an eighth of the device's memory: of all of it, so that results do not depend on what else runs."""
     total = torch.cuda.get_device_properties(device).total_memory
     return max(total // (64 * max(n_features, 1)), 1 << 16)
@@ -30,63 +39,86 @@ class TorchSource(Source):
         Cells; NaN is missing.
     weight, labels : (n,) tensors or arrays, optional
         Row weights (default 1) and known classes (−1 unknown, the default).
+    targets : (n, m) tensor or array, optional
+        What is to be predicted.
+    unit : (n,) array, optional
+        The unit of each row, as in `ArraySource`.
     device : str or torch.device, optional
         Where to compute; default where X lies.
     block_rows : int, optional
         Rows per block; default small enough for a core's cache, and on a GPU an eighth of its memory.
     """
 
-    n_jobs = 1
+    in_memory = True
 
-    def __init__(self, X, weight=None, labels=None, *, device=None, block_rows=None):
+    def __init__(
+        self,
+        X: Any,
+        weight: Any = None,
+        labels: Any = None,
+        targets: Any = None,
+        *,
+        unit: Any = None,
+        device: Any = None,
+        block_rows: int | None = None,
+    ):
         self.X = torch.as_tensor(X, device=device)
         if self.X.dtype not in (torch.float32, torch.float64):
             self.X = self.X.double()
         self.X = self.X.contiguous()
         device = self.X.device
         self.n_rows, self.n_features = self.X.shape
+        self.offsets = unit_offsets(unit, self.n_rows)
         self.dtype = np.dtype(str(self.X.dtype).removeprefix("torch."))
         # A single number seen as often as there are rows takes no memory.
         one, unknown = torch.ones(1, dtype=torch.float64, device=device), torch.full((1,), -1, device=device)
         self.weight = one.expand(self.n_rows) if weight is None else torch.as_tensor(weight, device=device).double()
         self.labels = unknown.expand(self.n_rows) if labels is None else torch.as_tensor(labels, device=device).long()
+        self.targets = None if targets is None else torch.as_tensor(targets, device=device).double()
+        self.n_targets = 0 if self.targets is None else self.targets.shape[1]
         if block_rows is None and device.type == "cuda":
             block_rows = _gpu_block_rows(self.n_features, device)
-        self.block_rows = block_rows or default_block_rows(self.n_features, self.X.element_size())
+        block_rows = block_rows or default_block_rows(self.n_features, self.X.element_size())
         self._whole: dict = {}
-        starts = range(0, self.n_rows, self.block_rows)
-        self._blocks = [self._ingest(slice(start, start + self.block_rows)) for start in starts]
+        _, units = block_bounds(self.n_rows, block_rows, self.offsets)
+        self._blocks = [self._ingest(int(first), int(stop)) for first, stop in pairwise(units)]
         self.n_blocks = len(self._blocks)
 
-    def _ingest(self, rows):
-        X = self.X[rows]
-        return Block(X, self.weight[rows], self.labels[rows], self._patterns(X))
+    def _ingest(self, first: int, stop: int) -> Block:
+        """The block of the units from `first` to before `stop`."""
+        rows, units = slice(first, stop), None
+        if self.offsets is not None:
+            rows = slice(int(self.offsets[first]), int(self.offsets[stop]))
+            units = self.offsets[first : stop + 1] - self.offsets[first]
+        X, targets = self.X[rows], None if self.targets is None else self.targets[rows]
+        return Block(X, self.weight[rows], self.labels[rows], self._patterns(X), targets, units, first=first)
 
-    def _patterns(self, X):
+    def _patterns(self, X: Any) -> Patterns:
         """The patterns of a block; complete blocks of one size share theirs."""
         if bool(torch.isfinite(X.sum())) or not bool(torch.isnan(X).any()):
             if len(X) not in self._whole:
-                self._whole[len(X)] = Patterns(
-                    np.arange(len(X), dtype=np.int32), np.array([0, len(X)]), np.zeros((1, X.shape[1]), bool)
-                )
+                self._whole[len(X)] = Patterns.whole(*X.shape)
             return self._whole[len(X)]
         return Patterns.of(X.cpu().numpy())
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._blocks)
 
-    def __iter__(self):
+    def parts(self) -> Iterator[Block]:
         return iter(self._blocks)
 
-    def map(self, function):
-        """Yield function(block) for every block, in order; a block the device has no memory for is cut in two."""
+    def block(self, part: Block) -> Block:
+        return part
+
+    def map(self, function: Callable[[Block], T]) -> Iterator[T]:
+        """Yield function(block) for every block, in order; a block the device has no memory for is cut in two, at a unit."""
         index = 0
         while index < len(self._blocks):
-            block, fits = self._blocks[index], True
+            block, fits = self._made(self._blocks[index]), True
             try:
                 result = function(block)
             except torch.cuda.OutOfMemoryError:
-                if len(block) < 2:
+                if block.n_units < 2:
                     raise
                 fits = False
             if not fits:
@@ -96,26 +128,33 @@ class TorchSource(Source):
             yield result
             index += 1
 
-    def _halve(self, index):
-        first = sum(map(len, self._blocks[:index]))
-        n_rows = len(self._blocks[index])
-        middle = first + n_rows // 2
+    def _halve(self, index: int) -> None:
+        block = self._blocks[index]
+        rows = int(np.searchsorted(block.offsets, len(block) // 2))
+        middle, stop = block.first + min(max(rows, 1), block.n_units - 1), block.first + block.n_units
         torch.cuda.empty_cache()
-        self._blocks[index : index + 1] = [
-            self._ingest(slice(first, middle)),
-            self._ingest(slice(middle, first + n_rows)),
-        ]
+        if self._memory is not None:
+            self._memory.split(block.first, middle)
+        self._blocks[index : index + 1] = [self._ingest(block.first, middle), self._ingest(middle, stop)]
         self.n_blocks = len(self._blocks)
 
-    def eligible(self):
-        return torch.nonzero(self.weight > 0)[:, 0].cpu().numpy()
+    def eligible(self) -> np.ndarray:
+        return eligible_units(self.weight.cpu().numpy(), self.n_rows, self.offsets)
 
-    def subset(self, rows):
-        """The rows with these sorted numbers as a source on the same device."""
+    def _taken(self, units: np.ndarray) -> tuple:
+        """Cells, weights, labels and targets of units, on the device, and their offsets."""
+        rows, offsets = rows_of_units(units, self.offsets)
         at = torch.as_tensor(rows, device=self.X.device)
-        return TorchSource(self.X[at], self.weight[at], self.labels[at])
+        values = self.X, self.weight, self.labels, self.targets
+        return *(None if each is None else each[at] for each in values), offsets
 
-    def take(self, rows):
-        """One block of the rows with these sorted numbers, in NumPy: starts are made on the CPU."""
-        at = torch.as_tensor(rows, device=self.X.device)
-        return Block.of(*(values[at].cpu().numpy() for values in (self.X, self.weight, self.labels)))
+    def subset(self, units: np.ndarray) -> TorchSource:
+        """The units with these sorted numbers as a source on the same device."""
+        *values, offsets = self._taken(units)
+        unit = None if offsets is None else np.repeat(np.arange(len(units)), np.diff(offsets))
+        return TorchSource(*values, unit=unit)
+
+    def take(self, units: np.ndarray) -> Block:
+        """One block of the units with these sorted numbers, in NumPy: starts are made on the CPU."""
+        *values, offsets = self._taken(units)
+        return Block.of(*(None if each is None else each.cpu().numpy() for each in values), units=offsets)

@@ -7,7 +7,6 @@ import numpy as np
 
 from ..frames import Batch, Cells
 from ..schema import Schema
-from ..source import ArraySource
 from .reader import Reader
 from .source import TableSource
 from .typed import as_typed
@@ -102,10 +101,23 @@ class DataTable:
         """All cells that models use, in memory."""
         return np.concatenate(list(self.encoded()))
 
-    def source(self, n_jobs=None):
-        """The rows for an estimator's `fit`: kept in memory unless they are too many."""
-        source = TableSource(self, n_jobs=n_jobs) if self.is_large else ArraySource(self.cells, n_jobs=n_jobs)
-        source.schema, source.columns = self.schema, self.schema.names
+    def source(self, targets=(), unit=None, n_jobs=None):
+        """The rows for an estimator's `fit`: kept in memory unless they are too many.
+
+        Parameters
+        ----------
+        targets : sequence of str
+            Columns in use that are to be predicted.
+        unit : str, optional
+            The column that says which rows belong together.
+        n_jobs : int, optional
+            Threads; default all cores.
+        """
+        source = TableSource(self, targets, unit, n_jobs)
+        if not self.is_large:
+            source = source.held(self.cells)
+        source.schema = Schema(tuple(column for column in self.schema.columns if column.name not in targets))
+        source.columns = source.schema.names
         return source
 
     def sample(self, n_rows, seed=0):

@@ -1,36 +1,85 @@
 """`TableSource`: the rows of a table too large for memory, read anew at every pass."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 import numpy as np
 
-from ..source import Block, Source
-from ..source.base import default_block_rows, n_cores
+from ..source import ArraySource, Block, Source
+from ..source.base import default_block_rows, thread_count
+from ..source.units import UnitScan, block_bounds, recut, rows_of_units
 
 __all__ = ["TableSource"]
 
 
 class TableSource(Source):
-    """Rows of a `DataTable` in blocks of fixed size, whatever the batches it is read in."""
+    """Rows of a `DataTable` in blocks of fixed size, whatever the batches it is read in.
 
-    def __init__(self, table, n_jobs=None):
-        self.table = table
-        self.n_rows, self.n_features = table.n_rows, len(table.used)
-        self.n_jobs = n_cores() if n_jobs in (None, -1) else n_jobs
-        self.block_rows = default_block_rows(self.n_features)
+    Parameters
+    ----------
+    table : DataTable
+        The table, of which the columns in use are read.
+    targets : sequence of str
+        Columns in use that are to be predicted.
+    unit : str, optional
+        The column that says which rows belong together; they must lie together.
+    n_jobs : int, optional
+        Threads; default all cores.
+    """
 
-    def __iter__(self):
-        kept = np.empty((0, self.n_features))
-        for cells in self.table.encoded():
-            kept = np.concatenate([kept, cells]) if len(kept) else cells
-            whole = len(kept) - len(kept) % self.block_rows
-            for start in range(0, whole, self.block_rows):
-                yield Block.of(kept[start : start + self.block_rows])
-            kept = kept[whole:]
-        if len(kept):
-            yield Block.of(kept)
+    def __init__(
+        self, table: Any, targets: Sequence[str] = (), unit: str | None = None, n_jobs: int | None = None
+    ):
+        self.table, names = table, table.schema.names
+        self._target_places = [names.index(name) for name in targets]
+        self._places = [place for place in range(len(names)) if place not in self._target_places]
+        self.n_rows, self.n_features, self.n_targets = table.n_rows, len(self._places), len(targets)
+        self.n_jobs = thread_count(n_jobs)
+        self.offsets = None if unit is None else _scan(table, unit).offsets()
+        self._rows, self._units = block_bounds(self.n_rows, default_block_rows(self.n_features), self.offsets)
+        self.n_blocks = len(self._rows) - 1
 
-    def take(self, rows):
+    def parts(self) -> Iterator[tuple[int, list]]:
+        return enumerate(recut(self.table.encoded(), self._rows, lambda cells, start, stop: cells[start:stop]))
+
+    def block(self, part: tuple[int, list]) -> Block:
+        number, cells = part
+        first, units = int(self._units[number]), None
+        if self.offsets is not None:
+            units = self.offsets[first : self._units[number + 1] + 1] - self._rows[number]
+        return self._of(np.concatenate(cells), units=units, first=first)
+
+    def _of(self, cells: np.ndarray, **known: Any) -> Block:
+        if not self.n_targets:
+            return Block.of(cells, **known)
+        return Block.of(cells[:, self._places], targets=cells[:, self._target_places], **known)
+
+    def held(self, cells: np.ndarray) -> ArraySource:
+        """The same rows, all in memory."""
+        X, targets = cells, None
+        if self.n_targets:
+            X, targets = cells[:, self._places], cells[:, self._target_places]
+        unit = None if self.offsets is None else np.repeat(np.arange(self.n_units), np.diff(self.offsets))
+        return ArraySource(X, targets=targets, unit=unit, n_jobs=self.n_jobs)
+
+    def take(self, units: np.ndarray) -> Block:
+        rows, offsets = rows_of_units(units, self.offsets)
         start, parts = 0, []
         for cells in self.table.encoded():
             parts.append(cells[rows[(rows >= start) & (rows < start + len(cells))] - start])
             start += len(cells)
-        return Block.of(np.concatenate(parts))
+        return self._of(np.concatenate(parts), units=offsets)
+
+
+def _scan(table: Any, unit: str) -> UnitScan:
+    """Where the units of a table begin."""
+    scan, column = UnitScan(), [column for column in table.columns if column.name == unit]
+    if not column:
+        known = ", ".join(column.name for column in table.columns)
+        raise ValueError(f"the table has no column {unit!r} to tell units by; it has {known}.")
+    for _, batch in table.scan(column):
+        cells = batch[unit]
+        scan.add(np.where(cells.missing, None, cells.values.astype(object)))
+    return scan

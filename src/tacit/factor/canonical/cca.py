@@ -18,7 +18,7 @@ from ...checks import check_choice, check_number
 from ...source.base import one_blas_thread
 from ..moments import moments
 from .pairs import canonical_pairs, correlation_tests, views_of_covariance, views_of_rows
-from .views import JoinedSource, check_first, check_ridge, check_second, check_together, join, project, refuse_missing
+from .views import check_first, check_ridge, check_second, check_together, join, project, refuse_missing
 
 __all__ = ["CCA"]
 
@@ -175,7 +175,7 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
 
     def _covariance(self, X, y):
         """The covariance of both views, scaled if they are to be, in one pass by blocks."""
-        n, found = len(X), moments(JoinedSource(X, y))
+        n, found = len(X), moments(ArraySource(X, targets=y.astype(np.float64, copy=False)))
         covariance = found.covariance * (n / (n - 1.0))
         self._locate(found.mean, covariance.diagonal(), X.shape[1])
         deviation = np.concatenate([self._x_std, self._y_std])

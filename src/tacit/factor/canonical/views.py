@@ -6,11 +6,9 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from ...checks import as_rows, check_number, check_rows
-from ...source import Block, Source, is_streamed
-from ...source.base import default_block_rows, n_cores
+from ...source import Source, is_streamed
 
 __all__ = [
-    "JoinedSource",
     "check_first",
     "check_ridge",
     "check_second",
@@ -120,22 +118,3 @@ def project(rows, mean, deviation, matrix, copy):
     centred -= mean
     centred /= deviation
     return (centred @ matrix).astype(rows.dtype, copy=False)
-
-
-class JoinedSource(Source):
-    """Rows [x, y] of two arrays without missing cells, joined in double precision one block at a time."""
-
-    def __init__(self, X, y):
-        self.X, self.y = X, y
-        self.n_rows, self.n_features = len(X), X.shape[1] + y.shape[1]
-        self.block_rows = default_block_rows(self.n_features)
-        self.n_jobs = n_cores()
-        self.n_blocks = -(-self.n_rows // self.block_rows)
-
-    def __iter__(self):
-        for start in range(0, self.n_rows, self.block_rows):
-            rows = slice(start, start + self.block_rows)
-            yield Block.of(join(self.X[rows], self.y[rows]))
-
-    def take(self, rows):
-        return Block.of(join(self.X[rows], self.y[rows]))

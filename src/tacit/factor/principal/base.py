@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from ...base import EMEstimator, like
 from ...checks import check_number, check_rows
-from ...density import DensityEstimator
+from ...base import DensityEstimator
 from ...families.factor import FactorGaussian, FactorParams
 from ...frames import as_given
 from ...kernels import backend, host

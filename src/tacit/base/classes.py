@@ -1,17 +1,22 @@
 """`LatentClassEstimator`: the scikit-learn face of models whose hidden state is one class per row."""
 
+from __future__ import annotations
+
 import numbers
 import warnings
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .base import like
-from .checks import check_weight
+from ..checks import check_weight
+from ..engine import Fit, Online, Trace, online_step
+from ..notes import Note
+from ..source import Source
+from ..source.parquet import ParquetSource, is_arrow
 from .density import DensityEstimator
-from .engine import Fit, Online, Trace, online_step
-from .engine.restarts import SAMPLE_ROWS
-from .source.parquet import ParquetSource, is_arrow
+from .learning import Task
+from .rows import like
 
 __all__ = ["LatentClassEstimator"]
 
@@ -21,7 +26,16 @@ class LatentClassEstimator(DensityEstimator):
 
     _by_likelihood = True  # whether parameters are numbers that maximise a likelihood, or distributions
 
-    def fit(self, X, y=None, sample_weight=None, *, online=False, checkpoint=None, checkpoint_every=60.0):
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        online: bool = False,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
+    ) -> Self:
         """Learn the classes.
 
         Parameters
@@ -52,14 +66,14 @@ class LatentClassEstimator(DensityEstimator):
         self._learn(source, online=online, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
         return self
 
-    def _check_enough(self, source):
+    def _check_enough(self, source: Source) -> None:
         if source.n_rows < self.n_components:
             raise ValueError(
                 f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
                 f"n_samples = {source.n_rows}; use at most {source.n_rows} components."
             )
 
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one more batch of rows, by stepwise EM.
 
         The first batch sets the start, so it should be typical. Later ones count less and less, as ``(t + 2) ** -0.6``.
@@ -76,8 +90,7 @@ class LatentClassEstimator(DensityEstimator):
         self._check_settings()
         first = not hasattr(self, "fit_")
         source = self._open(X, sample_weight, y, reset=first)
-        if first:
-            self._prepare(source)
+        known = self._prepare(source) if first else None
         model = self._model()
         if first:
             if source.n_rows < self.n_components:
@@ -86,18 +99,18 @@ class LatentClassEstimator(DensityEstimator):
                     f"{self.n_components}; begin with a larger one."
                 )
             rng = self._rng()
-            state = Online(self._start(model, source.sample(SAMPLE_ROWS, rng), rng))
+            state = Online(self._start(model, Task(source, source.sample(self._sample_rows(), rng), rng, known)))
         else:
-            state = getattr(self, "_online", None) or Online(self._params())
+            state = self._online or Online(self._params())
         self._online = online_step(model, source, state)
         trace = Trace()
         trace.record(self._online.score, 1.0)
-        reason = f"{self._online.steps} batches were seen"
+        reason = Note("batches", "{batches} batches were seen", batches=self._online.steps)
         self._publish_fit(Fit(self._online.params, trace, reason), source.dtype)
         self.n_iter_ = self._online.steps
         return self
 
-    def _check_source(self, source, reset):
+    def _check_source(self, source: Source, reset: bool) -> None:
         super()._check_source(source, reset)
         _, high = source.label_range or (-1, -1)
         if high >= self.n_components:
@@ -106,7 +119,7 @@ class LatentClassEstimator(DensityEstimator):
                 "unknown. Leave y out for an unsupervised fit."
             )
 
-    def _check_labels(self, y, n_rows):
+    def _check_labels(self, y: Any, n_rows: int) -> np.ndarray | None:
         if y is None or self.n_components == 1:
             return None
         y = np.asarray(y)
@@ -136,14 +149,14 @@ class LatentClassEstimator(DensityEstimator):
             )
         return None if (labels < 0).all() else labels.astype(np.int64)
 
-    def fit_predict(self, X, y=None, sample_weight=None):
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Learn the classes and return the most probable one of each row."""
         if is_arrow(X):
             X = ParquetSource(X, weight=sample_weight, labels=y, n_jobs=self.n_jobs)
             return self.fit(X).predict(X)
         return self.fit(X, y, sample_weight).predict(X)
 
-    def predict(self, X, out=None):
+    def predict(self, X: Any, out: Any = None) -> Any:
         """Most probable class of each row.
 
         Parameters
@@ -161,7 +174,7 @@ class LatentClassEstimator(DensityEstimator):
         model, params = self._model(), self._params()
         return self._apply(X, lambda block: model.posterior(params, block)[0].argmax(axis=1), out, ["class"])
 
-    def predict_proba(self, X, out=None):
+    def predict_proba(self, X: Any, out: Any = None) -> Any:
         """Probability of each class for each row.
 
         Parameters
@@ -180,14 +193,14 @@ class LatentClassEstimator(DensityEstimator):
         names = [f"probability_{k}" for k in range(self.n_components)]
         return self._apply(X, lambda block: like(block, model.posterior(params, block)[0]), out, names)
 
-    def icl(self, X, sample_weight=None):
+    def icl(self, X: Any, sample_weight: Any = None) -> float:
         """Integrated completed likelihood, lower is better: BIC, plus what it costs to name each row's class."""
         best = self.predict_proba(X).astype(np.float64).max(axis=1)
         weight = check_weight(sample_weight, len(best))
         uncertain = -np.log(best)
         return self.bic(X, sample_weight) + 2.0 * float(uncertain.sum() if weight is None else weight @ uncertain)
 
-    def sample(self, n_samples=1):
+    def sample(self, n_samples: int = 1) -> tuple:
         """Draw rows from the fitted distribution.
 
         Parameters

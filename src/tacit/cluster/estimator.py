@@ -2,6 +2,7 @@
 
 import numbers
 import warnings
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Arrays, record
 from ..base import EMEstimator, like
-from ..checks import check_choice, check_number
+from ..checks import check_choice, check_n_jobs, check_number
 from ..engine import InertiaLines
 from ..kernels import backend, host, kernel
 from ..source import SparseSource
@@ -24,7 +25,7 @@ INITS = ("k-means++", "k-means||", "random")
 
 
 @record
-class Spread(Arrays):
+class ColumnSums(Arrays):
     """Per column, the weight of its observed cells, their sum and their sum of squares about a point."""
 
     weight: np.ndarray
@@ -33,11 +34,20 @@ class Spread(Arrays):
 
 
 def _spread(origin, block):
-    sums = Spread(*np.zeros((3, len(origin))))
+    sums = ColumnSums(*np.zeros((3, len(origin))))
     kernel("column_sums", backend(block.X))(
         block.X, block.weight, origin.astype(block.dtype), sums.weight, sums.total, sums.square
     )
     return sums
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What a fit knows of its rows: their mean, about which sums are taken, the columns' mean variance, and given centres."""
+
+    origin: np.ndarray
+    variance: float
+    given: np.ndarray | None
 
 
 class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EMEstimator):
@@ -47,10 +57,6 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     `callback`, and defines ``_model()`` and `_power`, of the distance: Σ_j |x_j − c_j|^power.
     """
 
-    accelerate: str | None = None
-    convergence = "relative"
-    warm_start = False
-    verbose_interval = 1
     _power = 2
     _min_rows = 1
 
@@ -68,8 +74,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         return tags
 
     def _check_settings(self):
-        if self.n_jobs not in (None, -1):
-            check_number("n_jobs", self.n_jobs, numbers.Integral, 1)
+        check_n_jobs(self.n_jobs)
         if not isinstance(self.n_clusters, numbers.Number):
             raise ValueError(
                 f"n_clusters={self.n_clusters!r} is not a whole number of at least 1; tacit.cluster.k_curve tries several."
@@ -110,13 +115,10 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         self._check_settings()
         source = self._open(X, sample_weight, reset=True)
         self._check_enough(source)
-        try:
-            with warnings.catch_warnings():
-                # As in scikit-learn; where a fit is stopped before it ends by itself, `fit_.reason` says so.
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                self._learn(source, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
-        finally:
-            self.__dict__.pop("_source", None)
+        with warnings.catch_warnings():
+            # As in scikit-learn; where a fit is stopped before it ends by itself, `fit_.reason` says so.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            self._learn(source, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
         self._label(source)
         self._check_distinct()
         return self
@@ -135,50 +137,27 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     def _prepare(self, source):
         """Find the spread of the columns, which `tol` is relative to."""
-        origin = source.take(source.eligible()[:1]).X[0].astype(np.float64)
+        origin = host(source.take(source.eligible()[:1]).X)[0].astype(np.float64)
         origin = np.where(np.isnan(origin), 0.0, origin)
         sums = source.sum(partial(_spread, origin))
         weight = np.where(sums.weight > 0, sums.weight, 1.0)
-        self._origin = origin + sums.total / weight
         with np.errstate(over="ignore", invalid="ignore"):
-            self._variance = float(np.maximum(sums.square / weight - (sums.total / weight) ** 2, 0.0).mean())
-        self._check_scale(source)
-        if isinstance(source, SparseSource):
-            self._stay_sparse()
-        self._n_init = self._n_starts(None)
-        if not isinstance(self.init, str):
-            given = not callable(self.init)
-            self._given = self._check_centers(self.init, source) if given else None
-            if given and self.n_init not in ("auto", 1):
-                warnings.warn(
-                    "Explicit initial center position passed: performing only one init in "
-                    f"{type(self).__name__} instead of n_init={self.n_init}.",
-                    RuntimeWarning,
-                    stacklevel=4,
-                )
-        self._source = source
+            variance = float(np.maximum(sums.square / weight - (sums.total / weight) ** 2, 0.0).mean())
+        _check_scale(variance, source)
+        return Spread(_origin(origin + sums.total / weight, variance, source), variance, self._given(source))
 
-    def _stay_sparse(self):
-        """Take sums about zero, which is where sparse rows have most of their cells."""
-        offset, spread = float((self._origin**2).sum()), self._variance * len(self._origin)
-        if 0.0 < 1e12 * spread < offset:
+    def _given(self, source):
+        """Centres that were given to start from, or None."""
+        if isinstance(self.init, str) or callable(self.init):
+            return None
+        if self.n_init not in ("auto", 1):
             warnings.warn(
-                f"X is sparse, and its mean is {(offset / spread) ** 0.5:.1g} times as long as its rows are spread, so that "
-                "distances round badly; subtract the mean from the large columns, or give X as an ordinary array.",
-                UserWarning,
+                "Explicit initial center position passed: performing only one init in "
+                f"{type(self).__name__} instead of n_init={self.n_init}.",
+                RuntimeWarning,
                 stacklevel=5,
             )
-        self._origin = np.zeros_like(self._origin)
-
-    def _check_scale(self, source):
-        """Refuse rows whose squares cannot be added up."""
-        squares = self._variance * source.n_rows * source.n_features
-        if not squares < (1e37 if source.dtype == np.float32 else 1e307):
-            remedy = " or give it in float64" if source.dtype == np.float32 else ""
-            raise ValueError(
-                f"X has a standard deviation of about {np.sqrt(self._variance):.1g}, so that sums of squares overflow "
-                f"{source.dtype}; divide its columns by their scale{remedy}."
-            )
+        return self._check_centers(self.init, source)
 
     def _check_centers(self, center, source):
         center = center.toarray() if hasattr(center, "toarray") else center
@@ -195,8 +174,8 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             raise ValueError("init holds NaN or infinity; give centres of finite numbers.")
         return center.copy()
 
-    def _tol(self, source):
-        return self.tol * self._variance
+    def _tol(self, task):
+        return self.tol * task.known.variance
 
     def _n_starts(self, model):
         if not isinstance(self.init, str) and not callable(self.init):
@@ -208,20 +187,20 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     def _sample_rows(self):
         return sample_rows(self.n_clusters)
 
-    def _start(self, model, sample, rng):
+    def _start(self, model, task):
         """Parameters to start from."""
-        if not isinstance(self.init, str):
-            center = self._given
-            if center is None:
-                state = check_random_state(int(rng.integers(2**31)))
-                rows = host(getattr(self._source, "X", sample.X))
-                center = self._check_centers(self.init(rows, self.n_clusters, random_state=state), self._source)
-        elif self.init == "k-means||":
-            center = oversampled(self._source, self.n_clusters, rng, power=self._power)
-        else:
+        source, rng, center = task.source, task.rng, task.known.given
+        if callable(self.init):
+            state = check_random_state(int(rng.integers(2**31)))
+            rows = source.X if source.in_memory else task.sample.X
+            rows = host(rows) if backend(rows) == "torch" else rows
+            center = self._check_centers(self.init(rows, self.n_clusters, random_state=state), source)
+        elif center is None and self.init == "k-means||":
+            center = oversampled(source, self.n_clusters, rng, power=self._power)
+        elif center is None:
             spread = plus_plus if self.init == "k-means++" else random_rows
-            center = spread(sample, self.n_clusters, rng, power=self._power)
-        return model.at(center, self._origin)
+            center = spread(task.sample, self.n_clusters, rng, power=self._power)
+        return model.at(center, task.known.origin)
 
     def _callback(self):
         return InertiaLines() if self.callback is None and self.verbose else self.callback
@@ -323,3 +302,29 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         model, params = self._searcher(), self._params()
         source = self._open(X, sample_weight)
         return -float(sum(loss for _, loss in source.map(partial(model.assign, params))))
+
+
+def _origin(mean, variance, source):
+    """The point that sums are taken about: the mean or, of sparse rows, zero, where they have most of their cells."""
+    if not isinstance(source, SparseSource):
+        return mean
+    offset, spread = float((mean**2).sum()), variance * len(mean)
+    if 0.0 < 1e12 * spread < offset:
+        warnings.warn(
+            f"X is sparse, and its mean is {(offset / spread) ** 0.5:.1g} times as long as its rows are spread, so that "
+            "distances round badly; subtract the mean from the large columns, or give X as an ordinary array.",
+            UserWarning,
+            stacklevel=5,
+        )
+    return np.zeros_like(mean)
+
+
+def _check_scale(variance, source):
+    """Refuse rows whose squares cannot be added up."""
+    squares = variance * source.n_rows * source.n_features
+    if not squares < (1e37 if source.dtype == np.float32 else 1e307):
+        remedy = " or give it in float64" if source.dtype == np.float32 else ""
+        raise ValueError(
+            f"X has a standard deviation of about {np.sqrt(variance):.1g}, so that sums of squares overflow "
+            f"{source.dtype}; divide its columns by their scale{remedy}."
+        )

@@ -1,12 +1,16 @@
 """`DrawsMissing`: multiple imputation, x_M ~ p(x_M | x_O), for estimators whose model is a mixture of any number of classes."""
 
-import numbers
+from __future__ import annotations
 
+import numbers
+from typing import Any
+
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .checks import check_number
+from ..checks import check_number
+from ..source import Block, is_streamed
 from .density import DensityEstimator
-from .source import Block, is_streamed
 
 __all__ = ["DrawsMissing"]
 
@@ -14,7 +18,7 @@ __all__ = ["DrawsMissing"]
 class DrawsMissing(DensityEstimator):
     """Base of estimators whose family can draw missing cells."""
 
-    def draw_missing(self, X, n_draws=1, random_state=None):
+    def draw_missing(self, X: Any, n_draws: int = 1, random_state: Any = None) -> np.ndarray:
         """Draw missing cells given the observed ones, for multiple imputation.
 
         The fitted parameters are held fixed: with few rows, refit to bootstrap samples to add their uncertainty.

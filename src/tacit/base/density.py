@@ -1,11 +1,18 @@
 """`DensityEstimator`: the scikit-learn face of models that give rows a density."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .base import EMEstimator, like
-from .checks import check_weight
+from ..checks import check_weight
+from ..engine import Model
+from ..source import Block
+from .learning import EMEstimator
+from .rows import like
 
 __all__ = ["DensityEstimator"]
 
@@ -13,7 +20,7 @@ __all__ = ["DensityEstimator"]
 class DensityEstimator(DensityMixin, EMEstimator):
     """Base of estimators whose model has a likelihood."""
 
-    def score_samples(self, X, out=None):
+    def score_samples(self, X: Any, out: Any = None) -> Any:
         """Log density of the observed cells of each row.
 
         Parameters
@@ -31,11 +38,11 @@ class DensityEstimator(DensityMixin, EMEstimator):
         model, params = self._model(), self._params()
         return self._apply(X, lambda block: like(block, self._log_density(model, params, block)), out, ["log_density"])
 
-    def _log_density(self, model, params, block):
+    def _log_density(self, model: Model, params: Any, block: Block) -> np.ndarray:
         """Log density of each row of a block."""
         return model.posterior(params, block)[1]
 
-    def score(self, X, y=None, sample_weight=None):
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Average log density per row.
 
         Parameters
@@ -54,22 +61,22 @@ class DensityEstimator(DensityMixin, EMEstimator):
         values = self.score_samples(X)
         return float(np.average(values, weights=check_weight(sample_weight, len(values))))
 
-    def _n_parameters(self):
+    def _n_parameters(self) -> int:
         return self._model().n_parameters(self._params())
 
-    def _criterion(self, X, sample_weight):
+    def _criterion(self, X: Any, sample_weight: Any) -> tuple[float, float, int]:
         """−2 log-likelihood, total weight and number of free parameters."""
         values = self.score_samples(X).astype(np.float64)
         weight = check_weight(sample_weight, len(values))
         weight = np.ones(len(values)) if weight is None else weight
         return -2.0 * float(weight @ values), float(weight.sum()), self._n_parameters()
 
-    def bic(self, X, sample_weight=None):
+    def bic(self, X: Any, sample_weight: Any = None) -> float:
         """Bayesian information criterion, lower is better."""
         deviance, n, p = self._criterion(X, sample_weight)
         return deviance + p * np.log(n)
 
-    def aic(self, X, sample_weight=None):
+    def aic(self, X: Any, sample_weight: Any = None) -> float:
         """Akaike information criterion, lower is better."""
         deviance, _, p = self._criterion(X, sample_weight)
         return deviance + 2 * p

@@ -1,0 +1,181 @@
+"""`RowsEstimator`: how estimators take rows, whatever holds them, and give results for them block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from ..checks import check_out, check_rows, check_weight
+from ..kernels import backend
+from ..source import ArraySource, Block, Source, SparseSource
+from ..source.dask import DaskSource, is_dask
+from ..source.parquet import ParquetSource, is_arrow
+from ..source.writer import ParquetWriter
+
+__all__ = ["RowsEstimator", "like"]
+
+
+class RowsEstimator(BaseEstimator):
+    """Base of estimators that take rows: they are validated, their columns named, their source chosen, in one place.
+
+    A subclass that takes no missing values sets ``_takes_missing = False``; one that takes sparse rows sets
+    ``_takes_sparse = True``. It may override ``_validate``, ``_check_labels`` and ``_check_source``.
+    """
+
+    n_jobs: int | None = None
+    random_state: Any = None
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    _takes_missing = True
+    _takes_sparse = False
+    _min_rows = 2
+    _n_classes: int | None = None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._takes_missing
+        tags.input_tags.sparse = self._takes_sparse
+        return tags
+
+    # Opening rows
+
+    def _validate(self, X: Any, *, reset: bool) -> Any:
+        """X as an array of floats, or as sparse rows where they are taken."""
+        return check_rows(self, X, reset=reset, accept_sparse="csr" if self._takes_sparse else False)
+
+    def _open(
+        self, X: Any, weight: Any = None, labels: Any = None, targets: Any = None, *, reset: bool = False
+    ) -> Source:
+        """The source of rows for X, which may be an array, a table, a path, Arrow data, Dask data or a source."""
+        if is_arrow(X) or is_dask(X):
+            for name, value in (("sample_weight", weight), ("y", labels)):
+                if is_arrow(X) and value is not None and not isinstance(value, str):
+                    raise ValueError(f"X is read from a file, so {name} must be the name of a column of it.")
+            X = self._stream(X, weight, labels, reset=reset)
+            weight = labels = None
+        if backend(X) == "torch":
+            from ..source.torch import TorchSource
+
+            if X.isinf().any():
+                raise ValueError("X contains infinity; replace it, or set the cell to NaN if it is missing.")
+            weight, labels = check_weight(weight, len(X)), self._check_labels(labels, len(X))
+            X, weight, labels, targets = TorchSource(X, weight, labels, targets), None, None, None
+        if isinstance(X, Source):
+            if weight is not None or labels is not None or targets is not None:
+                raise ValueError("a source carries its own weights and labels; give sample_weight and y to the source.")
+            self._check_source(X, reset)
+            return X
+        X = self._validate(X, reset=reset)
+        if reset and backend(X) == "cpu":
+            self._check_columns(X)
+        return self._in_memory(X, weight, labels, targets)
+
+    def _in_memory(self, X: Any, weight: Any = None, labels: Any = None, targets: Any = None) -> Source:
+        """The source for rows that were validated."""
+        kind = SparseSource if hasattr(X, "tocsr") else ArraySource
+        n_rows = X.shape[0]
+        weight, labels = check_weight(weight, n_rows), self._check_labels(labels, n_rows)
+        source = kind(X, weight, labels, targets, n_jobs=self.n_jobs)
+        source.columns = self._known_names()
+        return source
+
+    def _stream(self, X: Any, weight: Any, labels: Any, *, reset: bool) -> Source:
+        """The source for a path, Arrow data or Dask data; the columns are those seen at fit."""
+        kind = ParquetSource if is_arrow(X) else DaskSource
+        columns = None if reset else self._known_names()
+        return kind(X, columns, weight=weight, labels=labels, n_jobs=self.n_jobs)
+
+    def _known_names(self) -> list | None:
+        """Names of the columns seen at fit, None where they have none."""
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else list(names)
+
+    def _column_names(self) -> list[str]:
+        """Names of the columns, x0, x1, … where they have none."""
+        return self._known_names() or [f"x{j}" for j in range(self.n_features_in_)]
+
+    def _check_source(self, source: Source, reset: bool) -> None:
+        """Raise where a source does not suit; at fit, take note of its columns."""
+        if isinstance(source, SparseSource) and not get_tags(self).input_tags.sparse:
+            raise TypeError(f"{type(self).__name__} takes no sparse rows; give it the rows as an ordinary array.")
+        if reset:
+            self.n_features_in_ = source.n_features
+            if hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+            if source.columns:
+                self.feature_names_in_ = np.array(source.columns, dtype=object)
+            source.n_classes = self._n_classes
+            if source.n_rows < self._min_rows:
+                raise ValueError(f"Found array with {source.n_rows} sample(s); at least {self._min_rows} are needed.")
+            if source.observed is not None:
+                self._check_observed(source.observed)
+        elif source.columns and self._known_names():
+            if list(source.columns) != self._known_names():
+                raise ValueError(
+                    f"the source has the columns {', '.join(source.columns)}, but the feature names seen at fit are "
+                    f"{', '.join(map(str, self.feature_names_in_))}; give it these columns in this order."
+                )
+        elif source.n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {source.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input."
+            )
+
+    def _check_labels(self, y: Any, n_rows: int) -> np.ndarray | None:
+        """Known classes of rows, checked; by default they are ignored."""
+        return None
+
+    def _check_columns(self, X: np.ndarray) -> None:
+        maybe = np.flatnonzero(np.isnan(X[0]))
+        observed = np.ones(X.shape[1], bool)
+        observed[maybe] = ~np.isnan(X[:, maybe]).all(axis=0)
+        self._check_observed(observed)
+
+    def _check_observed(self, observed: np.ndarray) -> None:
+        if not observed.all():
+            column = self._told(int(np.argmin(observed)))
+            raise ValueError(f"column {column} has no observed value; drop it before fitting.")
+
+    def _told(self, column: int) -> str:
+        """A column as messages name it."""
+        names = self._known_names()
+        return str(column) if names is None else f"{column} ({names[column]!r})"
+
+    # Results for rows
+
+    def _apply(
+        self, X: Any, function: Callable[[Block], np.ndarray], out: Any = None, names: Sequence[str] = ()
+    ) -> Any:
+        """function(block) over all blocks: one array, or columns of a Parquet file where `out` is given."""
+        check_is_fitted(self)
+        source = self._open(X)
+        if out is None:
+            return np.concatenate(list(source.map(function)))
+        check_out(X, out)
+        with ParquetWriter(out) as writer:
+            for part in source.map(function):
+                writer.write({name: column for name, column in zip(names, np.atleast_2d(part.T))})
+        return out
+
+    def _rng(self, random_state: Any = None) -> np.random.Generator:
+        """A generator seeded by `random_state` or, where it is None, by the estimator's own."""
+        seed = self.random_state if random_state is None else random_state
+        return np.random.default_rng(check_random_state(seed).randint(2**31))
+
+
+def like(block: Block, values: np.ndarray) -> np.ndarray:
+    """Values in the precision of the block.
+
+    Parameters
+    ----------
+    block : Block
+        Rows of float32 or float64.
+    values : ndarray
+        What was computed of them.
+    """
+    return values.astype(block.dtype)
