@@ -16,7 +16,7 @@ from tacit.mixture.expert_families import LinearExperts, LogisticExperts
 from tacit.mixture.experts_model import ExpertsModel, Frame
 from tacit.mixture.gate import ConstantGate, SoftmaxGate, newton_step, softmax_stats
 from tacit.source import ArraySource
-from tacit.testing import check_model
+from tacit.testing import check_model, check_sources
 
 
 def broken_line(n=400, seed=0, noise=0.2):
@@ -36,24 +36,25 @@ def crossed(n=400, seed=0, flipped=0.05):
 
 
 def linear_rows():
-    return np.column_stack(broken_line(240))
+    X, y = broken_line(240)
+    return X, y[:, None]
 
 
 def two_target_rows():
     X, y = broken_line(240)
-    return np.column_stack([X, y, X[:, 1] - y + 0.3 * np.random.default_rng(5).normal(size=len(y))])
+    return X, np.column_stack([y, X[:, 1] - y + 0.3 * np.random.default_rng(5).normal(size=len(y))])
 
 
 def class_rows():
     X, y = crossed(240, flipped=0.2)
-    return np.column_stack([X, y + (X[:, 1] > 1.0)])
+    return X, (y + (X[:, 1] > 1.0))[:, None].astype(float)
 
 
 MODELS = {
     "softmax gate": (ExpertsModel(SoftmaxGate(0.0), LinearExperts(1e-6), 2), linear_rows),
     "three experts": (ExpertsModel(SoftmaxGate(0.0), LinearExperts(1e-6), 3), linear_rows),
     "constant gate": (ExpertsModel(ConstantGate(0.0), LinearExperts(1e-6), 3), linear_rows),
-    "two targets": (ExpertsModel(SoftmaxGate(0.0), LinearExperts(1e-6), 2, n_targets=2), two_target_rows),
+    "two targets": (ExpertsModel(SoftmaxGate(0.0), LinearExperts(1e-6), 2), two_target_rows),
     "logistic experts": (ExpertsModel(SoftmaxGate(0.0), LogisticExperts(3, 0.0), 2), class_rows),
     "logistic, constant gate": (ExpertsModel(ConstantGate(0.0), LogisticExperts(3, 0.0), 2), class_rows),
 }
@@ -62,26 +63,28 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_model_has_every_property(name):
     model, rows = MODELS[name]
-    check_model(model, rows(), rtol=1e-6)
+    X, targets = rows()
+    check_model(model, X, targets=targets, rtol=1e-6)
+    check_sources(model, X, targets=targets, sources=["parquet", "dask"], rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_model_with_weights_and_known_experts(name):
     model, rows = MODELS[name]
-    X, rng = rows(), np.random.default_rng(3)
+    (X, targets), rng = rows(), np.random.default_rng(3)
     labels = np.where(rng.random(len(X)) < 0.2, rng.integers(model.n_components, size=len(X)), -1)
-    check_model(model, X, weight=rng.uniform(0.2, 3.0, len(X)), labels=labels, rtol=1e-6)
+    check_model(model, X, weight=rng.uniform(0.2, 3.0, len(X)), labels=labels, targets=targets, rtol=1e-6)
 
 
 @pytest.mark.parametrize("accelerate", [None, "anderson", "squarem"])
 @pytest.mark.parametrize("seed", range(5))
 def test_objective_with_prior_never_falls(seed, accelerate):
     rng = np.random.default_rng(seed)
-    rows = linear_rows() if seed % 2 else class_rows()
+    X, targets = linear_rows() if seed % 2 else class_rows()
     experts = LinearExperts(1e-6) if seed % 2 else LogisticExperts(3, 0.1)
     model = ExpertsModel(SoftmaxGate(0.1), experts, 3)
-    source = ArraySource(rows)
-    start = model.init(source.sample(len(rows), rng), rng)
+    source = ArraySource(X, targets=targets)
+    start = model.init(source.sample(len(X), rng), rng)
     start = model.bound(model.free(start) + 5.0 * rng.normal(size=len(model.free(start))), start)
     objectives = fit(model, source, start, max_iter=60, tol=0.0, accelerate=accelerate).trace.objectives
     assert np.diff(objectives).min() >= -1e-9 * np.abs(objectives).max()
@@ -96,7 +99,7 @@ def softmax_value(coef, Z, counts, alpha):
 
 
 def reach_of(Z):
-    return Frame.of(ArraySource(np.column_stack([Z[:, 1:], Z[:, :1]])), 1).reach
+    return Frame.of(ArraySource(Z[:, 1:], targets=Z[:, :1])).reach
 
 
 def softmax_problem(seed, n=60, q=4, n_classes=3):

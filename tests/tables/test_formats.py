@@ -14,6 +14,7 @@ import pytest
 from tacit.kernels.text import NUMBER, TEXT, cut_rows, read_numbers
 from tacit.mixture import Mixture
 from tacit.tables import chunks, data, delimited, open_table, reader
+from tacit.tables.source import TableSource
 
 from .mixed import N, mixed, write_all, write_csv
 
@@ -125,9 +126,9 @@ def test_a_large_table_is_read_in_passes_with_equal_results(formats, plain, name
     table = open_table(*arguments, on_batch=read.append, **options)
     assert read[-1] == N
     assert max(np.diff([0, *read])) <= 37
-    source = table.source()
-    source.block_rows = 64
+    source = TableSource(table, block_rows=64)
     assert table.is_large
+    assert isinstance(table.source(), TableSource)
     assert [len(block) for block in source] == [64, 64, 64, 48]
     np.testing.assert_array_equal(np.concatenate([block.X for block in source]), plain.cells)
     rows = np.array([0, 36, 37, 100, 239])

@@ -65,6 +65,10 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         return self.n_clusters
 
     @property
+    def _n_init(self):
+        return self._n_starts(None)
+
+    @property
     def _n_features_out(self):
         return len(self.cluster_centers_)
 

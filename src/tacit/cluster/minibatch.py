@@ -133,16 +133,7 @@ class MiniBatchKMeans(KMeans):
     def _init_rows(self, source):
         """Rows to draw starts from."""
         size = 3 * self.batch_size if self.init_size is None else self.init_size
-        if size < self.n_clusters:
-            if self.init_size is not None:
-                warnings.warn(
-                    f"init_size={size} should be larger than n_clusters={self.n_clusters}. Setting it to "
-                    f"{min(3 * self.n_clusters, source.n_rows)}.",
-                    RuntimeWarning,
-                    stacklevel=4,
-                )
-            size = 3 * self.n_clusters
-        return min(size, source.n_rows)
+        return min(size if size >= self.n_clusters else 3 * self.n_clusters, source.n_rows)
 
     def fit(self, X, y=None, sample_weight=None):  # type: ignore[override]  # batches are not checkpointed
         """Find the clusters.
@@ -175,7 +166,7 @@ class MiniBatchKMeans(KMeans):
     def _publish_batches(self, source, state, progress):
         fit = Fit(state.params, progress.trace, progress.reason, progress.converged, progress.interrupted)
         self._publish_fit(fit, source.dtype)
-        self._online, self.n_steps_ = state, state.steps
+        self._online, self.n_steps_, self._init_size = state, state.steps, self._init_rows(source)
         self.n_iter_ = -(-progress.rows_seen // source.n_rows)
         if self.compute_labels:
             self._label(source)
@@ -192,6 +183,12 @@ class MiniBatchKMeans(KMeans):
     def _best_start(self, model, source, rng):
         """The start that fits a second sample of rows best, and what is known of all rows."""
         known, size = self._prepare(source), self._init_rows(source)
+        if self.init_size is not None and self.init_size < self.n_clusters:
+            warnings.warn(
+                f"init_size={self.init_size} should be larger than n_clusters={self.n_clusters}. Setting it to {size}.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
         sample, check = (source.sample(size, rng) for _ in range(2))
         n_starts, best, least = self._n_starts(model), None, np.inf
         for number in range(n_starts):

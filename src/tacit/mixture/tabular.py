@@ -26,10 +26,10 @@ class TableEstimator(LatentClassEstimator):
         tags.input_tags.categorical = True
         return tags
 
-    def _open(self, X, weight=None, labels=None, *, reset=False):
+    def _open(self, X, weight=None, labels=None, targets=None, *, reset=False):
         if is_table(X):
-            return self._in_memory(self._validate(X, reset=reset), weight, labels)
-        source = super()._open(X, weight, labels, reset=reset)
+            return self._in_memory(self._validate(X, reset=reset), weight, labels, targets)
+        source = super()._open(X, weight, labels, targets, reset=reset)
         if reset and source.schema is None:
             source.schema = plain_schema(source.n_features, source.columns)
         if reset:
@@ -39,8 +39,8 @@ class TableEstimator(LatentClassEstimator):
                 check_columns(self.family_, block.X, self.schema_)
         return source
 
-    def _in_memory(self, X, weight, labels):
-        source = super()._in_memory(X, weight, labels)
+    def _in_memory(self, X, weight=None, labels=None, targets=None):
+        source = super()._in_memory(X, weight, labels, targets)
         source.schema = self.schema_
         return source
 

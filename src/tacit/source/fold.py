@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import numpy as np
 
+from ..arrays import Arrays
 from ..kernels import backend
 from .base import Source
 from .block import Block
+from .memory import Blank
 
 __all__ = ["FoldSource", "assign_folds"]
+
+T = TypeVar("T")
 
 
 def assign_folds(n_units: int, n_folds: int, rng: np.random.Generator) -> np.ndarray:
@@ -41,16 +45,31 @@ class FoldSource(Source):
         self.described_as(source)
         self.n_jobs, self.n_blocks = source.n_jobs, source.n_blocks
 
-    def parts(self) -> Iterator[Any]:
-        return self.source.parts()
-
-    def block(self, part: Any) -> Block:
-        block = self.source.block(part)
+    def _folded(self, block: Block) -> Block:
         kept = block.of_rows(self.kept[block.first : block.first + block.n_units]).astype(np.float64)
         if backend(block.X) == "torch":
             kept = block.weight.new_tensor(kept)
         # What a block remembers depends on its weights, so this one begins with an empty memory.
         return dataclasses.replace(block, weight=block.weight * kept, local={})
+
+    def __iter__(self) -> Iterator[Block]:
+        return map(self._folded, self.source)
+
+    def map(self, function: Callable[[Block], T]) -> Iterator[T]:
+        """Yield function(block) for every block, in order, where the rows are."""
+        return self.source.map(lambda block: function(self._folded(block)))
+
+    def sum(self, function: Callable[[Block], T]) -> T:
+        """Σ function(block), added up where the rows are."""
+        return self.source.sum(lambda block: function(self._folded(block)))
+
+    def remember(self, blank: Blank | None, saved: Arrays | None = None) -> None:
+        """Keep a record per unit with the source itself."""
+        self.source.remember(blank, saved)
+
+    def recall(self) -> Arrays | None:
+        """The records of all units in order, or None where nothing is kept."""
+        return self.source.recall()
 
     def eligible(self) -> np.ndarray:
         units = self.source.eligible()

@@ -113,7 +113,7 @@ class DataTable:
         n_jobs : int, optional
             Threads; default all cores.
         """
-        source = TableSource(self, targets, unit, n_jobs)
+        source = TableSource(self, targets, unit, n_jobs=n_jobs)
         if not self.is_large:
             source = source.held(self.cells)
         source.schema = Schema(tuple(column for column in self.schema.columns if column.name not in targets))

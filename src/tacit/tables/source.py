@@ -25,12 +25,19 @@ class TableSource(Source):
         Columns in use that are to be predicted.
     unit : str, optional
         The column that says which rows belong together; they must lie together.
+    block_rows : int, optional
+        Rows per block.
     n_jobs : int, optional
         Threads; default all cores.
     """
 
     def __init__(
-        self, table: Any, targets: Sequence[str] = (), unit: str | None = None, n_jobs: int | None = None
+        self,
+        table: Any,
+        targets: Sequence[str] = (),
+        unit: str | None = None,
+        block_rows: int | None = None,
+        n_jobs: int | None = None,
     ):
         self.table, names = table, table.schema.names
         self._target_places = [names.index(name) for name in targets]
@@ -38,7 +45,9 @@ class TableSource(Source):
         self.n_rows, self.n_features, self.n_targets = table.n_rows, len(self._places), len(targets)
         self.n_jobs = thread_count(n_jobs)
         self.offsets = None if unit is None else _scan(table, unit).offsets()
-        self._rows, self._units = block_bounds(self.n_rows, default_block_rows(self.n_features), self.offsets)
+        self._rows, self._units = block_bounds(
+            self.n_rows, block_rows or default_block_rows(self.n_features), self.offsets
+        )
         self.n_blocks = len(self._rows) - 1
 
     def parts(self) -> Iterator[tuple[int, list]]:

@@ -15,6 +15,7 @@ from sklearn.base import (
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ...checks import check_choice, check_number
+from ...source import ArraySource
 from ...source.base import one_blas_thread
 from ..moments import moments
 from .pairs import canonical_pairs, correlation_tests, views_of_covariance, views_of_rows
