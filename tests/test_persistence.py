@@ -302,7 +302,9 @@ def test_compressed_members_are_refused(content, path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda m: m["estimator"].update({"class": "Popen"}), "it names the class 'Popen', which is not one of"),
+        (lambda m: m["estimator"].update({"class": "Popen"}), "it names the class 'Popen', which is no estimator"),
+        (lambda m: m["estimator"].update({"home": "subprocess"}), "it names the package 'subprocess', which has no estimators"),
+        (lambda m: m["estimator"].update({"home": "tacit.families", "class": "Family"}), "which is no estimator"),
         (lambda m: m["estimator"].update({"class": "os.system"}), "it names the class 'os.system'"),
         (lambda m: m["estimator"].update({"class": ["GaussianMixture"]}), ""),
         (lambda m: m["estimator"]["fitted"].update(predict=1), "it sets 'predict', which is no attribute of"),

@@ -4,6 +4,7 @@ import numbers
 import os
 
 import numpy as np
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 __all__ = [
@@ -87,21 +88,41 @@ def as_rows(estimator, X):
     return X
 
 
-def check_rows(estimator, X, *, reset, accept_sparse=False):
-    """X as a float array with NaN where cells are missing, by scikit-learn's checks; sparse rows where they are accepted."""
-    least = getattr(estimator, "_min_rows", 2) if reset else 1
+def check_rows(estimator, X, *, reset, **settings):
+    """X as floats with NaN where cells are missing, by scikit-learn's checks; what rows are taken the estimator declares.
+
+    Parameters
+    ----------
+    estimator : RowsEstimator
+        Whose columns are learned, if `reset`, or checked.
+    X : array-like or sparse matrix
+        Rows.
+    **settings
+        Passed to scikit-learn's `validate_data`.
+    """
+    sparse = "csr" if get_tags(estimator).input_tags.sparse else False
+    missing = "allow-nan" if estimator._takes_missing else True
+    settings = {"accept_sparse": sparse, "ensure_all_finite": missing, "dtype": list(estimator._dtypes)} | settings
+    settings.setdefault("ensure_min_samples", estimator._min_rows if reset else 1)
     try:
-        return validate_data(
-            estimator, as_rows(estimator, X), reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan",
-            ensure_min_samples=least, accept_sparse=accept_sparse,
-        )  # fmt: skip
+        return validate_data(estimator, as_rows(estimator, X), reset=reset, **settings)
     except ValueError as error:
+        if estimator._missing_remedy and "contains NaN" in str(error):
+            raise ValueError(f"Input X contains NaN{_first_missing(X)}, {estimator._missing_remedy}.") from None
         if "could not convert string to float" not in str(error):
             raise
         raise ValueError(
             f"{error}: {type(estimator).__name__} takes numbers; tables with text are for tacit.mixture.Mixture, "
             "tacit.classification.NaiveBayes and tacit.cluster.KMedoids(metric='gower')."
         ) from None
+
+
+def _first_missing(X):
+    """Where the first missing cell is, as messages tell it; nothing of sparse rows."""
+    if hasattr(X, "tocsr"):
+        return ""
+    row, column = np.argwhere(np.isnan(np.asarray(X, dtype=np.float64)))[0]
+    return f" (row {row}, column {column})"
 
 
 def check_weight(sample_weight, n_rows):

@@ -1,7 +1,7 @@
 """Save and load fitted estimators: arrays in a zip file, everything else in a JSON manifest.
 
-Loading builds an object of an allow-listed class and sets allow-listed attributes from plain numbers, strings and arrays. Nothing
-in the file is ever executed, unpickled or imported.
+Loading builds an object of a public estimator and sets the attributes that its class declares (`tacit.declared`), each checked
+against its declaration, from plain numbers, strings and arrays. Nothing in the file is ever executed, unpickled or imported.
 """
 
 import contextlib
@@ -14,136 +14,39 @@ import warnings
 from functools import cache
 from importlib import import_module
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
-from . import __version__
+from . import _SUBMODULES, __version__
 from .archive import UNSOUND, read_archive, write_archive
 from .arrays import Arrays
+from .base import RowsEstimator
+from .declared import SAVABLE
 from .engine import Fit, Online, Trace
-from .factor.principal.rank import RankChoice
 from .families import Family, Prior
-from .schema import Column, Schema
+from .notes import Note
 from .source import Block
-from .table import Table
 
 __all__ = ["load", "notes", "save"]
 
 FORMAT = 1
 MOST_NOTES = 50_000_000
 
-CENTERS = (
-    "cluster_centers_", "labels_", "inertia_", "n_iter_", "converged_", "lower_bound_", "lower_bounds_", "fit_",
-    "n_features_in_", "feature_names_in_",
-)  # fmt: skip
-"""Fitted attributes of clusters around centres."""
-
-CLASSES = {
-    "GaussianMixture": ("tacit.mixture", (
-        "weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_", "converged_", "n_iter_",
-        "lower_bound_", "lower_bounds_", "component_prior_", "fit_", "n_features_in_", "feature_names_in_",
-    )),
-    "Mixture": ("tacit.mixture", (
-        "weights_", "schema_", "family_", "params_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_", "fit_",
-        "n_features_in_", "feature_names_in_",
-    )),
-    "GaussianBayes": ("tacit.classification", ("classes_", "mixture_", "n_features_in_", "feature_names_in_")),
-    "NaiveBayes": ("tacit.classification", ("classes_", "mixture_", "n_features_in_", "feature_names_in_")),
-    "BayesianGaussianMixture": ("tacit.mixture", (
-        "weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_", "converged_", "n_iter_",
-        "lower_bound_", "lower_bounds_", "weight_concentration_", "mean_precision_", "degrees_of_freedom_",
-        "weight_concentration_prior_", "mean_precision_prior_", "mean_prior_", "degrees_of_freedom_prior_",
-        "covariance_prior_", "fit_", "n_features_in_", "feature_names_in_",
-    )),
-    "StudentTMixture": ("tacit.mixture", (
-        "weights_", "means_", "scales_", "covariances_", "df_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_",
-        "fit_", "n_features_in_", "feature_names_in_",
-    )),
-    "ProbabilisticPCA": ("tacit.factor", (
-        "mean_", "components_", "explained_variance_", "explained_variance_ratio_", "noise_variance_", "loadings_", "scale_",
-        "n_components_", "rank_choice_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_", "fit_", "n_features_in_",
-        "feature_names_in_",
-    )),
-    "GaussianImputer": ("tacit.impute", (
-        "mixture_", "observed_", "n_iter_", "indicator_", "n_features_in_", "feature_names_in_",
-    )),
-    "MixtureOfExperts": ("tacit.mixture", (
-        "coef_", "intercept_", "noise_variance_", "gate_coef_", "gate_intercept_", "weights_", "converged_", "n_iter_",
-        "lower_bound_", "lower_bounds_", "fit_", "n_features_in_", "feature_names_in_",
-    )),
-    "MixtureOfExpertsClassifier": ("tacit.mixture", (
-        "classes_", "coef_", "intercept_", "gate_coef_", "gate_intercept_", "weights_", "converged_", "n_iter_",
-        "lower_bound_", "lower_bounds_", "fit_", "n_features_in_", "feature_names_in_",
-    )),
-    "KMeans": ("tacit.cluster", CENTERS),
-    "KMedians": ("tacit.cluster", CENTERS),
-    "SoftKMeans": ("tacit.cluster", (*CENTERS, "stiffness_")),
-    "MiniBatchKMeans": ("tacit.cluster", (*CENTERS, "n_steps_")),
-    "KMedoids": ("tacit.cluster", (
-        "medoid_indices_", "cluster_centers_", "labels_", "inertia_", "medoid_silhouette_", "n_clusters_", "silhouettes_",
-        "losses_", "n_iter_", "converged_", "metric_params_", "metric_note_", "sample_size_", "schema_", "_n_features_out",
-        "n_features_in_", "feature_names_in_",
-    )),
-    "SpectralClustering": ("tacit.cluster", (
-        "labels_", "affinity_matrix_", "n_clusters_", "eigenvalues_", "eigengap_", "eigenvectors_", "embedding_",
-        "embedding_centers_", "n_cut_", "ratio_cut_", "degrees_", "stationary_distribution_", "n_connected_components_",
-        "connected_components_", "n_isolated_", "gamma_", "epsilon_", "widths_", "X_fit_", "n_features_in_",
-        "feature_names_in_",
-    )),
-    "ColumnScaler": ("tacit.cluster", (
-        "center_", "scale_", "whitening_", "constant_", "mixture_", "n_features_in_", "feature_names_in_",
-    )),
-    "FactorAnalysis": ("tacit.factor", (
-        "components_", "noise_variance_", "mean_", "scale_", "uniqueness_", "heywood_", "factor_correlation_", "structure_",
-        "rotation_", "test_", "dof_", "loglike_", "n_components_", "n_iter_", "converged_", "fit_", "n_features_in_",
-        "feature_names_in_", "rank_choice_",
-    )),
-    "PCA": ("tacit.factor", (
-        "components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "mean_", "scale_",
-        "n_components_", "n_samples_", "noise_variance_", "rank_choice_", "n_features_in_", "feature_names_in_",
-    )),
-    "TruncatedSVD": ("tacit.factor", (
-        "components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "n_features_in_",
-        "feature_names_in_",
-    )),
-    "KernelPCA": ("tacit.factor", (
-        "eigenvalues_", "eigenvectors_", "explained_variance_ratio_", "approximation_error_", "eigen_solver_", "X_fit_",
-        "K_fit_rows_", "origin_", "landmarks_", "landmark_indices_", "landmark_coef_", "mean_coef_", "dual_coef_",
-        "X_transformed_fit_", "gamma_", "n_features_in_", "feature_names_in_",
-    )),
-    "CCA": ("tacit.factor", (
-        "canonical_correlations_", "all_canonical_correlations_", "x_weights_", "y_weights_", "x_loadings_", "y_loadings_",
-        "x_rotations_", "y_rotations_", "coef_", "intercept_", "ranks_", "route_", "n_samples_", "n_iter_", "_x_mean",
-        "_y_mean", "_x_std", "_y_std", "_predict_1d", "_n_features_out", "n_features_in_",
-        "feature_names_in_", "target_names_in_",
-    )),
-    "ProbabilisticCCA": ("tacit.factor", (
-        "canonical_correlations_", "x_mean_", "y_mean_", "x_loadings_", "y_loadings_", "x_noise_covariance_",
-        "y_noise_covariance_", "x_rotations_", "y_rotations_", "n_components_", "selection_", "converged_", "n_iter_",
-        "lower_bound_", "lower_bounds_", "_y_is_flat", "_n_features_out", "n_features_in_", "feature_names_in_",
-        "target_names_in_", "fit_",
-    )),
-    "MissingIndicator": ("sklearn.impute", (
-        "features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed",
-    )),
-}  # fmt: skip
-"""Classes a file may name, where they live, and the fitted attributes it may set."""
-
-
-RULES = ("affinity", "kernel")
-"""Settings without which a fitted estimator cannot do its work, so that it is not saved where they cannot be."""
-
-PARTS = (Arrays, Family, Prior, Schema, Column, Table, RankChoice)
-"""Bases of what an estimator may be made of: records of arrays and things that hold settings only."""
+FOREIGN = {
+    "MissingIndicator": ("sklearn.impute", ("features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed"))
+}
+"""Classes of other libraries that estimators are made of, where they live, and the fitted attributes a file may set."""
 
 
 @cache
-def _parts():
-    """Classes of this library that derive from `PARTS`, by name."""
-    for package in ("cluster", "factor", "mixture"):
-        import_module(f"tacit.{package}")
-    known: dict = {}
-    waiting = list(PARTS)
+def _parts() -> dict[str, type]:
+    """Classes of this library that an estimator may be made of, by name: records of arrays, families, priors and the declared."""
+    for package in _packages():
+        import_module(package)
+    known: dict[str, type] = dict(SAVABLE)
+    waiting: list[type] = [Arrays, Family, Prior]
     while waiting:
         cls = waiting.pop()
         waiting += cls.__subclasses__()
@@ -152,11 +55,33 @@ def _parts():
     return known
 
 
-def _fields(cls):
+def _packages() -> list[str]:
+    """The public packages, any of which may define estimators."""
+    return [f"tacit.{name}" for name in _SUBMODULES if name not in ("plot", "report", "testing", "datasets", "tables")]
+
+
+def _home(cls: type) -> str:
+    """The public package that a class belongs to."""
+    return ".".join(cls.__module__.split(".")[:2])
+
+
+def _estimator_class(name: str, home: Any) -> type[RowsEstimator]:
+    """The estimator of that name; where the file does not say in which package, all are looked through."""
+    for package in [home] if home is not None else _packages():
+        if package not in _packages():
+            raise ValueError(f"it names the package {package!r}, which has no estimators")
+        module = import_module(package)
+        found = getattr(module, name, None) if name in module.__all__ else None
+        if isinstance(found, type) and issubclass(found, RowsEstimator):
+            return found
+    raise ValueError(f"it names the class {name!r}, which is no estimator of tacit")
+
+
+def _fields(cls: type) -> list[str]:
     """Names of what a part is made of, which its constructor takes."""
     if dataclasses.is_dataclass(cls):
         return [field.name for field in dataclasses.fields(cls)]
-    return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+    return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]  # type: ignore[misc]
 
 
 def save(estimator, path, notes=None):
@@ -183,9 +108,8 @@ def save(estimator, path, notes=None):
     >>> tacit.load(path).means_
     array([[2., 3.]])
     """
-    if type(estimator).__name__ not in CLASSES:
-        known = ", ".join(name for name, (module, _) in CLASSES.items() if module.startswith("tacit"))
-        raise TypeError(f"a {type(estimator).__name__} cannot be saved; save takes a fitted {known}.")
+    if not _is_own(estimator):
+        raise TypeError(f"a {type(estimator).__name__} cannot be saved; save takes a fitted estimator of tacit.")
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise FileNotFoundError(
@@ -262,20 +186,37 @@ def _sound(path):
         raise ValueError(f"{os.fspath(path)!r} is not a sound tacit model file: {error}.") from None
 
 
-def _encode(value, arrays):
+def _is_own(estimator: Any) -> bool:
+    """Whether an object is a public estimator of this library."""
+    cls = type(estimator)
+    return (
+        isinstance(estimator, RowsEstimator)
+        and _home(cls) in _packages()
+        and cls.__name__ in import_module(_home(cls)).__all__
+    )
+
+
+def _encode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     """A value as JSON; arrays are set aside under a number."""
     name = type(value).__name__
-    if name in CLASSES and type(value).__module__.startswith(CLASSES[name][0].split(".")[0] + "."):
+    if _is_own(value):
         return _encode_estimator(value, name, arrays)
+    if name in FOREIGN and type(value).__module__.startswith(FOREIGN[name][0].split(".")[0] + "."):
+        fitted = {key: _encode(getattr(value, key), arrays) for key in FOREIGN[name][1] if hasattr(value, key)}
+        settings = {key: _encode(setting, arrays) for key, setting in value.get_params(deep=False).items()}
+        return {"class": name, "settings": settings, "fitted": fitted}
     if isinstance(value, Fit):
         trace = value.trace
         return {"fit": {
             "trace": [float(v) for v in trace.objectives], "weight": trace.weight, "criterion": trace.criterion,
             "passes": trace.passes,
-            "previous": _encode(trace.previous, arrays), "reason": value.reason, "converged": value.converged,
-            "interrupted": value.interrupted, "failures": list(value.failures),
+            "previous": _encode(trace.previous, arrays), "reason": _encode(value.reason, arrays),
+            "converged": value.converged, "interrupted": value.interrupted,
+            "failures": [_encode(note, arrays) for note in value.failures],
         }}  # fmt: skip
-    if isinstance(value, PARTS):
+    if isinstance(value, Note):
+        return {"note": [value.code, str(value), _encode(value.values, arrays)]}
+    if isinstance(value, (Arrays, Family, Prior, *SAVABLE.values())):
         return _encode_part(value, name, arrays)
     if isinstance(value, dict):
         return {"dict": [[_encode(key, arrays), _encode(v, arrays)] for key, v in value.items()]}
@@ -317,24 +258,22 @@ def _decode_part(content, arrays):
     return _parts()[name](**{field: _decode(value, arrays) for field, value in fields.items()})
 
 
-def _encode_estimator(estimator, name, arrays):
-    if hasattr(estimator, "_check_savable"):
-        estimator._check_savable()
+def _encode_estimator(estimator: RowsEstimator, name: str, arrays: dict[str, np.ndarray]) -> dict:
     settings = {}
     for key, value in estimator.get_params(deep=False).items():
         try:
             settings[key] = _encode(value, arrays)
         except TypeError:
-            if key in RULES:
+            if key in estimator._needs:
                 raise TypeError(
                     f"{key}={value!r} is a function, which a model file cannot hold; use a named {key}, or pickle the model."
                 ) from None
             warnings.warn(f"{key}={value!r} cannot be saved; the loaded model will have {key}=None.", stacklevel=4)
             settings[key] = None
-    fitted = {key: _encode(getattr(estimator, key), arrays) for key in CLASSES[name][1] if hasattr(estimator, key)}
+    fitted = {key: _encode(getattr(estimator, key), arrays) for key in estimator._saved if hasattr(estimator, key)}
     if not fitted:
         raise ValueError(f"this {name} is not fitted; call fit before saving it.")
-    content = {"class": name, "settings": settings, "fitted": fitted}
+    content = {"class": name, "home": _home(type(estimator)), "settings": settings, "fitted": fitted}
     online = getattr(estimator, "_online", None)
     if online is not None:
         records = {"params": online.params, "stats": online.stats}
@@ -356,7 +295,7 @@ def _decode(value, arrays):
     if "part" in value:
         return _decode_part(value, arrays)
     (kind, content), *rest = value.items()
-    if rest or kind not in ("array", "strings", "float", "list", "tuple", "dict", "fit", "csr"):
+    if rest or kind not in ("array", "strings", "float", "list", "tuple", "dict", "fit", "csr", "note"):
         raise ValueError(f"it holds an entry of unknown kind {kind!r}")
     if kind == "array":
         return arrays(int(content))
@@ -370,15 +309,22 @@ def _decode(value, arrays):
         return tuple(_decode(v, arrays) for v in content)
     if kind == "csr":
         return _decode_sparse(content, arrays)
+    if kind == "note":
+        code, sentence, values = content
+        return Note.told(str(code), str(sentence), dict(_decode(values, arrays)))
     if kind == "dict":
         return {_decode(key, arrays): _decode(v, arrays) for key, v in content}
     trace = Trace(content["criterion"], _decode(content["previous"], arrays))
     trace.passes = int(content["passes"])
     trace.objectives, trace.weight = [float(v) for v in content["trace"]], float(content["weight"])
-    failures = tuple(str(v) for v in content["failures"])
-    return Fit(
-        Arrays(), trace, str(content["reason"]), bool(content["converged"]), bool(content["interrupted"]), failures
-    )
+    reason, *failures = (_told(note, arrays) for note in (content["reason"], *content["failures"]))
+    return Fit(Arrays(), trace, reason, bool(content["converged"]), bool(content["interrupted"]), tuple(failures))
+
+
+def _told(content: Any, arrays: Any) -> Note:
+    """A note, or the text that files of older versions hold instead."""
+    found = _decode(content, arrays)
+    return found if isinstance(found, Note) else Note.told("", str(found), {})
 
 
 def _decode_sparse(content, arrays):
@@ -389,21 +335,27 @@ def _decode_sparse(content, arrays):
     return matrix
 
 
-def _decode_estimator(content, arrays):
+def _decode_estimator(content: dict, arrays: Any) -> Any:
     name = content["class"]
-    if name not in CLASSES:
-        raise ValueError(f"it names the class {name!r}, which is not one of {', '.join(CLASSES)}")
-    module, allowed = CLASSES[name]
-    cls = getattr(import_module(module), name)
-    known = cls._get_param_names()
     settings = {key: _decode(value, arrays) for key, value in content["settings"].items()}
-    if unknown := set(settings) - set(known):
+    fitted = {key: _decode(value, arrays) for key, value in content["fitted"].items()}
+    if name in FOREIGN:
+        module, allowed = FOREIGN[name]
+        cls: Any = getattr(import_module(module), name)
+    else:
+        cls = _estimator_class(str(name), content.get("home"))
+        allowed = tuple(cls._saved)
+    if unknown := set(settings) - set(cls._get_param_names()):
         raise ValueError(f"it sets {min(unknown)!r}, which is no setting of {name}")
+    if unknown := set(fitted) - set(allowed):
+        raise ValueError(f"it sets {min(unknown)!r}, which is no attribute of {name}")
     estimator = cls(**settings)
-    for key, value in content["fitted"].items():
-        if key not in allowed:
-            raise ValueError(f"it sets {key!r}, which is no attribute of {name}")
-        setattr(estimator, key, _decode(value, arrays))
+    if name in FOREIGN:
+        estimator.__dict__.update(fitted)
+        return estimator
+    _check_fitted(estimator, fitted)
+    estimator.__dict__.update(fitted)
+    estimator._check_loaded()
     if isinstance(getattr(estimator, "fit_", None), Fit):
         fit = estimator.fit_
         params, estimator._online = estimator._params(), None
@@ -416,6 +368,17 @@ def _decode_estimator(content, arrays):
             stats = _decode_record(online["stats"], arrays, stats)
             estimator._online = Online(params, stats, int(online["steps"]), weight=float(online["weight"]))
     return estimator
+
+
+def _check_fitted(estimator: RowsEstimator, fitted: dict[str, Any]) -> None:
+    """Hold fitted attributes to what the class declares of them."""
+    if "n_features_in_" not in fitted:
+        raise ValueError("it does not say how many columns the model has")
+    estimator._saved["n_features_in_"].check("n_features_in_", fitted["n_features_in_"], {}, estimator)
+    estimator.n_features_in_ = fitted["n_features_in_"]
+    sizes = {name: size for name, size in estimator._sizes().items() if isinstance(size, (int, np.integer))}
+    for key, value in fitted.items():
+        estimator._saved[key].check(key, value, sizes, estimator)
 
 
 def _decode_record(content, arrays, like):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .declared import savable
 from .frames import Cells, assemble, package, read_columns
 
 __all__ = ["Column", "Schema"]
@@ -18,6 +19,7 @@ MANY_LEVELS = 20
 KINDS = ("continuous", "count", "category", "binary")
 
 
+@savable
 @dataclass(frozen=True)
 class Column:
     """A column of a table.
@@ -37,6 +39,7 @@ class Column:
     levels: tuple = ()
 
 
+@savable
 @dataclass(frozen=True)
 class Schema:
     """The columns of a table.

@@ -5,11 +5,14 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from .declared import savable
+
 __all__ = ["Table", "html"]
 
 WIDEST = 72
 
 
+@savable
 class Table:
     """Columns of equal length, with names.
 

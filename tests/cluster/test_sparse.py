@@ -166,7 +166,7 @@ def test_a_start_that_is_a_function_gets_the_matrix():
     X = sp.csr_array(texts())
     fitted = KMeans(4, init=lambda rows, k, random_state: rows[:k], n_init=1, max_iter=1).fit(X)
     same(fitted, KMeans(4, init=X[:4].toarray(), max_iter=1).fit(X))
-    with pytest.raises(TypeError, match=r"init=<function .* is a function, which cannot be saved; set init to"):
+    with pytest.raises(TypeError, match=r"init=<function .* is a function, which a model file cannot hold; use a named init"):
         tacit.save(fitted, "nowhere.tacit")
 
 

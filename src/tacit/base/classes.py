@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_weight
+from ..declared import Numbers
 from ..engine import Fit, Online, Trace, online_step
 from ..notes import Note
 from ..source import Source
@@ -24,7 +25,11 @@ __all__ = ["LatentClassEstimator"]
 class LatentClassEstimator(DensityEstimator):
     """Base of estimators whose hidden state is one class per row."""
 
+    _saved = DensityEstimator._saved | {"weights_": Numbers("K", low=0, high=1)}
     _by_likelihood = True  # whether parameters are numbers that maximise a likelihood, or distributions
+
+    def _sizes(self) -> dict[str, int]:
+        return super()._sizes() | {"K": self.n_components}
 
     def fit(
         self,

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_choice, check_n_jobs, check_number
+from ..declared import Flag, Listed, Numbers, Part, Whole
 from ..engine import (
     ACCELERATORS,
     Checkpoint,
@@ -75,6 +76,13 @@ class EMEstimator(RowsEstimator):
     ``_params()`` (make parameters from fitted attributes), and may override ``_prepare`` and ``_start``.
     """
 
+    _saved = RowsEstimator._saved | {
+        "converged_": Flag(),
+        "n_iter_": Whole(0),
+        "lower_bound_": Numbers(finite=False),
+        "lower_bounds_": Listed(Numbers(finite=False)),
+        "fit_": Part(Fit),
+    }
     n_components: int
     n_init: Any = 1
     tol: float

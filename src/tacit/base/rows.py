@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_out, check_rows, check_weight
+from ..declared import Names, Spec, Whole
 from ..kernels import backend
 from ..source import ArraySource, Block, Source, SparseSource
 from ..source.dask import DaskSource, is_dask
@@ -23,18 +24,35 @@ __all__ = ["RowsEstimator", "like"]
 class RowsEstimator(BaseEstimator):
     """Base of estimators that take rows: they are validated, their columns named, their source chosen, in one place.
 
-    A subclass that takes no missing values sets ``_takes_missing = False``; one that takes sparse rows sets
-    ``_takes_sparse = True``. It may override ``_validate``, ``_check_labels`` and ``_check_source``.
+    A subclass may override ``_validate``, ``_check_labels`` and ``_check_source``, and declares what it can do:
+
+    - ``_saved``: the fitted attributes that a model file holds (see `tacit.declared`);
+    - ``_needs``: settings without which a loaded model cannot work, so that it is not saved where they are functions;
+    - ``_takes_missing``, ``_takes_sparse``, ``_missing_remedy``: which rows it takes, and what to do about missing values it does
+      not take;
+    - ``_study``: what a report can say of it, "groups" or "axes".
     """
 
     n_jobs: int | None = None
     random_state: Any = None
     n_features_in_: int
     feature_names_in_: np.ndarray
+    _saved: dict[str, Spec] = {"n_features_in_": Whole(1), "feature_names_in_": Names("d")}
+    _needs: tuple[str, ...] = ()
     _takes_missing = True
     _takes_sparse = False
+    _missing_remedy = ""
+    _study: str | None = None
+    _dtypes: tuple[type, ...] = (np.float64, np.float32)
     _min_rows = 2
     _n_classes: int | None = None
+
+    def _sizes(self) -> dict[str, int]:
+        """Sizes that the shapes of saved attributes are told in; d is the number of columns."""
+        return {"d": self.n_features_in_}
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError where attributes read from a file, each of which is sound, do not go together."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -46,7 +64,7 @@ class RowsEstimator(BaseEstimator):
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         """X as an array of floats, or as sparse rows where they are taken."""
-        return check_rows(self, X, reset=reset, accept_sparse="csr" if self._takes_sparse else False)
+        return check_rows(self, X, reset=reset)
 
     def _open(
         self, X: Any, weight: Any = None, labels: Any = None, targets: Any = None, *, reset: bool = False

@@ -7,23 +7,22 @@ import numbers
 import warnings
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from ..base import LatentClassEstimator, RowsEstimator
 from ..checks import check_number
+from ..declared import Names, Part
 from ..mixture import GaussianMixture, Mixture
 
 __all__ = ["GaussianBayes", "NaiveBayes"]
 
 
-class BayesClassifier(ClassifierMixin, BaseEstimator):
+class BayesClassifier(ClassifierMixin, RowsEstimator):
     """What Bayes classifiers share; a subclass says which mixture it is (``_mixture(n_classes)``)."""
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+    _saved = RowsEstimator._saved | {"classes_": Names("K", labels=True), "mixture_": Part(LatentClassEstimator)}
 
     def _mixture(self, n_classes):
         raise NotImplementedError

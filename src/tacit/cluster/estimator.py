@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..arrays import Arrays, record
 from ..base import EMEstimator, like
 from ..checks import check_choice, check_n_jobs, check_number
+from ..declared import Numbers
 from ..engine import InertiaLines
 from ..kernels import backend, host, kernel
 from ..source import SparseSource
@@ -57,8 +58,17 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     `callback`, and defines ``_model()`` and `_power`, of the distance: Σ_j |x_j − c_j|^power.
     """
 
+    _saved = EMEstimator._saved | {
+        "cluster_centers_": Numbers("K d"),
+        "labels_": Numbers("n", low=0, kind="i"),
+        "inertia_": Numbers(low=0),
+    }
+    _needs = ("init",)
     _power = 2
     _min_rows = 1
+
+    def _sizes(self):
+        return super()._sizes() | {"K": self.n_clusters}
 
     @property
     def _n_classes(self):
@@ -126,12 +136,6 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         self._label(source)
         self._check_distinct()
         return self
-
-    def _check_savable(self):
-        if callable(self.init):
-            raise TypeError(
-                f"init={self.init!r} is a function, which cannot be saved; set init to 'k-means++' or to centres before saving."
-            )
 
     def _check_enough(self, source):
         if source.n_rows < self.n_clusters:

@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 
 from ..base import Task
 from ..checks import check_number
+from ..declared import Whole
 from ..engine import Fit, Online, Trace
 from ..kernels import host
 from ..notes import Note
@@ -82,6 +83,8 @@ class MiniBatchKMeans(KMeans):
     """
 
     algorithm = "lloyd"  # a batch is seen once, so that bounds would never be used
+
+    _saved = KMeans._saved | {"n_steps_": Whole(0)}
 
     def __init__(
         self,

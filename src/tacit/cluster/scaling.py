@@ -7,10 +7,12 @@ missing cells and row weights; `dominant_column` tells where units decide.
 import warnings
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..base import RowsEstimator
 from ..checks import check_choice, check_rows, check_weight
+from ..declared import Numbers, Part
 
 __all__ = ["SCALINGS", "ColumnScaler", "dominant_column"]
 
@@ -22,7 +24,7 @@ FARTHEST = 1e307
 """Half the widest range of cells of which differences are finite numbers for certain."""
 
 
-class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, RowsEstimator):
     """Put columns on one scale, with missing cells and row weights.
 
     Parameters
@@ -66,12 +68,19 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [1. , 1. ]])
     """
 
+    _saved = RowsEstimator._saved | {
+        "center_": Numbers("d"),
+        "scale_": Numbers("d", low=0),
+        "whitening_": Numbers("d d", optional=True),
+        "constant_": Numbers("d", kind="b"),
+        "mixture_": Part(RowsEstimator, optional=True),
+    }
+
     def __init__(self, method="deviation"):
         self.method = method
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -100,7 +109,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         for j, column in enumerate(X.T):
             seen = ~np.isnan(column) & (weight > 0)
             if not seen.any():
-                raise ValueError(f"column {self._name(j)} has no observed value; drop it before fitting.")
+                raise ValueError(f"column {self._told(j)} has no observed value; drop it before fitting.")
             self._learn(j, column[seen].astype(np.float64), weight[seen])
         self._tell_constant()
         self.whitening_ = self.mixture_ = None
@@ -108,15 +117,12 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             self._whiten(X, weight)
         return self
 
-    def _name(self, j):
-        return f"{j} ({str(self.feature_names_in_[j])!r})" if hasattr(self, "feature_names_in_") else str(j)
-
     def _learn(self, j, cells, weight):
         """Centre and scale of a column from its observed cells."""
         self.constant_[j] = cells.min() == cells.max()
         if cells.max() / 2.0 - cells.min() / 2.0 > FARTHEST:
             raise ValueError(
-                f"column {self._name(j)} ranges from {cells.min():g} to {cells.max():g}, too far to be scaled; take logarithms."
+                f"column {self._told(j)} ranges from {cells.min():g} to {cells.max():g}, too far to be scaled; take logarithms."
             )
         if self.constant_[j]:
             self.center_[j] = cells[0]
@@ -128,7 +134,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             if self.scale_[j] == 0.0:
                 self.scale_[j] = _deviation(cells, weight, self.center_[j])
                 warnings.warn(
-                    f"more than half of the cells of column {self._name(j)} are equal, so that their median absolute "
+                    f"more than half of the cells of column {self._told(j)} are equal, so that their median absolute "
                     "deviation is 0; the column is divided by its standard deviation instead.",
                     UserWarning,
                     stacklevel=4,
@@ -139,7 +145,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _tell_constant(self):
         if self.constant_.any():
-            names = ", ".join(self._name(j) for j in np.flatnonzero(self.constant_)[:5])
+            names = ", ".join(self._told(j) for j in np.flatnonzero(self.constant_)[:5])
             more = f" and {self.constant_.sum() - 5} more" if self.constant_.sum() > 5 else ""
             warnings.warn(
                 f"constant columns are centred and not scaled: {names}{more}; they do not tell rows apart and can be dropped.",

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base import like
 from ..checks import check_positive
+from ..declared import Numbers
 from ..engine import fit
 from ..kernels import backend, kernel
 from ..source import ArraySource
@@ -137,6 +138,8 @@ class SoftKMeans(CenterEstimator):
     """
 
     accelerate: str | None = "auto"
+
+    _saved = CenterEstimator._saved | {"stiffness_": Numbers(low=0)}
 
     def __init__(
         self,

@@ -7,18 +7,20 @@ import numbers
 import warnings
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.impute import MissingIndicator
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from ..checks import check_number, check_rows
+from ..base import RowsEstimator
+from ..checks import check_number
+from ..declared import Numbers, Part, Whole
 from ..mixture import GaussianMixture
 from ..source import is_streamed
 
 __all__ = ["GaussianImputer"]
 
 
-class GaussianImputer(TransformerMixin, BaseEstimator):
+class GaussianImputer(TransformerMixin, RowsEstimator):
     """Impute missing cells by their expectation given the observed cells of the row.
 
     Works where scikit-learn's imputers do. The columns are taken as jointly Gaussian, or as a mixture of Gaussians, learned
@@ -67,6 +69,13 @@ class GaussianImputer(TransformerMixin, BaseEstimator):
     array([4. , 7.9])
     """
 
+    _saved = RowsEstimator._saved | {
+        "mixture_": Part(GaussianMixture),
+        "observed_": Numbers("d", kind="b"),
+        "n_iter_": Whole(0),
+        "indicator_": Part(MissingIndicator, optional=True),
+    }
+
     def __init__(
         self,
         n_components=1,
@@ -98,13 +107,12 @@ class GaussianImputer(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     def _validate(self, X, *, reset):
         """Rows with NaN in missing cells."""
-        X = check_rows(self, X, reset=reset)
+        X = super()._validate(X, reset=reset)
         marker = self.missing_values
         if marker == marker:  # not NaN
             if np.isnan(X).any():

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..checks import check_choice, check_columns, check_number
+from ..declared import Numbers
 from ..base import DrawsMissing
 from ..families import GAUSSIANS
 from ..base import LatentClassEstimator
@@ -19,8 +20,24 @@ from .seeds import INITS
 __all__ = ["BaseGaussianMixture"]
 
 
+def _covariance_shape(estimator):
+    """The shape of a mixture's covariances, as declarations tell shapes."""
+    kind = GAUSSIANS.get(estimator.covariance_type)
+    if kind is None:
+        raise ValueError(f"covariance_type is {estimator.covariance_type!r}, which is unknown")
+    sizes = estimator._sizes()
+    return " ".join(map(str, kind().shape(sizes["K"], sizes["d"])))
+
+
 class BaseGaussianMixture(DrawsMissing, LatentClassEstimator):
     """Base of Gaussian mixtures: settings, fitted Gaussians, and the distribution of missing cells."""
+
+    _saved = LatentClassEstimator._saved | {
+        "means_": Numbers("K d"),
+        "covariances_": Numbers(_covariance_shape),
+        "precisions_": Numbers(_covariance_shape),
+        "precisions_cholesky_": Numbers(_covariance_shape),
+    }
 
     def _check_settings(self):
         super()._check_settings()

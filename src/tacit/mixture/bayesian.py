@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..checks import check_choice, check_positive, check_shaped
+from ..declared import Listed, Numbers, Spec
 from ..engine import fit, short_runs
 from ..engine.restarts import SAMPLE_ROWS
 from ..families import DiagonalGaussian, FullGaussian
@@ -19,6 +20,19 @@ from .weights import Dirichlet, Sticks
 __all__ = ["BayesianGaussianMixture"]
 
 WEIGHT_PRIORS = ("dirichlet_process", "dirichlet_distribution")
+SCATTER = {"full": "d d", "tied": "d d", "diag": "d", "spherical": ""}
+"""Shapes of the prior scatter."""
+
+
+class Concentration(Spec):
+    """What is believed of the weights: an array, or two in a tuple where they are stick-breaking."""
+
+    def examine(self, name, value, sizes, owner):
+        each = Numbers("K", low=0)
+        process = owner.weight_concentration_prior_type == "dirichlet_process"
+        (Listed(each, kind=tuple) if process else each).examine(name, value, sizes, owner)
+        if process and len(value) != 2:
+            raise ValueError(f"{name!r} has {len(value)} parts, not 2")
 
 
 class BayesianGaussianMixture(BaseGaussianMixture):
@@ -104,6 +118,16 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     3
     """
 
+    _saved = BaseGaussianMixture._saved | {
+        "weight_concentration_": Concentration(),
+        "mean_precision_": Numbers("K", low=0),
+        "degrees_of_freedom_": Numbers(lambda self: "" if self.covariance_type == "tied" else "K", low=0),
+        "weight_concentration_prior_": Numbers(low=0),
+        "mean_precision_prior_": Numbers(low=0),
+        "mean_prior_": Numbers("d"),
+        "degrees_of_freedom_prior_": Numbers(low=0),
+        "covariance_prior_": Numbers(lambda self: SCATTER[self.covariance_type]),
+    }
     _by_likelihood = False
 
     def __init__(

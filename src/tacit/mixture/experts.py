@@ -8,6 +8,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..checks import check_number
+from ..declared import Numbers
 from .expert_families import LinearExperts, LinearParams
 from .experts_base import ExpertsEstimator
 from .quantile import mixture_quantile
@@ -93,6 +94,12 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
     >>> np.sort(model.coef_[:, 0]).round(1)
     array([-1.,  1.])
     """
+
+    _saved = ExpertsEstimator._saved | {
+        "coef_": Numbers("K d | K m d"),
+        "intercept_": Numbers("K | K m"),
+        "noise_variance_": Numbers("K | K m", low=0),
+    }
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..checks import check_choice, check_number, check_weight
+from ..declared import Numbers
 from ..base import DensityEstimator
 from ..engine import short_runs
 from ..source import is_streamed
@@ -26,8 +27,16 @@ class ExpertsEstimator(DensityEstimator):
     ``_expert_params()``.
     """
 
+    _saved = DensityEstimator._saved | {
+        "gate_coef_": Numbers("K d"),
+        "gate_intercept_": Numbers("K"),
+        "weights_": Numbers("K", low=0, high=1),
+    }
     coef_: np.ndarray
     intercept_: np.ndarray
+
+    def _sizes(self):
+        return super()._sizes() | {"K": self.n_components}
 
     _takes_missing = False
 

@@ -6,6 +6,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
+from ..declared import Names, Numbers
 from .expert_families import LogisticExperts, LogisticParams
 from .experts_base import ExpertsEstimator
 
@@ -52,6 +53,12 @@ class MixtureOfExpertsClassifier(ClassifierMixin, ExpertsEstimator):
     >>> MixtureOfExpertsClassifier(2, random_state=0).fit(X, y).score(X, y) > 0.95
     True
     """
+
+    _saved = ExpertsEstimator._saved | {
+        "classes_": Names("C", labels=True),
+        "coef_": Numbers("K C d"),
+        "intercept_": Numbers("K C"),
+    }
 
     def __init__(
         self,

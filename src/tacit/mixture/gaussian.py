@@ -5,6 +5,7 @@ import numbers
 import numpy as np
 
 from ..checks import check_number, check_shaped
+from ..declared import Part
 from ..engine import short_runs
 from ..engine.restarts import SAMPLE_ROWS
 from ..families import GAUSSIANS, Prior, default_prior
@@ -121,6 +122,9 @@ class GaussianMixture(BaseGaussianMixture):
     >>> np.sort(mixture.means_[:, 0]).round()
     array([ 1., 10.])
     """
+
+    _saved = BaseGaussianMixture._saved | {"component_prior_": Part((Prior, str), optional=True)}
+    _study = "groups"
 
     def __init__(
         self,

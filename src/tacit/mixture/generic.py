@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_choice, check_number
-from ..families import GAUSSIANS, Categorical
+from ..declared import Part
+from ..families import GAUSSIANS, Categorical, Product
 from ..schema import Schema
 from ..source import ArraySource, Block
 from .columns import by_column
@@ -73,6 +74,9 @@ class Mixture(TableEstimator):
     >>> mixture.impute(X)[4, 0]
     'blue'
     """  # noqa: E501
+
+    _saved = TableEstimator._saved | {"schema_": Part(Schema), "family_": Part(Product), "params_": Part(MixtureParams)}
+    _study = "groups"
 
     def __init__(
         self,

@@ -7,8 +7,9 @@ import numpy as np
 from scipy.special import chdtrc, gammaln, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import like
+from ..base import LatentClassEstimator, like
 from ..checks import check_choice, check_number
+from ..declared import Numbers
 from ..families import StudentT
 from ..families.student import LEAST_DF, n_observed
 from ..source import Block
@@ -73,6 +74,13 @@ class StudentTMixture(GaussianMixture):
     >>> bool(np.abs(mixture.means_).max() < 0.3), np.argsort(mixture.outlier_scores(X))[-5:] < 5
     (True, array([ True,  True,  True,  True,  True]))
     """
+
+    _saved = LatentClassEstimator._saved | {
+        "means_": Numbers("K d"),
+        "scales_": Numbers("K d d"),
+        "covariances_": Numbers("K d d", finite=False),
+        "df_": Numbers("K", low=0),
+    }
 
     def __init__(
         self,

@@ -5,10 +5,9 @@ import numbers
 import numpy as np
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array, validate_data
 
-from ...checks import as_rows, check_number
+from ...checks import as_rows, check_number, check_rows
 from ...frames import is_table
 from ..dissimilarity.gower import learn_schema
-from ..dissimilarity.metrics import takes_nan
 
 __all__ = ["count_list", "initial_rows", "read_matrix", "read_query", "read_rows"]
 
@@ -20,22 +19,16 @@ def read_rows(estimator, X, *, reset):
     if estimator._is("gower") and (is_table(X) or (not reset and estimator.schema_ is not None)):
         return _read_table(estimator, X, reset=reset)
     try:
-        rows = as_rows(estimator, X)
-        X = validate_data(estimator, rows, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+        X = check_rows(estimator, X, reset=reset, ensure_min_samples=1)
     except ValueError as error:
         if "could not convert string to float" not in str(error):
             raise
         remedy = "for other rows compute the matrix and use metric='precomputed'"
         remedy = remedy if callable(estimator.metric) else "metric='gower' takes tables with text"
-        raise ValueError(f"{error}: metric={estimator.metric!r} is given numbers; {remedy}.") from None
+        fault = str(error).partition(":")[0] + ":" + str(error).split(":")[1]
+        raise ValueError(f"{fault}: metric={estimator.metric!r} is given numbers; {remedy}.") from None
     if reset:
         estimator.schema_ = None
-    if not takes_nan(estimator.metric) and np.isnan(X).any():
-        i, j = np.argwhere(np.isnan(X))[0]
-        raise ValueError(
-            f"Input X contains NaN (row {i}, column {j}), which metric={estimator.metric!r} cannot handle; use metric='gower' or "
-            "metric='nan_euclidean', or fill the cells with tacit.impute.GaussianImputer."
-        )
     return X.astype(np.float64, copy=False) if estimator._is("gower") else X
 
 

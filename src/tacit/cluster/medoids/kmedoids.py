@@ -10,12 +10,14 @@ import numbers
 import warnings
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ...checks import check_choice, check_number, check_weight
+from ...base import RowsEstimator
+from ...checks import check_choice, check_n_jobs, check_number, check_weight
+from ...declared import Flag, Mapped, Numbers, Part, Text, Whole
+from ...schema import Schema
 from ...table import Table
 from ..dissimilarity.blocks import table
 from ..dissimilarity.function import Function
@@ -34,7 +36,7 @@ __all__ = ["KMedoids"]
 SLOW_ROWS = 1000  # beyond which calling Python for every pair is worth a word
 
 
-class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, RowsEstimator):
     """k-medoids clustering with any dissimilarity.
 
     A cluster is the rows nearest to a medoid, which is a row of the data: an outlier does not pull it away, and rows may be
@@ -122,6 +124,25 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     ([7, 78, 112], 98.13115)
     """
 
+    _saved = RowsEstimator._saved | {
+        "medoid_indices_": Numbers("K", low=0, kind="i"),
+        "cluster_centers_": Numbers("K d", finite=False, optional=True),
+        "labels_": Numbers("n", low=0, kind="i"),
+        "inertia_": Numbers(low=0),
+        "medoid_silhouette_": Numbers(low=-1, high=1),
+        "n_clusters_": Whole(1),
+        "silhouettes_": Part(Table),
+        "losses_": Numbers("m"),
+        "n_iter_": Whole(0),
+        "converged_": Flag(),
+        "metric_params_": Mapped(),
+        "metric_note_": Text(),
+        "sample_size_": Whole(1, optional=True),
+        "schema_": Part(Schema, optional=True),
+        "_n_features_out": Whole(1),
+    }
+    _needs = ("metric",)
+
     def __init__(
         self, n_clusters=8, *, metric="euclidean", metric_params=None, method="fasterpam", init="build", max_iter=300,
         sampling="auto", n_samplings=5, random_state=None, n_jobs=None, verbose=0,
@@ -140,10 +161,20 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = takes_nan(self.metric)
         tags.input_tags.pairwise = tags.input_tags.positive_only = self._is("precomputed")
         tags.input_tags.string = tags.input_tags.categorical = self._is("gower")
         return tags
+
+    @property
+    def _takes_missing(self):
+        return takes_nan(self.metric)
+
+    @property
+    def _missing_remedy(self):
+        return (
+            f"which metric={self.metric!r} cannot handle; use metric='gower' or metric='nan_euclidean', or fill the cells with "
+            "tacit.impute.GaussianImputer"
+        )
 
     def _is(self, metric):
         return isinstance(self.metric, str) and self.metric == metric
@@ -162,8 +193,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             check_number("sampling", self.sampling, numbers.Integral, 2)
         check_number("max_iter", self.max_iter, numbers.Integral, 0)
         check_number("n_samplings", self.n_samplings, numbers.Integral, 1)
-        if self.n_jobs not in (None, -1):
-            check_number("n_jobs", self.n_jobs, numbers.Integral, 1)
+        check_n_jobs(self.n_jobs)
 
     def fit(self, X, y=None, sample_weight=None):
         """Find medoids.
@@ -198,9 +228,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             )  # fmt: skip
         self.sample_size_ = auto_size(self.sampling, space, counts[-1])
         init = initial_rows(self.init, space, counts)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         fits = fit_medoids(
-            space, counts, init, self.method, self.max_iter, self.sample_size_, self.n_samplings, rng, self._report
+            space, counts, init, self.method, self.max_iter, self.sample_size_, self.n_samplings, self._rng(), self._report
         )
         self._publish(X, space, counts, fits)
         return self
@@ -223,8 +252,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             return MatrixSpace(X, weight, threads)
         kept = X if weight.all() else X[weight > 0]
         if self._is("gower"):
-            names = getattr(self, "feature_names_in_", None)
-            self.metric_params_ = gower_parameters(self.metric_params, kept, weight[weight > 0], self.schema_, names)
+            known = self.schema_, self._known_names()
+            self.metric_params_ = gower_parameters(self.metric_params, kept, weight[weight > 0], *known)
         else:
             self.metric_params_ = learn_parameters(self.metric, self.metric_params, kept, weight[weight > 0])
         metric = make(self.metric, self.metric_params_, kept)
@@ -337,9 +366,3 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         nearest = np.concatenate(self._distances(X, lambda block: np.min(block, axis=1)))
         weight = check_weight(sample_weight, len(nearest))
         return -float(nearest.sum(dtype=np.float64) if weight is None else weight @ nearest)
-
-    def _check_savable(self):
-        if callable(self.metric):
-            raise TypeError(
-                f"metric={self.metric!r} is a function, which a model file cannot hold; pickle the model, or use a named metric."
-            )

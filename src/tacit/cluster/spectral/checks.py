@@ -6,9 +6,8 @@ import warnings
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import validate_data
 
-from ...checks import as_rows, check_choice, check_number, check_positive
+from ...checks import check_choice, check_n_jobs, check_number, check_positive, check_rows
 from .assign import ASSIGNMENTS
 from .eigenvectors import SOLVERS
 from .graphs import nearest
@@ -35,8 +34,7 @@ def check_settings(model):
         check_number(name, getattr(model, name), numbers.Integral, 1)
     if model.n_components is not None:
         check_number("n_components", model.n_components, numbers.Integral, 1)
-    if model.n_jobs not in (None, -1):
-        check_number("n_jobs", model.n_jobs, numbers.Integral, 1)
+    check_n_jobs(model.n_jobs)
     if isinstance(model.gamma, str):
         check_choice("gamma", model.gamma, ("scale", "local"))
     else:
@@ -50,19 +48,8 @@ def check_settings(model):
 
 
 def checked_rows(model, X, *, reset):
-    """X as float64, dense or CSR; missing cells are an error that says what to do."""
-    try:
-        X = validate_data(
-            model, as_rows(model, X), reset=reset, accept_sparse=["csr", "csc", "coo"], dtype=np.float64,
-            ensure_min_samples=2 if reset else 1,
-        )  # fmt: skip
-    except ValueError as error:
-        if "NaN" not in str(error) or model.affinity in PAIRWISE:
-            raise
-        raise ValueError(
-            "X contains NaN, and a graph of similarities needs every cell: impute them first with "
-            "tacit.impute.GaussianImputer, or give similarities that you made (affinity='precomputed')."
-        ) from None
+    """X as float64, dense or CSR."""
+    X = check_rows(model, X, reset=reset)
     if model.affinity not in PAIRWISE:
         _check_scale(X)
     if reset and X.shape[0] == X.shape[1] and model.affinity not in PAIRWISE:
@@ -70,7 +57,7 @@ def checked_rows(model, X, *, reset):
             "X is square, and is taken as rows of features; if it holds similarities, set affinity='precomputed'.",
             stacklevel=3,
         )
-    return X.tocsr() if sparse.issparse(X) else X
+    return X
 
 
 def check_sizes(model, n_rows):

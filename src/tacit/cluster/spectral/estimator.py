@@ -8,11 +8,13 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
+from ...base import RowsEstimator
+from ...declared import Numbers, Whole
 from .assign import assign
 from .checks import check_graph, check_settings, check_sizes, checked_rows, warn_if_alike
 from .eigenvectors import largest_gap, lowest_eigenvectors
@@ -27,7 +29,7 @@ NEGLIGIBLE = 1e-150  # a degree, as a share of the largest or of 1
 LEAST_SMOOTHNESS = 0.1  # columns less smooth than this are not scaled up when a new row is placed
 
 
-class SpectralClustering(ClusterMixin, BaseEstimator):
+class SpectralClustering(ClusterMixin, RowsEstimator):
     """Cluster rows by the lowest eigenvectors of a graph of their similarities.
 
     Works where scikit-learn's does, with the same settings and attributes. Beyond it: more graphs, three Laplacians, the number
@@ -149,6 +151,32 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
     True
     """
 
+    _saved = RowsEstimator._saved | {
+        "labels_": Numbers("n", low=0, kind="i"),
+        "affinity_matrix_": Numbers("n n", low=0, sparse=True),
+        "n_clusters_": Whole(1),
+        "eigenvalues_": Numbers("e"),
+        "eigengap_": Numbers(finite=False, optional=True),
+        "eigenvectors_": Numbers("n v", finite=False),
+        "embedding_": Numbers("n c", finite=False),
+        "embedding_centers_": Numbers("K c", finite=False),
+        "n_cut_": Numbers(finite=False),
+        "ratio_cut_": Numbers(finite=False),
+        "degrees_": Numbers("n", low=0),
+        "stationary_distribution_": Numbers("n", low=0, high=1),
+        "n_connected_components_": Whole(1),
+        "connected_components_": Numbers("n", low=0, kind="i"),
+        "n_isolated_": Whole(0),
+        "gamma_": Numbers(low=0, optional=True),
+        "epsilon_": Numbers(low=0, optional=True),
+        "widths_": Numbers("n", low=0, optional=True),
+        "X_fit_": Numbers("n d", sparse=True, optional=True),
+    }
+    _needs = ("affinity",)
+    _takes_missing = False
+    _takes_sparse = True
+    _dtypes = (np.float64,)
+
     def __init__(
         self,
         n_clusters=8,
@@ -194,9 +222,17 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.pairwise = isinstance(self.affinity, str) and self.affinity in PAIRWISE
         return tags
+
+    @property
+    def _missing_remedy(self):
+        if self.affinity in PAIRWISE:
+            return "where every pair of rows needs a number"
+        return (
+            "and a graph of similarities needs every cell: impute them first with tacit.impute.GaussianImputer, or give "
+            "similarities that you made (affinity='precomputed')"
+        )
 
     def fit(self, X, y=None):
         """Build the graph of the rows and cluster them.

@@ -5,8 +5,11 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from ...base import like
 from ...checks import check_choice
+from ...declared import Listed, Numbers, Part, Whole
 from ...families.factor import groups_of
 from ...kernels import host
+from ..principal.rank import RankChoice
+from .adequacy import FitTest
 from .base import FactorAnalysisBase
 from .correlation import n_parameters
 from .maximum import family
@@ -125,6 +128,24 @@ class FactorAnalysis(FactorAnalysisBase):
     >>> analysis.test_.dof, bool(analysis.test_.p_value > 0.05)
     (13, True)
     """
+
+    _saved = {name: spec for name, spec in FactorAnalysisBase._saved.items() if not name.startswith("lower_")} | {
+        "components_": Numbers("k d"),
+        "noise_variance_": Numbers("d", low=0),
+        "mean_": Numbers("d"),
+        "scale_": Numbers("d", low=0),
+        "uniqueness_": Numbers("d", low=0),
+        "heywood_": Numbers("d", kind="b"),
+        "factor_correlation_": Numbers("k k"),
+        "structure_": Numbers("k d"),
+        "rotation_": Numbers("k k"),
+        "test_": Part(FitTest, optional=True),
+        "dof_": Whole(),
+        "loglike_": Listed(Numbers()),
+        "n_components_": Whole(0),
+        "rank_choice_": Part(RankChoice, optional=True),
+    }
+    _study = "axes"
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ import numpy as np
 from ...engine import Fit, Trace, fit_best
 from ...families.factor import FactorGaussian, FactorParams
 from ...mixture.model import MixtureModel, MixtureParams
+from ...notes import Note
 from ..principal.rank import RankChoice
 from .correlation import Correlation, degrees_of_freedom, n_parameters
 from .uniqueness import best_uniqueness
@@ -82,10 +83,11 @@ class Maximum:
         at_floor = np.zeros(len(self.correlation.mean), bool)
         at_floor[self.correlation.varies] = found.rival.at_floor
         gain = 0.5 * self.correlation.weight * (found.value - found.rival.value)
-        return (
-            f"the log-likelihood is higher by {gain:.4g} where the uniqueness of {self.named(at_floor)} is at the floor of "
-            f"{self.floor:g} (a Heywood case); the maximum inside is kept, which does not depend on the floor",
+        text = (
+            "the log-likelihood is higher by {gain:.4g} where the uniqueness of {columns} is at the floor of {floor:g} (a Heywood "
+            "case); the maximum inside is kept, which does not depend on the floor"
         )
+        return (Note("heywood", text, gain=float(gain), columns=self.named(at_floor), floor=self.floor),)
 
     def of_rows(self, source, n_factors):
         """The `Fit` of rows with missing cells, by EM from what pairs of columns tell."""

@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from ...notes import Note
+
 __all__ = ["Uniqueness", "best_uniqueness", "first_guess", "learn_uniqueness"]
 
 EXACT_COST = 1e10  # k d³ up to which all of the curvature is worth its products
@@ -26,6 +28,8 @@ LONGEST_STEP = 2.0  # in log ψ: far from the maximum the curvature says little
 ARMIJO = 1e-4
 TIED = 1e-8  # relative gap of eigenvalues, at which f has a kink and no curvature
 N_OTHER_STARTS = 6  # where the first leads to the floor
+GAINS_LITTLE = Note("tol", "a step would gain less than tol")
+NO_BETTER = Note("no_better", "no step improves any more")
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,7 @@ class Uniqueness:
     trace : list of float
         f after every step.
     converged : bool
-    reason : str
+    reason : Note
     rival : Uniqueness or None
         A solution at the floor that is likelier, where this one is not.
     """
@@ -126,7 +130,7 @@ class Uniqueness:
     value: float
     trace: list
     converged: bool
-    reason: str
+    reason: Note
     rival: Any = None
 
     @property
@@ -195,16 +199,17 @@ def learn_uniqueness(correlation, n_factors, start, *, floor=0.005, max_iter=100
     """
     lowest = np.log(floor)
     point = Point(correlation, np.clip(np.log(np.maximum(start, floor)), lowest, 0.0), n_factors)
-    trace, converged, reason = [point.value], False, f"max_iter={max_iter} steps were taken"
+    trace, converged = [point.value], False
+    reason = Note("max_iter", "max_iter={max_iter} steps were taken", max_iter=max_iter)
     tol = max(tol, 1e-15 * len(correlation) / floor**0.5)
     for _ in range(max_iter):
         step, gain = _newton_step(point, lowest)
         if gain <= tol:
-            point, converged, reason = _polished(point, step, lowest), True, "a step would gain less than tol"
+            point, converged, reason = _polished(point, step, lowest), True, GAINS_LITTLE
             break
         following = _search(point, step, lowest)
         if following is None:
-            converged, reason = gain < 1e-6, "no step improves any more"
+            converged, reason = gain < 1e-6, NO_BETTER
             break
         point = following
         trace.append(point.value)

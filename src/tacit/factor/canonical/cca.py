@@ -5,16 +5,12 @@ import warnings
 from contextlib import nullcontext
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    MultiOutputMixin,
-    RegressorMixin,
-    TransformerMixin,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, MultiOutputMixin, RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from ...base import RowsEstimator
 from ...checks import check_choice, check_number
+from ...declared import Flag, Listed, Names, Numbers, Text, Whole
 from ...source import ArraySource
 from ...source.base import one_blas_thread
 from ..moments import moments
@@ -29,7 +25,7 @@ NARROW = 256  # columns up to which matrices are too small for the threads of BL
 CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
 
 
-class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, MultiOutputMixin, BaseEstimator):
+class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, MultiOutputMixin, RowsEstimator):
     """Canonical correlation analysis of two views of the same rows.
 
     A drop-in for :class:`sklearn.cross_decomposition.CCA`: the same arguments, methods and attributes, in the same
@@ -100,6 +96,31 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
     >>> [round(p, 3) for p in cca.test()["p_value"]]
     [0.062, 0.949, 0.775]
     """
+
+    _saved = RowsEstimator._saved | {
+        "canonical_correlations_": Numbers("k", low=0),
+        "all_canonical_correlations_": Numbers("a", low=0),
+        "x_weights_": Numbers("d k"),
+        "y_weights_": Numbers("t k"),
+        "x_loadings_": Numbers("d k"),
+        "y_loadings_": Numbers("t k"),
+        "x_rotations_": Numbers("d k"),
+        "y_rotations_": Numbers("t k"),
+        "coef_": Numbers("t d"),
+        "intercept_": Numbers("t"),
+        "ranks_": Listed(Whole(0), kind=tuple),
+        "route_": Text(),
+        "n_samples_": Whole(1),
+        "n_iter_": Listed(Whole(0)),
+        "_x_mean": Numbers("d"),
+        "_y_mean": Numbers("t"),
+        "_x_std": Numbers("d", low=0),
+        "_y_std": Numbers("t", low=0),
+        "_predict_1d": Flag(),
+        "_n_features_out": Whole(1),
+        "target_names_in_": Names("t"),
+    }
+    _takes_missing = False
 
     def __init__(self, n_components=2, *, scale=True, max_iter=500, tol=1e-06, copy=True, ridge=0.0):
         self.n_components = n_components

@@ -11,11 +11,13 @@ import numpy as np
 from sklearn.base import MultiOutputMixin
 
 from ...checks import check_number, check_weight
+from ...declared import Flag, Names, Numbers, Part, Whole
 from ...engine import Fit, SingularError, Trace
 from ...families.canonical import CanonicalGaussian, canonical_form
 from ...families.dense import DenseStats, FullParams
 from ...families.gaussian import LOG_2PI
 from ...mixture.model import MixtureModel, MixtureParams
+from ...notes import Note
 from ...signs import signs
 from ...source import ArraySource
 from ...table import Table
@@ -102,6 +104,23 @@ class ProbabilisticCCA(MultiOutputMixin, TwoViewEstimator):
 
     # One start, and one measure of convergence, are all that one Gaussian needs.
     n_init, convergence, warm_start = 1, "relative", False
+
+    _saved = TwoViewEstimator._saved | {
+        "canonical_correlations_": Numbers("k", low=0),
+        "x_mean_": Numbers("d"),
+        "y_mean_": Numbers("t"),
+        "x_loadings_": Numbers("d k"),
+        "y_loadings_": Numbers("t k"),
+        "x_noise_covariance_": Numbers("d d"),
+        "y_noise_covariance_": Numbers("t t"),
+        "x_rotations_": Numbers("d k"),
+        "y_rotations_": Numbers("t k"),
+        "n_components_": Whole(0),
+        "selection_": Part(Table, optional=True),
+        "_y_is_flat": Flag(),
+        "_n_features_out": Whole(0),
+        "target_names_in_": Names("t"),
+    }
 
     def __init__(
         self,
@@ -242,7 +261,8 @@ class ProbabilisticCCA(MultiOutputMixin, TwoViewEstimator):
         trace = Trace()
         trace.record(-0.5 * found.weight * deviance, found.weight)
         params = MixtureParams(np.ones(1), components)
-        return Fit(params, trace, "no cell is missing, so that the maximum has a closed form", converged=True)
+        reason = Note("closed_form", "no cell is missing, so that the maximum has a closed form")
+        return Fit(params, trace, reason, converged=True)
 
     def _select(self, source, found, most):
         """Fit growing numbers of hidden variables and keep that of the lowest BIC."""

@@ -23,7 +23,7 @@ __all__ = [
 def check_first(estimator, X, *, reset):
     """The first view as rows, with the columns that were seen at fit."""
     _refuse_stream(X, "X", estimator)
-    return check_rows(estimator, X, reset=reset)
+    return check_rows(estimator, X, reset=reset, ensure_all_finite="allow-nan")
 
 
 def check_second(estimator, y, n_columns=None):

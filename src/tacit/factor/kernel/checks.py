@@ -6,9 +6,8 @@ import warnings
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.utils.validation import validate_data
 
-from ...checks import as_rows, check_choice, check_number
+from ...checks import check_choice, check_n_jobs, check_number, check_rows
 
 __all__ = [
     "check_callable",
@@ -47,8 +46,7 @@ def check_settings(model, kernels):
     check_number("coef0", model.coef0, numbers.Real, np.finfo(np.float64).min, np.finfo(np.float64).max)
     if model.iterated_power != "auto":
         check_number("iterated_power", model.iterated_power, numbers.Integral, 0)
-    if model.n_jobs not in (None, -1):
-        check_number("n_jobs", model.n_jobs, numbers.Integral, 1)
+    check_n_jobs(model.n_jobs)
     if model.kernel_params is not None and not isinstance(model.kernel_params, dict):
         raise ValueError(f"kernel_params={model.kernel_params!r} is not a dictionary of keyword arguments.")
     _check_together(model)
@@ -87,22 +85,8 @@ def _check_together(model):
 
 
 def checked_rows(model, X, *, reset, copy=False):
-    """X as floats, dense or CSR; missing cells are an error that says what to do."""
-    pairs = model.kernel == "precomputed"
-    try:
-        X = validate_data(
-            model, as_rows(model, X), reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], copy=copy,
-        )  # fmt: skip
-    except ValueError as error:
-        if "NaN" not in str(error):
-            raise
-        remedy = (
-            "a kernel matrix needs every pair: compute the kernel on imputed rows"
-            if pairs
-            else "a kernel needs every cell: impute them first with tacit.impute.GaussianImputer, or use "
-            "tacit.factor.ProbabilisticPCA, which takes missing cells"
-        )
-        raise ValueError(f"Input X contains NaN, and {remedy}.") from None
+    """X as floats, dense or CSR."""
+    X = check_rows(model, X, reset=reset, accept_sparse="csr", copy=copy)
     if sparse.issparse(X) and model.kernel in ("chi2", "additive_chi2"):
         raise TypeError(f"kernel={model.kernel!r} takes no sparse rows; give X.toarray().")
     if sparse.issparse(X) and X.indices.dtype != np.int32 and max(X.nnz, *X.shape) < 2**31:
@@ -113,7 +97,7 @@ def checked_rows(model, X, *, reset, copy=False):
         raise TypeError(
             "X is sparse, and the inverse transform is learned from dense rows; give X.toarray(), or fit_inverse_transform=False."
         )
-    if pairs and reset and X.shape[0] != X.shape[1]:
+    if model.kernel == "precomputed" and reset and X.shape[0] != X.shape[1]:
         raise ValueError(
             f"a precomputed kernel must be square, but X has shape {X.shape}; for rows of features use kernel='rbf' or another."
         )

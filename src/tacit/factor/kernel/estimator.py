@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from ...base import RowsEstimator
+from ...declared import Numbers, Text
 from ...signs import signs
 from .checks import check_callable, check_settings, checked_rows, n_wanted
 from .exact import exact
@@ -31,7 +33,7 @@ OPTIONAL = (
 )
 
 
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator):
     """Principal components in the space of a kernel.
 
     Works where scikit-learn's does, with the same settings and attributes. Beyond it: every named kernel, Nyström's method for
@@ -135,6 +137,27 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     True
     """
 
+    _saved = RowsEstimator._saved | {
+        "eigenvalues_": Numbers("k", low=0),
+        "eigenvectors_": Numbers("n k"),
+        "explained_variance_ratio_": Numbers("k"),
+        "approximation_error_": Numbers(finite=False),
+        "eigen_solver_": Text(),
+        "X_fit_": Numbers("n d", sparse=True),
+        "K_fit_rows_": Numbers("r"),
+        "origin_": Numbers("d", optional=True),
+        "landmarks_": Numbers("r d", sparse=True),
+        "landmark_indices_": Numbers("r", low=0, kind="i"),
+        "landmark_coef_": Numbers("r k"),
+        "mean_coef_": Numbers("r"),
+        "dual_coef_": Numbers("t d"),
+        "X_transformed_fit_": Numbers("t k"),
+        "gamma_": Numbers(low=0),
+    }
+    _needs = ("kernel",)
+    _takes_missing = False
+    _min_rows = 1
+
     def __init__(
         self,
         n_components=None,
@@ -178,10 +201,22 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not self.fit_inverse_transform
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+    @property
+    def _takes_sparse(self):
+        return not self.fit_inverse_transform
+
+    @property
+    def _missing_remedy(self):
+        if self.kernel == "precomputed":
+            return "and a kernel matrix needs every pair: compute the kernel on imputed rows"
+        return (
+            "and a kernel needs every cell: impute them first with tacit.impute.GaussianImputer, or use "
+            "tacit.factor.ProbabilisticPCA, which takes missing cells"
+        )
 
     @property
     def _n_features_out(self):

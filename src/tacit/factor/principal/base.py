@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ...base import EMEstimator, like
+from ...base import RowsEstimator, like
 from ...checks import check_number, check_rows
 from ...base import DensityEstimator
 from ...families.factor import FactorGaussian, FactorParams
@@ -25,9 +25,10 @@ LEAST_NOISE = 1e-9
 """Noise variance relative to the mean along the axes, by which missing cells are filled where there is none."""
 
 
-class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, EMEstimator):
+class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator):
     """Base of estimators with `mean_`, `scale_`, orthonormal `components_`, `explained_variance_` and `noise_variance_`."""
 
+    _takes_sparse = True
     mean_: np.ndarray
     scale_: np.ndarray | None
     components_: np.ndarray
@@ -37,11 +38,8 @@ class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, EMEstimat
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-    _n_classes = None
 
     @property
     def _n_features_out(self):
@@ -50,7 +48,7 @@ class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, EMEstimat
     def _rows(self, X, weight=None, *, reset=False):
         """Rows opened: sparse ones as they are, all others as a source."""
         if issparse(X):
-            X = check_rows(self, X, reset=reset, accept_sparse=("csr", "csc"))
+            X = check_rows(self, X, reset=reset)
             return canonical(X.tocsr())
         if backend(X) == "torch" and X.device.type == "cpu":
             X = X.detach().numpy()

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from ...checks import check_choice, check_number, check_weight
+from ...checks import check_choice, check_n_jobs, check_number, check_weight
+from ...declared import Numbers, Part, Whole
 from ...source import ArraySource
 from ..moments import moments
 from .axes import from_moments, from_rows, sparse_moments
 from .base import PrincipalAxes
 from .cells import from_cells
-from .rank import METHODS, Spectrum, rank_of
+from .rank import METHODS, RankChoice, Spectrum, rank_of
 from .routes import ROUTES, choose_route
 
 __all__ = ["PCA"]
@@ -96,6 +97,19 @@ class PCA(PrincipalAxes):
     array([[-1.16, -0.75]])
     """
 
+    _saved = PrincipalAxes._saved | {
+        "components_": Numbers("k d"),
+        "explained_variance_": Numbers("k", low=0),
+        "explained_variance_ratio_": Numbers("k", low=0),
+        "singular_values_": Numbers("k", low=0),
+        "mean_": Numbers("d"),
+        "scale_": Numbers("d", low=0, optional=True),
+        "n_components_": Whole(0),
+        "n_samples_": Whole(1),
+        "noise_variance_": Numbers(low=0),
+        "rank_choice_": Part(RankChoice, optional=True),
+    }
+
     def __init__(
         self,
         n_components=None,
@@ -141,8 +155,7 @@ class PCA(PrincipalAxes):
         check_number("n_oversamples", self.n_oversamples, numbers.Integral, 1)
         if self.iterated_power != "auto":
             check_number("iterated_power", self.iterated_power, numbers.Integral, 0)
-        if self.n_jobs not in (None, -1):
-            check_number("n_jobs", self.n_jobs, numbers.Integral, 1)
+        check_n_jobs(self.n_jobs)
 
     def fit(self, X, y=None, sample_weight=None):
         """Find the axes.
@@ -210,7 +223,7 @@ class PCA(PrincipalAxes):
             n = int((source.weight > 0).sum())
         route = self._route(n, d, in_memory=array is not None)
         k = self._asked(n, d, route)
-        names = getattr(self, "feature_names_in_", None)
+        names = self._known_names()
         if array is not None and not all(block.patterns.is_complete for block in source):
             self._from_cells(source, n, names)
         elif array is None or route == "covariance_eigh":
@@ -240,7 +253,7 @@ class PCA(PrincipalAxes):
         route = self._route(n, d, sparse=True)
         k = self._asked(n, d, route)
         total = float(n if weight is None else weight.sum())
-        names = getattr(self, "feature_names_in_", None)
+        names = self._known_names()
         if route == "covariance_eigh":
             if d > MOST_COLUMNS:
                 raise ValueError(

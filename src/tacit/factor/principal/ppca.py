@@ -10,17 +10,19 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ...checks import check_choice, check_number
+from ...declared import Numbers, Part, Whole
 from ...engine import Fit, Trace
 from ...families import FactorGaussian
 from ...families.factor import FactorParams
 from ...families.gaussian import LOG_2PI
 from ...mixture.model import MixtureParams
+from ...notes import Note
 from ...signs import signs
 from ...source import ArraySource
 from ..base import FactorEstimator
 from ..moments import cell_moments, moments
 from .axes import deviations, from_moments, from_rows
-from .rank import METHODS, Spectrum, check_total, rank_of
+from .rank import METHODS, RankChoice, Spectrum, check_total, rank_of
 from .routes import choose_route
 
 __all__ = ["ProbabilisticPCA", "closed_form"]
@@ -118,6 +120,19 @@ class ProbabilisticPCA(FactorEstimator):
     True
     """
 
+    _saved = FactorEstimator._saved | {
+        "mean_": Numbers("d"),
+        "components_": Numbers("k d"),
+        "explained_variance_": Numbers("k", low=0),
+        "explained_variance_ratio_": Numbers("k", low=0),
+        "noise_variance_": Numbers(low=0),
+        "loadings_": Numbers("d k"),
+        "scale_": Numbers("d", low=0),
+        "n_components_": Whole(1),
+        "rank_choice_": Part(RankChoice, optional=True),
+    }
+    _study = "axes"
+
     def __init__(
         self,
         n_components=2,
@@ -200,7 +215,7 @@ class ProbabilisticPCA(FactorEstimator):
 
     def _axes(self, source):
         """Principal axes and the weight of complete rows; None where a cell is missing or axes are best learned by EM."""
-        names, d = getattr(self, "feature_names_in_", None), source.n_features
+        names, d = self._known_names(), source.n_features
         in_memory = isinstance(source, ArraySource)
         complete = all(block.patterns.is_complete for block in source) if in_memory else None
         k = self.n_components
@@ -242,7 +257,7 @@ class ProbabilisticPCA(FactorEstimator):
         trace.record(weight * (loglik - np.log(self.scale_).sum()), weight)
         unit, loading = self.scale_**2, self.scale_[:, None] * loading
         params = FactorParams(found.mean[None], loading[None], noise * unit[None], found.mean, found.spread)
-        reason = "no cell is missing, so the maximum is known in closed form"
+        reason = Note("closed_form", "no cell is missing, so the maximum is known in closed form")
         self._publish_fit(Fit(MixtureParams(np.ones(1), params), trace, reason, True), dtype)
         self._warn_at_floor()
 
@@ -255,7 +270,7 @@ class ProbabilisticPCA(FactorEstimator):
             return None
         from .cells import Cells
 
-        names = getattr(self, "feature_names_in_", None)
+        names = self._known_names()
         shared = ("tol", "max_iter", "noise_floor", "convergence", "accelerate", "n_jobs")
         tried = Cells(source, self.scale, names, **{name: getattr(self, name) for name in shared})
         self._settle_rank(tried.choose)
@@ -274,7 +289,7 @@ class ProbabilisticPCA(FactorEstimator):
         self.scale_ = np.ones(source.n_features)
         if self.scale:
             cells = cell_moments(source)
-            self.scale_ = deviations(cells.mean, cells.variance, True, getattr(self, "feature_names_in_", None))
+            self.scale_ = deviations(cells.mean, cells.variance, True, self._known_names())
 
     def _family(self):
         return FactorGaussian(self.n_components_, floor=self.noise_floor, unit=self.scale_**2 if self.scale else None)

@@ -17,6 +17,7 @@ from scipy.special import gammaln
 from sklearn.utils import check_random_state
 
 from ...checks import check_number
+from ...declared import savable
 from ...families.factor import n_parameters
 from ...source.base import one_blas_thread
 
@@ -40,6 +41,7 @@ METHODS = ("mle", "bic", "parallel", "cv")
 TINY = 1e-15
 
 
+@savable
 @dataclass(frozen=True)
 class RankChoice:
     """A rank, and the curve it was chosen by.

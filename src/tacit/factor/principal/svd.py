@@ -4,16 +4,18 @@ import numbers
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted
 
-from ...checks import as_rows, check_choice, check_number
+from ...base import RowsEstimator
+from ...checks import check_choice, check_number, check_rows
+from ...declared import Numbers
 from .routes import decompose, oriented
 
 __all__ = ["TruncatedSVD"]
 
 
-class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator):
     """Leading singular values and vectors of rows as they are; of counts of words, latent semantic analysis.
 
     Works where scikit-learn's does.
@@ -58,6 +60,17 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     array([8.367])
     """
 
+    _saved = RowsEstimator._saved | {
+        "components_": Numbers("k d"),
+        "explained_variance_": Numbers("k", low=0),
+        "explained_variance_ratio_": Numbers("k"),
+        "singular_values_": Numbers("k", low=0),
+    }
+    _takes_missing = False
+    _takes_sparse = True
+    _missing_remedy = "which TruncatedSVD does not take; tacit.factor.PCA and ProbabilisticPCA do"
+    _min_rows = 1
+
     def __init__(
         self,
         n_components=2,
@@ -79,7 +92,6 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -88,18 +100,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return len(self.components_)
 
     def _validate(self, X, *, reset):
-        least = 2 if reset else 1
-        try:
-            return validate_data(
-                self, as_rows(self, X), reset=reset, dtype=[np.float64, np.float32], accept_sparse=("csr", "csc"),
-                ensure_min_features=least,
-            )  # fmt: skip
-        except ValueError as error:
-            if "NaN" not in str(error):
-                raise
-            raise ValueError(
-                "Input X contains NaN, which TruncatedSVD does not take; tacit.factor.PCA and ProbabilisticPCA do."
-            ) from None
+        return check_rows(self, X, reset=reset, accept_sparse=("csr", "csc"), ensure_min_features=2 if reset else 1)
 
     def fit(self, X, y=None):
         """Find the singular vectors of rows, an array or sparse matrix; y is ignored."""
