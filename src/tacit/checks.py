@@ -104,8 +104,9 @@ def check_rows(estimator, X, *, reset, **settings):
     missing = "allow-nan" if estimator._takes_missing else True
     settings = {"accept_sparse": sparse, "ensure_all_finite": missing, "dtype": list(estimator._dtypes)} | settings
     settings.setdefault("ensure_min_samples", estimator._min_rows if reset else 1)
+    X = as_rows(estimator, X)
     try:
-        return validate_data(estimator, as_rows(estimator, X), reset=reset, **settings)
+        return validate_data(estimator, X, reset=reset, **settings)
     except ValueError as error:
         if estimator._missing_remedy and "contains NaN" in str(error):
             raise ValueError(f"Input X contains NaN{_first_missing(X)}, {estimator._missing_remedy}.") from None

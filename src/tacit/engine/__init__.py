@@ -1,6 +1,7 @@
 """Learn any model from any source of rows."""
 
 from .accelerate import ACCELERATORS
+from .ascent import Constraint, Slope, climb
 from .checkpoint import Checkpoint
 from .loop import Fit, fit, objective
 from .model import Model, SingularError
@@ -12,6 +13,7 @@ from .trace import Trace
 __all__ = [
     "ACCELERATORS",
     "Checkpoint",
+    "Constraint",
     "Fit",
     "InertiaLines",
     "Model",
@@ -20,7 +22,9 @@ __all__ = [
     "ProgressBar",
     "ProgressLines",
     "SingularError",
+    "Slope",
     "Trace",
+    "climb",
     "fit",
     "fit_best",
     "objective",

@@ -95,6 +95,14 @@ class Model:
         """The parameters that `free` made into a vector, valid for any vector; the rest is taken from `params`."""
         raise NotImplementedError(f"{type(self).__name__} has no unconstrained view.")
 
+    def slope(self, params: Any, block: Block, order: int = 1) -> Any:
+        """What a block adds to the objective, its gradient and, of order 2, its curvature, as a `Slope` of the vector `free`."""
+        raise NotImplementedError(f"{type(self).__name__} has no gradient.")
+
+    def prior_slope(self, params: Any) -> tuple[Any, Any]:
+        """Gradient and curvature of the log prior; by default there is none."""
+        return 0.0, 0.0
+
     # What was learned
 
     def permute(self, params: Any, order: np.ndarray) -> Any:

@@ -91,6 +91,7 @@ def fit_best(
     source: Source,
     starts: Sequence[Callable[[], Any]],
     *,
+    by: Callable[..., Fit] = fit,
     checkpoint: Checkpoint | None = None,
     **settings: Any,
 ) -> Fit:
@@ -102,10 +103,12 @@ def fit_best(
         As in `fit`.
     starts : sequence of callables
         Each returns parameters to start from. A start that turns out singular is recorded and the next one runs.
+    by : callable
+        What learns from a start: `fit`, or `climb`.
     checkpoint : Checkpoint, optional
         Continue from it if its file exists, and keep the state of the fit in it.
     **settings
-        Passed to `fit`.
+        Passed to what learns.
 
     Returns
     -------
@@ -123,7 +126,7 @@ def fit_best(
             checkpoint.run, checkpoint.best, checkpoint.failures = number, best, failures
         try:
             params = start() if resumed is None else resumed.params
-            candidate = fit(
+            candidate = by(
                 model, source, params, run=(number, len(starts)), checkpoint=checkpoint, resumed=resumed, **settings
             )
         except SingularError as error:
