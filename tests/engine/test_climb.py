@@ -63,7 +63,7 @@ def test_every_method_finds_the_maximum_and_never_falls(method):
     X, y = rows()
     rival = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-12, max_iter=10_000).fit(X, y[:, 0])
     found = learned(method, max_iter=2000)
-    np.testing.assert_allclose(found.params.value, rival.coef_[0], rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(found.params.value, rival.coef_[0], rtol=1e-5, atol=1e-6)
     assert found.converged
     assert found.reason.code in ("gradient", "no_better")
     assert np.diff(found.trace.objectives).min() >= -1e-10 * abs(found.trace.objectives[-1])
