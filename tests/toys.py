@@ -66,7 +66,9 @@ class HiddenMarkov(Model):
             yield X[a:b], weight[a], *self._smooth(params, X[a:b])
 
     def e_step(self, params, block):
-        stats = ChainStats(0.0, 0.0, np.zeros(self.n_states), np.zeros((self.n_states,) * 2), *np.zeros((3, self.n_states)))
+        stats = ChainStats(
+            0.0, 0.0, np.zeros(self.n_states), np.zeros((self.n_states,) * 2), *np.zeros((3, self.n_states))
+        )
         for x, w, state, moves, loglik in self._units(params, block):
             seen = w * state * ~np.isnan(x)
             filled = np.nan_to_num(x)
@@ -128,7 +130,9 @@ class Topics(Model):
         counts, bound = self._update(params, X, gamma)
         if block.memory is not None:
             block.memory.gamma[:] = _like(block.memory.gamma, gamma)
-        return TopicStats(float(weight @ bound), float(weight.sum()), params.topic * (counts * weight[:, None, None]).sum(0))
+        return TopicStats(
+            float(weight @ bound), float(weight.sum()), params.topic * (counts * weight[:, None, None]).sum(0)
+        )
 
     def _update(self, params, X, gamma):
         """Expected counts over θ (documents, topics, words) before the topics are multiplied in; γ is updated in place."""
@@ -221,7 +225,12 @@ class MatrixFactors(Model):
             second = covariance + np.outer(mean, mean)
             np.add.at(gram, item, w * second)
             np.add.at(cross, item, w * np.outer(rating, mean))
-            square, cells, loglik, total = square + w * rating @ rating, cells + w * len(item), loglik + w * log_density, total + w
+            square, cells, loglik, total = (
+                square + w * rating @ rating,
+                cells + w * len(item),
+                loglik + w * log_density,
+                total + w,
+            )
             if block.memory is not None:
                 block.memory.taste[u] = _like(block.memory.taste, mean)
         return TasteStats(float(loglik), float(total), gram, cross, float(square), float(cells))

@@ -20,6 +20,7 @@ from tacit.families import (
     GammaPrior,
     Geometric,
     LogNormal,
+    Multinomial,
     NegativeBinomial,
     NormalInverseGamma,
     NormalInverseWishart,
@@ -119,6 +120,13 @@ def composition_rows(n=240, d=4, seed=0):
     return parts / parts.sum(axis=1, keepdims=True)
 
 
+def document_rows(n=240, d=6, seed=0):
+    """Counts of words of documents of different lengths."""
+    rng = np.random.default_rng(seed)
+    share = rng.dirichlet(np.ones(d), 3)[rng.integers(3, size=n)]
+    return np.array([rng.multinomial(length, p) for length, p in zip(rng.integers(5, 60, size=n), share)], dtype=float)
+
+
 def with_holes(X, share=0.2, seed=1):
     rng = np.random.default_rng(seed)
     holes = rng.random(X.shape) < share
@@ -150,6 +158,7 @@ FAMILIES = {
     "log-normal": (LogNormal(), positive_rows),
     "beta": (Beta(), proportion_rows),
     "dirichlet": (Dirichlet(), composition_rows),
+    "multinomial": (Multinomial(30), document_rows),
 }
 
 WISHART = NormalInverseWishart([1.0, -1.0, 0.0, 2.0], 0.5, 7.0, np.diag([1.0, 2.0, 3.0, 4.0]) + 0.5)
@@ -167,6 +176,7 @@ WITH_PRIORS = {
     "geometric": (Geometric(prior=BetaPrior(2.0, 3.0)), failure_rows),
     "negative binomial": (NegativeBinomial(2.0, prior=BetaPrior(2.0, 3.0)), overdispersed_rows),
     "exponential": (Exponential(prior=GammaPrior(2.0, 3.0)), positive_rows),
+    "multinomial": (Multinomial(30, prior=DirichletPrior(1.5)), document_rows),
     "log-normal": (LogNormal(prior=COLUMNS), positive_rows),
 }
 

@@ -83,11 +83,15 @@ class Numbers(Spec):
     sparse: bool = False
 
     def examine(self, name: str, value: Any, sizes: dict[str, int], owner: Any) -> None:
-        shapes = [each.split() for each in (self.shape if isinstance(self.shape, str) else self.shape(owner)).split("|")]
+        shapes = [
+            each.split() for each in (self.shape if isinstance(self.shape, str) else self.shape(owner)).split("|")
+        ]
         is_sparse = self.sparse and sparse.issparse(value)
         array = value.data if is_sparse else np.asarray(value)
         allowed = {"f": "fiu", "i": "iu", "b": "b"}[self.kind]
-        if array.dtype.kind not in allowed or not isinstance(value, (np.ndarray, np.generic, int, float)) and not is_sparse:
+        if array.dtype.kind not in allowed or (
+            not isinstance(value, (np.ndarray, np.generic, int, float)) and not is_sparse
+        ):
             raise ValueError(f"{name!r} holds {array.dtype}, not {_KINDS[self.kind]}")
         found = np.shape(value) if not is_sparse else value.shape
         shape = next((each for each in shapes if len(each) == len(found)), shapes[0])

@@ -13,7 +13,6 @@ import os
 import warnings
 from functools import cache
 from importlib import import_module
-
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,10 @@ FORMAT = 1
 MOST_NOTES = 50_000_000
 
 FOREIGN = {
-    "MissingIndicator": ("sklearn.impute", ("features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed"))
+    "MissingIndicator": (
+        "sklearn.impute",
+        ("features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed"),
+    )
 }
 """Classes of other libraries that estimators are made of, where they live, and the fitted attributes a file may set."""
 

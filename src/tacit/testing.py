@@ -350,7 +350,9 @@ def _from(kind: str, rows: Rows, folder: str) -> Source:
     columns |= {name: values for name, values in along.items() if name != "targets" and values is not None}
     path = f"{folder}/rows.parquet"
     pa.parquet.write_table(
-        pa.table({name: pa.array(values, from_pandas=True) for name, values in columns.items()}), path, row_group_size=50
+        pa.table({name: pa.array(values, from_pandas=True) for name, values in columns.items()}),
+        path,
+        row_group_size=50,
     )
     named = None if rows.unit is None else "unit"
     if kind == "parquet":

@@ -302,7 +302,9 @@ def test_saved_with_its_table_and_clone(X, tmp_path):
     np.testing.assert_array_equal(again.predict(X), model.labels_)
     np.testing.assert_array_equal(again.metric_params_["V"], model.metric_params_["V"])
     assert clone(model).n_clusters == range(2, 5)
-    with pytest.raises(TypeError, match="is a function, which a model file cannot hold; use a named metric, or pickle the model"):
+    with pytest.raises(
+        TypeError, match="is a function, which a model file cannot hold; use a named metric, or pickle the model"
+    ):
         tacit.save(KMedoids(2, metric=chebyshev).fit(X[:20]), tmp_path / "f.tacit")
 
 

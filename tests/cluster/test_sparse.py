@@ -166,7 +166,9 @@ def test_a_start_that_is_a_function_gets_the_matrix():
     X = sp.csr_array(texts())
     fitted = KMeans(4, init=lambda rows, k, random_state: rows[:k], n_init=1, max_iter=1).fit(X)
     same(fitted, KMeans(4, init=X[:4].toarray(), max_iter=1).fit(X))
-    with pytest.raises(TypeError, match=r"init=<function .* is a function, which a model file cannot hold; use a named init"):
+    with pytest.raises(
+        TypeError, match=r"init=<function .* is a function, which a model file cannot hold; use a named init"
+    ):
         tacit.save(fitted, "nowhere.tacit")
 
 
@@ -241,7 +243,6 @@ def test_a_sparse_source_is_a_source():
     unknown = SparseRows.of(rows.matrix, absent="missing").toarray()
     np.testing.assert_array_equal(np.nan_to_num(unknown), rows.toarray())
     assert np.isnan(unknown).sum() == unknown.size - len(rows.data)
-
 
 
 # The functions

@@ -176,7 +176,10 @@ def test_constraints_are_met_at_a_stationary_point(method, multipliers):
     value = found.params.value
     assert value.sum() == pytest.approx(0.5, abs=2 * tol)
     assert value[1] >= -2 * tol
-    slope = Logistic().slope(found.params, next(iter(ArraySource(X, targets=y)))).gradient + Logistic().prior_slope(found.params)[0]
+    slope = (
+        Logistic().slope(found.params, next(iter(ArraySource(X, targets=y)))).gradient
+        + Logistic().prior_slope(found.params)[0]
+    )
     free = slope[[0, 2, 3]] / len(X)  # where only the sum binds, all slopes are its multiplier
     assert np.ptp(free) < 100 * tol
     assert value[1] == pytest.approx(0.0, abs=1e-3)  # without the bound it would be negative
@@ -194,7 +197,9 @@ def test_constraints_that_cannot_be_met_are_told(monkeypatch):
 
 
 def test_bad_starts_and_methods_are_named():
-    with pytest.raises(ValueError, match="method='magic' is unknown; use one of 'newton', 'bfgs', 'lbfgs', 'cg', 'gradient'"):
+    with pytest.raises(
+        ValueError, match="method='magic' is unknown; use one of 'newton', 'bfgs', 'lbfgs', 'cg', 'gradient'"
+    ):
         learned("magic")
     with pytest.raises(SingularError, match="the objective is -inf at the start; begin elsewhere or scale the data"):
         learned(start=Coefficients(np.full(4, np.inf)))

@@ -78,7 +78,8 @@ def test_missing_cells():
     holes = X.copy()
     holes[3, 1] = np.nan
     with pytest.raises(
-        ValueError, match=r"contains NaN .row 3, column 1., and a kernel needs every cell: .*GaussianImputer.*ProbabilisticPCA"
+        ValueError,
+        match=r"contains NaN .row 3, column 1., and a kernel needs every cell: .*GaussianImputer.*ProbabilisticPCA",
     ):
         KernelPCA(2, kernel="rbf").fit(holes)
     with pytest.raises(ValueError, match=r"contains NaN, and a kernel matrix needs every pair"):

@@ -374,6 +374,7 @@ def test_drop_in_on_iris():
 
 def test_truncated_svd_names_who_takes_missing_cells():
     with pytest.raises(
-        ValueError, match=r"Input X contains NaN .row 0, column 1., which TruncatedSVD does not take; tacit\.factor\.PCA and"
+        ValueError,
+        match=r"Input X contains NaN .row 0, column 1., which TruncatedSVD does not take; tacit\.factor\.PCA and",
     ):
         TruncatedSVD(1).fit([[1.0, np.nan], [2.0, 3.0], [0.0, 1.0]])

@@ -9,10 +9,12 @@ from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 
 import tacit
+from tacit.engine import fit
 from tacit.factor import ProbabilisticPCA
 from tacit.families import FactorGaussian
-from tacit.mixture import Mixture
-from tacit.source import ArraySource
+from tacit.mixture import Mixture, MixtureModel
+from tacit.source import ArraySource, SparseSource
+from tacit.testing import close
 
 from ..zoo import with_holes
 
@@ -290,3 +292,29 @@ def test_the_number_of_components_can_be_chosen(method, holes, tmp_path):
     assert model.rank_choice_.rank == model.n_components_
     tacit.save(model, tmp_path / "model.tacit")
     assert tacit.load(tmp_path / "model.tacit").rank_choice_.rank == model.n_components_
+
+
+@pytest.mark.parametrize("noise", ["spherical", "diagonal"])
+@pytest.mark.parametrize("n_classes", [1, 2])
+def test_cells_that_sparse_rows_do_not_store_may_be_missing(noise, n_classes):
+    import scipy.sparse
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 2)) @ rng.normal(size=(2, 6)) + 0.3 * rng.normal(size=(150, 6)) + 4.0
+    X[rng.random(X.shape) < 0.4] = np.nan
+    X[0, 0] = 1.0  # every row observes something
+    rows, columns = np.nonzero(~np.isnan(X))
+    matrix = scipy.sparse.csr_array((X[rows, columns], (rows, columns)), shape=X.shape)
+    model = MixtureModel(FactorGaussian(2, noise), n_classes)
+    dense, ratings = ArraySource(X), SparseSource(matrix, absent="missing", n_blocks=3)
+    start = model.init(dense.sample(150, np.random.default_rng(0)), np.random.default_rng(0))
+    again = model.init(ratings.sample(150, np.random.default_rng(0)), np.random.default_rng(0))
+    close(again, start, 1e-10, "starts")
+    expected, found = (fit(model, source, start, max_iter=20, tol=0.0) for source in (dense, ratings))
+    close(found.params, expected.params, 1e-8, "fits")
+    block, other = next(iter(ratings)), dense.take(np.arange(len(next(iter(ratings)))))
+    for one, two in zip(
+        model.family.expect(found.params.components, block, model.posterior(found.params, block)[0]),
+        model.family.expect(found.params.components, other, model.posterior(found.params, other)[0]),
+    ):
+        np.testing.assert_allclose(one, two, rtol=1e-8, atol=1e-10)

@@ -14,6 +14,7 @@ from tacit.families import (
     Family,
     FullGaussian,
     LogNormal,
+    Multinomial,
     Poisson,
     Product,
     StudentT,
@@ -89,12 +90,23 @@ def composition_densities(params, X):
     return out
 
 
+def shared_counts(params, X):
+    """Of a multinomial over the observed cells alone, given their total."""
+    out = np.zeros((len(X), len(params.probability)))
+    for i, seen in enumerate(~np.isnan(X)):
+        for k, p in enumerate(params.probability if seen.any() else ()):
+            out[i, k] = stats.multinomial.logpmf(X[i, seen], X[i, seen].sum(), p[seen] / p[seen].sum())
+    return out
+
+
 def expected_log_prob(family, params, X):
     if isinstance(family, Product):
         parts = zip(family.parts, params.parts)
         return sum(expected_log_prob(part, p, X[:, columns]) for (part, columns), p in parts)
     if isinstance(family, Dirichlet):
         return composition_densities(params, X)
+    if isinstance(family, Multinomial):
+        return shared_counts(params, X)
     if not isinstance(family, FullGaussian | TiedGaussian | FactorGaussian):
         return cell_densities(family, params, X).sum(axis=2)
     out = np.zeros((len(X), len(params.mean)))
@@ -183,7 +195,18 @@ def test_a_tied_covariance_is_learned_from_the_occupied_classes():
     np.testing.assert_allclose(after.covariance, within, rtol=1e-9, atol=1e-12)
 
 
-JOINT = ("full", "tied", "spherical", "principal axes", "factors", "dirichlet", "product", *SHARING, *STRUCTURED)
+JOINT = (
+    "full",
+    "tied",
+    "spherical",
+    "principal axes",
+    "factors",
+    "dirichlet",
+    "multinomial",
+    "product",
+    *SHARING,
+    *STRUCTURED,
+)
 
 
 @pytest.mark.parametrize("name", [n for n in FAMILIES if n not in JOINT and not n.startswith("student")])

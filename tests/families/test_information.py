@@ -35,6 +35,7 @@ JOINT = (
     "factors",
     "categorical",
     "dirichlet",
+    "multinomial",
     "product",
     *(name for name in FAMILIES if name.startswith("student")),
 )
@@ -117,6 +118,14 @@ def test_moments_and_entropy_are_scipys(name):
     else:
         expected = law.entropy().sum(axis=1)
     np.testing.assert_allclose(family.entropy(params), expected, rtol=1e-6)
+
+
+def test_moments_and_entropy_of_shared_counts_are_scipys():
+    family, params = learned("multinomial", FAMILIES["multinomial"][1](80))
+    laws = [stats.multinomial(family.n_trials, p) for p in params.probability]
+    np.testing.assert_allclose(family.mean(params), [law.n * law.p for law in laws], rtol=1e-10)
+    np.testing.assert_allclose(family.variance(params), [np.diagonal(law.cov()) for law in laws], rtol=1e-10)
+    np.testing.assert_allclose(family.entropy(params), [law.entropy() for law in laws], rtol=1e-8)
 
 
 def test_closed_form_divergences():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
 import tacit
 from tacit.arrays import Arrays, record
@@ -15,7 +16,8 @@ from tacit.mixture import (
     select,
     standard_errors,
 )
-from tacit.testing import check_family
+from tacit.source import ArraySource, SparseSource
+from tacit.testing import check_family, close
 
 pd = pytest.importorskip("pandas")
 
@@ -416,3 +418,40 @@ def test_selection_with_priors_and_by_bayes(fitted):
 def test_a_table_with_text_is_sent_to_the_right_place():
     with pytest.raises(ValueError, match="GaussianMixture takes numbers; tables with text are for"):
         GaussianMixture(2).fit(patients(20)[0])
+
+
+# Sparse rows
+
+
+def sparse_documents(n=300, d=400, seed=0):
+    """Documents of three groups, each with words of its own, and their groups."""
+    import scipy.sparse
+
+    rng = np.random.default_rng(seed)
+    share = rng.dirichlet(np.full(d, 0.05), 3)
+    group = rng.integers(3, size=n)
+    X = np.array([rng.multinomial(length, share[k]) for length, k in zip(rng.integers(20, 60, size=n), group)])
+    return scipy.sparse.csr_matrix(X.astype(float)), group
+
+
+@pytest.mark.parametrize("family", ["multinomial", "poisson", "bernoulli"])
+def test_sparse_rows_give_the_fit_of_the_array(family):
+    X, group = sparse_documents()
+    X = X.sign().tocsr() if family == "bernoulli" else X
+    mixture = Mixture(3, family=family, random_state=0, n_init=3, tol=1e-6).fit(X)
+    assert adjusted_rand_score(group, mixture.predict(X)) > 0.95
+    dense = Mixture(3, family=family, tol=1e-6, random_state=0, warm_start=True)
+    dense.fit(X.toarray())
+    assert mixture.score(X) == pytest.approx(mixture.score(X.toarray()), rel=1e-10)
+    np.testing.assert_allclose(mixture.predict_proba(X), mixture.predict_proba(X.toarray()), atol=1e-10)
+    block, rows = next(iter(ArraySource(X.toarray()))), next(iter(SparseSource(X, n_blocks=1)))
+    model, params = mixture._model(), mixture._params()
+    close(model.e_step(params, rows), model.e_step(params, block), 1e-10, "statistics of sparse rows")
+
+
+def test_sparse_rows_are_refused_where_a_family_cannot_take_them():
+    X, _ = sparse_documents()
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        Mixture(2).fit(X)
+    with pytest.raises(ValueError, match="Multinomial columns hold whole numbers from 0, but X holds -"):
+        Mixture(2, family="multinomial").fit(-X)

@@ -97,4 +97,3 @@ class KMedians(CenterEstimator):
 
     def _model(self):
         return KMediansModel(self.n_clusters, self.tol)
-

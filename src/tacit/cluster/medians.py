@@ -198,4 +198,6 @@ class KMediansModel(CenterModel):
             return None
         if np.array_equal(image.center, image.guide):
             return UNCHANGED
-        return Note("moved_share", "the centres moved by less than tol={tol:g} of the spread of their rows", tol=self.tol)
+        return Note(
+            "moved_share", "the centres moved by less than tol={tol:g} of the spread of their rows", tol=self.tol
+        )

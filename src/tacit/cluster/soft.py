@@ -16,9 +16,9 @@ from ..checks import check_positive
 from ..declared import Numbers
 from ..engine import fit
 from ..kernels import backend, kernel
-from ..source import ArraySource
-from .estimator import CenterEstimator
+from ..source import as_source
 from .centers import CenterStats, KMeansModel, MeansModel
+from .estimator import CenterEstimator
 
 __all__ = ["SoftKMeans", "SoftKMeansModel"]
 
@@ -187,7 +187,7 @@ class SoftKMeans(CenterEstimator):
         rng = np.random.default_rng(0)
         sample = source.sample(self._sample_rows(), rng)
         model = KMeansModel(self.n_clusters)
-        run = fit(model, ArraySource.of(sample), model.init(sample, rng), max_iter=10, tol=0.0)
+        run = fit(model, as_source(sample), model.init(sample, rng), max_iter=10, tol=0.0)
         within = -run.trace.per_weight[-1] / source.n_features
         # Rows that all lie on their centres have no scale of their own, and equal ones none at all.
         within = max(within, 1e-12 * known.variance)

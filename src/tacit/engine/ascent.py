@@ -193,7 +193,9 @@ def climb(
 
     try:
         if not np.isfinite(evaluate(place)[0]):
-            raise SingularError(f"the objective is {evaluate(place)[0]} at the start; begin elsewhere or scale the data.")
+            raise SingularError(
+                f"the objective is {evaluate(place)[0]} at the start; begin elsewhere or scale the data."
+            )
         told(place)
         if constraints:
             place, reason = _constrained(evaluate, place, constraints, multipliers, method, max_iter, tol, told)
@@ -230,9 +232,7 @@ def _ended(steepest: float, steps: int, max_iter: int, tol: float) -> Note:
     return Note("no_better", "no step improves any more, at a gradient of {gradient:.3g}", gradient=float(steepest))
 
 
-def _steepest(
-    evaluate: Callable, x: np.ndarray, max_iter: int, tol: float, told: Callable
-) -> tuple[np.ndarray, Note]:
+def _steepest(evaluate: Callable, x: np.ndarray, max_iter: int, tol: float, told: Callable) -> tuple[np.ndarray, Note]:
     """Gradient ascent with SciPy's line search."""
     for step in range(max_iter):
         value, gradient, _ = evaluate(x)

@@ -45,9 +45,7 @@ class Online:
     weight: float = 0.0
 
 
-def online_step(
-    model: Model, source: Source, state: Online, *, decay: float = 0.6, least: float = 0.0
-) -> Online:
+def online_step(model: Model, source: Source, state: Online, *, decay: float = 0.6, least: float = 0.0) -> Online:
     """Learn from one batch.
 
     Parameters

@@ -176,5 +176,7 @@ class InertiaLines:
             print(f"Iteration {progress.step - 1}, inertia {-progress.objective * progress.weight:.8g}.")
         elif progress.converged:
             values = getattr(progress.reason, "values", {})
-            moved = "center shift {moved:.3g} within tolerance {tol:.3g}".format(**values) if "moved" in values else None
+            moved = (
+                "center shift {moved:.3g} within tolerance {tol:.3g}".format(**values) if "moved" in values else None
+            )
             print(f"Converged at iteration {progress.step - 1}: {moved or 'strict convergence'}.")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..notes import Note
-from ..source import ArraySource, Block, Source
+from ..source import Block, Source, as_source
 from ..source.base import one_blas_thread
 from .checkpoint import Checkpoint
 from .loop import Fit, fit
@@ -62,7 +62,7 @@ def short_runs(
     """
     if model.one_start or (sample.labels >= 0).all():
         return init()
-    source = ArraySource.of(sample)
+    source = as_source(sample)
     failures: list[str] = []
     best: Any = None
     for _ in range(n_starts or (20 if len(sample) <= 1000 else 8)):

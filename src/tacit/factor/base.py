@@ -9,9 +9,8 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ..base import like
+from ..base import DrawsMissing, like
 from ..checks import check_number
-from ..base import DrawsMissing
 from ..families.factor import FactorParams, groups_of, unpack
 from ..frames import as_given
 from ..mixture.model import MixtureModel, MixtureParams

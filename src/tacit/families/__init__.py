@@ -12,6 +12,7 @@ from .distribution import Distribution
 from .factor import FactorGaussian
 from .gaussian import Gaussian
 from .gaussian_priors import NormalInverseGamma, NormalInverseWishart, default_prior
+from .multinomial import Multinomial
 from .positive import Exponential, Gamma, LogNormal
 from .predictive import Predictive
 from .priors import BetaPrior, DirichletPrior, GammaPrior, Prior
@@ -43,6 +44,7 @@ NAMED: dict[str, Any] = {
     "gamma": Gamma,
     "geometric": Geometric,
     "lognormal": LogNormal,
+    "multinomial": Multinomial,
     "negative_binomial": NegativeBinomial,
     "normal": DiagonalGaussian,
     "poisson": Poisson,
@@ -75,6 +77,7 @@ __all__ = [
     "Gaussian",
     "Geometric",
     "LogNormal",
+    "Multinomial",
     "MultivariateNormal",
     "NegativeBinomial",
     "Normal",

@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import EXPECT, MOMENTS, SCORE, backend, empty, flipped, host, kernel
+from ..kernels import EXPECT, MOMENTS, SCORE, backend, empty, flipped, host, kernel, rows_on_host
 from .distribution import Distribution, learn, posterior_of
 
 __all__ = ["Family", "OnePassFamily", "draw_classes", "occupied", "responsibilities"]
+
+
+WIDE = 200  # columns beyond which sparse rows are projected to seed clusters
+PROJECTED = 50
 
 
 def responsibilities(log_prob, log_weight, weight, labels):
@@ -244,8 +248,15 @@ class Family:
         return np.where(np.isnan(X), drawn, X)
 
     def embed(self, block, rng):
-        """Complete real columns in which Euclidean distance is meaningful, to seed clusters in."""
-        X = block.X.astype(np.float64)
+        """Complete real columns in which Euclidean distance is meaningful, to seed clusters in.
+
+        Of sparse rows in many columns they are random projections, which keep distances nearly.
+        """
+        X = rows_on_host(block.X)
+        if backend(X) == "sparse" and X.shape[1] > WIDE:
+            project = rng.standard_normal((X.shape[1], PROJECTED)) / np.sqrt(PROJECTED)
+            return X.matrix @ project
+        X = host(X).astype(np.float64)
         seen = ~np.isnan(X)
         weight = block.weight[:, None] * seen
         total = np.maximum(weight.sum(axis=0), np.finfo(float).tiny)

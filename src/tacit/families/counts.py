@@ -26,11 +26,6 @@ def check_counts(name, X):
         raise ValueError(f"{name} columns hold whole numbers from 0, but X holds {bad.flat[0]:g}.")
 
 
-def _square_roots(block):
-    X = np.sqrt(block.X)
-    return type(block).of(X, block.weight, block.labels, block.patterns)
-
-
 class Poisson(RateFamily):
     """Columns of counts.
 
@@ -79,7 +74,7 @@ class Poisson(RateFamily):
 
     def embed(self, block, rng):
         """Square roots, which make the spread of counts even."""
-        return super().embed(_square_roots(block), rng)
+        return super().embed(block.transformed(np.sqrt), rng)
 
     def predictive(self, prior):
         from .predictive import Predictive
@@ -124,7 +119,7 @@ class Geometric(ProbabilityFamily):
 
     def embed(self, block, rng):
         """Square roots, which make the spread of counts even."""
-        return super().embed(_square_roots(block), rng)
+        return super().embed(block.transformed(np.sqrt), rng)
 
     def predictive(self, prior):
         from .predictive import Predictive
@@ -315,7 +310,7 @@ class NegativeBinomial(LinearFamily):
 
     def embed(self, block, rng):
         """Square roots, which make the spread of counts more even."""
-        return super().embed(_square_roots(block), rng)
+        return super().embed(block.transformed(np.sqrt), rng)
 
     def free(self, params):
         """Square roots of means and, where they are learned, log sizes."""

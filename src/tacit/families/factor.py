@@ -157,8 +157,9 @@ class FactorGaussian(Gaussian):
     def start(self, block, resp):
         """Class means, and the leading axes of what varies within classes, with missing cells at their class's mean."""
         origin, scale = location_and_scale(block)
-        seen = ~np.isnan(block.X)
-        x = np.where(seen, block.X - origin, 0.0)
+        X = host(block.X)
+        seen = ~np.isnan(X)
+        x = np.where(seen, X - origin, 0.0)
         weighted = resp * block.weight[:, None]
         cells = weighted.T @ seen
         mean = (weighted.T @ x) / np.where(cells > 0, cells, 1.0)

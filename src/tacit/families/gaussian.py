@@ -35,14 +35,15 @@ def location_and_scale(block):
 
 
 def _location_and_scale(block):
-    seen = ~np.isnan(block.X)
+    X = host(block.X)
+    seen = ~np.isnan(X)
     weight = block.weight[:, None] * seen
     total = weight.sum(axis=0)
     if not total.all():
         column = int(np.flatnonzero(total == 0)[0])
         raise ValueError(f"column {column} has no observed value; drop it before fitting.")
-    origin = np.where(seen, block.X, 0.0).astype(np.float64).T @ block.weight / total
-    deviation = np.where(seen, block.X - origin, 0.0)
+    origin = np.where(seen, X, 0.0).astype(np.float64).T @ block.weight / total
+    deviation = np.where(seen, X - origin, 0.0)
     variance = (weight * deviation**2).sum(axis=0) / total
     constant = variance <= (1e-12 * np.abs(origin)) ** 2
     return origin, np.where(constant, 1.0, variance)

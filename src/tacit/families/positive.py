@@ -5,6 +5,8 @@ Gamma:        log p(x | k) = Σ_j a_kj log b_kj − log Γ(a_kj) + (a_kj − 1) 
 LogNormal:    log x | k ~ N(μ_k, diag σ²_k)
 """
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.special import digamma, gammaln
 
@@ -63,8 +65,7 @@ class Exponential(RateFamily):
 
     def embed(self, block, rng):
         """Cube roots, which make waiting times nearly symmetric."""
-        X = np.cbrt(block.X)
-        return super().embed(type(block).of(X, block.weight, block.labels, block.patterns), rng)
+        return super().embed(block.transformed(np.cbrt), rng)
 
     def predictive(self, prior):
         from .predictive import Predictive
@@ -135,8 +136,7 @@ class Gamma(LinearFamily):
 
     def embed(self, block, rng):
         """Logarithms."""
-        X = np.log(block.X)
-        return super().embed(type(block).of(X, block.weight, block.labels, block.patterns), rng)
+        return super().embed(block.transformed(np.log), rng)
 
     def free(self, params):
         """Log shapes and log means."""
@@ -177,7 +177,7 @@ class LogNormal(DiagonalGaussian):
         """The block of logarithms."""
         if "logged" not in block.local:
             X = kernel("features", backend(block.X))(block.X, ("log",))
-            logged = type(block)(X, block.weight, block.labels, block.patterns)
+            logged = replace(block, X=X, local={})
             logged.local["total"] = kernel("row_sums", backend(X))(X)
             block.local["logged"] = logged
         return block.local["logged"]

@@ -217,8 +217,7 @@ class Dirichlet(Family):
 
     def embed(self, block, rng):
         """Square roots, which make the spread of proportions even."""
-        X = np.sqrt(block.X)
-        return super().embed(type(block).of(X, block.weight, block.labels, block.patterns), rng)
+        return super().embed(block.transformed(np.sqrt), rng)
 
     def free(self, params):
         """Log concentrations."""

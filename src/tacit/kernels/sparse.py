@@ -87,7 +87,9 @@ def factor_scores(X, rows, starts, missing, origin, shift, loading, noise, score
 
 def _check_missing(X):
     if X.absent != "missing":
-        raise TypeError("factors of sparse rows take cells that are not stored as missing; give X with absent='missing'.")
+        raise TypeError(
+            "factors of sparse rows take cells that are not stored as missing; give X with absent='missing'."
+        )
 
 
 @jit
@@ -225,7 +227,9 @@ def about_means(X, means):
 
 def square_lengths(X):
     """Σ_j x_j² of every row, in double precision."""
-    return np.bincount(np.repeat(np.arange(len(X)), np.diff(X.indptr)), X.data.astype(np.float64) ** 2, minlength=len(X))
+    return np.bincount(
+        np.repeat(np.arange(len(X)), np.diff(X.indptr)), X.data.astype(np.float64) ** 2, minlength=len(X)
+    )
 
 
 @jit

@@ -8,11 +8,10 @@ import numbers
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from ..base import DrawsMissing, LatentClassEstimator
 from ..checks import check_choice, check_columns, check_number
 from ..declared import Numbers
-from ..base import DrawsMissing
 from ..families import GAUSSIANS
-from ..base import LatentClassEstimator
 from ..source import Block, is_streamed
 from .conditional import ConditionalMixture
 from .seeds import INITS

@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from ..checks import check_number
 from ..base import LatentClassEstimator
+from ..checks import check_number
 from ..source import ArraySource, is_streamed
 from ..table import Table
 from .sweep import Sweep

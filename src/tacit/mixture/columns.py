@@ -104,15 +104,16 @@ def check_columns(family, X, schema):
     """Raise, naming the column, where a family does not describe its cells."""
     for part, columns in family.parts:
         try:
-            part.check(X[:, columns])
+            part.check(X.data[:, None] if hasattr(X, "tocsr") else X[:, columns])
         except ValueError as error:
-            names = ", ".join(repr(schema.columns[j].name) for j in _at_fault(part, X, columns))
+            fault = _at_fault(part, X, columns)
+            names = ", ".join(repr(schema.columns[j].name) for j in fault[:5]) + ", …" * (len(fault) > 5)
             raise ValueError(f"column {names}: {error}") from None
 
 
 def _at_fault(part, X, columns):
     """The first column that a family refuses by itself, or all."""
-    for j in columns:
+    for j in () if hasattr(X, "tocsr") else columns:
         try:
             part.check(X[:, [j]])
         except ValueError:

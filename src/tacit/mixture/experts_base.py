@@ -9,9 +9,9 @@ from scipy.special import softmax
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..base import DensityEstimator
 from ..checks import check_choice, check_number, check_weight
 from ..declared import Numbers
-from ..base import DensityEstimator
 from ..engine import short_runs
 from ..source import is_streamed
 from .experts_model import ExpertsModel, ExpertsParams, Frame

@@ -63,9 +63,7 @@ class MixtureModel(Model):
     shares_starts = True
     extrapolates = True
 
-    def __init__(
-        self, family: Family, n_components: int, init: str = "kmeans", weight_prior: float | None = None
-    ):
+    def __init__(self, family: Family, n_components: int, init: str = "kmeans", weight_prior: float | None = None):
         self.family, self.n_components, self.init_method = family, n_components, init
         self.weight_prior = 1.0 if weight_prior is None else float(weight_prior)
 

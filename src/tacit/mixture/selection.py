@@ -15,10 +15,10 @@ import numpy as np
 from sklearn.base import clone
 
 from ..arrays import Arrays, record
+from ..base import LatentClassEstimator
 from ..checks import check_choice, check_number
 from ..families import GAUSSIANS
 from ..kernels import host
-from ..base import LatentClassEstimator
 from ..source.fold import FoldSource, assign_folds
 from ..table import Table
 from .sweep import Sweep

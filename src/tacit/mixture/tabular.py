@@ -3,14 +3,18 @@
 import numpy as np
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
-from ..frames import is_table
 from ..base import LatentClassEstimator
+from ..families import Bernoulli, Multinomial, Poisson
+from ..frames import is_table
 from ..schema import Schema
 from ..source import ParquetSource, is_streamed
 from ..source.parquet import is_arrow
 from .columns import check_columns, kinds_of, plain_schema, positions, product_family
 
 __all__ = ["TableEstimator"]
+
+SPARSE = {"bernoulli": Bernoulli, "multinomial": Multinomial, "poisson": Poisson}
+"""Families of which rows may be sparse."""
 
 
 class TableEstimator(LatentClassEstimator):
@@ -54,7 +58,13 @@ class TableEstimator(LatentClassEstimator):
             source.levels = source.schema.levels
         return source
 
+    @property
+    def _takes_sparse(self):
+        return not self.by_column and (self.family in SPARSE or isinstance(self.family, tuple(SPARSE.values())))
+
     def _validate(self, X, *, reset):
+        if hasattr(X, "tocsr"):
+            return self._validate_sparse(super()._validate(X, reset=reset), reset)
         if not is_table(X):
             X = super()._validate(X, reset=reset)
             given = X
@@ -72,6 +82,13 @@ class TableEstimator(LatentClassEstimator):
                              f"{2 if reset else 1} is required.")  # fmt: skip
         check_columns(self.family_, cells, self.schema_)
         return cells
+
+    def _validate_sparse(self, X, reset):
+        """Sparse rows: one family describes all columns, cells that are not stored being 0."""
+        if reset:
+            self._settle(plain_schema(X.shape[1], self._known_names()))
+        check_columns(self.family_, X, self.schema_)
+        return X
 
     def _kinds(self, X):
         """Kinds of columns that are settled by the families asked for."""

@@ -18,10 +18,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Arrays, record
+from ..base import LatentClassEstimator
 from ..checks import check_choice, check_number
 from ..engine import SingularError, fit
 from ..kernels import host
-from ..base import LatentClassEstimator
 from ..source import ArraySource
 from ..table import Table
 

@@ -21,11 +21,11 @@ def is_streamed(X):
 
 
 def as_source(X, weight=None, labels=None, targets=None, *, unit=None, n_jobs=None):
-    """The source of rows for an array, a sparse matrix, a path, Arrow data or a Dask collection; a source passes through.
+    """The source of rows for an array, a sparse matrix, a block, a path, Arrow data or a Dask collection; a source is itself.
 
     Parameters
     ----------
-    X : array-like, sparse matrix, path, Arrow data, Dask collection or source
+    X : array-like, sparse matrix, block, path, Arrow data, Dask collection or source
         Rows; NaN is missing.
     weight : array-like or str, optional
         Weights of the rows, or the column that holds them.
@@ -40,6 +40,8 @@ def as_source(X, weight=None, labels=None, targets=None, *, unit=None, n_jobs=No
     """
     if isinstance(X, Source):
         return X
+    if isinstance(X, Block):
+        return SparseSource.of(X, n_jobs) if isinstance(X.X, SparseRows) else ArraySource.of(X, n_jobs=n_jobs)
     settings = {"weight": weight, "labels": labels, "targets": targets, "unit": unit, "n_jobs": n_jobs}
     if hasattr(X, "tocsr"):
         return SparseSource(X.tocsr(), **settings)

@@ -18,7 +18,16 @@ from .block import Block
 from .memory import Blank, Memory
 from .units import drawn_units, eligible_units, rows_of_units
 
-__all__ = ["OneBlock", "Source", "add_up", "default_block_rows", "in_order", "n_cores", "one_blas_thread", "thread_count"]
+__all__ = [
+    "OneBlock",
+    "Source",
+    "add_up",
+    "default_block_rows",
+    "in_order",
+    "n_cores",
+    "one_blas_thread",
+    "thread_count",
+]
 
 BLOCK_BYTES = 1 << 21
 MAX_ROWS = 16384
@@ -242,4 +251,6 @@ class OneBlock(Source):
         rows, offsets = rows_of_units(units, self.offsets)
         block = self.only
         targets = None if block.targets is None else host(block.targets[rows])
-        return Block.of(rows_on_host(block.X[rows]), host(block.weight[rows]), host(block.labels[rows]), targets, units=offsets)
+        return Block.of(
+            rows_on_host(block.X[rows]), host(block.weight[rows]), host(block.labels[rows]), targets, units=offsets
+        )

@@ -173,8 +173,7 @@ class DaskSource(Source):
         """Futures of the work on all partitions, which is told the function and the number of each one's first unit."""
         held = self._held(function)
         return [
-            self.cluster.call(name, work, each, held, int(first))
-            for each, first in zip(self._partitions, self._starts)
+            self.cluster.call(name, work, each, held, int(first)) for each, first in zip(self._partitions, self._starts)
         ]
 
     def _held(self, function: Callable) -> Any:

@@ -183,6 +183,13 @@ class SparseSource(Source):
         self.labelled = len(known) == self.n_rows and absent == "zero"
         self._cut(n_blocks or _count(len(self.rows.data), self.n_features))
 
+    @classmethod
+    def of(cls, block: Block, n_jobs: int | None = None) -> SparseSource:
+        """The rows of a block as a source."""
+        unit = None if block.units is None else np.repeat(np.arange(block.n_units), np.diff(block.units))
+        along = block.weight, block.labels, block.targets
+        return cls(block.X.matrix, *along, unit=unit, absent=block.X.absent, n_jobs=n_jobs)
+
     def _cut(self, n_blocks: int) -> None:
         """Cut the rows at units, so that blocks have about equally many cells."""
         offsets = np.arange(self.n_rows + 1) if self.offsets is None else self.offsets

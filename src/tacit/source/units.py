@@ -92,7 +92,9 @@ def recut(chunks: Iterable[Any], bounds: np.ndarray, slice_of: Callable[[Any, in
             held.append(slice_of(chunk, at, len(chunk)))
             n_held += len(chunk) - at
     if held or wanted:
-        raise ValueError(f"{bounds[-1]:,} rows were counted, but now there are others; do not change them while they are read.")
+        raise ValueError(
+            f"{bounds[-1]:,} rows were counted, but now there are others; do not change them while they are read."
+        )
 
 
 def rows_of_units(units: np.ndarray, offsets: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:

@@ -229,7 +229,15 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self.sample_size_ = auto_size(self.sampling, space, counts[-1])
         init = initial_rows(self.init, space, counts)
         fits = fit_medoids(
-            space, counts, init, self.method, self.max_iter, self.sample_size_, self.n_samplings, self._rng(), self._report
+            space,
+            counts,
+            init,
+            self.method,
+            self.max_iter,
+            self.sample_size_,
+            self.n_samplings,
+            self._rng(),
+            self._report,
         )
         self._publish(X, space, counts, fits)
         return self

@@ -11,9 +11,8 @@ from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ...base import RowsEstimator, like
+from ...base import DensityEstimator, RowsEstimator, like
 from ...checks import check_number, check_rows
-from ...base import DensityEstimator
 from ...families.factor import FactorGaussian, FactorParams
 from ...frames import as_given
 from ...kernels import backend, host
