@@ -13,6 +13,7 @@ from scipy.linalg.lapack import dtrtri
 from ..arrays import Arrays, record
 from ..engine import SingularError
 from ..kernels import backend, flipped, host, kernel
+from ..source.block import Block
 from .base import OnePassFamily, draw_classes
 
 __all__ = ["LOG_2PI", "SINGULAR", "Gaussian", "GaussianParams", "invert_triangle", "location_and_scale", "n_observed"]
@@ -186,6 +187,8 @@ class Gaussian(OnePassFamily):
         """The rows with missing cells at their expectation under one Gaussian, learned from the block."""
         if block.patterns.is_complete:
             return block.X.astype(np.float64)
+        if backend(block.X) == "sparse":
+            return self.fill(Block.of(host(block.X), block.weight, block.labels))
         if "filled" not in block.local:
             from .dense import FullGaussian
 
