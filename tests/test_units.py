@@ -100,7 +100,7 @@ def test_no_source_cuts_a_unit(block_rows):
 
 
 def test_samples_and_subsets_hold_whole_units():
-    X, unit = sequences()
+    _, unit = sequences()
     names = np.array(list(dict.fromkeys(unit)), dtype=object)
     number = np.searchsorted(np.sort(names), unit)
     source = ArraySource(number[:, None].astype(float), np.where(number % 3 == 0, 0.0, 1.0), unit=unit)

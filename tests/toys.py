@@ -140,7 +140,6 @@ class Topics(Model):
 
         expected = np.exp(digamma(gamma) - digamma(gamma.sum(axis=1, keepdims=True)))
         ratio = X / np.maximum(expected @ params.topic, 1e-300)
-        counts = expected[:, :, None] * ratio[:, None, :]
         gamma[:] = self.alpha + expected * (ratio @ params.topic.T)
         # The bound at the new γ, with the best q(z) for it.
         log_theta = digamma(gamma) - digamma(gamma.sum(axis=1, keepdims=True))
@@ -213,7 +212,7 @@ class MatrixFactors(Model):
             covariance = np.linalg.inv(np.eye(self.n_factors) + V.T @ V / params.noise)
             mean = covariance @ V.T @ rating / params.noise
             whole = V @ V.T + params.noise * np.eye(len(item))
-            sign, log_det = np.linalg.slogdet(whole)
+            _, log_det = np.linalg.slogdet(whole)
             fit = rating @ np.linalg.solve(whole, rating) if len(item) else 0.0
             yield u, weight[a], item, rating, mean, covariance, -0.5 * (len(item) * np.log(2 * np.pi) + log_det + fit)
 

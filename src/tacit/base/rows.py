@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -37,7 +37,7 @@ class RowsEstimator(BaseEstimator):
     random_state: Any = None
     n_features_in_: int
     feature_names_in_: np.ndarray
-    _saved: dict[str, Spec] = {"n_features_in_": Whole(1), "feature_names_in_": Names("d")}
+    _saved: ClassVar[dict[str, Spec]] = {"n_features_in_": Whole(1), "feature_names_in_": Names("d")}
     _needs: tuple[str, ...] = ()
     _takes_missing = True
     _takes_sparse = False

@@ -2,8 +2,8 @@
 
 Backends: ``cpu`` (numba, or NumPy where a pass is matrix products anyway), ``torch`` (tensors on any device) and ``sparse``
 (rows by the cells that are stored, for some kernels) do the work; ``reference`` (plain NumPy) says what the work is, and the
-tests hold every backend to it. Nothing above this package knows numba, torch or Triton, or branches on what rows are: `backend` names the backend of an array, and `empty`, `flipped`, `cast` and `host` handle arrays of
-either kind.
+tests hold every backend to it. Nothing above this package knows numba, torch or Triton, or branches on what rows are:
+`backend` names the backend of an array, and `empty`, `flipped`, `cast` and `host` handle arrays of either kind.
 """
 
 from functools import cache

@@ -2,8 +2,9 @@
 
     ‖x − c‖² = ‖c‖² + Σ_{j stored} x_j (x_j − 2 c_j),    log p(x | k) = Σ_{j stored} x_j a_kj + Σ_j b_kj + c(x)
 
-Distances take the others as zero. Products with all centres run along rows of transposed tables of centres, so that they vectorise over centres; a table holds few
-enough centres to stay in the cache. Bounds do not pay: the distance to one centre reads as many columns as that to all of them.
+Distances take the others as zero. Products with all centres run along rows of transposed tables of centres, so that they
+vectorise over centres; a table holds few enough centres to stay in the cache. Bounds do not pay: the distance to one centre reads as many
+columns as that to all of them.
 """
 
 import numpy as np
@@ -127,7 +128,7 @@ def _posterior(data, indices, indptr, origin, shift, loading, noise, score, inve
 
 @jit
 def _solve(M, b, z, inverse):
-    """(I + M)⁻¹ b into z, (I + M)⁻¹ packed into `inverse`, and log|I + M|; M, of which the lower half is given, is overwritten."""
+    """(I + M)⁻¹ b into z, (I + M)⁻¹ packed into `inverse`, and log|I + M|; M, given by its lower half, is overwritten."""
     k, log_det = len(b), 0.0
     for a in range(k):
         M[a, a] += 1.0

@@ -174,7 +174,7 @@ class Block:
 
     @property
     def joined(self) -> Block:
-        """Cells and targets side by side as the cells of a block; kept where cells are missing, since finding which takes long."""
+        """Cells and targets side by side as the cells of a block; kept where cells are missing: grouping them takes long."""
         if self.targets is None:
             return self
         if "joined" in self.local:

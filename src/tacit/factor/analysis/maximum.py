@@ -84,8 +84,8 @@ class Maximum:
         at_floor[self.correlation.varies] = found.rival.at_floor
         gain = 0.5 * self.correlation.weight * (found.value - found.rival.value)
         text = (
-            "the log-likelihood is higher by {gain:.4g} where the uniqueness of {columns} is at the floor of {floor:g} (a Heywood "
-            "case); the maximum inside is kept, which does not depend on the floor"
+            "the log-likelihood is higher by {gain:.4g} where the uniqueness of {columns} is at the floor of {floor:g} (a "
+            "Heywood case); the maximum inside is kept, which does not depend on the floor"
         )
         return (Note("heywood", text, gain=float(gain), columns=self.named(at_floor), floor=self.floor),)
 
