@@ -96,7 +96,7 @@ def test_a_table_read_in_parts_has_the_schema_of_the_whole():
 @pytest.mark.parametrize(
     ("values", "kind"),
     [
-        ([0, 51], "continuous"), ([0, 50], "count"), ([-1, 3], "continuous"), ([0.0, 3.0], "continuous"),
+        ([0, 51], "continuous"), ([0, 50], "count"), ([-1, 3], "continuous"), ([0.0, 3.0], "count"),
         ([0.0, 3.0, np.nan], "count"), ([0.5, 3.0, np.nan], "continuous"), ([0, 1], "category"),
     ],
 )  # fmt: skip

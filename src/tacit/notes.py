@@ -1,13 +1,40 @@
 """`Note`: a sentence of the library that also says, as a code and values, what it tells.
 
-Whoever acts on a note, or words it differently, goes by the code; nobody reads the sentence.
+Whoever acts on a note, or words it differently, goes by the code; nobody reads the sentence. Remedies name a setting as an
+`Option`, which the library words as Python writes it and the command as it is typed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
-__all__ = ["Note"]
+__all__ = ["Note", "NoteError", "Option"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """A setting that a sentence advises.
+
+    Attributes
+    ----------
+    name : str
+        Of the setting in Python.
+    value : object
+        Its value; a pair of a column and a role where the setting is ``roles``.
+    """
+
+    name: str
+    value: Any = None
+
+    def __str__(self) -> str:
+        if self.name == "sql":
+            return f"open_table({self.value!r}, sql='select …')"
+        if self.name == "roles":
+            return f"roles={{{self.value[0]!r}: {self.value[1]!r}}}"
+        listed = self.name in ("missing", "ignore", "columns")
+        return f"{self.name}={[self.value] if listed and isinstance(self.value, str) else self.value!r}"
 
 
 class Note(str):
@@ -20,7 +47,7 @@ class Note(str):
     text : str
         The sentence, with values in braces.
     **values
-        Text and numbers.
+        Text, numbers and options.
 
     Examples
     --------
@@ -31,17 +58,55 @@ class Note(str):
     """
 
     code: str
+    text: str
     values: dict[str, Any]
 
     def __new__(cls, code: str, text: str, **values: Any) -> Self:
-        return cls.told(code, text.format(**values), values)
+        note = cls.told(code, text.format(**values), values)
+        note.text = text
+        return note
 
     @classmethod
     def told(cls, code: str, sentence: str, values: dict[str, Any]) -> Self:
         """A note whose sentence is made already."""
         note = super().__new__(cls, sentence)
-        note.code, note.values = code, values
+        note.code, note.text, note.values = code, "", values
         return note
 
+    def worded(self, option: Callable[[Option], str]) -> str:
+        """The sentence with its options in other words."""
+        if not self.text:
+            return str(self)
+        return self.text.format(**{
+            name: option(value) if isinstance(value, Option) else value for name, value in self.values.items()
+        })  # fmt: skip
+
     def __reduce__(self) -> tuple:
+        if self.text:
+            return _again, (type(self), self.code, self.text, self.values)
         return type(self).told, (self.code, str(self), self.values)
+
+
+def _again(cls: type[Note], code: str, text: str, values: dict[str, Any]) -> Note:
+    return cls(code, text, **values)
+
+
+class NoteError(ValueError):
+    """An error that is a note.
+
+    Parameters
+    ----------
+    code, text, **values
+        As in `Note`.
+    """
+
+    def __init__(self, code: str, text: str, **values: Any):
+        self.note = Note(code, text, **values)
+        super().__init__(str(self.note))
+
+    def __reduce__(self) -> tuple:
+        return _error, (self.note,)
+
+
+def _error(note: Note) -> NoteError:
+    return NoteError(note.code, note.text, **note.values)

@@ -4,18 +4,21 @@ A column is *continuous*, a *count* or a *category*. Categories are coded 0 … 
 missing cell is NaN.
 """
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from .declared import savable
-from .frames import Cells, assemble, package, read_columns
+from .frames import assemble, package, read_columns
+from .survey import ROLES, Asked, Tally, describe
+from .survey.cells import Missing
+from .survey.roles import MANY_LEVELS
 
-__all__ = ["Column", "Schema"]
+__all__ = ["Column", "ColumnLearner", "Schema", "encode_column"]
 
-MOST_COUNTED = 50
-"""Whole numbers up to here are taken as counts; a Gaussian describes larger ones as well and may correlate with others."""
-MANY_LEVELS = 20
+FEWEST = 20
+"""Observed values, none negative, from which a column is taken never to be."""
 KINDS = ("continuous", "count", "category", "binary")
 
 
@@ -32,11 +35,36 @@ class Column:
         What it was taken for.
     levels : tuple
         Of a category, in the order of their codes.
+    reason : str
+        Why it was taken so.
+    low, high : float or None
+        Least and greatest of its numbers.
+    whole : bool
+        Whether they are all whole.
+    n_observed : int
+        How many cells were observed.
     """
 
     name: object
     kind: str
     levels: tuple = ()
+    reason: str = field(default="", compare=False)
+    low: float | None = field(default=None, compare=False)
+    high: float | None = field(default=None, compare=False)
+    whole: bool = field(default=False, compare=False)
+    n_observed: int = field(default=0, compare=False)
+
+    @classmethod
+    def of(cls, info):
+        """The column that a survey found."""
+        seen = info.n_rows - info.n_missing
+        return cls(info.name, ROLES[info.role], info.levels, str(info.reason), info.low, info.high, info.whole, seen)
+
+    @property
+    def least(self):
+        """The least value that a cell may have: 0 of a measurement of which none of many is negative, else none."""
+        positive = self.kind == "continuous" and self.low is not None and self.low >= 0
+        return 0.0 if positive and self.n_observed >= FEWEST else -np.inf
 
 
 @savable
@@ -65,21 +93,23 @@ class Schema:
         kinds : dict of name to kind, optional
             Kinds that are known; the others are read off the types and the cells.
         """
-        kinds = kinds or {}
         container = package(X) if package(X) in ("pandas", "polars", "pyarrow") else "numpy"
-        columns = [_learn_column(name, cells, kinds.get(name)) for name, cells in read_columns(X).items()]
-        return cls(tuple(columns), container)
+        return cls._learned([read_columns(X)], kinds, container)
 
     @classmethod
     def scan(cls, batches, kinds=None):
         """Learn the columns of a table that is read in parts, of which only what tells the kinds is kept."""
-        kinds = kinds or {}
-        digests: dict = {}
+        return cls._learned(map(read_columns, batches), kinds, "pyarrow")
+
+    @classmethod
+    def _learned(cls, batches, kinds, container):
+        kinds, learners = kinds or {}, {}
         for batch in batches:
-            for name, cells in read_columns(batch).items():
-                digests[name] = _digest(cells, kinds.get(name), digests.get(name))
-        columns = [_learn_column(name, cells, kinds.get(name)) for name, cells in digests.items()]
-        return cls(tuple(columns), "pyarrow")
+            for position, (name, cells) in enumerate(batch.items()):
+                if name not in learners:
+                    learners[name] = ColumnLearner(name, position == 0 and len(batch) > 1, kinds.get(name))
+                learners[name].add(cells)
+        return cls(tuple(learner.column() for learner in learners.values()), container)
 
     @property
     def names(self):
@@ -106,7 +136,7 @@ class Schema:
                     f"the table has no column {column.name!r}, which was there at fit; it has "
                     f"{', '.join(map(str, given))}."
                 )
-            out[:, j] = _encode_column(column, given[column.name])
+            out[:, j] = encode_column(column, given[column.name])
         return out
 
     def decode(self, values, like=None):
@@ -130,71 +160,97 @@ def labels_of(column, codes):
 # Learning and coding a column
 
 
-def _learn_column(name, cells, kind=None):
-    if kind is not None and kind not in KINDS:
-        raise ValueError(f"column {name!r} is said to be {kind!r}; use one of {', '.join(map(repr, KINDS))}.")
-    seen = cells.values[~cells.missing]
-    if not len(cells.missing):
-        raise ValueError("Found array with 0 sample(s): the table has no rows.")
-    if not len(seen):
-        raise ValueError(f"column {name!r} has no observed value; drop it before fitting.")
-    guessed = kind is None
-    if kind == "binary":  # numbers are 0 and 1 already
-        kind = "continuous" if cells.numeric else "category"
-    if guessed:
-        kind = _guess(cells, seen) if cells.numeric else "category"
-    if kind != "category":
-        if not cells.numeric:
-            raise ValueError(f"column {name!r} is to be {kind} but holds {seen[0]!r}, which is not a number.")
-        return Column(name, kind)
-    levels = cells.levels or _sorted_levels(cells, seen)
-    if guessed and len(levels) > max(MANY_LEVELS, len(seen) // 2):
+class ColumnLearner:
+    """Learns what a column is while its cells go by: its role by the survey, its levels as they are.
+
+    Parameters
+    ----------
+    name : object
+    leads : bool
+        Whether it is the first of several columns.
+    kind : str, optional
+        What it is to be taken for.
+    """
+
+    def __init__(self, name, leads=False, kind=None):
+        if kind is not None and kind not in KINDS:
+            raise ValueError(f"column {name!r} is said to be {kind!r}; use one of {', '.join(map(repr, KINDS))}.")
+        self.name, self.kind, self.tally = name, kind, Tally(str(name), leads)
+        self.numeric, self.declared, self.n_rows = True, None, 0
+        self.levels: dict = {}
+
+    def add(self, cells):
+        """Take cells in."""
+        self.n_rows += len(cells.missing)
+        self.declared = self.declared or cells.levels
+        seen = cells.values[~cells.missing]
+        if cells.numeric:
+            self.tally.add(cells)
+        else:
+            self.numeric = False
+            self.tally.add(Missing().of_objects(np.where(cells.missing, None, cells.values).tolist()))
+        if len(seen) and (not cells.numeric or self.kind == "category" or self.tally.distinct.n <= MANY_LEVELS):
+            self.levels |= dict.fromkeys(seen.tolist())
+
+    def column(self):
+        """The column as it is now known."""
+        tally, name = self.tally, self.name
+        if not self.n_rows:
+            raise ValueError("Found array with 0 sample(s): the table has no rows.")
+        if not tally.n_seen and not self.levels:
+            raise ValueError(f"column {name!r} has no observed value; drop it before fitting.")
+        info = describe(tally, Asked())
+        kind = self.kind
+        if kind == "binary":  # numbers are 0 and 1 already
+            kind = "continuous" if self.numeric else "category"
+        kind = kind or ("category" if self.declared else self._kind(info))
+        if kind != "category":
+            if not self.numeric:
+                raise ValueError(
+                    f"column {name!r} is to be {kind} but holds {next(iter(self.levels))!r}, which is not a number."
+                )
+            return Column(name, kind, (), info.reason, info.low, info.high, info.whole, tally.n_seen)
+        return Column(
+            name, kind, self.declared or _sorted_levels(self.levels, self.numeric), info.reason, n_observed=tally.n_seen
+        )
+
+    def _kind(self, info):
+        """The kind of a column that nobody asked for, by its role."""
+        found = ROLES[info.role]
+        if found is not None:
+            return found
+        if self.numeric:
+            if info.role in ("id", "date"):
+                warnings.warn(
+                    f"column {self.name!r} is taken as a measurement, but looks like {'an id' if info.role == 'id' else 'a date'} "
+                    f"({info.reason}); leave it out if it is.",
+                    UserWarning,
+                    stacklevel=6,
+                )
+            return "continuous"
+        if info.role == "constant":
+            return "category"
+        if info.role == "date":
+            raise ValueError(
+                f"column {self.name!r} holds dates; turn it into numbers (days since a date, say) or leave it out."
+            )
         raise ValueError(
-            f"column {name!r} has {len(levels)} levels in {len(seen)} cells, as a name or an identifier has; leave it out, "
-            "or say by_column={" + repr(name) + ': "categorical"} if you mean it.'
+            f"column {self.name!r} has {len(self.levels)} levels in {self.tally.n_seen} cells, as a name or an identifier has; "
+            "leave it out, or say by_column={" + repr(self.name) + ': "categorical"} if you mean it.'
         )
-    return Column(name, "category", tuple(levels))
 
 
-def _digest(cells, kind, before):
-    """Cells that have the kind and the levels of all seen so far: extremes of numbers, distinct categories."""
-    if before is not None:
-        both = np.concatenate([before.values, cells.values]), np.concatenate([before.missing, cells.missing])
-        cells = Cells(*both, cells.levels, cells.whole)
-    seen = cells.values[~cells.missing]
-    hole = int(cells.missing.any())
-    if cells.numeric and kind != "category":
-        telling = np.array([*seen[seen != np.floor(seen)][:1], seen.min(), seen.max()]) if len(seen) else seen
-        return Cells(
-            np.append(telling, [np.nan] * hole), np.append(np.isnan(telling), np.ones(hole, bool)), None, cells.whole
-        )
-    distinct = np.empty(0, dtype=cells.values.dtype)
-    if len(seen):
-        distinct = np.array(list(dict.fromkeys(seen.tolist())), dtype=cells.values.dtype)
-    values = np.append(distinct, np.array([None] * hole, dtype=cells.values.dtype))
-    return Cells(values, np.append(np.zeros(len(distinct), bool), np.ones(hole, bool)), cells.levels, cells.whole)
-
-
-def _guess(cells, seen):
-    """The kind of a column of numbers."""
-    # A hole turns a column of whole numbers into floats in many libraries.
-    counted = (seen == np.floor(seen)).all() and (cells.whole or cells.missing.any())
-    if counted and set(np.unique(seen)) <= {0.0, 1.0}:
-        return "category"
-    return "count" if counted and seen.min() >= 0 and seen.max() <= MOST_COUNTED else "continuous"
-
-
-def _sorted_levels(cells, seen):
-    levels = set(seen.tolist())
-    if cells.numeric and all(level == int(level) for level in levels):
+def _sorted_levels(levels, numeric):
+    levels = set(levels)
+    if numeric and all(level == int(level) for level in levels):
         levels = {int(level) for level in levels}
     try:
-        return sorted(levels)
+        return tuple(sorted(levels))
     except TypeError:  # of several types
-        return sorted(levels, key=lambda level: (type(level).__name__, str(level)))
+        return tuple(sorted(levels, key=lambda level: (type(level).__name__, str(level))))
 
 
-def _encode_column(column, cells):
+def encode_column(column, cells):
     if column.kind != "category":
         if cells.numeric:
             return cells.values

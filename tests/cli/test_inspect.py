@@ -43,7 +43,7 @@ def test_penguins_on_a_page(inspect, tmp_path):
     code, out, err = inspect(path)
     assert (code, err) == (0, "")
     assert f"{path}: 344 rows, 8 columns; 19 of 2,752 cells missing (0.7 %)" in out
-    assert "body_mass_g        measurement  2 (0.6 %)   2,700 to 6,300, mean 4,202" in out
+    assert "body_mass_g        measurement  2 (0.6 %)   2700 to 6300, mean 4202" in out
     assert "species            category     none        Adelie (152), Gentoo (124), Chinstrap (68)" in out
     assert "2 rows (0.6 %): bill_length_mm, bill_depth_mm, flipper_length_mm, body_mass_g, sex" in out
     assert "  year: whole numbers taken as codes; if their size counts, say --as year=number" in out
@@ -55,7 +55,7 @@ def test_everything_worth_a_remark(inspect, visits):
     code, out, err = inspect(visits)
     assert (code, err) == (0, "")
     lines = [" ".join(line.split()) for line in out.splitlines()]
-    assert any(line.startswith("cost 1") and line.endswith("5,000 42") for line in lines)
+    assert any(line.startswith("cost 1") and line.endswith("5000 42") for line in lines)
     assert "1 row repeats an earlier row in every column" in lines
     assert "1 row without any value but the id" in lines
     assert "10 rows (9.9 %): cost, double" in lines

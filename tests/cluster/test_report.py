@@ -151,9 +151,9 @@ def test_what_defines_clusters_in_words_and_numbers(penguins):
     report = cluster_report(penguins, penguins["species"])
     gentoo = [row for row in report.defining if row["cluster"] == "Gentoo"]
     text = {row["column"]: row["text"] for row in gentoo}
-    assert text["flipper_length_mm"] == "flipper_length_mm very high (217 vs 192)"
-    assert text["species"] == "species always Gentoo (100 % vs 0 %)"
-    assert text["island"] == "island always Biscoe (100 % vs 20 %)"
+    assert text["flipper_length_mm"] == "flipper_length_mm high (217 vs 201)"
+    assert text["species"] == "species always Gentoo (100 % vs 36 %)"
+    assert text["island"] == "island always Biscoe (100 % vs 49 %)"
     assert [abs(row["difference"]) for row in gentoo] == sorted(
         (abs(row["difference"]) for row in gentoo), reverse=True
     )
@@ -161,7 +161,8 @@ def test_what_defines_clusters_in_words_and_numbers(penguins):
     column, others = penguins["body_mass_g"], penguins["species"] != "Gentoo"
     assert mass["value"] == pytest.approx(column[~others].mean())
     assert mass["rest"] == pytest.approx(column[others].mean())
-    assert mass["difference"] == pytest.approx((mass["value"] - mass["rest"]) / column.std(ddof=0))
+    assert mass["overall"] == pytest.approx(column.mean())
+    assert mass["difference"] == pytest.approx((mass["value"] - mass["overall"]) / column.std(ddof=0))
     assert "sex" not in text  # as many males as elsewhere
     assert "Chinstrap: species always Chinstrap" in str(report)
 
@@ -169,7 +170,7 @@ def test_what_defines_clusters_in_words_and_numbers(penguins):
 def test_missing_cells_can_define_a_cluster():
     table = pd.DataFrame({"age": [20.0, 21.0, np.nan, np.nan, np.nan, 22.0], "height": [1.0, 1.1, 5.0, 5.2, 5.1, 1.2]})
     report = cluster_report(table, ["a", "a", "b", "b", "b", "a"])
-    assert "age always missing (100 % vs 0 %)" in report.describe("b")
+    assert "age always missing (100 % vs 50 %)" in report.describe("b")
     assert "missing" not in report.describe("a")
 
 

@@ -82,7 +82,7 @@ def test_missing_cells():
         match=r"contains NaN .row 3, column 1., and a kernel needs every cell: .*GaussianImputer.*ProbabilisticPCA",
     ):
         KernelPCA(2, kernel="rbf").fit(holes)
-    with pytest.raises(ValueError, match=r"contains NaN, and a kernel matrix needs every pair"):
+    with pytest.raises(ValueError, match=r"contains NaN .row 0, column 3., and a kernel matrix needs every pair"):
         KernelPCA(2, kernel="precomputed").fit(holes @ holes.T)
     with pytest.raises(ValueError, match=r"contains NaN .row 3, column 1., and a kernel needs every cell"):
         KernelPCA(2, kernel="rbf").fit(X).transform(holes)

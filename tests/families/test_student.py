@@ -36,7 +36,7 @@ def test_distances_are_those_of_the_observed_cells(holes):
     X = with_holes(heavy_rows(60), holes)
     X[3] = np.nan
     family, params, block, _ = learned(X)
-    square = family.distance(params, block)
+    square = family.distance(params, block)[0]
     for i, seen in enumerate(~np.isnan(X)):
         for k in range(3):
             z = X[i, seen] - params.mean[k, seen]
@@ -49,7 +49,7 @@ def test_statistics_are_expectations_over_the_hidden_weight(holes):
     X = with_holes(heavy_rows(80), holes)
     family, params, block, resp = learned(X)
     found = family.stats(params, block, resp)
-    square, n_seen = family.distance(params, block), (~np.isnan(X)).sum(axis=1)[:, None]
+    square, n_seen = family.distance(params, block)[0], (~np.isnan(X)).sum(axis=1)[:, None]
     shape, rate = 0.5 * (params.df + n_seen), 0.5 * (params.df + square)  # u | x is a Gamma
     np.testing.assert_allclose(found.count, resp.sum(axis=0), rtol=1e-12)
     np.testing.assert_allclose(found.pull, (resp * shape / rate).sum(axis=0), rtol=1e-10)

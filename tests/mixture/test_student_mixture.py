@@ -8,8 +8,8 @@ from scipy import stats
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
+from tacit.base.classes import log_tail
 from tacit.mixture import GaussianMixture, StudentTMixture
-from tacit.mixture.student import log_tail
 
 from ..zoo import gaussian_rows, heavy_rows, with_holes
 

@@ -8,13 +8,12 @@ import pytest
 from scipy.stats import chi2
 
 from tacit.cluster import cluster_report
+from tacit.describe import Tallies, defining, group_phrase, profile_of
 from tacit.mixture import Mixture
 from tacit.report.grouping import _without_twins, default_groups, default_structures, find_groups
 from tacit.report.groups import study_groups
 from tacit.report.scoring import Coder, Scorer, level_text
-from tacit.report.tallies import Tallies, defining, profile_of
 from tacit.report.telling import _how_many
-from tacit.report.words import group_words
 from tacit.schema import Column, Schema
 from tacit.tables import open_table, reader
 
@@ -98,13 +97,13 @@ def test_profiles_agree_with_the_report_of_clusters(found):
 
 
 def test_a_group_of_nearly_all_rows_is_not_called_extreme():
-    tallies = Tallies(Schema((Column("x", "continuous"), Column("y", "continuous"))), 2)
+    tallies = Tallies((Column("x", "continuous"), Column("y", "continuous")), 2)
     rng = np.random.default_rng(0)
-    tallies.add(np.column_stack([rng.normal(200, 30, 90), rng.normal(size=90)]), np.full(90, 1))
-    tallies.add(np.column_stack([rng.normal(100, 30, 10), rng.normal(size=10)]), np.full(10, 2))
+    tallies.add(np.column_stack([rng.normal(200, 30, 90), rng.normal(size=90)]), np.full(90, 0))
+    tallies.add(np.column_stack([rng.normal(100, 30, 10), rng.normal(size=10)]), np.full(10, 1))
     found = tallies.profiles()
-    assert group_words(defining(profile_of(found, 0))) == "x slightly high"
-    assert group_words(defining(profile_of(found, 1))).startswith("x very low")
+    assert group_phrase(defining(profile_of(found, 0))) == "x slightly high"
+    assert group_phrase(defining(profile_of(found, 1))).startswith("x very low")
 
 
 @pytest.mark.parametrize(

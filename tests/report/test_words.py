@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tacit.cluster.report.defining import pair
-from tacit.report import words
+from tacit import words
+from tacit.describe import group_phrase
+from tacit.report import phrases
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ def test_a_plural_may_be_given():
 @pytest.mark.parametrize(
     ("value", "text"),
     [(0, "0"), (-0.0, "0"), (1, "1"), (3.14159, "3.142"), (-2.5, "-2.5"), (1234.5678, "1235"), (12345.67, "12,346"),
-     (0.00012345, "0.0001234"), (1e-9, "1e-09"), (1e15, "1e+15"), (np.nan, "unknown"), (np.inf, "unknown"), (100, "100")],
+     (0.00012345, "0.0001234"), (1e-9, "1e-09"), (1e15, "1e+15"), (np.nan, "–"), (None, "–"), (np.inf, "–"), (100, "100")],
 )  # fmt: skip
 def test_numbers_have_the_digits_they_deserve(value, text):
     assert words.number(value) == text
@@ -69,7 +70,7 @@ def test_lists(parts, text):
      ((2, "EII"), "2 groups, equal volume, round, columns independent inside a group (EII)")],
 )  # fmt: skip
 def test_models(arguments, text):
-    assert words.model_words(*arguments) == text
+    assert phrases.model_words(*arguments) == text
 
 
 def test_columns_left_out_for_the_same_reason_are_told_together():
@@ -77,8 +78,8 @@ def test_columns_left_out_for_the_same_reason_are_told_together():
         SimpleNamespace(name=name, left_out=why)
         for name, why in (("a", "text"), ("d", "a date; say so"), ("b", "text"))
     ]
-    assert words.left_out_words(columns) == ["a, b (text)", "d (a date; say so)"]
-    assert words.left_out_words(columns, brief=True)[1] == "d (a date)"
+    assert phrases.left_out_words(columns) == ["a, b (text)", "d (a date; say so)"]
+    assert phrases.left_out_words(columns, brief=True)[1] == "d (a date)"
 
 
 @pytest.mark.parametrize(
@@ -87,11 +88,11 @@ def test_columns_left_out_for_the_same_reason_are_told_together():
      ((217.2, 192.7), ("217", "193")), ((-1e-9, 4.2), ("0.0", "4.2")), ((123456.7, 98765.4), ("123,457", "98,765"))],
 )  # fmt: skip
 def test_two_numbers_have_two_digits_that_count(numbers, texts):
-    assert pair(*numbers) == texts
+    assert words.pair(*numbers) == texts
 
 
 def test_a_group_is_told_by_its_columns_or_by_its_spread_or_as_average():
     entries = [{"phrase": f"{name} high"} for name in "abcdef"]
-    assert words.group_words(entries) == "a high, b high, c high, d high"
-    assert words.group_words([], [("x", 1.2), ("y", 0.2), ("z", 3.0)]) == "y less spread out, z more spread out"
-    assert words.group_words([], [("x", 1.2)]) == "like the table as a whole"
+    assert group_phrase(entries) == "a high, b high, c high, d high"
+    assert group_phrase([], [("x", 1.2), ("y", 0.2), ("z", 3.0)]) == "y less spread out, z more spread out"
+    assert group_phrase([], [("x", 1.2)]) == "like the table as a whole"

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from tacit.survey.dates import days_of
+from tacit.survey.moments import Moments
 from tacit.tables import distinct, open_table, reader
-from tacit.tables.dates import days_of
-from tacit.tables.moments import Moments
 
 
 @pytest.fixture

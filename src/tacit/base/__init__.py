@@ -2,8 +2,10 @@
 
 from .classes import LatentClassEstimator
 from .density import DensityEstimator
-from .draws import DrawsMissing
 from .learning import EMEstimator, Task
+from .missing import Imputed, MissingCells
 from .rows import RowsEstimator, like
 
-__all__ = ["DensityEstimator", "DrawsMissing", "EMEstimator", "LatentClassEstimator", "RowsEstimator", "Task", "like"]
+__all__ = [
+    "DensityEstimator", "EMEstimator", "Imputed", "LatentClassEstimator", "MissingCells", "RowsEstimator", "Task", "like",
+]  # fmt: skip

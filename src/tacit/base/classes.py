@@ -7,22 +7,28 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+from scipy.special import chdtrc, gammaln, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import check_weight
+from ..checks import check_number, check_weight
 from ..declared import Numbers
 from ..engine import Fit, Online, Trace, online_step
+from ..kernels import host
 from ..notes import Note
-from ..source import Source
+from ..source import Block, Source
 from ..source.parquet import ParquetSource, is_arrow
 from .density import DensityEstimator
 from .learning import Task
+from .missing import MissingCells
 from .rows import like
 
-__all__ = ["LatentClassEstimator"]
+__all__ = ["LatentClassEstimator", "log_tail"]
+
+FALSE_ALARMS = 0.05
+"""Expected number of rows called outliers among rows that follow the model."""
 
 
-class LatentClassEstimator(DensityEstimator):
+class LatentClassEstimator(MissingCells, DensityEstimator):
     """Base of estimators whose hidden state is one class per row."""
 
     _saved = DensityEstimator._saved | {"weights_": Numbers("K", low=0, high=1)}
@@ -205,6 +211,59 @@ class LatentClassEstimator(DensityEstimator):
         uncertain = -np.log(best)
         return self.bic(X, sample_weight) + 2.0 * float(uncertain.sum() if weight is None else weight @ uncertain)
 
+    # Rows far from all classes
+
+    def outlier_scores(self, X: Any, out: Any = None) -> Any:
+        """How far each row lies from the classes, judged by its measurements: larger is more outlying.
+
+        The score is −log of the probability that a row of its class, N(μ_k, Σ_k) on the measurements that are observed, lies
+        farther from μ_k; averaged over the classes with the row's probabilities for them. Σ_k of heavy-tailed classes is the
+        scale of their Gaussian core, so that rows in the tails count as far out.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            Rows; NaN is missing. A row without any observed measurement has score 0.
+        out : path, optional
+            A Parquet file to write to, in a stream, instead of returning an array.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        model, params = self._model(), self._params()
+
+        def score(block: Block) -> np.ndarray:
+            resp = host(model.posterior(params, block)[0])
+            square, n_seen = model.family.distance(params.components, block)
+            tail = log_tail(np.nan_to_num(square, nan=np.inf), np.maximum(n_seen, 1)[:, None])
+            score = -logsumexp(np.broadcast_to(tail, resp.shape), axis=1, b=resp)
+            return like(block, np.where(n_seen > 0, np.maximum(score, 0.0), 0.0))
+
+        return self._apply(X, score, out, ["outlier_score"])
+
+    def outliers(self, X: Any, level: float | None = None) -> np.ndarray:
+        """Which rows are outliers: those farther out than a share `level` of the rows of their class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows; NaN is missing.
+        level : float, optional
+            Between 0 and 1: of rows that follow the model, about 1 − level are called outliers. By default 1 − 0.05 / n_samples,
+            so that one in twenty sets of such rows has any.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples,)
+        """
+        scores = self.outlier_scores(X)
+        if level is not None:
+            check_number("level", level, numbers.Real, 0, 1)
+        rare = FALSE_ALARMS / max(len(scores), 1) if level is None else max(1.0 - level, 1e-16)
+        return scores > -np.log(rare)
+
     def sample(self, n_samples: int = 1) -> tuple:
         """Draw rows from the fitted distribution.
 
@@ -223,3 +282,13 @@ class LatentClassEstimator(DensityEstimator):
         if not isinstance(n_samples, numbers.Integral) or n_samples < 1:
             raise ValueError(f"Invalid value for 'n_samples': {n_samples}. The sampling requires at least one sample.")
         return self._model().sample(self._params(), n_samples, self._rng())
+
+
+def log_tail(square: np.ndarray, df: np.ndarray) -> np.ndarray:
+    """Log of the probability that a χ² variable with `df` degrees of freedom exceeds `square`, however small."""
+    half, z = 0.5 * df, 0.5 * square
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        log_p = np.log(chdtrc(df, square))
+        # Γ(a, z) ≈ zᵃ exp(−z) / (z − a + 1), whose error is nothing where the probability underflows.
+        far = half * np.log(z) - z - np.log(z - half + 1.0) - gammaln(half)
+    return np.where(np.isfinite(log_p), log_p, np.where(np.isfinite(square), far, -np.inf))

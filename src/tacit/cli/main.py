@@ -16,6 +16,7 @@ from importlib import import_module
 from .. import __version__
 from . import commands
 from .parser import Parser
+from .voice import said
 
 __all__ = ["main"]
 
@@ -85,7 +86,7 @@ def _run(arguments):
     except MemoryError:
         return _say("out of memory; use fewer columns (--columns) or rows.", 2, debug=True)
     except (ImportError, OSError, ValueError) as error:
-        return _say(str(error) or type(error).__name__, 2, debug=True)
+        return _say(said(getattr(error, "note", str(error))) or type(error).__name__, 2, debug=True)
     except Exception as error:
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         remedy = "this is a fault of tacit; please report it, with the traceback that TACIT_DEBUG=1 shows."

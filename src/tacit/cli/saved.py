@@ -32,8 +32,8 @@ def open_model(path):
 
 def _fault(told):
     """What is wrong with notes, or nothing."""
+    from ..survey.tally import PARSERS
     from ..tables import ROLES
-    from ..tables.tally import PARSERS
 
     for key, kind in KINDS.items():
         if key in told and not isinstance(told[key], kind):

@@ -4,11 +4,12 @@ from dataclasses import asdict
 
 import numpy as np
 
-from ..cluster.report.defining import pair
+from ..describe import defining
 from ..report.groups import n_measurements
-from ..report.tallies import defining
-from ..report.words import count, left_out_words, model_words, number, probability, share
+from ..report.phrases import left_out_words, model_words
+from ..words import count, number, pair, probability, share
 from .console import grid, heading, paragraph
+from .voice import said
 
 __all__ = ["columns_text", "groups_data", "groups_text", "plain", "wrote"]
 
@@ -37,13 +38,13 @@ def columns_text(table):
     lines += grid(rows, right=(3,))
     if len(used) > MOST_COLUMNS:
         lines.append(f"  … and {count(len(used) - MOST_COLUMNS, 'more column')}")
-    left_out = left_out_words(column for column in table.columns if not column.used)
+    left_out = left_out_words((column for column in table.columns if not column.used), said=said)
     if left_out:
         shown = "; ".join(left_out[:MOST_COLUMNS]) + (" …" if len(left_out) > MOST_COLUMNS else "")
         lines.append(paragraph(f"left out: {shown}", "  "))
-    notes = [f"{column.name}: {note}" for column in table.columns for note in column.notes
+    notes = [f"{column.name}: {said(note)}" for column in table.columns for note in column.notes
              if note not in column.left_out]  # fmt: skip
-    notes += [note for note in dict.fromkeys(map(str, table.notes)) if not any(note in each for each in notes)]
+    notes += [note for note in dict.fromkeys(map(said, table.notes)) if not any(note in each for each in notes)]
     lines += [paragraph(f"note: {note}", "  ") for note in notes[:MOST_NOTES]]
     more = len(notes) - MOST_NOTES
     return [*lines, f"  … and {count(more, 'more note')}; tacit inspect shows all"] if more > 0 else lines

@@ -9,16 +9,15 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ..base import DrawsMissing, like
+from ..base import DensityEstimator, MissingCells, like
 from ..checks import check_number
 from ..families.factor import FactorParams, groups_of, unpack
-from ..frames import as_given
 from ..mixture.model import MixtureModel, MixtureParams
 
 __all__ = ["FactorEstimator"]
 
 
-class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DrawsMissing):
+class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MissingCells, DensityEstimator):
     """Base of estimators with a Gaussian vector behind every row.
 
     A subclass defines ``_family()``, the `FactorGaussian` its settings describe, ``_loadings()`` (d, k) and ``_noise()`` (d,),
@@ -142,42 +141,6 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DrawsMi
             return like(block, family.scores(params, block)[0][0] @ params.loading[0].T + params.mean[0])
 
         return self._apply(X, expected)
-
-    # Missing cells
-
-    def impute(self, X, return_std=False, out=None):
-        """Fill missing cells with their expectation given the observed ones.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
-            Rows; NaN is missing.
-        return_std : bool, default=False
-            Also return the standard deviation of each cell, 0 where observed: mean ± 1.64 deviations holds 90 %.
-        out : path, optional
-            A Parquet file to write the filled columns to, in a stream, instead of returning an array.
-
-        Returns
-        -------
-        filled : table of the same kind as X, or ndarray of shape (n_samples, n_features)
-        std : ndarray of shape (n_samples, n_features)
-            Only if `return_std`.
-        """
-        check_is_fitted(self)
-        if return_std and out is not None:
-            raise ValueError("return_std=True gives arrays, so it does not go with out; call impute once for each.")
-        family, params = self._family(), self._params().components
-
-        def fill(block):
-            filled, std = family.expect(params, block, np.ones((len(block), 1)))
-            return like(block, np.stack([filled, std], axis=1) if return_std else filled)
-
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        found = self._apply(X, fill, out, names)
-        if out is not None:
-            return found
-        filled = as_given(found[:, 0] if return_std else found, X)
-        return (filled, found[:, 1]) if return_std else filled
 
     # The distribution of rows
 

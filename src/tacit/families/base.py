@@ -10,6 +10,7 @@ import numpy as np
 
 from ..kernels import EXPECT, MOMENTS, SCORE, backend, empty, flipped, host, kernel, rows_on_host
 from .distribution import Distribution, learn, posterior_of
+from .laws import Law, ScipyLaw
 
 __all__ = ["Family", "OnePassFamily", "draw_classes", "occupied", "responsibilities"]
 
@@ -230,16 +231,43 @@ class Family:
         """One row for every entry of `classes`."""
         raise NotImplementedError(f"{type(self).__name__} does not define sample.")
 
+    def scipy(self, params):
+        """Its name in `scipy.stats` and the parameters there, as arrays (classes, d); None where it has none."""
+
+    def law(self, params, block):
+        """The `Law` of the missing cells of a block given its observed ones, in the order of `block.missing_cells`.
+
+        By default columns are independent given the class.
+        """
+        columns, known = block.missing_cells[1], self.scipy(params)
+        mean, variance = self.mean(params), self.variance(params)
+        name, shape = known or ("", {})
+        shape = {key: np.broadcast_to(value, mean.shape)[:, columns].T for key, value in shape.items()}
+        moments = mean[:, columns].T, variance[:, columns].T
+        return ScipyLaw(*moments, name, **shape) if known else Law(*moments)
+
     def expect(self, params, block, resp):
         """The rows with missing cells at their expectation given the class probabilities, and its standard deviation.
 
-        Both are (rows, d); the deviation is 0 in observed cells. Columns are taken as independent given the class.
+        Both are (rows, d); the deviation is 0 in observed cells.
         """
-        X, resp = host(block.X).astype(np.float64), host(resp)
-        mean = resp @ self.mean(params)
-        variance = resp @ (self.variance(params) + self.mean(params) ** 2) - mean**2
-        missing = np.isnan(X)
-        return np.where(missing, mean, X), np.sqrt(np.where(missing, np.maximum(variance, 0.0), 0.0))
+        filled, cells = host(block.X).astype(np.float64), block.missing_cells
+        std = np.zeros_like(filled)
+        if len(cells[0]):
+            law, weight = self.law(params, block), host(resp)[cells[0]]
+            filled[cells], std[cells] = law.mean(weight), law.std(weight)
+        return filled, std
+
+    def filled(self, params, block, resp):
+        """The rows with missing cells at their expectation."""
+        return self.expect(params, block, resp)[0]
+
+    def distance(self, params, block):
+        """Squared Mahalanobis distances of the rows from the classes, (rows, classes), and how many cells they are over.
+
+        Zero over columns that have none, such as categories and counts.
+        """
+        return np.zeros((len(block), 1)), np.zeros(len(block))
 
     def draw(self, params, block, resp, n_draws, rng):
         """Draws (n_draws, rows, d) of the rows from the posterior of their missing cells."""

@@ -76,6 +76,9 @@ class Poisson(RateFamily):
         """Square roots, which make the spread of counts even."""
         return super().embed(block.transformed(np.sqrt), rng)
 
+    def scipy(self, params):
+        return "poisson", {"mu": params.rate}
+
     def predictive(self, prior):
         from .predictive import Predictive
 
@@ -120,6 +123,9 @@ class Geometric(ProbabilityFamily):
     def embed(self, block, rng):
         """Square roots, which make the spread of counts even."""
         return super().embed(block.transformed(np.sqrt), rng)
+
+    def scipy(self, params):
+        return "geom", {"p": params.probability, "loc": -1.0}
 
     def predictive(self, prior):
         from .predictive import Predictive
@@ -307,6 +313,9 @@ class NegativeBinomial(LinearFamily):
     def sample(self, params, classes, rng):
         mean, size = params.mean[classes], params.size[classes]
         return rng.poisson(rng.gamma(size, mean / size)).astype(float)
+
+    def scipy(self, params):
+        return "nbinom", {"n": params.size, "p": params.size / (params.size + params.mean)}
 
     def embed(self, block, rng):
         """Square roots, which make the spread of counts more even."""

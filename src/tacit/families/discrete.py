@@ -13,11 +13,12 @@ import numpy as np
 from scipy.special import gammaln, rel_entr, xlogy
 
 from ..arrays import Arrays, record
-from ..kernels import backend, host, kernel
+from ..kernels import backend, kernel
 from ..kernels.layout import level_columns
 from .base import OnePassFamily
 from .counts import check_counts
 from .distribution import Distribution
+from .laws import LevelLaw
 from .linear import CellStats, ProbabilityFamily, ProbabilityParams, ratio
 from .sums import expected_over_counts
 
@@ -69,6 +70,9 @@ class Bernoulli(ProbabilityFamily):
 
     def sample(self, params, classes, rng):
         return (rng.random((len(classes), params.probability.shape[1])) < params.probability[classes]).astype(float)
+
+    def scipy(self, params):
+        return "bernoulli", {"p": params.probability}
 
     def predictive(self, prior):
         from .predictive import Predictive
@@ -142,6 +146,9 @@ class Binomial(ProbabilityFamily):
 
     def sample(self, params, classes, rng):
         return rng.binomial(self.n_trials.astype(int), params.probability[classes]).astype(float)
+
+    def scipy(self, params):
+        return "binom", {"n": self.n_trials, "p": params.probability}
 
     def predictive(self, prior):
         from .predictive import Predictive
@@ -313,18 +320,12 @@ class Categorical(OnePassFamily):
             X[:, j] = (rng.random((len(classes), 1)) * cumulated[:, -1:] > cumulated).sum(axis=1)
         return X
 
-    def level_probabilities(self, params, resp):
-        """For each column, the probability of every level given class probabilities (rows, classes)."""
-        return [resp @ params.probability[:, levels] for _, levels in self._columns()]
+    def shares(self, params):
+        """For each column, the probability of every level in every class, (classes, levels)."""
+        return [params.probability[:, levels] for _, levels in self._columns()]
 
-    def expect(self, params, block, resp):
-        """The rows with missing cells at their most probable level, and the probability that another is true."""
-        filled, wrong = host(block.X).astype(np.float64), np.zeros(block.X.shape)
-        for j, probability in enumerate(self.level_probabilities(params, host(resp))):
-            missing = np.isnan(filled[:, j])
-            wrong[missing, j] = 1.0 - probability[missing].max(axis=1)
-            filled[missing, j] = probability[missing].argmax(axis=1)
-        return filled, wrong
+    def law(self, params, block):
+        return LevelLaw(self.shares(params), block.missing_cells[1])
 
     def embed(self, block, rng):
         """One column per level."""

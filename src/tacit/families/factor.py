@@ -15,6 +15,7 @@ from ..arrays import Arrays, record
 from ..kernels import backend, host, kernel
 from .base import draw_classes, occupied
 from .gaussian import Gaussian, GaussianParams, location_and_scale
+from .laws import NormalLaw
 
 __all__ = ["FactorGaussian", "FactorParams", "groups_of", "n_parameters", "unpack"]
 
@@ -278,21 +279,17 @@ class FactorGaussian(Gaussian):
         )
         return score, inverse
 
-    def expect(self, params, block, resp):
-        X, resp = host(block.X).astype(np.float64), host(resp)
+    def law(self, params, block):
         score, inverse = self.scores(params, block)
-        group = groups_of(block.patterns)
-        mean, second = np.zeros_like(X), np.zeros_like(X)
+        rows, columns = block.missing_cells
+        group = groups_of(block.patterns)[rows]
+        means, variances = [], []
         for c, loading in enumerate(params.loading):
             i, j = np.tril_indices(loading.shape[1])
             products = loading[:, i] * loading[:, j] * np.where(i == j, 1.0, 2.0)
-            expected = score[c] @ loading.T + params.mean[c]
-            variance = (inverse[c] @ products.T + params.noise[c])[group]
-            mean += resp[:, c, None] * expected
-            second += resp[:, c, None] * (variance + (expected - params.origin) ** 2)
-        missing = np.isnan(X)
-        variance = np.where(missing, np.maximum(second - (mean - params.origin) ** 2, 0.0), 0.0)
-        return np.where(missing, mean, X), np.sqrt(variance)
+            means.append((score[c][rows] * loading[columns]).sum(axis=1) + params.mean[c, columns])
+            variances.append((inverse[c][group] * products[columns]).sum(axis=1) + params.noise[c, columns])
+        return NormalLaw(np.array(means).T, np.array(variances).T)
 
     def draw(self, params, block, resp, n_draws, rng):
         X, resp = host(block.X).astype(np.float64), host(resp)

@@ -12,13 +12,15 @@ from scipy.linalg.lapack import dtrtri
 
 from ..arrays import Arrays, record
 from ..engine import SingularError
-from ..kernels import backend, flipped, host, kernel
+from ..kernels import backend, flipped, host, kernel, lazy
 from ..source.block import Block
 from .base import OnePassFamily, draw_classes
+from .laws import NormalLaw
 
 __all__ = ["LOG_2PI", "SINGULAR", "Gaussian", "GaussianParams", "invert_triangle", "location_and_scale", "n_observed"]
 
 LOG_2PI = np.log(2 * np.pi)
+completion = lazy("completion")
 WIDE = 200
 """Columns beyond which matrices of all pairs of them are avoided where rows are fewer."""
 SINGULAR = (
@@ -132,14 +134,13 @@ class Gaussian(OnePassFamily):
         return self
 
     def distance(self, params, block):
-        """Squared Mahalanobis distance of the observed cells of each row from each class, (rows, classes)."""
         gaussian, n_seen, frame = self.core, n_observed(block), (params.origin, params.scale)
         near, far = (
             host(gaussian.log_prob(gaussian.params(params.mean, size * params.covariance, *frame), block))
             for size in (1.0, 4.0)
         )
         # Log determinants cancel in the difference of two Gaussians of different size.
-        return np.maximum((n_seen * np.log(4.0) - 2.0 * (near - far)) / 0.75, 0.0)
+        return np.maximum((n_seen * np.log(4.0) - 2.0 * (near - far)) / 0.75, 0.0), n_seen[:, 0]
 
     def entropy(self, params):
         return 0.5 * (params.posterior[3] + params.mean.shape[1] * (1.0 + LOG_2PI))
@@ -237,10 +238,26 @@ class Gaussian(OnePassFamily):
         )
         return filled, cov
 
-    def expect(self, params, block, resp):
-        """As `Family.expect`, with columns that depend on each other given the class."""
-        filled, cov = self.complete(params, block, resp, return_cov=True)
-        return filled, np.sqrt(np.diagonal(cov, axis1=1, axis2=2))
+    def filled(self, params, block, resp):
+        return self.complete(params, block, resp)[0]
+
+    def law(self, params, block):
+        return NormalLaw(*self._given_others(params, block)[:2])
+
+    def _given_others(self, params, block):
+        """Conditional means and variances of missing cells, (cells, classes), and distances (classes, rows) of the others."""
+        rows, columns = block.missing_cells
+        if not self.matrices:
+            return params.mean[:, columns].T, self.variance(params)[:, columns].T, None
+        n_classes, holes = len(params.mean), block.patterns.incomplete
+        first = np.searchsorted(rows, np.arange(len(block)))
+        mean, variance = np.empty((n_classes, len(rows))), np.empty((n_classes, len(rows)))
+        square = np.zeros((n_classes, len(block)))
+        completion.parts(
+            np.ascontiguousarray(host(block.X), dtype=np.float64), holes.rows, holes.starts, holes.missing,
+            *params.posterior, first, mean, variance, square,
+        )  # fmt: skip
+        return mean.T, np.maximum(variance.T, np.finfo(float).tiny), square
 
     def draw(self, params, block, resp, n_draws, rng):
         """Draws (n_draws, rows, d) of the rows from the posterior of their missing cells."""

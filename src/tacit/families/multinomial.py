@@ -19,6 +19,7 @@ from ..source.block import Block
 from .base import draw_classes, occupied, responsibilities
 from .counts import check_counts
 from .distribution import Distribution
+from .laws import Law, ScipyLaw
 from .linear import CellStats, LinearFamily
 
 __all__ = ["Multinomial", "MultinomialParams"]
@@ -170,17 +171,12 @@ class Multinomial(LinearFamily):
     def sample(self, params: MultinomialParams, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.multinomial(self.n_trials, params.probability[classes]).astype(float)
 
-    def expect(self, params: MultinomialParams, block: Block, resp: Any) -> tuple[np.ndarray, np.ndarray]:
-        """As `Family.expect`: given the class, missing counts are negative binomial about n_O p_j / p_O."""
-        X, resp = host(block.X).astype(np.float64), host(resp)
-        _, total, share = self._shares(params, block)
-        size = resp * total[:, None] / share
-        mean = size @ params.probability
-        odds = params.probability[None] / share[:, :, None]
-        second = np.einsum("nk,nkj->nj", resp * total[:, None], odds * (1.0 + odds) + total[:, None, None] * odds**2)
-        missing = np.isnan(X)
-        spread = np.where(missing, np.maximum(second - mean**2, 0.0), 0.0)
-        return np.where(missing, mean, X), np.sqrt(spread)
+    def law(self, params: Any, block: Block) -> Law:
+        """Given the class, missing counts are negative binomial about n_O p_j / p_O."""
+        (rows, columns), (_, total, share) = block.missing_cells, self._shares(params, block)
+        odds = params.probability[:, columns].T / share[rows]
+        size = np.maximum(total, 1e-12)[rows][:, None] * np.ones_like(odds)
+        return ScipyLaw(size * odds, size * odds * (1.0 + odds), "nbinom", n=size, p=1.0 / (1.0 + odds))
 
     def draw(self, params: Any, block: Block, resp: Any, n_draws: int, rng: np.random.Generator) -> np.ndarray:
         X = host(block.X).astype(np.float64)

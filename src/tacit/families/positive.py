@@ -14,6 +14,7 @@ from ..arrays import Arrays, record
 from ..kernels import EXPECT, SCORE, backend, kernel
 from .base import Family, occupied
 from .diagonal import DiagonalGaussian
+from .laws import LogNormalLaw
 from .linear import LinearFamily, RateFamily
 from .roots import gamma_shape
 
@@ -66,6 +67,9 @@ class Exponential(RateFamily):
     def embed(self, block, rng):
         """Cube roots, which make waiting times nearly symmetric."""
         return super().embed(block.transformed(np.cbrt), rng)
+
+    def scipy(self, params):
+        return "expon", {"scale": 1.0 / params.rate}
 
     def predictive(self, prior):
         from .predictive import Predictive
@@ -134,6 +138,9 @@ class Gamma(LinearFamily):
         X = rng.gamma(params.shape[classes], 1.0 / params.rate[classes])
         return np.maximum(X, np.finfo(float).tiny)
 
+    def scipy(self, params):
+        return "gamma", {"a": params.shape, "scale": 1.0 / params.rate}
+
     def embed(self, block, rng):
         """Logarithms."""
         return super().embed(block.transformed(np.log), rng)
@@ -184,6 +191,13 @@ class LogNormal(DiagonalGaussian):
 
     def start(self, block, resp):
         return super().start(self.logged(block), resp)
+
+    def law(self, params, block):
+        columns = block.missing_cells[1]
+        return LogNormalLaw(params.mean[:, columns].T, params.covariance[:, columns].T)
+
+    def filled(self, params, block, resp):
+        return Family.filled(self, params, block, resp)
 
     def embed(self, block, rng):
         return super().embed(self.logged(block), rng)

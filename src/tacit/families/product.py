@@ -8,6 +8,7 @@ import numpy as np
 
 from ..arrays import Arrays, record
 from .base import Family, draw_classes
+from .laws import JoinedLaw
 
 __all__ = ["Product", "ProductParams"]
 
@@ -103,10 +104,22 @@ class Product(Family):
             for name, value in family.parameters(p).items()
         }
 
-    def expect(self, params, block, resp):
+    def law(self, params, block):
+        place, laws = np.zeros(block.X.shape, np.intp), []
+        place[block.missing_cells] = np.arange(len(block.missing_cells[0]))
+        for (family, part), (_, columns), p in zip(self._each(block), self.parts, params.parts):
+            rows, own = part.missing_cells
+            if len(rows):
+                laws.append((place[rows, np.array(columns)[own]], family.law(p, part)))
+        return JoinedLaw(laws)
+
+    def filled(self, params, block, resp):
         each = zip(self._each(block), params.parts)
-        filled, spread = zip(*(family.expect(p, part, resp) for (family, part), p in each))
-        return self._spread(filled, np.empty(block.X.shape)), self._spread(spread, np.empty(block.X.shape))
+        return self._spread([family.filled(p, part, resp) for (family, part), p in each], np.empty(block.X.shape))
+
+    def distance(self, params, block):
+        found = [family.distance(p, part) for (family, part), p in zip(self._each(block), params.parts)]
+        return sum(square for square, _ in found), sum(n for _, n in found)
 
     def draw(self, params, block, resp, n_draws, rng):
         n_classes = resp.shape[1]

@@ -12,7 +12,8 @@ from scipy.special import betaln, digamma, gammaln
 
 from ..arrays import Arrays, record
 from ..kernels import flipped, host
-from .base import Family, occupied
+from .base import Family, draw_classes, occupied
+from .laws import ScipyLaw
 from .linear import CellStats, LinearFamily
 from .roots import concentrations
 
@@ -88,6 +89,9 @@ class Beta(LinearFamily):
     def sample(self, params, classes, rng):
         X = rng.beta(params.a[classes], params.b[classes])
         return np.clip(X, np.finfo(float).tiny, 1.0 - np.finfo(float).epsneg)
+
+    def scipy(self, params):
+        return "beta", {"a": params.a, "b": params.b}
 
     def free(self, params):
         """Log odds of the mean, and log of a + b."""
@@ -214,6 +218,27 @@ class Dirichlet(Family):
     def sample(self, params, classes, rng):
         parts = np.maximum(rng.standard_gamma(params.alpha[classes]), np.finfo(float).tiny)
         return parts / parts.sum(axis=1, keepdims=True)
+
+    def _left(self, params, block):
+        """What the observed parts of each row leave (rows,), and Σ α of its missing parts (rows, classes)."""
+        missing = np.isnan(host(block.X))
+        return 1.0 - np.nansum(host(block.X), axis=1, dtype=np.float64), missing @ params.alpha.T
+
+    def law(self, params, block):
+        """Missing parts share what the observed ones leave, as a Dirichlet of their own: each is a beta."""
+        (rows, columns), (rest, together) = block.missing_cells, self._left(params, block)
+        alpha, whole, scale = params.alpha[:, columns].T, together[rows], rest[rows, None]
+        mean = alpha / whole
+        variance = scale**2 * mean * (1.0 - mean) / (whole + 1.0)
+        others = np.maximum(whole - alpha, np.finfo(float).tiny)  # a part that is missing alone is what is left
+        return ScipyLaw(scale * mean, variance, "beta", a=alpha, b=others, scale=scale * np.ones_like(alpha))
+
+    def draw(self, params, block, resp, n_draws, rng):
+        X, rest = host(block.X).astype(np.float64), self._left(params, block)[0]
+        parts = rng.standard_gamma(params.alpha[draw_classes(host(resp), n_draws, rng)])
+        parts = np.where(np.isnan(X), np.maximum(parts, np.finfo(float).tiny), 0.0)
+        total = np.maximum(parts.sum(axis=2, keepdims=True), np.finfo(float).tiny)
+        return np.where(np.isnan(X), rest[:, None] * parts / total, X)
 
     def embed(self, block, rng):
         """Square roots, which make the spread of proportions even."""

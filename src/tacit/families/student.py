@@ -24,6 +24,7 @@ from ..kernels import backend, cast, kernel
 from .base import occupied
 from .dense import FullGaussian, FullParams, about_origin
 from .gaussian import n_observed
+from .laws import StudentLaw
 from .structured import StructuredDense, without_empty
 from .structures import covariances, n_covariance_parameters
 
@@ -214,16 +215,23 @@ class StudentT(StructuredDense):
         )
         left = params.df[k] + n_observed(block)[:, 0] - 2.0
         with np.errstate(divide="ignore", invalid="ignore"):
-            wider = np.where(left > 0, (params.df[k] + self.distance(params, block)[:, k]) / left, np.inf)
+            wider = np.where(left > 0, (params.df[k] + self.distance(params, block)[0][:, k]) / left, np.inf)
             spread = np.where(spread != 0, spread * wider[:, None, None], 0.0)
         apart = mean - filled
         return resp[:, k, None, None] * (spread + apart[:, :, None] * apart[:, None, :])
+
+    def law(self, params, block):
+        """x_M | x_O is a Student t again, with ν + o degrees of freedom and wider where the observed cells lie far out."""
+        mean, variance, square = self._given_others(params, block)
+        rows = block.missing_cells[0]
+        df = params.df + n_observed(block)[rows]
+        return StudentLaw(mean, np.sqrt(variance * (params.df + np.maximum(square.T[rows], 0.0)) / df), df)
 
     def noise(self, params, block, classes, rng):
         noise = super().noise(params, block, classes, rng)
         rows = np.arange(len(block))
         df = params.df[classes]
-        u = rng.chisquare(df + n_observed(block)[:, 0]) / (df + self.distance(params, block)[rows, classes])
+        u = rng.chisquare(df + n_observed(block)[:, 0]) / (df + self.distance(params, block)[0][rows, classes])
         return noise / np.sqrt(u)[:, :, None]
 
     def sample(self, params, classes, rng):

@@ -3,8 +3,8 @@
     ‖x − c‖² = ‖c‖² + Σ_{j stored} x_j (x_j − 2 c_j),    log p(x | k) = Σ_{j stored} x_j a_kj + Σ_j b_kj + c(x)
 
 Distances take the others as zero. Products with all centres run along rows of transposed tables of centres, so that they
-vectorise over centres; a table holds few enough centres to stay in the cache. Bounds do not pay: the distance to one centre reads as many
-columns as that to all of them.
+vectorise over centres; a table holds few enough centres to stay in the cache. Bounds do not pay: the distance to one centre
+reads as many columns as that to all of them.
 """
 
 import numpy as np

@@ -8,7 +8,7 @@ import numbers
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ..base import DrawsMissing, LatentClassEstimator
+from ..base import LatentClassEstimator
 from ..checks import check_choice, check_columns, check_number
 from ..declared import Numbers
 from ..families import GAUSSIANS
@@ -28,7 +28,7 @@ def _covariance_shape(estimator):
     return " ".join(map(str, kind().shape(sizes["K"], sizes["d"])))
 
 
-class BaseGaussianMixture(DrawsMissing, LatentClassEstimator):
+class BaseGaussianMixture(LatentClassEstimator):
     """Base of Gaussian mixtures: settings, fitted Gaussians, and the distribution of missing cells."""
 
     _saved = LatentClassEstimator._saved | {
@@ -74,33 +74,6 @@ class BaseGaussianMixture(DrawsMissing, LatentClassEstimator):
 
     # Missing cells
 
-    def impute(self, X, return_std=False, out=None):
-        """Fill missing cells with their expectation given the observed ones.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
-            Rows; NaN is missing.
-        return_std : bool, default=False
-            Also return the standard deviation of each cell, 0 where observed.
-        out : path, optional
-            A Parquet file to write the filled columns to, in a stream, instead of returning an array.
-
-        Returns
-        -------
-        filled : ndarray of shape (n_samples, n_features)
-        std : ndarray of shape (n_samples, n_features)
-            Only if `return_std`.
-        """
-        if return_std and out is not None:
-            raise ValueError("return_std=True gives arrays, so it does not go with out; call impute once for each.")
-        if return_std:
-            mean, covariance = self.conditional(X)
-            return mean, np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        return self._complete(X, out, names)
-
     def conditional(self, X):
         """Mean and covariance of each row given its observed cells.
 
@@ -116,7 +89,15 @@ class BaseGaussianMixture(DrawsMissing, LatentClassEstimator):
         covariance : ndarray of shape (n_samples, n_features, n_features)
             Zero in the rows and columns of observed cells.
         """
-        result = self._complete(X, return_cov=True)
+        check_is_fitted(self)
+        model, params = self._model(), self._params()
+
+        def fill(block):
+            resp = model.posterior(params, block)[0]
+            filled, cov = model.family.complete(params.components, block, resp, return_cov=True)
+            return np.concatenate([filled[:, None], cov], axis=1).astype(block.dtype)
+
+        result = self._apply(X, fill)
         return result[:, 0], result[:, 1:]
 
     # Some columns given others
@@ -211,17 +192,3 @@ class BaseGaussianMixture(DrawsMissing, LatentClassEstimator):
                 f"X has {X.shape[1]} columns; give it the {len(given)} given ones, or all {self.n_features_in_}."
             )
         return X[:, given]
-
-    def _complete(self, X, out=None, names=None, **settings):
-        """The posterior of each row of X, as `family.complete` gives it, mean and covariance stacked."""
-        check_is_fitted(self)
-        model, params = self._model(), self._params()
-
-        def fill(block):
-            one = self.n_components == 1
-            resp = np.ones((len(block), 1)) if one else model.posterior(params, block)[0]
-            filled, cov = model.family.complete(params.components, block, resp, **settings)
-            both = np.concatenate([filled[:, None], cov], axis=1) if len(cov) else filled
-            return both.astype(block.dtype)
-
-        return self._apply(X, fill, out, names)

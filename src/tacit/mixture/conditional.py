@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import logsumexp, ndtr, ndtri
+from scipy.special import logsumexp, ndtr
 from sklearn.utils import check_random_state
 
 from ..checks import check_number
 from ..families.gaussian import LOG_2PI
+from ..families.laws import NormalLaw
 
 __all__ = ["ConditionalMixture"]
 
@@ -118,22 +119,9 @@ class ConditionalMixture:
         return found.reshape(*p.shape, *self.mean.shape)
 
     def _quantile(self, level):
-        """Newton's steps on the distribution function, with bisection where they leave the bracket or are slow."""
-        # The quantile of a mixture lies between the least and the greatest of its components'.
-        ends = self.means + ndtri(level) * self._deviations
-        low, high = ends.min(axis=1), ends.max(axis=1)
-        y, small = 0.5 * (low + high), 1e-13 * (high - low + self._deviations.max(axis=1))
-        for step in range(200):
-            z = (y[:, None] - self.means) / self._deviations
-            excess = np.einsum("nk,nkt->nt", self.weights, ndtr(z)) - level
-            density = np.einsum("nk,nkt->nt", self.weights, np.exp(-0.5 * z**2) / self._deviations) / np.sqrt(2 * np.pi)
-            low, high = np.where(excess < 0, y, low), np.where(excess < 0, high, y)
-            ahead = y - excess / np.maximum(density, np.finfo(float).tiny)
-            inside = (ahead >= low) & (ahead <= high) & (step % 3 < 2)
-            y, before = np.where(inside, ahead, 0.5 * (low + high)), y
-            if (np.abs(y - before) <= small).all():
-                break
-        return y
+        n, k, t = self.means.shape
+        cells = [values.transpose(0, 2, 1).reshape(-1, k) for values in (self.means, self._deviations**2)]
+        return NormalLaw(*cells).quantile(level, np.repeat(self.weights, t, axis=0)).reshape(n, t)
 
     def interval(self, level=0.95):
         """Central interval that holds each target with probability `level`.

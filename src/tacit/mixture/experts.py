@@ -9,9 +9,9 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..checks import check_number
 from ..declared import Numbers
+from ..families.laws import NormalLaw
 from .expert_families import LinearExperts, LinearParams
 from .experts_base import ExpertsEstimator
-from .quantile import mixture_quantile
 
 __all__ = ["MixtureOfExperts"]
 
@@ -251,8 +251,13 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
             raise ValueError(
                 f"q={outside.ravel()[0]:g} is no level of a quantile; use numbers between 0 and 1, exclusive."
             )
-        parts = self._components(X)
-        every = [self._shaped(mixture_quantile(level, *parts)) for level in levels.ravel()]
+        gate, mean, std = self._components(X)
+        n, m, k = mean.shape
+        law, weight = (
+            NormalLaw(mean.reshape(-1, k), std.reshape(-1, k) ** 2),
+            np.broadcast_to(gate, mean.shape).reshape(-1, k),
+        )
+        every = [self._shaped(law.quantile(level, weight).reshape(n, m)) for level in levels.ravel()]
         return np.stack(every, axis=-1) if levels.ndim else every[0]
 
     def sample(self, X, random_state=None):

@@ -10,12 +10,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_choice, check_number
-from ..declared import Part
+from ..declared import Numbers, Part
 from ..families import GAUSSIANS, Categorical, Product
-from ..schema import Schema
+from ..schema import Schema, labels_of
 from ..source import ArraySource, Block
 from .columns import by_column
 from .description import Description
+from .knowledge import Knowledge, count_observed
 from .model import MixtureModel, MixtureParams
 from .seeds import INITS
 from .tabular import TableEstimator
@@ -56,6 +57,9 @@ class Mixture(TableEstimator):
         The families and the columns each describes.
     params_ : tacit.mixture.model.MixtureParams
         All parameters; `describe` tells them by column.
+    observed_ : ndarray of shape (n_components, n_features_in_) or None
+        Observed cells of every column in every group, where cells were missing at fit: a cell that is likely in a group which
+        has seen fewer than two of its column stays missing in `impute`.
     converged_, n_iter_, lower_bound_, lower_bounds_, fit_
         As in :class:`tacit.mixture.GaussianMixture`.
     n_features_in_ : int
@@ -75,8 +79,14 @@ class Mixture(TableEstimator):
     'blue'
     """  # noqa: E501
 
-    _saved = TableEstimator._saved | {"schema_": Part(Schema), "family_": Part(Product), "params_": Part(MixtureParams)}
+    _saved = TableEstimator._saved | {
+        "schema_": Part(Schema),
+        "family_": Part(Product),
+        "params_": Part(MixtureParams),
+        "observed_": Numbers("K d", low=0, optional=True),
+    }
     _study = "groups"
+    observed_ = None
 
     def __init__(
         self,
@@ -133,6 +143,11 @@ class Mixture(TableEstimator):
     def _model(self):
         return MixtureModel(self.family_, self.n_components, self.init_params, self.weight_prior)
 
+    def _learn(self, source, **how):
+        task = super()._learn(source, **how)
+        self.observed_ = count_observed(self._model(), self._params(), source)
+        return task
+
     def _publish(self, params, dtype):
         self.params_ = params
         self.weights_ = params.weight
@@ -164,8 +179,7 @@ class Mixture(TableEstimator):
         told: dict = {}
         for (part, columns), params in zip(self.family_.parts, self.params_.components.parts):
             if isinstance(part, Categorical):
-                shares = part.level_probabilities(params, np.eye(self.n_components))
-                for j, share in zip(columns, shares):
+                for j, share in zip(columns, part.shares(params)):
                     levels = self.schema_.columns[j].levels or range(share.shape[1])
                     told[j] = {"probability": dict(zip(levels, share.T))}
             else:
@@ -178,59 +192,18 @@ class Mixture(TableEstimator):
 
     # Missing cells
 
-    def impute(self, X, return_std=False):
-        """Fill missing cells with their expectation, categories with their most probable level.
+    def _knowledge(self):
+        known = None if self.observed_ is None else Knowledge(self.observed_)
+        return None if known is None or known.is_whole else known
 
-        Parameters
-        ----------
-        X : DataFrame, Arrow table or array-like of shape (n_samples, n_features)
-            Rows; None and NaN are missing.
-        return_std : bool, default=False
-            Also return the standard deviation of each cell, 0 where observed; for a category, the probability that
-            another level is the true one.
+    def _lowest(self):
+        return np.array([column.least for column in self.schema_.columns])
 
-        Returns
-        -------
-        filled : table of the same kind as X
-        std : ndarray of shape (n_samples, n_features)
-            Only if `return_std`.
-        """
-        cells, spread = self._expect(self._encoded(X))
-        filled = self._decode(cells, X)
-        return (filled, spread) if return_std else filled
+    def _as_given(self, cells, X):
+        return self._decode(cells, X)
 
-    def _expect(self, cells):
-        model, params = self._model(), self._params()
-
-        def fill(block):
-            resp = model.posterior(params, block)[0]
-            return np.stack(model.family.expect(params.components, block, resp), axis=1)
-
-        both = np.concatenate(list(ArraySource(cells, n_jobs=self.n_jobs).map(fill)))
-        return both[:, 0], both[:, 1]
-
-    def draw_missing(self, X, n_draws=1, random_state=None):
-        """Draw missing cells given the observed ones, for multiple imputation.
-
-        Parameters
-        ----------
-        X : DataFrame, Arrow table or array-like of shape (n_samples, n_features)
-            Rows; None and NaN are missing.
-        n_draws : int, default=1
-            Number of completed tables.
-        random_state : int, RandomState instance or None, default=None
-            Seeds the draws.
-
-        Returns
-        -------
-        list of tables of the same kind as X
-        """
-        check_number("n_draws", n_draws, numbers.Integral, 1)
-        block = Block.of(self._encoded(X))
-        rng = self._rng(random_state)
-        model, params = self._model(), self._params()
-        resp = model.posterior(params, block)[0]
-        return [self._decode(cells, X) for cells in self.family_.draw(params.components, block, resp, n_draws, rng)]
+    def _labelled(self, cells):
+        return {str(column.name): labels_of(column, codes) for column, codes in zip(self.schema_.columns, cells.T)}
 
     def predict_given(self, X, given=None, target=None, return_std=False):
         """Expectation of some columns given others; a category's most probable level.
@@ -252,7 +225,9 @@ class Mixture(TableEstimator):
             Only if `return_std`.
         """
         given, target = self._given_and_target(given, target)
-        cells, spread = self._expect(self._only(X, given))
+        fill = self._filler("std", self._lowest())
+        found = np.concatenate(list(ArraySource(self._only(X, given), n_jobs=self.n_jobs).map(fill)))
+        cells, spread = found[:, 0], found[:, 1]
         chosen = Schema(tuple(self.schema_.columns[j] for j in target), self.schema_.container)
         predicted = chosen.decode(cells[:, target])
         return (predicted, spread[:, target]) if return_std else predicted
@@ -276,8 +251,8 @@ class Mixture(TableEstimator):
         model, params = self._model(), self._params()
         resp = model.posterior(params, Block.of(self._only(X, given)))[0]
         for (part, columns), own in zip(self.family_.parts, params.components.parts):
-            if j in columns and hasattr(part, "level_probabilities"):
-                return part.level_probabilities(own, resp)[columns.index(j)]
+            if j in columns and isinstance(part, Categorical):
+                return resp @ part.shares(own)[columns.index(j)]
         kind = self.schema_.columns[j].kind
         raise ValueError(f"column {target!r} is {kind}, not described by a categorical family; use predict_given.")
 

@@ -4,7 +4,6 @@ import numbers
 import warnings
 
 import numpy as np
-from scipy.special import chdtrc, gammaln, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import LatentClassEstimator, like
@@ -176,38 +175,8 @@ class StudentTMixture(GaussianMixture):
         rows, columns = self._known(X, given, target)
         model, params, block = self._model(), self._params(), Block.of(rows)
         resp = model.posterior(params, block)[0]
-        mean = model.family.complete(params.components, block, resp)[0][:, columns]
+        mean = model.family.filled(params.components, block, resp)[:, columns]
         return mean[:, 0] if isinstance(target, (str, numbers.Integral)) else mean
-
-    # Outliers
-
-    def outlier_scores(self, X, out=None):
-        """How far each row lies from the bulk of the components: larger is more outlying.
-
-        The score is −log of the probability that a row from the Gaussian core of its component, N(μ_k, Σ_k) on the cells that
-        are observed, lies farther from μ_k; averaged over the components with the row's probabilities for them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
-            Rows; NaN is missing. A row without any observed cell has score 0.
-        out : path, optional
-            A Parquet file to write to, in a stream, instead of returning an array.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        model, params = self._model(), self._params()
-
-        def score(block):
-            resp = model.posterior(params, block)[0]
-            n_seen, square = n_observed(block), model.family.distance(params.components, block)
-            tail = np.where(n_seen > 0, log_tail(square, np.maximum(n_seen, 1)), 0.0)
-            return like(block, np.maximum(-logsumexp(tail, axis=1, b=resp), 0.0))
-
-        return self._apply(X, score, out, ["outlier_score"])
 
     def row_weights(self, X, out=None):
         """How much each row counted in the fit: E[u] of the E-step, averaged over the components.
@@ -230,34 +199,7 @@ class StudentTMixture(GaussianMixture):
 
         def weigh(block):
             resp = model.posterior(params, block)[0]
-            df, square = params.components.df, model.family.distance(params.components, block)
+            df, square = params.components.df, model.family.distance(params.components, block)[0]
             return like(block, (resp * (df + n_observed(block)) / (df + square)).sum(axis=1))
 
         return self._apply(X, weigh, out, ["row_weight"])
-
-    def outliers(self, X, level=0.99):
-        """Which rows are outliers: those farther out than a share `level` of the Gaussian core of their component.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; NaN is missing.
-        level : float, default=0.99
-            Between 0 and 1; of rows without outliers, about 1 − level are called so.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_samples,)
-        """
-        check_number("level", level, numbers.Real, 0, 1)
-        return self.outlier_scores(X) > -np.log1p(-min(level, 1 - 1e-16))
-
-
-def log_tail(square, df):
-    """Log of the probability that a χ² variable with `df` degrees of freedom exceeds `square`, however small."""
-    half, z = 0.5 * df, 0.5 * square
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_p = np.log(chdtrc(df, square))
-        # Γ(a, z) ≈ zᵃ exp(−z) / (z − a + 1), whose error is nothing where the probability underflows.
-        far = half * np.log(z) - z - np.log(z - half + 1.0) - gammaln(half)
-    return np.where(np.isfinite(log_p), log_p, far)

@@ -97,7 +97,7 @@ class ProfilesDisplay:
         ax.set(xlabel="cluster")
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
-        self.figure_.colorbar(self.image_, ax=ax, label="difference from the others (standard deviations)")
+        self.figure_.colorbar(self.image_, ax=ax, label="difference from all rows (standard deviations)")
         self.texts_ = self._texts(largest) if self.differences.size <= MOST_TEXTS else []
         return self
 

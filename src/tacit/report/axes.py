@@ -12,7 +12,7 @@ import numpy as np
 from .. import __version__
 from ..factor.analysis.correlation import Correlation, pairwise
 from ..factor.moments import cell_moments, moments
-from .fill import percent
+from ..words import joined, share
 from .filling import Filler
 from .findings import Axes, Findings
 from .sample import take_sample
@@ -75,12 +75,8 @@ def words_of(loadings, names):
         order = [j for j in np.argsort(-np.abs(column), kind="stable") if strong[j]][:MOST_NAMED]
         high, low = ([names[j] for j in order if sign * column[j] > 0] for sign in (1, -1))
         high, low = (high, low) if high else (low, high)
-        told.append(_listed(high) + (f" against {_listed(low)}" if low else ""))
+        told.append(joined(high) + (f" against {joined(low)}" if low else ""))
     return told
-
-
-def _listed(names):
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def spectrum_of(source):
@@ -141,12 +137,12 @@ def _summary(model, table, axes):
     word = _kind(model) if k > 1 else axes.names[0].split()[0]
     number = str(k) if k > 1 else "One"
     told = [
-        f"{number} {word} {'explain' if k > 1 else 'explains'} {percent(axes.explained.sum())} of the variance of {d} "
+        f"{number} {word} {'explain' if k > 1 else 'explains'} {share(axes.explained.sum(), 0)} of the variance of {d} "
         f"columns{_how(model)}."
     ]
     told += [
-        f"{name[0].upper()}{name[1:]} ({percent(share)}): {words}."
-        for name, share, words in zip(axes.names, axes.explained, axes.words)
+        f"{name[0].upper()}{name[1:]} ({share(part, 0)}): {words}."
+        for name, part, words in zip(axes.names, axes.explained, axes.words)
     ]
     test = getattr(model, "test_", None)
     if test is not None:
@@ -201,7 +197,7 @@ def _limits(model, table):
     ]
     heywood = np.flatnonzero(getattr(model, "heywood_", np.zeros(0)))
     if len(heywood):
-        names = _listed([table.schema.names[j] for j in heywood])
+        names = joined([table.schema.names[j] for j in heywood])
         told.append(
             f"The factors explain {names} entirely, up to a floor (a Heywood case): fewer factors may be sounder."
         )

@@ -15,8 +15,8 @@ from ..mixture import Mixture, select
 from ..source import ArraySource
 from ..tables import DataTable
 from .grouping import SMOOTHING, default_groups, find_groups
+from .phrases import shape_words
 from .trial import hide, judge
-from .words import shape_words
 
 __all__ = ["METHODS", "SAMPLE_ROWS", "Choice", "choose_filler", "only"]
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..schema import labels_of
 from ..source import Block
-from ..tables.dates import DATE_READINGS
+from ..survey.dates import DATE_READINGS
 from .filling import Filler
 from .observed import knowledge_of
 

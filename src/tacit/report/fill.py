@@ -3,13 +3,14 @@
 import numpy as np
 
 from .. import __version__
+from ..words import joined, share
 from .filling import Filler, least_of
 from .findings import Findings
 from .observed import count_empty, tell_empty, without
 from .sample import take_sample
 from .trial import FEWEST, SHARE, try_fills
 
-__all__ = ["percent", "study_fill", "tell_check"]
+__all__ = ["study_fill", "tell_check"]
 
 DULL = 0.95
 """Errors, relative to a column's spread, from which its mean would do as well."""
@@ -77,7 +78,7 @@ def _summary(table, missing, why, said, check, n_empty):
     holed = [name for name, n in missing.items() if n]
     most = max(missing, key=lambda name: missing[name])
     told = [
-        f"{total:,} missing cells in {len(holed)} of {len(table.used)} columns were filled, {percent(total / n_cells, 1)} of "
+        f"{total:,} missing cells in {len(holed)} of {len(table.used)} columns were filled, {share(total / n_cells, 1)} of "
         f"all; most of them in {most} ({missing[most]:,})."
     ]
     told.append(f"They were filled by {why}.")
@@ -94,11 +95,6 @@ def _summary(table, missing, why, said, check, n_empty):
     return told
 
 
-def percent(share, digits=0):
-    """A share as people write it."""
-    return f"{100 * share:.{digits}f} %"
-
-
 def tell_check(check):
     """How good the fills are, in sentences."""
     if check is None:
@@ -111,15 +107,15 @@ def tell_check(check):
     again = ", by a model learned without them" if check["refit"] else ""
     if check["numbers"]:
         told.append(
-            f"On {hidden:,} cells hidden on purpose{again}, {percent(check['covered'])} of the numbers lay within their "
-            f"{percent(check['level'])} intervals, and fills erred by {check['error']:.2f} of their columns' spread "
+            f"On {hidden:,} cells hidden on purpose{again}, {share(check['covered'], 0)} of the numbers lay within their "
+            f"{share(check['level'], 0)} intervals, and fills erred by {check['error']:.2f} of their columns' spread "
             "(1 would be no better than the column's mean)."
         )
     if check["categories"]:
         where = "Of the hidden categories" if told else f"On {hidden:,} cells hidden on purpose{again},"
         told.append(
-            f"{where} {percent(check['right'])} were filled right; the most frequent level would have been right for "
-            f"{percent(check['usual'])}."
+            f"{where} {share(check['right'], 0)} were filled right; the most frequent level would have been right for "
+            f"{share(check['usual'], 0)}."
         )
     return told + _weak_columns(check)
 
@@ -132,15 +128,15 @@ def _weak_columns(check):
     narrow = [row for row in tried if "covered" in row and _too_few(row["covered"], row["cells"], check["level"])]
     told = []
     if dull:
-        told.append(f"{_listed(dull)} {'is' if len(dull) == 1 else 'are'} filled hardly better than by the mean.")
+        told.append(f"{joined(dull)} {'is' if len(dull) == 1 else 'are'} filled hardly better than by the mean.")
     if usual:
         told.append(
-            f"{_listed(usual)} {'is' if len(usual) == 1 else 'are'} filled no better than by the most frequent level."
+            f"{joined(usual)} {'is' if len(usual) == 1 else 'are'} filled no better than by the most frequent level."
         )
     if narrow:
-        shares = _listed([f"{row['column']} ({percent(row['covered'])})" for row in narrow])
+        shares = joined([f"{row['column']} ({share(row['covered'], 0)})" for row in narrow])
         told.append(
-            f"Intervals are too narrow in {shares}: they should hold {percent(check['level'])} of the hidden cells."
+            f"Intervals are too narrow in {shares}: they should hold {share(check['level'], 0)} of the hidden cells."
         )
     return told
 
@@ -150,16 +146,12 @@ def _too_few(covered, n, level):
     return covered < level - 3 * np.sqrt(level * (1 - level) / n)
 
 
-def _listed(names):
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
 def _card(model, table, why, seed, level):
     fit = model.fit_
     return {
         "Data": f"{table.reader.name}: {table.n_rows:,} rows, {len(table.used)} columns used of {len(table.columns)}",
         "Model": f"{type(model).__name__}: {why}",
-        "Intervals": f"central {percent(level)} of each cell's distribution given the row's observed cells",
+        "Intervals": f"central {share(level, 0)} of each cell's distribution given the row's observed cells",
         "Fitted": f"{fit.reason} ({model.n_iter_} steps)",
         "Seed": str(seed),
         "Version": f"tacit {__version__}",
@@ -186,7 +178,7 @@ def _limits(table, sample, check, n_empty):
         level = check["level"]
         if _too_few(check["covered"], check["numbers"], level):
             told.append(
-                f"Intervals that should hold {percent(level)} held {percent(check['covered'])} of the hidden numbers: take "
+                f"Intervals that should hold {share(level, 0)} held {share(check['covered'], 0)} of the hidden numbers: take "
                 "them as too narrow."
             )
     return told

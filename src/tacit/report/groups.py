@@ -6,15 +6,17 @@ from functools import partial
 import numpy as np
 
 from .. import __version__
+from ..describe import Tallies, defining, group_phrase, profile_of
+from ..words import count, joined, number, share
 from .completed import id_name
 from .filling import Filler, fill_cells
 from .findings import Findings, Group
 from .observed import knowledge_of, named_counts, tell_empty, without
+from .phrases import left_out_words, model_words
 from .sample import take_sample
 from .scoring import SURE, Coder, Scorer, outlier_threshold
-from .tallies import Tallies, TopRows, defining, profile_of
 from .telling import groups_limits, groups_summary
-from .words import count, group_words, joined, model_words, number, share
+from .top import TopRows
 
 __all__ = ["ids_of", "n_measurements", "study_groups"]
 
@@ -45,14 +47,14 @@ def study_groups(model, table, *, selection=(), seed=0):
     Findings
     """
     scorer, coder = Scorer(model), Coder(model.schema_, table)
-    tallies = Tallies(model.schema_, len(scorer.order))
+    tallies = Tallies(model.schema_.columns, len(scorer.order))
     uncertain, outliers = TopRows(MOST_LISTED), TopRows(MOST_LISTED)
     threshold, start = outlier_threshold(table.n_rows), 0
     known, n_empty = knowledge_of(model), np.zeros(len(model.schema_.columns), dtype=int)
     for batch in table.batches():
         cells = coder.encode(batch)
         scores = scorer(cells)
-        tallies.add(cells, scores.group)
+        tallies.add(cells, scores.group - 1)
         if known is not None:
             n_empty += known.empty(cells, scores.memberships[:, np.argsort(scorer.order)]).sum(axis=0)
         told = _Rows(scorer, cells, scores, start, ids_of(table, batch))
@@ -122,7 +124,7 @@ def _groups(model, order, tallies):
             words = "all rows"
         else:
             words = (
-                group_words(defining(profile), tallies.spreads(k))
+                group_phrase(defining(profile), tallies.spreads(k))
                 if n_rows
                 else "no row is likelier in it than elsewhere"
             )
@@ -144,12 +146,12 @@ def _card(model, table, findings, seed):
         "Table": place,
         "Rows": f"{findings.n_rows:,}",
         "Columns used": f"{len(findings.used)}: {', '.join(map(str, findings.used))}",
-        "Columns left out": "; ".join(f"{column.name} ({column.left_out})" for column in left_out) or "none",
+        "Columns left out": "; ".join(left_out_words(left_out, brief=True)) or "none",
         "Missing cells": f"{n_missing:,} of {n_cells:,} ({share(n_missing / max(n_cells, 1))}), in the columns used",
         "Model": _model_words(model),
         "Chosen": _chosen(findings.selection),
         "Fit": f"{count(len(trace), 'step')}; {fit.reason}" + ("" if fit.converged else "; not converged"),
-        "Log-likelihood per row": number(trace[-1], 6) if len(trace) else "unknown",
+        "Log-likelihood per row": number(trace[-1] if len(trace) else None, 6),
         "Seed": str(seed),
         "Software": f"tacit {__version__}",
     }

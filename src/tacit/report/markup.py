@@ -5,10 +5,11 @@ is made only of numbers.
 """
 
 import html
-import math
 import re
 
 import numpy as np
+
+from .. import words
 
 __all__ = [
     "LONGEST_SENTENCE",
@@ -72,14 +73,14 @@ def breakable(name):
     return join(re.split(r"(?<=[_./])(?=\w)", name), Markup("<wbr>"))
 
 
-def option(words):
+def option(typed):
     """What is typed on a command line, in one piece."""
-    return tag("code", words, class_="whole")
+    return tag("code", typed, class_="whole")
 
 
-def sentence(words, most=LONGEST_SENTENCE):
+def sentence(text, most=LONGEST_SENTENCE):
     """Text of at most so many characters, in which options of the command line are not broken apart."""
-    parts = OPTION.split(cut(words, most))
+    parts = OPTION.split(cut(text, most))
     return join([option(part) if k % 2 and len(part) <= LONGEST_OPTION else part for k, part in enumerate(parts)])
 
 
@@ -107,19 +108,8 @@ def _attribute(key, value):
 
 
 def number(value, digits=4):
-    """A number as people write it, "–" where there is none."""
-    if value is None or (isinstance(value, (float, np.floating)) and not math.isfinite(value)):
-        return "–"
-    value = float(value)
-    if value == 0:
-        return "0"
-    if not 1e-4 <= abs(value) < 1e9:
-        return f"{value:.{digits - 1}e}".replace("-", "−")
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    text = f"{value:,.{decimals}f}"
-    if "." in text:
-        text = text.rstrip("0").rstrip(".")
-    return text.replace("-", "−")
+    """A number with a true minus sign; see `tacit.words.number`."""
+    return words.number(value, digits).replace("-", "−")
 
 
 def amount(count):
@@ -128,23 +118,13 @@ def amount(count):
 
 
 def percent(share, digits=None):
-    """A share as a percentage, with a decimal below 10 % unless told otherwise; never 0 or 100 unless it is that exactly."""
-    if share is None or not math.isfinite(share):
-        return "–"
-    if digits is None:
-        digits = int(0 < share < 0.0995 or 0.995 <= share < 1)
-    text = f"{100 * share:.{digits}f}"
-    least = 10.0**-digits
-    if share > 0 and float(text) == 0:
-        return f"<\u00a0{least:g}\u00a0%"
-    if share < 1 and float(text) == 100:
-        return f">\u00a0{100 - least:g}\u00a0%"
-    return f"{text}\u00a0%"
+    """A share in one piece; see `tacit.words.share`."""
+    return words.share(share, digits).replace(" ", "\u00a0")
 
 
 def plural(count, noun, many=None):
-    """A number of things: "1 row", "2 rows"."""
-    return f"{amount(count)} {noun if count == 1 else many or noun + 's'}"
+    """A number of things: "1 row", "2 rows", "0 rows"."""
+    return words.count(count, noun, many) if count else f"0 {many or noun + 's'}"
 
 
 # Tables

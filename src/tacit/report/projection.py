@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 from sklearn.covariance import ledoit_wolf_shrinkage
 
-from ..tables.column import ROLES
+from ..survey.column import ROLES
 
 __all__ = ["View", "features", "fisher_axes", "principal_axes", "views"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..families.gaussian import Gaussian, n_observed
 from ..mixture.student import log_tail
 from ..source import ArraySource
-from .words import number
+from ..words import number
 
 __all__ = ["FALSE_ALARMS", "SURE", "Coder", "Scorer", "Scores", "group_order", "level_text", "outlier_threshold"]
 

@@ -2,8 +2,9 @@
 
 from ..families import StudentT
 from ..families.gaussian import Gaussian
+from ..words import count, joined, number, probability, share
+from .phrases import left_out_words
 from .scoring import FALSE_ALARMS, outlier_threshold
-from .words import count, joined, left_out_words, number, probability, share
 
 __all__ = ["groups_limits", "groups_summary"]
 

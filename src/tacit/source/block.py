@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Arrays
-from ..kernels import backend, rows_on_host
+from ..kernels import backend, host, rows_on_host
 
 __all__ = ["Block", "Patterns"]
 
@@ -171,6 +171,14 @@ class Block:
         X = rows_on_host(self.X)
         X = replace(X, data=function(X.data)) if backend(X) == "sparse" else function(X)
         return replace(self, X=X, local={})
+
+    @cached_property
+    def missing_cells(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and columns of the missing cells, row by row."""
+        if self.patterns.is_complete:
+            return np.zeros(0, np.intp), np.zeros(0, np.intp)
+        rows, columns = np.nonzero(np.isnan(host(self.X)))
+        return rows, columns
 
     @property
     def joined(self) -> Block:

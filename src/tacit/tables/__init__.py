@@ -1,6 +1,6 @@
 """Tables where people keep them: CSV, Parquet, Arrow, Excel, databases; read in batches, their columns surveyed."""
 
-from .column import ROLES, ColumnInfo
+from ..survey.column import ROLES, ColumnInfo
 from .data import DataTable
 from .opening import open_reader, open_table
 from .outputs import Outputs

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..frames import Batch
 from ..source.parquet import arrow
-from .cells import EXACT, Missing
+from ..survey.cells import EXACT, Missing
 from .reader import Reader, checked_names
 
 __all__ = ["ArrowReader", "arrow_batches", "cells_of_arrow", "odd_columns"]

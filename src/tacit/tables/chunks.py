@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..frames import Batch
-from .cells import Texts
+from ..survey.cells import Texts
 
 __all__ = ["LazyTexts", "chunk_batches"]
 

@@ -1,13 +1,13 @@
 """Columns that repeat what others say: copies, rescaled copies, sums of others, the same categories under other names."""
 
 import dataclasses
-import shlex
 
 import numpy as np
 
+from ..notes import Note, Option
 from ..source.base import one_blas_thread
-from .column import ROLES
-from .typed import as_typed
+from ..survey.column import ROLES
+from ..survey.typed import as_typed
 
 __all__ = ["MOST_ROWS", "note_copies"]
 
@@ -134,9 +134,12 @@ def _sentence(name, terms, constant):
     if abs(constant) > 1e-6 * scale:
         parts.append(f"{'-' if constant < 0 else '+'} {abs(constant):.4g}")
     if len(terms) == 1 and len(parts) == 1 and parts[0] == terms[0][1]:
-        return f"a copy of {parts[0]}; leave one of them out with --ignore {shlex.quote(name)}"
-    more = " + …" if len(terms) > 6 else ""
-    return f"equals {' '.join(parts)}{more}; leave one of them out with --ignore {shlex.quote(name)}"
+        return _note("a copy of {what}", parts[0], name)
+    return _note("equals {what}", " ".join(parts) + (" + …" if len(terms) > 6 else ""), name)
+
+
+def _note(text, what, name):
+    return Note("copy", f"{text}; leave one of them out: {{option}}", what=what, option=Option("ignore", name))
 
 
 def _same_categories(texts):
@@ -154,7 +157,5 @@ def _same_categories(texts):
         if pairs_of is None:
             kept.append(name)
         else:
-            found[name] = (
-                f"tells the same rows apart as {pairs_of}; leave one of them out with --ignore {shlex.quote(name)}"
-            )
+            found[name] = _note("tells the same rows apart as {what}", pairs_of, name)
     return found

@@ -5,7 +5,7 @@ import datetime
 
 import numpy as np
 
-from .dates import date_text
+from ..survey.dates import date_text
 
 __all__ = ["CsvWriter"]
 

@@ -6,10 +6,10 @@ from functools import cached_property
 import numpy as np
 
 from ..frames import Batch, Cells
-from ..schema import Schema
+from ..schema import Column, Schema
+from ..survey.typed import as_typed
 from .reader import Reader
 from .source import TableSource
-from .typed import as_typed
 
 __all__ = ["DataTable"]
 
@@ -59,7 +59,7 @@ class DataTable:
             reasons = ", ".join(f"{column.name} ({column.left_out})" for column in self.columns[:10])
             more = f" and {len(self.columns) - 10} more" if len(self.columns) > 10 else ""
             raise ValueError(f"{self.reader.place} has no column that a model can use: {reasons}{more}.")
-        return Schema(tuple(column.schema_column() for column in self.used))
+        return Schema(tuple(Column.of(column) for column in self.used))
 
     @cached_property
     def decimal(self):

@@ -7,9 +7,10 @@ import re
 from itertools import chain, islice
 
 from ..frames import Batch
-from .cells import Missing
+from ..notes import NoteError, Option
+from ..survey.cells import Missing
+from ..survey.numerals import numbers_of
 from .chunks import chunk_batches
-from .numerals import numbers_of
 from .reader import Reader, checked_names
 from .textfile import CORRUPT, encoding_error, find_encoding, open_bytes, open_lines
 
@@ -156,10 +157,11 @@ class DelimitedReader(Reader):
             line += 1 + sum(cell.count("\n") for cell in row)
             if row and len(row) != self.width:
                 cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
-                raise ValueError(
-                    f"{self.place}, line {line}: {cells} under {self.width} column names; quote cells that hold the separator "
-                    f"{self.separator!r}, or name another with --sep."
-                )
+                raise NoteError(
+                    "width", "{place}, line {line}: {cells} under {width} column names; quote cells that hold the separator, or "
+                    "use another than {option}.", place=self.place, line=line, cells=cells, width=self.width,
+                    option=Option("separator", self.separator),
+                )  # fmt: skip
         return [row for row in rows if row]
 
     def _batch(self, rows):
@@ -230,7 +232,9 @@ def _character(separator):
         return None
     separator = NAMED.get(separator, separator)
     if len(separator) != 1 or separator in '"\r\n':
-        raise ValueError(f"--sep {separator!r} is not one character; say , ; | tab or space.")
+        raise NoteError(
+            "separator", "{option} is not one character; use , ; | tab or space.", option=Option("separator", separator)
+        )
     return separator
 
 

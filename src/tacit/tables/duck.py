@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from ..survey.cells import Missing
 from .arrow import arrow_batches, odd_columns
-from .cells import Missing
 from .reader import checked_names
 from .sql import QueryReader
 
@@ -56,7 +56,9 @@ class DuckReader(QueryReader):
         kinds = [statement.type for statement in statements]
         if kinds != [duckdb.StatementType.SELECT]:
             words = ", ".join(str(kind).rpartition(".")[2].lower() for kind in kinds)
-            raise ValueError(f"--sql holds {words}, and one query that only reads is run; begin with select or with.")
+            raise ValueError(
+                f"the query holds {words}, and one query that only reads is run; begin with select or with."
+            )
 
     def _run(self, rows):
         relation = self.connection.sql(self.sql)

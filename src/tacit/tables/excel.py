@@ -4,7 +4,8 @@ from difflib import get_close_matches
 from itertools import islice
 
 from ..frames import Batch
-from .cells import Missing
+from ..notes import Note, Option
+from ..survey.cells import Missing
 from .reader import Reader, checked_names
 
 __all__ = ["ExcelReader"]
@@ -52,7 +53,13 @@ class ExcelReader(Reader):
             self.place = f"{path}, sheet {sheet or names[0]}"
             if sheet is None:
                 self.notes.append(
-                    f"read the first of {len(names)} sheets ({', '.join(names[:6])}); choose with --sheet"
+                    Note(
+                        "sheets",
+                        "read the first of {n} sheets ({listed}); to choose another, use {option}",
+                        n=len(names),
+                        listed=", ".join(names[:6]),
+                        option=Option("sheet", names[1]),
+                    )  # fmt: skip
                 )
         if sheet is None or sheet in names:
             return book.get_sheet_by_name(sheet or names[0])

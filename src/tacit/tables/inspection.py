@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .column import ROLES
+from ..survey.column import ROLES
 from .rowhash import RowHashes
 
 __all__ = ["Inspection", "inspect_table"]

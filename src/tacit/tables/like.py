@@ -3,12 +3,13 @@
 import dataclasses
 from difflib import get_close_matches
 
-from .column import ROLES, ColumnInfo
-from .dates import DATE_READINGS
-from .numerals import canonical
-from .roles import asked_reading
-from .survey import Asked, describe, moments_of, tally_columns
-from .typed import level_lookup
+from ..survey.column import ROLES, ColumnInfo
+from ..survey.dates import DATE_READINGS
+from ..survey.describe import Asked, describe, moments_of
+from ..survey.numerals import canonical
+from ..survey.roles import asked_reading
+from ..survey.typed import level_lookup
+from .surveying import tally_columns
 
 __all__ = ["read_like"]
 

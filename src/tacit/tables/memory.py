@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..frames import Batch, package
-from .cells import Missing
+from ..survey.cells import Missing
 from .reader import Reader, checked_names
 
 __all__ = ["FrameReader"]

@@ -5,12 +5,14 @@ import zipfile
 from difflib import get_close_matches
 
 from ..frames import is_table, package
-from .column import ROLES
+from ..notes import NoteError, Option
+from ..survey.column import ROLES
+from ..survey.describe import Asked
 from .data import DataTable
 from .delimited import DelimitedReader
 from .like import read_like
 from .memory import FrameReader
-from .survey import Asked, survey
+from .surveying import survey
 
 __all__ = ["open_reader", "open_table"]
 
@@ -49,7 +51,12 @@ def open_reader(path, *, sql=None, sheet=None, separator=None, decimal=None, enc
     _refuse_places(path)
     kind = _kind_of(path)
     if sheet is not None and kind != "excel":
-        raise ValueError(f"--sheet {sheet} is for Excel files, and {path} is none; leave it out.")
+        raise NoteError(
+            "sheet",
+            "{option} is for Excel files, and {path} is none; leave it out.",
+            option=Option("sheet", sheet),
+            path=path,
+        )
     if kind == "text":
         return DelimitedReader(path, separator=separator, encoding=encoding, missing=missing, only=only)
     if kind == "excel":
@@ -66,9 +73,7 @@ def _refuse_places(path):
     if "://" in path and not os.path.exists(path):
         scheme = path.partition("://")[0]
         if scheme in ("duckdb", "sqlite", "postgresql", "postgres"):
-            raise ValueError(
-                f"{scheme}:// is a database; say what to read from it: --sql 'select …' --from {scheme}://…."
-            )
+            raise _database(f"{scheme}://", f"{scheme}://…")
         raise ValueError(f"{scheme}://… is not a file on this machine; download it first.")
     if os.path.isdir(path):
         raise ValueError(f"{path} is a folder; give a file.")
@@ -77,6 +82,12 @@ def _refuse_places(path):
         near = get_close_matches(os.path.basename(path), os.listdir(folder), 1, 0.8) if os.path.isdir(folder) else []
         hint = f" Is {os.path.join(os.path.dirname(path), near[0])} meant?" if near else ""
         raise ValueError(f"there is no file {path}.{hint}")
+
+
+def _database(place, url):
+    """That a database needs a query."""
+    text = "{place} is a database; say which rows to read by a query: {option}."
+    return NoteError("database", text, place=place, option=Option("sql", url))
 
 
 def _kind_of(path):
@@ -93,9 +104,9 @@ def _kind_of(path):
     if start.startswith(b"\xff\xff\xff\xff") and path.endswith((".arrow", ".arrows", ".ipc", ".feather")):
         return "stream"
     if start.startswith(b"SQLite format 3\0"):
-        raise ValueError(f"{path} is an SQLite database; say --sql 'select …' --from sqlite:///{path}.")
+        raise _database(path, f"sqlite:///{path}")
     if start[8:12] == b"DUCK":
-        raise ValueError(f"{path} is a DuckDB database; say --sql 'select …' --from duckdb://{path}.")
+        raise _database(path, f"duckdb://{path}")
     if start.startswith(b"PK\x03\x04"):
         return _kind_of_zip(path)
     if start.startswith(b"\xd0\xcf\x11\xe0"):
@@ -160,7 +171,6 @@ def open_table(path, *, roles=None, columns=None, ignore=(), like=None, decimal=
 
 
 def _check_names(reader, **asked):
-    options = {"columns": "--columns", "ignore": "--ignore", "roles": "--id or --as"}
     known = set(reader.names)
     for option, names in asked.items():
         for name in names:
@@ -170,4 +180,4 @@ def _check_names(reader, **asked):
                 ]
                 listed = ", ".join(reader.names[:20]) + (", …" if len(reader.names) > 20 else "")
                 hint = f"is {near[0]!r} meant?" if near else f"it has {listed}."
-                raise ValueError(f"{reader.place} has no column {name!r} as {options[option]} names it; {hint}")
+                raise ValueError(f"{reader.place} has no column {name!r}, which {option} names; {hint}")

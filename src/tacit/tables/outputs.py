@@ -58,7 +58,7 @@ class Outputs:
         if os.path.isdir(path):
             raise ValueError(f"{path} is a folder; name a file to write.")
         if not os.path.isdir(folder):
-            raise ValueError(f"the folder {folder} does not exist; create it or choose another with --out.")
+            raise ValueError(f"the folder {folder} does not exist; create it or choose another.")
         try:
             handle, temporary = tempfile.mkstemp(dir=folder, prefix=".tacit-", suffix=os.path.splitext(path)[1])
         except OSError as error:
@@ -146,9 +146,7 @@ def _worded(error, path):
     """An error of the file system with its remedy; others as they are."""
     folder = os.path.dirname(os.path.abspath(path))
     if error.errno in FULL or "errno 28" in str(error).lower():
-        return OSError(
-            f"there is no space left for {path}; free some, or choose another folder with --out. Nothing was written."
-        )
+        return OSError(f"there is no space left for {path}; free some, or choose another folder. Nothing was written.")
     if error.errno in CLOSED:
-        return ValueError(f"the folder {folder} cannot be written to; choose another with --out.")
+        return ValueError(f"the folder {folder} cannot be written to; choose another.")
     return error

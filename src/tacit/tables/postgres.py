@@ -3,8 +3,8 @@
 import weakref
 from urllib.parse import urlsplit
 
+from ..survey.cells import Missing
 from .arrow import arrow_batches, odd_columns
-from .cells import Missing
 from .reader import checked_names
 from .sql import QueryReader, secrets_of
 
@@ -65,7 +65,7 @@ class PostgresReader(QueryReader):
         except self.errors as error:
             reason = self._reason(error).rpartition("failed: ")[2].removeprefix("FATAL: ").strip()
             raise ValueError(
-                f"{self.database} cannot be reached: {reason}; check host, port, user and name in --from."
+                f"{self.database} cannot be reached: {reason}; check host, port, user and name in its address."
             ) from None
         # Left open between passes, for they share a transaction; a server that is to stop waits for it.
         weakref.finalize(self, connection.close)
@@ -94,7 +94,7 @@ class PostgresReader(QueryReader):
         reason = self._reason(error)
         if "read-only transaction" in reason:
             return ValueError(
-                f"--sql does more than read ({reason}), and only queries that read are run; begin with select."
+                f"the query does more than read ({reason}), and only queries that read are run; begin with select."
             )
         return super().fault(ValueError(reason))
 
@@ -136,5 +136,5 @@ def _shown(url):
         return f"postgresql://{parts.hostname or 'localhost'}{port}{parts.path}"
     except ValueError:
         raise ValueError(
-            "the address given with --from is not of the form postgresql://USER:PASSWORD@HOST:PORT/NAME."
+            "the address of the database is not of the form postgresql://USER:PASSWORD@HOST:PORT/NAME."
         ) from None

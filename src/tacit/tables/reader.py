@@ -4,6 +4,8 @@ import os
 
 import numpy as np
 
+from ..notes import NoteError, Option
+
 __all__ = ["BATCH_ROWS", "Reader", "checked_names", "duplicate_error"]
 
 BATCH_ROWS = 50_000
@@ -105,10 +107,10 @@ def checked_names(names, place, notes, only=None):
     if len(names) > MOST_COLUMNS:
         positions = [position for position, name in enumerate(names) if name in set(only or ())]
     if len(positions) > MOST_COLUMNS or (names and not positions):
-        raise ValueError(
-            f"{place} has {len(names):,} columns, and at most {MOST_COLUMNS:,} are read at once; choose some with --columns, "
-            f"such as --columns {','.join(names[:2])}."
-        )
+        raise NoteError(
+            "many_columns", "{place} has {n:,} columns, and at most {most:,} are read at once; choose some, such as {option}.",
+            place=place, n=len(names), most=MOST_COLUMNS, option=Option("columns", list(names[:2])),
+        )  # fmt: skip
     names = [names[position] for position in positions]
     taken = set(names)
     for index, position in enumerate(positions):

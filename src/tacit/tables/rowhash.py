@@ -5,7 +5,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from .distinct import mixed
+from ..survey.distinct import mixed
 
 __all__ = ["RowHashes"]
 

@@ -30,14 +30,14 @@ def open_query(url, sql, missing=()):
     scheme, found, _ = str(url).partition("://")
     scheme = scheme.lower().partition("+")[0]
     if not found or scheme not in ("duckdb", "sqlite", "postgresql", "postgres"):
-        raise ValueError(f"--from {without_password(str(url))} is no database known here; give {SCHEMES}.")
+        raise ValueError(f"{without_password(str(url))!r} is no database known here; give {SCHEMES}.")
     sql = sql.strip().rstrip(";").strip()
     first = COMMENTS.sub(" ", sql).split(None, 1)
     if not first:
-        raise ValueError("--sql is empty; write a query such as --sql 'select * from visits'.")
+        raise ValueError("the query is empty; write one such as 'select * from visits'.")
     if not first[0].lower().startswith(FIRST_WORDS):
         raise ValueError(
-            f"--sql begins with {first[0]!r}, and only queries that read are run; begin with select or with."
+            f"the query begins with {first[0]!r}, and only queries that read are run; begin with select or with."
         )
     if scheme == "duckdb":
         from .duck import DuckReader
@@ -77,7 +77,7 @@ class QueryReader(Reader):
         """An error of the database in one line."""
         lines = [line.strip() for line in str(error).splitlines()]
         first = next((line for line in lines if line), type(error).__name__)
-        return ValueError(f"{self.database}: {first.rstrip('.')}; mend the query given with --sql.")
+        return ValueError(f"{self.database}: {first.rstrip('.')}; correct the query.")
 
 
 def file_of(url):

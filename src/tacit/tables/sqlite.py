@@ -10,7 +10,7 @@ import sqlite3
 from urllib.parse import quote
 
 from ..frames import Batch
-from .cells import Missing
+from ..survey.cells import Missing
 from .reader import checked_names
 from .sql import QueryReader
 
@@ -55,10 +55,10 @@ class SqliteReader(QueryReader):
             yield connection.execute(self.sql)
         except (sqlite3.Error, sqlite3.Warning) as error:  # a warning up to Python 3.11
             if "one statement at a time" in str(error):
-                raise ValueError("--sql holds several statements; give one query that only reads.") from None
+                raise ValueError("the query holds several statements; give one query that only reads.") from None
             if "not authorized" in str(error):
                 raise ValueError(
-                    "--sql does more than read, and only queries that read are run; begin with select."
+                    "the query does more than read, and only queries that read are run; begin with select."
                 ) from None
             raise self.fault(error) from None
         finally:

@@ -8,6 +8,8 @@ import lzma
 import os
 import zlib
 
+from ..notes import NoteError, Option
+
 __all__ = ["CORRUPT", "PACKED", "encoding_error", "find_encoding", "open_bytes", "open_lines"]
 
 PACKED: dict = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
@@ -54,7 +56,7 @@ def _known(encoding):
         return codecs.lookup(encoding).name
     except LookupError:
         raise ValueError(
-            f"--encoding {encoding} is not known; say utf-8, utf-16, cp1252 (Windows, western) or latin-1, for instance."
+            f"the encoding {encoding!r} is unknown; use utf-8, utf-16, cp1252 (Windows, western) or latin-1, for instance."
         ) from None
 
 
@@ -63,7 +65,10 @@ def _no_text(path, start):
     pairs = len(start) // 2 or 1
     for name, first in (("utf-16-le", 1), ("utf-16-be", 0)):
         if start[first::2].count(0) > 0.4 * pairs and start[1 - first :: 2].count(0) < 0.1 * pairs:
-            return ValueError(f"{path} looks like UTF-16 without its mark; say --encoding {name}.")
+            return NoteError(
+                "encoding", "{path} looks like UTF-16 without its mark; use {option}.", path=path,
+                option=Option("encoding", name),
+            )  # fmt: skip
     line = start[: start.index(b"\0")].count(b"\n") + 1
     return ValueError(
         f"{path} is not a text file: it holds a NUL byte in line {line}; give CSV, TSV, Parquet, Arrow or Excel."
@@ -81,7 +86,7 @@ def encoding_error(path, encoding):
                     f"{os.fspath(path)} is not {encoding.upper()} text: byte 0x{line[error.start]:02x} in line {number}; "
                     f"{_guess(line)}"
                 )
-    return ValueError(f"{os.fspath(path)} is not {encoding.upper()} text; name its encoding with --encoding.")
+    return ValueError(f"{os.fspath(path)} is not {encoding.upper()} text; name its encoding.")
 
 
 def _guess(line):
@@ -90,7 +95,7 @@ def _guess(line):
             text = line.decode("cp1252")
             odd = [letter for letter in text if ord(letter) > 127]
             if sum(letter.isalpha() or letter in "€£§°²³µ–—’‘“”…«»½¼" for letter in odd) >= 0.7 * len(odd):
-                return "it looks like cp1252: say --encoding cp1252."
+                return "it looks like cp1252 (Windows, western): name that encoding."
         except UnicodeDecodeError:
             pass
-    return "if it is text, name its encoding with --encoding; if not, give CSV, TSV, Parquet, Arrow or Excel."
+    return "if it is text, name its encoding; if not, give CSV, TSV, Parquet, Arrow or Excel."

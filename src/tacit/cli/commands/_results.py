@@ -39,9 +39,17 @@ def notes_of(command, table, arguments, selection, settings, model=None):
 
 
 def write_page(outputs, path, findings):
-    """Write the page of findings."""
-    from ...report.page import render
+    """Write the page of findings, in the command's words."""
+    from dataclasses import replace
 
+    from ...report.page import render
+    from ..voice import said
+
+    columns = tuple(
+        replace(column, notes=tuple(map(said, column.notes)), left_out=said(column.left_out))
+        for column in findings.columns
+    )
+    findings = replace(findings, columns=columns)
     with open(outputs.file(path), "w", encoding="utf-8") as file:
         file.write(render(findings))
 

@@ -129,7 +129,7 @@ def _write(arguments, choice, findings, folder):
 
 def _rows(findings):
     """How many cells of each column were filled, and how good that is."""
-    from ...report.fill import percent
+    from ...words import share
 
     if findings.check is None:
         return [("column", "filled"), *((name, f"{n:,}") for name, n in findings.n_filled.items() if n)]
@@ -137,7 +137,7 @@ def _rows(findings):
     lines = [("column", "filled", "hidden", "error", "within", "right")]
     for name, n in findings.n_filled.items():
         row = tried.get(name, {})
-        shares = (percent(row[key]) if key in row else "" for key in ("covered", "right"))
+        shares = (share(row[key], 0) if key in row else "" for key in ("covered", "right"))
         error = f"{row['error']:.2f}" if "error" in row else ""
         if n or row:
             lines.append((name, f"{n:,}", str(row.get("cells", "")), error, *shares))

@@ -1,10 +1,10 @@
 """`tacit inspect TABLE`: what a table holds, column by column, and what to run next."""
 
-import re
-import shlex
-
+from ...notes import Option
+from ...words import count, number, share
 from ..common import add_columns, add_table, open_asked, table_options
 from ..outcome import Outcome
+from ..voice import as_typed, said
 
 __all__ = ["add_arguments", "run"]
 
@@ -37,24 +37,8 @@ def run(arguments):
 def _headline(table):
     cells = table.n_rows * len(table.columns)
     missing = sum(column.n_missing for column in table.columns)
-    told = f"{missing:,} of {cells:,} cells missing ({_share(missing, cells)})" if missing else "no cell missing"
-    return f"{table.reader.place}: {_counted(table.n_rows, 'row')}, {_counted(len(table.columns), 'column')}; {told}"
-
-
-def _counted(n, noun):
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
-def _share(part, whole):
-    from ...report.words import share
-
-    return share(part / whole)
-
-
-def _number(value):
-    from ...report.words import number
-
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else number(value)
+    told = f"{missing:,} of {cells:,} cells missing ({share(missing / cells)})" if missing else "no cell missing"
+    return f"{table.reader.place}: {count(table.n_rows, 'row')}, {count(len(table.columns), 'column')}; {told}"
 
 
 def _columns(table, everything):
@@ -64,9 +48,9 @@ def _columns(table, everything):
     rows = [
         {
             "column": column.name, "taken as": column.role,
-            "missing": f"{column.n_missing:,} ({_share(column.n_missing, table.n_rows)})" if column.n_missing else "none",
+            "missing": f"{column.n_missing:,} ({share(column.n_missing / table.n_rows)})" if column.n_missing else "none",
             "values": _values(column),
-            "because": column.reason if column.used else f"left out: {column.left_out.partition(';')[0]}",
+            "because": column.reason if column.used else f"left out: {said(column.left_out).partition(';')[0]}",
         }
         for column in shown
     ]  # fmt: skip
@@ -84,7 +68,7 @@ def _values(column):
     if column.low is not None and column.role == "date":  # 20240131
         return f"{column.low:.0f} to {column.high:.0f}"
     if column.low is not None and column.role != "id":
-        return " to ".join(map(_number, (column.low, column.high))) + f", mean {_number(column.mean)}"
+        return " to ".join(map(number, (column.low, column.high))) + f", mean {number(column.mean)}"
     return f"{column.n_distinct:,} different" if column.n_distinct else ""
 
 
@@ -101,8 +85,8 @@ def _outlying(seen):
         return ""
     rows = [
         {
-            "column": found["column"], "cells": found["n"], "median": _number(found["median"]),
-            "most extreme": _number(found["value"]), "in row": found["row"],
+            "column": found["column"], "cells": found["n"], "median": number(found["median"]),
+            "most extreme": number(found["value"]), "in row": found["row"],
         }
         for found in seen.outlying[:10]
     ]  # fmt: skip
@@ -114,9 +98,9 @@ def _rows(table, seen):
     if seen.n_repeated:
         about = "" if seen.repeated_exact else "about "
         verb = "repeats" if seen.n_repeated == 1 else "repeat"
-        lines.append(f"{about}{_counted(seen.n_repeated, 'row')} {verb} an earlier row in every column")
+        lines.append(f"{about}{count(seen.n_repeated, 'row')} {verb} an earlier row in every column")
     if seen.n_blank:
-        lines.append(f"{_counted(seen.n_blank, 'row')} without any value" + (" but the id" if table.ids else ""))
+        lines.append(f"{count(seen.n_blank, 'row')} without any value" + (" but the id" if table.ids else ""))
     return "Rows\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
 
 
@@ -128,16 +112,16 @@ def _patterns(table, seen):
         names = pattern["missing"]
         told = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
         lines.append(
-            f"  {_counted(pattern['n_rows'], 'row'):>12} ({_share(pattern['n_rows'], table.n_rows)}): {told or 'complete'}"
+            f"  {count(pattern['n_rows'], 'row'):>12} ({share(pattern['n_rows'] / table.n_rows)}): {told or 'complete'}"
         )
     more = seen.n_patterns - len(seen.patterns)
     return "\n".join(["Missing together", *lines] + ([f"  and {more:,} more patterns"] if more else []))
 
 
 def _notes(table, everything):
-    lines = [f"  {note}" for note in table.notes]
+    lines = [f"  {said(note)}" for note in table.notes]
     shown = table.columns if everything else table.columns[:FIRST]
-    lines += [f"  {column.name}: {note}" for column in shown for note in column.notes]
+    lines += [f"  {column.name}: {said(note)}" for column in shown for note in column.notes]
     return "Notes\n" + "\n".join(lines) if lines else ""
 
 
@@ -161,15 +145,17 @@ def _next_steps(arguments, table, seen):
 
 def _role_option(table):
     """The option that a note advises, so that a column can be used; a category for want of any note."""
-    advised = (re.search(r"--as (?:'[^']*'|[^\s;,]+)", note) for column in table.columns for note in column.notes)
-    found = next((found[0] for found in advised if found), None)
-    return found or f"--as {shlex.quote(f'{table.columns[0].name}=category')}"
+    advised = (note.values.get("option") for column in table.columns for note in column.notes)
+    found = next((option for option in advised if option is not None and option.name == "roles"), None)
+    return as_typed(found or Option("roles", (table.columns[0].name, "category")))
 
 
 def _marks(note):
-    if "the only negative number" in note:  # which other columns may hold rightly
+    """Texts that a note takes for missing cells; a negative number may be right in other columns."""
+    option = note.values.get("option")
+    if note.code not in ("sentinel", "strangers") or option is None:
         return []
-    return [shlex.split(word)[0].partition("=")[2] for word in re.findall(r"--missing=(?:'[^']*'|[^\s;']+)", note)]
+    return [option.value] if isinstance(option.value, str) else list(option.value)
 
 
 def _steps(steps):
@@ -194,11 +180,12 @@ def _data(table, seen, steps):
     )
     columns = [
         {name: _finite(getattr(column, name)) for name in names}
-        | {"levels": dict(zip(column.levels, column.counts)), "notes": list(column.notes)}
+        | {"left_out": said(column.left_out)}
+        | {"levels": dict(zip(column.levels, column.counts)), "notes": [said(note) for note in column.notes]}
         for column in table.columns
     ]
     return {
-        "table": table.reader.place, "n_rows": table.n_rows, "columns": columns, "notes": list(table.notes),
+        "table": table.reader.place, "n_rows": table.n_rows, "columns": columns, "notes": [said(note) for note in table.notes],
         "outlying": [{key: found[key] for key in ("column", "n", "median", "value", "row")} for found in seen.outlying],
         "repeated_rows": seen.n_repeated, "repeated_rows_exact": seen.repeated_exact, "blank_rows": seen.n_blank,
         "patterns": seen.patterns, "n_patterns": seen.n_patterns, "next": steps,

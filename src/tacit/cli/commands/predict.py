@@ -159,7 +159,7 @@ def _groups(arguments, model, told, table):
 
 def _groups_text(writer, table, files, filled):
     from ...report.observed import tell_empty
-    from ...report.words import count, share
+    from ...words import count, share
     from ..console import grid, heading, paragraph
     from ..telling import wrote
 

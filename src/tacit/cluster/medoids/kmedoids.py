@@ -242,6 +242,9 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self._publish(X, space, counts, fits)
         return self
 
+    def _validate(self, X, *, reset):
+        return read_rows(self, X, reset=reset)
+
     def _read_fit(self, X):
         """Rows as numbers, or the matrix; learns names, columns and parameters of the metric."""
         if self._is("precomputed"):
@@ -251,7 +254,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
                 )
             self.schema_ = None
             return read_matrix(self, X)
-        return read_rows(self, X, reset=True)
+        return self._validate(X, reset=True)
 
     def _space(self, X, weight):
         threads = n_threads(self.n_jobs)
@@ -323,7 +326,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         check_is_fitted(self)
         if self._is("precomputed"):
             return [reduce(read_query(self, X))]
-        X = read_rows(self, X, reset=False)
+        X = self._validate(X, reset=False)
         metric = make(self.metric, self.metric_params_, self.cluster_centers_)
         return table(metric, X, self.cluster_centers_, np.arange(len(X)), n_threads(self.n_jobs), reduce)
 

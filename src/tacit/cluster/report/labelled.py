@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...checks import check_weight
 from ...frames import is_table, read_columns
 from ...kernels import host
-from ...schema import MANY_LEVELS, Column, _encode_column, _learn_column
+from ...schema import Column, ColumnLearner, encode_column
 from ...source import is_streamed
 
 __all__ = ["Clusters", "Rows", "labels_of", "read_clusters", "read_rows"]
@@ -121,21 +121,19 @@ def _read_table(X, names):
         if not len(column.missing):
             raise ValueError("Found array with 0 sample(s): the table has no rows.")
         seen = column.values[~column.missing]
-        if len(seen) and not column.numeric and _is_identifier(column, seen):
+        if not len(seen):
+            columns.append(Column(name, "continuous"))
+            cells.append(np.full(len(column.missing), np.nan))
+            continue
+        learner = ColumnLearner(name, kind="continuous" if column.numeric else None)
+        learner.add(column)
+        try:
+            columns.append(learner.column())
+        except ValueError:
             left_out.append((name, "as many levels as an identifier has"))
             continue
-        known = (
-            _learn_column(name, column, "continuous" if column.numeric else None)
-            if len(seen)
-            else Column(name, "continuous")
-        )
-        columns.append(known)
-        cells.append(_encode_column(known, column) if len(seen) else np.full(len(column.missing), np.nan))
+        cells.append(encode_column(columns[-1], column))
     return _filled(np.column_stack(cells) if cells else np.empty((0, 0)), columns, left_out)
-
-
-def _is_identifier(column, seen):
-    return column.levels is None and len(set(seen.tolist())) > max(MANY_LEVELS, len(seen) // 2)
 
 
 def read_clusters(X, labels, n_rows, sample_weight=None, noise=-1):

@@ -7,10 +7,10 @@ import numpy as np
 from sklearn.utils import check_array
 
 from ...checks import check_number
+from ...describe import Tallies, defining, profile_of
 from ...table import Table, html
 from ..dissimilarity.metrics import METRICS
 from ..scaling import dominant_column
-from .defining import defining_columns, profiles
 from .labelled import read_clusters, read_rows
 from .scores import calinski_harabasz, davies_bouldin
 from .silhouette import Measure, measure, silhouettes
@@ -32,7 +32,7 @@ class ClusterReport:
         nearest other cluster (of most of its rows) and the number of its most central row; one more row for noise.
     defining : Table
         For every cluster the columns that set it apart, those that do so most first: mean (or share of a level) in the cluster
-        and in the other rows, the difference in standard deviations of the column, and all of it in words.
+        and in all rows, the difference in standard deviations of the column, and all of it in words.
     scores : dict
         Mean silhouette (higher is better, at most 1), Calinski–Harabasz ratio (higher is better) and Davies–Bouldin index
         (lower is better); None where one is not defined.
@@ -95,7 +95,7 @@ class ClusterReport:
         parts = [line for line in (self.title, self._summary()) if line]
         parts += ["", str(self.table[:SHOWN])] + ([f"… and {hidden} more"] if hidden > 0 else [])
         if lines := self._lines():
-            parts += ["", "what sets them apart (in the cluster vs in the other rows)"]
+            parts += ["", "what sets them apart (in the cluster vs in all rows)"]
             parts += [f"  {label}: {text}" for label, text in lines]
         if self.notes:
             parts += ["", *(f"note: {note}" for note in self.notes)]
@@ -168,7 +168,7 @@ def cluster_report(
     >>> X, species, columns = load_penguins()
     >>> report = cluster_report(X[:, :3], species, feature_names=columns[:3])
     >>> report.describe("Gentoo", 1), report.sizes["Gentoo"]
-    ('flipper_length_mm very high (217 vs 192)', 124)
+    ('flipper_length_mm high (217 vs 201)', 124)
     """
     check_number("n_defining", n_defining, numbers.Integral, 1)
     if max_rows is not None:
@@ -184,12 +184,15 @@ def cluster_report(
     _check_units(seen, weight, notes)
     found = silhouettes(seen, clusters, method=silhouette, max_rows=max_rows, random_state=random_state, n_jobs=n_jobs)
     scores = _scores(seen, clusters, found, notes)
-    told = [] if rows is None else profiles(rows, clusters)
+    tallies = None if rows is None else Tallies(rows.columns, len(clusters.names))
+    if tallies is not None:
+        tallies.add(rows.cells[clusters.rows], clusters.codes, clusters.weight)
+    told = [] if tallies is None else tallies.profiles()
     samples, codes = np.full(n_rows, np.nan), np.full(n_rows, -1)
     samples[clusters.rows], codes[clusters.rows] = found.values, clusters.codes
     return ClusterReport(
         table=Table(_cluster_rows(clusters, found, sample_weight is not None)), scores=scores, labels=clusters.names,
-        defining=Table(defining_columns(told, clusters)), silhouette_samples=samples, codes=codes, profiles=told, notes=notes,
+        defining=Table(_defining(told, clusters)), silhouette_samples=samples, codes=codes, profiles=told, notes=notes,
         title=_title(clusters, found, seen), n_defining=n_defining,
     )  # fmt: skip
 
@@ -267,6 +270,16 @@ def _scores(seen, clusters, found, notes):
         scores["calinski_harabasz"] = calinski_harabasz(X, clusters)
         scores["davies_bouldin"] = davies_bouldin(X, clusters)
     return scores
+
+
+def _defining(told, clusters):
+    """For each cluster the columns that set it apart, those that do so most first."""
+    shown = ("column", "level", "value", "rest", "overall", "difference", "text")
+    return [
+        {"cluster": name} | {key: entry[key] for key in shown}
+        for k, name in enumerate(clusters.names)
+        for entry in defining(profile_of(told, k))
+    ]
 
 
 def _cluster_rows(clusters, found, weighted):

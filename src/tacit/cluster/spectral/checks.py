@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from ...checks import check_choice, check_n_jobs, check_number, check_positive, check_rows
+from ...words import count
 from .assign import ASSIGNMENTS
 from .eigenvectors import SOLVERS
 from .graphs import nearest
@@ -87,10 +88,10 @@ def _pieces(model):
     """What a disconnected graph consists of, in words."""
     sizes = np.bincount(model.connected_components_)
     sizes = sizes[sizes > 1]
-    pieces = f"{_count(len(sizes), 'connected component')} of {_listed(sizes)} rows"
+    pieces = f"{count(len(sizes), 'connected component')} of {_listed(sizes)} rows"
     if model.n_isolated_:
         alone = _listed(np.flatnonzero(model.degrees_ == 0))
-        pieces += f", and {_count(model.n_isolated_, 'isolated row')} without any edge ({alone})"
+        pieces += f", and {count(model.n_isolated_, 'isolated row')} without any edge ({alone})"
     if model.n_clusters != "auto" and len(sizes) > model.n_clusters:
         pieces += f"; with n_clusters={model.n_clusters} the smallest components share a cluster"
     return pieces
@@ -106,10 +107,6 @@ def _remedy(model):
     if "neighbors" in model.affinity:
         return f"use a larger n_neighbors than {model.n_neighbors}"
     return "use a smaller gamma, or affinity='nearest_neighbors'"
-
-
-def _count(number, noun):
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _listed(values):

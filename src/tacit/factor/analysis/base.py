@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_array
 from ...checks import check_choice, check_number
 from ...engine import Trace
 from ...source.base import one_blas_thread
+from ...words import count
 from ..base import FactorEstimator
 from ..moments import moments
 from ..principal.rank import Spectrum, parallel
@@ -203,7 +204,7 @@ class FactorAnalysisBase(FactorEstimator):
             warnings.warn(f"{text}.", HeywoodWarning, stacklevel=3)
         if self.dof_ < 0:
             warnings.warn(
-                f"{_counted(k, 'factor')} {'is' if k == 1 else 'are'} more than the covariance of {_counted(d, 'column')} can "
+                f"{count(k, 'factor')} {'is' if k == 1 else 'are'} more than the covariance of {count(d, 'column')} can "
                 f"tell apart: {self.dof_} degrees of freedom, so that loadings are not unique and there is no test of fit; "
                 f"use at most {ledermann_bound(d)}.",
                 UserWarning,
@@ -217,10 +218,6 @@ class FactorAnalysisBase(FactorEstimator):
                 HeywoodWarning,
                 stacklevel=3,
             )
-
-
-def _counted(number, noun):
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _unsupported(choice):

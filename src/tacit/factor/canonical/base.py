@@ -74,7 +74,7 @@ class TwoViewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Densit
         unsure = np.eye(gain.shape[1]) - gain.T @ self._loadings
 
         def mean(block):
-            filled = family.complete(params, block, np.ones((len(block), 1)))[0]
+            filled = family.filled(params, block, np.ones((len(block), 1)))
             return like(block, (filled - params.mean[0]) @ gain)
 
         def covariance(block):
@@ -144,16 +144,13 @@ class TwoViewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Densit
         family, params = self._model().family, self._params().components
 
         def fill(block):
-            return like(block, family.complete(params, block, np.ones((len(block), 1)))[0])
+            one = np.ones((len(block), 1))
+            if not return_std:
+                return like(block, family.filled(params, block, one)[:, None])
+            return like(block, np.stack(family.expect(params, block, one), axis=1))
 
-        def deviation(block):
-            std = np.zeros(block.X.shape)
-            for where, cells, given in _conditioned(params, block):
-                std[np.ix_(where, cells)] = np.sqrt(np.diag(given))
-            return like(block, std)
-
-        filled = self._cut(self._over_blocks(rows, fill))
-        return (filled, self._cut(self._over_blocks(rows, deviation))) if return_std else filled
+        filled, *std = (self._cut(part) for part in np.moveaxis(self._over_blocks(rows, fill), 1, 0))
+        return (filled, *std) if return_std else filled
 
     def draw_missing(self, X, y=None, n_draws=1, random_state=None):
         """Draw missing cells and missing views given what is observed, for multiple imputation.

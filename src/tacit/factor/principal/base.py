@@ -11,11 +11,11 @@ from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ...base import DensityEstimator, RowsEstimator, like
+from ...base import DensityEstimator, MissingCells
 from ...checks import check_number, check_rows
 from ...families.factor import FactorGaussian, FactorParams
-from ...frames import as_given
 from ...kernels import backend, host
+from ...mixture.model import MixtureModel, MixtureParams
 from ...source.sparse import canonical
 
 __all__ = ["PrincipalAxes"]
@@ -24,7 +24,7 @@ LEAST_NOISE = 1e-9
 """Noise variance relative to the mean along the axes, by which missing cells are filled where there is none."""
 
 
-class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator):
+class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MissingCells):
     """Base of estimators with `mean_`, `scale_`, orthonormal `components_`, `explained_variance_` and `noise_variance_`."""
 
     _takes_sparse = True
@@ -143,39 +143,18 @@ class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstim
         X = host(block.X)
         if block.patterns.is_complete:
             return X
-        return self._family().expect(self._latent(), block, np.ones((len(block), 1)))[0].astype(X.dtype)
-
-    def impute(self, X, return_std=False):
-        """Rows with missing cells at their expectation given the observed ones; observed cells stay as they are.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), tensor, path, Arrow data, Dask collection or source
-            Rows; NaN is missing.
-        return_std : bool, default=False
-            Also return the standard deviation of each cell, 0 where observed.
-
-        Returns
-        -------
-        filled : table of the same kind as X, or ndarray of shape (n_samples, n_features)
-        std : ndarray of shape (n_samples, n_features)
-            Only if `return_std`.
-        """
-        check_is_fitted(self)
-        family, params = self._family(), self._latent()
-
-        def fill(block):
-            both = family.expect(params, block, np.ones((len(block), 1)))
-            return like(block, np.stack(both, axis=1))
-
-        found = np.concatenate(list(self._rows(X, None, reset=False).map(fill)))
-        filled = as_given(found[:, 0], X)
-        return (filled, found[:, 1]) if return_std else filled
+        return self._family().filled(self._latent(), block, np.ones((len(block), 1))).astype(X.dtype)
 
     # The distribution of rows
 
     def _family(self):
         return FactorGaussian(max(self.n_components_, 1))
+
+    def _model(self):
+        return MixtureModel(self._family(), 1)
+
+    def _params(self):
+        return MixtureParams(np.ones(1), self._latent())
 
     def _latent(self):
         """Parameters of the family with the model's covariance."""

@@ -154,7 +154,7 @@ def _residuals(model, scale, block):
 
 
 def _filled(model, block):
-    return model._family().expect(model._params().components, block, np.ones((len(block), 1)))[0]
+    return model._family().filled(model._params().components, block, np.ones((len(block), 1)))
 
 
 def _search(criterion, most, method):

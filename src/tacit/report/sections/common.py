@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ...tables.column import ROLES
+from ...survey.column import ROLES
 from ..charts.colours import glyph
 from ..markup import cut, number, percent, tag
 

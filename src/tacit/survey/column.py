@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from ..schema import Column
-
 __all__ = ["ROLES", "ColumnInfo"]
 
 ROLES: dict = {
@@ -24,7 +22,7 @@ class ColumnInfo:
         One of `ROLES`.
     reason : str
         Why it is taken so, in words: "numbers with decimals", "a different value in every row".
-    left_out : str
+    left_out : str or Note
         Why no model uses it, in words; empty if models do.
     reading : {"number", "comma", "amount", "comma amount", "date", "date month first", "text"}
         How text is read: numbers with a decimal point or a decimal comma, the same with thousands separators and currencies,
@@ -42,8 +40,8 @@ class ColumnInfo:
         How many different values there are; about, beyond some ten thousand.
     copied : bool
         Whether the column follows exactly from others; a note says how.
-    notes : tuple of str
-        What the user may want to know or do: "-999 occurs 12 times …; say --missing=-999".
+    notes : tuple of tacit.notes.Note
+        What the user may want to know or do: "-999 occurs 12 times …; if it stands for missing, set missing=['-999']".
     """
 
     name: str
@@ -72,7 +70,3 @@ class ColumnInfo:
     def saved(self):
         """The column as the notes of a saved model hold it, for `open_table(…, like=…)`."""
         return {"name": self.name, "role": self.role, "reading": self.reading, "levels": list(self.levels)}
-
-    def schema_column(self):
-        """The column as a `tacit.schema.Schema` has it."""
-        return Column(self.name, ROLES[self.role], self.levels)

@@ -1,17 +1,15 @@
-"""What the columns of a table hold, found out in one pass over all its rows."""
+"""`describe`: a column as the tally of its cells shows it, in the role that a model takes it in."""
 
 import dataclasses
-import shlex
 
+from ..notes import Note, NoteError, Option
 from .column import ROLES, ColumnInfo
-from .copies import MOST_ROWS, note_copies
 from .dates import DATE_READINGS
 from .notes import notes_of
 from .numerals import NUMBER_READINGS
-from .roles import asked_reading, find_reading, infer_role, levels_of, says_id
-from .tally import Tally
+from .roles import asked_reading, find_reading, infer_role, levels_of
 
-__all__ = ["Asked", "describe", "moments_of", "survey", "tally_columns"]
+__all__ = ["Asked", "describe", "moments_of"]
 
 MOST_ASKED_LEVELS = 5000
 MANY_ROWS, RAREST = 1000, 0.005
@@ -38,55 +36,6 @@ class Asked:
     columns: list | None = None
     ignore: tuple = ()
     decimal: str | None = None
-
-
-def survey(reader, asked=None):
-    """Survey a table.
-
-    Parameters
-    ----------
-    reader : Reader
-        The table.
-    asked : Asked, optional
-        What is known about its columns already.
-
-    Returns
-    -------
-    columns : tuple of ColumnInfo
-    n_rows : int
-    """
-    asked = asked or Asked()
-    tallies, first, n_rows = tally_columns(reader)
-    infos = [describe(tally, asked, reader.odd.get(name)) for name, tally in tallies.items()]
-    if not any(info.used for info in infos):
-        infos = [_rescued(info, tallies[info.name], asked) for info in infos]
-    return note_copies(tuple(infos), first), n_rows
-
-
-def _rescued(info, tally, asked):
-    """A column of numbers that look like those of rows, but do not say so, where there is no other to use."""
-    if info.role != "id" or info.reading != "number" or says_id(info.name):
-        return info
-    if info.name in asked.roles or info.name in asked.ignore or asked.columns is not None:
-        return info
-    return describe(tally, dataclasses.replace(asked, roles={**asked.roles, info.name: "measurement"}))
-
-
-def tally_columns(reader):
-    """A `Tally` of every column by name, the first batches, and the number of rows."""
-    first_of_several = reader.names[0] if len(reader.names) > 1 else None
-    tallies = {name: Tally(name, leads=name == first_of_several) for name in reader.names}
-    first: list = []
-    n_rows = 0
-    for batch in reader.batches():
-        if n_rows < MOST_ROWS:
-            first.append(batch)
-        n_rows += batch.n_rows
-        for name, cells in batch.items():
-            tallies[name].add(cells)
-    if not n_rows:
-        raise ValueError(f"{reader.place} has no rows; at least one is needed.")
-    return tallies, first, n_rows
 
 
 def describe(tally, asked, odd=None):
@@ -119,9 +68,14 @@ def _too_rare(tally):
     return ""
 
 
+def as_number(tally):
+    """The option that takes a column as numbers."""
+    return Option("roles", (tally.name, "measurement"))
+
+
 def _why_not(tally, role, reason):
     if role == "date" and reason == "dates":
-        return f"a date; to use it as a number of days, say --as {shlex.quote(f'{tally.name}=number')}"
+        return Note("date", "a date; to use it as a number of days, use {option}", option=as_number(tally))
     return reason
 
 
@@ -139,18 +93,18 @@ def _reading_for(tally, role, reading, decimal):
     if role in ("measurement", "count"):
         found = asked_reading(tally, decimal)
         if found is None:
-            text = _no_number(tally)
-            raise ValueError(
-                f"column {name!r} is asked for as a number but holds {text!r}; if that stands for a missing cell, say "
-                f"--missing={shlex.quote(text)}."
-            )
+            raise NoteError(
+                "no_number", "column {column!r} is asked for as a number but holds {cell!r}; if that stands for a missing "
+                "value, use {option}.", column=name, cell=_no_number(tally), option=Option("missing", _no_number(tally)),
+            )  # fmt: skip
         moments = tally.readings[found]
         if role == "count" and (moments.low < 0 or not moments.whole):
             value = moments.low if moments.low < 0 else moments.mean
-            raise ValueError(
-                f"column {name!r} is asked for as a count but holds {'negative' if value < 0 else 'broken'} numbers (from "
-                f"{moments.low:g} to {moments.high:g}); say --as {shlex.quote(f'{name}=number')}."
-            )
+            raise NoteError(
+                "no_count", "column {column!r} is asked for as a count but holds {fault} numbers (from {low:g} to {high:g}); use "
+                "{option}.", column=name, fault="negative" if value < 0 else "fractional", low=moments.low,
+                high=moments.high, option=as_number(tally),
+            )  # fmt: skip
         return found
     if role == "date":
         found = next((reading for reading in DATE_READINGS if reading in tally.readings), None)
@@ -159,11 +113,11 @@ def _reading_for(tally, role, reading, decimal):
             raise ValueError(f"column {name!r} is asked for as a date but holds {text!r}; write dates as 2024-01-31.")
         return found
     if ROLES[role] == "category" and not (tally.distinct.exact and tally.distinct.n <= MOST_ASKED_LEVELS):
-        raise ValueError(
-            f"column {name!r} is asked for as a category but has {'' if tally.distinct.exact else 'about '}"
-            f"{tally.distinct.n:,} different values, and at most {MOST_ASKED_LEVELS:,} are learnt; leave it out with "
-            f"--ignore {shlex.quote(name)}."
-        )
+        raise NoteError(
+            "many_levels", "column {column!r} is asked for as a category but has {about}{n:,} different values, and at most "
+            "{most:,} are learned; leave it out: {option}.", column=name, about="" if tally.distinct.exact else "about ",
+            n=tally.distinct.n, most=MOST_ASKED_LEVELS, option=Option("ignore", name),
+        )  # fmt: skip
     return reading if reading == "number" else "text"
 
 

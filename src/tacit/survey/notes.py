@@ -1,7 +1,6 @@
 """What the user may want to know about a column, each with the option that changes it."""
 
-import shlex
-
+from ..notes import Note, Option
 from .roles import CODES, MOST_CODES, are_days
 
 __all__ = ["notes_of"]
@@ -19,36 +18,49 @@ def notes_of(tally, role, reading, levels=()):
     levels : tuple of str
         Of a category.
     """
-    notes = [*_missing_marks(tally, reading), *_mixed_cells(tally, role, reading)]
+    return (
+        *_missing_marks(tally, reading), *_mixed_cells(tally, role, reading), *_of_role(tally, role, reading),
+        *_spellings(levels),
+    )  # fmt: skip
+
+
+def _as(tally, role):
+    return Option("roles", (tally.name, role))
+
+
+def _of_role(tally, role, reading):
+    """What follows from how a column is taken."""
+    number = _as(tally, "measurement")
     for mark, n in sorted(tally.marks.items()) if reading == "text" else ():
-        notes.append(
-            f"{mark!r} is taken as missing ({n} cell{'s' if n > 1 else ''}); if it is a value, write it as a word"
-        )
-    option = f"--as {shlex.quote(f'{tally.name}=number')}"
+        cells = f"{n} cell{'s' if n > 1 else ''}"
+        text = "{mark!r} is taken as missing ({cells}); if it is a value, write it as a word"
+        yield Note("mark", text, mark=mark, cells=cells)
     if role == "category" and reading == "number":
-        notes.append(f"whole numbers taken as codes; if their size counts, say {option}")
+        yield Note("codes", "whole numbers taken as codes; if their size counts, use {option}", option=number)
     if role == "count" and 2 < tally.distinct.n <= MOST_CODES:
-        notes.append(f"taken as counts; if they are codes, say --as {shlex.quote(f'{tally.name}=category')}")
+        yield Note("counts", "taken as counts; if they are codes, use {option}", option=_as(tally, "category"))
     if role == "measurement" and reading == "number" and _grows(tally):
-        notes.append(f"grows from row to row; if it only numbers the rows, say --id {shlex.quote(tally.name)}")
+        text = "grows from row to row; if it only numbers the rows, use {option}"
+        yield Note("grows", text, option=_as(tally, "id"))
     if role == "measurement" and reading == "number" and are_days(tally, tally.readings[reading]):
-        notes.append(f"runs through the days of a month; to leave it out, say --ignore {shlex.quote(tally.name)}")
+        text = "runs through the days of a month; to leave it out, use {option}"
+        yield Note("days", text, option=Option("ignore", tally.name))
     if role == "id" and reading == "number":
-        notes.append(f"numbers taken as ids; if they measure something, say {option}")
+        yield Note("ids", "numbers taken as ids; if they measure something, use {option}", option=number)
     if role == "text" and 20 < tally.distinct.n <= 1000 and reading == "text" and not tally.distinct.unique:
-        notes.append(f"to use it all the same, say --as {shlex.quote(f'{tally.name}=category')}")
+        yield Note("texts", "to use it all the same, use {option}", option=_as(tally, "category"))
     if role == "date" and reading != "number":
         order = ""
         if "date month first" in tally.readings and "date" in tally.readings and _ambiguous(tally):
             order = " (read with the day before the month, which its cells leave open)"
-        notes.append(f"to use it as a number of days{order}, say {option}")
+        yield Note("dates", "to use it as a number of days{order}, use {option}", order=order, option=number)
     if tally.leading_zeros and reading == "text":
-        notes.append(f"written with leading zeros, as codes are; if they are numbers, say {option}")
+        text = "written with leading zeros, as codes are; if they are numbers, use {option}"
+        yield Note("zeros", text, option=number)
     if tally.long_digits and reading == "text":
-        notes.append("numbers of more digits than a computer's numbers keep, taken as names")
+        yield Note("digits", "numbers of more digits than a computer's numbers keep, taken as names")
     if role == "constant" and tally.n_missing:
-        notes.append("if an empty cell means no, write no into it")
-    return (*notes, *_spellings(levels))
+        yield Note("constant", "if an empty cell means no, write no into it")
 
 
 def _ambiguous(tally):
@@ -64,14 +76,14 @@ def _missing_marks(tally, reading):
         if 2 <= times < moments.n and value in (moments.low, moments.high):
             mean, std = moments.without(value, times)
             if abs(value - mean) > 6 * std:
-                yield f"{value:g} occurs {times} times, far from the rest; if it stands for missing, say --missing={value:g}"
+                text = "{value:g} occurs {times} times, far from the rest; if it stands for missing, use {option}"
+                yield Note("sentinel", text, value=value, times=times, option=Option("missing", f"{value:g}"))
                 return
     if _lonely(tally, moments):
         times = tally.distinct.counts[moments.low]
         where = "one row" if times == 1 else f"{times:,} rows"
-        yield (
-            f"{moments.low:g} in {where} is the only negative number; if it stands for missing, say --missing={moments.low:g}"
-        )
+        text = "{value:g} in {where} is the only negative number; if it stands for missing, use {option}"
+        yield Note("only_negative", text, value=moments.low, where=where, option=Option("missing", f"{moments.low:g}"))
 
 
 def _lonely(tally, moments):
@@ -88,7 +100,7 @@ def _grows(tally):
 
 def _mixed_cells(tally, role, reading):
     """Cells of several shapes in one column, and shapes that only a person can tell the meaning of."""
-    shapes, option = tally.shapes, f"--as {shlex.quote(f'{tally.name}=number')}"
+    shapes, number = tally.shapes, _as(tally, "measurement")
     if reading != "text" or role in ("measurement", "count", "empty"):
         return
     numbers = shapes["number"] + shapes["point"]
@@ -97,22 +109,24 @@ def _mixed_cells(tally, role, reading):
     if others and numbers + commas > others:
         yield _strangers(tally, numbers + commas)
     elif commas and (shapes["point"] or tally.points) and not others:
-        yield (
-            f"{_example(tally, 'comma', 'either')} and {_example(tally, 'point')} in one column: decimal commas and points; "
-            f"to read both as decimals, say {option}"
+        text = "{comma} and {point} in one column: decimal commas and points; to read both as decimals, use {option}"
+        yield Note(
+            "decimals", text, comma=_example(tally, "comma", "either"), point=_example(tally, "point"), option=number
         )
     elif shapes["either"] and not others and not amounts:
-        yield f"{_example(tally, 'either')} may mean thousands or decimals; say {option} for thousands, --decimal , for decimals"
+        text = "{cell} may mean thousands or decimals; use {option} for thousands, {decimal} for decimals"
+        yield Note("either", text, cell=_example(tally, "either"), option=number, decimal=Option("decimal", ","))
     elif amounts and not others:
-        yield f"{_example(tally, 'percent', 'money', 'thousands')} is text; to read it as a number, say {option}"
+        text = "{cell} is text; to read it as a number, use {option}"
+        yield Note("amounts", text, cell=_example(tally, "percent", "money", "thousands"), option=number)
 
 
 def _strangers(tally, numbers):
     texts = tally.examples.get("infinity", {}) | tally.examples.get("text", {})
     few = sorted(texts, key=texts.get, reverse=True)[:3]
     named = ", ".join(repr(text) for text in few) + (", …" if len(texts) > len(few) else "")
-    options = " ".join(f"--missing={shlex.quote(text)}" for text in few)
-    return f"{named} among {numbers:,} numbers; if it stands for missing, say {options}"
+    text = "{cells} among {numbers:,} numbers; if it stands for missing, use {option}"
+    return Note("strangers", text, cells=named, numbers=numbers, option=Option("missing", few))
 
 
 def _example(tally, *shapes):
@@ -128,5 +142,6 @@ def _spellings(levels):
     for level in levels:
         key = "".join(level.casefold().split())
         if key in seen:
-            yield f"{seen[key]!r} and {level!r} differ in case or spaces only; write them alike if they mean the same"
+            text = "{first!r} and {second!r} differ in case or spaces only; write them alike if they mean the same"
+            yield Note("spellings", text, first=seen[key], second=level)
         seen.setdefault(key, level)

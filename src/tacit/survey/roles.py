@@ -171,7 +171,9 @@ def _role_of_texts(tally):
     codes = tally.leading_zeros or tally.long_digits
     if 2 * (seen - tally.shapes["text"]) > seen and distinct.n > CODES and not codes:
         return "text", "numbers mixed with other texts" if tally.shapes["text"] else "numbers written as text"
-    if distinct.unique and seen > 1:
+    if (
+        distinct.unique and seen > 1 and (seen > CODES or long or says_id(tally.name))
+    ):  # of fewer, any may differ by chance
         return ("text", "long texts, each only once") if long else ("id", "a different value in every row")
     if distinct.n > 0.9 * seen and seen > MANY_LEVELS and not long:
         return "id", "a different value in nearly every row"

@@ -1,0 +1,199 @@
+"""`MissingCells`: what a model of classes says of the missing cells of a row, p(x_M | x_O) = Σ_k p(k | x_O) p_k(x_M | x_O).
+
+Fitted parameters are taken as known.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..checks import check_number, check_out
+from ..families.laws import Law
+from ..frames import as_given
+from ..kernels import host
+from ..source import Block, is_streamed
+from ..source.writer import ParquetWriter
+from .rows import RowsEstimator, like
+
+__all__ = ["Imputed", "MissingCells"]
+
+
+class Imputed(NamedTuple):
+    """Rows with their missing cells filled in, and how sure each is.
+
+    Attributes
+    ----------
+    filled : table of the same kind as the rows, or ndarray of shape (n_samples, n_features)
+        Expectations of numbers and the most probable levels of categories; a cell that the model cannot tell stays missing.
+    low, high : ndarray of shape (n_samples, n_features)
+        Central intervals of filled numbers; NaN elsewhere.
+    probability : ndarray of shape (n_samples, n_features)
+        Probabilities of filled categories; NaN elsewhere.
+    """
+
+    filled: Any
+    low: np.ndarray
+    high: np.ndarray
+    probability: np.ndarray
+
+
+class MissingCells(RowsEstimator):
+    """Base of estimators whose model has a class per row and a family: missing cells filled in, and drawn.
+
+    A subclass has ``_model()`` and ``_params()``. ``_knowledge()`` tells which classes know which columns, where some do not, and
+    ``_lowest()`` the least value that each column may have.
+    """
+
+    def _knowledge(self) -> Any:
+        return None
+
+    def _lowest(self) -> np.ndarray | None:
+        return None
+
+    def _as_given(self, cells: np.ndarray, X: Any) -> Any:
+        """Cells as a table of the kind of X."""
+        return as_given(cells, X)
+
+    def _labelled(self, cells: np.ndarray) -> dict[str, np.ndarray]:
+        """Cells as columns of a file."""
+        return dict(zip(self._column_names(), cells.T))
+
+    def impute(
+        self, X: Any, return_std: bool = False, *, interval: float | None = None, lowest: Any = None, out: Any = None
+    ) -> Any:
+        """Fill missing cells with their expectation given the observed ones, categories with their most probable level.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), table, path, Arrow data, Dask collection or source
+            Rows; NaN is missing.
+        return_std : bool, default=False
+            Also return the standard deviation of each cell, 0 where observed; for a category, the probability that another
+            level is the true one.
+        interval : float, optional
+            Also return, for every filled cell, the interval that holds it with this probability (at least this for a count,
+            whose quantiles are whole numbers), and the probability of a filled level. Quantiles are exact, also where a cell
+            may belong to either of two classes.
+        lowest : float or array-like of shape (n_features,), optional
+            Least values that filled cells and intervals may have, −inf for none; default what the columns showed at fit,
+            where the model has a schema that says so.
+        out : path, optional
+            A Parquet file to write the filled columns to, in a stream, instead of returning them.
+
+        Returns
+        -------
+        filled : table of the same kind as X, or ndarray of shape (n_samples, n_features)
+        std : ndarray of shape (n_samples, n_features)
+            Only if `return_std`.
+        low, high, probability : ndarray of shape (n_samples, n_features)
+            Only with `interval`: the result is then an `Imputed`.
+        """
+        check_is_fitted(self)
+        if return_std and interval is not None:
+            raise ValueError(
+                f"return_std=True and interval={interval!r} exclude each other; call impute once for each."
+            )
+        if out is not None and (return_std or interval is not None):
+            asked = "return_std=True" if return_std else f"interval={interval!r}"
+            raise ValueError(f"{asked} gives arrays, so it does not go with out; call impute once for each.")
+        if interval is not None and not (isinstance(interval, numbers.Real) and 0 < interval < 1):
+            raise ValueError(f"interval={interval!r} must be a probability between 0 and 1, both excluded.")
+        least = self._lowest() if lowest is None else np.broadcast_to(np.asarray(lowest, float), self.n_features_in_)
+        fill = self._filler("std" if return_std else "mean" if interval is None else interval, least)
+        source = self._open(X)
+        if out is not None:
+            check_out(X, out)
+            with ParquetWriter(out) as writer:
+                for part in source.map(fill):
+                    writer.write(self._labelled(part[:, 0]))
+            return out
+        found = np.concatenate(list(source.map(fill)))
+        filled = self._as_given(found[:, 0], X)
+        if return_std:
+            return filled, found[:, 1]
+        return filled if interval is None else Imputed(filled, *np.moveaxis(found[:, 1:], 1, 0))
+
+    def _filler(self, what: Any, least: np.ndarray | None) -> Callable[[Block], np.ndarray]:
+        """A function of a block to the answers about its rows, (rows, answers, d); see `_answers`."""
+        model, params, known = self._model(), self._params(), self._knowledge()
+        family, components = model.family, params.components
+
+        def fill(block: Block) -> np.ndarray:
+            cells, resp = block.missing_cells, _classes(model, params, block)
+            if what == "mean" and known is None:
+                told = family.filled(components, block, resp)[cells][None]
+            elif len(cells[0]):
+                resp = host(resp)
+                weight = resp[cells[0]] if known is None else known.shared(resp[cells[0]], cells[1])
+                told = np.array(list(_answers(what, family.law(components, block), weight)))
+                if known is not None:
+                    told[:, known.empty(block.X, resp)[cells]] = np.nan
+            else:
+                told = np.zeros((N_ANSWERS.get(what, 4), 0))
+            if least is not None:  # of NaN, NaN
+                bounded = told[: 1 if what in N_ANSWERS else 3]
+                np.maximum(bounded, least[cells[1]], out=bounded)
+            out = np.full((len(block), len(told), block.X.shape[1]), 0.0 if what == "std" else np.nan)
+            out[:, 0] = host(block.X)
+            out[cells[0], :, cells[1]] = told.T
+            return like(block, out)
+
+        return fill
+
+    def draw_missing(self, X: Any, n_draws: int = 1, random_state: Any = None) -> Any:
+        """Draw missing cells given the observed ones, for multiple imputation.
+
+        The fitted parameters are held fixed: with few rows, refit to bootstrap samples to add their uncertainty.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or table
+            Rows; NaN is missing.
+        n_draws : int, default=1
+            Number of completed tables.
+        random_state : int, RandomState instance or None, default=None
+            Seeds the draws; by default the estimator's own does.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples, n_features), or list of tables of the same kind as X
+        """
+        check_number("n_draws", n_draws, numbers.Integral, 1)
+        check_is_fitted(self)
+        if is_streamed(X):
+            raise ValueError("draw_missing takes rows in memory; read the part you need first.")
+        block, model, params = Block.of(self._validate(X, reset=False)), self._model(), self._params()
+        resp, known, empty = _classes(model, params, block), self._knowledge(), False
+        if known is not None:
+            empty = known.empty(block.X, resp)
+            resp = known.shared_rows(resp, block.X, empty)
+        drawn = model.family.draw(params.components, block, resp, n_draws, self._rng(random_state))
+        if (least := self._lowest()) is not None:
+            drawn = np.where(np.isnan(block.X), np.maximum(drawn, least), drawn)
+        drawn = like(block, np.where(empty, np.nan, drawn))
+        tables = [self._as_given(cells, X) for cells in drawn]
+        return drawn if all(isinstance(table, np.ndarray) and table.dtype.kind == "f" for table in tables) else tables
+
+
+N_ANSWERS = {"mean": 1, "std": 2}
+
+
+def _answers(what: Any, law: Law, weight: np.ndarray) -> Iterator[np.ndarray]:
+    """What is said of missing cells: expectations; with "std" deviations; with a level low, high and probability."""
+    yield law.mean(weight)
+    if what == "std":
+        yield law.std(weight)
+    elif what != "mean":
+        yield law.quantile(0.5 * (1.0 - what), weight)
+        yield law.quantile(0.5 * (1.0 + what), weight)
+        yield law.probability(weight)
+
+
+def _classes(model: Any, params: Any, block: Block) -> Any:
+    """Probabilities of the classes of each row."""
+    return model.posterior(params, block)[0] if model.n_components > 1 else np.ones((len(block), 1))

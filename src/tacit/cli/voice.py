@@ -1,0 +1,33 @@
+"""The library's notes as the command says them: settings as options that can be typed."""
+
+import shlex
+
+from ..notes import Note
+
+__all__ = ["as_typed", "said"]
+
+ROLES = {"measurement": "number"}
+
+
+def as_typed(option):
+    """A setting as it is typed."""
+    name, value = option.name, option.value
+    if name == "roles":
+        column, role = value
+        return (
+            f"--id {shlex.quote(column)}"
+            if role == "id"
+            else f"--as {shlex.quote(f'{column}={ROLES.get(role, role)}')}"
+        )
+    if name == "missing":
+        return " ".join(f"--missing={shlex.quote(text)}" for text in ([value] if isinstance(value, str) else value))
+    if name == "sql":
+        return f"--sql 'select …' --from {value}"
+    if isinstance(value, (list, tuple)):
+        value = ",".join(value)
+    return f"--{'sep' if name == 'separator' else name} {shlex.quote(str(value))}"
+
+
+def said(text):
+    """A sentence of the library in the command's words."""
+    return text.worded(as_typed) if isinstance(text, Note) else str(text)

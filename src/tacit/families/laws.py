@@ -1,0 +1,247 @@
+"""The distribution of missing cells given what is observed: a mixture over classes, p(y) = Σ_k w_k p_k(y), and its quantiles.
+
+Every family says what p_k is: a Gaussian or Student t whose place and width depend on the row's other cells, or a distribution
+of the column alone. A quantile of the mixture lies between the least and the greatest of its parts', where the root of
+F(y) = Σ_k w_k F_k(y) = q is found: exactly, whatever the number of modes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import betaln, ndtr, ndtri, stdtr, stdtrit
+
+__all__ = ["JoinedLaw", "Law", "LevelLaw", "LogNormalLaw", "NormalLaw", "QuantileLaw", "ScipyLaw", "StudentLaw"]
+
+NEGLIGIBLE = 1e-12
+
+
+class Law:
+    """Distributions of m cells of which only the moments under each of K classes are known; weights of classes are (m, K).
+
+    Quantiles are those of a Gaussian with the cell's expectation and standard deviation: what is left to families that say
+    no more, such as a user's own.
+
+    Parameters
+    ----------
+    means, variances : (m, K) arrays
+    """
+
+    def __init__(self, means: np.ndarray, variances: np.ndarray):
+        self.means, self.variances = means, variances
+
+    def mean(self, weight: np.ndarray) -> np.ndarray:
+        """Expectations of the cells."""
+        return (weight * self.means).sum(axis=1)
+
+    def std(self, weight: np.ndarray) -> np.ndarray:
+        """Standard deviations of the cells; of a category, the probability that another level is the true one."""
+        apart = self.means - self.mean(weight)[:, None]
+        return np.sqrt((weight * (self.variances + apart**2)).sum(axis=1, where=weight > 0))
+
+    def quantile(self, q: float, weight: np.ndarray) -> np.ndarray:
+        """The q-quantile of every cell; of a category NaN."""
+        return self.mean(weight) + ndtri(q) * self.std(weight)
+
+    def probability(self, weight: np.ndarray) -> np.ndarray:
+        """Probability of the most probable level of a category; of a number NaN."""
+        return np.full(len(weight), np.nan)
+
+
+class QuantileLaw(Law):
+    """Distributions whose quantiles are taken exactly.
+
+    A subclass defines ``parts(q)``, the quantiles under every class, ``cdf(y, rows)`` and, unless it is `discrete`,
+    ``density(y, rows)`` of the cells `rows`.
+    """
+
+    discrete = False
+
+    def parts(self, q: float) -> np.ndarray:
+        """The q-quantile of every cell under every class."""
+        raise NotImplementedError
+
+    def cdf(self, y: np.ndarray, rows: Any) -> np.ndarray:
+        """Probability of at most y under every class, of these cells."""
+        raise NotImplementedError
+
+    def density(self, y: np.ndarray, rows: Any) -> np.ndarray:
+        """Density at y under every class, of these cells."""
+        raise NotImplementedError
+
+    def quantile(self, q: float, weight: np.ndarray) -> np.ndarray:
+        parts = self.parts(q)
+        # A class that is next to impossible would only widen the bracket.
+        alive = weight > NEGLIGIBLE
+        low, high = np.where(alive, parts, np.inf).min(axis=1), np.where(alive, parts, -np.inf).max(axis=1)
+        return self._count(q, weight, low, high) if self.discrete else self._root(q, weight, low, high)
+
+    def _root(self, q: float, weight: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Newton's steps, with bisection where they leave the bracket; cells that have settled are left alone."""
+        y, rows = 0.5 * (low + high), np.flatnonzero(high > low)
+        small = 1e-13 * np.maximum(high - low, np.abs(y))
+        for step in range(200):
+            if not len(rows):
+                break
+            w, at = weight[rows], y[rows]
+            excess = (w * self.cdf(at, rows)).sum(axis=1) - q
+            slope = (w * self.density(at, rows)).sum(axis=1)
+            low[rows], high[rows] = np.where(excess < 0, at, low[rows]), np.where(excess < 0, high[rows], at)
+            ahead = at - excess / np.maximum(slope, np.finfo(float).tiny)
+            inside = (ahead >= low[rows]) & (ahead <= high[rows]) & (step % 3 < 2)
+            y[rows] = np.where(inside, ahead, 0.5 * (low[rows] + high[rows]))
+            rows = rows[np.abs(y[rows] - at) > small[rows]]
+        return y
+
+    def _count(self, q: float, weight: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """The least whole number y with F(y) ≥ q, by bisection."""
+        rows = np.flatnonzero(high > low)
+        while len(rows):
+            middle = np.floor(0.5 * (low[rows] + high[rows]))
+            enough = (weight[rows] * self.cdf(middle, rows)).sum(axis=1) >= q
+            low[rows], high[rows] = np.where(enough, low[rows], middle + 1), np.where(enough, middle, high[rows])
+            rows = rows[high[rows] > low[rows]]
+        return high
+
+
+class NormalLaw(QuantileLaw):
+    """Gaussian in every class."""
+
+    def __init__(self, means: np.ndarray, variances: np.ndarray):
+        super().__init__(means, variances)
+        self.width = np.sqrt(variances)
+
+    def parts(self, q: float) -> np.ndarray:
+        return self.means + ndtri(q) * self.width
+
+    def cdf(self, y: np.ndarray, rows: Any) -> np.ndarray:
+        return ndtr((y[:, None] - self.means[rows]) / self.width[rows])
+
+    def density(self, y: np.ndarray, rows: Any) -> np.ndarray:
+        z = (y[:, None] - self.means[rows]) / self.width[rows]
+        return np.exp(-0.5 * z**2) / (np.sqrt(2 * np.pi) * self.width[rows])
+
+
+class LogNormalLaw(Law):
+    """The logarithm is Gaussian in every class, with these means and variances."""
+
+    def __init__(self, means: np.ndarray, variances: np.ndarray):
+        expected = np.exp(means + 0.5 * variances)
+        super().__init__(expected, np.expm1(variances) * expected**2)
+        self.log = NormalLaw(means, variances)
+
+    def quantile(self, q: float, weight: np.ndarray) -> np.ndarray:
+        return np.exp(self.log.quantile(q, weight))
+
+
+class StudentLaw(QuantileLaw):
+    """Student t in every class, with these places, widths and degrees of freedom."""
+
+    def __init__(self, place: np.ndarray, width: np.ndarray, df: np.ndarray):
+        spread = np.where(df > 2, df / np.maximum(df - 2.0, np.finfo(float).tiny), np.inf)
+        super().__init__(place, width**2 * spread)
+        self.width, self.df = width, df
+
+    def parts(self, q: float) -> np.ndarray:
+        return self.means + stdtrit(self.df, q) * self.width
+
+    def cdf(self, y: np.ndarray, rows: Any) -> np.ndarray:
+        return stdtr(self.df[rows], (y[:, None] - self.means[rows]) / self.width[rows])
+
+    def density(self, y: np.ndarray, rows: Any) -> np.ndarray:
+        z, df = (y[:, None] - self.means[rows]) / self.width[rows], self.df[rows]
+        log_unit = 0.5 * np.log(df) + betaln(0.5, 0.5 * df) + np.log(self.width[rows])
+        return np.exp(-0.5 * (df + 1.0) * np.log1p(z**2 / df) - log_unit)
+
+
+class ScipyLaw(QuantileLaw):
+    """A distribution of `scipy.stats`, by name, in every class; its parameters are arrays (m, K)."""
+
+    def __init__(self, means: np.ndarray, variances: np.ndarray, name: str, **shape: np.ndarray):
+        super().__init__(means, variances)
+        self.name, self.shape = name, shape
+
+    def _law(self, rows: Any = slice(None)) -> Any:
+        from scipy import stats  # takes a while to load
+
+        return getattr(stats, self.name)(**{key: value[rows] for key, value in self.shape.items()})
+
+    @property
+    def discrete(self) -> bool:  # type: ignore[override]
+        return hasattr(self._law().dist, "pmf")
+
+    def parts(self, q: float) -> np.ndarray:
+        return self._law().ppf(q)
+
+    def cdf(self, y: np.ndarray, rows: Any) -> np.ndarray:
+        return self._law(rows).cdf(y[:, None])
+
+    def density(self, y: np.ndarray, rows: Any) -> np.ndarray:
+        return self._law(rows).pdf(y[:, None])
+
+
+class LevelLaw(Law):
+    """Levels of categories: their expectation is the code of the most probable.
+
+    Parameters
+    ----------
+    shares : list of (K, levels) arrays
+        Probabilities of the levels of every column.
+    columns : (m,) int array
+        The column of each cell.
+    """
+
+    def __init__(self, shares: Sequence[np.ndarray], columns: np.ndarray):
+        self.shares, self.columns = shares, columns
+
+    def _best(self, weight: np.ndarray, function: str) -> np.ndarray:
+        out = np.empty(len(weight))
+        for j in np.unique(self.columns):
+            here = self.columns == j
+            out[here] = getattr(weight[here] @ self.shares[j], function)(axis=1)
+        return out
+
+    def mean(self, weight: np.ndarray) -> np.ndarray:
+        return self._best(weight, "argmax")
+
+    def std(self, weight: np.ndarray) -> np.ndarray:
+        return 1.0 - self.probability(weight)
+
+    def quantile(self, q: float, weight: np.ndarray) -> np.ndarray:
+        return np.full(len(weight), np.nan)
+
+    def probability(self, weight: np.ndarray) -> np.ndarray:
+        return self._best(weight, "max")
+
+
+class JoinedLaw(Law):
+    """Cells of several laws.
+
+    Parameters
+    ----------
+    parts : list of (array, Law)
+        Places of the cells of each law among all, and the law.
+    """
+
+    def __init__(self, parts: Sequence[tuple[np.ndarray, Law]]):
+        self.parts = parts
+
+    def _each(self, weight: np.ndarray, function: str, *more: Any) -> np.ndarray:
+        out = np.empty(len(weight))
+        for places, law in self.parts:
+            out[places] = getattr(law, function)(*more, weight[places])
+        return out
+
+    def mean(self, weight: np.ndarray) -> np.ndarray:
+        return self._each(weight, "mean")
+
+    def std(self, weight: np.ndarray) -> np.ndarray:
+        return self._each(weight, "std")
+
+    def quantile(self, q: float, weight: np.ndarray) -> np.ndarray:
+        return self._each(weight, "quantile", q)
+
+    def probability(self, weight: np.ndarray) -> np.ndarray:
+        return self._each(weight, "probability")
