@@ -22,13 +22,15 @@ class Option:
     name : str
         Of the setting in Python.
     value : object
-        Its value; a pair of a column and a role where the setting is ``roles``.
+        Its value, None where only the setting is named; a pair of a column and a role where it is ``roles``.
     """
 
     name: str
     value: Any = None
 
     def __str__(self) -> str:
+        if self.value is None:
+            return self.name
         if self.name == "sql":
             return f"open_table({self.value!r}, sql='select …')"
         if self.name == "roles":

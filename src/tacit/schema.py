@@ -149,6 +149,13 @@ class Schema:
         return assemble(columns, self.container, like)
 
 
+def level_text(level):
+    """A level as tables write it."""
+    if isinstance(level, (bool, np.bool_)) or not isinstance(level, (int, float, np.number)):
+        return str(level)
+    return f"{level:.15g}"
+
+
 def labels_of(column, codes):
     """Numbers of a column as they are; codes of a category as its levels, None where NaN."""
     if column.kind != "category":
@@ -221,12 +228,9 @@ class ColumnLearner:
             return found
         if self.numeric:
             if info.role in ("id", "date"):
-                warnings.warn(
-                    f"column {self.name!r} is taken as a measurement, but looks like {'an id' if info.role == 'id' else 'a date'} "
-                    f"({info.reason}); leave it out if it is.",
-                    UserWarning,
-                    stacklevel=6,
-                )
+                looks = "an id" if info.role == "id" else "a date"
+                told = f"column {self.name!r} is taken as a measurement, but looks like {looks} ({info.reason})"
+                warnings.warn(f"{told}; leave it out if it is.", UserWarning, stacklevel=6)
             return "continuous"
         if info.role == "constant":
             return "category"

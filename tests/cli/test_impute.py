@@ -11,10 +11,10 @@ import tacit
 from tacit import engine
 from tacit.cli.main import main
 from tacit.datasets import penguins_path
+from tacit.impute.choice import choose_imputer
+from tacit.impute.trial import hide, judge
 from tacit.persistence import notes
-from tacit.report.choice import choose_filler
-from tacit.report.fill import tell_check
-from tacit.report.trial import hide, judge
+from tacit.study.filled import tell_check
 from tacit.tables import open_table
 
 QUICK = ("--groups", "2", "--no-report")
@@ -213,7 +213,7 @@ def test_rows_that_do_not_fit_into_memory(run, tmp_path, monkeypatch):
     run("t.csv", visits(), *QUICK)
     kept = (tmp_path / "t.imputed.csv").read_bytes()
     monkeypatch.setattr("tacit.tables.data.IN_MEMORY", 0)
-    monkeypatch.setattr("tacit.report.trial.REFIT_ROWS", 100)
+    monkeypatch.setattr("tacit.impute.trial.REFIT_ROWS", 100)
     assert run("t.csv", visits(), *QUICK)[0] == 0
     assert (tmp_path / "t.imputed.csv").read_bytes() == kept
 
@@ -288,12 +288,12 @@ def test_auto_says_why(tmp_path):
     lines = [",".join("" if x != x else f"{x:.4f}" for x in row) for row in X]
     path = tmp_path / "t.csv"
     path.write_text("a,b,c,d,e\n" + "\n".join(lines) + "\n")
-    choice = choose_filler(open_table(str(path)), "auto", groups=[1, 2])
+    choice = choose_imputer(open_table(str(path)), "auto", groups=[1, 2])
     assert choice.said.startswith("Of ")
     assert "hidden on purpose" in choice.said
     assert choice.said.endswith({"factors": "so axes were taken.", "mixture": "so groups were taken."}[choice.method])
     path.write_text(visits(60))
-    choice = choose_filler(open_table(str(path)), "auto", groups=[1])
+    choice = choose_imputer(open_table(str(path)), "auto", groups=[1])
     assert choice.method == "mixture"
     assert choice.said.startswith("Groups were taken because axes do not fill visits")
 
@@ -361,7 +361,7 @@ def test_interrupted_leaves_nothing(run, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(engine.ProgressBar, "__call__", stop)
-    monkeypatch.setattr("tacit.report.fill.take_sample", stop)
+    monkeypatch.setattr("tacit.study.filled.take_sample", stop)
     code, out, err = run("visits.csv", visits(), *QUICK)
     assert (code, out) == (130, "")
     assert "nothing was written" in err

@@ -46,7 +46,7 @@ def test_penguins_on_a_page(inspect, tmp_path):
     assert "body_mass_g        measurement  2 (0.6 %)   2700 to 6300, mean 4202" in out
     assert "species            category     none        Adelie (152), Gentoo (124), Chinstrap (68)" in out
     assert "2 rows (0.6 %): bill_length_mm, bill_depth_mm, flipper_length_mm, body_mass_g, sex" in out
-    assert "  year: whole numbers taken as codes; if their size counts, say --as year=number" in out
+    assert "  year: whole numbers taken as codes; if their size counts, use --as year=number" in out
     assert out.rstrip().endswith(f"tacit fit {path}")
     assert [p.name for p in tmp_path.iterdir()] == ["penguins.csv"]
 
@@ -59,8 +59,8 @@ def test_everything_worth_a_remark(inspect, visits):
     assert "1 row repeats an earlier row in every column" in lines
     assert "1 row without any value but the id" in lines
     assert "10 rows (9.9 %): cost, double" in lines
-    assert "age: -999 occurs 2 times, far from the rest; if it stands for missing, say --missing=-999" in lines
-    assert "double: equals 2 × cost; leave one of them out with --ignore double" in lines
+    assert "age: -999 occurs 2 times, far from the rest; if it stands for missing, use --missing=-999" in lines
+    assert "double: equals 2 × cost; leave one of them out: --ignore double" in lines
     assert any(line.startswith("visit id none 100 different") for line in lines)
     assert lines[-1].endswith(f"tacit fit '{visits}' --missing=-999 --ignore double")
 
@@ -133,8 +133,8 @@ def test_tables_with_next_to_nothing_in_them(inspect, tmp_path, content, end):
         ([], "give one table: either a file, or a query with --sql and --from."),
         (["--sql", "select 1"], "--sql needs a database; say which with --from, such as --from sqlite:///shop.db."),
         (["--from", "sqlite:///x.db"], "--from needs a query; say which rows to read with --sql"),
-        (["t.csv", "--columns", "heigth"], "t.csv has no column 'heigth' as --columns names it; is 'height' meant?"),
-        (["t.csv", "--columns", '"a,b",height'], "t.csv has no column 'a,b' as --columns names it"),
+        (["t.csv", "--columns", "heigth"], "t.csv has no column 'heigth', which --columns names; is 'height' meant?"),
+        (["t.csv", "--columns", '"a,b",height'], "t.csv has no column 'a,b', which --columns names"),
         (["nowhere.csv"], "there is no file nowhere.csv."),
     ],
 )
@@ -156,5 +156,5 @@ def test_bad_roles(capsys, role):
 def test_next_follows_the_note(inspect, tmp_path):
     (tmp_path / "t.csv").write_text("\n".join(["id", *(str(3 * j) for j in range(60))]))
     _, out, _ = inspect(tmp_path / "t.csv")
-    assert "if they measure something, say --as id=number" in out
+    assert "if they measure something, use --as id=number" in out
     assert f"tacit inspect {tmp_path / 't.csv'} --as id=number" in out

@@ -11,9 +11,10 @@ import tacit
 from tacit.cli.main import main
 from tacit.datasets import load_penguins, penguins_path
 from tacit.factor import FactorAnalysis, ProbabilisticPCA
+from tacit.factor.analysis.correlation import variance_spectrum as spectrum_of
 from tacit.persistence import notes
-from tacit.report.axes import spectrum_of, study_axes, words_of
 from tacit.source import ArraySource
+from tacit.study.axes import study_axes, words_of
 from tacit.tables import open_table
 
 

@@ -10,9 +10,8 @@ from tacit.datasets import penguins_path
 from tacit.factor import ProbabilisticPCA
 from tacit.mixture import Mixture
 from tacit.report import Axes, Findings, Group
-from tacit.report.filling import fill_cells
-from tacit.report.sample import take_sample
 from tacit.source import Block
+from tacit.study.sample import take_sample
 from tacit.tables import open_table
 
 HOSTILE = [
@@ -27,7 +26,7 @@ def findings_of(table, n_groups=3, title=None, most=2000, **settings):
     """Findings of kind "groups" of a `DataTable`."""
     settings = {"tol": 1e-6, "max_iter": 300, "covariance_type": "diag", "smoothing": 1.0, "random_state": 0} | settings
     model = Mixture(n_groups, **settings).fit(table.source())
-    sample = take_sample(table, lambda cells: fill_cells(model, cells), most)
+    sample = take_sample(model, table, most=most)
     shares = model._model().posterior(model._params(), Block.of(sample.encoded))[0]
     order = np.argsort(-model.weights_, kind="stable")
     shares = shares[:, order]

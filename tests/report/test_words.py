@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tacit import words
-from tacit.describe import group_phrase
-from tacit.report import phrases
+from tacit.study import phrases
+from tacit.study.differences import group_phrase
 
 
 @pytest.mark.parametrize(

@@ -33,15 +33,15 @@ def refused(tmp_path):
         ("", "t.csv is empty; a line of names and at least one row are needed."),
         ("\n\n\n", "t.csv holds nothing but blank lines; a line of names and at least one row are needed."),
         ("a,b\n", "t.csv has a line of names but no row below it."),
-        ("a,b\n1,2\n3\n", "t.csv, line 3: 1 cell under 2 column names; quote cells that hold the separator ',', or name another"),
+        ("a,b\n1,2\n3\n", "t.csv, line 3: 1 cell under 2 column names; quote cells that hold the separator, or"),
         ("a,b\n1,2\n\n3,4,5\n", "t.csv, line 4: 3 cells under 2 column names"),
         ('a,b\n"x\ny",2\n3,4,5\n', "t.csv, line 4: 3 cells under 2 column names"),
         ("a,b,a\n1,2,3\n", "t.csv names the column 'a' twice (columns 1 and 3); rename one."),
         ("a, a\n1,2\n", "t.csv names the column 'a' twice (columns 1 and 2); rename one."),
-        (bytes(range(128, 256)) * 20, "t.csv is not UTF-8 text: byte 0x80 in line 1; if it is text, name its encoding with"),
-        (b"a,b\n1,2\n3,caf\xe9\n", "t.csv is not UTF-8 text: byte 0xe9 in line 3; it looks like cp1252: say --encoding cp1252."),
-        ("a,b\n1,2\n".encode("utf-16-le"), "t.csv looks like UTF-16 without its mark; say --encoding utf-16-le."),
-        ("a,b\n1,2\n".encode("utf-16-be"), "t.csv looks like UTF-16 without its mark; say --encoding utf-16-be."),
+        (bytes(range(128, 256)) * 20, "t.csv is not UTF-8 text: byte 0x80 in line 1; if it is text, name its encoding; if not"),
+        (b"a,b\n1,2\n3,caf\xe9\n", "t.csv is not UTF-8 text: byte 0xe9 in line 3; it looks like cp1252 (Windows"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "t.csv looks like UTF-16 without its mark; use encoding='utf-16-le'."),
+        ("a,b\n1,2\n".encode("utf-16-be"), "t.csv looks like UTF-16 without its mark; use encoding='utf-16-be'."),
         (b"a,b\n1,2\n\0\0\0\1\2\3\n", "t.csv is not a text file: it holds a NUL byte in line 3; give CSV, TSV, Parquet, Arrow"),
         (b"a,b\n" + b"1,2\n" * 30000 + b"3,\0\n", "t.csv, line 30002: it holds a NUL character; is the file damaged?"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "t.csv is not a text file: it holds a NUL byte in line 3"),
@@ -53,7 +53,7 @@ def refused(tmp_path):
         (b"ARROW1\0\0 but no more", "t.csv cannot be read as Arrow ("),
         (b"PK\x03\x04 but no more", "t.csv is a damaged Excel or zip file; save it again."),
         (b"\xd0\xcf\x11\xe0 but no more", "t.csv cannot be read as an Excel file ("),
-        (b"SQLite format 3\0....", "t.csv is an SQLite database; say --sql 'select …' --from sqlite:///t.csv."),
+        (b"SQLite format 3\0....", "t.csv is a database; say which rows to read by a query: open_table('sqlite:///t"),
     ],
 )  # fmt: skip
 def test_files_that_are_no_table(refused, content, message):
@@ -65,14 +65,14 @@ def test_files_that_are_no_table(refused, content, message):
     [
         (
             {"encoding": "klingon"},
-            "--encoding klingon is not known; say utf-8, utf-16, cp1252 (Windows, western) or latin-1",
+            "the encoding 'klingon' is unknown; use utf-8, utf-16, cp1252 (Windows, western) or latin-1",
         ),
         ({"encoding": "ascii"}, "t.csv is not ASCII text: byte 0xc3 in line 1; it looks like cp1252"),
-        ({"separator": ";;"}, "--sep ';;' is not one character; say , ; | tab or space."),
-        ({"sheet": "Sheet1"}, "--sheet Sheet1 is for Excel files, and t.csv is none; leave it out."),
-        ({"columns": ["heigth"]}, "t.csv has no column 'heigth' as --columns names it; is 'height' meant?"),
-        ({"ignore": ["zzz"]}, "t.csv has no column 'zzz' as --ignore names it; it has height, größe."),
-        ({"roles": {"Height": "id"}}, "t.csv has no column 'Height' as --id or --as names it; is 'height' meant?"),
+        ({"separator": ";;"}, "separator=';;' is not one character; use , ; | tab or space."),
+        ({"sheet": "Sheet1"}, "sheet='Sheet1' is for Excel files, and t.csv is none; leave it out."),
+        ({"columns": ["heigth"]}, "t.csv has no column 'heigth', which columns names; is 'height' meant?"),
+        ({"ignore": ["zzz"]}, "t.csv has no column 'zzz', which ignore names; it has height, größe."),
+        ({"roles": {"Height": "id"}}, "t.csv has no column 'Height', which roles names; is 'height' meant?"),
         (
             {"roles": {"height": "colour"}},
             "column 'height' is asked for as 'colour'; roles are measurement, count, category,",
@@ -87,7 +87,7 @@ def test_files_that_are_no_table(refused, content, message):
         ),
         (
             {"roles": {"height": "count"}},
-            "column 'height' is asked for as a count but holds broken numbers (from 1.5 to 2.5); say",
+            "column 'height' is asked for as a count but holds fractional numbers (from 1.5 to 2.5); use roles={'height'",
         ),
     ],
 )
@@ -101,7 +101,10 @@ def test_places_that_are_no_file(tmp_path):
         (tmp_path / "vases.csv", f"there is no file {tmp_path}/vases.csv."),
         (tmp_path / "visit.csv", f"there is no file {tmp_path}/visit.csv. Is {tmp_path}/visits.csv meant?"),
         (tmp_path, f"{tmp_path} is a folder; give a file."),
-        ("sqlite:///t.db", "sqlite:// is a database; say what to read from it: --sql 'select …' --from sqlite://…."),
+        (
+            "sqlite:///t.db",
+            "sqlite:// is a database; say which rows to read by a query: open_table('sqlite://…', sql='select …').",
+        ),
         ("https://example.org/t.csv", "https://… is not a file on this machine; download it first."),
         (7, "a table is a path, a data frame, a dictionary of columns or an array, not int."),
     ):
@@ -123,7 +126,7 @@ def test_a_million_columns_are_refused_and_some_can_be_chosen(tmp_path, refused)
     content = f"{names}\n" + ",".join(["1.5", "2", "x", *["0"] * 999_997]) + "\n" + ",".join(["1"] * 1_000_000) + "\n"
     message = refused(content)
     assert message == (
-        "t.csv has 1,000,000 columns, and at most 10,000 are read at once; choose some with --columns, such as --columns c0,c1."
+        "t.csv has 1,000,000 columns, and at most 10,000 are read at once; choose some, such as columns=['c0', 'c1']."
     )
     table = open_table(tmp_path / "t.csv", columns=["c0", "c2"])
     assert [column.name for column in table.columns] == ["c0", "c2"]

@@ -48,7 +48,7 @@ def test_roles_levels_and_moments_of_the_plain_table(plain):
     assert named["colour"].levels == ("blue", "green", "red")
     assert named["grade"].levels == ("1", "2", "3", "4")
     assert sum(named["colour"].counts) == N - named["colour"].n_missing
-    assert "--as joined=number" in named["joined"].left_out
+    assert "roles={'joined': 'measurement'}" in named["joined"].left_out
 
 
 @pytest.mark.parametrize("name", [

@@ -90,7 +90,7 @@ def test_a_full_disk(tmp_path, monkeypatch, when):
     with pytest.raises(OSError) as caught, Outputs() as written:
         written.table(tmp_path / "a.csv").write({"x": [1, 2]})
     assert str(caught.value) == (
-        f"there is no space left for {tmp_path}/a.csv; free some, or choose another folder with --out. Nothing was written."
+        f"there is no space left for {tmp_path}/a.csv; free some, or choose another folder. Nothing was written."
     )
     assert names(tmp_path) == []
     assert builtins.open is open
@@ -111,9 +111,7 @@ def test_a_disk_that_is_really_full(tmp_path, ending):
 
 
 def test_places_that_take_no_files(tmp_path, monkeypatch):
-    with pytest.raises(
-        ValueError, match=r"the folder .*/nowhere does not exist; create it or choose another with --out"
-    ):
+    with pytest.raises(ValueError, match=r"the folder .*/nowhere does not exist; create it or choose another"):
         Outputs().file(tmp_path / "nowhere" / "a.csv")
     with pytest.raises(ValueError, match="is a folder; name a file to write"):
         Outputs().file(tmp_path)
@@ -122,7 +120,7 @@ def test_places_that_take_no_files(tmp_path, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(outputs.tempfile, "mkstemp", refuse)
-    with pytest.raises(ValueError, match=r"the folder .* cannot be written to; choose another with --out"):
+    with pytest.raises(ValueError, match=r"the folder .* cannot be written to; choose another"):
         Outputs().file(tmp_path / "a.csv")
 
 

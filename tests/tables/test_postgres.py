@@ -72,17 +72,17 @@ def test_odd_types_are_left_out_and_times_are_dates(address):
     [
         (
             "drop table people",
-            "--sql begins with 'drop', and only queries that read are run; begin with select or with.",
+            "the query begins with 'drop', and only queries that read are run; begin with select or with.",
         ),
-        ("with gone as (delete from people returning *) select * from gone", "--sql does more than read ("),
-        ("select nextval(pg_get_serial_sequence('people', 'x'))", "does not exist; mend the query given with --sql."),
-        ("select * from nowhere", 'relation "nowhere" does not exist; mend the query given with --sql.'),
+        ("with gone as (delete from people returning *) select * from gone", "the query does more than read ("),
+        ("select nextval(pg_get_serial_sequence('people', 'x'))", "does not exist; correct the query."),
+        ("select * from nowhere", 'relation "nowhere" does not exist; correct the query.'),
         ("select 1; drop table people", "cannot insert multiple commands into a prepared statement"),
-        ("select heigth from people", 'column "heigth" does not exist; mend the query given with --sql.'),
-        ("select 1 / 0", "division by zero; mend the query given with --sql."),
+        ("select heigth from people", 'column "heigth" does not exist; correct the query.'),
+        ("select 1 / 0", "division by zero; correct the query."),
         ("select 1 as a, 2 as a", "names the column 'a' twice (columns 1 and 2); rename one."),
         ("select * from people where false", "has no rows; at least one is needed."),
-        ("", "--sql is empty; write a query such as --sql 'select * from visits'."),
+        ("", "the query is empty; write one such as 'select * from visits'."),
     ],
 )
 def test_queries_that_fail(address, sql, message):

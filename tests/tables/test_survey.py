@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from tacit.cli.voice import said
+from tacit.survey import distinct
 from tacit.survey.dates import days_of
 from tacit.survey.moments import Moments
-from tacit.tables import distinct, open_table, reader
+from tacit.tables import open_table, reader
 
 
 @pytest.fixture
@@ -76,35 +78,35 @@ def test_roles_and_reasons(column, cells, name, role, reason):
     ("cells", "options", "role", "note"),
     [
         (["1.5"] * 40 + ["-999"] * 3 + texts("{0}.25"), {}, "measurement",
-         "-999 occurs 3 times, far from the rest; if it stands for missing, say --missing=-999"),
-        (texts("{0}.25") + ["abc"] * 4, {}, "text", "'abc' among 60 numbers; if it stands for missing, say --missing=abc"),
-        ([*texts("{0}.25"), "not known"], {}, "text", "'not known' among 60 numbers; if it stands for missing, say --missing="),
-        ([*texts("{0}.25"), "inf"], {}, "text", "'inf' among 60 numbers; if it stands for missing, say --missing=inf"),
+         "-999 occurs 3 times, far from the rest; if it stands for missing, use --missing=-999"),
+        (texts("{0}.25") + ["abc"] * 4, {}, "text", "'abc' among 60 numbers; if it stands for missing, use --missing=abc"),
+        ([*texts("{0}.25"), "not known"], {}, "text", "'not known' among 60 numbers; if it stands for missing, use --missing="),
+        ([*texts("{0}.25"), "inf"], {}, "text", "'inf' among 60 numbers; if it stands for missing, use --missing=inf"),
         (texts("{0},5") + texts("{0}.75"), {}, "text",
-         "'0,5' and '0.75' in one column: decimal commas and points; to read both as decimals, say --as x=number"),
-        (texts("{0}%"), {}, "text", "'0%' is text; to read it as a number, say --as x=number"),
-        (texts("€ {0}"), {}, "text", "'€ 0' is text; to read it as a number, say --as x=number"),
-        (texts("1,{0:03d}.5"), {}, "text", "'1,000.5' is text; to read it as a number, say --as x=number"),
-        (texts("1,{0:03d}"), {}, "text", "'1,000' may mean thousands or decimals; say --as x=number for thousands, --decimal ,"),
-        (["1", "2"] * 30, {}, "category", "whole numbers taken as codes; if their size counts, say --as x=number"),
-        (texts("{0}"), {}, "id", "numbers taken as ids; if they measure something, say --as x=number"),
-        (["1", "2", "3", "4", "5", "6", "7"] * 9, {}, "category", "whole numbers taken as codes; if their size counts, say"),
+         "'0,5' and '0.75' in one column: decimal commas and points; to read both as decimals, use --as x=number"),
+        (texts("{0}%"), {}, "text", "'0%' is text; to read it as a number, use --as x=number"),
+        (texts("€ {0}"), {}, "text", "'€ 0' is text; to read it as a number, use --as x=number"),
+        (texts("1,{0:03d}.5"), {}, "text", "'1,000.5' is text; to read it as a number, use --as x=number"),
+        (texts("1,{0:03d}"), {}, "text", "'1,000' may mean thousands or decimals; use --as x=number for thousands, --decimal ,"),
+        (["1", "2"] * 30, {}, "category", "whole numbers taken as codes; if their size counts, use --as x=number"),
+        (texts("{0}"), {}, "id", "numbers taken as ids; if they measure something, use --as x=number"),
+        (["1", "2", "3", "4", "5", "6", "7"] * 9, {}, "category", "whole numbers taken as codes; if their size counts, use"),
         ([f"{7 * j + j % 5}" for j in range(60)], {}, "measurement",
-         "grows from row to row; if it only numbers the rows, say --id x"),
+         "grows from row to row; if it only numbers the rows, use --id x"),
         (["3", "4", "6", "8", "10", "12"] * 9 + ["-1"], {}, "measurement",
-         "-1 in one row is the only negative number; if it stands for missing, say --missing=-1"),
-        (["0", "1", "2", "3", "4", "5", "6"] * 9, {}, "count", "taken as counts; if they are codes, say --as x=category"),
+         "-1 in one row is the only negative number; if it stands for missing, use --missing=-1"),
+        (["0", "1", "2", "3", "4", "5", "6"] * 9, {}, "count", "taken as counts; if they are codes, use --as x=category"),
         (["01/02/2024", "03/04/2023"] * 9, {}, "date", "to use it as a number of days (read with the day before the month,"),
-        (["007", "042"] * 20, {}, "category", "written with leading zeros, as codes are; if they are numbers, say --as x=number"),
+        (["007", "042"] * 20, {}, "category", "written with leading zeros, as codes are; if they are numbers, use --as x=number"),
         (["Red", "red", "blue"] * 20, {}, "category", "'Red' and 'red' differ in case or spaces only; write them alike if they"),
         (["x", ""] * 20, {}, "constant", "if an empty cell means no, write no into it"),
-        ([f"{j % 40} street" for j in range(60)], {}, "text", "to use it all the same, say --as x=category"),
+        ([f"{j % 40} street" for j in range(60)], {}, "text", "to use it all the same, use --as x=category"),
     ],
 )  # fmt: skip
 def test_notes_end_in_the_option_that_helps(column, cells, options, role, note):
     found, _ = column(cells, **options)
     assert found.role == role
-    assert any(told.startswith(note) for told in found.notes), found.notes
+    assert any(said(told).startswith(note) for told in found.notes), found.notes
 
 
 @pytest.mark.parametrize(
@@ -218,17 +220,17 @@ def test_copies_and_sums_are_noted():
                         "other": rng.normal(size=200)})  # fmt: skip
     notes = {column.name: column.notes for column in table.columns if column.copied}
     assert notes == {
-        "copy": ("a copy of a; leave one of them out with --ignore copy",),
-        "twice": ("equals 2 × a + 3; leave one of them out with --ignore twice",),
-        "total": ("equals a + b; leave one of them out with --ignore total",),
-        "code": ("tells the same rows apart as colour; leave one of them out with --ignore code",),
+        "copy": ("a copy of a; leave one of them out: ignore=['copy']",),
+        "twice": ("equals 2 × a + 3; leave one of them out: ignore=['twice']",),
+        "total": ("equals a + b; leave one of them out: ignore=['total']",),
+        "code": ("tells the same rows apart as colour; leave one of them out: ignore=['code']",),
     }
 
 
 def test_infinity_and_marks_in_typed_tables():
     table = open_table({"a": np.array([1.5, np.inf, 2.5, 3.5]), "b": [1.5, -999.0, 2.5, 3.5]}, missing=["-999"])
-    assert (table.columns[0].role, table.columns[1].n_missing) == ("id", 1)
-    assert table.columns[0].notes == ("'inf' among 3 numbers; if it stands for missing, say --missing=inf",)
+    assert (table.columns[0].role, table.columns[1].n_missing) == ("category", 1)
+    assert table.columns[0].notes == ("'inf' among 3 numbers; if it stands for missing, use missing=['inf']",)
     assert open_table({"a": np.array([1.5, np.inf, 2.5, 3.5])}, missing=["inf"]).columns[0].role == "measurement"
 
 

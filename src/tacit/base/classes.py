@@ -22,7 +22,7 @@ from .learning import Task
 from .missing import MissingCells
 from .rows import like
 
-__all__ = ["LatentClassEstimator", "log_tail"]
+__all__ = ["FALSE_ALARMS", "LatentClassEstimator", "log_tail", "outlier_scores", "outlier_threshold"]
 
 FALSE_ALARMS = 0.05
 """Expected number of rows called outliers among rows that follow the model."""
@@ -235,11 +235,7 @@ class LatentClassEstimator(MissingCells, DensityEstimator):
         model, params = self._model(), self._params()
 
         def score(block: Block) -> np.ndarray:
-            resp = host(model.posterior(params, block)[0])
-            square, n_seen = model.family.distance(params.components, block)
-            tail = log_tail(np.nan_to_num(square, nan=np.inf), np.maximum(n_seen, 1)[:, None])
-            score = -logsumexp(np.broadcast_to(tail, resp.shape), axis=1, b=resp)
-            return like(block, np.where(n_seen > 0, np.maximum(score, 0.0), 0.0))
+            return like(block, outlier_scores(model, params, block, host(model.posterior(params, block)[0])))
 
         return self._apply(X, score, out, ["outlier_score"])
 
@@ -261,8 +257,7 @@ class LatentClassEstimator(MissingCells, DensityEstimator):
         scores = self.outlier_scores(X)
         if level is not None:
             check_number("level", level, numbers.Real, 0, 1)
-        rare = FALSE_ALARMS / max(len(scores), 1) if level is None else max(1.0 - level, 1e-16)
-        return scores > -np.log(rare)
+        return scores > -np.log(outlier_threshold(len(scores)) if level is None else max(1.0 - level, 1e-16))
 
     def sample(self, n_samples: int = 1) -> tuple:
         """Draw rows from the fitted distribution.
@@ -282,6 +277,20 @@ class LatentClassEstimator(MissingCells, DensityEstimator):
         if not isinstance(n_samples, numbers.Integral) or n_samples < 1:
             raise ValueError(f"Invalid value for 'n_samples': {n_samples}. The sampling requires at least one sample.")
         return self._model().sample(self._params(), n_samples, self._rng())
+
+
+def outlier_threshold(n_rows: int) -> float:
+    """The probability of lying farther out below which a row among so many is an outlier."""
+    return FALSE_ALARMS / max(n_rows, 1)
+
+
+def outlier_scores(model: Any, params: Any, block: Block, resp: np.ndarray) -> np.ndarray:
+    """As `LatentClassEstimator.outlier_scores`, for rows whose classes have the probabilities `resp`."""
+    square, n_seen = model.family.distance(params.components, block)
+    tail = log_tail(np.nan_to_num(square, nan=np.inf), np.maximum(n_seen, 1)[:, None])
+    with np.errstate(divide="ignore"):
+        score = -logsumexp(np.broadcast_to(tail, resp.shape), axis=1, b=resp)
+    return np.where(n_seen > 0, np.maximum(score, 0.0), 0.0)
 
 
 def log_tail(square: np.ndarray, df: np.ndarray) -> np.ndarray:

@@ -16,11 +16,11 @@ from ..checks import check_number, check_out
 from ..families.laws import Law
 from ..frames import as_given
 from ..kernels import host
-from ..source import Block, is_streamed
+from ..source import ArraySource, Block, is_streamed
 from ..source.writer import ParquetWriter
 from .rows import RowsEstimator, like
 
-__all__ = ["Imputed", "MissingCells"]
+__all__ = ["Imputed", "MissingCells", "draw_cells", "impute_cells"]
 
 
 class Imputed(NamedTuple):
@@ -103,8 +103,7 @@ class MissingCells(RowsEstimator):
             raise ValueError(f"{asked} gives arrays, so it does not go with out; call impute once for each.")
         if interval is not None and not (isinstance(interval, numbers.Real) and 0 < interval < 1):
             raise ValueError(f"interval={interval!r} must be a probability between 0 and 1, both excluded.")
-        least = self._lowest() if lowest is None else np.broadcast_to(np.asarray(lowest, float), self.n_features_in_)
-        fill = self._filler("std" if return_std else "mean" if interval is None else interval, least)
+        fill = self._filler("std" if return_std else "mean" if interval is None else interval, lowest)
         source = self._open(X)
         if out is not None:
             check_out(X, out)
@@ -118,9 +117,10 @@ class MissingCells(RowsEstimator):
             return filled, found[:, 1]
         return filled if interval is None else Imputed(filled, *np.moveaxis(found[:, 1:], 1, 0))
 
-    def _filler(self, what: Any, least: np.ndarray | None) -> Callable[[Block], np.ndarray]:
+    def _filler(self, what: Any, lowest: Any = None) -> Callable[[Block], np.ndarray]:
         """A function of a block to the answers about its rows, (rows, answers, d); see `_answers`."""
         model, params, known = self._model(), self._params(), self._knowledge()
+        least = self._lowest() if lowest is None else np.broadcast_to(np.asarray(lowest, float), self.n_features_in_)
         family, components = model.family, params.components
 
         def fill(block: Block) -> np.ndarray:
@@ -167,17 +167,33 @@ class MissingCells(RowsEstimator):
         check_is_fitted(self)
         if is_streamed(X):
             raise ValueError("draw_missing takes rows in memory; read the part you need first.")
-        block, model, params = Block.of(self._validate(X, reset=False)), self._model(), self._params()
-        resp, known, empty = _classes(model, params, block), self._knowledge(), False
-        if known is not None:
-            empty = known.empty(block.X, resp)
-            resp = known.shared_rows(resp, block.X, empty)
-        drawn = model.family.draw(params.components, block, resp, n_draws, self._rng(random_state))
-        if (least := self._lowest()) is not None:
-            drawn = np.where(np.isnan(block.X), np.maximum(drawn, least), drawn)
-        drawn = like(block, np.where(empty, np.nan, drawn))
+        drawn = draw_cells(self, self._validate(X, reset=False), n_draws, self._rng(random_state))
         tables = [self._as_given(cells, X) for cells in drawn]
         return drawn if all(isinstance(table, np.ndarray) and table.dtype.kind == "f" for table in tables) else tables
+
+
+def impute_cells(estimator: MissingCells, cells: np.ndarray, interval: float, lowest: Any = None) -> Imputed:
+    """As `MissingCells.impute` with an interval, for rows that are numbers already: categories are codes, and stay so."""
+    if not len(cells):
+        return Imputed(*(np.empty(cells.shape) for _ in range(4)))
+    found = ArraySource(cells, n_jobs=estimator.n_jobs).map(estimator._filler(interval, lowest))
+    return Imputed(*np.moveaxis(np.concatenate(list(found)), 1, 0))
+
+
+def draw_cells(
+    estimator: MissingCells, cells: np.ndarray, n_draws: int, rng: np.random.Generator, lowest: Any = None
+) -> np.ndarray:
+    """As `MissingCells.draw_missing`, for rows that are numbers already."""
+    block, model, params = Block.of(cells), estimator._model(), estimator._params()
+    resp, known, empty = _classes(model, params, block), estimator._knowledge(), np.False_
+    least = estimator._lowest() if lowest is None else lowest
+    if known is not None:
+        empty = known.empty(block.X, resp)
+        resp = known.shared_rows(resp, block.X, empty)
+    drawn = model.family.draw(params.components, block, resp, n_draws, rng)
+    if least is not None:
+        drawn = np.where(np.isnan(block.X), np.maximum(drawn, least), drawn)
+    return like(block, np.where(empty, np.nan, drawn))
 
 
 N_ANSWERS = {"mean": 1, "std": 2}

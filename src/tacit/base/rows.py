@@ -30,7 +30,8 @@ class RowsEstimator(BaseEstimator):
     - ``_needs``: settings without which a loaded model cannot work, so that it is not saved where they are functions;
     - ``_takes_missing``, ``_takes_sparse``, ``_missing_remedy``: which rows it takes, and what to do about missing values it does
       not take;
-    - ``_study``: what a report can say of it, "groups" or "axes".
+    - ``_study``: what a report can say of it, "groups" or "axes"; ``_for_study()`` is then what is reported on;
+    - ``_reads_tables``: whether it has a schema, by which it reads columns of any kind.
     """
 
     n_jobs: int | None = None
@@ -43,9 +44,14 @@ class RowsEstimator(BaseEstimator):
     _takes_sparse = False
     _missing_remedy = ""
     _study: str | None = None
+    _reads_tables = False
     _dtypes: tuple[type, ...] = (np.float64, np.float32)
     _min_rows = 2
     _n_classes: int | None = None
+
+    def _for_study(self) -> Any:
+        """The estimator as studies take it."""
+        return self
 
     def _sizes(self) -> dict[str, int]:
         """Sizes that the shapes of saved attributes are told in; d is the number of columns."""
@@ -165,6 +171,21 @@ class RowsEstimator(BaseEstimator):
         return str(column) if names is None else f"{column} ({names[column]!r})"
 
     # Results for rows
+
+    def _results(self, X: np.ndarray) -> dict[str, np.ndarray]:
+        """What a table of results says of rows, by the name of its column."""
+        if hasattr(self, "predict"):
+            found = {"predicted": np.asarray(self.predict(X))}
+            if hasattr(self, "predict_proba"):
+                found |= {f"probability_{k}": part for k, part in enumerate(np.asarray(self.predict_proba(X)).T)}
+            return found
+        if not hasattr(self, "transform"):
+            raise ValueError(f"a {type(self).__name__} neither predicts nor transforms new rows.")
+        made = np.asarray(self.transform(X))
+        made = made[:, None] if made.ndim == 1 else made
+        names = [str(name) for name in self.get_feature_names_out()] if hasattr(self, "get_feature_names_out") else []
+        names = names if len(names) == made.shape[1] else [f"value_{k}" for k in range(made.shape[1])]
+        return dict(zip(names, made.T))
 
     def _apply(
         self, X: Any, function: Callable[[Block], np.ndarray], out: Any = None, names: Sequence[str] = ()

@@ -4,9 +4,9 @@ from dataclasses import asdict
 
 import numpy as np
 
-from ..describe import defining
-from ..report.groups import n_measurements
-from ..report.phrases import left_out_words, model_words
+from ..study.phrases import CRITERIA, left_out_words, model_words
+from ..study.scores import Scorer
+from ..study.tallies import defining
 from ..words import count, number, pair, probability, share
 from .console import grid, heading, paragraph
 from .voice import said
@@ -16,7 +16,6 @@ __all__ = ["columns_text", "groups_data", "groups_text", "plain", "wrote"]
 SHOWN_ROWS = 10
 SHOWN_COLUMNS = 5
 MOST_COLUMNS, MOST_NOTES = 40, 6
-CRITERIA = {"bic": "BIC", "aic": "AIC", "icl": "ICL", "cv": "log density per row left out"}
 
 
 def groups_text(findings, model, table, files, commands=()):
@@ -58,9 +57,10 @@ def _model(findings, model):
     rows = findings.selection
     if not rows:
         return []
-    name, criterion = CRITERIA[rows[0]["criterion"]], rows[0]["criterion"]
+    criterion = rows[0]["criterion"]
+    name = "log density per row left out" if criterion == "cv" else CRITERIA[criterion]
     student = bool(model.by_column)
-    n = n_measurements(model)
+    n = Scorer(model).n_measurements
     shape = rows[0]["covariance_type"] if n else None
     value = rows[0][criterion]
     told = f"{name} {number(value, 6)}" if value is not None else rows[0]["failed"]

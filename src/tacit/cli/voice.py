@@ -12,13 +12,12 @@ ROLES = {"measurement": "number"}
 def as_typed(option):
     """A setting as it is typed."""
     name, value = option.name, option.value
+    if value is None:
+        return {"roles": "--id or --as", "separator": "--sep"}.get(name, f"--{name}")
     if name == "roles":
         column, role = value
-        return (
-            f"--id {shlex.quote(column)}"
-            if role == "id"
-            else f"--as {shlex.quote(f'{column}={ROLES.get(role, role)}')}"
-        )
+        named = f"--as {shlex.quote(f'{column}={ROLES.get(role, role)}')}"
+        return f"--id {shlex.quote(column)}" if role == "id" else named
     if name == "missing":
         return " ".join(f"--missing={shlex.quote(text)}" for text in ([value] if isinstance(value, str) else value))
     if name == "sql":

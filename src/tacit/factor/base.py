@@ -25,6 +25,7 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Missing
     """
 
     warm_start, n_init = False, 1
+    _axis = "axis", "axes"  # what one and several are called
     n_components_: int
     mean_: np.ndarray
 
@@ -104,6 +105,15 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Missing
 
         return self._apply(X, posterior, out, self.get_feature_names_out())
 
+    def _results(self, X):
+        names, (scores, std) = [f"{self._axis[0]}_{k}" for k in range(1, self.n_components_ + 1)], self._scored(X)
+        return dict(zip(names, scores.T)) | {f"se_{name}": part for name, part in zip(names, std.T)}
+
+    def _scored(self, X):
+        """Scores of rows and their standard errors, (n, k) each."""
+        scores, covariance = self.transform(X, return_cov=True)
+        return scores, np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+
     def inverse_transform(self, Z):
         """Rows that scores expect: μ + W z.
 
@@ -141,6 +151,27 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Missing
             return like(block, family.scores(params, block)[0][0] @ params.loading[0].T + params.mean[0])
 
         return self._apply(X, expected)
+
+    # What the scores say of the columns
+
+    def column_correlations(self):
+        """Correlations of the columns with the scores; of factors that correlate, the pattern.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_components)
+            A square is the share of a column's variance that an axis explains.
+        """
+        raise NotImplementedError
+
+    def variance_shares(self):
+        """Share of the variance of the standardised columns that each axis explains.
+
+        Returns
+        -------
+        ndarray of shape (n_components,)
+        """
+        raise NotImplementedError
 
     # The distribution of rows
 

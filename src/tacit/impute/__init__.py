@@ -1,5 +1,16 @@
-"""Fill the holes of a table."""
+"""Fill in the missing cells of a table."""
 
 from .gaussian import GaussianImputer
 
-__all__ = ["GaussianImputer"]
+__all__ = ["Choice", "GaussianImputer", "choose_imputer", "try_fills"]
+
+
+def __getattr__(name):
+    # Loaded when asked for: choosing needs tables, mixtures and factors.
+    from importlib import import_module
+
+    if name in ("Choice", "choose_imputer"):
+        return getattr(import_module(f"{__name__}.choice"), name)
+    if name == "try_fills":
+        return getattr(import_module(f"{__name__}.trial"), name)
+    raise AttributeError(f"module 'tacit.impute' has no attribute {name!r}")

@@ -5,6 +5,7 @@ from .bootstrap import BootstrapTest, SequentialTest, bootstrap_lrt
 from .conditional import ConditionalMixture
 from .experts import MixtureOfExperts
 from .experts_classifier import MixtureOfExpertsClassifier
+from .finding import Grouping, find_groups
 from .gaussian import GaussianMixture
 from .generic import Mixture
 from .model import MixtureModel
@@ -18,6 +19,7 @@ __all__ = [
     "BootstrapTest",
     "ConditionalMixture",
     "GaussianMixture",
+    "Grouping",
     "Mixture",
     "MixtureModel",
     "MixtureOfExperts",
@@ -29,6 +31,7 @@ __all__ = [
     "VariationalMixture",
     "VariationalPrior",
     "bootstrap_lrt",
+    "find_groups",
     "select",
     "standard_errors",
 ]

@@ -8,9 +8,11 @@ from ..checks import check_number, check_shaped
 from ..declared import Part
 from ..engine import short_runs
 from ..engine.restarts import SAMPLE_ROWS
-from ..families import GAUSSIANS, Prior, default_prior
+from ..families import GAUSSIANS, Prior, Product, default_prior
 from ..families.gaussian import invert_triangle, location_and_scale
+from ..families.product import ProductParams
 from .base import BaseGaussianMixture
+from .columns import plain_schema
 from .model import MixtureModel, MixtureParams
 from .seeds import assign
 
@@ -170,6 +172,19 @@ class GaussianMixture(BaseGaussianMixture):
         self.accelerate = accelerate
         self.n_jobs = n_jobs
         self.callback = callback
+
+    def _for_study(self):
+        """The same as a `Mixture` of one block of columns."""
+        from .generic import Mixture
+
+        params, names = self._params(), self._known_names() or range(self.n_features_in_)
+        mixture = Mixture(self.n_components, covariance_type=self.covariance_type, n_jobs=self.n_jobs)
+        mixture.schema_ = plain_schema(self.n_features_in_, names)
+        mixture.family_ = Product([(self._model().family, range(self.n_features_in_))])
+        for name in ("n_features_in_", "fit_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_"):
+            setattr(mixture, name, getattr(self, name))
+        mixture._publish(MixtureParams(params.weight, ProductParams((params.components,))), np.float64)
+        return mixture._for_study()
 
     def _check_settings(self):
         super()._check_settings()

@@ -5,6 +5,8 @@ of any kind is integrated out.
 """
 
 import numbers
+from copy import copy
+from dataclasses import replace
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -155,6 +157,16 @@ class Mixture(TableEstimator):
     def _params(self):
         return MixtureParams(np.asarray(self.weights_, dtype=np.float64), self.params_.components)
 
+    def _for_study(self):
+        """The same with texts for the names of columns."""
+        names = [
+            f"column_{name + 1}" if isinstance(name, numbers.Integral) else str(name) for name in self.schema_.names
+        ]
+        columns = [replace(column, name=name) for name, column in zip(names, self.schema_.columns)]
+        mixture = copy(self)
+        mixture.schema_ = replace(self.schema_, columns=tuple(columns))
+        return mixture
+
     # What was learned
 
     def _parameters(self, params):
@@ -225,8 +237,8 @@ class Mixture(TableEstimator):
             Only if `return_std`.
         """
         given, target = self._given_and_target(given, target)
-        fill = self._filler("std", self._lowest())
-        found = np.concatenate(list(ArraySource(self._only(X, given), n_jobs=self.n_jobs).map(fill)))
+        rows = ArraySource(self._only(X, given), n_jobs=self.n_jobs)
+        found = np.concatenate(list(rows.map(self._filler("std"))))
         cells, spread = found[:, 0], found[:, 1]
         chosen = Schema(tuple(self.schema_.columns[j] for j in target), self.schema_.container)
         predicted = chosen.decode(cells[:, target])

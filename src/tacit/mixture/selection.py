@@ -19,6 +19,7 @@ from ..base import LatentClassEstimator
 from ..checks import check_choice, check_number
 from ..families import GAUSSIANS
 from ..kernels import host
+from ..notes import Note
 from ..source.fold import FoldSource, assign_folds
 from ..table import Table
 from .sweep import Sweep
@@ -26,7 +27,10 @@ from .sweep import Sweep
 __all__ = ["Selection", "select"]
 
 CRITERIA = ("bic", "aic", "icl", "cv")
-COLLAPSED = "a class collapsed onto the covariance floor, where the likelihood has no maximum; ranked after the others"
+COLLAPSED = Note(
+    "collapsed",
+    "a class collapsed onto the covariance floor, where the likelihood has no maximum; ranked after the others",
+)
 
 
 class Selection:

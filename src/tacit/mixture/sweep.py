@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..base import LatentClassEstimator
+from ..notes import Note
 from .starts import follow, merges, merit, pinned, race, splits
 
 __all__ = ["Outcome", "Sweep"]
@@ -98,7 +99,7 @@ class Sweep:
             warnings.warn("interrupted by the user; what was fitted so far is kept.", UserWarning, stacklevel=4)
             for outcome in self.outcomes:
                 if outcome.estimator is None and outcome.failed is None:
-                    outcome.failed = "interrupted by the user before this fit"
+                    outcome.failed = Note("interrupted", "interrupted by the user before this fit")
         return self.outcomes
 
     def _attempt(self, outcome, work):

@@ -24,6 +24,8 @@ class TableEstimator(LatentClassEstimator):
     cells are numbers. A subclass has the settings `family`, `by_column`, `covariance_type`, `reg_covar` and `smoothing`.
     """
 
+    _reads_tables = True
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True

@@ -5,9 +5,9 @@ from dataclasses import replace
 from functools import cached_property
 
 from ..archive import replacing
+from ..study.subject import study
 from .markup import tag
 from .page import render
-from .subject import subject_of
 
 __all__ = ["Report", "write_report"]
 
@@ -51,7 +51,7 @@ class Report:
     """
 
     def __init__(self, model, X, *, title=None, selection=None, seed=0):
-        findings = subject_of(model, X).study(_selected(selection), seed)
+        findings = study(model, X, selection=_selected(selection), seed=seed)
         self.findings = findings if title is None else replace(findings, title=str(title))
 
     @cached_property

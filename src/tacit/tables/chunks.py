@@ -113,7 +113,7 @@ class Chunk:
 
 def _with_hard(values, rows, texts, gone):
     """Numbers with those put in that only Python reads; None if one of the texts is no number."""
-    from .numerals import numbers_of
+    from ..survey.numerals import numbers_of
 
     seen = [(row, text) for row, text in zip(rows.tolist(), texts) if not gone[row]]
     if not seen:

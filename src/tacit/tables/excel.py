@@ -52,15 +52,9 @@ class ExcelReader(Reader):
         if len(names) > 1:
             self.place = f"{path}, sheet {sheet or names[0]}"
             if sheet is None:
-                self.notes.append(
-                    Note(
-                        "sheets",
-                        "read the first of {n} sheets ({listed}); to choose another, use {option}",
-                        n=len(names),
-                        listed=", ".join(names[:6]),
-                        option=Option("sheet", names[1]),
-                    )  # fmt: skip
-                )
+                listed, option = ", ".join(names[:6]), Option("sheet", names[1])
+                text = "read the first of {n} sheets ({listed}); to choose another, use {option}"
+                self.notes.append(Note("sheets", text, n=len(names), listed=listed, option=option))
         if sheet is None or sheet in names:
             return book.get_sheet_by_name(sheet or names[0])
         if sheet.isdigit() and 1 <= int(sheet) <= len(names):

@@ -180,4 +180,5 @@ def _check_names(reader, **asked):
                 ]
                 listed = ", ".join(reader.names[:20]) + (", …" if len(reader.names) > 20 else "")
                 hint = f"is {near[0]!r} meant?" if near else f"it has {listed}."
-                raise ValueError(f"{reader.place} has no column {name!r}, which {option} names; {hint}")
+                text = "{place} has no column {name!r}, which {option} names; {hint}"
+                raise NoteError("no_column", text, place=reader.place, name=name, option=Option(option), hint=hint)

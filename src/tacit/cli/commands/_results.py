@@ -2,7 +2,14 @@
 
 import os
 
-__all__ = ["name_of", "notes_of", "outputs_of", "told", "write_page"]
+__all__ = ["FILES", "name_of", "notes_of", "outputs_of", "told", "write_page"]
+
+FILES = {
+    "groups": "the group of each row, with probabilities",
+    "filled": "the table with its missing cells filled in",
+    "cells": "each filled cell with its interval or probability",
+}
+"""Tables that are written, and what they hold."""
 
 
 def name_of(arguments, table, folder, what):
@@ -26,13 +33,11 @@ def outputs_of(arguments, table):
     return Outputs(separator, table.decimal)
 
 
-def notes_of(command, table, arguments, selection, settings, model=None):
+def notes_of(command, table, arguments, selection, settings):
     """What a model file says about the table it was learned from, so that another is read in the same way."""
     columns = [column.saved() for column in table.used]
     file = os.path.basename(getattr(table.reader, "path", ""))
-    observed = getattr(model, "observed_", None)
-    known = {} if observed is None else {"observed": observed.round(3).tolist()}
-    return known | {
+    return {
         "command": command, "table": {"name": table.reader.name, "file": file, "columns": columns}, "seed": arguments.seed,
         "selection": selection, "settings": settings,
     }  # fmt: skip

@@ -65,8 +65,7 @@ def _structures(text):
 
 def run(arguments):
     """Choose and fit a model, write what it says, tell."""
-    from ...report.grouping import find_groups
-    from ...report.groups import study_groups
+    from ...mixture import find_groups
     from ..progress import Progress, SweepProgress
     from ..telling import groups_data, groups_text
 
@@ -76,11 +75,11 @@ def run(arguments):
     with Progress(arguments.quiet) as progress:
         grouping = find_groups(
             table, groups=arguments.groups, covariance=arguments.covariance, criterion=arguments.criterion,
-            restarts=arguments.restarts, student=arguments.student, most_rows=arguments.sample, seed=arguments.seed,
+            restarts=arguments.restarts, student=arguments.student, sample=arguments.sample, seed=arguments.seed,
             watch=lambda sizes, rounds: SweepProgress(progress, sizes, rounds),
         )  # fmt: skip
         progress.follow(table, "describing the groups")
-        findings = study_groups(grouping.model, table, selection=grouping.selection, seed=arguments.seed)
+        findings = grouping.study(arguments.seed)
         progress.follow(table, "writing")
         files = _write(arguments, table, grouping, findings, folder)
     text = groups_text(findings, grouping.model, table, files, _next(table, files))
@@ -90,9 +89,9 @@ def run(arguments):
 def _write(arguments, table, grouping, findings, folder):
     """Write everything or nothing; return what each file is, by path."""
     from ... import save
-    from ...report.grouping import default_groups
-    from ..rows import FILES, RowWriter
-    from ._results import name_of, notes_of, outputs_of, write_page
+    from ...mixture.finding import default_groups
+    from ...study.results import GroupResults
+    from ._results import FILES, name_of, notes_of, outputs_of, write_page
 
     stem = os.path.join(folder, table.reader.name)
     settings = {
@@ -100,15 +99,15 @@ def _write(arguments, table, grouping, findings, folder):
         "criterion": arguments.criterion,
         "restarts": arguments.restarts, "student": arguments.student, "n_rows": table.n_rows,
     }  # fmt: skip
-    notes = notes_of("fit", table, arguments, grouping.selection, settings, grouping.model)
+    notes = notes_of("fit", table, arguments, grouping.selection, settings)
     files = {}
     with outputs_of(arguments, table) as outputs:
-        writer = RowWriter(grouping.model, table, n_rows=table.n_rows, typed=arguments.format == "parquet")
+        results = GroupResults(grouping.model, table, n_rows=table.n_rows, typed=arguments.format == "parquet")
         for name, what in FILES.items():
             path = name_of(arguments, table, folder, name)
-            writer.add(name, outputs.table(path))
+            results.add(outputs.table(path), getattr(results, name))
             files[path] = what
-        writer.write_all()
+        results.write()
         save(grouping.model, outputs.file(f"{stem}.tacit"), notes=notes)
         files[f"{stem}.tacit"] = "the model"
         if not arguments.no_report:

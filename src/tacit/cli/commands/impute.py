@@ -57,8 +57,8 @@ def _draws(text):
 
 def run(arguments):
     """Choose a model, fill, write."""
-    from ...report.choice import choose_filler
-    from ...report.fill import study_fill
+    from ...impute import choose_imputer
+    from ...study.filled import study_fill
     from ..progress import Progress, SweepProgress
 
     table = open_asked(arguments)
@@ -67,7 +67,7 @@ def run(arguments):
     if not any(column.n_missing for column in table.used):
         return _nothing(table)
     with Progress(arguments.quiet) as progress:
-        choice = choose_filler(
+        choice = choose_imputer(
             table, arguments.method, groups=arguments.groups, seed=arguments.seed,
             watch=lambda sizes, rounds: SweepProgress(progress, sizes, rounds),
         )  # fmt: skip
@@ -94,15 +94,13 @@ def _nothing(table):
 
 def _write(arguments, choice, findings, folder):
     """Write all results; return what each file is, by path."""
-    import numpy as np
-
     from ... import save
-    from ...report.completed import Completion, holes_of
+    from ...study.results import Results
 
     stem = os.path.join(folder, choice.table.reader.name)
-    completion = Completion(choice.model, choice.table, arguments.level, arguments.format == "parquet")
+    results = Results(choice.model, choice.table, level=arguments.level, typed=arguments.format == "parquet")
     settings = {"method": choice.method, "level": arguments.level, "why": choice.why, "said": choice.said}
-    notes = notes_of("impute", choice.table, arguments, choice.selection, settings, choice.model)
+    notes = notes_of("impute", choice.table, arguments, choice.selection, settings)
     tables = {
         "imputed": "the table with its holes filled",
         "imputed.cells": "each filled cell with its interval or probability",
@@ -110,15 +108,11 @@ def _write(arguments, choice, findings, folder):
     tables |= {f"draw{number}": "the table with its holes drawn at random" for number in range(1, arguments.draws + 1)}
     files = {name_of(arguments, choice.table, folder, name): what for name, what in tables.items()}
     with outputs_of(arguments, choice.table) as outputs:
-        filled, cells, *draws = [outputs.table(path) for path in files]
-        for start, read, known in completion.batches():
-            found = completion.fill(known)
-            filled.write(completion.rows(read, known, found[0]))
-            if holes_of(choice.table, read, known).any():
-                cells.write(completion.cells(start, read, known, found))
-            for number, writer in enumerate(draws, 1):
-                rng = np.random.default_rng([arguments.seed, number, start])
-                writer.write(completion.rows(read, known, completion.draw(known, rng)))
+        made = [results.filled, results.cells]
+        made += [results.drawn(arguments.seed, number) for number in range(1, arguments.draws + 1)]
+        for path, make in zip(files, made):
+            results.add(outputs.table(path), make)
+        results.write()
         save(choice.model, outputs.file(f"{stem}.impute.tacit"), notes=notes)
         files[f"{stem}.impute.tacit"] = "the model"
         if not arguments.no_report:

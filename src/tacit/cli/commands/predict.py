@@ -10,8 +10,13 @@ import warnings
 from ..common import add_output, add_table, check_numbers
 from ..outcome import Outcome
 from ..saved import open_model, reading_asked
+from ..voice import said
 
 HELP = "apply a saved model to a new table"
+OTHERS = {
+    "scores": "the places of rows on the axes, with standard errors",
+    "predicted": "what the model says of each row",
+}
 EXAMPLE = "tacit predict penguins.tacit penguins.csv --fill"
 
 
@@ -35,17 +40,14 @@ def add_arguments(parser):
 
 def run(arguments):
     """Read the model and the table, apply, write."""
-    from ...report.observed import recall_observed
-
     model, told = open_model(arguments.model)
-    if arguments.fill and not hasattr(model, "schema_") and not hasattr(model, "_loadings"):
+    if arguments.fill and model._study is None:
         raise ValueError(f"--fill needs a model of tacit fit or tacit impute; this is a {type(model).__name__}.")
-    recall_observed(model, told)
     table = _open(arguments, model, told)
     if not table.n_rows:
         raise ValueError(f"{table.reader.place} has no rows.")
     check_numbers(table)
-    if hasattr(model, "schema_"):
+    if model._reads_tables:
         return _groups(arguments, model, told, table)
     return _other(arguments, model, table)
 
@@ -97,9 +99,9 @@ def _number(name):
 
 def _like(model, told):
     """The columns of a model as `open_table` takes them, in the model's order; None where they have no names."""
-    from ...report.subject import columns_of
+    from ...study.subject import columns_of
 
-    names = model.schema_.names if hasattr(model, "schema_") else getattr(model, "feature_names_in_", [])
+    names = model.schema_.names if model._reads_tables else model._known_names() or [0]
     if all(isinstance(name, int) for name in names):
         return None
     readings = {
@@ -135,62 +137,73 @@ def _unnamed(model, reader, asked):
 
 def _groups(arguments, model, told, table):
     """What a mixture says."""
-    from ..common import out_folder
-    from ..progress import Progress
-    from ..rows import FILES, RowWriter
-    from ._results import name_of, outputs_of
+    from ...study.results import GroupResults
 
-    folder, files = out_folder(arguments, table), {}
     settings = told.get("settings")
     fitted = settings.get("n_rows") if isinstance(settings, dict) else None
     # A row that is unusual by itself is so in a table of few rows as well.
     judged = max(table.n_rows, fitted if isinstance(fitted, int) else 0)
-    writer = RowWriter(model, table, n_rows=judged, typed=arguments.format == "parquet")
-    with Progress(arguments.quiet) as progress, outputs_of(arguments, table) as outputs:
-        progress.follow(table, "applying the model")
-        for name, what in FILES.items():
-            if name == "groups" or arguments.fill:
-                path = name_of(arguments, table, folder, name)
-                writer.add(name, outputs.table(path))
-                files[path] = what
-        writer.write_all()
-    return Outcome(_groups_text(writer, table, files, arguments.fill), _groups_data(writer, table, files))
+    results = GroupResults(model, table, n_rows=judged, typed=arguments.format == "parquet")
+    files = _write(arguments, results, {"groups": results.groups})
+    return Outcome(_groups_text(results, files, arguments.fill), _groups_data(results, files))
 
 
-def _groups_text(writer, table, files, filled):
-    from ...report.observed import tell_empty
+def _write(arguments, results, made):
+    """Write tables of results, and the filled ones where these are asked for; return what each file is, by path."""
+    from ..common import out_folder
+    from ..progress import Progress
+    from ._results import FILES, name_of, outputs_of
+
+    folder, files = out_folder(arguments, results.table), {}
+    made |= {"filled": results.filled, "cells": results.cells} if arguments.fill else {}
+    with (
+        Progress(arguments.quiet) as progress,
+        outputs_of(arguments, results.table) as outputs,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # that rows have no names: they are in the order of the model's
+        progress.follow(results.table, "applying the model")
+        for name, make in made.items():
+            path = name_of(arguments, results.table, folder, name)
+            results.add(outputs.table(path), make)
+            files[path] = (FILES | OTHERS)[name]
+        results.write()
+    return files
+
+
+def _groups_text(results, files, filled):
+    from ...study.sentences import empty_words
     from ...words import count, share
     from ..console import grid, heading, paragraph
     from ..telling import wrote
 
-    weights = writer.model.weights_[writer.scorer.order]
+    table = results.table
     rows = [["group", "rows", "share", "weight in the model"]]
-    for number, (n, weight) in enumerate(zip(writer.counts, weights), 1):
-        rows.append([str(number), f"{n:,}", share(n / writer.n_rows), share(weight)])
-    lines = [heading(f"{table.reader.name}: {count(writer.n_rows, 'row')}"), *grid(rows, right=(0, 1, 2, 3)), ""]
-    lines += [f"{count(writer.n_uncertain, 'row')} under 90 % sure, {count(writer.n_outliers, 'row')} unusual."]
-    lines += [f"{count(writer.n_filled, 'missing cell')} {'filled in' if filled else '(--fill fills them in)'}."]
-    lines += [paragraph(sentence) for sentence in tell_empty(writer.n_empty)] if filled else []
-    notes = list(table.notes)
-    if writer.coder.absent:
-        notes.append(f"the table lacks {', '.join(writer.coder.absent)}; taken as missing in every row")
+    for number, (n, weight) in enumerate(zip(results.counts, results.weights), 1):
+        rows.append([str(number), f"{n:,}", share(n / results.n_rows), share(weight)])
+    lines = [heading(f"{table.reader.name}: {count(results.n_rows, 'row')}"), *grid(rows, right=(0, 1, 2, 3)), ""]
+    lines += [f"{count(results.n_uncertain, 'row')} under 90 % sure, {count(results.n_outliers, 'row')} unusual."]
+    lines += [f"{count(results.n_filled, 'missing cell')} {'filled in' if filled else '(--fill fills them in)'}."]
+    lines += [paragraph(sentence) for sentence in empty_words(results.n_empty)] if filled else []
+    notes = list(map(said, table.notes))
+    if results.coder.absent:
+        notes.append(f"the table lacks {', '.join(results.coder.absent)}; taken as missing in every row")
     lines += [paragraph(f"note: {note}") for note in notes]
     return "\n".join([*lines, "", *wrote(files)])
 
 
-def _groups_data(writer, table, files):
+def _groups_data(results, files):
     from ..telling import plain
 
-    weights = writer.model.weights_[writer.scorer.order]
     return plain({
-        "table": table.reader.name, "rows": writer.n_rows,
+        "table": results.table.reader.name, "rows": results.n_rows,
         "groups": [
-            {"number": number, "rows": n, "share": n / writer.n_rows, "fitted_share": weight}
-            for number, (n, weight) in enumerate(zip(writer.counts, weights), 1)
+            {"number": number, "rows": n, "share": n / results.n_rows, "fitted_share": weight}
+            for number, (n, weight) in enumerate(zip(results.counts, results.weights), 1)
         ],
-        "uncertain": writer.n_uncertain, "outliers": writer.n_outliers, "missing": writer.n_missing,
-        "filled": writer.n_filled, "empty": writer.n_empty,
-        "absent": writer.coder.absent, "notes": table.notes, "files": list(files),
+        "uncertain": results.n_uncertain, "outliers": results.n_outliers, "missing": results.n_missing,
+        "filled": results.n_filled, "empty": results.n_empty,
+        "absent": results.coder.absent, "notes": list(map(said, results.table.notes)), "files": list(files),
     })  # fmt: skip
 
 
@@ -199,65 +212,12 @@ def _groups_data(writer, table, files):
 
 def _other(arguments, model, table):
     """What another estimator predicts or makes of the rows."""
-    from ...report.completed import Completion
-    from ..common import out_folder
-    from ..rows import FILES
+    from ...study.results import Results
     from ..telling import wrote
-    from ._results import name_of, outputs_of
 
-    folder, kind = out_folder(arguments, table), "scores" if hasattr(model, "_loadings") else "predicted"
-    path = name_of(arguments, table, folder, kind)
-    what = (
-        "the places of rows on the axes, with standard errors"
-        if kind == "scores"
-        else "what the model says of each row"
-    )
-    fills = {name_of(arguments, table, folder, name): FILES[name] for name in ("filled", "cells") if arguments.fill}
-    completion = Completion(model, table, typed=arguments.format == "parquet") if fills else None
-    start = 0
-    with warnings.catch_warnings(), outputs_of(arguments, table) as outputs:
-        warnings.simplefilter("ignore")  # that rows have no names: they are in the order of the model's
-        writer, *others = [outputs.table(name) for name in (path, *fills)]
-        for read, batch in table.scan():
-            cells = table.schema.encode(batch)
-            writer.write(_applied(model, table, read, cells, start))
-            if completion:
-                found = completion.fill(cells)
-                others[0].write(completion.rows(read, cells, found[0]))
-                others[1].write(completion.cells(start, read, cells, found))
-            start += batch.n_rows
-    files = {path: what} | fills
-    text = [
-        f"{table.reader.name}: {start:,} rows, by a {type(model).__name__}",
-        *(f"note: {note}" for note in table.notes),
-    ]
-    data = {"table": table.reader.name, "rows": start, "model": type(model).__name__, "files": list(files)}
+    results = Results(model, table, typed=arguments.format == "parquet")
+    files = _write(arguments, results, {"scores" if model._study == "axes" else "predicted": results.said})
+    kind, name = type(model).__name__, table.reader.name
+    text = [f"{name}: {results.n_rows:,} rows, by a {kind}", *(f"note: {said(note)}" for note in table.notes)]
+    data = {"table": name, "rows": results.n_rows, "model": kind, "files": list(files)}
     return Outcome("\n".join([*text, "", *wrote(files)]), data)
-
-
-def _applied(model, table, read, cells, start):
-    """Columns of results for one batch."""
-    import numpy as np
-
-    from ...report.completed import ids_as_read
-
-    columns = ids_as_read(table, read) | {"row": np.arange(start + 1, start + len(cells) + 1)}
-    if hasattr(model, "_loadings"):
-        from ...report.axes import axis_names, score_rows
-
-        scores, std = score_rows(model, cells)
-        names = [name.replace(" ", "_") for name in axis_names(model)]
-        return columns | dict(zip(names, scores.T)) | {f"se_{name}": part for name, part in zip(names, std.T)}
-    if hasattr(model, "predict"):
-        columns["predicted"] = np.asarray(model.predict(cells))
-        if hasattr(model, "predict_proba"):
-            found = np.asarray(model.predict_proba(cells))
-            columns |= {f"probability_{k}": part for k, part in enumerate(found.T)}
-        return columns
-    if not hasattr(model, "transform"):
-        raise ValueError(f"a {type(model).__name__} neither predicts nor transforms new rows.")
-    made = np.asarray(model.transform(cells))
-    made = made[:, None] if made.ndim == 1 else made
-    names = [str(name) for name in model.get_feature_names_out()] if hasattr(model, "get_feature_names_out") else []
-    names = names if len(names) == made.shape[1] else [f"value_{k}" for k in range(made.shape[1])]
-    return columns | {name if name not in columns else f"{name} (new)": part for name, part in zip(names, made.T)}

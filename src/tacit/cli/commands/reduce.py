@@ -49,8 +49,8 @@ def _axes(text):
 
 def run(arguments):
     """Learn the axes, place the rows, write."""
-    from ...report.axes import study_axes
-    from ...report.choice import only
+    from ...impute.choice import only
+    from ...study.axes import study_axes
     from ..progress import Progress, SweepProgress
 
     if arguments.rotation and arguments.method != "factors":
@@ -106,6 +106,7 @@ def _learned(table, arguments, callback):
 def _write(arguments, model, table, findings, folder):
     """Write all results; return what each file is, by path."""
     from ... import save
+    from ...study.results import Results
 
     stem = os.path.join(folder, table.reader.name)
     names = [name.replace(" ", "_") for name in findings.axes.names]
@@ -114,9 +115,11 @@ def _write(arguments, model, table, findings, folder):
     scores, loadings = (name_of(arguments, table, folder, what) for what in ("scores", "loadings"))
     files = {scores: "each row's place on the axes", loadings: "what each column has to do with each axis"}
     with outputs_of(arguments, table) as outputs:
-        writer = outputs.table(scores)
-        for part in _scores(model, table, names):
-            writer.write(part)
+        results = Results(model, table)
+        results.add(outputs.table(scores), results.said)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # arrays without the names that the source had
+            results.write()
         outputs.table(loadings).write(_loadings(model, findings, names))
         save(model, outputs.file(f"{stem}.reduce.tacit"), notes=notes)
         files[f"{stem}.reduce.tacit"] = "the model"
@@ -124,23 +127,6 @@ def _write(arguments, model, table, findings, folder):
             write_page(outputs, f"{stem}.reduce.html", findings)
             files[f"{stem}.reduce.html"] = "the report; open it in a browser"
     return files
-
-
-def _scores(model, table, names):
-    """Batches of the table of scores: ids, row, scores, standard errors."""
-    import numpy as np
-
-    from ...report.axes import score_rows
-    from ...report.completed import ids_as_read
-
-    start = 0
-    for read, batch in table.scan(table.used):
-        cells = table.schema.encode(batch)
-        scores, std = score_rows(model, cells)
-        told = ids_as_read(table, read) | {"row": np.arange(start, start + len(cells)) + 1}
-        told |= dict(zip(names, scores.T))
-        yield told | {f"se_{name}": column for name, column in zip(names, std.T)}
-        start += len(cells)
 
 
 def _loadings(model, findings, names):

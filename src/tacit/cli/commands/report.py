@@ -31,12 +31,8 @@ def run(arguments):
     """Read, study, write."""
     from dataclasses import replace
 
-    from ...report.observed import recall_observed
-    from ...report.subject import named
-
     model, noted = open_model(arguments.model)
-    model = named(model)
-    recall_observed(model, noted)
+    model = model._for_study()
     findings = _study(model, _open(arguments, model, noted), noted)
     if arguments.title:
         findings = replace(findings, title=arguments.title)
@@ -52,7 +48,7 @@ def run(arguments):
 
 def _open(arguments, model, noted):
     """The table, with the columns in the roles they had."""
-    from ...report.subject import columns_of
+    from ...study.subject import columns_of
     from ...tables import open_table
 
     place, reading = reading_asked(arguments)
@@ -78,16 +74,16 @@ def _beside(model, noted):
 
 
 def _study(model, table, noted):
-    from ...report.subject import Subject
+    from ...study.subject import study_table
 
     selection, seed = noted.get("selection") or [], noted.get("seed", 0)
     if noted.get("command") == "impute":
-        from ...report.fill import study_fill
+        from ...study.filled import study_fill
 
         settings = noted.get("settings", {})
         told = {name: settings[name] for name in ("level", "why", "said") if name in settings}
         return study_fill(model, table, selection=selection, seed=seed, **told)
-    return Subject(model, table).study(selection, seed)
+    return study_table(model, table, selection=selection, seed=seed)
 
 
 def _place(arguments, noted):

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from ...checks import check_number
-from ...describe import Tallies, defining, profile_of
+from ...study.tallies import Tallies, defining, profile_of
 from ...table import Table, html
 from ..dissimilarity.metrics import METRICS
 from ..scaling import dominant_column

@@ -11,8 +11,9 @@ import numpy as np
 from ...arrays import Arrays, record
 from ...families.gaussian import LOG_2PI
 from ...kernels import host
+from ..moments import cell_moments, moments
 
-__all__ = ["Correlation", "degrees_of_freedom", "ledermann_bound", "n_parameters", "pairwise"]
+__all__ = ["Correlation", "degrees_of_freedom", "ledermann_bound", "n_parameters", "pairwise", "variance_spectrum"]
 
 PRIOR_ROWS = 10.0  # as if rows of this weight more had shown no covariance: pairs that few rows observe say little
 
@@ -138,3 +139,14 @@ def ledermann_bound(n_features):
     while k < n_features and degrees_of_freedom(n_features, k + 1) >= 0:
         k += 1
     return k
+
+
+def variance_spectrum(source):
+    """Shares of the variance of the standardised columns of a source along all their principal axes, falling."""
+    known = moments(source)
+    if known.incomplete or not known.weight:
+        found = pairwise(source, cell_moments(source).mean)
+    else:
+        found = Correlation.of(known.weight, known.mean, known.covariance)
+    values = np.maximum(np.linalg.eigvalsh(found.matrix)[::-1], 0.0)
+    return values / values.sum()

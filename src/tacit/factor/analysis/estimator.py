@@ -146,6 +146,7 @@ class FactorAnalysis(FactorAnalysisBase):
         "rank_choice_": Part(RankChoice, optional=True),
     }
     _study = "axes"
+    _axis = "factor", "factors"
 
     def __init__(
         self,
@@ -259,6 +260,19 @@ class FactorAnalysis(FactorAnalysisBase):
             return like(block, both)
 
         return self._apply(X, factors, out, self.get_feature_names_out())
+
+    def _column_variances(self):
+        """Variances of the standardised columns under the model: 1 unless cells are missing."""
+        common = (self.components_ * self.structure_).sum(axis=0)
+        return np.where(common > 0, common / np.maximum(1.0 - self.uniqueness_, np.finfo(float).tiny), 1.0)
+
+    def column_correlations(self):
+        check_is_fitted(self)
+        return np.asarray(self.components_, dtype=np.float64).T / np.sqrt(self._column_variances())[:, None]
+
+    def variance_shares(self):
+        check_is_fitted(self)
+        return (self.components_ * self.structure_ / self._column_variances()).mean(axis=1)
 
     def inverse_transform(self, Z):
         """Rows that factors expect: μ + Λ f, in the columns' own units.

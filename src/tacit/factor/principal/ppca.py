@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from ...checks import check_choice, check_number
 from ...declared import Numbers, Part, Whole
@@ -310,6 +311,19 @@ class ProbabilisticPCA(FactorEstimator):
 
     def _loadings(self):
         return self.loadings_
+
+    def column_correlations(self):
+        check_is_fitted(self)
+        axes, variance = self.components_.T.astype(np.float64), self.explained_variance_.astype(np.float64)
+        noise = float(self.noise_variance_)
+        own = axes**2 @ (variance - noise) + noise
+        # Standardised columns have one variance, all but 1 with missing cells, so that shares add up to what is explained.
+        unit = own.mean() if self.scale else own
+        return np.clip(axes * np.sqrt(variance / np.reshape(unit, (-1, 1))), -1.0, 1.0)
+
+    def variance_shares(self):
+        check_is_fitted(self)
+        return np.asarray(self.explained_variance_ratio_, dtype=np.float64)
 
     def _noise(self):
         return self.noise_variance_ * np.asarray(self.scale_, dtype=np.float64) ** 2

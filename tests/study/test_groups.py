@@ -8,13 +8,14 @@ import pytest
 from scipy.stats import chi2
 
 from tacit.cluster import cluster_report
-from tacit.describe import Tallies, defining, group_phrase, profile_of
 from tacit.mixture import Mixture
-from tacit.report.grouping import _without_twins, default_groups, default_structures, find_groups
-from tacit.report.groups import study_groups
-from tacit.report.scoring import Coder, Scorer, level_text
-from tacit.report.telling import _how_many
-from tacit.schema import Column, Schema
+from tacit.mixture.finding import _without_twins, default_groups, default_structures, find_groups
+from tacit.schema import Column, Schema, level_text
+from tacit.study.differences import group_phrase
+from tacit.study.groups import study_groups
+from tacit.study.scores import Coder, Scorer
+from tacit.study.sentences import _how_many
+from tacit.study.tallies import Tallies, defining, profile_of
 from tacit.tables import open_table, reader
 
 
@@ -92,8 +93,7 @@ def test_profiles_agree_with_the_report_of_clusters(found):
         profile = findings.groups[row["cluster"] - 1].profile
         entry = next(entry for entry in profile if (entry["column"], entry["is_missing"]) == (name, gone))
         assert (entry["value"], entry["rest"]) == pytest.approx((row["value"], row["rest"]))
-        smaller = (entry["value"] - entry["overall"]) / (entry["value"] - entry["rest"])
-        assert entry["difference"] == pytest.approx(row["difference"] * smaller)
+        assert entry["difference"] == pytest.approx(row["difference"])
 
 
 def test_a_group_of_nearly_all_rows_is_not_called_extreme():
@@ -177,9 +177,10 @@ def test_distances_are_of_observed_measurements():
     scores = Scorer(model)(X)
     assert scores.outlier[0] == 1.0
     part, own = model.family_.parts[0][0], model._params().components.parts[0]
-    k = Scorer(model).order[scores.group[1] - 1]
-    z = (X[1, 2] - own.mean[k, 2]) / np.sqrt(own.dense[k, 2, 2])
-    assert scores.outlier[1] == pytest.approx(chi2.sf(z**2, 1))
+    z = (X[1, 2] - own.mean[:, 2]) / np.sqrt(own.dense[:, 2, 2])
+    assert scores.outlier[1] == pytest.approx(model.predict_proba(X[1:2])[0] @ chi2.sf(z**2, 1))
+    np.testing.assert_allclose(scores.outlier, np.exp(-model.outlier_scores(X)))
+    np.testing.assert_array_equal(model.outliers(X), scores.outlier < 0.05 / len(X))
     assert part.mean(own).shape == (2, 3)
 
 
@@ -227,7 +228,7 @@ def test_the_choice_compares_with_one_group_and_says_so():
 
 def test_many_rows_are_chosen_on_a_sample_and_learned_from_all():
     table = open_table(two_groups(1500), roles={"name": "id"})
-    grouping = find_groups(table, groups=[1, 2], covariance=["full"], most_rows=300)
+    grouping = find_groups(table, groups=[1, 2], covariance=["full"], sample=300)
     assert {row["n_rows"] for row in grouping.selection} == {300}
     whole = Mixture(2, random_state=0, smoothing=0.5, tol=1e-7, max_iter=500).fit(table.source())
     assert grouping.model.score(table.source()) == pytest.approx(whole.score(table.source()), abs=1e-3)
@@ -257,10 +258,10 @@ def test_wide_tables_are_spared_large_matrices(n, structures):
 
 @pytest.mark.parametrize(
     ("columns", "settings", "message"),
-    [({"a": [1.5, 2.5, 9.5]}, {"groups": [4]}, "--groups starts at 4, but the table has 3 rows."),
+    [({"a": [1.5, 2.5, 9.5]}, {"groups": [4]}, "groups starts at 4, but the table has 3 rows."),
      ({"a": [1.5]}, {}, r"no column to find groups by: a \(the same value|has 1 row; at least 2"),
-     ({"a": [1.5, 2.5, 4.5]}, {"seed": -1}, "--seed -1 is no seed; use a whole number from 0 to 4294967295."),
-     ({"a": [None, None], "b": [1, 1]}, {}, r"no column to find groups by: a \(.*b \(.*--as NAME=ROLE")],
+     ({"a": [1.5, 2.5, 4.5]}, {"seed": -1}, "seed=-1 is no seed; use a whole number from 0 to 4294967295."),
+     ({"a": [None, None], "b": [1, 1]}, {}, r"no column to find groups by: a \(.*b \(.*roles={'a': 'category'}")],
 )  # fmt: skip
 def test_tables_that_allow_no_groups(columns, settings, message):
     with pytest.raises(ValueError, match=message):

@@ -6,13 +6,11 @@ import json
 import numpy as np
 import pytest
 
+from tacit import load
 from tacit.cli.main import main
 from tacit.mixture import Mixture
-from tacit.persistence import notes
-from tacit.report.completed import draw_cells
-from tacit.report.filling import fill_cells
-from tacit.report.observed import Knowledge, count_observed, recall_observed, tell_empty
-from tacit.source import ArraySource
+from tacit.mixture.knowledge import Knowledge
+from tacit.study.sentences import empty_words
 
 TRY = ("--groups", "2", "--quiet", "--json")
 
@@ -62,7 +60,7 @@ def test_left_empty(folder, tmp_path, capsys, command):
         assert (cell["value"] == cell["low"] + cell["high"] + cell["probability"] == "") == infant
     # A model file says so to those who use it.
     model = next(tmp_path.glob("*.tacit"))
-    observed = np.array(notes(model)["observed"])
+    observed = load(model).observed_
     assert observed.shape == (2, 4)
     assert observed.min() < 1e-3
     assert observed.sum() == pytest.approx(4 * 120 - 138)
@@ -86,25 +84,23 @@ def test_groups_that_do_not_know_a_column_have_no_say():
     X = rng.normal(size=(300, 2)) + np.repeat([[0.0, 50.0], [6.0, 50.0], [12.0, 70.0]], 100, axis=0)
     X[:100, 1] = np.nan
     model = Mixture(3, covariance_type="diag", random_state=0).fit(X)
-    model.observed_ = count_observed(model, ArraySource(X))
     rows = np.column_stack([np.linspace(-1, 8, 200), np.full(200, np.nan)])
-    filled = fill_cells(model, rows)[0][:, 1]
+    filled = model.impute(rows)[:, 1]
     ignorant = model.predict_proba(rows) @ (model.observed_[:, 1] < 2)
     assert (np.isnan(filled) == (ignorant > 0.1)).all()
     assert 0 < np.isnan(filled).sum() < 200
     mixed = (ignorant > 1e-3) & (ignorant <= 0.1)
     assert mixed.any()
     np.testing.assert_allclose(filled[mixed], 50, atol=0.5)
-    drawn = draw_cells(model, rows, rng)
+    drawn = model.draw_missing(rows, random_state=0)[0]
     assert (np.isnan(drawn) == np.isnan(np.column_stack([rows[:, 0], filled]))).all()
 
 
-def test_notes_of_any_kind(folder):
+def test_where_nothing_is_missing_all_is_known():
     model = Mixture(1).fit(np.arange(8.0).reshape(4, 2))
-    for noted in ({}, {"observed": "many"}, {"observed": [[1.0]]}, {"observed": [[1.0], [2.0, 3.0]]}):
-        assert not hasattr(recall_observed(model, noted), "observed_")
-    assert recall_observed(model, {"observed": [[4, 4]]}).observed_.sum() == 8
+    assert model.observed_ is None
+    assert np.isfinite(model.impute([[np.nan, 3.0]])).all()
     assert Knowledge([[4, 4]]).is_whole
-    assert tell_empty({"a": 1}) == [
+    assert empty_words({"a": 1}) == [
         "1 cell of a was left empty: its group has no row, or hardly any, in which a is known."
     ]

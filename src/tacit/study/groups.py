@@ -1,24 +1,22 @@
 """`study_groups`: what a mixture says of a table, found in two passes over its rows, none of which need fit in memory."""
 
 import os
-from functools import partial
 
 import numpy as np
 
 from .. import __version__
-from ..describe import Tallies, defining, group_phrase, profile_of
+from ..base.classes import outlier_threshold
 from ..words import count, joined, number, share
-from .completed import id_name
-from .filling import Filler, fill_cells
+from .differences import group_phrase
 from .findings import Findings, Group
-from .observed import knowledge_of, named_counts, tell_empty, without
-from .phrases import left_out_words, model_words
-from .sample import take_sample
-from .scoring import SURE, Coder, Scorer, outlier_threshold
-from .telling import groups_limits, groups_summary
-from .top import TopRows
+from .phrases import CRITERIA, left_out_words, model_words
+from .results import id_name
+from .sample import TopRows, take_sample
+from .scores import SURE, Coder, Scorer
+from .sentences import empty_words, groups_limits, groups_summary
+from .tallies import Tallies, defining, profile_of
 
-__all__ = ["ids_of", "n_measurements", "study_groups"]
+__all__ = ["study_groups"]
 
 MOST_LISTED = 100
 """Uncertain rows and outliers that are listed."""
@@ -50,38 +48,37 @@ def study_groups(model, table, *, selection=(), seed=0):
     tallies = Tallies(model.schema_.columns, len(scorer.order))
     uncertain, outliers = TopRows(MOST_LISTED), TopRows(MOST_LISTED)
     threshold, start = outlier_threshold(table.n_rows), 0
-    known, n_empty = knowledge_of(model), np.zeros(len(model.schema_.columns), dtype=int)
+    known, n_empty = model._knowledge(), np.zeros(len(model.schema_.columns), dtype=int)
     for batch in table.batches():
         cells = coder.encode(batch)
         scores = scorer(cells)
         tallies.add(cells, scores.group - 1)
         if known is not None:
             n_empty += known.empty(cells, scores.memberships[:, np.argsort(scorer.order)]).sum(axis=0)
-        told = _Rows(scorer, cells, scores, start, ids_of(table, batch))
+        told = _Rows(scorer, cells, scores, start, _ids(table, batch))
         uncertain.add(scores.sure, scores.sure < SURE, told.uncertain)
         if scores.outlier is not None:
             outliers.add(scores.outlier, scores.outlier < threshold, told.outlier)
         start += batch.n_rows
-    same = list(map(str, model.schema_.names)) == table.schema.names
-    fill = Filler(model, table) if same else partial(fill_cells, model)
-    sample = take_sample(table, fill, seed=seed, encode=coder.encode)
-    shown, empty = scorer(sample.encoded), named_counts(n_empty, model.schema_.names)
+    sample = take_sample(model, table, seed=seed, encode=coder.encode)
+    shown, empty = scorer(sample.encoded), {str(name): int(n) for name, n in zip(model.schema_.names, n_empty) if n}
+    filled = {name: n - empty.get(name, 0) for name, n in tallies.n_missing.items()}
     findings = dict(
         kind="groups", title=table.reader.name, n_rows=start, columns=table.columns,
         used=[str(name) for name in model.schema_.names],
         sample=sample, trace=np.asarray(model.fit_.trace.per_weight, dtype=float), selection=list(selection),
         groups=_groups(model, scorer.order, tallies), memberships=shown.memberships, group=shown.group,
         outlier=shown.outlier, uncertain=uncertain.rows, outliers=outliers.rows, n_uncertain=uncertain.n_rows,
-        n_outliers=outliers.n_rows, n_filled=without(tallies.n_missing, empty), n_empty=empty,
+        n_outliers=outliers.n_rows, n_filled=filled, n_empty=empty,
     )  # fmt: skip
     without_words = Findings(**findings, summary=[], card={}, limits=[])
     return Findings(
-        **findings, summary=[*groups_summary(without_words), *tell_empty(empty)],
+        **findings, summary=[*groups_summary(without_words), *empty_words(empty)],
         card=_card(model, table, without_words, seed), limits=groups_limits(without_words, model),
     )  # fmt: skip
 
 
-def ids_of(table, batch):
+def _ids(table, batch):
     """The columns that say which row it is, as lists of texts, under names that no result has."""
     return {
         id_name(name): [
@@ -166,14 +163,9 @@ def _model_words(model):
     }  # fmt: skip
     kinds = [type(part).__name__ for part, _ in model.family_.parts]
     families = dict.fromkeys(told.get(kind, "measurements as Gaussian") for kind in kinds)
-    n = n_measurements(model)
+    n = Scorer(model).n_measurements
     shape = model.covariance_type if n else None
     return f"mixture of {model_words(model.n_components, shape, n_measurements=n)}; {joined(families)}"
-
-
-def n_measurements(model):
-    """How many columns of a mixture are measurements."""
-    return sum(len(columns) for _, columns, _ in Scorer(model).measured)
 
 
 def _chosen(selection):
@@ -181,7 +173,7 @@ def _chosen(selection):
         return ""
     sizes = sorted({row["n_components"] for row in selection})
     criterion = selection[0].get("criterion", "bic")
-    by = {"bic": "BIC", "aic": "AIC", "icl": "ICL", "cv": "cross-validated density"}.get(criterion, criterion)
+    by = CRITERIA.get(criterion, criterion)
     told = f"{sizes[0]} to {sizes[-1]} groups" if len(sizes) > 1 else count(sizes[0], "group")
     sampled = f", on {selection[0]['n_rows']:,} rows" if "n_rows" in selection[0] else ""
     return f"best of {count(len(selection), 'model')} with {told} by {by}{sampled}"

@@ -1,14 +1,14 @@
-"""What is said of a table whose holes were filled."""
+"""What is said of a table whose missing cells were filled in."""
 
 import numpy as np
 
 from .. import __version__
+from ..impute.trial import FEWEST, SHARE, try_fills
+from ..schema import Column
 from ..words import joined, share
-from .filling import Filler, least_of
 from .findings import Findings
-from .observed import count_empty, tell_empty, without
 from .sample import take_sample
-from .trial import FEWEST, SHARE, try_fills
+from .sentences import empty_words
 
 __all__ = ["study_fill", "tell_check"]
 
@@ -19,7 +19,7 @@ FEWEST_NAMED = 10
 
 
 def study_fill(model, table, *, selection=(), seed=0, level=0.9, why="", said=""):
-    """Findings about a table whose holes a model fills.
+    """Findings about a table whose missing cells a model fills in.
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ def study_fill(model, table, *, selection=(), seed=0, level=0.9, why="", said=""
     Returns
     -------
     Findings
-        Of kind ``"fill"``; `check` says how good the fills are, as `tacit.report.trial.judge` does.
+        Of kind ``"fill"``; `check` says how good the fills are, as `tacit.impute.trial.judge` does.
     """
     check = try_fills(model, table, level=level, seed=seed)
-    sample = take_sample(table, Filler(model, table, level), seed=seed)
-    empty = count_empty(model, table.source(), table.schema.names)
-    filled = without({column.name: column.n_missing for column in table.used}, empty)
+    sample = take_sample(model, table, level=level, seed=seed)
+    empty = _left_empty(model, table)
+    filled = {column.name: column.n_missing - empty.get(column.name, 0) for column in table.used}
     why = why or _phrase(model)
     return Findings(
         kind="fill",
@@ -66,10 +66,20 @@ def study_fill(model, table, *, selection=(), seed=0, level=0.9, why="", said=""
     )
 
 
+def _left_empty(model, table):
+    """Missing cells that the model cannot tell, by column, where there are any."""
+    known = model._knowledge()
+    if known is None:
+        return {}
+    rule, params = model._model(), model._params()
+    counts = sum(table.source().map(lambda block: known.empty(block.X, rule.posterior(params, block)[0]).sum(axis=0)))
+    return {name: int(n) for name, n in zip(table.schema.names, counts) if n}
+
+
 def _phrase(model):
-    k = getattr(model, "n_components_", None) or model.n_components
-    what = "axes" if hasattr(model, "n_components_") else "groups"
-    return f"a {type(model).__name__} of {k} {what}"
+    if model._study == "groups":
+        return f"a {type(model).__name__} of {model.n_components} groups"
+    return f"a {type(model).__name__} of {model.n_components_} {model._axis[model.n_components_ > 1]}"
 
 
 def _summary(table, missing, why, said, check, n_empty):
@@ -82,7 +92,7 @@ def _summary(table, missing, why, said, check, n_empty):
         f"all; most of them in {most} ({missing[most]:,})."
     ]
     told.append(f"They were filled by {why}.")
-    told += tell_empty(n_empty)
+    told += empty_words(n_empty)
     told += [said] if said else []
     told += tell_check(check)
     empty = [column.name for column in table.columns if column.role == "empty"]
@@ -172,7 +182,7 @@ def _limits(table, sample, check, n_empty):
             "shows no such cell, and any value would be made up."
         )
     for j, column in enumerate(table.used):
-        if least_of(column) == 0 and (sample.low[:, j] == 0).any():
+        if Column.of(column).least == 0 and (sample.low[:, j] == 0).any():
             told.append(f"No observed value of {column.name} is negative, so no fill or interval goes below 0.")
     if check is not None and check["covered"] is not None:
         level = check["level"]

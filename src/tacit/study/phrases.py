@@ -2,7 +2,9 @@
 
 from ..words import count
 
-__all__ = ["left_out_words", "model_words", "shape_words"]
+__all__ = ["CRITERIA", "left_out_words", "model_words", "shape_words"]
+
+CRITERIA = {"bic": "BIC", "aic": "AIC", "icl": "ICL", "cv": "cross-validation"}
 
 MODEL_SHAPES = {
     "full": "each group with its own spread and correlations", "tied": "all groups with the same spread and correlations",

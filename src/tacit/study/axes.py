@@ -10,14 +10,12 @@ import warnings
 import numpy as np
 
 from .. import __version__
-from ..factor.analysis.correlation import Correlation, pairwise
-from ..factor.moments import cell_moments, moments
+from ..factor.analysis.correlation import variance_spectrum
 from ..words import joined, share
-from .filling import Filler
 from .findings import Axes, Findings
 from .sample import take_sample
 
-__all__ = ["axis_names", "explained_shares", "score_rows", "spectrum_of", "standard_loadings", "study_axes", "words_of"]
+__all__ = ["axis_names", "study_axes", "words_of"]
 
 STRONG = 0.4
 """Loadings from which a column is said to belong to an axis, if they are at least half of the greatest."""
@@ -26,43 +24,9 @@ MOST_COLUMNS = 2000
 """Columns beyond which no matrix of all pairs of them is made for the scree plot."""
 
 
-def standard_loadings(model):
-    """Correlations of the columns with the axes, (d, k); of factors that correlate, the pattern."""
-    if hasattr(model, "loadings_"):  # ProbabilisticPCA, whose `loadings_` leave out the noise along the axes
-        axes, variance = model.components_.T.astype(np.float64), model.explained_variance_.astype(np.float64)
-        noise = float(model.noise_variance_)
-        own = axes**2 @ (variance - noise) + noise
-        # Standardised columns have one variance, all but 1 with missing cells, so that shares add up to what is explained.
-        unit = own.mean() if model.scale else own
-        return np.clip(axes * np.sqrt(variance / np.reshape(unit, (-1, 1))), -1.0, 1.0)
-    return np.asarray(model.components_, dtype=np.float64).T / np.sqrt(_variances(model))[:, None]
-
-
-def _variances(model):
-    """Variances of the standardised columns under a model of factors: 1 unless cells are missing."""
-    common = (model.components_ * model.structure_).sum(axis=0)
-    return np.where(common > 0, common / np.maximum(1.0 - model.uniqueness_, np.finfo(float).tiny), 1.0)
-
-
-def explained_shares(model):
-    """Share of the variance of the standardised columns that each axis explains."""
-    if hasattr(model, "explained_variance_ratio_"):
-        return np.asarray(model.explained_variance_ratio_, dtype=np.float64)
-    return (model.components_ * model.structure_ / _variances(model)).mean(axis=1)
-
-
 def axis_names(model):
     """Names of the axes, from 1."""
-    word = "axis" if hasattr(model, "loadings_") else "factor"
-    return [f"{word} {number}" for number in range(1, model.n_components_ + 1)]
-
-
-def score_rows(model, cells):
-    """Places of rows on the axes and their standard errors, (n, k) each."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # arrays without the names that the source had
-        scores, covariance = model.transform(cells, return_cov=True)
-    return scores, np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+    return [f"{model._axis[0]} {number}" for number in range(1, model.n_components_ + 1)]
 
 
 def words_of(loadings, names):
@@ -77,17 +41,6 @@ def words_of(loadings, names):
         high, low = (high, low) if high else (low, high)
         told.append(joined(high) + (f" against {joined(low)}" if low else ""))
     return told
-
-
-def spectrum_of(source):
-    """Shares of the variance of the standardised columns along all principal axes, falling."""
-    known = moments(source)
-    if known.incomplete or not known.weight:
-        found = pairwise(source, cell_moments(source).mean)
-    else:
-        found = Correlation.of(known.weight, known.mean, known.covariance)
-    values = np.maximum(np.linalg.eigvalsh(found.matrix)[::-1], 0.0)
-    return values / values.sum()
 
 
 def study_axes(model, table, *, seed=0):
@@ -106,11 +59,13 @@ def study_axes(model, table, *, seed=0):
     Findings
         Of kind ``"axes"``.
     """
-    sample = take_sample(table, Filler(model, table), seed=seed)
-    names, loadings, explained = table.schema.names, standard_loadings(model), explained_shares(model)
+    sample = take_sample(model, table, seed=seed)
+    names, loadings, explained = table.schema.names, model.column_correlations(), model.variance_shares()
     few = len(names) <= MOST_COLUMNS
-    scores, std = score_rows(model, sample.encoded)
-    spectrum = spectrum_of(table.source()) if few else explained
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # arrays without the names that the source had
+        scores, std = model._scored(sample.encoded)
+    spectrum = variance_spectrum(table.source()) if few else explained
     axes = Axes(axis_names(model), explained, loadings, scores, std, spectrum, words_of(loadings, names))
     return Findings(
         kind="axes",
@@ -128,13 +83,9 @@ def study_axes(model, table, *, seed=0):
     )
 
 
-def _kind(model):
-    return "axes" if hasattr(model, "loadings_") else "factors"
-
-
 def _summary(model, table, axes):
     k, d = len(axes.names), len(table.used)
-    word = _kind(model) if k > 1 else axes.names[0].split()[0]
+    word = model._axis[k > 1]
     number = str(k) if k > 1 else "One"
     told = [
         f"{number} {word} {'explain' if k > 1 else 'explains'} {share(axes.explained.sum(), 0)} of the variance of {d} "
@@ -174,7 +125,7 @@ def _card(model, table, seed):
     turned = f", rotated by {rotation}" if rotation else ""
     return {
         "Data": f"{table.reader.name}: {table.n_rows:,} rows, {len(table.used)} columns used of {len(table.columns)}",
-        "Model": f"{type(model).__name__} of standardised columns, {model.n_components_} {_kind(model)}{turned}",
+        "Model": f"{type(model).__name__} of standardised columns, {model.n_components_} {model._axis[1]}{turned}",
         "Fitted": f"{model.fit_.reason} ({model.n_iter_} steps)",
         "Seed": str(seed),
         "Version": f"tacit {__version__}",
@@ -182,7 +133,7 @@ def _card(model, table, seed):
 
 
 def _limits(model, table):
-    axis = "axis" if _kind(model) == "axes" else "factor"
+    axis = model._axis[0]
     oblique = getattr(model, "rotation", None) in ("promax", "oblimin")
     meaning = (
         f"A loading says by how many of its standard deviations a column changes with one of the {axis}, all others fixed."

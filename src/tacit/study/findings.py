@@ -137,7 +137,7 @@ class Findings:
         Those that are left empty, where there are any.
     axes : Axes or None
     check : dict or None
-        How good filled cells are, found by hiding some on purpose; see `tacit.report.trial.judge`.
+        How good filled cells are, found by hiding some on purpose; see `tacit.impute.trial.judge`.
     level : float
         Probability with which the interval of a filled number holds the true one.
     """

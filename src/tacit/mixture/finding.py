@@ -1,18 +1,22 @@
 """`find_groups`: the mixture that describes a table best, chosen on a sample of its rows where they are many."""
 
+from __future__ import annotations
+
 import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..families import GAUSSIANS, STRUCTURES
-from ..mixture import Mixture, select
-from ..mixture.selection import COLLAPSED
+from ..notes import NoteError, Option
 from ..source import ArraySource
-from .observed import note_observed
+from .generic import Mixture
+from .selection import select
+from .sweep import FEW_ROWS
 
-__all__ = ["CHOICE_ROWS", "Grouping", "default_groups", "default_structures", "find_groups"]
+__all__ = ["Grouping", "default_groups", "default_structures", "find_groups"]
 
 CHOICE_ROWS = 10_000
 """Rows that models are compared on; the best is then learned from all."""
@@ -23,18 +27,8 @@ SMOOTHING = 0.5
 """Rows' worth added to every level in every group, so that a level that a group has not shown is not impossible there."""
 WIDE, WIDER = 50, 300
 MOST_SEED = 2**32 - 1
-KEPT = (
-    "n_components",
-    "covariance_type",
-    "bic",
-    "aic",
-    "icl",
-    "cv",
-    "log_likelihood",
-    "n_parameters",
-    "converged",
-    "failed",
-)
+SCORES = ("bic", "aic", "icl", "cv", "log_likelihood")
+KEPT = ("n_components", "covariance_type", *SCORES, "n_parameters", "converged", "failed")
 
 
 @dataclass(frozen=True)
@@ -45,12 +39,21 @@ class Grouping:
     ----------
     model : Mixture
         Fitted to all rows.
+    table : tacit.tables.DataTable
+        The table, with what is known of its columns.
     selection : list of dict
-        Models tried, best first, as `tacit.report.Findings.selection` has them.
+        Models tried, best first, as `tacit.study.Findings.selection` has them.
     """
 
-    model: Any
-    selection: list
+    model: Mixture
+    table: Any
+    selection: list[dict]
+
+    def study(self, seed: int = 0) -> Any:
+        """What the groups say of the table, as `tacit.study.Findings`."""
+        from ..study.groups import study_groups
+
+        return study_groups(self.model, self.table, selection=self.selection, seed=seed)
 
 
 def default_structures(n_measurements):
@@ -66,14 +69,15 @@ def default_groups(n_rows, most=MOST_GROUPS):
 
 
 def find_groups(
-    table, *, groups=None, covariance=None, criterion="bic", restarts=1, student=False, most_rows=CHOICE_ROWS,
-    seed=0, watch=None,
-):  # fmt: skip
-    """Choose a mixture and fit it to all rows of a table.
+    table: Any, *, groups: Iterable[int] | None = None, covariance: Any = None, criterion: str = "bic", restarts: int = 1,
+    student: bool = False, sample: int = CHOICE_ROWS, seed: int = 0, watch: Callable | None = None,
+) -> Grouping:  # fmt: skip
+    """Choose a mixture and fit it to all rows of a table: what ``tacit fit`` does.
 
     Parameters
     ----------
-    table : tacit.tables.DataTable
+    table : DataFrame, Arrow table, array, path or tacit.tables.DataTable
+        Columns of any kind, which are surveyed; `tacit.tables.open_table` says more about them.
     groups : iterable of int, optional
         Numbers of groups to try; default those of `default_groups`.
     covariance : list of str or "all", optional
@@ -84,8 +88,8 @@ def find_groups(
         How many times the usual number of random starts.
     student : bool
         Give measurements heavy tails.
-    most_rows : int
-        Rows to compare models on; the best is then fitted to all.
+    sample : int
+        Rows to compare models on where there are more; the best is then fitted to all.
     seed : int
         Seeds everything random.
     watch : callable, optional
@@ -95,12 +99,21 @@ def find_groups(
     Returns
     -------
     Grouping
+
+    Examples
+    --------
+    >>> from tacit.datasets import load_penguins
+    >>> from tacit.mixture import find_groups
+    >>> found = find_groups(load_penguins().frame(), groups=[3], covariance=["tied"])
+    >>> found.model.n_components, found.study().groups[1].words.split(",")[0]
+    (3, 'flipper_length_mm high')
     """
+    table = _opened(table)
     measured = [column.name for column in table.used if column.role == "measurement"]
     groups = _possible(table, default_groups(table.n_rows) if groups is None else groups, seed)
-    _check_sample(table, most_rows)
+    _check_sample(table, sample)
     covariance = _structures(covariance, len(measured))
-    rows = _rows(table, most_rows, seed)
+    rows = _rows(table, sample, seed)
     sampled = rows.n_rows < table.n_rows
     seen = watch(*_work(groups, covariance, rows, criterion)) if watch else None
     estimator = Mixture(
@@ -121,9 +134,15 @@ def find_groups(
             model.set_params(callback=(lambda progress: seen.last(progress)) if seen else None)
             _learn_all(model, table)
     model.set_params(callback=None)
-    note_observed(model, table.source())
     told = {"criterion": criterion} | ({"n_rows": rows.n_rows} if sampled else {})
-    return Grouping(model, [_told(row) | told for row in _without_twins(found.table)])
+    return Grouping(model, table, [_told(row) | told for row in _without_twins(found.table)])
+
+
+def _opened(table):
+    """The table, opened and surveyed."""
+    from ..tables import DataTable, open_table
+
+    return table if isinstance(table, DataTable) else open_table(table)
 
 
 def _without_twins(rows):
@@ -145,18 +164,21 @@ def _same(row, other):
 def _possible(table, groups, seed):
     """The numbers of groups that a table allows; raises where it allows none."""
     if not 0 <= seed <= MOST_SEED:
-        raise ValueError(f"--seed {seed} is no seed; use a whole number from 0 to {MOST_SEED}.")
+        text = "{option} is no seed; use a whole number from 0 to {most}."
+        raise NoteError("seed", text, option=Option("seed", seed), most=MOST_SEED)
     if not table.used:
         reasons = ", ".join(f"{column.name} ({column.left_out})" for column in table.columns)
-        raise ValueError(
-            f"{table.reader.place} has no column to find groups by: {reasons}; say what a column is with --as NAME=ROLE."
-        )
+        raise NoteError(
+            "no_columns", "{place} has no column to find groups by: {reasons}; say what a column is, such as {option}.",
+            place=table.reader.place, reasons=reasons, option=Option("roles", (table.columns[0].name, "category")),
+        )  # fmt: skip
     if table.n_rows < 2:
         raise ValueError(f"{table.reader.place} has {table.n_rows} row; at least 2 are needed to find groups.")
     groups = list(groups)
     possible = [size for size in groups if size <= table.n_rows]
     if not possible:
-        raise ValueError(f"--groups starts at {min(groups)}, but the table has {table.n_rows} rows.")
+        text = "{option} starts at {first}, but the table has {n} rows."
+        raise NoteError("groups", text, option=Option("groups"), first=min(groups), n=table.n_rows)
     return possible
 
 
@@ -164,9 +186,8 @@ def _check_sample(table, most_rows):
     """Refuse to compare models on rows so few that they say nothing."""
     least = min(max(FEWEST_ROWS, ROWS_PER_COLUMN * len(table.used)), CHOICE_ROWS, table.n_rows)
     if most_rows < least:
-        raise ValueError(
-            f"--sample {most_rows} is too few rows to compare models of {len(table.used)} columns on; use at least {least:,}."
-        )
+        text = "{option} is too few rows to compare models of {d} columns on; use at least {least:,}."
+        raise NoteError("sample", text, option=Option("sample", most_rows), d=len(table.used), least=least)
 
 
 def _structures(asked, n_measurements):
@@ -192,24 +213,23 @@ def _rows(table, most_rows, seed):
     empty = np.isnan(cells).all(axis=0)
     if empty.any():
         name = table.schema.names[int(np.argmax(empty))]
-        raise ValueError(
-            f"column {name!r} has no value in the {most_rows:,} rows that models are compared on; leave it out with "
-            f"--ignore {name}, or compare on more rows with --sample."
-        )
+        raise NoteError(
+            "unseen", "column {name!r} has no value in the {n:,} rows that models are compared on; leave it out ({ignore}), or "
+            "compare on more rows ({sample}).",
+            name=name, n=most_rows, ignore=Option("ignore", name), sample=Option("sample", 10 * most_rows),
+        )  # fmt: skip
     return ArraySource(cells).described_as(table.source())
 
 
 def _work(groups, covariance, rows, criterion):
     """The sizes of the models to try in their order, and how many rounds of trying there are."""
-    from ..mixture.sweep import FEW_ROWS
-
     rounds = 2 if rows.n_rows <= FEW_ROWS else 1
     return [size for size in sorted(groups) for _ in covariance], rounds * (6 if criterion == "cv" else 1)
 
 
 def _not_stopped(rows):
     """An interrupt that the sweep survived ends the command all the same."""
-    if any("interrupted by the user" in (row["failed"] or "") for row in rows):
+    if any(_code(row) == "interrupted" for row in rows):
         raise KeyboardInterrupt
 
 
@@ -225,10 +245,15 @@ def _told(row):
     """A row of the selection as `Findings` has it: no value where a fit failed or collapsed, which ruins its scale."""
     told = {name: _plain(row.get(name)) for name in KEPT}
     if row["failed"]:
-        told |= dict.fromkeys(("bic", "aic", "icl", "cv", "log_likelihood"))
-    if row["failed"] == COLLAPSED:
+        told |= dict.fromkeys(SCORES)
+    if _code(row) == "collapsed":
         told["failed"] = "a group collapsed onto rows that are all but equal"
     return told
+
+
+def _code(row):
+    """What kind of failure a row tells of."""
+    return getattr(row["failed"], "code", "")
 
 
 def _plain(value):

@@ -1,14 +1,13 @@
 """Sentences about groups: what was found, and what not to conclude from it."""
 
+from ..base.classes import FALSE_ALARMS, outlier_threshold
 from ..families import StudentT
 from ..families.gaussian import Gaussian
 from ..words import count, joined, number, probability, share
-from .phrases import left_out_words
-from .scoring import FALSE_ALARMS, outlier_threshold
+from .phrases import CRITERIA, left_out_words
 
-__all__ = ["groups_limits", "groups_summary"]
+__all__ = ["empty_words", "groups_limits", "groups_summary"]
 
-CRITERIA = {"bic": "BIC", "aic": "AIC", "icl": "ICL", "cv": "cross-validation"}
 CLOSE = 10.0
 """A difference of BIC below this leaves a choice open."""
 
@@ -99,6 +98,15 @@ def _filled(findings):
     only = f", all in {holes[0][1]}" if len(holes) == 1 else ""
     verb = "were" if n > 1 else "was"
     return f"{count(n, 'missing cell')} ({share(n / cells)} of the cells used) {verb} filled in{most}{only}."
+
+
+def empty_words(n_empty):
+    """Sentences about cells that were left empty, by column."""
+    return [
+        f"{count(n, 'cell')} of {name} {'were' if n > 1 else 'was'} left empty: {'their' if n > 1 else 'its'} group has no "
+        f"row, or hardly any, in which {name} is known."
+        for name, n in n_empty.items()
+    ]
 
 
 # What not to conclude

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..words import number, share
-from .phrases import CLEAR, LEAST, in_words, phrase
+from .differences import CLEAR, LEAST, in_words, phrase
 
 __all__ = ["Tallies", "defining", "profile_of"]
 

@@ -1,4 +1,4 @@
-"""Which model fills the holes of a table: groups of rows, or a few axes behind its measurements.
+"""Which model fills the missing cells of a table: groups of rows, or a few axes behind its measurements.
 
 A mixture takes columns of every kind; its number of groups and the structure of its measurements are chosen by BIC. Axes
 (`ProbabilisticPCA`) take measurements only. Between the two, cells that were hidden on purpose decide.
@@ -11,14 +11,15 @@ import numpy as np
 from sklearn.base import clone
 
 from ..factor import ProbabilisticPCA
-from ..mixture import Mixture, select
+from ..mixture import Mixture, find_groups, select
+from ..mixture.finding import SMOOTHING, default_groups
+from ..notes import NoteError, Option
 from ..source import ArraySource
+from ..study.phrases import shape_words
 from ..tables import DataTable
-from .grouping import SMOOTHING, default_groups, find_groups
-from .phrases import shape_words
-from .trial import hide, judge
+from .trial import hide, judge, sampled
 
-__all__ = ["METHODS", "SAMPLE_ROWS", "Choice", "choose_filler", "only"]
+__all__ = ["METHODS", "SAMPLE_ROWS", "Choice", "choose_imputer", "only"]
 
 METHODS = ("mixture", "factors", "auto")
 MOST_GROUPS = 6
@@ -63,7 +64,7 @@ def only(table, roles, reason):
     return replace(table, columns=columns)
 
 
-def choose_filler(table, method="mixture", *, groups=None, seed=0, watch=None):
+def choose_imputer(table, method="mixture", *, groups=None, seed=0, watch=None):
     """Choose and learn the model that fills a table.
 
     Parameters
@@ -75,7 +76,7 @@ def choose_filler(table, method="mixture", *, groups=None, seed=0, watch=None):
     seed : int
         Seeds everything random.
     watch : callable, optional
-        Is told how the work goes on, as in `tacit.report.grouping.find_groups`.
+        Is told how the work goes on, as in `tacit.mixture.find_groups`.
 
     Returns
     -------
@@ -89,14 +90,6 @@ def choose_filler(table, method="mixture", *, groups=None, seed=0, watch=None):
         method, said = _better(table, groups, seed)
     choice = (_factors if method == "factors" else _mixture)(table, groups, seed, watch)
     return replace(choice, said=said)
-
-
-def _sampled(source, n_rows, seed):
-    """At most so many rows of a source, as a source; itself where it has no more."""
-    if source.n_rows <= n_rows:
-        return source
-    rows = np.sort(np.random.default_rng(seed).choice(source.n_rows, n_rows, replace=False))
-    return source.subset(rows).described_as(source)
 
 
 def _mixture(table, groups, seed, watch):
@@ -119,11 +112,10 @@ def _phrase(model):
 def _factors(table, groups, seed, watch):
     table = only(table, ("measurement",), "axes take measurements only")
     if len(table.used) < 2:
-        raise ValueError(
-            f"axes need at least 2 columns of measurements, and the table has {len(table.used)}; use --method mixture."
-        )
+        text = "axes need at least 2 columns of measurements, and the table has {n}; use {option}."
+        raise NoteError("too_few_columns", text, n=len(table.used), option=Option("method", "mixture"))
     source = table.source()
-    sample = _sampled(source, SAMPLE_ROWS, seed)
+    sample = sampled(source, SAMPLE_ROWS, seed)
     seen = watch([1], 1) if watch else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -154,7 +146,7 @@ def _better(table, groups, seed):
         return "mixture", f"Groups were taken because axes do not fill {others[0]}, which is no measurement."
     if len(numbers.used) < 2:
         return "mixture", "Groups were taken because axes need at least two columns of measurements."
-    rows = np.concatenate([block.X for block in _sampled(table.source(), TRIAL_ROWS, seed)])
+    rows = np.concatenate([block.X for block in sampled(table.source(), TRIAL_ROWS, seed)])
     measured = [table.schema.names.index(name) for name in numbers.schema.names]
     mask = hide(rows[:, measured], seed=seed + 1)
     hidden = np.zeros(rows.shape, dtype=bool)

@@ -8,11 +8,11 @@ import warnings
 import numpy as np
 from sklearn.base import clone
 
+from ..base.missing import impute_cells
+from ..schema import Column
 from ..source import ArraySource
-from .filling import Filler
-from .observed import note_observed
 
-__all__ = ["hide", "judge", "try_fills"]
+__all__ = ["FEWEST", "SHARE", "hide", "judge", "lowest_of", "sampled", "try_fills"]
 
 SHARE = 0.1
 MOST = 2000
@@ -20,6 +20,19 @@ FEWEST = 20
 """Observed cells of a column, and hidden cells in all, below which nothing is hidden or said."""
 REFIT_ROWS = 20_000
 """Rows beyond which a few cells more or less do not change a model."""
+
+
+def lowest_of(model, table):
+    """The least values that cells of a table may have; None where the model knows them itself."""
+    return None if model._reads_tables else np.array([Column.of(column).least for column in table.used])
+
+
+def sampled(source, n_rows, seed):
+    """At most so many rows of a source, as a source; itself where it has no more."""
+    if source.n_rows <= n_rows:
+        return source
+    rows = np.sort(np.random.default_rng(seed).choice(source.n_rows, n_rows, replace=False))
+    return source.subset(rows).described_as(source)
 
 
 def hide(cells, share=SHARE, most=MOST, seed=0):
@@ -66,7 +79,7 @@ def judge(model, table, cells, hidden, level=0.9):
     """
     rows = np.flatnonzero(hidden.any(axis=1))
     hidden, truth = hidden[rows], cells[rows]
-    filled, low, high, _ = Filler(model, table, level)(np.where(hidden, np.nan, truth))
+    filled, low, high, _ = impute_cells(model, np.where(hidden, np.nan, truth), level, lowest_of(model, table))
     listed, squares, within, right, usual = [], [], [], [], []
     for j, column in enumerate(table.used):
         here = hidden[:, j] & ~np.isnan(filled[:, j])  # some may be left empty
@@ -108,11 +121,7 @@ def try_fills(model, table, *, level=0.9, seed=0):
     dict or None
         As `judge` gives it, and ``refit``; None where too few cells are observed.
     """
-    source = table.source()
-    if source.n_rows > REFIT_ROWS:
-        rows = np.sort(np.random.default_rng(seed).choice(source.n_rows, REFIT_ROWS, replace=False))
-        source = source.subset(rows).described_as(source)
-    cells = np.concatenate([block.X for block in source])
+    cells = np.concatenate([block.X for block in sampled(table.source(), REFIT_ROWS, seed)])
     hidden = hide(cells, seed=seed)
     if not hidden.any():
         return None
@@ -132,4 +141,4 @@ def _relearned(model, cells, table):
         again.fit(source)
     if again.fit_.interrupted:
         raise KeyboardInterrupt
-    return note_observed(again, source) if hasattr(model, "observed_") else again
+    return again

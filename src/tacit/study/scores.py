@@ -1,35 +1,25 @@
-"""`Scorer`: the group of every row, how sure it is, and how far out the row lies.
+"""`Scorer`: the group of every row, how sure it is, and how far out the row lies, groups in the order of their weight."""
 
-    outlier = P(χ²_m > (x_O − μ_g)ᵀ Σ_g,OO⁻¹ (x_O − μ_g)),    O the m observed measurements of the row, g its likeliest group
-
-For heavy-tailed groups Σ_g is the scale of their Gaussian core, so that rows in the tails count as far out.
-"""
+from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ..families.gaussian import Gaussian, n_observed
-from ..mixture.student import log_tail
-from ..source import ArraySource
+from ..base.classes import outlier_scores
+from ..families.gaussian import Gaussian
+from ..kernels import host
+from ..schema import Schema, level_text
+from ..source import ArraySource, Block
 from ..words import number
 
-__all__ = ["FALSE_ALARMS", "SURE", "Coder", "Scorer", "Scores", "group_order", "level_text", "outlier_threshold"]
+__all__ = ["SURE", "Coder", "Scorer", "Scores"]
 
 SURE = 0.9
 """Rows whose likeliest group has a smaller probability are called uncertain."""
-FALSE_ALARMS = 0.05
-"""Expected number of rows called outliers in a table that follows the model."""
-
-
-def group_order(model):
-    """The components of a mixture in the order of the groups' numbers: the largest weight first."""
-    return np.argsort(-np.asarray(model.weights_), kind="stable")
-
-
-def outlier_threshold(n_rows):
-    """The probability of lying farther out below which a row of a table is an outlier."""
-    return FALSE_ALARMS / max(n_rows, 1)
+FAR = 3.0
+"""Standard deviations from which a measurement explains why a row is far out."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +51,17 @@ class Scorer:
     ----------
     model : Mixture
         Fitted.
+
+    Attributes
+    ----------
+    order : (K,) int array
+        The components in the order of the groups' numbers: the largest weight first.
+    measured : list of (Gaussian, columns, parameters)
+        The parts that measurements are described by.
     """
 
-    def __init__(self, model):
-        self.model, self.order = model, group_order(model)
+    def __init__(self, model: Any):
+        self.model, self.order = model, np.argsort(-np.asarray(model.weights_), kind="stable")
         self.mixture, self.params = model._model(), model._params()
         self.measured = [
             (part, list(columns), own)
@@ -72,33 +69,28 @@ class Scorer:
             if isinstance(part, Gaussian)
         ]
 
-    def __call__(self, cells):
+    @property
+    def n_measurements(self) -> int:
+        """How many columns are measurements."""
+        return sum(len(columns) for _, columns, _ in self.measured)
+
+    def __call__(self, cells: np.ndarray) -> Scores:
         """Score rows that are numbers already, as the model's schema codes them."""
-        if not len(cells):
-            empty = np.empty(0)
-            return Scores(np.empty((0, len(self.order))), empty.astype(int), empty, empty if self.measured else None)
-        parts = list(ArraySource(cells, n_jobs=self.model.n_jobs).map(self._block))
-        memberships = np.concatenate([memberships for memberships, _ in parts])
+        parts = list(ArraySource(cells, n_jobs=self.model.n_jobs).map(self._block)) if len(cells) else []
+        every = np.concatenate([np.empty((0, len(self.order) + 1)), *parts])
+        memberships = every[:, :-1]
         best = memberships.argmax(axis=1)
-        outlier = np.concatenate([outlier for _, outlier in parts]) if self.measured else None
+        outlier = np.exp(-every[:, -1]) if self.measured else None
         return Scores(memberships, best + 1, memberships[np.arange(len(best)), best], outlier)
 
-    def _block(self, block):
-        resp = self.mixture.posterior(self.params, block)[0][:, self.order]
-        if not self.measured:
-            return resp, None
-        square, n_seen = np.zeros(resp.shape), np.zeros(len(resp))
-        for part, columns, own in self.measured:
-            rows = block.select(columns)
-            square, n_seen = square + part.distance(own, rows), n_seen + n_observed(rows)[:, 0]
-        own = square[:, self.order][np.arange(len(resp)), resp.argmax(axis=1)]
-        with np.errstate(over="ignore", under="ignore"):
-            tail = np.exp(log_tail(np.nan_to_num(own, nan=np.inf), np.maximum(n_seen, 1)))
-        return resp, np.where(n_seen > 0, np.nan_to_num(tail, nan=0.0), 1.0)
+    def _block(self, block: Block) -> np.ndarray:
+        resp = host(self.mixture.posterior(self.params, block)[0])
+        return np.column_stack([resp[:, self.order], outlier_scores(self.mixture, self.params, block, resp)])
 
-    def reason(self, cells, group):
+    def reason(self, cells: np.ndarray, group: int) -> str:
         """Why a row is far out, in words: the measurement farthest from what its group has, or from what its others say."""
-        k, alone, given = self.order[group - 1], _NOTHING, _NOTHING
+        nothing = (0.0, "", 0.0, 0.0, 1.0)
+        k, alone, given = self.order[group - 1], nothing, nothing
         for part, columns, own in self.measured:
             seen = [place for place, j in enumerate(columns) if not np.isnan(cells[j])]
             if not seen:
@@ -112,17 +104,12 @@ class Scorer:
         steps, name, value, centre, width = alone if alone[0] >= FAR else given
         if steps < FAR:
             return "many measurements somewhat far out"
-        value, centre, width = number(value), number(centre, 3), number(width, 2)
-        if alone[0] >= FAR:
-            return f"{name} is {value}; group {group} has {centre} ± {width}"
-        return f"{name} is {value}; its other measurements suggest {centre} ± {width}"
+        told = f"{name} is {number(value)}", f"{number(centre, 3)} ± {number(width, 2)}"
+        says = f"group {group} has" if alone[0] >= FAR else "its other measurements suggest"
+        return f"{told[0]}; {says} {told[1]}"
 
 
-FAR = 3.0
-_NOTHING = (0.0, "", 0.0, 0.0, 1.0)
-
-
-def _farthest(x, centre, width, names):
+def _farthest(x: np.ndarray, centre: np.ndarray, width: np.ndarray, names: list) -> tuple:
     """The measurement that is most of its widths away: how many, its name, value, centre and width."""
     steps = np.abs(x - centre) / width
     j = int(np.argmax(steps))
@@ -142,19 +129,23 @@ class Coder:
     ----------
     absent : list of str
         Columns that the table lacks.
+    columns : list of int
+        Positions, among the model's columns, of those that the table uses.
     """
 
-    def __init__(self, schema, table):
+    def __init__(self, schema: Schema, table: Any):
         self.table, self.n_columns = table, len(schema.columns)
         given = {str(column.name): (place, column) for place, column in enumerate(table.schema.columns)}
         self.absent = [str(column.name) for column in schema.columns if str(column.name) not in given]
-        self.places = []
-        for j, column in enumerate(schema.columns):
-            if str(column.name) in given:
-                place, own = given[str(column.name)]
-                self.places.append((j, place, _recode(column, own)))
+        where = {str(name): j for j, name in enumerate(schema.names)}
+        self.columns = [where[column.name] for column in table.used if column.name in where]
+        self.places = [
+            (j, given[str(column.name)][0], _recode(column, given[str(column.name)][1]))
+            for j, column in enumerate(schema.columns)
+            if str(column.name) in given
+        ]
 
-    def encode(self, batch):
+    def encode(self, batch: Any) -> np.ndarray:
         """The cells that the model uses as numbers, NaN where missing."""
         cells = self.table.schema.encode(batch)
         out = np.full((len(cells), self.n_columns), np.nan)
@@ -166,7 +157,7 @@ class Coder:
         return out
 
 
-def _recode(column, own):
+def _recode(column: Any, own: Any) -> np.ndarray | None:
     """The model's code of every code of a table's category; None for numbers."""
     if (column.kind == "category") != (own.kind == "category"):
         raise ValueError(
@@ -177,10 +168,3 @@ def _recode(column, own):
         return None
     codes = {level_text(level): code for code, level in enumerate(column.levels)}
     return np.array([codes.get(level_text(level), np.nan) for level in own.levels], dtype=np.float64)
-
-
-def level_text(level):
-    """A level as tables write it."""
-    if isinstance(level, (bool, np.bool_)) or not isinstance(level, (int, float, np.number)):
-        return str(level)
-    return f"{level:.15g}"

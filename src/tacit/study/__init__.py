@@ -1,0 +1,14 @@
+"""What a fitted model says of a table, as records of numbers and words that the command, the page and Python all show."""
+
+from .findings import Axes, Findings, Group, Sample
+
+__all__ = ["Axes", "Findings", "Group", "Sample", "study"]
+
+
+def __getattr__(name):
+    # Loaded when asked for: studies need models and tables.
+    if name == "study":
+        from .subject import study
+
+        return study
+    raise AttributeError(f"module 'tacit.study' has no attribute {name!r}")

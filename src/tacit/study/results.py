@@ -1,0 +1,297 @@
+"""`Results`: tables of what a model says of every row of a table, written in one pass over its batches.
+
+Filled cells are written in the way the table writes its own; every other cell is as it was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..base.classes import outlier_threshold
+from ..base.missing import Imputed, draw_cells, impute_cells
+from ..impute.trial import lowest_of
+from ..schema import labels_of
+from ..survey.dates import DATE_READINGS
+from .scores import SURE, Coder, Scorer, Scores
+
+__all__ = ["GroupResults", "Results", "id_name"]
+
+KEYS = ("row", "group", "probability", "other", "other_probability", "reason", "outlier", "farther_out", "column", "value",
+        "low", "high")  # fmt: skip
+"""Names that results have beside those of ids."""
+
+
+def id_name(name: str) -> str:
+    """The name of a column of ids among results."""
+    taken = name in KEYS or name.startswith(("probability_", "axis_", "factor_", "se_"))
+    return f"{name} (id)" if taken else name
+
+
+@dataclass(frozen=True)
+class Part:
+    """A batch of rows.
+
+    Attributes
+    ----------
+    results : Results
+    start : int
+        Number of its first row, from 0.
+    read : Batch
+        The rows as they were read.
+    cells : (n, d) array
+        The cells that the model uses as numbers, NaN where missing.
+    """
+
+    results: Results
+    start: int
+    read: Any
+    cells: np.ndarray
+
+    @property
+    def known(self) -> np.ndarray:
+        """The cells of the columns that the table has."""
+        return self.cells[:, self.results.columns]
+
+    @cached_property
+    def missing(self) -> np.ndarray:
+        """Which of them are missing in the table itself; a level that the model does not know is not."""
+        return np.isnan(self.known) & np.column_stack(
+            [self.read[column.name].missing for column in self.results.table.used]
+        )
+
+    @cached_property
+    def imputed(self) -> Imputed:
+        """The same with missing cells filled in."""
+        own = self.results
+        found = impute_cells(own.model, self.cells, own.level, lowest_of(own.model, own.table))
+        return Imputed(*(answer[:, own.columns] for answer in found))
+
+    @property
+    def rows(self) -> dict:
+        """The columns that say which row it is."""
+        own = self.results
+        ids = {id_name(name): own.as_read(self.read[name]) for name in own.table.ids}
+        return ids | {"row": np.arange(self.start, self.start + len(self.cells)) + 1}
+
+
+class Results:
+    """Writes tables of results.
+
+    Filled numbers of columns that hold whole numbers only are rounded to whole ones in the table; the list of cells keeps them
+    as they are.
+
+    Parameters
+    ----------
+    model : fitted model
+    table : DataTable
+        With columns of the model.
+    level : float
+        Of the intervals.
+    typed : bool
+        Whether results have types, so that numbers of a text are written as numbers.
+
+    Attributes
+    ----------
+    n_rows : int
+        How many there were.
+    """
+
+    def __init__(self, model: Any, table: Any, *, level: float = 0.9, typed: bool = False):
+        self.model, self.table, self.level, self.typed = model, table, level, typed and table.reader.is_text
+        self.dated = np.array([not column.levels and column.reading in DATE_READINGS for column in table.used])
+        self.whole = np.array([column.whole and not column.levels for column in table.used])
+        self.levels: list[dict] = [{} for _ in table.used]
+        self.columns: list[int] = list(range(len(table.used)))
+        self.encode: Callable = table.schema.encode
+        self.outputs: list[tuple[Any, Callable[[Part], dict]]] = []
+        self.n_rows = 0
+
+    def add(self, writer: Any, make: Callable[[Part], dict]) -> None:
+        """Write what a method of this, or any function of a `Part`, makes of every batch."""
+        self.outputs.append((writer, make))
+
+    def write(self) -> None:
+        """Go through the table."""
+        for read, batch in self.table.scan(self.table.used):
+            part = Part(self, self.n_rows, read, self.encode(batch))
+            self._note(part)
+            for writer, make in self.outputs:
+                if made := make(part):
+                    writer.write(made)
+            self.n_rows += len(part.cells)
+
+    def _note(self, part: Part) -> None:
+        """Take note of what is told of the rows."""
+
+    # What is written
+
+    def filled(self, part: Part) -> dict:
+        """The table as it was read, with missing cells of the model's columns filled in."""
+        return self._completed(part, part.imputed.filled)
+
+    def drawn(self, seed: int, number: int) -> Callable[[Part], dict]:
+        """The same with missing cells drawn at random; what it makes depends on the seed and the number of the draw alone."""
+
+        def make(part: Part) -> dict:
+            rng = np.random.default_rng([seed, number, part.start])
+            return self._completed(
+                part, draw_cells(self.model, part.cells, 1, rng, lowest_of(self.model, self.table))[0]
+            )
+
+        return make
+
+    def cells(self, part: Part) -> dict:
+        """The missing cells: ids, row, column, value, low, high, probability; a cell that is left empty has no value."""
+        rows, places = np.nonzero(part.missing)
+        if not len(rows):
+            return {}
+        names = np.array(self.table.schema.names, dtype=object)
+        told = {name: _objects(values)[rows] for name, values in part.rows.items()} | {"column": names[places]}
+        told["row"] = rows + part.start + 1
+        values = np.empty(len(rows), dtype=object)
+        for j, (info, coded) in enumerate(zip(self.table.used, self.table.schema.columns)):
+            here = places == j
+            chosen = part.imputed.filled[rows[here], j]
+            values[here] = (
+                labels_of(coded, chosen) if info.levels else [self._cell(value, self.dated[j]) for value in chosen]
+            )
+        told["value"] = values
+        for name in ("low", "high"):
+            told[name] = getattr(part.imputed, name)[rows, places]
+            if self.dated.any():  # dates and numbers in one column are text
+                told[name] = [self._cell(value, self.dated[j]) for value, j in zip(told[name], places)]
+        return told | {"probability": part.imputed.probability[rows, places]}
+
+    def said(self, part: Part) -> dict:
+        """What the model says of each row."""
+        return part.rows | {
+            name if name not in part.rows else f"{name} (new)": column
+            for name, column in self.model._results(part.cells).items()
+        }
+
+    # Cells in the way the table writes its own
+
+    def as_read(self, cells: Any) -> Any:
+        """Cells as the table holds them: text as it stands, other types as they are."""
+        return cells.values if self.table.reader.is_text else cells.originals()
+
+    def _completed(self, part: Part, filled: np.ndarray) -> dict:
+        columns = {name: self.as_read(cells) for name, cells in part.read.items()}
+        for j, info in enumerate(self.table.used):
+            gone, known = part.missing[:, j] & ~np.isnan(filled[:, j]), part.known[:, j]
+            if self.typed and not info.levels:
+                columns[info.name] = self._numbers(j, np.where(gone, filled[:, j], known))
+                continue
+            if info.levels:
+                self._learn_levels(j, columns[info.name], known)
+            if gone.any():
+                out = _objects(columns[info.name])
+                out[gone] = self._values(j, filled[gone, j])
+                columns[info.name] = out
+        return columns
+
+    def _numbers(self, j: int, values: np.ndarray) -> list:
+        """A column of a text as numbers or dates, None where missing."""
+        known = np.nan_to_num(values)
+        made = _dates(values) if self.dated[j] else np.round(known).astype(int) if self.whole[j] else known
+        return [None if gone else value for value, gone in zip(np.asarray(made, object).tolist(), np.isnan(values))]
+
+    def _learn_levels(self, j: int, column: Any, codes: np.ndarray) -> None:
+        """How the table itself writes the levels of a category, as far as it was read."""
+        if len(self.levels[j]) < len(self.table.used[j].levels):
+            codes, first = np.unique(codes, return_index=True)
+            for code, row in zip(codes[~np.isnan(codes)].astype(int).tolist(), first):
+                self.levels[j].setdefault(code, column[row])
+
+    def _values(self, j: int, values: np.ndarray) -> list:
+        """Filled cells of a column."""
+        info, coded, is_text = self.table.used[j], self.table.schema.columns[j], self.table.reader.is_text
+        if info.levels:
+            labels = labels_of(coded, values)
+            return [self.levels[j].get(int(code), label) for code, label in zip(values, labels)]
+        if self.dated[j]:
+            return [str(day) if is_text else day for day in _dates(values)]
+        made = [round(value) if self.whole[j] else value for value in values.tolist()]
+        if not is_text:
+            return made
+        texts = [str(value) if self.whole[j] else f"{value:.{6 if abs(value) < 1e6 else 10}g}" for value in made]
+        return [text.replace(".", ",") for text in texts] if info.reading.startswith("comma") else texts
+
+    def _cell(self, value: float, dated: bool) -> str | None:
+        if np.isnan(value):
+            return None
+        return str(_dates([value])[0]) if dated else f"{value:.10g}".replace(".", self.table.decimal)
+
+
+class GroupResults(Results):
+    """Results of a mixture, which tell the group of every row.
+
+    Parameters
+    ----------
+    model, table, level, typed
+        As in `Results`; what the table lacks of the model's columns is missing.
+    n_rows : int
+        Number of rows that outliers are judged among.
+
+    Attributes
+    ----------
+    coder : Coder
+    counts, weights : (K,) arrays
+        Rows of each group, and its weight in the mixture.
+    n_uncertain, n_outliers, n_missing, n_filled : int
+        How many there were; filled or to be filled are cells that are missing in the table itself, not those it lacks or
+        that hold a level unknown to the model.
+    n_empty : dict of str to int
+        Missing cells that no group can say anything of, by column.
+    """
+
+    def __init__(self, model: Any, table: Any, *, n_rows: int, level: float = 0.9, typed: bool = False):
+        super().__init__(model, table, level=level, typed=typed)
+        self.coder, self.scorer, self.known = Coder(model.schema_, table), Scorer(model), model._knowledge()
+        self.encode, self.columns, self.threshold = self.coder.encode, self.coder.columns, outlier_threshold(n_rows)
+        self.weights = np.asarray(model.weights_)[self.scorer.order]
+        self.counts = np.zeros(len(self.weights), dtype=int)
+        self.n_uncertain = self.n_outliers = self.n_missing = self.n_filled = 0
+        self.n_empty: dict[str, int] = {}
+        self.scores: Scores
+
+    def _note(self, part: Part) -> None:
+        self.scores = scores = self.scorer(part.cells)
+        self.outlier = np.zeros(len(part.cells), bool) if scores.outlier is None else scores.outlier < self.threshold
+        self.counts += np.bincount(scores.group - 1, minlength=len(self.counts))
+        self.n_uncertain += int((scores.sure < SURE).sum())
+        self.n_outliers += int(self.outlier.sum())
+        self.n_missing += int(np.isnan(part.cells).sum())
+        empty = np.zeros(part.missing.shape, bool)
+        if self.known is not None:
+            resp = scores.memberships[:, np.argsort(self.scorer.order)]
+            empty = part.missing & self.known.empty(part.cells, resp)[:, self.columns]
+        self.n_filled += int((part.missing & ~empty).sum())
+        for column, n in zip(self.table.used, empty.sum(axis=0).tolist()):
+            if n:
+                self.n_empty[column.name] = self.n_empty.get(column.name, 0) + n
+
+    def groups(self, part: Part) -> dict:
+        """The group of each row, probabilities, and whether the row is an outlier."""
+        columns = part.rows | {"group": self.scores.group}
+        for number, column in enumerate(self.scores.memberships.T, 1):
+            columns[f"probability_{number}"] = column.round(6) + 0.0
+        if self.scores.outlier is not None:
+            columns |= {"outlier": np.where(self.outlier, "yes", "no"), "farther_out": self.scores.outlier}
+        return columns
+
+
+def _dates(days: Any) -> list:
+    """Days since 1970 as dates; what is no day is the first."""
+    return np.round(np.nan_to_num(days)).astype("datetime64[D]").tolist()
+
+
+def _objects(values: Any) -> np.ndarray:
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out

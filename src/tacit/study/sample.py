@@ -1,0 +1,71 @@
+"""Rows of a table that a study keeps: those that a page shows, and those that stand out most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..base.missing import impute_cells
+from ..impute.trial import lowest_of
+from .findings import Sample
+
+__all__ = ["TopRows", "take_sample"]
+
+MOST_ROWS = 2000
+
+
+def take_sample(
+    model: Any, table: Any, *, level: float = 0.9, most: int = MOST_ROWS, seed: int = 0, encode: Callable | None = None
+) -> Sample:
+    """Draw rows of a table, as they were read and with their missing cells filled in.
+
+    Parameters
+    ----------
+    model : fitted model
+    table : DataTable
+    level : float
+        Of the intervals.
+    most : int
+        At most so many rows.
+    seed : int
+        Seeds the draw.
+    encode : callable, optional
+        Of a batch to the cells that the model uses; default as the table's own schema does.
+    """
+    rows, batch = table.sample(most, seed)
+    shown = {
+        name: [None if gone else value for value, gone in zip(cells.values.tolist(), cells.missing)]
+        for name, cells in batch.items()
+    }
+    encoded = (encode or table.schema.encode)(batch)
+    filled = impute_cells(model, encoded, level, lowest_of(model, table))
+    return Sample(np.asarray(rows) + 1, shown, encoded, *filled)
+
+
+class TopRows:
+    """The rows of a table that come first by a key, kept while all go by, and how many there are in all.
+
+    Parameters
+    ----------
+    most : int
+        How many to keep.
+    """
+
+    def __init__(self, most: int):
+        self.most, self.n_rows = most, 0
+        self.kept: list[tuple[float, dict]] = []
+
+    def add(self, key: np.ndarray, chosen: np.ndarray, describe: Callable[[int], dict]) -> None:
+        """Take in the rows that are `chosen`; `describe` of a row's place makes what is kept of it."""
+        places = np.flatnonzero(chosen)
+        self.n_rows += len(places)
+        first = places[np.argsort(key[places], kind="stable")[: self.most]]
+        found = [*self.kept, *((float(key[place]), describe(place)) for place in first)]
+        self.kept = sorted(found, key=lambda each: each[0])[: self.most]  # ties go by the order of the table
+
+    @property
+    def rows(self) -> list[dict]:
+        """What is kept, the first first."""
+        return [told for _, told in self.kept]

@@ -1,0 +1,89 @@
+"""`study`: what a fitted model says of the rows of a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..schema import level_text
+from ..tables import open_table
+from .findings import Findings
+
+__all__ = ["columns_of", "study", "study_table"]
+
+ROLES = {"continuous": "measurement", "count": "count", "category": "category"}
+
+
+def study(model: Any, X: Any, *, selection: Any = (), seed: int = 0, **reading: Any) -> Findings:
+    """Findings about the rows of X under a model.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted: Mixture, GaussianMixture, StudentTMixture, ProbabilisticPCA or FactorAnalysis.
+    X : table in memory or path
+        As `tacit.tables.open_table` takes it, or rows as lists.
+    selection : sequence of dict
+        Models that were tried, best first, as in `Findings.selection`.
+    seed : int
+        Seeds the draw of the rows to show.
+    **reading
+        As in `tacit.tables.open_reader`.
+
+    Returns
+    -------
+    Findings
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.mixture import GaussianMixture
+    >>> from tacit.study import study
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0.0], [6.0]], 30, axis=0)
+    >>> study(GaussianMixture(2, random_state=0).fit(X), X).summary[0]
+    '60 rows fall into 2 groups.'
+    """
+    check_is_fitted(model)
+    if getattr(model, "_study", None) is None:
+        raise TypeError(
+            f"{type(model).__name__} cannot be reported on; use Mixture, GaussianMixture, StudentTMixture, ProbabilisticPCA or "
+            "FactorAnalysis."
+        )
+    model = model._for_study()
+    columns = columns_of(model)
+    if isinstance(X, (list, tuple)):
+        X = np.array(X, dtype=object)
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        if X.shape[1] != len(columns):
+            raise ValueError(
+                f"X has {X.shape[1]} columns, but the model was fitted to {len(columns)}; give the rows it was fitted to."
+            )
+        X = dict(zip((column["name"] for column in columns), X.T))
+    return study_table(model, open_table(X, like=columns, **reading), selection=selection, seed=seed)
+
+
+def study_table(model: Any, table: Any, *, selection: Any = (), seed: int = 0) -> Findings:
+    """The same of a table that is open, with the columns of the model."""
+    if model._study == "groups":
+        from .groups import study_groups
+
+        return study_groups(model, table, selection=selection, seed=seed)
+    from .axes import study_axes
+
+    return study_axes(model, table, seed=seed)
+
+
+def columns_of(model: Any) -> list[dict]:
+    """The columns of a model as the notes of a model file have them, to open a table by."""
+    if not model._reads_tables:
+        names = model._known_names() or [f"column_{position + 1}" for position in range(model.n_features_in_)]
+        return [{"name": str(name), "role": "measurement", "reading": "number", "levels": []} for name in names]
+    return [
+        {
+            "name": str(column.name), "role": ROLES[column.kind], "reading": "text" if column.levels else "number",
+            "levels": [level_text(level) for level in column.levels],
+        }
+        for column in model.schema_.columns
+    ]  # fmt: skip
