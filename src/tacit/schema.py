@@ -255,6 +255,13 @@ def _sorted_levels(levels, numeric):
 
 
 def encode_column(column, cells):
+    """Cells of a column as numbers, categories as codes, NaN where missing.
+
+    Parameters
+    ----------
+    column : Column
+    cells : Cells
+    """
     if column.kind != "category":
         if cells.numeric:
             return cells.values

@@ -1,7 +1,5 @@
 """`LatentClassEstimator`: the scikit-learn face of models whose hidden state is one class per row."""
 
-from __future__ import annotations
-
 import numbers
 import warnings
 from typing import Any, Self
@@ -21,6 +19,7 @@ from .density import DensityEstimator
 from .learning import Task
 from .missing import MissingCells
 from .rows import like
+from .settings import KW_ONLY, LoopSettings, settings
 
 __all__ = ["FALSE_ALARMS", "LatentClassEstimator", "log_tail", "outlier_scores", "outlier_threshold"]
 
@@ -28,8 +27,17 @@ FALSE_ALARMS = 0.05
 """Expected number of rows called outliers among rows that follow the model."""
 
 
-class LatentClassEstimator(MissingCells, DensityEstimator):
-    """Base of estimators whose hidden state is one class per row."""
+@settings
+class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
+    """Base of estimators whose hidden state is one class per row; made by its subclasses, which describe the settings."""
+
+    n_components: int = 1
+    _: KW_ONLY
+    covariance_type: str = "full"
+    reg_covar: float = 1e-6
+    n_init: int = 1
+    init_params: str = "kmeans"
+    warm_start: bool = False
 
     _saved = DensityEstimator._saved | {"weights_": Numbers("K", low=0, high=1)}
     _by_likelihood = True  # whether parameters are numbers that maximise a likelihood, or distributions

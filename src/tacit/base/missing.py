@@ -172,12 +172,15 @@ class MissingCells(RowsEstimator):
         return drawn if all(isinstance(table, np.ndarray) and table.dtype.kind == "f" for table in tables) else tables
 
 
-def impute_cells(estimator: MissingCells, cells: np.ndarray, interval: float, lowest: Any = None) -> Imputed:
-    """As `MissingCells.impute` with an interval, for rows that are numbers already: categories are codes, and stay so."""
+def impute_cells(estimator: MissingCells, cells: np.ndarray, what: Any, lowest: Any = None) -> np.ndarray:
+    """As `MissingCells.impute`, for rows that are numbers already: categories are codes, and stay so.
+
+    Filled rows and, as `what` asks, their "std", or low, high and probability at a level: (answers, rows, d).
+    """
     if not len(cells):
-        return Imputed(*(np.empty(cells.shape) for _ in range(4)))
-    found = ArraySource(cells, n_jobs=estimator.n_jobs).map(estimator._filler(interval, lowest))
-    return Imputed(*np.moveaxis(np.concatenate(list(found)), 1, 0))
+        return np.empty((N_ANSWERS.get(what, 4), *cells.shape))
+    found = ArraySource(cells, n_jobs=estimator.n_jobs).map(estimator._filler(what, lowest))
+    return np.moveaxis(np.concatenate(list(found)), 1, 0)
 
 
 def draw_cells(

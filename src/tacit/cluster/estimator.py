@@ -2,8 +2,10 @@
 
 import numbers
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -13,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Arrays, record
 from ..base import EMEstimator, like
+from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice, check_n_jobs, check_number
 from ..declared import Numbers
 from ..engine import InertiaLines
@@ -51,12 +54,23 @@ class Spread:
     given: np.ndarray | None
 
 
+@settings
 class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EMEstimator):
     """Base of estimators whose clusters have centres.
 
-    A subclass has the settings `n_clusters`, `init`, `n_init`, `max_iter`, `tol`, `verbose`, `random_state`, `n_jobs` and
-    `callback`, and defines ``_model()`` and `_power`, of the distance: Σ_j |x_j − c_j|^power.
+    A subclass defines ``_model()`` and `_power`, of the distance: Σ_j |x_j − c_j|^power.
     """
+
+    n_clusters: int = 8
+    _: KW_ONLY
+    init: Any = "k-means++"
+    n_init: Any = "auto"
+    max_iter: int = 300
+    tol: float = 1e-4
+    verbose: int = 0
+    random_state: Any = None
+    n_jobs: int | None = None
+    callback: Callable | None = None
 
     _saved = EMEstimator._saved | {
         "cluster_centers_": Numbers("K d"),

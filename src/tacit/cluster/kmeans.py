@@ -4,6 +4,7 @@ import warnings
 from functools import partial
 
 from ..base import Task
+from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice
 from ..engine import Fit, Online, Trace
 from ..notes import Note
@@ -15,6 +16,7 @@ __all__ = ["ALGORITHMS", "KMeans"]
 ALGORITHMS = ("auto", "lloyd", "hamerly", "yinyang", "elkan")
 
 
+@settings
 class KMeans(CenterEstimator):
     """K-means clustering of rows that may have missing cells.
 
@@ -87,32 +89,9 @@ class KMeans(CenterEstimator):
     array([ True,  True])
     """
 
-    def __init__(
-        self,
-        n_clusters=8,
-        *,
-        init="k-means++",
-        n_init="auto",
-        max_iter=300,
-        tol=1e-4,
-        verbose=0,
-        random_state=None,
-        copy_x=True,
-        algorithm="auto",
-        n_jobs=None,
-        callback=None,
-    ):
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
-        self.random_state = random_state
-        self.copy_x = copy_x
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
-        self.callback = callback
+    _: KW_ONLY
+    copy_x: bool = True
+    algorithm: str = "auto"
 
     _takes_sparse = True
 

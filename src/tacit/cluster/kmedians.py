@@ -1,11 +1,13 @@
 """`KMedians`: rows join the centre that is nearest in L1, and centres are the medians of their rows."""
 
+from ..base.settings import settings
 from .estimator import CenterEstimator
 from .medians import KMediansModel
 
 __all__ = ["KMedians"]
 
 
+@settings
 class KMedians(CenterEstimator):
     """K-medians clustering of rows that may have missing cells.
 
@@ -71,29 +73,6 @@ class KMedians(CenterEstimator):
     """
 
     _power = 1
-
-    def __init__(
-        self,
-        n_clusters=8,
-        *,
-        init="k-means++",
-        n_init="auto",
-        max_iter=300,
-        tol=1e-4,
-        verbose=0,
-        random_state=None,
-        n_jobs=None,
-        callback=None,
-    ):
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.callback = callback
 
     def _model(self):
         return KMediansModel(self.n_clusters, self.tol)

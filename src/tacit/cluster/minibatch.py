@@ -2,11 +2,13 @@
 
 import numbers
 import warnings
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from ..base import Task
+from ..base.settings import KW_ONLY, settings
 from ..checks import check_number
 from ..declared import Whole
 from ..engine import Fit, Online, Trace
@@ -20,6 +22,7 @@ from .seeds import filled
 __all__ = ["MiniBatchKMeans"]
 
 
+@settings
 class MiniBatchKMeans(KMeans):
     """K-means by small random batches, for rows too many to pass over often.
 
@@ -82,40 +85,19 @@ class MiniBatchKMeans(KMeans):
     array([50, 50])
     """
 
-    algorithm = "lloyd"  # a batch is seen once, so that bounds would never be used
+    _: KW_ONLY
+    max_iter: int = 100
+    batch_size: int = 1024
+    compute_labels: bool = True
+    tol: float = 0.0
+    max_no_improvement: int = 10
+    init_size: Any = None
+    reassignment_ratio: float = 0.01
+    algorithm: ClassVar = "lloyd"  # a batch is seen once, so that bounds would never be used
+    copy_x: ClassVar = True
+    callback: ClassVar = None
 
     _saved = KMeans._saved | {"n_steps_": Whole(0)}
-
-    def __init__(
-        self,
-        n_clusters=8,
-        *,
-        init="k-means++",
-        max_iter=100,
-        batch_size=1024,
-        verbose=0,
-        compute_labels=True,
-        random_state=None,
-        tol=0.0,
-        max_no_improvement=10,
-        init_size=None,
-        n_init="auto",
-        reassignment_ratio=0.01,
-        n_jobs=None,
-    ):
-        self.n_clusters = n_clusters
-        self.init = init
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.verbose = verbose
-        self.compute_labels = compute_labels
-        self.random_state = random_state
-        self.tol = tol
-        self.max_no_improvement = max_no_improvement
-        self.init_size = init_size
-        self.n_init = n_init
-        self.reassignment_ratio = reassignment_ratio
-        self.n_jobs = n_jobs
 
     def _check_settings(self):
         super()._check_settings()

@@ -11,6 +11,7 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import RowsEstimator
+from ..base.settings import settings
 from ..checks import check_choice, check_rows, check_weight
 from ..declared import Numbers, Part
 
@@ -24,6 +25,7 @@ FARTHEST = 1e307
 """Half the widest range of cells of which differences are finite numbers for certain."""
 
 
+@settings
 class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, RowsEstimator):
     """Put columns on one scale, with missing cells and row weights.
 
@@ -68,6 +70,8 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, RowsEstimator):
            [1. , 1. ]])
     """
 
+    method: str = "deviation"
+
     _saved = RowsEstimator._saved | {
         "center_": Numbers("d"),
         "scale_": Numbers("d", low=0),
@@ -75,9 +79,6 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, RowsEstimator):
         "constant_": Numbers("d", kind="b"),
         "mixture_": Part(RowsEstimator, optional=True),
     }
-
-    def __init__(self, method="deviation"):
-        self.method = method
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -7,11 +7,13 @@ over their number, as in k-means.
 """
 
 from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import like
+from ..base.settings import KW_ONLY, settings
 from ..checks import check_positive
 from ..declared import Numbers
 from ..engine import fit
@@ -68,6 +70,7 @@ class SoftKMeansModel(MeansModel):
         return self.at(vector.reshape(params.center.shape), params.origin)
 
 
+@settings
 class SoftKMeans(CenterEstimator):
     """Soft k-means clustering of rows that may have missing cells: every row belongs to every cluster to a degree.
 
@@ -137,34 +140,12 @@ class SoftKMeans(CenterEstimator):
     [[0.5, 0.5], [0.17, 0.83]]
     """
 
-    accelerate: str | None = "auto"
+    _: KW_ONLY
+    stiffness: Any = "auto"
+
+    accelerate: ClassVar = "auto"
 
     _saved = CenterEstimator._saved | {"stiffness_": Numbers(low=0)}
-
-    def __init__(
-        self,
-        n_clusters=8,
-        *,
-        stiffness="auto",
-        init="k-means++",
-        n_init="auto",
-        max_iter=300,
-        tol=1e-4,
-        verbose=0,
-        random_state=None,
-        n_jobs=None,
-        callback=None,
-    ):
-        self.n_clusters = n_clusters
-        self.stiffness = stiffness
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.callback = callback
 
     def _check_settings(self):
         super()._check_settings()

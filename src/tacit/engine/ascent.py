@@ -40,7 +40,16 @@ ROUNDS = 50
 
 @record
 class Slope(Arrays):
-    """What a block adds to the objective: its value, its weight, the gradient (p,) and, where asked, the curvature (p, p)."""
+    """What a block adds to the objective.
+
+    Attributes
+    ----------
+    loglik, weight : float
+        Its value, and the weight of its rows.
+    gradient : (p,) array
+    curvature : (p, p) array
+        Empty unless asked for.
+    """
 
     loglik: float
     weight: float

@@ -5,6 +5,8 @@ x̂_M = E[x_M | x_O] = μ_M + Σ_MO Σ_OO⁻¹ (x_O − μ_O)
 
 import numbers
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from sklearn.base import TransformerMixin
@@ -12,6 +14,7 @@ from sklearn.impute import MissingIndicator
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from ..base import RowsEstimator
+from ..base.settings import KW_ONLY, settings
 from ..checks import check_number
 from ..declared import Numbers, Part, Whole
 from ..mixture import GaussianMixture
@@ -20,6 +23,7 @@ from ..source import is_streamed
 __all__ = ["GaussianImputer"]
 
 
+@settings
 class GaussianImputer(TransformerMixin, RowsEstimator):
     """Impute missing cells by their expectation given the observed cells of the row.
 
@@ -69,41 +73,26 @@ class GaussianImputer(TransformerMixin, RowsEstimator):
     array([4. , 7.9])
     """
 
+    n_components: int = 1
+    _: KW_ONLY
+    covariance_type: str = "full"
+    missing_values: Any = np.nan
+    sample_posterior: bool = False
+    add_indicator: bool = False
+    keep_empty_features: bool = False
+    tol: float = 1e-5
+    max_iter: int = 200
+    reg_covar: float = 1e-6
+    random_state: Any = None
+    n_jobs: int | None = None
+    callback: Callable | None = None
+
     _saved = RowsEstimator._saved | {
         "mixture_": Part(GaussianMixture),
         "observed_": Numbers("d", kind="b"),
         "n_iter_": Whole(0),
         "indicator_": Part(MissingIndicator, optional=True),
     }
-
-    def __init__(
-        self,
-        n_components=1,
-        *,
-        covariance_type="full",
-        missing_values=np.nan,
-        sample_posterior=False,
-        add_indicator=False,
-        keep_empty_features=False,
-        tol=1e-5,
-        max_iter=200,
-        reg_covar=1e-6,
-        random_state=None,
-        n_jobs=None,
-        callback=None,
-    ):
-        self.n_components = n_components
-        self.covariance_type = covariance_type
-        self.missing_values = missing_values
-        self.sample_posterior = sample_posterior
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.tol = tol
-        self.max_iter = max_iter
-        self.reg_covar = reg_covar
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.callback = callback
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

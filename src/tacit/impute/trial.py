@@ -116,6 +116,16 @@ def try_fills(model, table, *, level=0.9, seed=0):
 
     Up to `REFIT_ROWS` rows the model is learned once more without the hidden cells; beyond, they do not matter to it.
 
+    Parameters
+    ----------
+    model : fitted Mixture, ProbabilisticPCA or FactorAnalysis
+        Whose columns are those that the table uses.
+    table : tacit.tables.DataTable
+    level : float
+        Of the intervals.
+    seed : int
+        Seeds which cells are hidden.
+
     Returns
     -------
     dict or None

@@ -4,9 +4,11 @@ z ~ π,   x | z = k ~ N(μ_k, Λ_k⁻¹),   μ_k | Λ_k ~ N(m₀, (β₀ Λ_k)�
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice, check_positive, check_shaped
 from ..declared import Listed, Numbers, Spec
 from ..engine import fit, short_runs
@@ -35,6 +37,7 @@ class Concentration(Spec):
             raise ValueError(f"{name!r} has {len(value)} parts, not 2")
 
 
+@settings
 class BayesianGaussianMixture(BaseGaussianMixture):
     """Gaussian mixture learned by variational Bayes; takes missing cells, weights and partial labels.
 
@@ -118,6 +121,14 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     3
     """
 
+    _: KW_ONLY
+    weight_concentration_prior_type: str = "dirichlet_process"
+    weight_concentration_prior: Any = None
+    mean_precision_prior: Any = None
+    mean_prior: Any = None
+    degrees_of_freedom_prior: Any = None
+    covariance_prior: Any = None
+
     _saved = BaseGaussianMixture._saved | {
         "weight_concentration_": Concentration(),
         "mean_precision_": Numbers("K", low=0),
@@ -129,53 +140,6 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         "covariance_prior_": Numbers(lambda self: SCATTER[self.covariance_type]),
     }
     _by_likelihood = False
-
-    def __init__(
-        self,
-        n_components=1,
-        *,
-        covariance_type="full",
-        tol=1e-3,
-        reg_covar=1e-6,
-        max_iter=100,
-        n_init=1,
-        init_params="kmeans",
-        weight_concentration_prior_type="dirichlet_process",
-        weight_concentration_prior=None,
-        mean_precision_prior=None,
-        mean_prior=None,
-        degrees_of_freedom_prior=None,
-        covariance_prior=None,
-        random_state=None,
-        warm_start=False,
-        verbose=0,
-        verbose_interval=10,
-        convergence="relative",
-        accelerate="auto",
-        n_jobs=None,
-        callback=None,
-    ):
-        self.n_components = n_components
-        self.covariance_type = covariance_type
-        self.tol = tol
-        self.reg_covar = reg_covar
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.init_params = init_params
-        self.weight_concentration_prior_type = weight_concentration_prior_type
-        self.weight_concentration_prior = weight_concentration_prior
-        self.mean_precision_prior = mean_precision_prior
-        self.mean_prior = mean_prior
-        self.degrees_of_freedom_prior = degrees_of_freedom_prior
-        self.covariance_prior = covariance_prior
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.verbose_interval = verbose_interval
-        self.convergence = convergence
-        self.accelerate = accelerate
-        self.n_jobs = n_jobs
-        self.callback = callback
 
     def _check_settings(self):
         super()._check_settings()

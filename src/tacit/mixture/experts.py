@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from ..base.settings import KW_ONLY, settings
 from ..checks import check_number
 from ..declared import Numbers
 from ..families.laws import NormalLaw
@@ -16,6 +17,7 @@ from .experts_base import ExpertsEstimator
 __all__ = ["MixtureOfExperts"]
 
 
+@settings
 class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
     """Linear regressions, each responsible where a gate says so: p(y | x) = Σ_k g_k(x) N(y | β_k·[1, x], σ_k²).
 
@@ -95,46 +97,14 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
     array([-1.,  1.])
     """
 
+    _: KW_ONLY
+    noise_floor: float = 1e-4
+
     _saved = ExpertsEstimator._saved | {
         "coef_": Numbers("K d | K m d"),
         "intercept_": Numbers("K | K m"),
         "noise_variance_": Numbers("K | K m", low=0),
     }
-
-    def __init__(
-        self,
-        n_components=2,
-        *,
-        gate="softmax",
-        alpha=1e-4,
-        noise_floor=1e-4,
-        tol=1e-6,
-        max_iter=500,
-        n_init=1,
-        random_state=None,
-        warm_start=False,
-        verbose=0,
-        verbose_interval=10,
-        convergence="relative",
-        accelerate="auto",
-        n_jobs=None,
-        callback=None,
-    ):
-        self.n_components = n_components
-        self.gate = gate
-        self.alpha = alpha
-        self.noise_floor = noise_floor
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.verbose_interval = verbose_interval
-        self.convergence = convergence
-        self.accelerate = accelerate
-        self.n_jobs = n_jobs
-        self.callback = callback
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

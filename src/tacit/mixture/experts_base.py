@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base import DensityEstimator
+from ..base.settings import KW_ONLY, LoopSettings, settings
 from ..checks import check_choice, check_number, check_weight
 from ..declared import Numbers
 from ..engine import short_runs
@@ -20,20 +21,28 @@ from .gate import GATES
 __all__ = ["ExpertsEstimator"]
 
 
-class ExpertsEstimator(DensityEstimator):
+@settings
+class ExpertsEstimator(LoopSettings, DensityEstimator):
     """Base of mixtures of experts.
 
     A subclass defines ``_experts()``, ``_targets(y, reset)`` (y as columns of numbers), ``_publish_experts(params)`` and
     ``_expert_params()``.
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    gate: str = "softmax"
+    alpha: float = 1e-4
+    tol: float = 1e-6
+    max_iter: int = 500
+    n_init: int = 1
+    warm_start: bool = False
+
     _saved = DensityEstimator._saved | {
         "gate_coef_": Numbers("K d"),
         "gate_intercept_": Numbers("K"),
         "weights_": Numbers("K", low=0, high=1),
     }
-    coef_: np.ndarray
-    intercept_: np.ndarray
 
     def _sizes(self):
         return super()._sizes() | {"K": self.n_components}

@@ -6,6 +6,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
+from ..base.settings import KW_ONLY, settings
 from ..declared import Names, Numbers
 from .expert_families import LogisticExperts, LogisticParams
 from .experts_base import ExpertsEstimator
@@ -13,6 +14,7 @@ from .experts_base import ExpertsEstimator
 __all__ = ["MixtureOfExpertsClassifier"]
 
 
+@settings
 class MixtureOfExpertsClassifier(ClassifierMixin, ExpertsEstimator):
     """Logistic regressions, each responsible where a gate says so: p(y = c | x) = Σ_k g_k(x) softmax_c(B_k·[1, x]).
 
@@ -54,44 +56,14 @@ class MixtureOfExpertsClassifier(ClassifierMixin, ExpertsEstimator):
     True
     """
 
+    _: KW_ONLY
+    alpha: float = 1e-2
+
     _saved = ExpertsEstimator._saved | {
         "classes_": Names("C", labels=True),
         "coef_": Numbers("K C d"),
         "intercept_": Numbers("K C"),
     }
-
-    def __init__(
-        self,
-        n_components=2,
-        *,
-        gate="softmax",
-        alpha=1e-2,
-        tol=1e-6,
-        max_iter=500,
-        n_init=1,
-        random_state=None,
-        warm_start=False,
-        verbose=0,
-        verbose_interval=10,
-        convergence="relative",
-        accelerate="auto",
-        n_jobs=None,
-        callback=None,
-    ):
-        self.n_components = n_components
-        self.gate = gate
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.verbose_interval = verbose_interval
-        self.convergence = convergence
-        self.accelerate = accelerate
-        self.n_jobs = n_jobs
-        self.callback = callback
 
     _n_targets = 1
 

@@ -104,7 +104,8 @@ def find_groups(
     --------
     >>> from tacit.datasets import load_penguins
     >>> from tacit.mixture import find_groups
-    >>> found = find_groups(load_penguins().frame(), groups=[3], covariance=["tied"])
+    >>> X, species, columns = load_penguins()
+    >>> found = find_groups(dict(zip(columns, X.T)), groups=[1, 2, 3], covariance=["tied"])
     >>> found.model.n_components, found.study().groups[1].words.split(",")[0]
     (3, 'flipper_length_mm high')
     """

@@ -1,9 +1,11 @@
 """Gaussian mixtures: p(x) = Σ_k π_k N(x | μ_k, Σ_k), learned by EM from rows with missing cells."""
 
 import numbers
+from typing import Any
 
 import numpy as np
 
+from ..base.settings import KW_ONLY, settings
 from ..checks import check_number, check_shaped
 from ..declared import Part
 from ..engine import short_runs
@@ -21,6 +23,7 @@ __all__ = ["GaussianMixture"]
 CONJUGATE = ("full", "tied", "diag", "spherical", "VVV", "EEE", "VVI", "VII")
 
 
+@settings
 class GaussianMixture(BaseGaussianMixture):
     """Gaussian mixture that takes missing cells, weights and partial labels.
 
@@ -125,53 +128,15 @@ class GaussianMixture(BaseGaussianMixture):
     array([ 1., 10.])
     """
 
+    _: KW_ONLY
+    weights_init: Any = None
+    means_init: Any = None
+    precisions_init: Any = None
+    weight_prior: Any = None
+    component_prior: Any = None
+
     _saved = BaseGaussianMixture._saved | {"component_prior_": Part((Prior, str), optional=True)}
     _study = "groups"
-
-    def __init__(
-        self,
-        n_components=1,
-        *,
-        covariance_type="full",
-        tol=1e-3,
-        reg_covar=1e-6,
-        max_iter=100,
-        n_init=1,
-        init_params="kmeans",
-        weights_init=None,
-        means_init=None,
-        precisions_init=None,
-        weight_prior=None,
-        component_prior=None,
-        random_state=None,
-        warm_start=False,
-        verbose=0,
-        verbose_interval=10,
-        convergence="relative",
-        accelerate="auto",
-        n_jobs=None,
-        callback=None,
-    ):
-        self.n_components = n_components
-        self.covariance_type = covariance_type
-        self.tol = tol
-        self.reg_covar = reg_covar
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.init_params = init_params
-        self.weights_init = weights_init
-        self.means_init = means_init
-        self.precisions_init = precisions_init
-        self.weight_prior = weight_prior
-        self.component_prior = component_prior
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.verbose_interval = verbose_interval
-        self.convergence = convergence
-        self.accelerate = accelerate
-        self.n_jobs = n_jobs
-        self.callback = callback
 
     def _for_study(self):
         """The same as a `Mixture` of one block of columns."""

@@ -7,15 +7,18 @@ of any kind is integrated out.
 import numbers
 from copy import copy
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..base.missing import impute_cells
+from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice, check_number
 from ..declared import Numbers, Part
 from ..families import GAUSSIANS, Categorical, Product
 from ..schema import Schema, labels_of
-from ..source import ArraySource, Block
+from ..source import Block
 from .columns import by_column
 from .description import Description
 from .knowledge import Knowledge, count_observed
@@ -26,6 +29,7 @@ from .tabular import TableEstimator
 __all__ = ["Mixture"]
 
 
+@settings
 class Mixture(TableEstimator):
     """Mixture over tables of measurements, counts, categories and yes/no columns, with missing cells.
 
@@ -81,6 +85,12 @@ class Mixture(TableEstimator):
     'blue'
     """  # noqa: E501
 
+    _: KW_ONLY
+    family: Any = "auto"
+    by_column: Any = None
+    smoothing: float = 0.0
+    weight_prior: Any = None
+
     _saved = TableEstimator._saved | {
         "schema_": Part(Schema),
         "family_": Part(Product),
@@ -89,49 +99,6 @@ class Mixture(TableEstimator):
     }
     _study = "groups"
     observed_ = None
-
-    def __init__(
-        self,
-        n_components=1,
-        *,
-        family="auto",
-        by_column=None,
-        covariance_type="full",
-        smoothing=0.0,
-        weight_prior=None,
-        tol=1e-3,
-        reg_covar=1e-6,
-        max_iter=100,
-        n_init=1,
-        init_params="kmeans",
-        random_state=None,
-        warm_start=False,
-        verbose=0,
-        verbose_interval=10,
-        convergence="relative",
-        accelerate="auto",
-        n_jobs=None,
-        callback=None,
-    ):
-        self.n_components = n_components
-        self.family = family
-        self.by_column = by_column
-        self.covariance_type = covariance_type
-        self.smoothing = smoothing
-        self.weight_prior = weight_prior
-        self.tol = tol
-        self.reg_covar = reg_covar
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.init_params = init_params
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.verbose_interval = verbose_interval
-        self.convergence = convergence
-        self.accelerate = accelerate
-        self.n_jobs = n_jobs
-        self.callback = callback
 
     def _check_settings(self):
         super()._check_settings()
@@ -237,9 +204,7 @@ class Mixture(TableEstimator):
             Only if `return_std`.
         """
         given, target = self._given_and_target(given, target)
-        rows = ArraySource(self._only(X, given), n_jobs=self.n_jobs)
-        found = np.concatenate(list(rows.map(self._filler("std"))))
-        cells, spread = found[:, 0], found[:, 1]
+        cells, spread = impute_cells(self, self._only(X, given), "std")
         chosen = Schema(tuple(self.schema_.columns[j] for j in target), self.schema_.container)
         predicted = chosen.decode(cells[:, target])
         return (predicted, spread[:, target]) if return_std else predicted

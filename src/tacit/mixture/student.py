@@ -2,11 +2,13 @@
 
 import numbers
 import warnings
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import LatentClassEstimator, like
+from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice, check_number
 from ..declared import Numbers
 from ..families import StudentT
@@ -18,6 +20,7 @@ from .model import MixtureModel, MixtureParams
 __all__ = ["StudentTMixture"]
 
 
+@settings
 class StudentTMixture(GaussianMixture):
     """Mixture of multivariate Student t components: a Gaussian mixture that outliers do not pull away.
 
@@ -74,49 +77,18 @@ class StudentTMixture(GaussianMixture):
     (True, array([ True,  True,  True,  True,  True]))
     """
 
+    _: KW_ONLY
+    df: Any = "free"
+    df_init: float = 10.0
+    max_df: float = 200.0
+    component_prior: ClassVar = None
+
     _saved = LatentClassEstimator._saved | {
         "means_": Numbers("K d"),
         "scales_": Numbers("K d d"),
         "covariances_": Numbers("K d d", finite=False),
         "df_": Numbers("K", low=0),
     }
-
-    def __init__(
-        self,
-        n_components=1,
-        *,
-        covariance_type="full",
-        df="free",
-        df_init=10.0,
-        max_df=200.0,
-        weight_prior=None,
-        tol=1e-3,
-        reg_covar=1e-6,
-        max_iter=100,
-        n_init=1,
-        init_params="kmeans",
-        weights_init=None,
-        means_init=None,
-        precisions_init=None,
-        random_state=None,
-        warm_start=False,
-        verbose=0,
-        verbose_interval=10,
-        convergence="relative",
-        accelerate="auto",
-        n_jobs=None,
-        callback=None,
-    ):
-        super().__init__(
-            n_components, covariance_type=covariance_type, weight_prior=weight_prior, tol=tol, reg_covar=reg_covar,
-            max_iter=max_iter, n_init=n_init,
-            init_params=init_params, weights_init=weights_init, means_init=means_init, precisions_init=precisions_init,
-            random_state=random_state, warm_start=warm_start, verbose=verbose, verbose_interval=verbose_interval,
-            convergence=convergence, accelerate=accelerate, n_jobs=n_jobs, callback=callback,
-        )  # fmt: skip
-        self.df = df
-        self.df_init = df_init
-        self.max_df = max_df
 
     def _check_settings(self):
         super()._check_settings()

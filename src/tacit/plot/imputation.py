@@ -143,4 +143,4 @@ def _numbers(estimator, X):
 
 
 def _filled(estimator, X):
-    return imputed(estimator, X)[0] if hasattr(estimator, "schema_") else estimator.impute(X)
+    return imputed(estimator, X)[0]

@@ -1,7 +1,6 @@
 """`MissingnessDisplay`: which cells are missing, how many per column, and what stands in for them."""
 
 import numpy as np
-from scipy.stats import norm
 
 from ..frames import read_columns
 from .style import MUTED, axes, colours, column_names, imputed, levels_of, memory_rows
@@ -21,8 +20,8 @@ class MissingnessDisplay:
         Cells; NaN is missing.
     names : list of str
         Names of the columns.
-    filled, std : (rows, d) arrays, optional
-        Imputed cells and their standard deviations.
+    filled, low, high : (rows, d) arrays, optional
+        Imputed cells and their intervals.
     columns : list of int
         Columns of which imputed values are drawn.
     level : float
@@ -47,8 +46,8 @@ class MissingnessDisplay:
     >>> display = MissingnessDisplay.from_estimator(fitted, X, columns=[0])  # doctest: +SKIP
     """
 
-    def __init__(self, X, names, *, filled=None, std=None, columns=(), level=0.9, levels=None):
-        self.X, self.names, self.filled, self.std = X, list(names), filled, std
+    def __init__(self, X, names, *, filled=None, low=None, high=None, columns=(), level=0.9, levels=None):
+        self.X, self.names, self.filled, self.low, self.high = X, list(names), filled, low, high
         self.columns, self.level = list(columns), level
         self.levels = levels or [()] * len(self.names)
 
@@ -68,7 +67,7 @@ class MissingnessDisplay:
 
         Parameters
         ----------
-        estimator : fitted estimator with ``impute(X, return_std=True)``
+        estimator : fitted estimator with ``impute(X, interval=level)``
         X : array-like of shape (n_samples, n_features)
         columns : list of int or str, optional
             Columns of which imputed values are drawn; default the two with most missing cells.
@@ -84,9 +83,9 @@ class MissingnessDisplay:
         if not hasattr(estimator, "impute"):
             raise TypeError(f"{type(estimator).__name__} does not impute; use MissingnessDisplay.from_data.")
         names = column_names(estimator, X if hasattr(X, "columns") else rows)
-        filled, std = imputed(estimator, X)
+        filled, low, high, _ = imputed(estimator, X, level)
         chosen, levels = _chosen(columns, names, rows), levels_of(estimator, len(names))
-        return cls(rows, names, filled=filled, std=std, columns=chosen, level=level, levels=levels).plot(ax)
+        return cls(rows, names, filled=filled, low=low, high=high, columns=chosen, level=level, levels=levels).plot(ax)
 
     def plot(self, ax=None):
         """Draw; returns self. Given axes are filled with the panels of the display."""
@@ -143,11 +142,11 @@ class MissingnessDisplay:
         spread = np.linspace(0.0, 0.3, len(observed))
         ax.plot(np.random.default_rng(0).permutation(spread), observed, ".", color=MUTED, markersize=3, alpha=0.5)
         order = np.argsort(self.filled[holes, column])
-        value, std = self.filled[holes, column][order], self.std[holes, column][order]
+        value, low, high = (part[holes, column][order] for part in (self.filled, self.low, self.high))
         levels = self.levels[column]
-        half = np.zeros(len(std)) if levels else norm.ppf(0.5 + self.level / 2) * std
+        ends = np.zeros((2, len(value))) if levels else np.maximum([value - low, high - value], 0.0)
         at = np.linspace(0.5, 1.0, len(value)) if len(value) > 1 else np.full(len(value), 0.75)
-        ax.errorbar(at, value, yerr=half, fmt="o", color=colours(2)[1], markersize=3, linewidth=0.9)
+        ax.errorbar(at, value, yerr=ends, fmt="o", color=colours(2)[1], markersize=3, linewidth=0.9)
         ax.set_xlim(-0.1, 1.1)
         ax.set_xticks([0.15, 0.75], ["observed", "imputed"], fontsize="small", rotation=45, ha="right")
         if levels:

@@ -5,6 +5,7 @@ from sklearn.base import is_clusterer
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from ..base.missing import impute_cells
 from ..frames import is_table
 from ..source import is_streamed
 
@@ -68,11 +69,9 @@ def memory_rows(estimator, X):
     return check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
 
 
-def imputed(estimator, X):
-    """The rows of X as numbers with missing cells filled, and the standard deviation of each."""
-    if hasattr(estimator, "schema_"):
-        return estimator._expect(estimator._validate(X, reset=False))
-    return estimator.impute(X, return_std=True)
+def imputed(estimator, X, what="std"):
+    """The rows of X as numbers with missing cells filled, and how sure each is: its "std", or its interval at a level."""
+    return impute_cells(estimator, estimator._validate(X, reset=False), what)
 
 
 def levels_of(estimator, n_columns):

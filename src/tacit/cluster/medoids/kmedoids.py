@@ -8,6 +8,7 @@ or on samples of rows where that matrix would be too large.
 
 import numbers
 import warnings
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -15,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ...base import RowsEstimator
+from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice, check_n_jobs, check_number, check_weight
 from ...declared import Flag, Mapped, Numbers, Part, Text, Whole
 from ...schema import Schema
@@ -36,6 +38,7 @@ __all__ = ["KMedoids"]
 SLOW_ROWS = 1000  # beyond which calling Python for every pair is worth a word
 
 
+@settings
 class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, RowsEstimator):
     """k-medoids clustering with any dissimilarity.
 
@@ -124,6 +127,19 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     ([7, 78, 112], 98.13115)
     """
 
+    n_clusters: int = 8
+    _: KW_ONLY
+    metric: Any = "euclidean"
+    metric_params: Any = None
+    method: str = "fasterpam"
+    init: Any = "build"
+    max_iter: int = 300
+    sampling: Any = "auto"
+    n_samplings: int = 5
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _saved = RowsEstimator._saved | {
         "medoid_indices_": Numbers("K", low=0, kind="i"),
         "cluster_centers_": Numbers("K d", finite=False, optional=True),
@@ -142,22 +158,6 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         "_n_features_out": Whole(1),
     }
     _needs = ("metric",)
-
-    def __init__(
-        self, n_clusters=8, *, metric="euclidean", metric_params=None, method="fasterpam", init="build", max_iter=300,
-        sampling="auto", n_samplings=5, random_state=None, n_jobs=None, verbose=0,
-    ):  # fmt: skip
-        self.n_clusters = n_clusters
-        self.metric = metric
-        self.metric_params = metric_params
-        self.method = method
-        self.init = init
-        self.max_iter = max_iter
-        self.sampling = sampling
-        self.n_samplings = n_samplings
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -6,6 +6,7 @@ min Σ_k cut(C_k) / vol(C_k)  ≈  min_U tr(Uᵀ L U), UᵀU = I:  the lowest ei
 import warnings
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClusterMixin
@@ -14,6 +15,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from ...base import RowsEstimator
+from ...base.settings import KW_ONLY, settings
 from ...declared import Numbers, Whole
 from .assign import assign
 from .checks import check_graph, check_settings, check_sizes, checked_rows, warn_if_alike
@@ -29,6 +31,7 @@ NEGLIGIBLE = 1e-150  # a degree, as a share of the largest or of 1
 LEAST_SMOOTHNESS = 0.1  # columns less smooth than this are not scaled up when a new row is placed
 
 
+@settings
 class SpectralClustering(ClusterMixin, RowsEstimator):
     """Cluster rows by the lowest eigenvectors of a graph of their similarities.
 
@@ -151,6 +154,27 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
     True
     """
 
+    n_clusters: int = 8
+    _: KW_ONLY
+    eigen_solver: Any = None
+    n_components: Any = None
+    random_state: Any = None
+    n_init: int = 10
+    gamma: float = 1.0
+    affinity: Any = "rbf"
+    n_neighbors: int = 10
+    eigen_tol: Any = "auto"
+    assign_labels: str = "kmeans"
+    degree: int = 3
+    coef0: int = 1
+    kernel_params: Any = None
+    n_jobs: int | None = None
+    verbose: int = False
+    laplacian: str = "random_walk"
+    epsilon: Any = None
+    edge_weights: str = "binary"
+    max_clusters: int = 10
+
     _saved = RowsEstimator._saved | {
         "labels_": Numbers("n", low=0, kind="i"),
         "affinity_matrix_": Numbers("n n", low=0, sparse=True),
@@ -176,49 +200,6 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
     _takes_missing = False
     _takes_sparse = True
     _dtypes = (np.float64,)
-
-    def __init__(
-        self,
-        n_clusters=8,
-        *,
-        eigen_solver=None,
-        n_components=None,
-        random_state=None,
-        n_init=10,
-        gamma=1.0,
-        affinity="rbf",
-        n_neighbors=10,
-        eigen_tol="auto",
-        assign_labels="kmeans",
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        n_jobs=None,
-        verbose=False,
-        laplacian="random_walk",
-        epsilon=None,
-        edge_weights="binary",
-        max_clusters=10,
-    ):
-        self.n_clusters = n_clusters
-        self.eigen_solver = eigen_solver
-        self.n_components = n_components
-        self.random_state = random_state
-        self.n_init = n_init
-        self.gamma = gamma
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.eigen_tol = eigen_tol
-        self.assign_labels = assign_labels
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.laplacian = laplacian
-        self.epsilon = epsilon
-        self.edge_weights = edge_weights
-        self.max_clusters = max_clusters
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

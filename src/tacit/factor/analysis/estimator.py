@@ -1,9 +1,13 @@
 """Factor analysis: x = μ + Λ f + ε,   f ~ N(0, Φ),   ε ~ N(0, Ψ) with Ψ diagonal, by maximum likelihood."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ...base import like
+from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice
 from ...declared import Listed, Numbers, Part, Whole
 from ...families.factor import groups_of
@@ -18,6 +22,7 @@ from .scores import METHODS
 __all__ = ["FactorAnalysis"]
 
 
+@settings
 class FactorAnalysis(FactorAnalysisBase):
     """Factor analysis that takes missing cells, rotates, tests its fit and says how sure scores are.
 
@@ -129,6 +134,24 @@ class FactorAnalysis(FactorAnalysisBase):
     (13, True)
     """
 
+    n_components: Any = None
+    _: KW_ONLY
+    tol: float = 1e-2
+    copy: bool = True
+    max_iter: int = 1000
+    noise_variance_init: Any = None
+    svd_method: str = "randomized"
+    iterated_power: int = 3
+    rotation: Any = None
+    random_state: Any = 0
+    scale: bool = False
+    uniqueness_floor: float = 0.005
+    rotation_params: Any = None
+    n_init: int = 1
+    accelerate: str | None = "anderson"
+    n_jobs: int | None = None
+    callback: Callable | None = None
+
     _saved = {name: spec for name, spec in FactorAnalysisBase._saved.items() if not name.startswith("lower_")} | {
         "components_": Numbers("k d"),
         "noise_variance_": Numbers("d", low=0),
@@ -147,43 +170,6 @@ class FactorAnalysis(FactorAnalysisBase):
     }
     _study = "axes"
     _axis = "factor", "factors"
-
-    def __init__(
-        self,
-        n_components=None,
-        *,
-        tol=1e-2,
-        copy=True,
-        max_iter=1000,
-        noise_variance_init=None,
-        svd_method="randomized",
-        iterated_power=3,
-        rotation=None,
-        random_state=0,
-        scale=False,
-        uniqueness_floor=0.005,
-        rotation_params=None,
-        n_init=1,
-        accelerate="anderson",
-        n_jobs=None,
-        callback=None,
-    ):
-        self.n_components = n_components
-        self.tol = tol
-        self.copy = copy
-        self.max_iter = max_iter
-        self.noise_variance_init = noise_variance_init
-        self.svd_method = svd_method
-        self.iterated_power = iterated_power
-        self.rotation = rotation
-        self.random_state = random_state
-        self.scale = scale
-        self.uniqueness_floor = uniqueness_floor
-        self.rotation_params = rotation_params
-        self.n_init = n_init
-        self.accelerate = accelerate
-        self.n_jobs = n_jobs
-        self.callback = callback
 
     @property
     def n_parameters(self):

@@ -9,6 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, MultiOutputMixin, Regr
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ...base import RowsEstimator
+from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice, check_number
 from ...declared import Flag, Listed, Names, Numbers, Text, Whole
 from ...source import ArraySource
@@ -25,6 +26,7 @@ NARROW = 256  # columns up to which matrices are too small for the threads of BL
 CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
 
 
+@settings
 class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, MultiOutputMixin, RowsEstimator):
     """Canonical correlation analysis of two views of the same rows.
 
@@ -97,6 +99,14 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
     [0.062, 0.949, 0.775]
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    scale: bool = True
+    max_iter: int = 500
+    tol: float = 1e-06
+    copy: bool = True
+    ridge: float = 0.0
+
     _saved = RowsEstimator._saved | {
         "canonical_correlations_": Numbers("k", low=0),
         "all_canonical_correlations_": Numbers("a", low=0),
@@ -121,14 +131,6 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
         "target_names_in_": Names("t"),
     }
     _takes_missing = False
-
-    def __init__(self, n_components=2, *, scale=True, max_iter=500, tol=1e-06, copy=True, ridge=0.0):
-        self.n_components = n_components
-        self.scale = scale
-        self.max_iter = max_iter
-        self.tol = tol
-        self.copy = copy
-        self.ridge = ridge
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

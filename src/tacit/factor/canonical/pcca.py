@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 from sklearn.base import MultiOutputMixin
 
+from ...base.settings import KW_ONLY, LoopSettings, settings
 from ...checks import check_number, check_weight
 from ...declared import Flag, Names, Numbers, Part, Whole
 from ...engine import Fit, SingularError, Trace
@@ -30,7 +31,8 @@ __all__ = ["ProbabilisticCCA"]
 PATIENCE = 2  # ranks in a row by which BIC must rise before no further rank is tried
 
 
-class ProbabilisticCCA(MultiOutputMixin, TwoViewEstimator):
+@settings
+class ProbabilisticCCA(MultiOutputMixin, LoopSettings, TwoViewEstimator):
     """Canonical correlation analysis as a distribution: missing cells, missing views, predictions with their uncertainty.
 
     Hidden variables z link two views, each of which also varies in its own ways. Rows that lack cells or a whole view (NaN)
@@ -48,6 +50,8 @@ class ProbabilisticCCA(MultiOutputMixin, TwoViewEstimator):
         With missing cells: most EM steps.
     random_state : int, RandomState instance or None, default=None
         Seeds `sample` where it is given no seed of its own.
+    convergence : {"relative", "aitken"}, default="relative"
+        As in :class:`tacit.mixture.GaussianMixture`.
     accelerate : {"anderson", "auto", "squarem", None}, default="anderson"
         Take fewer EM steps by extrapolating them.
     verbose, verbose_interval : int, default=0 and 10
@@ -102,6 +106,13 @@ class ProbabilisticCCA(MultiOutputMixin, TwoViewEstimator):
     ((3, 3), True)
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    reg_covar: float = 1e-6
+    tol: float = 1e-6
+    max_iter: int = 1000
+    accelerate: str | None = "anderson"
+
     # One start, and one measure of convergence, are all that one Gaussian needs.
     n_init, convergence, warm_start = 1, "relative", False
 
@@ -121,31 +132,6 @@ class ProbabilisticCCA(MultiOutputMixin, TwoViewEstimator):
         "_n_features_out": Whole(0),
         "target_names_in_": Names("t"),
     }
-
-    def __init__(
-        self,
-        n_components=2,
-        *,
-        reg_covar=1e-6,
-        tol=1e-6,
-        max_iter=1000,
-        random_state=None,
-        accelerate="anderson",
-        verbose=0,
-        verbose_interval=10,
-        n_jobs=None,
-        callback=None,
-    ):
-        self.n_components = n_components
-        self.reg_covar = reg_covar
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.accelerate = accelerate
-        self.verbose = verbose
-        self.verbose_interval = verbose_interval
-        self.n_jobs = n_jobs
-        self.callback = callback
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -4,6 +4,7 @@ K̃ = (I − 11ᵀ/n) K (I − 11ᵀ/n) = V Λ Vᵀ,    score_j(x) = Σ_i k̃(x,
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ...base import RowsEstimator
+from ...base.settings import KW_ONLY, settings
 from ...declared import Numbers, Text
 from ...signs import signs
 from .checks import check_callable, check_settings, checked_rows, n_wanted
@@ -33,6 +35,7 @@ OPTIONAL = (
 )
 
 
+@settings
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator):
     """Principal components in the space of a kernel.
 
@@ -137,6 +140,26 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator
     True
     """
 
+    n_components: Any = None
+    _: KW_ONLY
+    kernel: Any = "linear"
+    gamma: Any = None
+    degree: int = 3
+    coef0: int = 1
+    kernel_params: Any = None
+    alpha: float = 1.0
+    fit_inverse_transform: bool = False
+    eigen_solver: str = "auto"
+    tol: float = 0
+    max_iter: int = None
+    iterated_power: Any = "auto"
+    remove_zero_eig: bool = False
+    random_state: Any = None
+    copy_X: bool = True
+    n_jobs: int | None = None
+    n_landmarks: Any = None
+    preimage: str = "ridge"
+
     _saved = RowsEstimator._saved | {
         "eigenvalues_": Numbers("k", low=0),
         "eigenvectors_": Numbers("n k"),
@@ -157,47 +180,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator
     _needs = ("kernel",)
     _takes_missing = False
     _min_rows = 1
-
-    def __init__(
-        self,
-        n_components=None,
-        *,
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        alpha=1.0,
-        fit_inverse_transform=False,
-        eigen_solver="auto",
-        tol=0,
-        max_iter=None,
-        iterated_power="auto",
-        remove_zero_eig=False,
-        random_state=None,
-        copy_X=True,
-        n_jobs=None,
-        n_landmarks=None,
-        preimage="ridge",
-    ):
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.alpha = alpha
-        self.fit_inverse_transform = fit_inverse_transform
-        self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.iterated_power = iterated_power
-        self.remove_zero_eig = remove_zero_eig
-        self.random_state = random_state
-        self.copy_X = copy_X
-        self.n_jobs = n_jobs
-        self.n_landmarks = n_landmarks
-        self.preimage = preimage
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -9,11 +9,12 @@ import numbers
 import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
 
+from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice, check_n_jobs, check_number, check_weight
 from ...declared import Numbers, Part, Whole
 from ...source import ArraySource
@@ -29,6 +30,7 @@ __all__ = ["PCA"]
 MOST_COLUMNS = 20_000  # of sparse rows, whose products are held as one dense matrix
 
 
+@settings
 class PCA(PrincipalAxes):
     """Principal component analysis of arrays, tables, files, streams and sparse rows, with missing cells.
 
@@ -97,6 +99,19 @@ class PCA(PrincipalAxes):
     array([[-1.16, -0.75]])
     """
 
+    n_components: Any = None
+    _: KW_ONLY
+    copy: bool = True
+    whiten: bool = False
+    svd_solver: Any = "auto"
+    tol: float = 0.0
+    iterated_power: Any = "auto"
+    n_oversamples: int = 10
+    power_iteration_normalizer: str = "auto"
+    random_state: Any = None
+    scale: bool = False
+    n_jobs: int | None = None
+
     _saved = PrincipalAxes._saved | {
         "components_": Numbers("k d"),
         "explained_variance_": Numbers("k", low=0),
@@ -110,34 +125,7 @@ class PCA(PrincipalAxes):
         "rank_choice_": Part(RankChoice, optional=True),
     }
 
-    def __init__(
-        self,
-        n_components=None,
-        *,
-        copy=True,
-        whiten=False,
-        svd_solver="auto",
-        tol=0.0,
-        iterated_power="auto",
-        n_oversamples=10,
-        power_iteration_normalizer="auto",
-        random_state=None,
-        scale=False,
-        n_jobs=None,
-    ):
-        self.n_components = n_components
-        self.copy = copy
-        self.whiten = whiten
-        self.svd_solver = svd_solver
-        self.tol = tol
-        self.iterated_power = iterated_power
-        self.n_oversamples = n_oversamples
-        self.power_iteration_normalizer = power_iteration_normalizer
-        self.random_state = random_state
-        self.scale = scale
-        self.n_jobs = n_jobs
-
-    _simulations: Mapping = MappingProxyType({})  # settings of parallel analysis, for `choose_rank`
+    _simulations: ClassVar[Mapping] = MappingProxyType({})  # settings of parallel analysis, for `choose_rank`
 
     def _check_settings(self):
         k: Any = self.n_components

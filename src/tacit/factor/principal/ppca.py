@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ...base.settings import KW_ONLY, LoopSettings, settings
 from ...checks import check_choice, check_number
 from ...declared import Numbers, Part, Whole
 from ...engine import Fit, Trace
@@ -53,7 +54,8 @@ def closed_form(kept, total, d, least):
     return variances, noise, -0.5 * (d * LOG_2PI + log_det + misfit)
 
 
-class ProbabilisticPCA(FactorEstimator):
+@settings
+class ProbabilisticPCA(LoopSettings, FactorEstimator):
     """Principal components as a distribution of rows, with missing cells, noise and uncertainty.
 
     Complete rows are learned in closed form from one pass; rows with missing cells by EM, which maximises the likelihood of the
@@ -121,6 +123,15 @@ class ProbabilisticPCA(FactorEstimator):
     True
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    scale: bool = False
+    solver: str = "auto"
+    tol: float = 1e-6
+    max_iter: int = 1000
+    noise_floor: float = 1e-6
+    accelerate: str | None = "anderson"
+
     _saved = FactorEstimator._saved | {
         "mean_": Numbers("d"),
         "components_": Numbers("k d"),
@@ -133,37 +144,6 @@ class ProbabilisticPCA(FactorEstimator):
         "rank_choice_": Part(RankChoice, optional=True),
     }
     _study = "axes"
-
-    def __init__(
-        self,
-        n_components=2,
-        *,
-        scale=False,
-        solver="auto",
-        tol=1e-6,
-        max_iter=1000,
-        noise_floor=1e-6,
-        random_state=None,
-        verbose=0,
-        verbose_interval=10,
-        convergence="relative",
-        accelerate="anderson",
-        n_jobs=None,
-        callback=None,
-    ):
-        self.n_components = n_components
-        self.scale = scale
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.noise_floor = noise_floor
-        self.random_state = random_state
-        self.verbose = verbose
-        self.verbose_interval = verbose_interval
-        self.convergence = convergence
-        self.accelerate = accelerate
-        self.n_jobs = n_jobs
-        self.callback = callback
 
     def _check_settings(self):
         super()._check_settings()

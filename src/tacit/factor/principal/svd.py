@@ -1,6 +1,7 @@
 """`TruncatedSVD`: the best approximation of a matrix of a rank, X ≈ U S Vᵀ, without centring, so that sparse rows stay sparse."""
 
 import numbers
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -8,6 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ...base import RowsEstimator
+from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice, check_number, check_rows
 from ...declared import Numbers
 from .routes import decompose, oriented
@@ -15,6 +17,7 @@ from .routes import decompose, oriented
 __all__ = ["TruncatedSVD"]
 
 
+@settings
 class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator):
     """Leading singular values and vectors of rows as they are; of counts of words, latent semantic analysis.
 
@@ -60,6 +63,15 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstima
     array([8.367])
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    algorithm: str = "randomized"
+    n_iter: int = 5
+    n_oversamples: int = 10
+    power_iteration_normalizer: str = "auto"
+    random_state: Any = None
+    tol: float = 0.0
+
     _saved = RowsEstimator._saved | {
         "components_": Numbers("k d"),
         "explained_variance_": Numbers("k", low=0),
@@ -70,25 +82,6 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstima
     _takes_sparse = True
     _missing_remedy = "which TruncatedSVD does not take; tacit.factor.PCA and ProbabilisticPCA do"
     _min_rows = 1
-
-    def __init__(
-        self,
-        n_components=2,
-        *,
-        algorithm="randomized",
-        n_iter=5,
-        n_oversamples=10,
-        power_iteration_normalizer="auto",
-        random_state=None,
-        tol=0.0,
-    ):
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.n_iter = n_iter
-        self.n_oversamples = n_oversamples
-        self.power_iteration_normalizer = power_iteration_normalizer
-        self.random_state = random_state
-        self.tol = tol
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
