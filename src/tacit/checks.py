@@ -8,17 +8,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 __all__ = [
-    "as_rows",
-    "check_choice",
-    "check_columns",
-    "check_n_jobs",
-    "check_number",
-    "check_out",
-    "check_positive",
-    "check_rows",
-    "check_shaped",
-    "check_weight",
-]
+    "as_rows", "check_choice", "check_columns", "check_n_jobs", "check_number", "check_out", "check_positive",
+    "check_rows", "check_shaped", "check_weight",
+]  # fmt: skip
 
 
 def check_number(name, value, kind, least, most=float("inf")):

@@ -22,6 +22,7 @@ from tacit.kernels.jit import _cache_folder
 from tacit.kernels.layout import pack_strips, strip_width, unpack_strips
 from tacit.kernels.mixture import exp, log1p
 from tacit.source import Patterns, SparseRows
+from tests.kernels.reference import reference_of
 
 N_ROWS = 240
 NO_SCORES = np.empty((0, 0))
@@ -258,7 +259,7 @@ def lloyd_cases(world):
     for center in (world.rng.normal(size=shape), 1.5 * world.rng.normal(size=shape)):
         center = center.astype(world.dtype)
         yield world.X, rows, weight, origin, center, anchor, zero, zero, starts, *copy.deepcopy(state)
-        kernel("lloyd", "reference")(world.X, rows, weight, origin, center, anchor, zero, zero, starts, *state)
+        reference_of("lloyd")(world.X, rows, weight, origin, center, anchor, zero, zero, starts, *state)
 
 
 def lloyd_cells_cases(world):
@@ -364,7 +365,7 @@ def test_every_kernel_equals_its_reference(name, dtype, d, n_classes):
     rtol = 1e-10 if exact else 5e-5
     for number, arguments in enumerate(CASES[name](make_world(dtype, d, n_classes))):
         copies = copy.deepcopy(arguments)
-        result, expected = kernel(name)(*arguments), kernel(name, "reference")(*copies)
+        result, expected = kernel(name)(*arguments), reference_of(name)(*copies)
         assert (result is None) == (expected is None)
         if result is not None:
             pairs = zip(result, expected, strict=True) if isinstance(result, tuple) else [(result, expected)]

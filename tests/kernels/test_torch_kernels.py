@@ -8,6 +8,7 @@ import pytest
 from tacit.families import Categorical, DiagonalGaussian, FullGaussian, StudentT, TiedGaussian
 from tacit.kernels import EXPECT, KERNELS, MOMENTS, SCORE, backend, kernel
 from tacit.source import Block, Patterns
+from tests.kernels.reference import reference_of
 
 from ..zoo import N_LEVELS, category_rows, count_rows, gaussian_rows, with_holes
 from .test_kernels import CASES, agree, make_world
@@ -16,6 +17,10 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 
 MODES = {"score": SCORE, "moments": MOMENTS, "expect": EXPECT}
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+
+
+def implementation(name, which):
+    return reference_of(name) if which == "reference" else kernel(name, which)
 
 
 def rows_context(n, n_classes, rng):
@@ -36,7 +41,7 @@ def compare(name, X, arguments, mode, shapes, device, *, rtol=1e-10):
         if which == "torch":
             data = [torch.as_tensor(value.copy(), device=device) for value in data]
         rest = mode, log_weight, data[1], data[2], data[3]
-        loglik = kernel(name, which)(data[0], *arguments, *rest, *moments)
+        loglik = implementation(name, which)(data[0], *arguments, *rest, *moments)
         results.append([np.asarray(loglik), data[3] if which == "reference" else data[3].cpu().numpy(), *moments])
     for a, b in zip(*results):
         np.testing.assert_allclose(b, a, rtol=rtol, atol=rtol * max(1.0, np.abs(a).max()))
@@ -161,7 +166,7 @@ def test_what_is_missing(name, device):
             classes, noise = noise_rng.integers(3, size=(2, n)), noise_rng.standard_normal((2, n, d))
             data, outs = (classes, noise), (np.repeat(X[None], 2, axis=0),)
         table = X if which == "reference" else torch.as_tensor(X, device=device)
-        kernel(name, which)(table, holes.rows, holes.starts, holes.missing, *params.posterior, *data, *outs)
+        implementation(name, which)(table, holes.rows, holes.starts, holes.missing, *params.posterior, *data, *outs)
         results.append(outs)
     for a, b in zip(*results):
         assert not np.isnan(b).any()
@@ -192,9 +197,9 @@ def test_log_factorial_and_scatter(which):
     X, weight = with_holes(count_rows(), 0.2), np.random.default_rng(0).random(240)
     table = torch.as_tensor(X) if which == "torch" else X
     found = kernel("log_factorial", which)(table)
-    np.testing.assert_allclose(np.asarray(found), kernel("log_factorial", "reference")(X), rtol=1e-12)
+    np.testing.assert_allclose(np.asarray(found), reference_of("log_factorial")(X), rtol=1e-12)
     rows, origin = Patterns.of(X).complete, np.arange(4.0)
-    expected = kernel("scatter", "reference")(X, rows, origin, weight)
+    expected = reference_of("scatter")(X, rows, origin, weight)
     row_weight = torch.as_tensor(weight) if which == "torch" else weight
     for found, wanted in zip(kernel("scatter", which)(table, rows, origin, row_weight), expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
@@ -209,7 +214,7 @@ def test_normalise(n_classes, device):
     rows = torch.as_tensor(joint.copy(), device=device)
     found = torch.empty(500, dtype=torch.float64, device=device)
     loglik = kernel("normalise", "torch")(rows, log_weight, weight, labels, found)
-    expected = kernel("normalise", "reference")(joint, log_weight, weight, labels, evidence)
+    expected = reference_of("normalise")(joint, log_weight, weight, labels, evidence)
     np.testing.assert_allclose(loglik, expected, rtol=1e-12)
     np.testing.assert_allclose(rows.cpu().numpy(), joint, rtol=1e-10, atol=1e-14)
     np.testing.assert_allclose(found.cpu().numpy(), evidence, rtol=1e-12)
@@ -228,7 +233,7 @@ def test_clusters(name, dtype, d, n_centers, device):
             torch.as_tensor(value, device=device) if place in on_device else value
             for place, value in enumerate(copy.deepcopy(arguments))
         ]
-        found, expected = kernel(name, "torch")(*given), kernel(name, "reference")(*copies)
+        found, expected = kernel(name, "torch")(*given), reference_of(name)(*copies)
         rtol = 1e-10 if dtype == "float64" else 5e-5
         agree(0.0 if found is None else found, 0.0 if expected is None else expected, rtol, name)
         for place, (value, other) in enumerate(zip(given, copies)):

@@ -13,22 +13,7 @@ from .soft import SoftKMeans, SoftKMeansModel
 from .spectral import SpectralClustering, cluster_qr, discretize, spectral_clustering
 
 __all__ = [
-    "ClusterReport",
-    "ColumnScaler",
-    "KMeans",
-    "KMeansModel",
-    "KMedians",
-    "KMediansModel",
-    "KMedoids",
-    "MiniBatchKMeans",
-    "SoftKMeans",
-    "SoftKMeansModel",
-    "SpectralClustering",
-    "cluster_qr",
-    "cluster_report",
-    "discretize",
-    "k_curve",
-    "k_means",
-    "kmeans_plusplus",
-    "spectral_clustering",
-]
+    "ClusterReport", "ColumnScaler", "KMeans", "KMeansModel", "KMedians", "KMediansModel", "KMedoids",
+    "MiniBatchKMeans", "SoftKMeans", "SoftKMeansModel", "SpectralClustering", "cluster_qr", "cluster_report",
+    "discretize", "k_curve", "k_means", "kmeans_plusplus", "spectral_clustering",
+]  # fmt: skip

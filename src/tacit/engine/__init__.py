@@ -11,24 +11,7 @@ from .restarts import fit_best, short_runs
 from .trace import Trace
 
 __all__ = [
-    "ACCELERATORS",
-    "Checkpoint",
-    "Constraint",
-    "Fit",
-    "InertiaLines",
-    "Model",
-    "Online",
-    "Progress",
-    "ProgressBar",
-    "ProgressLines",
-    "SingularError",
-    "Slope",
-    "Trace",
-    "climb",
-    "fit",
-    "fit_best",
-    "objective",
-    "online_pass",
-    "online_step",
-    "short_runs",
-]
+    "ACCELERATORS", "Checkpoint", "Constraint", "Fit", "InertiaLines", "Model", "Online", "Progress", "ProgressBar",
+    "ProgressLines", "SingularError", "Slope", "Trace", "climb", "fit", "fit_best", "objective", "online_pass",
+    "online_step", "short_runs",
+]  # fmt: skip

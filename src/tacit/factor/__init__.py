@@ -15,26 +15,7 @@ from .principal.rank import RankChoice, choose_rank
 from .principal.svd import TruncatedSVD
 
 __all__ = [
-    "CCA",
-    "PCA",
-    "FactorAnalysis",
-    "FitTest",
-    "HeywoodWarning",
-    "KernelPCA",
-    "Moments",
-    "ProbabilisticCCA",
-    "ProbabilisticPCA",
-    "RankChoice",
-    "Rotation",
-    "TruncatedSVD",
-    "average_patches",
-    "choose_rank",
-    "extract_patches",
-    "moments",
-    "oblimin",
-    "patch_blocks",
-    "promax",
-    "quartimax",
-    "rotate",
-    "varimax",
-]
+    "CCA", "PCA", "FactorAnalysis", "FitTest", "HeywoodWarning", "KernelPCA", "Moments", "ProbabilisticCCA",
+    "ProbabilisticPCA", "RankChoice", "Rotation", "TruncatedSVD", "average_patches", "choose_rank", "extract_patches",
+    "moments", "oblimin", "patch_blocks", "promax", "quartimax", "rotate", "varimax",
+]  # fmt: skip

@@ -13,13 +13,9 @@ from .gaussian import SINGULAR, Gaussian
 from .structures import covariances, deviance, n_covariance_parameters, variances
 
 __all__ = [
-    "StructuredDense",
-    "StructuredDiagonal",
-    "StructuredSpherical",
-    "above_floor",
-    "learn_covariances",
+    "StructuredDense", "StructuredDiagonal", "StructuredSpherical", "above_floor", "learn_covariances",
     "without_empty",
-]
+]  # fmt: skip
 
 SCARCE = 1e-12  # what an empty class counts, relative to the largest: it keeps its own, and moves nothing
 

@@ -1,8 +1,8 @@
 """Inner loops. One registry: a kernel has a name, and an implementation per backend with the same signature.
 
 Backends: ``cpu`` (numba, or NumPy where a pass is matrix products anyway), ``torch`` (tensors on any device) and ``sparse``
-(rows by the cells that are stored, for some kernels) do the work; ``reference`` (plain NumPy) says what the work is, and the
-tests hold every backend to it. Nothing above this package knows numba, torch or Triton, or branches on what rows are:
+(rows by the cells that are stored, for some kernels); ``tests/kernels/reference.py`` says in plain NumPy what the work is, and
+the tests hold every backend to it. Nothing above this package knows numba, torch or Triton, or branches on what rows are:
 `backend` names the backend of an array, and `empty`, `flipped`, `cast` and `host` handle arrays of either kind.
 """
 
@@ -12,21 +12,9 @@ from importlib import import_module
 import numpy as np
 
 __all__ = [
-    "EXPECT",
-    "KERNELS",
-    "MOMENTS",
-    "SCORE",
-    "backend",
-    "cast",
-    "empty",
-    "flipped",
-    "host",
-    "integers",
-    "kernel",
-    "lazy",
-    "renamed",
-    "rows_on_host",
-]
+    "EXPECT", "KERNELS", "MOMENTS", "SCORE", "backend", "cast", "empty", "flipped", "host", "integers", "kernel",
+    "lazy", "renamed", "rows_on_host",
+]  # fmt: skip
 
 KERNELS = {
     "normalise": "mixture",

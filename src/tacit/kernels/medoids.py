@@ -9,17 +9,9 @@ import numpy as np
 from .jit import jit
 
 __all__ = [
-    "assign",
-    "best_exchange",
-    "best_member",
-    "exchange",
-    "first_addition",
-    "first_exchange",
-    "inspect",
-    "removal_loss",
-    "savings",
-    "totals",
-]
+    "assign", "best_exchange", "best_member", "exchange", "first_addition", "first_exchange", "inspect",
+    "removal_loss", "savings", "totals",
+]  # fmt: skip
 
 
 @jit

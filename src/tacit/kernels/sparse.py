@@ -15,20 +15,9 @@ from .jit import jit
 from .products import settle
 
 __all__ = [
-    "about_means",
-    "column_sums",
-    "distances",
-    "factor",
-    "factor_scores",
-    "features",
-    "linear",
-    "log_factorial",
-    "means",
-    "misfit",
-    "nearest",
-    "row_order",
-    "square_lengths",
-]
+    "about_means", "column_sums", "distances", "factor", "factor_scores", "features", "linear", "log_factorial",
+    "means", "misfit", "nearest", "row_order", "square_lengths",
+]  # fmt: skip
 
 
 def linear(X, slope, offset, base, mode, log_weight, weight, labels, out, count, s0, s1):

@@ -22,36 +22,11 @@ from .torch_lloyd import column_sums, distances, lloyd, lloyd_cells, misfit
 from .torch_pass import Pass, Tails, budget, fused, put, soften
 
 __all__ = [
-    "column_sums",
-    "complete",
-    "conditional",
-    "diag",
-    "distances",
-    "draw",
-    "factor",
-    "factor_scores",
-    "features",
-    "full",
-    "levels",
-    "linear",
-    "lloyd",
-    "lloyd_cells",
-    "log_choose",
-    "log_factorial",
-    "log_rising",
-    "means",
-    "medians",
-    "misfit",
-    "nearest",
-    "normalise",
-    "rising_slope",
-    "row_sums",
-    "scatter",
-    "soft",
-    "student",
-    "student_conditional",
-    "tied",
-]
+    "column_sums", "complete", "conditional", "diag", "distances", "draw", "factor", "factor_scores", "features",
+    "full", "levels", "linear", "lloyd", "lloyd_cells", "log_choose", "log_factorial", "log_rising", "means",
+    "medians", "misfit", "nearest", "normalise", "rising_slope", "row_sums", "scatter", "soft", "student",
+    "student_conditional", "tied",
+]  # fmt: skip
 
 PACKED = 96  # up to this many columns, second moments are one product with all pairs x_i x_j as features
 CANCELLED = 1e6  # largest squared distance from the origin, in deviations, that expanding the square may cancel

@@ -15,23 +15,8 @@ from .uncertainty import StandardErrors, standard_errors
 from .variational import VariationalMixture, VariationalPrior
 
 __all__ = [
-    "BayesianGaussianMixture",
-    "BootstrapTest",
-    "ConditionalMixture",
-    "GaussianMixture",
-    "Grouping",
-    "Mixture",
-    "MixtureModel",
-    "MixtureOfExperts",
-    "MixtureOfExpertsClassifier",
-    "Selection",
-    "SequentialTest",
-    "StandardErrors",
-    "StudentTMixture",
-    "VariationalMixture",
-    "VariationalPrior",
-    "bootstrap_lrt",
-    "find_groups",
-    "select",
+    "BayesianGaussianMixture", "BootstrapTest", "ConditionalMixture", "GaussianMixture", "Grouping", "Mixture",
+    "MixtureModel", "MixtureOfExperts", "MixtureOfExpertsClassifier", "Selection", "SequentialTest", "StandardErrors",
+    "StudentTMixture", "VariationalMixture", "VariationalPrior", "bootstrap_lrt", "find_groups", "select",
     "standard_errors",
-]
+]  # fmt: skip

@@ -17,19 +17,7 @@ from .spectrum import SpectrumDisplay
 from .trace import TraceDisplay
 
 __all__ = [
-    "BiplotDisplay",
-    "ClustersDisplay",
-    "GateDisplay",
-    "ImputationDisplay",
-    "KSelectionDisplay",
-    "LoadingsDisplay",
-    "MissingnessDisplay",
-    "ProfilesDisplay",
-    "ResponsibilitiesDisplay",
-    "ScoresDisplay",
-    "ScreeDisplay",
-    "SelectionDisplay",
-    "SilhouetteDisplay",
-    "SpectrumDisplay",
-    "TraceDisplay",
-]
+    "BiplotDisplay", "ClustersDisplay", "GateDisplay", "ImputationDisplay", "KSelectionDisplay", "LoadingsDisplay",
+    "MissingnessDisplay", "ProfilesDisplay", "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay",
+    "SelectionDisplay", "SilhouetteDisplay", "SpectrumDisplay", "TraceDisplay",
+]  # fmt: skip

@@ -12,21 +12,9 @@ import numpy as np
 from .. import words
 
 __all__ = [
-    "LONGEST_SENTENCE",
-    "Markup",
-    "amount",
-    "breakable",
-    "clean",
-    "cut",
-    "join",
-    "number",
-    "option",
-    "percent",
-    "plural",
-    "sentence",
-    "table",
-    "tag",
-]
+    "LONGEST_SENTENCE", "Markup", "amount", "breakable", "clean", "cut", "join", "number", "option", "percent",
+    "plural", "sentence", "table", "tag",
+]  # fmt: skip
 
 VOID = frozenset(["br", "circle", "ellipse", "input", "line", "link", "meta", "path", "rect", "use"])
 # Controls of text direction can make a cell read as something else; the other controls are not allowed in HTML.

@@ -51,16 +51,6 @@ def as_source(X, weight=None, labels=None, targets=None, *, unit=None, n_jobs=No
 
 
 __all__ = [
-    "ArraySource",
-    "Block",
-    "DaskSource",
-    "FoldSource",
-    "OneBlock",
-    "ParquetSource",
-    "Patterns",
-    "Source",
-    "SparseRows",
-    "SparseSource",
-    "as_source",
-    "is_streamed",
-]
+    "ArraySource", "Block", "DaskSource", "FoldSource", "OneBlock", "ParquetSource", "Patterns", "Source",
+    "SparseRows", "SparseSource", "as_source", "is_streamed",
+]  # fmt: skip

@@ -19,15 +19,8 @@ from .memory import Blank, Memory
 from .units import drawn_units, eligible_units, rows_of_units
 
 __all__ = [
-    "OneBlock",
-    "Source",
-    "add_up",
-    "default_block_rows",
-    "in_order",
-    "n_cores",
-    "one_blas_thread",
-    "thread_count",
-]
+    "OneBlock", "Source", "add_up", "default_block_rows", "in_order", "n_cores", "one_blas_thread", "thread_count",
+]  # fmt: skip
 
 BLOCK_BYTES = 1 << 21
 MAX_ROWS = 16384

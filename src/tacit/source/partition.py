@@ -18,21 +18,9 @@ from .memory import Memory
 from .units import rows_of_units
 
 __all__ = [
-    "Facts",
-    "Partition",
-    "Pass",
-    "add_up",
-    "eligible",
-    "hold",
-    "map_blocks",
-    "read",
-    "recall",
-    "regrouped",
-    "stay",
-    "sum_blocks",
-    "take",
-    "tell",
-]
+    "Facts", "Partition", "Pass", "add_up", "eligible", "hold", "map_blocks", "read", "recall", "regrouped", "stay",
+    "sum_blocks", "take", "tell",
+]  # fmt: skip
 
 
 class Partition(ArraySource):

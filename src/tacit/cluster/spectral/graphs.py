@@ -17,16 +17,9 @@ from sklearn.neighbors import NearestNeighbors
 from ...source.base import n_cores
 
 __all__ = [
-    "epsilon",
-    "gaussian",
-    "gaussian_weight",
-    "knn",
-    "links_nearest",
-    "links_of_distances",
-    "links_within",
-    "mutual",
+    "epsilon", "gaussian", "gaussian_weight", "knn", "links_nearest", "links_of_distances", "links_within", "mutual",
     "nearest",
-]
+]  # fmt: skip
 
 TREE_COLUMNS = 10
 """Up to so many columns a tree finds neighbours faster than all distances do, at 10,000 to 100,000 rows."""

@@ -8,16 +8,7 @@ from sklearn.utils.validation import check_array
 from ...checks import as_rows, check_number, check_rows
 from ...source import Source, is_streamed
 
-__all__ = [
-    "check_first",
-    "check_ridge",
-    "check_second",
-    "check_together",
-    "join",
-    "own",
-    "project",
-    "refuse_missing",
-]
+__all__ = ["check_first", "check_ridge", "check_second", "check_together", "join", "own", "project", "refuse_missing"]
 
 
 def check_first(estimator, X, *, reset):

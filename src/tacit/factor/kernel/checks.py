@@ -10,16 +10,9 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from ...checks import check_choice, check_n_jobs, check_number, check_rows
 
 __all__ = [
-    "check_callable",
-    "check_finite",
-    "check_negative",
-    "check_settings",
-    "checked_rows",
-    "n_wanted",
-    "symmetric",
-    "warn_constant",
-    "warn_negative",
-]
+    "check_callable", "check_finite", "check_negative", "check_settings", "checked_rows", "n_wanted", "symmetric",
+    "warn_constant", "warn_negative",
+]  # fmt: skip
 
 PREIMAGES = ("ridge", "fixed_point")
 EIGEN_SOLVERS = ("auto", "dense", "arpack", "randomized", "nystrom")

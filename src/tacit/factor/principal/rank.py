@@ -22,18 +22,9 @@ from ...families.factor import n_parameters
 from ...source.base import one_blas_thread
 
 __all__ = [
-    "METHODS",
-    "RankChoice",
-    "Spectrum",
-    "bic",
-    "check_total",
-    "choose_rank",
-    "cross_validation",
-    "minka",
-    "parallel",
-    "rank_of",
-    "share",
-]
+    "METHODS", "RankChoice", "Spectrum", "bic", "check_total", "choose_rank", "cross_validation", "minka", "parallel",
+    "rank_of", "share",
+]  # fmt: skip
 
 METHODS = ("mle", "bic", "parallel", "cv")
 """Ways to choose a rank that have a name; a number between 0 and 1 is a share of the variance."""

@@ -15,17 +15,9 @@ from sklearn.utils import check_random_state
 from ...signs import signs
 
 __all__ = [
-    "ROUTES",
-    "CentredRows",
-    "arpack",
-    "choose_route",
-    "covariance",
-    "decompose",
-    "full",
-    "gram",
-    "krylov",
+    "ROUTES", "CentredRows", "arpack", "choose_route", "covariance", "decompose", "full", "gram", "krylov",
     "oriented",
-]
+]  # fmt: skip
 
 ROUTES = ("full", "covariance_eigh", "gram", "randomized", "arpack")
 GRAM_ROWS = 2000  # up to which n³ costs less than the passes of a Krylov space

@@ -9,17 +9,9 @@ from ..charts.colours import glyph
 from ..markup import cut, number, percent, tag
 
 __all__ = [
-    "SURE",
-    "cell_text",
-    "filled_in",
-    "group_mark",
-    "ids",
-    "is_category",
-    "missing_share",
-    "outlying",
-    "unsure",
+    "SURE", "cell_text", "filled_in", "group_mark", "ids", "is_category", "missing_share", "outlying", "unsure",
     "used_columns",
-]
+]  # fmt: skip
 
 SURE = 0.9
 """Rows less sure of their group than this are uncertain."""

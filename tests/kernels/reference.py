@@ -3,10 +3,15 @@
 import numpy as np
 from scipy.special import binom, digamma, gammaln, logsumexp, poch
 
-from . import EXPECT, MOMENTS, SCORE
-from .layout import unpack_strips
+from tacit.kernels import EXPECT, MOMENTS, SCORE
+from tacit.kernels.layout import unpack_strips
 
 LOG_2PI = np.log(2 * np.pi)
+
+
+def reference_of(name):
+    """The plain definition of a kernel, by its name."""
+    return globals()[name]
 
 
 def normalise(joint, log_weight, weight, labels, evidence):
