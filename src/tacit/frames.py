@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Batch", "Cells", "as_given", "assemble", "is_table", "package", "read_columns"]
+__all__ = ["Batch", "Cells", "as_given", "assemble", "is_missing", "is_table", "package", "read_columns"]
 
 
 def package(X):
@@ -54,10 +54,11 @@ class Cells:
 
     def take(self, rows):
         """The cells of the rows with these numbers."""
+        return Cells(self.values[rows], self.missing[rows], self.levels, self.whole, self._given(rows))
+
+    def _given(self, rows):
         given = None if self.given is None else [self.given[row] for row in rows.tolist()]
-        if given is not None:
-            given = [cell.as_py() if hasattr(cell, "as_py") else cell for cell in given]
-        return type(self)(self.values[rows], self.missing[rows], self.levels, self.whole, given)
+        return given and [cell.as_py() if hasattr(cell, "as_py") else cell for cell in given]
 
     def originals(self):
         """The cells as the table holds them, in a list, None where missing: what a table with filled holes is written from."""
@@ -101,7 +102,7 @@ def _numbers(values, whole=False):
 def _objects(values, levels=None):
     """Cells that are not typed as numbers: numbers if all are, else categories."""
     values = np.asarray(values, dtype=object)
-    missing = np.array([_is_missing(cell) for cell in values], dtype=bool)
+    missing = np.array([is_missing(cell) for cell in values], dtype=bool)
     seen = values[~missing]
     if levels is None and len(seen) and all(isinstance(cell, (bool, np.bool_)) for cell in seen):
         levels = (False, True)
@@ -110,7 +111,8 @@ def _objects(values, levels=None):
     return Cells(values, missing, None if levels is None else tuple(levels))
 
 
-def _is_missing(cell):
+def is_missing(cell):
+    """Whether a Python object stands for a missing value."""
     # pandas.NA cannot be asked whether it equals itself.
     return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
 

@@ -12,7 +12,6 @@ import numpy as np
 from .declared import savable
 from .frames import assemble, package, read_columns
 from .survey import ROLES, Asked, Tally, describe
-from .survey.cells import Missing
 from .survey.roles import MANY_LEVELS
 
 __all__ = ["Column", "ColumnLearner", "Schema", "encode_column"]
@@ -191,11 +190,8 @@ class ColumnLearner:
         self.n_rows += len(cells.missing)
         self.declared = self.declared or cells.levels
         seen = cells.values[~cells.missing]
-        if cells.numeric:
-            self.tally.add(cells)
-        else:
-            self.numeric = False
-            self.tally.add(Missing().of_objects(np.where(cells.missing, None, cells.values).tolist()))
+        self.numeric = self.numeric and cells.numeric
+        self.tally.add(cells)
         if len(seen) and (not cells.numeric or self.kind == "category" or self.tally.distinct.n <= MANY_LEVELS):
             self.levels |= dict.fromkeys(seen.tolist())
 

@@ -25,15 +25,11 @@ STRIPE = 2048
 
 
 def arrow() -> Any:
-    """The pyarrow library, with what it takes to read Parquet."""
-    try:
-        import pyarrow
-        import pyarrow.dataset
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ImportError(
-            "reading Parquet and Arrow needs pyarrow; install it with: pip install 'tacit[parquet]'"
-        ) from error
+    """The pyarrow library, with what it takes to read Parquet; it takes a while to load."""
+    import pyarrow
+    import pyarrow.dataset
+    import pyarrow.parquet
+
     return pyarrow
 
 

@@ -1,48 +1,102 @@
 """Cells of any origin as the survey takes them: float64 or text, with one rule of what is missing."""
 
+from __future__ import annotations
+
 import datetime
-import re
+from collections.abc import Iterable
 from decimal import Decimal
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import compute
 
-from ..frames import Cells
+from ..frames import Cells, is_missing
 from .dates import date_text
 from .numerals import canonical, numbers_of
 
-__all__ = ["CODES", "MARKS", "MISSING", "Missing", "Texts"]
+__all__ = ["CODES", "MARKS", "MISSING", "Missing", "Texts", "cells_of_arrow"]
 
 PLAIN = ("", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null")
 MARKS = ("?", ".", "-")
 MISSING = (*PLAIN, *MARKS)
-"""Texts that stand for a missing cell, whatever their case; "none" is an answer more often than a hole. Marks may be levels as
-well (of a test that is + or -), so columns of text say where they were taken as missing."""
+"""Texts that stand for a missing cell, whatever their case; "none" is an answer more often than a missing value. Marks may be
+levels as well (of a test that is + or -), so columns of text say where they were taken as missing."""
 EXACT = 2.0**53
-CODES = re.compile(r"^(?:0\d+|\d{16,})$", re.MULTILINE)
+CODES = r"^(?:0\d+|\d{16,})$"
 """Whole numbers that are names: 007, or with more digits than double precision keeps."""
 
 
 class Texts(Cells):
-    """Cells of text that remember the numbers they hold."""
+    """Cells of text, as Arrow strings; Python texts are made of them only where somebody asks.
+
+    Parameters
+    ----------
+    column : pyarrow.StringArray
+        The texts, without blanks around them; null where missing.
+    missing : (n,) bool array
+    given : object, optional
+        The cells before they were turned into texts, where that lost their type.
+    """
+
+    numeric = False
+    column: Any
+
+    def __init__(self, column: Any, missing: np.ndarray, given: Any = None):
+        self.__dict__.update(column=column, missing=missing, given=given, levels=None, whole=False)
 
     @cached_property
-    def seen(self):
-        """The texts that are not missing."""
-        return (self.values[~self.missing] if self.missing.any() else self.values).tolist()
+    def values(self) -> np.ndarray:  # type: ignore[override]
+        """The texts; what stands there where missing."""
+        return self.column.to_numpy(zero_copy_only=False)
 
     @cached_property
-    def numbers(self):
+    def known(self) -> Any:
+        """The texts that are not missing, as an Arrow array."""
+        return self.column.filter(pa.array(~self.missing)) if self.missing.any() else self.column
+
+    @cached_property
+    def distinct(self) -> tuple[list[str], np.ndarray]:
+        """The different texts that are not missing, and for each cell that is not the place of its own among them."""
+        encoded = self.known.dictionary_encode()
+        return encoded.dictionary.to_pylist(), encoded.indices.to_numpy()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How often the different texts occur."""
+        texts, places = self.distinct
+        return dict(zip(texts, np.bincount(places, minlength=len(texts)).tolist()))
+
+    @cached_property
+    def numbers(self) -> np.ndarray | None:
         """The numbers of the texts that are not missing, None if one of them is no number."""
-        return numbers_of(self.seen)
+        try:
+            values = self.known.cast(pa.float64()).to_numpy(zero_copy_only=False)
+            return values if np.isfinite(values).all() else None
+        except pa.ArrowInvalid:  # some are written as only Python reads them, or are no numbers
+            found = self.read(numbers_of)
+            return found
+
+    def read(self, parser: Any) -> np.ndarray | None:
+        """Numbers that a parser of texts makes of those that are not missing, each different text once; None where it cannot."""
+        texts, places = self.distinct
+        values = parser(texts[:1])
+        values = values if values is None else parser(texts)
+        return None if values is None else np.asarray(values)[places]
 
     @cached_property
-    def marks(self):
+    def marks(self) -> tuple[bool, bool, bool]:
         """Whether numbers have decimal points, leading zeros (007), or more digits than double precision keeps."""
-        joined = "\n".join(self.seen)
-        codes = [code[0] for code in CODES.finditer(joined)]
-        return "." in joined, any(code[0] == "0" for code in codes), any(len(code) > 15 for code in codes)
+        codes = self.known.filter(compute.match_substring_regex(self.known, CODES))
+        zeros = compute.any(compute.starts_with(codes, "0")).as_py()
+        long = (compute.max(compute.utf8_length(codes)).as_py() or 0) > 15
+        return bool(compute.any(compute.match_substring(self.known, ".")).as_py()), bool(zeros), long
+
+    def take(self, rows: np.ndarray) -> Texts:
+        """The cells of the rows with these numbers."""
+        return Texts(self.column.take(pa.array(rows)), self.missing[rows], self._given(rows))
 
 
 class Missing:
@@ -54,20 +108,22 @@ class Missing:
         Texts that stand for missing beside the usual ones; those that are numbers do so in columns of numbers as well.
     """
 
-    def __init__(self, texts=()):
+    def __init__(self, texts: Iterable[str] = ()):
         texts = [str(text).strip() for text in texts]
         # All spellings, so that a cell is looked up without changing its case first.
-        self.texts = frozenset(spelling for text in (*MISSING, *texts) for spelling in _spellings(text))
+        self.texts = pa.array(sorted({spelling for text in (*MISSING, *texts) for spelling in _spellings(text)}))
         self.numbers = sorted({number for number in map(_number, texts) if number is not None})
 
-    def of_texts(self, texts):
-        """Cells of text."""
-        texts, gone = list(map(str.strip, texts)), self.texts
-        values = np.empty(len(texts), dtype=object)
-        values[:] = texts
-        return Texts(values, np.array([text in gone for text in texts], dtype=bool))
+    def of_texts(self, texts: Any, given: Any = None) -> Texts:
+        """Cells of text, from Python or from Arrow."""
+        column = texts if isinstance(texts, pa.Array) else _strings(list(texts))
+        column = compute.utf8_trim_whitespace(column)
+        gone = compute.fill_null(compute.is_in(column, self.texts), True).to_numpy(zero_copy_only=False)
+        if column.null_count:
+            gone = gone | column.is_null().to_numpy(zero_copy_only=False)
+        return Texts(column, gone, given)
 
-    def of_numbers(self, values, whole=False, given=None):
+    def of_numbers(self, values: Any, whole: bool = False, given: Any = None) -> Cells:
         """Cells of numbers; NaN is missing."""
         values = np.asarray(values, dtype=np.float64)
         missing = np.isnan(values)
@@ -77,9 +133,9 @@ class Missing:
             values = np.where(missing, np.nan, values)
         return Cells(values, missing, whole=whole, given=given)
 
-    def of_objects(self, cells, given=None):
+    def of_objects(self, cells: Iterable[Any], given: Any = None) -> Cells:
         """Cells of Python objects: numbers if all are, else text."""
-        cells = [None if _is_missing(cell) else cell for cell in cells]
+        cells = [None if is_missing(cell) else cell for cell in cells]
         kinds = {type(cell) for cell in cells} - {type(None)}
         given = cells if given is None else given
         if kinds and all(issubclass(kind, (int, float, Decimal, np.number)) and kind is not bool for kind in kinds):
@@ -87,29 +143,31 @@ class Missing:
             values = np.array([np.nan if cell is None else float(cell) for cell in cells])
             if not (whole and (np.abs(values) > EXACT).any()):  # such numbers are names, and all their digits count
                 return self.of_numbers(values, whole, given)
-        out = self.of_texts([_text(cell) for cell in cells])
-        return Texts(out.values, out.missing, given=None if kinds <= {str} else given)
+        return self.of_texts([_text(cell) for cell in cells], given=None if kinds <= {str} else given)
 
 
-def _spellings(text):
+def _strings(texts: list) -> Any:
+    try:
+        return pa.array(texts, pa.string())
+    except UnicodeEncodeError:  # halves of letters, which no file holds
+        return pa.array([text.encode("utf-8", "replace").decode() for text in texts], pa.string())
+
+
+def _spellings(text: str) -> set[str]:
     """A text in every mix of upper and lower case; only the usual ones if it is long."""
     if len(text) > 10:
         return {text, text.lower(), text.upper(), text.title(), text.capitalize()}
     return {"".join(letters) for letters in product(*({letter.lower(), letter.upper()} for letter in text))}
 
 
-def _number(text):
+def _number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
         return None
 
 
-def _is_missing(cell):
-    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
-
-
-def _text(cell):
+def _text(cell: Any) -> str:
     if isinstance(cell, str):
         return cell
     if cell is None:
@@ -119,3 +177,33 @@ def _text(cell):
     if isinstance(cell, (datetime.date, datetime.time, datetime.timedelta)):
         return date_text(cell)
     return str(cell)
+
+
+def cells_of_arrow(column: Any, missing: Missing) -> Cells:
+    """An Arrow column as cells.
+
+    Parameters
+    ----------
+    column : pyarrow.Array
+    missing : Missing
+    """
+    types = pa.types
+    column = column.storage if isinstance(column, pa.ExtensionArray) else column
+    kind = column.type
+    if types.is_integer(kind):
+        values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        if not (np.abs(np.nan_to_num(values)) > EXACT).any():  # larger ones are names, and all their digits count
+            return missing.of_numbers(values, whole=True, given=column)
+    elif types.is_floating(kind) or types.is_decimal(kind):
+        values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        return missing.of_numbers(values, given=column)
+    elif types.is_string(kind) or types.is_large_string(kind):
+        return missing.of_texts(column.cast(pa.string()), given=column)
+    elif types.is_dictionary(kind):
+        return cells_of_arrow(column.dictionary_decode(), missing)
+    elif types.is_timestamp(kind) and kind.unit == "ns":
+        column = column.cast(pa.timestamp("us", kind.tz), safe=False)
+    elif types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
+        texts = [None if value is None else str(value)[:200] for value in column.to_pylist()]
+        return missing.of_objects(texts, given=column)
+    return missing.of_objects(column.to_pylist(), given=column)

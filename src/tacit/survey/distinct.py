@@ -46,11 +46,13 @@ class Distinct:
         return all(times == 1 for times in self.counts.values())
 
     def add(self, values):
-        """Take values in: an array of float64, or a list of texts and numbers."""
+        """Take values in: an array of float64, or how often texts and numbers occur."""
         if isinstance(values, np.ndarray):
             self._add_numbers(values[_ends(values, self.zeros)] if self.zeros else values)
         else:
-            self.counts.update(_kept(values, self.zeros) if self.zeros else values)
+            self.counts.update(
+                {value: values[value] for value in _kept(list(values), self.zeros)} if self.zeros else values
+            )
         while len(self.counts) > MOST:
             self.zeros += 1
             self._drop()

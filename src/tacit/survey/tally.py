@@ -1,10 +1,12 @@
 """`Tally`: what is kept of a column while its cells go by, and the way its texts are read."""
 
+import re
 from collections import Counter
 
 import numpy as np
+from pyarrow import compute
 
-from .cells import CODES, MARKS, Texts
+from .cells import CODES, MARKS, Missing, Texts
 from .dates import DATE_READINGS
 from .distinct import Distinct
 from .moments import Moments
@@ -59,6 +61,8 @@ class Tally:
         missing = int(cells.missing.sum())
         self.n_rows += len(cells.missing)
         self.n_missing += missing
+        if not (cells.numeric or isinstance(cells, Texts)):
+            cells = Missing().of_objects(np.where(cells.missing, None, cells.values).tolist())
         if missing and not cells.numeric:
             texts = cells.take(np.flatnonzero(cells.missing)).values.tolist()
             self.marks.update(text for text in texts if text in MARKS)
@@ -69,7 +73,6 @@ class Tally:
             self._add_numbers(seen)
             self._count(None, seen)
         else:
-            cells = cells if isinstance(cells, Texts) else Texts(cells.values, cells.missing)
             self._add_texts(cells)
             codes = self.leading_zeros or self.long_digits
             self._count(cells, None if codes else cells.numbers)
@@ -81,9 +84,12 @@ class Tally:
         if self.by_number and numbers is not None:
             self.distinct.add(numbers)
         elif self.by_number:
-            self.distinct.add([_key(text) for text in cells.seen])
+            found: Counter = Counter()
+            for text, times in cells.counts.items():
+                found[_key(text)] += times
+            self.distinct.add(found)
         else:
-            self.distinct.add(cells.seen if cells is not None else [canonical(value) for value in numbers.tolist()])
+            self.distinct.add(cells.counts if cells is not None else Counter(map(canonical, numbers.tolist())))
 
     def _add_numbers(self, values):
         if not np.isfinite(values).all():
@@ -117,14 +123,14 @@ class Tally:
             self._note_shape("number", {}, len(cells.numbers))
             self._keep_plain(cells.numbers)
             return
-        texts = cells.seen
-        self.letters += sum(map(len, texts))
+        self.letters += compute.sum(compute.utf8_length(cells.known)).as_py()
         self._part_readings()
-        self._read_otherwise(texts)
+        self._read_otherwise(cells)
         if self.shapes["text"] < HOPELESS or len(self.shapes) > 1:
-            self._note_shapes(texts)
+            for text, times in cells.counts.items():
+                self._note_shape(shape_of(text), {text: times}, times)
         else:
-            self.shapes["text"] += len(texts)
+            self.shapes["text"] += len(cells.known)
 
     def _part_readings(self):
         """From here on readings differ."""
@@ -133,20 +139,14 @@ class Tally:
             parted.__dict__.update(moments.__dict__)
             self.readings[reading] = parted
 
-    def _read_otherwise(self, texts):
+    def _read_otherwise(self, cells):
         """Drop the readings that do not suit the texts, and keep the moments of those that do."""
         for reading in list(self.readings):
-            values = PARSERS[reading](texts[:1])
-            values = values if values is None else PARSERS[reading](texts)
+            values = cells.read(PARSERS[reading])
             if values is None:
                 del self.readings[reading]
             else:
                 self.readings[reading].add(values)
-
-    def _note_shapes(self, texts):
-        for text, times in Counter(texts).items():
-            shape = shape_of(text)
-            self._note_shape(shape, {text: times}, times)
 
     def _note_shape(self, shape, examples, times):
         if not times:
@@ -160,5 +160,5 @@ class Tally:
 
 def _key(text):
     """A text as the number it holds, if it holds one and is no name such as 007."""
-    values = None if CODES.fullmatch(text) else NUMBER_READINGS["number"]([text])
+    values = None if re.fullmatch(CODES, text) else NUMBER_READINGS["number"]([text])
     return text if values is None else float(values[0])

@@ -32,8 +32,11 @@ def as_typed(column, cells):
     values = np.full(len(cells.values), None, dtype=object)
     seen = ~cells.missing
     if ROLES[column.role] == "category":
-        found = level_lookup(column, cells.values[seen].tolist())
-        values[seen] = found
+        if isinstance(cells, Texts):
+            texts, places = cells.distinct
+            values[seen] = np.array([*level_lookup(column, texts), None], dtype=object)[places]
+        else:
+            values[seen] = level_lookup(column, cells.values[seen].tolist())
         return Cells(values, np.fromiter((value is None for value in values), bool, len(values)), given=given)
     texts = cells.values[seen].tolist()
     values[seen] = [canonical(value) for value in texts] if cells.numeric else texts
@@ -45,13 +48,13 @@ def _numbers(column, cells):
     if column.reading == "number" and isinstance(cells, Texts) and cells.numbers is not None:
         values[seen] = cells.numbers
         return Cells(values, cells.missing, given=Written(cells))
-    texts = cells.values[seen].tolist()
-    found = PARSERS[column.reading](texts) if column.reading in PARSERS else None
-    if found is None and texts:
+    if seen.any():
         parser = PARSERS.get(column.reading, PARSERS["number"])
-        text = next((text for text in texts if parser([text]) is None), texts[0])
-        raise ValueError(f"column {column.name!r} holds {text!r}, which is not a number as its other cells are.")
-    values[seen] = found if texts else []
+        found = cells.read(parser) if column.reading in PARSERS else None
+        if found is None:
+            text = next((text for text in cells.distinct[0] if parser([text]) is None), cells.distinct[0][0])
+            raise ValueError(f"column {column.name!r} holds {text!r}, which is not a number as its other cells are.")
+        values[seen] = found
     return Cells(values, cells.missing, given=cells.values if cells.given is None else cells.given)
 
 

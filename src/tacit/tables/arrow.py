@@ -1,15 +1,14 @@
 """Tables of Arrow and Parquet: read in batches, never whole."""
 
 import contextlib
-
-import numpy as np
+from functools import partial
 
 from ..frames import Batch
 from ..source.parquet import arrow
-from ..survey.cells import EXACT, Missing
+from ..survey.cells import cells_of_arrow
 from .reader import Reader, checked_names
 
-__all__ = ["ArrowReader", "arrow_batches", "cells_of_arrow", "odd_columns"]
+__all__ = ["ArrowReader", "arrow_batches", "odd_columns"]
 
 
 class ArrowReader(Reader):
@@ -30,9 +29,9 @@ class ArrowReader(Reader):
     format = "parquet"
 
     def __init__(self, path, kind="parquet", missing=(), only=None):
-        super().__init__()
+        super().__init__(missing)
         self.locate(path)
-        self.path, self.kind, self.missing = path, kind, Missing(missing)
+        self.path, self.kind = path, kind
         pa = arrow()
         with self._guarded():
             if kind == "parquet":
@@ -88,7 +87,8 @@ def arrow_batches(reader, columns):
     n_rows = len(columns[0])
     for start in range(0, n_rows, reader.batch_rows):
         parts = (column.slice(start, reader.batch_rows) for column in columns)
-        yield Batch(zip(reader.names, (cells_of_arrow(part, reader.missing) for part in parts)))
+        cells = reader.missing.of_texts if reader.is_text else partial(cells_of_arrow, missing=reader.missing)
+        yield Batch(zip(reader.names, map(cells, parts)))
 
 
 def odd_columns(names, kinds):
@@ -101,40 +101,3 @@ def odd_columns(names, kinds):
         elif types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
             found[name] = "binary data"
     return found
-
-
-def cells_of_arrow(column, missing):
-    """An Arrow column as `Cells`."""
-    pa = arrow()
-    types = pa.types
-    column = column.storage if isinstance(column, pa.ExtensionArray) else column
-    kind = column.type
-    if types.is_integer(kind):
-        values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        if not (np.abs(np.nan_to_num(values)) > EXACT).any():  # larger ones are names, and all their digits count
-            return missing.of_numbers(values, whole=True, given=column)
-    elif types.is_floating(kind) or types.is_decimal(kind):
-        values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        return missing.of_numbers(values, given=column)
-    elif types.is_string(kind) or types.is_large_string(kind):
-        return _of_dictionary(column.dictionary_encode(), missing)
-    elif types.is_dictionary(kind):
-        return _of_dictionary(column, missing)
-    elif types.is_timestamp(kind) and kind.unit == "ns":
-        column = column.cast(pa.timestamp("us", kind.tz), safe=False)
-    elif types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
-        texts = [None if value is None else str(value)[:200] for value in column.to_pylist()]
-        return missing.of_objects(texts, given=column)
-    return missing.of_objects(column.to_pylist(), given=column)
-
-
-def _of_dictionary(column, missing):
-    """Texts that repeat are made once."""
-    from ..frames import Cells
-
-    levels = missing.of_objects(column.dictionary.to_pylist())
-    if levels.numeric:
-        return missing.of_objects(column.to_pylist(), given=column)
-    codes = column.indices.cast(arrow().int64()).fill_null(len(levels.values)).to_numpy(zero_copy_only=False)
-    values, gone = np.append(levels.values, ""), np.append(levels.missing, True)
-    return Cells(values[codes], gone[codes], given=column)

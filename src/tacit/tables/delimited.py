@@ -1,30 +1,31 @@
-"""`DelimitedReader`: CSV, TSV and their kin, by the standard library; every cell is text."""
+"""`DelimitedReader`: CSV, TSV and their kin, cut into cells by pyarrow in a stream; every cell is text.
+
+Files that pyarrow refuses are read once more by the standard library, which says where the fault is.
+"""
+
+from __future__ import annotations
 
 import csv
-import io
 import os
 import re
-from itertools import chain, islice
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
 
-from ..frames import Batch
 from ..notes import NoteError, Option
-from ..survey.cells import Missing
 from ..survey.numerals import numbers_of
-from .chunks import chunk_batches
+from .arrow import arrow_batches
 from .reader import Reader, checked_names
-from .textfile import CORRUPT, encoding_error, find_encoding, open_bytes, open_lines
+from .textfile import CORRUPT, Utf8, encoding_error, find_encoding, open_lines
 
 __all__ = ["DelimitedReader"]
 
 SEPARATORS = ",;\t|"
 NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "bar": "|"}
-PLAIN = ("utf-8", "utf-8-sig", "ascii", "cp1252", "iso8859-1")
-"""Encodings in which a separator is one byte, and no other letter holds that byte."""
-LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-WORTH_COMPILING = 1 << 20
 LOOKED_AT = 20
 LOOKED_AT_CHARACTERS = 1 << 20
 LONGEST_LINE = 1 << 26
+BLOCK = 1 << 22
 
 
 class DelimitedReader(Reader):
@@ -47,20 +48,21 @@ class DelimitedReader(Reader):
     is_text = True
 
     def __init__(self, path, *, separator=None, encoding=None, missing=(), only=None):
-        super().__init__()
+        super().__init__(missing)
         self.locate(path)
-        self.path, self.missing = os.fspath(path), Missing(missing)
+        self.path = os.fspath(path)
         self.encoding = find_encoding(self.path, encoding)
         self.separator = _character(separator)
         self.skipped = 0
-        first = self._first_lines()
-        if self.separator is None:
-            self.separator = _find_separator(first)
-        self._read_names(only)
+        with _Guard(self):
+            first = self._first_lines()
+            if self.separator is None:
+                self.separator = _find_separator(first)
+            self._read_names(only)
 
     def _first_lines(self):
         """The first lines; one that only tells the separator, as Excel writes it, is noted and skipped."""
-        with self._guarded(), open_lines(self.path, self.encoding) as file:
+        with open_lines(self.path, self.encoding) as file:
             lines = [file.readline(LONGEST_LINE) for _ in range(LOOKED_AT)]
         if len(lines[0]) >= LONGEST_LINE:
             raise ValueError(
@@ -72,7 +74,7 @@ class DelimitedReader(Reader):
         return [line for line in lines[self.skipped :] if line.strip()]
 
     def _read_names(self, only):
-        with self._guarded(), open_lines(self.path, self.encoding) as file:
+        with open_lines(self.path, self.encoding) as file:
             rows = csv.reader(islice(file, self.skipped, None), delimiter=self.separator)
             found = next((row for row in rows if row), [])
             self.header_lines = rows.line_num + self.skipped
@@ -90,86 +92,66 @@ class DelimitedReader(Reader):
 
     def read(self):
         n_rows = 0
-        with self._guarded():
-            for batch in self._plain() if self._is_plain() else self._quoted():
+        with _Guard(self), Utf8(self.path, self.encoding, self.header_lines) as file:
+            for batch in self._parsed(file):
                 n_rows += batch.n_rows
                 yield batch
+            if file.has_nul or file.n_quotes % 2:  # a quote that is never closed makes one cell of all that follows
+                self._refuse()
         if not n_rows:
             raise ValueError(f"{self.place} has a line of names but no row below it.")
 
-    def _is_plain(self):
-        """Whether compiled loops may read it; small files are read before those are loaded."""
-        one_byte = self.encoding in PLAIN and ord(self.separator) < 128
-        return one_byte and not self.separator.isspace() and os.path.getsize(self.path) >= WORTH_COMPILING
+    def _parsed(self, file) -> Iterator[Any]:
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
 
-    def _plain(self):
-        """Batches of the lines without quotes, and from the first that has one all others as they are."""
-        with open_bytes(self.path) as file:
-            if any(b"\r" in file.readline().rstrip(b"\r\n") for _ in range(self.header_lines)):
-                file.close()
-                yield from self._quoted()
-                return
-            rest, n_lines = yield from chunk_batches(self, file)
-            if rest:
-                lines = chain(io.BytesIO(rest), file) if rest.endswith(b"\n") else _joined(rest, file)
-                yield from self._parse(_Lines(_decoded(lines, self.encoding), n_lines, self.place))
-
-    def _quoted(self):
-        with open_lines(self.path, self.encoding) as file:
-            yield from self._parse(_Lines(islice(file, self.header_lines, None), self.header_lines, self.place))
-
-    def _parse(self, lines):
-        """Batches of lines that may hold anything."""
-        parsed = csv.reader(lines, delimiter=self.separator)
-        while not lines.ended:
-            before = lines.number
-            rows = self._parsed(parsed, lines)
-            # A row that comes after the end was asked for is one whose quote is open.
-            if lines.ended > (len(rows) < self.batch_rows):
-                self._refuse_open_quote(lines, rows)
-            kept = self._checked(rows, before) if rows else []
-            if kept:
-                yield self._batch(kept)
-
-    def _parsed(self, rows, lines):
-        try:
-            return list(islice(rows, self.batch_rows))
-        except csv.Error as error:
-            line = lines.number
-            if "field larger" in str(error):
-                raise ValueError(
-                    f"{self.place}, line {line}: a cell is longer than {csv.field_size_limit():,} characters; a quote is "
-                    "probably not closed in or before that line."
-                ) from None
-            raise ValueError(f"{self.place}, line {line}: {error}.") from None
-
-    def _refuse_open_quote(self, lines, rows):
-        line = lines.number - "".join(rows[-1]).rstrip("\r\n").count("\n")
-        raise ValueError(
-            f'{self.place}: a quote (") opens in or after line {max(line, 1)} and is never closed; close it.'
+        if file.at_end:
+            return
+        names = [str(position) for position in range(self.width)]
+        wanted = [names[position] for position in self.positions]
+        reader = arrow_csv.open_csv(
+            pa.PythonFile(file, "r"),
+            read_options=arrow_csv.ReadOptions(column_names=names, block_size=BLOCK),
+            parse_options=arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(wanted, pa.string()), strings_can_be_null=False, include_columns=wanted
+            ),
         )
+        for part in reader:
+            if part.num_rows:
+                yield from arrow_batches(self, part.columns)
 
-    def _checked(self, rows, line):
-        """Rows that are not blank, all of as many cells as there are names."""
-        if set(map(len, rows)) == {self.width}:
-            return rows
-        for row in rows:
-            line += 1 + sum(cell.count("\n") for cell in row)
-            if row and len(row) != self.width:
-                cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
-                raise NoteError(
-                    "width", "{place}, line {line}: {cells} under {width} column names; quote cells that hold the separator, or "
-                    "use another than {option}.", place=self.place, line=line, cells=cells, width=self.width,
-                    option=Option("separator", self.separator),
-                )  # fmt: skip
-        return [row for row in rows if row]
+    def _refuse(self):
+        """Raise where a line has a fault."""
+        with open_lines(self.path, self.encoding) as file:
+            lines = _Lines(islice(file, self.header_lines, None), self.header_lines, self.place)
+            parsed, before = csv.reader(lines, delimiter=self.separator), self.header_lines
+            try:
+                for row in parsed:
+                    if lines.ended:  # a row that comes after the end was asked for is one whose quote is open
+                        line = lines.number - "".join(row).rstrip("\r\n").count("\n")
+                        raise ValueError(
+                            f'{self.place}: a quote (") opens in or after line {max(line, 1)} and is never closed; close it.'
+                        )
+                    if row and len(row) != self.width:
+                        raise self._wrong_width(before + 1 + sum(cell.count("\n") for cell in row), len(row))
+                    before = lines.number
+            except csv.Error as error:
+                told = f"{self.place}, line {lines.number}: {error}."
+                if "field larger" in str(error):
+                    told = (
+                        f"{self.place}, line {lines.number}: a cell is longer than {csv.field_size_limit():,} characters; a "
+                        "quote is probably not closed in or before that line."
+                    )
+                raise ValueError(told) from None
 
-    def _batch(self, rows):
-        columns = list(zip(*rows))
-        return Batch(zip(self.names, (self.missing.of_texts(columns[position]) for position in self.positions)))
-
-    def _guarded(self):
-        return _Guard(self.path, self.encoding)
+    def _wrong_width(self, line, n):
+        cells = "1 cell" if n == 1 else f"{n} cells"
+        return NoteError(
+            "width", "{place}, line {line}: {cells} under {width} column names; quote cells that hold the separator, or use "
+            "another than {option}.", place=self.place, line=line, cells=cells, width=self.width,
+            option=Option("separator", self.separator),
+        )  # fmt: skip
 
 
 class _Lines:
@@ -194,37 +176,26 @@ class _Lines:
         raise StopIteration
 
 
-def _decoded(lines, encoding):
-    """Lines of text, which may also end as on old Macs."""
-    for line in lines:
-        text = line.decode(encoding)
-        yield from LINES.findall(text) if "\r" in text else (text,)
-
-
-def _joined(rest, file):
-    """Lines of bytes of which the first were read in part."""
-    *whole, last = rest.splitlines(keepends=True)
-    yield from whole
-    yield last + file.readline()
-    yield from file
-
-
 class _Guard:
-    """A context that turns errors of decoding into words."""
+    """A context that turns errors of decoding and of parsing into words."""
 
-    def __init__(self, path, encoding):
-        self.path, self.encoding = path, encoding
+    def __init__(self, reader):
+        self.reader = reader
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, error, trace):
-        if isinstance(error, UnicodeError):
-            raise encoding_error(self.path, self.encoding) from None
+        path = self.reader.path
+        if isinstance(error, UnicodeError) or (isinstance(error, ValueError) and "invalid UTF8" in str(error)):
+            raise encoding_error(path, self.reader.encoding) from None
         if isinstance(error, CORRUPT):
-            raise ValueError(f"{self.path} is damaged ({error}); copy or pack it again.") from None
+            raise ValueError(f"{path} is damaged ({error}); copy or pack it again.") from None
         if isinstance(error, csv.Error):
-            raise ValueError(f"{self.path} is not a table of text: {error}.") from None
+            raise ValueError(f"{path} is not a table of text: {error}.") from None
+        if kind is not None and kind.__module__.startswith("pyarrow"):
+            self.reader._refuse()
+            raise ValueError(f"{path} is not a table of text: {str(error).splitlines()[0]}.") from None
 
 
 def _character(separator):

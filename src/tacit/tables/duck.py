@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from ..survey.cells import Missing
+import pyarrow as pa
+
 from .arrow import arrow_batches, odd_columns
 from .reader import checked_names
 from .sql import QueryReader
@@ -24,16 +25,12 @@ class DuckReader(QueryReader):
     """
 
     def __init__(self, path, sql, missing=()):
-        super().__init__(path or "duckdb", sql)
+        super().__init__(path or "duckdb", sql, missing)
         try:
             import duckdb
-            import pyarrow as pa
         except ImportError as error:
-            raise ImportError(
-                "reading duckdb:// needs duckdb and pyarrow; install them with: pip install 'tacit[sql]'"
-            ) from error
+            raise ImportError("reading duckdb:// needs duckdb; install it with: pip install 'tacit[sql]'") from error
         self.errors = (duckdb.Error, pa.ArrowException, RuntimeError)
-        self.missing = Missing(missing)
         try:
             self.connection = duckdb.connect(path or ":memory:", read_only=path is not None)
         except self.errors as error:

@@ -5,7 +5,6 @@ from itertools import islice
 
 from ..frames import Batch
 from ..notes import Note, Option
-from ..survey.cells import Missing
 from .reader import Reader, checked_names
 
 __all__ = ["ExcelReader"]
@@ -25,9 +24,8 @@ class ExcelReader(Reader):
     """
 
     def __init__(self, path, sheet=None, missing=()):
-        super().__init__()
+        super().__init__(missing)
         self.locate(path)
-        self.missing = Missing(missing)
         self.sheet = self._open(path, sheet)
         rows = self._rows()
         found: list = next(rows, [])

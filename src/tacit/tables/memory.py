@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..frames import Batch, package
-from ..survey.cells import Missing
+from ..survey.cells import cells_of_arrow
 from .reader import Reader, checked_names
 
 __all__ = ["FrameReader"]
@@ -23,8 +23,7 @@ class FrameReader(Reader):
     name, place, folder = "table", "the table", "."
 
     def __init__(self, X, missing=()):
-        super().__init__()
-        self.missing = Missing(missing)
+        super().__init__(missing)
         self.kind = package(X)
         if self.kind == "pyarrow" and not hasattr(X, "column_names"):
             raise ValueError(f"a pyarrow {type(X).__name__} is no table; give a pyarrow.Table.")
@@ -48,8 +47,6 @@ class FrameReader(Reader):
 
     def _cells(self, column, start, stop):
         if self.kind == "pyarrow":
-            from .arrow import cells_of_arrow
-
             part = column.slice(start, stop - start)
             part = part.combine_chunks() if hasattr(part, "combine_chunks") else part
             return cells_of_arrow(part, self.missing)

@@ -3,7 +3,6 @@
 import weakref
 from urllib.parse import urlsplit
 
-from ..survey.cells import Missing
 from .arrow import arrow_batches, odd_columns
 from .reader import checked_names
 from .sql import QueryReader, secrets_of
@@ -35,7 +34,7 @@ class PostgresReader(QueryReader):
     """
 
     def __init__(self, url, sql, missing=()):
-        super().__init__(_shown(url), sql)
+        super().__init__(_shown(url), sql, missing)
         try:
             import pyarrow as pa
             from adbc_driver_manager import Error
@@ -45,7 +44,6 @@ class PostgresReader(QueryReader):
                 "reading postgresql:// needs adbc-driver-postgresql; install it with: pip install 'tacit[sql]'"
             ) from error
         self.errors, self.secrets = (Error, pa.ArrowException, OSError), secrets_of(url)
-        self.missing = Missing(missing)
         self.connection = self._connect(dbapi, url)
         self._begin()
         with self._run() as reader:

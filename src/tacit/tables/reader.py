@@ -5,6 +5,7 @@ import os
 import numpy as np
 
 from ..notes import NoteError, Option
+from ..survey.cells import Missing
 
 __all__ = ["BATCH_ROWS", "Reader", "checked_names", "duplicate_error"]
 
@@ -17,6 +18,11 @@ MOST_COLUMNS = 10_000
 
 class Reader:
     """Base of readers.
+
+    Parameters
+    ----------
+    missing : iterable of str
+        Texts that stand for missing beside the usual ones.
 
     A subclass sets the attributes and defines `read`. Cells of text formats are text (``is_text``): what is a number, a date
     or a category is for the survey to say, by the same rules for all of them.
@@ -51,7 +57,8 @@ class Reader:
     format: str = "csv"
     on_batch = None
 
-    def __init__(self):
+    def __init__(self, missing=()):
+        self.missing = Missing(missing)
         self.notes: list = []
         self.odd: dict = {}
         self._kept = None

@@ -63,8 +63,8 @@ class QueryReader(Reader):
         The query.
     """
 
-    def __init__(self, database, sql):
-        super().__init__()
+    def __init__(self, database, sql, missing=()):
+        super().__init__(missing)
         self.sql = sql
         shown = " ".join(sql.split())
         self.place = f"{database}: {shown if len(shown) <= 60 else shown[:59] + '…'}"

@@ -10,7 +10,6 @@ import sqlite3
 from urllib.parse import quote
 
 from ..frames import Batch
-from ..survey.cells import Missing
 from .reader import checked_names
 from .sql import QueryReader
 
@@ -35,9 +34,8 @@ class SqliteReader(QueryReader):
     def __init__(self, path, sql, missing=()):
         if path is None:
             raise ValueError("sqlite:// needs a file, such as sqlite:///shop.db.")
-        super().__init__(path, sql)
+        super().__init__(path, sql, missing)
         self.address = f"file:{quote(os.path.abspath(path))}?mode=ro"
-        self.missing = Missing(missing)
         with self._cursor() as cursor:
             names = [column[0] for column in cursor.description or ()]
         if not names:

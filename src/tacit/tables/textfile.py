@@ -10,7 +10,7 @@ import zlib
 
 from ..notes import NoteError, Option
 
-__all__ = ["CORRUPT", "PACKED", "encoding_error", "find_encoding", "open_bytes", "open_lines"]
+__all__ = ["CORRUPT", "Utf8", "encoding_error", "find_encoding", "open_bytes", "open_lines"]
 
 PACKED: dict = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 """Compressed files, by how they begin."""
@@ -30,6 +30,58 @@ def open_bytes(path):
 def open_lines(path, encoding):
     """The file as text; ends of lines are left as they are."""
     return io.TextIOWrapper(open_bytes(path), encoding=encoding, newline="")
+
+
+class Utf8:
+    """The bytes of a text file below its first lines, unpacked and in UTF-8, whatever it is written in.
+
+    Attributes
+    ----------
+    n_quotes : int
+        Quotes that were read.
+    has_nul : bool
+        Whether a NUL was read.
+    at_end : bool
+        Whether nothing is left.
+    """
+
+    closed = False
+
+    def __init__(self, path, encoding, n_lines):
+        plain = encoding in ("utf-8", "utf-8-sig", "ascii")
+        self.file = open_bytes(path) if plain else open_lines(path, encoding)
+        self.n_quotes, self.has_nul, self.kept = 0, False, b""
+        if plain and any(b"\r" in self.file.readline().rstrip(b"\r\n") for _ in range(n_lines)):  # lines of old Macs
+            self.file.close()
+            self.file, plain = open_lines(path, encoding), False
+        if not plain:
+            for _ in range(n_lines):
+                self.file.readline()
+        self.kept = self.read(1)
+        self.at_end = not self.kept
+
+    def read(self, size=-1):
+        """The next bytes."""
+        if self.kept:
+            found, self.kept = self.kept, b""
+            return found
+        found = self.file.read(size)
+        found = found if isinstance(found, bytes) else found.encode()
+        self.n_quotes += found.count(b'"')
+        self.has_nul = self.has_nul or b"\0" in found
+        return found
+
+    def readable(self):
+        """It is."""
+        return True
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *fault):
+        self.file.close()
+
+    close = __exit__
 
 
 def find_encoding(path, encoding=None):
