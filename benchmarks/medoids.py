@@ -35,12 +35,12 @@ def _start(n):
 
 
 def _build(D):
-    from tacit.cluster.dissimilarity.threads import n_threads
+    from tacit.source.threads import thread_count
     from tacit.cluster.medoids.partition import Pairs
     from tacit.cluster.medoids.starts import build
 
     D = _square(D)
-    return D, build(Pairs.of(D, np.ones(len(D)), threads=n_threads(None)), N_CLUSTERS)
+    return D, build(Pairs.of(D, np.ones(len(D)), threads=thread_count(None)), N_CLUSTERS)
 
 
 def _their_build(D):

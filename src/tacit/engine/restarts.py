@@ -10,7 +10,7 @@ from typing import Any
 
 from ..notes import Note
 from ..source import Block, Source, as_source
-from ..source.base import one_blas_thread
+from ..source.threads import one_blas_thread
 from .checkpoint import Checkpoint
 from .loop import Fit, fit
 from .model import Model, SingularError

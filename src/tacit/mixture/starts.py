@@ -9,7 +9,7 @@ import numpy as np
 from ..engine import SingularError, fit
 from ..families.gaussian import WIDE
 from ..source import OneBlock
-from ..source.base import one_blas_thread
+from ..source.threads import one_blas_thread
 
 __all__ = ["follow", "merges", "merit", "pinned", "race", "splits"]
 

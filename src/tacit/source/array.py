@@ -7,8 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from .base import Source, default_block_rows, thread_count
+from .base import Source, default_block_rows
 from .block import Block, Patterns
+from .threads import thread_count
 from .units import block_bounds, eligible_units, rows_of_units, unit_offsets
 
 __all__ = ["ArraySource"]

@@ -2,77 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Any, Self, TypeVar
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from ..arrays import Arrays
 from ..kernels import host, rows_on_host
 from .block import Block
 from .memory import Blank, Memory
+from .threads import in_order, one_blas_thread
 from .units import drawn_units, eligible_units, rows_of_units
 
-__all__ = [
-    "OneBlock", "Source", "add_up", "default_block_rows", "in_order", "n_cores", "one_blas_thread", "thread_count",
-]  # fmt: skip
+__all__ = ["OneBlock", "Source", "add_up", "default_block_rows"]
 
 BLOCK_BYTES = 1 << 21
 MAX_ROWS = 16384
 T = TypeVar("T")
-
-
-@cache
-def _pool(n_threads: int) -> ThreadPoolExecutor:
-    # One pool for the whole process: starting threads costs more than a block.
-    return ThreadPoolExecutor(n_threads, thread_name_prefix="tacit")
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
-
-
-@cache
-def _blas() -> Any:
-    return ThreadpoolController().select(user_api="blas")
-
-
-def one_blas_thread() -> Any:
-    """A context in which BLAS runs on one thread; entering it costs as much as a small block."""
-    return _blas().limit(limits=1)
-
-
-def n_cores() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def thread_count(n_jobs: int | None) -> int:
-    """Threads that `n_jobs` asks for: all cores where it is None or −1."""
-    return n_cores() if n_jobs in (None, -1) else n_jobs
-
-
-def in_order(function: Callable[[Any], T], items: Any, n_threads: int) -> Iterator[T]:
-    """Yield function(item) for every item, in order, on threads; a few items are worked on ahead of the one yielded."""
-    if n_threads == 1:
-        yield from map(function, items)
-        return
-    pool, waiting = _pool(n_threads), deque[Any]()
-    try:
-        for item in items:
-            waiting.append(pool.submit(function, item))
-            if len(waiting) > 2 * n_threads:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        for future in waiting:
-            future.cancel()
 
 
 def default_block_rows(n_features: int, itemsize: int = 8) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import partition
-from .base import n_cores
+from .threads import n_cores
 
 __all__ = ["Cluster", "Here", "cluster_of", "places", "require_dask"]
 

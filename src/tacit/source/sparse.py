@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .base import Source, thread_count
+from .base import Source
 from .block import Block, Patterns
+from .threads import thread_count
 from .units import eligible_units, rows_of_units, unit_offsets
 
 __all__ = ["SparseRows", "SparseSource", "canonical"]

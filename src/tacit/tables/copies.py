@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from ..notes import Note, Option
-from ..source.base import one_blas_thread
+from ..source.threads import one_blas_thread
 from ..survey.column import ROLES
 from ..survey.typed import as_typed
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .threads import spread
+from ...source.threads import all_of
 
 __all__ = ["check_block", "square", "table"]
 
@@ -34,7 +34,7 @@ def square(metric, X, names, threads):
         D[b, a] = block.T
 
     tiles = [(i, j) for i in range(0, n, TILE) for j in range(0, i + TILE, TILE)]
-    spread(fill, tiles, threads if metric.threads else 1)
+    all_of(fill, tiles, threads if metric.threads else 1)
     np.fill_diagonal(D, 0.0)
     return D
 
@@ -49,4 +49,4 @@ def table(metric, X, centers, names, threads, reduce=np.asarray):
         check_block(metric, block, names[start : start + step], places, "medoid")
         return reduce(block)
 
-    return spread(distances, range(0, len(X), step), threads if metric.threads else 1)
+    return all_of(distances, range(0, len(X), step), threads if metric.threads else 1)

@@ -20,12 +20,12 @@ from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice, check_n_jobs, check_number, check_weight
 from ...declared import Flag, Mapped, Numbers, Part, Text, Whole
 from ...schema import Schema
+from ...source.threads import thread_count
 from ...table import Table
 from ..dissimilarity.blocks import table
 from ..dissimilarity.function import Function
 from ..dissimilarity.gower import gower_parameters
 from ..dissimilarity.metrics import METRICS, learn_parameters, make, takes_nan
-from ..dissimilarity.threads import n_threads
 from .input import count_list, initial_rows, read_matrix, read_query, read_rows
 from .partition import medoid_silhouette
 from .samples import auto_size, fit_medoids
@@ -257,7 +257,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         return self._validate(X, reset=True)
 
     def _space(self, X, weight):
-        threads = n_threads(self.n_jobs)
+        threads = thread_count(self.n_jobs)
         self.metric_note_, self.metric_params_ = "", {}
         if self._is("precomputed"):
             return MatrixSpace(X, weight, threads)
@@ -328,7 +328,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             return [reduce(read_query(self, X))]
         X = self._validate(X, reset=False)
         metric = make(self.metric, self.metric_params_, self.cluster_centers_)
-        return table(metric, X, self.cluster_centers_, np.arange(len(X)), n_threads(self.n_jobs), reduce)
+        return table(metric, X, self.cluster_centers_, np.arange(len(X)), thread_count(self.n_jobs), reduce)
 
     def transform(self, X):
         """Distances to the medoids.

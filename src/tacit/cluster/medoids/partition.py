@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...kernels import lazy
-from ..dissimilarity.threads import spread
+from ...source.threads import all_of
 
 __all__ = ["Pairs", "Partition", "medoid_silhouette", "ranges"]
 
@@ -93,7 +93,7 @@ class Partition:
         """Find the nearest two medoids of all rows anew."""
         starts, step = ranges(len(self.D), self.threads)
         rows = self.near, self.second, self.d1, self.d2
-        spread(
+        all_of(
             lambda a: kernels.assign(self.D, self.medoids, a, min(a + step, len(self.D)), *rows), starts, self.threads
         )
         self._measure()
@@ -130,7 +130,7 @@ class Partition:
                 end = min(begin + self.chunk, stop)
                 return kernels.first_exchange(*self._state(), begin, end, least, found, starts.index(begin))
 
-            for candidate, place in spread(look, starts, self.threads):
+            for candidate, place in all_of(look, starts, self.threads):
                 if candidate >= 0:
                     self.chunk = max(16, self.chunk // 4)
                     return candidate, place
@@ -142,7 +142,7 @@ class Partition:
         """The candidate that lowers the loss most, and the place of the medoid it replaces, or None."""
         n = len(self.D)
         starts, step = ranges(n, self.threads, max(1, CHUNK_CELLS // n))
-        found = spread(
+        found = all_of(
             lambda a: kernels.best_exchange(*self._state(), a, min(a + step, n)), starts, self.threads
         )  # fmt: skip
         change, candidate, place = min(found, key=lambda one: one[0])
@@ -155,7 +155,7 @@ class Partition:
         def best(place):
             return kernels.best_member(self.D, self.weight, self.candidate, np.flatnonzero(self.near == place))
 
-        found = spread(best, range(len(before)), self.threads)
+        found = all_of(best, range(len(before)), self.threads)
         self.medoids = np.array([new if new >= 0 else old for new, old in zip(found, before)], dtype=np.int64)
         self.assign()
         return not np.array_equal(before, self.medoids)

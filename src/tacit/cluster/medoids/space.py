@@ -3,8 +3,8 @@
 import numpy as np
 
 from ...kernels import lazy
+from ...source.threads import all_of
 from ..dissimilarity.blocks import square, table
-from ..dissimilarity.threads import spread
 from .partition import ranges
 
 __all__ = ["MatrixSpace", "RowSpace", "two_nearest"]
@@ -120,9 +120,9 @@ def _check_matrix(D, threads):
     n = len(D)
     threads = 1 if n < 500 else threads
     starts, step = ranges(n, threads, max(64, -(-n // 16)))
-    slack = SLACK * float(max(spread(lambda a: D[a : a + step].max(), starts, threads)))
+    slack = SLACK * float(max(all_of(lambda a: D[a : a + step].max(), starts, threads)))
     duplicate = np.zeros(n, dtype=bool)
-    found = spread(lambda a: kernels.inspect(D, a, min(a + step, n), slack, duplicate), starts, threads)
+    found = all_of(lambda a: kernels.inspect(D, a, min(a + step, n), slack, duplicate), starts, threads)
     for fault, i, j in found:
         if fault:
             raise ValueError(_fault(fault, i, j, D))

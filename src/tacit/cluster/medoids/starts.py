@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...kernels import lazy
-from ..dissimilarity.threads import spread
+from ...source.threads import all_of
 from .partition import CHUNK_CELLS, ranges
 
 __all__ = ["STARTS", "best_single", "build", "start_medoids"]
@@ -15,7 +15,7 @@ def _over_candidates(function, pairs):
     """Run function(start, stop) over all candidates."""
     n = len(pairs.D)
     starts, step = ranges(n, pairs.threads, max(1, CHUNK_CELLS // n))
-    spread(lambda a: function(a, min(a + step, n)), starts, pairs.threads)
+    all_of(lambda a: function(a, min(a + step, n)), starts, pairs.threads)
 
 
 def _totals(pairs):

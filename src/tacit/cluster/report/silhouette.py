@@ -14,11 +14,10 @@ import numpy as np
 
 from ...checks import check_choice
 from ...schema import Column, Schema
-from ...source.base import one_blas_thread
+from ...source.threads import all_of, one_blas_thread, thread_count
 from ..dissimilarity.blocks import check_block
 from ..dissimilarity.gower import _categorical, gower_parameters
 from ..dissimilarity.metrics import ALIASES, METRICS, learn_parameters, make, takes_nan
-from ..dissimilarity.threads import n_threads, spread
 
 __all__ = ["METHODS", "Measure", "Silhouettes", "measure", "silhouettes"]
 
@@ -154,11 +153,11 @@ def silhouettes(space, clusters, *, method="auto", max_rows=10_000, random_state
     if method == "auto":
         method = "exact" if max_rows is None or n <= max_rows else "sample"
     if method == "simplified":
-        return _simplified(space, clusters, n_threads(n_jobs))
+        return _simplified(space, clusters, thread_count(n_jobs))
     chosen = np.arange(n)
     if method == "sample" and max_rows is not None and n > max_rows:
         chosen = _stratified(clusters, max_rows, np.random.default_rng(random_state))
-    return _exact(space, clusters, chosen, "exact" if len(chosen) == n else "sample", n_threads(n_jobs))
+    return _exact(space, clusters, chosen, "exact" if len(chosen) == n else "sample", thread_count(n_jobs))
 
 
 def _stratified(clusters, n_rows, rng):
@@ -188,7 +187,7 @@ def _exact(space, clusters, chosen, method, threads):
         return _scores(from_row(start), codes[here], weight[here], totals)
 
     with one_blas_thread():
-        parts = spread(part, range(0, len(chosen), step), threads if getattr(space.metric, "threads", True) else 1)
+        parts = all_of(part, range(0, len(chosen), step), threads if getattr(space.metric, "threads", True) else 1)
     scores, neighbours, within = (np.concatenate(each) for each in zip(*parts))
     central = _central(space, rows, within, [*starts, len(rows)])
     values, near = np.full(len(clusters.codes), np.nan), np.full(len(clusters.codes), -1)
@@ -272,7 +271,7 @@ def _simplified(space, clusters, threads):
         block[np.arange(len(own)), own] = np.inf
         return inside, block.min(axis=1), block.argmin(axis=1)
 
-    parts = spread(part, range(0, len(clusters.codes), step), threads if space.metric.threads else 1)
+    parts = all_of(part, range(0, len(clusters.codes), step), threads if space.metric.threads else 1)
     inside, outside, neighbours = (np.concatenate(each) for each in zip(*parts))
     order = np.argsort(clusters.codes, kind="stable")
     cuts = np.searchsorted(clusters.codes[order], np.arange(len(centers) + 1))

@@ -23,7 +23,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, lobpcg, splu
 from sklearn.exceptions import ConvergenceWarning
 
 from ...signs import signs
-from ...source.base import one_blas_thread
+from ...source.threads import one_blas_thread
 
 __all__ = ["SOLVERS", "largest_gap", "lowest_eigenvectors"]
 

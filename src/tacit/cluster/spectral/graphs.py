@@ -14,7 +14,7 @@ from scipy.spatial import cKDTree
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 
-from ...source.base import n_cores
+from ...source.threads import n_cores
 
 __all__ = [
     "epsilon", "gaussian", "gaussian_weight", "knn", "links_nearest", "links_of_distances", "links_within", "mutual",

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array
 
 from ...checks import check_choice, check_number
 from ...engine import Trace
-from ...source.base import one_blas_thread
+from ...source.threads import one_blas_thread
 from ...words import count
 from ..base import FactorEstimator
 from ..moments import moments

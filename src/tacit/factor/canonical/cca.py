@@ -13,7 +13,7 @@ from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice, check_number
 from ...declared import Flag, Listed, Names, Numbers, Text, Whole
 from ...source import ArraySource
-from ...source.base import one_blas_thread
+from ...source.threads import one_blas_thread
 from ..moments import moments
 from .pairs import canonical_pairs, correlation_tests, views_of_covariance, views_of_rows
 from .views import check_first, check_ridge, check_second, check_together, join, project, refuse_missing

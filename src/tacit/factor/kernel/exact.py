@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from .blocks import n_threads
+from ...source.threads import thread_count
 from .checks import SIGNIFICANT, check_finite, check_negative, symmetric, warn_constant, warn_negative
 from .function import Kernel, centre
 from .spectrum import Spectrum, leading
@@ -27,7 +27,7 @@ def exact(model, X, n_components):
     """
     K, label = _matrix(model, X)
     n, eps = len(K), float(np.finfo(K.dtype).eps)
-    means, largest = centre(K, n_threads(model.n_jobs), label)
+    means, largest = centre(K, thread_count(model.n_jobs), label)
     trace, floor = float(np.trace(K, dtype=np.float64)), 4 * eps * np.sqrt(n) * largest
     if abs(trace) <= 32 * eps * n * largest and float(np.abs(K).max()) <= 32 * eps * largest:
         warn_constant(label)

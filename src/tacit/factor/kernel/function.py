@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
 from ...kernels import lazy
-from .blocks import in_order, n_threads, ranges
+from ...source.threads import all_of, slices, thread_count
 from .checks import check_finite
 
 __all__ = ["KERNELS", "Kernel", "Rows", "centre"]
@@ -86,7 +86,7 @@ class Kernel:
     @property
     def threads(self):
         """Threads that blocks may run on; a user's function is called from one."""
-        return 1 if callable(self.rule) else n_threads(self.n_jobs)
+        return 1 if callable(self.rule) else thread_count(self.n_jobs)
 
     def rows(self, X):
         """Rows ready for `block`."""
@@ -144,8 +144,7 @@ class Kernel:
                 K[b, a] = block.T
 
         places = [(i, j) for i in range(0, n, TILE) for j in range(0, i + 1, TILE)]
-        for _ in in_order(fill, places, self.threads):
-            pass
+        all_of(fill, places, self.threads, serial_blas=True)
         if self.rule in LENGTH_ONE:
             np.fill_diagonal(K, 1.0)  # ‖x‖² + ‖x‖² − 2 x·x is 0 but for rounding
         return K
@@ -178,8 +177,7 @@ class Kernel:
             values -= center
             out[part] = values @ coefficients
 
-        for _ in in_order(fill, ranges(X.shape[0], len(rows)), self.threads):
-            pass
+        all_of(fill, slices(X.shape[0], len(rows)), self.threads, serial_blas=True)
         return out
 
     @property
@@ -190,13 +188,13 @@ class Kernel:
 
 def centre(K, threads, label):
     """Centre a symmetric kernel matrix in place; return the means of its columns and its largest entry in size before."""
-    parts = ranges(len(K), len(K))
+    parts = slices(len(K), len(K))
 
     def describe(part):
         check_finite(K[part], label)
         return K[part].mean(axis=1, dtype=np.float64), max(float(K[part].max()), -float(K[part].min()))
 
-    found = list(in_order(describe, parts, threads))
+    found = all_of(describe, parts, threads, serial_blas=True)
     means = np.concatenate([mean for mean, _ in found])
     shift = means - means.mean()
 
@@ -204,6 +202,5 @@ def centre(K, threads, label):
         K[part] -= means.astype(K.dtype)
         K[part] -= shift[part, None].astype(K.dtype)
 
-    for _ in in_order(subtract, parts, threads):
-        pass
+    all_of(subtract, parts, threads, serial_blas=True)
     return means, max(largest for _, largest in found)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
-from .blocks import ranges, total_of
+from ...source.threads import slices, total_of
 from .checks import check_finite, check_negative, warn_constant
 from .spectrum import Spectrum
 
@@ -145,7 +145,7 @@ def nystrom(kernel, X, landmarks, n_components):
         return values.sum(axis=0), values.T @ values, float(apart.sum())
 
     n = X.shape[0]
-    first, second, apart = total_of(sums, ranges(n, len(marks)), kernel.threads)
+    first, second, apart = total_of(sums, slices(n, len(marks)), kernel.threads)
     shift = first / n
     covariance = span.coefficients.T @ (second - n * np.outer(shift, shift)) @ span.coefficients
     values, vectors = eigh(0.5 * (covariance + covariance.T))

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, LinAlgWarning, cho_factor, cho_solve, solve
 from sklearn.metrics import pairwise_distances_argmin
 
-from .blocks import in_order, ranges, total_of
+from ...source.threads import all_of, slices, total_of
 from .checks import check_finite
 from .nystrom import span_of
 
@@ -53,7 +53,7 @@ def ridge_on_landmarks(kernel, scores, X, landmarks, alpha):
         check_finite(features, kernel.label)
         return features.T @ features, features.T @ X[part]
 
-    gram, right = total_of(sums, ranges(len(scores), len(marks)), kernel.threads)
+    gram, right = total_of(sums, slices(len(scores), len(marks)), kernel.threads)
     gram.flat[:: len(gram) + 1] += alpha
     try:
         return np.ascontiguousarray(span.coefficients @ solve(gram, right, assume_a="pos"))
@@ -85,8 +85,7 @@ def fixed_points(kernel, scores, fitted, fitted_scores, coefficients, mean_coeff
         start = X[pairwise_distances_argmin(scores[part], fitted_scores)]
         out[part] = _ascend(kernel, rows, X, weights, start)
 
-    for _ in in_order(fill, ranges(len(scores), len(rows)), kernel.threads):
-        pass
+    all_of(fill, slices(len(scores), len(rows)), kernel.threads, serial_blas=True)
     return out
 
 

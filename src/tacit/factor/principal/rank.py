@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from ...checks import check_number
 from ...declared import savable
 from ...families.factor import n_parameters
-from ...source.base import one_blas_thread
+from ...source.threads import one_blas_thread
 
 __all__ = [
     "METHODS", "RankChoice", "Spectrum", "bic", "check_total", "choose_rank", "cross_validation", "minka", "parallel",

@@ -1,0 +1,96 @@
+"""Work on threads, its results in order: the one loop over threads of the library."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import cache, reduce
+from operator import add
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["all_of", "in_order", "n_cores", "one_blas_thread", "slices", "thread_count", "total_of"]
+
+BLOCK_ENTRIES = 1 << 19  # of a block of values of pairs of rows: 4 MB
+LEAST_ROWS = 64
+T = TypeVar("T")
+
+
+@cache
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    # One pool for the whole process: starting threads costs more than a block.
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="tacit")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
+
+
+@cache
+def _blas() -> Any:
+    return ThreadpoolController().select(user_api="blas")
+
+
+def one_blas_thread() -> Any:
+    """A context in which BLAS runs on one thread; entering it costs as much as a small block."""
+    return _blas().limit(limits=1)
+
+
+def n_cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Threads that `n_jobs` asks for: all cores where it is None or −1."""
+    return n_cores() if n_jobs is None or n_jobs == -1 else n_jobs
+
+
+def in_order(function: Callable[[Any], T], items: Any, n_threads: int, *, serial_blas: bool = False) -> Iterator[T]:
+    """Yield function(item) for every item, in order; a few items are worked on ahead of the one yielded.
+
+    Parameters
+    ----------
+    function : callable
+    items : iterable
+    n_threads : int
+    serial_blas : bool
+        Hold BLAS to one thread while there are several.
+    """
+    if n_threads == 1 or (hasattr(items, "__len__") and len(items) == 1):
+        yield from map(function, items)
+        return
+    pool, waiting = _pool(n_threads), deque[Any]()
+    with one_blas_thread() if serial_blas else nullcontext():
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) > 2 * n_threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def all_of(function: Callable[[Any], T], items: Any, n_threads: int, *, serial_blas: bool = False) -> list[T]:
+    """function(item) for every item, in a list; see `in_order`."""
+    return list(in_order(function, items, n_threads, serial_blas=serial_blas))
+
+
+def total_of(function: Callable[[Any], tuple], items: Any, n_threads: int) -> tuple:
+    """Σ function(item), which returns a tuple of arrays or numbers; BLAS is held to one thread."""
+    # Added in order: float sums must not depend on the number of threads.
+    parts = in_order(function, items, n_threads, serial_blas=True)
+    return reduce(lambda left, right: tuple(map(add, left, right)), parts)
+
+
+def slices(n_rows: int, n_columns: int) -> list[slice]:
+    """Slices of rows such that a block of them against `n_columns` is small; they do not depend on the machine."""
+    step = max(LEAST_ROWS, BLOCK_ENTRIES // max(n_columns, 1))
+    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
