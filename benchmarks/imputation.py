@@ -9,7 +9,7 @@ from .harness import Job
 
 
 def complete(n=20_000, d=20):
-    """Correlated rows without holes."""
+    """Correlated rows without missing values."""
     rng = np.random.default_rng(0)
     root = rng.normal(size=(d, d))
     return rng.normal(size=(n, d)) @ np.linalg.cholesky(root @ root.T + 2.0 * np.eye(d)).T

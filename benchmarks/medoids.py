@@ -35,9 +35,9 @@ def _start(n):
 
 
 def _build(D):
-    from tacit.source.threads import thread_count
     from tacit.cluster.medoids.partition import Pairs
     from tacit.cluster.medoids.starts import build
+    from tacit.source.threads import thread_count
 
     D = _square(D)
     return D, build(Pairs.of(D, np.ones(len(D)), threads=thread_count(None)), N_CLUSTERS)

@@ -14,7 +14,7 @@ STEPS, K, MEASURED, LEVELS, COUNTED = 20, 6, 6, (3, 4, 5, 3), 2
 
 
 def make(n=50_000, missing=0.1):
-    """Measurements, categories and counts of K groups, with holes."""
+    """Measurements, categories and counts of K groups, with missing values."""
     rng = np.random.default_rng(0)
     group = rng.integers(K, size=n)
     measured = 2.5 * rng.normal(size=(K, MEASURED))[group] + rng.normal(size=(n, MEASURED))

@@ -9,7 +9,7 @@ from .gaussian_mixture import STEPS, make, settings
 from .harness import Job
 
 
-def with_holes(share, *shape):
+def with_missing(share, *shape):
     """Rows of which a share of the cells is missing."""
     X = make(*shape)
     X[np.random.default_rng(2).random(X.shape) < share] = np.nan
@@ -46,7 +46,7 @@ def _job(n, d, k, holes):
     suffix = f", {holes:.0%} missing" if holes else ""
     return Job(
         name=f"Student t n={n:,} d={d} K={k}{suffix}, {STEPS} steps", rival="GaussianMixture",
-        make=partial(with_holes, holes, n, d, k), ours=partial(_student, options), theirs=partial(_gaussian, options),
+        make=partial(with_missing, holes, n, d, k), ours=partial(_student, options), theirs=partial(_gaussian, options),
         equal=_equal, target=1 / 1.6, repeats=5,
     )  # fmt: skip
 

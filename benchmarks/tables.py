@@ -1,4 +1,4 @@
-"""Reading a table against pandas: a CSV file with holes, from text to the numbers a model takes.
+"""Reading a table against pandas: a CSV file with missing values, from text to the numbers a model takes.
 
 Both sides end with the same array of float64. Ours has also surveyed every column: role, range, mean, spread, levels, ids,
 marks of missing cells and columns that follow from others, which the rival is not asked for.

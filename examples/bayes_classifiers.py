@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tacit.classification import GaussianBayes, NaiveBayes
-from tacit.datasets import load_penguins, punch_holes
+from tacit.datasets import load_penguins, make_missing
 
 X, species, _ = load_penguins()
 folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, species))
@@ -34,8 +34,8 @@ errors = {}
 for name, model in models.items():
     errors[name] = []
     for share in shares:
-        holed = punch_holes(X, share, random_state=1)
-        wrong = [np.mean(model.fit(holed[a], species[a]).predict(holed[b]) != species[b]) for a, b in folds]
+        incomplete = make_missing(X, share, random_state=1)
+        wrong = [np.mean(model.fit(incomplete[a], species[a]).predict(incomplete[b]) != species[b]) for a, b in folds]
         errors[name].append(np.mean(wrong))
     print(f"{name:<27}" + "".join(f"{error:>8.1%}" for error in errors[name]))
 

@@ -46,11 +46,11 @@ print(Table([{"group": name, "first": row[0], "second": row[1]} for name, row in
 
 # How sure are scores, and how much less so of rows that lost half of their cells?
 rng = np.random.default_rng(0)
-holed = X.mask(rng.random(X.shape) < np.where(np.arange(len(X)) % 4 == 0, 0.5, 0.0)[:, None])
-uncertain = ProbabilisticPCA(2, scale=True).fit(holed)
-_, spread = uncertain.transform(holed, return_cov=True)
+incomplete = X.mask(rng.random(X.shape) < np.where(np.arange(len(X)) % 4 == 0, 0.5, 0.0)[:, None])
+uncertain = ProbabilisticPCA(2, scale=True).fit(incomplete)
+_, spread = uncertain.transform(incomplete, return_cov=True)
 deviation = np.sqrt(spread[:, 0, 0])
-lost = holed.isna().any(axis=1).to_numpy()
+lost = incomplete.isna().any(axis=1).to_numpy()
 whole, half = deviation[~lost].mean(), deviation[lost].mean()
 print(
     f"\nstandard deviation of the first score: {whole:.2f} of complete rows, {half:.2f} where half of the cells were lost"
@@ -67,6 +67,6 @@ if len(sys.argv) > 1:
     figure, places = pyplot.subplots(2, 2, figsize=(13, 11), layout="constrained")
     BiplotDisplay.from_estimator(model, X, groups=groups, ax=places[0, 0])
     ScreeDisplay.from_data(X, scale=True, ax=places[1, 0])
-    ScoresDisplay.from_estimator(uncertain, holed, groups=groups, ax=places[0, 1])
+    ScoresDisplay.from_estimator(uncertain, incomplete, groups=groups, ax=places[0, 1])
     LoadingsDisplay.from_estimator(ProbabilisticPCA(3, scale=True).fit(X), ax=places[1, 1])
     figure.savefig(sys.argv[1], dpi=100)

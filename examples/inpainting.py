@@ -1,4 +1,4 @@
-"""Inpainting: half of a picture's pixels are lost; patches with holes teach a model what stood there, and how sure that is.
+"""Inpainting: half of a picture's pixels are lost; incomplete patches teach a model what stood there, and how sure that is.
 
 Run: python examples/inpainting.py [FIGURE.png]; it needs scikit-image for the picture.
 """
@@ -19,7 +19,7 @@ except ImportError:
 SIZE, RANK = 8, 32
 truth = camera()[30:286, 100:356] / 255.0
 lost = np.random.default_rng(0).random(truth.shape) < 0.5
-holed = np.where(lost, np.nan, truth)
+incomplete = np.where(lost, np.nan, truth)
 
 
 def psnr(picture):
@@ -34,7 +34,7 @@ def neighbours(n):
     return picture
 
 
-sample = extract_patches(holed, SIZE, step=4)
+sample = extract_patches(incomplete, SIZE, step=4)
 print(f"camera, {truth.shape[0]} × {truth.shape[1]} pixels, {lost.mean():.0%} lost")
 print(f"learned from {len(sample)} patches of {SIZE} × {SIZE} pixels, none of which is whole")
 model = ProbabilisticPCA(RANK, tol=1e-3, max_iter=60, random_state=0).fit(sample)
@@ -42,10 +42,10 @@ print(f"{model.n_iter_} passes; {model.fit_.reason}; noise of {255 * np.sqrt(mod
 
 
 # Every lost pixel is in many patches; opinions count by how sure they are.
-cells, std = model.impute(extract_patches(holed, SIZE), return_std=True)
+cells, std = model.impute(extract_patches(incomplete, SIZE), return_std=True)
 precision = 1 / np.maximum(std, 1e-3) ** 2
 pictures = {
-    "mean": np.where(lost, np.nanmean(holed), truth),
+    "mean": np.where(lost, np.nanmean(incomplete), truth),
     "nearest pixel": neighbours(1),
     "mean of 6 nearest": neighbours(6),
     "PPCA of patches": np.where(lost, average_patches(cells, truth.shape, SIZE, weight=precision), truth),
@@ -69,7 +69,7 @@ if len(sys.argv) > 1:
     from matplotlib import pyplot
 
     figure, places = pyplot.subplots(2, 4, figsize=(13, 6.9), layout="constrained")
-    shown = {"truth": truth, "half lost": holed, **{name: pictures[name] for name in list(pictures)[2:]}}
+    shown = {"truth": truth, "half lost": incomplete, **{name: pictures[name] for name in list(pictures)[2:]}}
     for column, (name, picture) in zip(places.T, shown.items()):
         for ax, part in zip(column, (np.s_[:, :], np.s_[80:180, 120:220])):
             ax.imshow(picture[part], cmap="gray", vmin=0, vmax=1, interpolation="nearest")

@@ -25,7 +25,7 @@ print(
     f"{len(boys)} boys, {boys.isna().sum().sum()} of {boys.size} cells missing, {boys.dropna().shape[0]} rows complete"
 )
 
-# How many groups? Rows with holes take part; continuous columns share a full covariance beside the categories.
+# How many groups? Rows with missing values take part; continuous columns share a full covariance beside the categories.
 chosen = select(Mixture(random_state=0), boys, n_components=range(1, 11))
 print(chosen)
 mixture = chosen.best
@@ -47,19 +47,19 @@ print(f"{uncertain.mean():.0%} of the boys are between two groups")
 # How good are the filled cells? Hide some that we know.
 rng = np.random.default_rng(0)
 hidden = boys.notna().to_numpy() & (rng.random(boys.shape) < 0.1)
-holed = boys.mask(hidden)
-refit = Mixture(mixture.n_components, random_state=0).fit(holed)
-filled, std = refit.impute(holed, return_std=True)
+incomplete = boys.mask(hidden)
+refit = Mixture(mixture.n_components, random_state=0).fit(incomplete)
+filled, std = refit.impute(incomplete, return_std=True)
 print(f"\n{'hidden cells of':<18}{'error':>9}{'mean fill':>11}{'in 90 % interval':>18}")
 for j, name in enumerate(boys):
     rows = hidden[:, j]
     truth, guess = boys[name][rows], filled[name][rows]
     if name in ("gen", "phb", "reg"):
-        usual = holed[name].mode()[0]
+        usual = incomplete[name].mode()[0]
         print(f"{name:<18}{(guess != truth).mean():>8.0%} {(truth != usual).mean():>9.0%}  (share wrong)")
     else:
         error = (guess - truth).to_numpy()
-        naive = np.sqrt(((holed[name].mean() - truth) ** 2).mean())
+        naive = np.sqrt(((incomplete[name].mean() - truth) ** 2).mean())
         covered = (np.abs(error) < 1.645 * std[rows, j]).mean()
         print(f"{name:<18}{np.sqrt((error**2).mean()):>9.2f}{naive:>11.2f}{covered:>17.0%}")
 

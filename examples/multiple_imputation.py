@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from tacit.datasets import punch_holes
+from tacit.datasets import make_missing
 from tacit.mixture import GaussianMixture
 
 rng = np.random.default_rng(0)
@@ -37,13 +37,13 @@ def pooled(tables):
     return values.mean(axis=0), squares.mean(axis=0) + between
 
 
-# Four ways to treat the holes, for three ways they came about.
+# Four ways to treat the missing values, for three ways they came about.
 truth = answers(whole)[0]
 print(f"all rows known: mean {truth[0]:+.2f}, slope {truth[1]:.2f}\n")
 print(f"{'cells missing':<26}{'method':<19}{'mean':>16}{'slope':>16}")
 found = {}
 for mechanism, why in (("mcar", "at random"), ("mar", "by the dose"), ("mnar", "by their own value")):
-    X = punch_holes(whole, 0.3, mechanism, random_state=1)
+    X = make_missing(whole, 0.3, mechanism, random_state=1)
     model = GaussianMixture(random_state=0).fit(X)
     complete = X[~np.isnan(X).any(axis=1)]
     ways = {

@@ -23,10 +23,10 @@ from tacit.datasets import (
     load_table,
     load_usps,
     make_factors,
+    make_missing,
     make_mixed_table,
     make_outliers,
     penguins_path,
-    punch_holes,
 )
 from tacit.mixture import Mixture
 
@@ -98,9 +98,9 @@ def test_written_tables_are_read_back(tmp_path):
         (lambda: make_factors(9, 3, 3), "n_factors=3 leaves nothing to explain of 3 columns; use at most 2"),
         (lambda: make_factors(9, noise=0), "noise=0 is not a positive number"),
         (lambda: make_outliers(9, share=1), "share=1 is not a number from 0 to below 1"),
-        (lambda: punch_holes(np.ones((3, 2)), 0.5, "never"), "mechanism='never' is unknown; use one of 'mcar'"),
-        (lambda: punch_holes(np.ones((3, 1)), 0.5, "mar"), "X has 1 column, by which no other can go missing"),
-        (lambda: punch_holes(np.ones(3)), "X has 1 dimension"),
+        (lambda: make_missing(np.ones((3, 2)), 0.5, "never"), "mechanism='never' is unknown; use one of 'mcar'"),
+        (lambda: make_missing(np.ones((3, 1)), 0.5, "mar"), "X has 1 column, by which no other can go missing"),
+        (lambda: make_missing(np.ones(3)), "X has 1 dimension"),
     ],
 )
 def test_bad_requests(call, message):
@@ -147,7 +147,7 @@ def test_outliers_lie_outside():
 @pytest.mark.parametrize("mechanism", ["mcar", "mar", "mnar"])
 def test_holes_go_where_the_mechanism_says(mechanism):
     X = np.random.default_rng(0).normal(size=(20_000, 3)) * [1.0, 5.0, 0.1] + 7.0
-    lost = np.isnan(punch_holes(X, 0.2, mechanism, random_state=0))
+    lost = np.isnan(make_missing(X, 0.2, mechanism, random_state=0))
     if mechanism == "mar":
         assert not lost[:, 0].any()
     open_to = lost[:, 1:] if mechanism == "mar" else lost
@@ -164,13 +164,13 @@ def test_holes_go_where_the_mechanism_says(mechanism):
 def test_holes_keep_the_kind_of_table():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"a": [1, 2, 3] * 50, "b": ["x", "y", "z"] * 50})
-    holed = punch_holes(frame, 0.3, "mnar", random_state=0)
-    assert list(holed.columns) == ["a", "b"]
-    assert holed["b"].isna().sum() > 20
-    assert (holed["b"].dropna() == frame["b"][holed["b"].notna()]).all()
+    incomplete = make_missing(frame, 0.3, "mnar", random_state=0)
+    assert list(incomplete.columns) == ["a", "b"]
+    assert incomplete["b"].isna().sum() > 20
+    assert (incomplete["b"].dropna() == frame["b"][incomplete["b"].notna()]).all()
     array = np.array([["a", "b"], ["c", "d"]])
-    assert punch_holes(array, 0.0).tolist() == array.tolist()
-    assert punch_holes(np.arange(4).reshape(2, 2), 0.0).dtype == np.float64
+    assert make_missing(array, 0.0).tolist() == array.tolist()
+    assert make_missing(np.arange(4).reshape(2, 2), 0.0).dtype == np.float64
 
 
 # Sets on disk, in the forms they are published in

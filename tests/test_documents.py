@@ -19,7 +19,7 @@ from tacit.mixture import MixtureModel
 from tacit.source import ArraySource, Block
 from tacit.testing import check_family, check_model
 
-from .zoo import gaussian_rows, with_holes
+from .zoo import gaussian_rows, with_missing
 
 ROOT = Path(__file__).parents[1]
 GENERATED = ("docs/api/", "docs/gallery/", "docs/_build/", "docs/command.md")
@@ -85,13 +85,13 @@ def test_family_skeleton_has_every_property(skeleton):
     rows = np.random.default_rng(0).exponential([[1.0, 5.0, 2.0]], size=(200, 3))
     check_family(Exponential(), rows)
     exec(blocks("CONTRIBUTING.md")[1], {"Exponential": Exponential})
-    check_model(MixtureModel(Exponential(), 2), with_holes(rows))
+    check_model(MixtureModel(Exponential(), 2), with_missing(rows))
     with pytest.raises(ValueError, match=r"X holds -1"):
         Exponential().check(-np.ones((2, 2)))
 
 
 def test_model_skeleton_learns(skeleton):
-    X = with_holes(gaussian_rows())
+    X = with_missing(gaussian_rows())
     model = skeleton(2, "model_skeleton").Columns()
     check_model(model, X)
     learned = fit(model, ArraySource(X), model.init(Block.of(X), None)).params

@@ -23,7 +23,7 @@ from tacit.mixture import (
     StudentTMixture,
 )
 
-from .zoo import gaussian_rows, with_holes
+from .zoo import gaussian_rows, with_missing
 
 ESTIMATORS = [
     GaussianMixture(),
@@ -126,7 +126,7 @@ def test_pickle_clone_and_save(estimator, tmp_path):
         fitted = clone(estimator).fit(X, (X[:, 0] > X[:, 1]).astype(int))
     else:
         tags = get_tags(estimator).input_tags
-        X = with_holes(gaussian_rows()) if tags.allow_nan else gaussian_rows()
+        X = with_missing(gaussian_rows()) if tags.allow_nan else gaussian_rows()
         X = pairwise_distances(X) if tags.pairwise else X
         fitted = clone(estimator).fit(X)
     path = tmp_path / "model.tacit"

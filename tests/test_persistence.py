@@ -20,9 +20,9 @@ from tacit.impute import GaussianImputer
 from tacit.mixture import GaussianMixture
 from tacit.testing import close
 
-from .zoo import gaussian_rows, with_holes
+from .zoo import gaussian_rows, with_missing
 
-X = with_holes(gaussian_rows())
+X = with_missing(gaussian_rows())
 
 
 @pytest.fixture

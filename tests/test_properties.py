@@ -7,7 +7,7 @@ from tacit.families import FullGaussian
 from tacit.mixture import MixtureModel
 from tacit.testing import check_family, check_model
 
-from .zoo import FAMILIES, LEARNERS, MODELS, WITH_PRIORS, gaussian_rows, with_holes
+from .zoo import FAMILIES, LEARNERS, MODELS, WITH_PRIORS, gaussian_rows, with_missing
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -31,14 +31,14 @@ def test_model(name):
 @pytest.mark.parametrize("name", LEARNERS)
 def test_model_with_holes(name):
     model, rows = LEARNERS[name]
-    check_model(model, with_holes(rows()))
+    check_model(model, with_missing(rows()))
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_model_with_weights_and_labels(name):
     model, rows = MODELS[name]
     rng = np.random.default_rng(3)
-    X = with_holes(rows(), 0.1)
+    X = with_missing(rows(), 0.1)
     labels = np.where(rng.random(len(X)) < 0.2, rng.integers(model.n_components, size=len(X)), -1)
     check_model(model, X, weight=rng.uniform(0.2, 3.0, len(X)), labels=labels)
 

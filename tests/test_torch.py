@@ -12,7 +12,7 @@ from tacit.mixture import GaussianMixture, MixtureModel
 from tacit.source import ArraySource
 from tacit.testing import close
 
-from .zoo import LEARNERS, MODELS, gaussian_rows, with_holes
+from .zoo import LEARNERS, MODELS, gaussian_rows, with_missing
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 TorchSource = pytest.importorskip("tacit.source.torch").TorchSource
@@ -41,7 +41,7 @@ def same_fit(model, X, weight, labels, device, **settings):
 @pytest.mark.parametrize("name", LEARNERS)
 def test_fit(name, holes, device):
     model, rows = LEARNERS[name]
-    same_fit(model, with_holes(rows(), holes), None, None, device)
+    same_fit(model, with_missing(rows(), holes), None, None, device)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -49,7 +49,7 @@ def test_fit(name, holes, device):
 def test_fit_with_weights_and_labels(name, device):
     model, rows = MODELS[name]
     rng = np.random.default_rng(3)
-    X = with_holes(rows(), 0.1)
+    X = with_missing(rows(), 0.1)
     labels = np.where(rng.random(len(X)) < 0.2, rng.integers(model.n_components, size=len(X)), -1)
     weight = rng.uniform(0.2, 3.0, len(X))
     start, whole = same_fit(model, X, weight, labels, device)
@@ -64,7 +64,7 @@ def test_fit_with_weights_and_labels(name, device):
 @pytest.mark.parametrize("name", LEARNERS)
 def test_posterior_is_numpy(name, device):
     model, rows = LEARNERS[name]
-    X = with_holes(rows(), 0.1)
+    X = with_missing(rows(), 0.1)
     source = ArraySource(X)
     params = model.init(source.sample(len(X), np.random.default_rng(0)), np.random.default_rng(0))
     expected = [np.concatenate(part) for part in zip(*source.map(partial(model.posterior, params)))]
@@ -76,7 +76,7 @@ def test_posterior_is_numpy(name, device):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_missing_cells_are_completed_and_drawn(device):
-    X = with_holes(gaussian_rows())
+    X = with_missing(gaussian_rows())
     model = MixtureModel(FullGaussian(), 3)
     block = ArraySource(X).sample(len(X), np.random.default_rng(0))
     params = model.init(block, np.random.default_rng(0))
@@ -102,7 +102,7 @@ def test_float32_rows_are_computed_on_in_float64(device):
 
 
 def test_a_block_without_memory_is_cut_in_two():
-    X = with_holes(gaussian_rows(), 0.1)
+    X = with_missing(gaussian_rows(), 0.1)
     model = MixtureModel(FullGaussian(), 3)
     start = model.init(ArraySource(X).sample(len(X), np.random.default_rng(0)), np.random.default_rng(0))
     expected = ArraySource(X).sum(partial(model.e_step, start))
@@ -148,7 +148,7 @@ def test_memory_that_does_not_suffice_for_one_row_is_an_error():
 
 
 def test_sources_agree_on_samples():
-    X, weight = with_holes(gaussian_rows()), np.where(np.arange(240) % 3, 1.0, 0.0)
+    X, weight = with_missing(gaussian_rows()), np.where(np.arange(240) % 3, 1.0, 0.0)
     a = ArraySource(X, weight).sample(50, np.random.default_rng(0))
     b = TorchSource(torch.as_tensor(X), weight).sample(50, np.random.default_rng(0))
     np.testing.assert_array_equal(a.X, b.X)
@@ -171,7 +171,7 @@ def test_without_torch_the_error_names_the_extra(monkeypatch):
 
 
 def test_estimators_take_tensors():
-    X = with_holes(gaussian_rows())
+    X = with_missing(gaussian_rows())
     tensor = torch.tensor(X)
     array, same = (GaussianMixture(3, random_state=0).fit(rows) for rows in (X, tensor))
     np.testing.assert_allclose(same.means_, array.means_, rtol=1e-10)

@@ -127,7 +127,7 @@ def document_rows(n=240, d=6, seed=0):
     return np.array([rng.multinomial(length, p) for length, p in zip(rng.integers(5, 60, size=n), share)], dtype=float)
 
 
-def with_holes(X, share=0.2, seed=1):
+def with_missing(X, share=0.2, seed=1):
     rng = np.random.default_rng(seed)
     holes = rng.random(X.shape) < share
     holes[np.arange(len(X)), rng.integers(X.shape[1], size=len(X))] = False
@@ -195,7 +195,7 @@ def belief(family, n_classes=3, d=4):
     return VariationalMixture(family, n_classes, prior)
 
 
-MODELS["one full"] = (MixtureModel(FullGaussian(), 1), lambda: with_holes(gaussian_rows(), 0.1))
+MODELS["one full"] = (MixtureModel(FullGaussian(), 1), lambda: with_missing(gaussian_rows(), 0.1))
 MODELS["one pair of views"] = (MixtureModel(CanonicalGaussian(2, 1), 1), gaussian_rows)
 for name, (family, rows) in WITH_PRIORS.items():
     MODELS[f"mixture of {name} with priors"] = (MixtureModel(family, 3, weight_prior=2.0), rows)

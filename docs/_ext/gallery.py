@@ -19,7 +19,7 @@ TASKS = {
         "online_drift",
     ),
     "How many groups": ("surplus_components", "how_many_rates"),
-    "Holes in a table": ("multiple_imputation",),
+    "Missing values in a table": ("multiple_imputation",),
     "Odd rows": ("heavy_tails", "outliers"),
     "Clusters by distance": ("units", "moons_and_rings"),
     "Fewer columns": (

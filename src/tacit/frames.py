@@ -61,7 +61,7 @@ class Cells:
         return given and [cell.as_py() if hasattr(cell, "as_py") else cell for cell in given]
 
     def originals(self):
-        """The cells as the table holds them, in a list, None where missing: what a table with filled holes is written from."""
+        """The cells as the table holds them, in a list, None where missing: what a table with imputed values is written from."""
         cells = self.values if self.given is None else self.given
         cells = cells.to_pylist() if hasattr(cells, "to_pylist") else list(cells)
         if self.given is None and self.whole:

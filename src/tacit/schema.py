@@ -139,7 +139,7 @@ class Schema:
         return out
 
     def decode(self, values, like=None):
-        """A table of the kind this schema was made from; columns that `like` holds without a hole are taken from there."""
+        """A table of the kind this schema was made from; columns that `like` holds in full are taken from there."""
         given = read_columns(like) if like is not None else {}
         columns = {}
         for column, codes in zip(self.columns, values.T):

@@ -46,9 +46,9 @@ def close(a: Arrays, b: Arrays, rtol: float = 1e-9, what: str = "values") -> Non
 
 
 def _with_holes(X: np.ndarray, rng: np.random.Generator, share: float = 0.2) -> np.ndarray:
-    holes = rng.random(X.shape) < share
-    holes[np.arange(len(X)), rng.integers(X.shape[1], size=len(X))] = False
-    return np.where(holes, np.nan, X)
+    missing = rng.random(X.shape) < share
+    missing[np.arange(len(X)), rng.integers(X.shape[1], size=len(X))] = False
+    return np.where(missing, np.nan, X)
 
 
 def _soft(n_rows: int, n_classes: int, rng: np.random.Generator) -> np.ndarray:

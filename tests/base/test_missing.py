@@ -22,16 +22,16 @@ def mixed(n, seed=0):
     return np.column_stack([X, counts, np.minimum(code, 2)])
 
 
-def holed(X, share=0.1, seed=1):
+def incomplete(X, share=0.1, seed=1):
     hidden = np.random.default_rng(seed).random(X.shape) < share
     return np.where(hidden, np.nan, X), hidden
 
 
 @pytest.fixture(scope="module")
 def study():
-    """A mixture of mixed columns, complete rows, the same with holes, and which cells are holes."""
+    """A mixture of mixed columns, complete rows, the same with missing values, and which cells are holes."""
     X = mixed(12_000)
-    H, hidden = holed(X)
+    H, hidden = incomplete(X)
     families = {(0, 1, 2): "full", (3, 4): Poisson(), (5,): Categorical([3])}
     model = Mixture(3, by_column=families, random_state=0, tol=1e-5).fit(H)
     return model, X, H, hidden
@@ -135,7 +135,7 @@ def test_student_rows():
     """Far out rows widen the intervals of their missing cells, and all together hold what they should."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(8000, 3)) @ rng.normal(size=(3, 3)) / np.sqrt(rng.chisquare(3, 8000) / 3)[:, None]
-    H, hidden = holed(X, 0.2)
+    H, hidden = incomplete(X, 0.2)
     model = StudentTMixture(1, random_state=0).fit(H)
     _, low, high, _ = model.impute(H, interval=0.9)
     assert 0.88 < ((low <= X) & (high >= X))[hidden].mean() < 0.92
@@ -147,7 +147,7 @@ def test_student_rows():
 def test_axes(model):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(6000, 2)) @ rng.normal(size=(2, 6)) + rng.normal(size=(6000, 6)) + 100.0
-    H, hidden = holed(X, 0.15)
+    H, hidden = incomplete(X, 0.15)
     filled, low, high, _ = model.fit(H).impute(H, interval=0.9)
     assert 0.88 < ((low <= X) & (high >= X))[hidden].mean() < 0.92
     mean, std = model.impute(H, return_std=True)
@@ -233,7 +233,7 @@ def test_frames_and_files(tmp_path):
     """What goes in as a frame comes out as one, and what is written is what is returned."""
     pd = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
-    X, _ = holed(mixed(200)[:, :3])
+    X, _ = incomplete(mixed(200)[:, :3])
     frame = pd.DataFrame(X, columns=["a", "b", "c"], index=range(5, 205))
     for model in (GaussianMixture(2, random_state=0), Mixture(2, random_state=0), ProbabilisticPCA(1)):
         model.fit(frame)

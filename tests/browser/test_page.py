@@ -78,7 +78,7 @@ def test_every_chart_is_there(open_page):
         "profiles",
         "memberships",
         "outliers",
-        "holes",
+        "missing",
         "filled",
         "rows",
         "selection",
@@ -94,7 +94,7 @@ def test_every_chart_is_there(open_page):
         box = page.locator(f"svg[aria-labelledby='{name}-title']").bounding_box()
         assert box["width"] > 300, name
         assert box["height"] > 100, name
-    assert visible(page, "#holes .hole-strip").count() == 5
+    assert visible(page, "#missing .missing-strip").count() == 5
     assert visible(page, "#filled svg.chart").count() == 5
     assert page.locator("#groups .card").count() == 3
     # Symbols are really drawn: the middle of a mark has the colour of its group.

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
 
-from ..zoo import with_holes
+from ..zoo import with_missing
 
 
 def test_linear_discriminant_analysis():
@@ -72,9 +72,9 @@ def test_naive_bayes_of_mixed_columns_with_holes():
 @pytest.mark.parametrize("kind", ["full", "tied", "diag"])
 def test_missing_cells_cost_little(kind):
     X, y = load_iris(return_X_y=True)
-    holed = with_holes(X, 0.2)
-    assert cross_val_score(GaussianBayes(kind), holed, y, cv=5).mean() > 0.9
-    model = GaussianBayes(kind).fit(holed, y)
+    incomplete = with_missing(X, 0.2)
+    assert cross_val_score(GaussianBayes(kind), incomplete, y, cv=5).mean() > 0.9
+    model = GaussianBayes(kind).fit(incomplete, y)
     np.testing.assert_allclose(model.class_prior_, 1 / 3)
     assert model.mixture_.n_iter_ > 1
 

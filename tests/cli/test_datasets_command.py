@@ -51,11 +51,11 @@ def test_tables_are_drawn_with_their_truth(run, tmp_path):
     code, out, _ = run("make", "mixed", "--rows", "80", "--missing", "0.3", "--mechanism", "mar", "--seed", "4")
     assert code == 0
     assert "tacit fit" in out
-    holed, truth = load_table(tmp_path / "mixed.csv"), load_table(tmp_path / "mixed.truth.csv", target="group")
-    known = holed.X != None  # noqa: E711
+    incomplete, truth = load_table(tmp_path / "mixed.csv"), load_table(tmp_path / "mixed.truth.csv", target="group")
+    known = incomplete.X != None  # noqa: E711
     assert 0.1 < 1 - known.mean() < 0.4
     assert known[:, 0].all()
-    assert (holed.X[known] == truth.X[known]).all()
+    assert (incomplete.X[known] == truth.X[known]).all()
     before = (tmp_path / "mixed.csv").read_bytes()
     run("make", "mixed", "--rows", "80", "--missing", "0.3", "--mechanism", "mar", "--seed", "4", "--force")
     assert (tmp_path / "mixed.csv").read_bytes() == before

@@ -47,7 +47,7 @@ def rows_of(path):
 
 
 def two_groups(separator=",", n=60):
-    """A table with two clear groups, ids and holes, as text."""
+    """A table with two clear groups, ids and missing values, as text."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 2)).round(3) + np.where(np.arange(n) < n // 3, 8.0, 0.0)[:, None]
     colour = np.where(np.arange(n) < n // 3, "red", "blue").astype(object)

@@ -14,7 +14,7 @@ from tacit.datasets import penguins_path
 from tacit.impute.choice import choose_imputer
 from tacit.impute.trial import hide, judge
 from tacit.persistence import notes
-from tacit.study.filled import tell_check
+from tacit.study.imputation import tell_check
 from tacit.tables import open_table
 
 QUICK = ("--groups", "2", "--no-report")
@@ -276,7 +276,7 @@ def test_columns_that_are_filled_badly_are_named():
 def test_too_few_cells_to_try(run):
     code, out, _ = run("t.csv", visits(20), "--groups", "1", "--no-report")
     assert code == 0
-    assert " ".join(out.split()).count("that takes at least 200 in columns that have holes, 20 in each.") == 1
+    assert " ".join(out.split()).count("that takes at least 200 in columns that have missing values, 20 in each.") == 1
     assert "How good the fills are" not in out
     assert "hidden" not in out
 
@@ -361,7 +361,7 @@ def test_interrupted_leaves_nothing(run, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(engine.ProgressBar, "__call__", stop)
-    monkeypatch.setattr("tacit.study.filled.take_sample", stop)
+    monkeypatch.setattr("tacit.study.imputation.take_sample", stop)
     code, out, err = run("visits.csv", visits(), *QUICK)
     assert (code, out) == (130, "")
     assert "nothing was written" in err

@@ -173,8 +173,8 @@ def test_spectrum_with_holes_is_near_that_without():
     X = rng.normal(size=(2000, 2)) @ rng.normal(size=(2, 5)) + 0.5 * rng.normal(size=(2000, 5))
     whole = spectrum_of(ArraySource(X))
     np.testing.assert_allclose(whole, np.linalg.eigvalsh(np.corrcoef(X.T))[::-1] / 5, rtol=1e-8)
-    holed = np.where(rng.random(X.shape) < 0.1, np.nan, X)
-    np.testing.assert_allclose(spectrum_of(ArraySource(holed)), whole, atol=0.03)
+    incomplete = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    np.testing.assert_allclose(spectrum_of(ArraySource(incomplete)), whole, atol=0.03)
 
 
 def test_noise_says_that_nothing_stands_out(run):

@@ -16,7 +16,7 @@ from tacit.cluster.dissimilarity.gower import gower_parameters
 from tacit.cluster.dissimilarity.metrics import METRICS, learn_parameters, make
 from tacit.datasets import load_penguins, penguins_path
 
-from ..zoo import gaussian_rows, with_holes
+from ..zoo import gaussian_rows, with_missing
 
 
 def matrix(metric, X, parameters=None, weight=None):
@@ -306,7 +306,7 @@ def test_gower_finds_penguins():
 
 
 def test_holes_with_nan_euclidean():
-    X = with_holes(gaussian_rows(n=200))
+    X = with_missing(gaussian_rows(n=200))
     model = KMedoids(3, metric="nan_euclidean").fit(X)
     whole = ~np.isnan(X).any(axis=1)
     np.testing.assert_allclose(

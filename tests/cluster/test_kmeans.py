@@ -18,7 +18,7 @@ from tacit.kernels.means import STATE
 from tacit.source import ArraySource
 from tacit.testing import check_model
 
-from ..zoo import gaussian_rows, with_holes
+from ..zoo import gaussian_rows, with_missing
 
 
 def blobs(n=3000, d=6, k=12, spread=1.0, seed=0, dtype=np.float64):
@@ -34,11 +34,11 @@ def brute_force(X, center):
 @pytest.mark.parametrize("holes", [0.0, 0.2])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_model(algorithm, holes):
-    check_model(KMeansModel(4, algorithm), with_holes(gaussian_rows(), holes))
+    check_model(KMeansModel(4, algorithm), with_missing(gaussian_rows(), holes))
 
 
 def test_model_with_weights():
-    X = with_holes(gaussian_rows(), 0.1)
+    X = with_missing(gaussian_rows(), 0.1)
     check_model(KMeansModel(3), X, weight=np.random.default_rng(3).uniform(0.2, 3.0, len(X)))
 
 
@@ -126,7 +126,7 @@ def test_tight_clusters_far_apart_keep_their_digits():
 
 
 def test_missing_cells_by_brute_force():
-    X = with_holes(blobs(800, 5, 4), 0.25)
+    X = with_missing(blobs(800, 5, 4), 0.25)
     kmeans = KMeans(4, random_state=0, tol=0).fit(X)
     labels, loss = brute_force(X, kmeans.cluster_centers_)
     np.testing.assert_array_equal(kmeans.labels_, labels)
@@ -145,8 +145,8 @@ def test_missing_cells_by_brute_force():
 
 def test_clusters_survive_holes():
     X, truth = make_blobs(1500, 8, centers=5, random_state=1)
-    holed = with_holes(X, 0.3)
-    assert adjusted_rand_score(truth, KMeans(5, random_state=0, n_init=5).fit_predict(holed)) > 0.95
+    incomplete = with_missing(X, 0.3)
+    assert adjusted_rand_score(truth, KMeans(5, random_state=0, n_init=5).fit_predict(incomplete)) > 0.95
 
 
 def test_a_row_without_cells_joins_some_cluster():
@@ -168,7 +168,7 @@ def test_a_cell_no_row_of_a_cluster_shows_stays_where_it_is():
 @pytest.mark.parametrize("init", ["k-means++", "k-means||", "random"])
 def test_every_start_finds_clear_clusters(init):
     X, truth = make_blobs(2000, 4, centers=6, cluster_std=0.3, random_state=2)
-    kmeans = KMeans(6, init=init, n_init=5, random_state=0).fit(with_holes(X, 0.05))
+    kmeans = KMeans(6, init=init, n_init=5, random_state=0).fit(with_missing(X, 0.05))
     assert adjusted_rand_score(truth, kmeans.labels_) > 0.98
 
 
@@ -206,7 +206,7 @@ def test_empty_clusters_move_to_the_rows_that_fit_worst():
 
 
 def test_empty_clusters_with_missing_cells_and_weights():
-    X = with_holes(blobs(400, 4, 5, seed=3), 0.2)
+    X = with_missing(blobs(400, 4, 5, seed=3), 0.2)
     start = np.vstack([np.nanmean(X, axis=0), *(np.full((4, 4), 1e3) + np.arange(4)[:, None])])
     kmeans = KMeans(5, init=start).fit(X, sample_weight=np.random.default_rng(0).uniform(0.5, 2.0, 400))
     assert len(np.unique(kmeans.labels_)) == 5
@@ -228,7 +228,7 @@ def test_weights_are_repeated_rows():
 def test_a_stream_gives_the_same_answer(tmp_path):
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
-    X = with_holes(blobs(3000, 4, 5), 0.1)
+    X = with_missing(blobs(3000, 4, 5), 0.1)
     path = tmp_path / "rows.parquet"
     pandas.DataFrame(X, columns=list("abcd")).to_parquet(path, row_group_size=700)
     for init in ("k-means++", "k-means||"):

@@ -10,7 +10,7 @@ from tacit.engine import fit
 from tacit.source import ArraySource, DaskSource
 from tacit.testing import check_model
 
-from ..zoo import gaussian_rows, heavy_rows, with_holes
+from ..zoo import gaussian_rows, heavy_rows, with_missing
 
 
 def blobs(n=600, d=3, n_clusters=4, apart=8.0, seed=0):
@@ -50,7 +50,7 @@ def loss_by_hand(X, weight, center):
     "rows", [gaussian_rows, heavy_rows, lambda: blobs(apart=1.0)[0]], ids=["round", "heavy", "one blob"]
 )
 def test_centres_are_the_medians_of_their_rows(rows, holes, dtype):
-    X = with_holes(rows(), holes).astype(dtype)
+    X = with_missing(rows(), holes).astype(dtype)
     weight = np.random.default_rng(1).uniform(0.1, 3.0, len(X))
     fitted = KMedians(4, tol=0.0, random_state=0).fit(X, sample_weight=weight)
     assert fitted.fit_.reason == "no row changed its cluster"
@@ -98,7 +98,7 @@ def test_the_bracket_holds_the_median_and_knows_the_loss(rng):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("holes", [0.0, 0.2])
 def test_properties(holes, weighted):
-    X = with_holes(heavy_rows(), holes)
+    X = with_missing(heavy_rows(), holes)
     weight = np.random.default_rng(3).uniform(0.2, 3.0, len(X)) if weighted else None
     check_model(KMediansModel(4), X, weight=weight, max_iter=25)
     check_model(KMediansModel(4, tol=1e-2), X, weight=weight, max_iter=6)
@@ -106,7 +106,7 @@ def test_properties(holes, weighted):
 
 def test_recovers_the_truth_and_weight_two_is_a_row_twice():
     X, classes, means = blobs(2000, apart=20.0)
-    X = with_holes(X, 0.2)
+    X = with_missing(X, 0.2)
     fitted, complete = KMedians(4, random_state=0).fit(X), ~np.isnan(X).any(axis=1)
     assert adjusted_rand_score(classes[complete], fitted.labels_[complete]) > 0.99
     order = np.abs(fitted.cluster_centers_[:, None] - means).sum(axis=2).argmin(axis=0)
@@ -155,7 +155,7 @@ def test_an_empty_cluster_moves_to_the_row_that_fits_worst():
 @pytest.mark.parametrize("init", ["k-means++", "k-means||", "random"])
 def test_every_start_and_every_source_agree(init, tmp_path):
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    X = with_holes(blobs(500)[0])
+    X = with_missing(blobs(500)[0])
     columns = {f"x{j}": pa.array(column, from_pandas=True) for j, column in enumerate(X.T)}
     parquet.write_table(pa.table(columns), tmp_path / "rows.parquet", row_group_size=90)
     sources = [tmp_path / "rows.parquet", DaskSource(pytest.importorskip("dask.array").from_array(X, chunks=(90, -1)))]

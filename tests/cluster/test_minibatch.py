@@ -17,7 +17,7 @@ def blobs(n=4000, d=6, k=5, seed=0):
     return make_blobs(n, d, centers=k, random_state=seed)
 
 
-def holed(X, share=0.2):
+def incomplete(X, share=0.2):
     return np.where(np.random.default_rng(0).random(X.shape) < share, np.nan, X)
 
 
@@ -62,7 +62,7 @@ def test_missing_cells_and_weights(share):
     weight = np.random.default_rng(1).uniform(0.0, 2.0, len(X))
     weight[::3] = 0.0
     X[::3] += 1e3  # where no one looks
-    fitted = MiniBatchKMeans(5, n_init=5, random_state=0).fit(holed(X, share), sample_weight=weight)
+    fitted = MiniBatchKMeans(5, n_init=5, random_state=0).fit(incomplete(X, share), sample_weight=weight)
     assert adjusted_rand_score(y[weight > 0], fitted.labels_[weight > 0]) > (0.85 if share else 0.99)
     assert np.abs(fitted.cluster_centers_).max() < 20
 
@@ -96,7 +96,7 @@ def test_batches_of_a_stream_are_its_blocks(tmp_path):
     X, y = blobs()
     path = tmp_path / "rows.parquet"
     parquet.write_table(
-        pa.table({f"x{j}": column for j, column in enumerate(holed(X, 0.05).T)}), path, row_group_size=500
+        pa.table({f"x{j}": column for j, column in enumerate(incomplete(X, 0.05).T)}), path, row_group_size=500
     )
     fitted = MiniBatchKMeans(5, n_init=5, random_state=0, max_iter=20).fit(path)
     assert adjusted_rand_score(y, fitted.labels_) > 0.95

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from tacit.cluster import ColumnScaler, KMeans, KMedoids, SpectralClustering, cluster_report, k_curve
 from tacit.datasets import load_penguins, penguins_path
 
-from ..zoo import gaussian_rows, with_holes
+from ..zoo import gaussian_rows, with_missing
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_scores_are_those_of_sklearn(blobs):
 
 
 def test_silhouettes_with_missing_cells():
-    X = with_holes(gaussian_rows(120))
+    X = with_missing(gaussian_rows(120))
     y = KMeans(3, random_state=0).fit_predict(X)
     common = (~np.isnan(X)).astype(float)
     whole = (common @ common.T > 0).all(axis=1)  # rows that share a cell with every other

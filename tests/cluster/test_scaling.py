@@ -7,12 +7,12 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from tacit.cluster import ColumnScaler
 from tacit.cluster.scaling import SCALINGS, dominant_column
 
-from ..zoo import gaussian_rows, with_holes
+from ..zoo import gaussian_rows, with_missing
 
 
 @pytest.mark.parametrize(("method", "rival"), [("deviation", StandardScaler()), ("range", MinMaxScaler())])
 def test_as_sklearn_with_missing_cells(method, rival):
-    X = with_holes(gaussian_rows())
+    X = with_missing(gaussian_rows())
     np.testing.assert_allclose(ColumnScaler(method).fit_transform(X), rival.fit_transform(X), atol=1e-12)
 
 
@@ -34,7 +34,7 @@ def test_whitened_rows_are_uncorrelated():
 
 
 def test_whitening_takes_missing_cells_at_their_expectation():
-    X = with_holes(gaussian_rows(2000))
+    X = with_missing(gaussian_rows(2000))
     scaler = ColumnScaler("whiten").fit(X)
     Z = scaler.transform(X)
     assert np.isfinite(Z).all()
@@ -50,14 +50,14 @@ def test_there_and_back(method):
     X = gaussian_rows() * [1.0, 1e6, 1e-6, 3.0] + [1e3, 0.0, 0.0, -7.0]
     scaler = ColumnScaler(method).fit(X)
     np.testing.assert_allclose(scaler.inverse_transform(scaler.transform(X)), X, rtol=1e-9, atol=1e-12)
-    holes = with_holes(gaussian_rows())
+    holes = with_missing(gaussian_rows())
     if method != "whiten":
         np.testing.assert_array_equal(np.isnan(ColumnScaler(method).fit_transform(holes)), np.isnan(holes))
 
 
 @pytest.mark.parametrize("method", SCALINGS)
 def test_weight_two_is_the_row_twice(method, rng):
-    X = with_holes(gaussian_rows())
+    X = with_missing(gaussian_rows())
     weight = rng.integers(0, 4, len(X))
     weighted, twice = (
         ColumnScaler(method).fit(X, sample_weight=weight),

@@ -10,7 +10,7 @@ from tacit.engine import fit
 from tacit.source import ArraySource, DaskSource
 from tacit.testing import check_model
 
-from ..zoo import gaussian_rows, with_holes
+from ..zoo import gaussian_rows, with_missing
 
 
 def squares(X, center):
@@ -35,7 +35,7 @@ def steps_by_hand(X, weight, center, stiffness, n_steps):
 @pytest.mark.parametrize("holes", [0.0, 0.2])
 @pytest.mark.parametrize("stiffness", [0.01, 0.3, 10.0])
 def test_every_step_is_that_of_a_mixture_with_known_variance(stiffness, holes):
-    X = with_holes(gaussian_rows(), holes)
+    X = with_missing(gaussian_rows(), holes)
     weight = np.random.default_rng(1).uniform(0.1, 3.0, len(X))
     start = np.random.default_rng(2).normal(size=(3, 4))
     objectives, center = steps_by_hand(X, weight, start, stiffness, 12)
@@ -49,7 +49,7 @@ def test_every_step_is_that_of_a_mixture_with_known_variance(stiffness, holes):
 @pytest.mark.parametrize("holes", [0.0, 0.2])
 @pytest.mark.parametrize("stiffness", [0.05, 1.0, 50.0])
 def test_properties(stiffness, holes, weighted):
-    X = with_holes(gaussian_rows(), holes)
+    X = with_missing(gaussian_rows(), holes)
     weight = np.random.default_rng(3).uniform(0.2, 3.0, len(X)) if weighted else None
     check_model(SoftKMeansModel(4, stiffness), X, weight=weight)
 
@@ -72,7 +72,7 @@ def test_the_spherical_mixture_with_equal_weights_is_the_same_model():
 @pytest.mark.parametrize("stiffness", [1e4, 1e150, 1e300])
 @pytest.mark.parametrize("holes", [0.0, 0.2])
 def test_a_large_stiffness_is_k_means(holes, stiffness):
-    X = with_holes(gaussian_rows(), holes)
+    X = with_missing(gaussian_rows(), holes)
     start = np.nan_to_num(X[:3])
     hard = KMeans(3, init=start, tol=0.0).fit(X)
     soft = SoftKMeans(3, stiffness=stiffness, init=start, tol=1e-9).fit(X)
@@ -119,7 +119,7 @@ def test_the_usual_stiffness_follows_the_width_of_clusters(scale):
 
 
 def test_predictions():
-    X = with_holes(gaussian_rows())
+    X = with_missing(gaussian_rows())
     weight = np.random.default_rng(0).uniform(0.0, 2.0, len(X))
     fitted = SoftKMeans(3, stiffness=0.1, random_state=0).fit(X, sample_weight=weight)
     apart = squares(X, fitted.cluster_centers_)
@@ -136,7 +136,7 @@ def test_predictions():
 
 
 def test_weight_two_is_a_row_twice():
-    X = with_holes(gaussian_rows())
+    X = with_missing(gaussian_rows())
     start = np.nan_to_num(X[:3])
     double = SoftKMeans(3, init=start).fit(X, sample_weight=np.full(len(X), 2.0))
     twice = SoftKMeans(3, init=start).fit(np.vstack([X, X]))
@@ -147,7 +147,7 @@ def test_weight_two_is_a_row_twice():
 @pytest.mark.parametrize("init", ["k-means++", "k-means||", "random"])
 def test_every_start_and_every_source_agree(init, tmp_path):
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    X = with_holes(gaussian_rows())
+    X = with_missing(gaussian_rows())
     columns = {f"x{j}": pa.array(column, from_pandas=True) for j, column in enumerate(X.T)}
     parquet.write_table(pa.table(columns), tmp_path / "rows.parquet", row_group_size=90)
     sources = [tmp_path / "rows.parquet", DaskSource(pytest.importorskip("dask.array").from_array(X, chunks=(90, -1)))]

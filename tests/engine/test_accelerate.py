@@ -15,14 +15,14 @@ from tacit.mixture.model import MixtureParams
 from tacit.source import ArraySource, Block
 from tacit.testing import close
 
-from ..zoo import FAMILIES, MODELS, gaussian_rows, with_holes
+from ..zoo import FAMILIES, MODELS, gaussian_rows, with_missing
 
 SLACK = 1e-9
 
 
 def started(name, holes=False, seed=0):
     model, make = MODELS[name]
-    X = with_holes(make(), 0.2, seed + 1) if holes else make()
+    X = with_missing(make(), 0.2, seed + 1) if holes else make()
     source = ArraySource(X, n_jobs=1)
     rng = np.random.default_rng(seed)
     return model, source, model.init(source.sample(len(X), rng), rng)
@@ -77,7 +77,7 @@ def test_auto_never_needs_many_more_passes_than_plain_em(name, holes, tol):
         assert needed <= 1.1 * plain.passes + 1, f"seed {seed}: {needed} passes, plain EM {plain.passes}"
 
 
-# From this start, with holes, extrapolation lands at a saddle that plain EM would take hundreds of steps to leave.
+# From this start, with missing values, extrapolation lands at a saddle that plain EM would take hundreds of steps to leave.
 SADDLE = ("mixture of categorical", 2)
 
 
@@ -134,7 +134,7 @@ def test_a_fit_that_has_settled_cannot_be_improved_by_plain_em(name, method):
 
 
 def test_weights_and_labels_are_accelerated_alike():
-    X = with_holes(gaussian_rows())
+    X = with_missing(gaussian_rows())
     rng = np.random.default_rng(0)
     labels = np.where(rng.random(len(X)) < 0.2, rng.integers(2, size=len(X)), -1)
     weight = rng.uniform(0.1, 3.0, len(X))

@@ -12,7 +12,7 @@ from tacit.mixture import GaussianMixture, MixtureModel
 from tacit.source import ArraySource
 from tacit.testing import close
 
-from ..zoo import LEARNERS, gaussian_rows, with_holes
+from ..zoo import LEARNERS, gaussian_rows, with_missing
 
 KINDS = list(GAUSSIANS)
 
@@ -43,7 +43,7 @@ def learned(batches, **settings):
 @pytest.mark.parametrize("kind", KINDS)
 def test_batches_approach_the_fit_to_all_rows(kind, holes):
     X = clusters()[0]
-    X = with_holes(X) if holes else X
+    X = with_missing(X) if holes else X
     whole = GaussianMixture(2, covariance_type=kind, random_state=0, tol=1e-8, max_iter=1000).fit(X)
     few = learned([X[:200]], covariance_type=kind)
     many = learned(np.split(X, 30), covariance_type=kind)
@@ -59,7 +59,7 @@ def test_batches_approach_the_fit_to_all_rows(kind, holes):
 @pytest.mark.parametrize("name", [name for name in LEARNERS if name != "k-medians"])
 def test_every_model_learns_by_steps(name):
     model, make = LEARNERS[name]
-    source = ArraySource(with_holes(make(2000) if name != "one full" else make()), block_rows=100, n_jobs=1)
+    source = ArraySource(with_missing(make(2000) if name != "one full" else make()), block_rows=100, n_jobs=1)
     rng = np.random.default_rng(0)
     start = model.init(source.sample(200, rng), rng)
     passes = fit(model, source, start, max_iter=300, tol=1e-9).trace.per_weight
@@ -105,9 +105,9 @@ def test_weights_labels_and_holes_are_taken(kind):
     X, y = clusters(2000)
     rng = np.random.default_rng(1)
     labels = np.where(rng.random(len(X)) < 0.5, y, -1)
-    holed = with_holes(X, 0.3)
-    holed[:5] = np.nan
-    batches = [(holed[i::10], labels[i::10], rng.uniform(0.5, 2.0, 200)) for i in range(10)]
+    incomplete = with_missing(X, 0.3)
+    incomplete[:5] = np.nan
+    batches = [(incomplete[i::10], labels[i::10], rng.uniform(0.5, 2.0, 200)) for i in range(10)]
     mixture = learned(batches, covariance_type=kind)
     # Labels say which component is which.
     np.testing.assert_allclose(mixture.means_, [X[y == k].mean(axis=0) for k in (0, 1)], atol=0.3)

@@ -1,4 +1,4 @@
-"""Mixtures of measurements and categories with holes, step by step the same as StepMix's."""
+"""Mixtures of measurements and categories with missing values, step by step the same as StepMix's."""
 
 import warnings
 
@@ -11,7 +11,7 @@ from tacit.mixture import MixtureModel
 from tacit.mixture.model import MixtureParams
 from tacit.source import ArraySource
 
-from ..zoo import with_holes
+from ..zoo import with_missing
 
 K = 3
 
@@ -20,7 +20,9 @@ def rows(n=300):
     rng = np.random.default_rng(0)
     group = rng.integers(K, size=n)
     levels = [[rng.choice(m, p=p) for p in rng.dirichlet(np.ones(m), K)[group]] for m in (2, 4)]
-    return with_holes(np.column_stack([2.0 * rng.normal(size=(K, 2))[group] + rng.normal(size=(n, 2)), *levels]), 0.15)
+    return with_missing(
+        np.column_stack([2.0 * rng.normal(size=(K, 2))[group] + rng.normal(size=(n, 2)), *levels]), 0.15
+    )
 
 
 @pytest.mark.parametrize("steps", [1, 5, 40])

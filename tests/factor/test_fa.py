@@ -20,7 +20,7 @@ def rows(n=400, d=8, k=2, seed=0):
     return rng.normal(size=(n, k)) @ rng.normal(size=(k, d)) + noise * rng.normal(size=(n, d)) + rng.normal(size=d)
 
 
-def with_holes(X, share=0.15, seed=1):
+def with_missing(X, share=0.15, seed=1):
     X = X.copy()
     X[np.random.default_rng(seed).random(X.shape) < share] = np.nan
     return X
@@ -95,7 +95,7 @@ def test_the_likelihood_of_fewer_rows_than_columns_is_no_lower_than_scikit_learn
 
 def test_the_likelihood_never_falls_and_is_that_of_the_rows():
     X = rows()
-    for data in (X, with_holes(X)):
+    for data in (X, with_missing(X)):
         fitted = FactorAnalysis(2, tol=1e-8).fit(data)
         assert np.all(np.diff(fitted.loglike_) > -1e-9)
         assert fitted.loglike_[-1] == pytest.approx(fitted.score_samples(data).sum(), abs=1e-5)
@@ -104,7 +104,7 @@ def test_the_likelihood_never_falls_and_is_that_of_the_rows():
 
 @pytest.mark.parametrize("holes", [0.0, 0.15])
 def test_weight_two_is_a_row_twice_and_blocks_do_not_matter(holes):
-    X = with_holes(rows(n=120), holes)
+    X = with_missing(rows(n=120), holes)
     weight = np.random.default_rng(0).integers(0, 3, 120).astype(float)
     settings = {"rotation": "varimax"}
     weighted = FactorAnalysis(2, **settings).fit(X, sample_weight=weight)
@@ -120,7 +120,7 @@ def test_weight_two_is_a_row_twice_and_blocks_do_not_matter(holes):
 
 @pytest.mark.parametrize("holes", [0.0, 0.15])
 def test_units_do_not_matter(holes):
-    X, unit = with_holes(rows(), holes), 10.0 ** np.arange(-4, 4)
+    X, unit = with_missing(rows(), holes), 10.0 ** np.arange(-4, 4)
     plain = FactorAnalysis(2, tol=1e-8).fit(X)
     for other, Z in ((FactorAnalysis(2, tol=1e-8), X * unit), (FactorAnalysis(2, tol=1e-8, scale=True), X * unit)):
         other.fit(Z)
@@ -138,7 +138,7 @@ def test_units_do_not_matter(holes):
 @pytest.mark.parametrize("rotation", [None, "oblimin"])
 @pytest.mark.parametrize("holes", [0.0, 0.15])
 def test_uniqueness_and_communality_are_all_there_is(holes, rotation):
-    X = with_holes(rows(), holes)
+    X = with_missing(rows(), holes)
     fitted = FactorAnalysis(2, rotation=rotation).fit(X)
     communality = (fitted.components_ * fitted.structure_).sum(axis=0) / np.diagonal(fitted.get_covariance())
     np.testing.assert_allclose(fitted.uniqueness_ + communality, 1.0, atol=1e-12)
@@ -148,7 +148,7 @@ def test_a_known_truth_is_recovered():
     rng = np.random.default_rng(0)
     loadings, noise = rng.normal(size=(2, 6)), rng.uniform(0.3, 1.0, 6)
     X = rng.normal(size=(40_000, 2)) @ loadings + np.sqrt(noise) * rng.normal(size=(40_000, 6)) + 3.0
-    for data in (X, with_holes(X, 0.2)):
+    for data in (X, with_missing(X, 0.2)):
         fitted = FactorAnalysis(2).fit(data)
         np.testing.assert_allclose(fitted.noise_variance_, noise, atol=0.04)
         np.testing.assert_allclose(fitted.components_.T @ fitted.components_, loadings.T @ loadings, atol=0.08)
@@ -168,7 +168,7 @@ def test_the_test_of_fit_has_its_level_and_power():
 @pytest.mark.parametrize("rotation", ["varimax", "quartimax", "promax", "oblimin"])
 @pytest.mark.parametrize("scale", [False, True])
 def test_rotations_leave_the_distribution(rotation, scale):
-    X = with_holes(rows(), 0.1)
+    X = with_missing(rows(), 0.1)
     plain = FactorAnalysis(2, scale=scale).fit(X)
     turned = FactorAnalysis(2, scale=scale, rotation=rotation, rotation_params={"normalize": True}).fit(X)
     np.testing.assert_allclose(turned.get_covariance(), plain.get_covariance(), atol=1e-10)
@@ -197,7 +197,7 @@ def test_the_seed_is_that_of_oblimin_unless_it_has_its_own():
 
 
 def test_columns_are_divided_by_deviations_with_divisor_n():
-    X = with_holes(rows())
+    X = with_missing(rows())
     np.testing.assert_allclose(FactorAnalysis(2, scale=True).fit(X).scale_, np.nanstd(X, axis=0))
     np.testing.assert_array_equal(FactorAnalysis(2).fit(X).scale_, 1.0)
 
@@ -275,7 +275,7 @@ def test_em_reaches_the_maximum_of_complete_rows():
 
 def test_missing_cells_are_filled_better_than_by_means():
     X = rows(n=1000, d=10, k=2)
-    holes = with_holes(X, 0.2)
+    holes = with_missing(X, 0.2)
     missing = np.isnan(holes)
     fitted = FactorAnalysis(2).fit(holes)
     filled, std = fitted.impute(holes, return_std=True)
@@ -290,7 +290,7 @@ def test_missing_cells_are_filled_better_than_by_means():
 
 def test_the_floor_holds_with_missing_cells():
     X = rows(n=200)
-    X = with_holes(np.column_stack([X, X[:, 0] + 1e-4 * X[:, 1]]), 0.05)
+    X = with_missing(np.column_stack([X, X[:, 0] + 1e-4 * X[:, 1]]), 0.05)
     with pytest.warns(HeywoodWarning, match=r"the uniqueness of column 0, column 8 is at the floor of 0.01"):
         fitted = FactorAnalysis(2, uniqueness_floor=0.01).fit(X)
     assert fitted.uniqueness_.min() == pytest.approx(0.01)
@@ -318,7 +318,7 @@ def test_tables_keep_their_names_and_precision(tmp_path):
 
 def test_tensors_give_the_same():
     torch = pytest.importorskip("torch")
-    X = with_holes(rows())
+    X = with_missing(rows())
     ours = FactorAnalysis(2).fit(X)
     theirs = FactorAnalysis(2).fit(torch.as_tensor(X))
     np.testing.assert_allclose(ours.components_, theirs.components_, atol=1e-6)

@@ -5,7 +5,7 @@ import pytest
 
 from tacit.factor import FactorAnalysis, HeywoodWarning
 
-from .test_fa import rows, with_holes
+from .test_fa import rows, with_missing
 
 
 def finite(fitted, X):
@@ -22,7 +22,7 @@ def finite(fitted, X):
 @pytest.mark.parametrize("holes", [0.0, 0.1])
 def test_constant_columns_are_named_and_have_no_loadings(holes):
     pandas = pytest.importorskip("pandas")
-    X = pandas.DataFrame(with_holes(rows(), holes), columns=list("abcdefgh"))
+    X = pandas.DataFrame(with_missing(rows(), holes), columns=list("abcdefgh"))
     X["c"] = 1e6
     with pytest.warns(UserWarning, match="constant columns have no loadings: c; drop them"):
         fitted = FactorAnalysis(2).fit(X)
@@ -101,7 +101,7 @@ def test_more_factors_than_columns_are_refused():
 
 @pytest.mark.parametrize("holes", [0.0, 0.1])
 def test_no_factor_at_all(holes):
-    X = with_holes(rows(), holes)
+    X = with_missing(rows(), holes)
     fitted = FactorAnalysis(0, rotation="varimax").fit(X)
     assert fitted.transform(X).shape == (400, 0)
     np.testing.assert_allclose(fitted.noise_variance_, np.nanvar(X, axis=0), rtol=1e-8)

@@ -5,7 +5,7 @@ import pytest
 
 from tacit.factor import FactorAnalysis
 
-from .test_fa import rows, with_holes
+from .test_fa import rows, with_missing
 
 
 @pytest.mark.parametrize("holes", [0.0, 0.1])
@@ -13,7 +13,7 @@ from .test_fa import rows, with_holes
 def test_the_number_of_factors_is_found(method, holes):
     rng = np.random.default_rng(0)
     loadings = np.kron(np.eye(3), np.ones((1, 4)))
-    X = with_holes(rng.normal(size=(600, 3)) @ loadings + 0.7 * rng.normal(size=(600, 12)), holes)
+    X = with_missing(rng.normal(size=(600, 3)) @ loadings + 0.7 * rng.normal(size=(600, 12)), holes)
     fitted = FactorAnalysis(method).fit(X)
     assert fitted.n_components_ == fitted.rank_choice_.rank == 3
     assert fitted.components_.shape == (3, 12)
@@ -23,7 +23,7 @@ def test_the_number_of_factors_is_found(method, holes):
 @pytest.mark.parametrize("scale", [False, True])
 @pytest.mark.parametrize("holes", [0.0, 0.1])
 def test_the_bic_that_chose_is_that_of_the_model(scale, holes):
-    X = with_holes(rows() * 10.0 ** np.arange(-4, 4), holes)
+    X = with_missing(rows() * 10.0 ** np.arange(-4, 4), holes)
     fitted = FactorAnalysis("bic", scale=scale, tol=1e-6).fit(X)
     assert fitted.rank_choice_.ranks.tolist() == [0, 1, 2, 3, 4]
     assert fitted.n_components_ == 2
@@ -53,7 +53,7 @@ def test_constant_columns_do_not_count_against_factors():
     ],
 )
 def test_independent_columns_have_no_factor(method, message, holes):
-    X = with_holes(np.random.default_rng(3).normal(size=(300, 8)), holes)
+    X = with_missing(np.random.default_rng(3).normal(size=(300, 8)), holes)
     with pytest.warns(UserWarning, match=message):
         fitted = FactorAnalysis(method).fit(X)
     assert fitted.rank_choice_.rank == 0

@@ -148,8 +148,8 @@ def test_rows_on_a_cluster_and_in_tensors():
         np.testing.assert_allclose(found.components_, expected.components_, atol=1e-10)
         np.testing.assert_allclose(found.transform(other), expected.transform(X), atol=1e-10)
     X[::7, 2] = np.nan
-    holed = PCA(2).fit(TorchSource(X))
-    np.testing.assert_allclose(holed.transform(TorchSource(X)), PCA(2).fit(X).transform(X), atol=1e-6)
+    incomplete = PCA(2).fit(TorchSource(X))
+    np.testing.assert_allclose(incomplete.transform(TorchSource(X)), PCA(2).fit(X).transform(X), atol=1e-6)
 
 
 @pytest.mark.parametrize("solver", ["auto", "covariance_eigh", "randomized", "arpack"])

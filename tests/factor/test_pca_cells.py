@@ -7,7 +7,7 @@ import pytest
 
 from tacit.factor import PCA, ProbabilisticPCA
 
-from ..zoo import with_holes
+from ..zoo import with_missing
 
 
 def rows(n=300, d=8, k=2, noise=0.1, seed=0):
@@ -23,18 +23,18 @@ def angle(A, B):
 @pytest.mark.parametrize("scale", [False, True])
 def test_axes_are_those_of_the_whole_rows(scale):
     X = rows()
-    whole, holed = PCA(2, scale=scale).fit(X), PCA(2, scale=scale).fit(with_holes(X, 0.2))
-    assert angle(whole.components_, holed.components_) < 0.04
-    np.testing.assert_allclose(holed.explained_variance_, whole.explained_variance_, rtol=0.05)
-    assert holed.noise_variance_ == pytest.approx(whole.noise_variance_, rel=0.25)
-    np.testing.assert_allclose(holed.transform(X), whole.transform(X), atol=0.3)
-    filled = holed.reconstruct(with_holes(X, 0.2))
+    whole, incomplete = PCA(2, scale=scale).fit(X), PCA(2, scale=scale).fit(with_missing(X, 0.2))
+    assert angle(whole.components_, incomplete.components_) < 0.04
+    np.testing.assert_allclose(incomplete.explained_variance_, whole.explained_variance_, rtol=0.05)
+    assert incomplete.noise_variance_ == pytest.approx(whole.noise_variance_, rel=0.25)
+    np.testing.assert_allclose(incomplete.transform(X), whole.transform(X), atol=0.3)
+    filled = incomplete.reconstruct(with_missing(X, 0.2))
     assert np.sqrt(np.mean((filled - X) ** 2)) < 0.2
 
 
 @pytest.mark.parametrize("scale", [False, True])
 def test_they_are_those_of_probabilistic_pca(scale):
-    X = with_holes(rows(), 0.15)
+    X = with_missing(rows(), 0.15)
     ours, theirs = PCA(2, scale=scale).fit(X), ProbabilisticPCA(2, scale=scale).fit(X)
     np.testing.assert_allclose(np.abs(ours.components_), np.abs(theirs.components_), atol=1e-12)
     n = len(X)
@@ -49,15 +49,15 @@ def test_one_hole_changes_little(solver):
     X = rows()
     whole = PCA(3, svd_solver=solver, random_state=0).fit(X)
     X[5, 1] = np.nan
-    holed = PCA(3, svd_solver=solver, random_state=0).fit(X)
-    np.testing.assert_allclose(holed.explained_variance_, whole.explained_variance_, rtol=0.01)
-    np.testing.assert_allclose(holed.explained_variance_ratio_, whole.explained_variance_ratio_, rtol=0.01)
-    assert angle(whole.components_[:2], holed.components_[:2]) < 0.01
+    incomplete = PCA(3, svd_solver=solver, random_state=0).fit(X)
+    np.testing.assert_allclose(incomplete.explained_variance_, whole.explained_variance_, rtol=0.01)
+    np.testing.assert_allclose(incomplete.explained_variance_ratio_, whole.explained_variance_ratio_, rtol=0.01)
+    assert angle(whole.components_[:2], incomplete.components_[:2]) < 0.01
 
 
 def test_complete_rows_are_projected_as_always():
     X = rows()
-    pca = PCA(2).fit(with_holes(X, 0.2))
+    pca = PCA(2).fit(with_missing(X, 0.2))
     np.testing.assert_allclose(pca.transform(X), (X - pca.mean_) @ pca.components_.T, atol=1e-12)
 
 
@@ -81,7 +81,7 @@ def test_a_model_of_complete_rows_takes_incomplete_ones(k):
 
 
 def test_all_components_and_shares():
-    X = with_holes(rows(), 0.1)
+    X = with_missing(rows(), 0.1)
     every = PCA().fit(X)
     assert every.n_components_ == 8
     np.testing.assert_allclose(every.components_ @ every.components_.T, np.eye(8), atol=1e-10)
@@ -93,7 +93,7 @@ def test_all_components_and_shares():
 
 
 def test_rows_and_columns_without_cells():
-    X = with_holes(rows(), 0.1)
+    X = with_missing(rows(), 0.1)
     X[7] = np.nan
     pca = PCA(2).fit(X)
     np.testing.assert_allclose(pca.transform(X)[7], 0.0, atol=1e-9)
@@ -104,7 +104,7 @@ def test_rows_and_columns_without_cells():
 
 
 def test_a_constant_column_with_holes_cannot_be_scaled():
-    X = with_holes(rows(), 0.1)
+    X = with_missing(rows(), 0.1)
     X[:, 4] = np.where(np.isnan(X[:, 4]), np.nan, 0.1)
     with pytest.raises(ValueError, match="column 4 is constant, so it cannot be scaled"):
         PCA(2, scale=True).fit(X)
@@ -112,7 +112,7 @@ def test_a_constant_column_with_holes_cannot_be_scaled():
 
 
 def test_weights_count_rows_with_holes():
-    X = with_holes(rows(150), 0.1)
+    X = with_missing(rows(150), 0.1)
     weight = np.random.default_rng(0).integers(0, 3, 150).astype(float)
     weighted = PCA(2).fit(X, sample_weight=weight)
     again = PCA(2).fit(np.repeat(X, weight.astype(int), axis=0))
@@ -121,7 +121,7 @@ def test_weights_count_rows_with_holes():
 
 
 def test_fewer_rows_than_columns_with_holes():
-    X = with_holes(rows(20, 40), 0.1)
+    X = with_missing(rows(20, 40), 0.1)
     for k in (2, None, 0.8, "parallel", "bic", "cv"):
         pca = PCA(k, random_state=0).fit(X)
         assert np.isfinite(pca.transform(X)).all(), k
@@ -130,7 +130,7 @@ def test_fewer_rows_than_columns_with_holes():
 
 def test_holes_in_a_stream(tmp_path):
     pandas = pytest.importorskip("pandas")
-    X = with_holes(rows(), 0.1)
+    X = with_missing(rows(), 0.1)
     path = tmp_path / "rows.parquet"
     pandas.DataFrame(X, columns=list("abcdefgh")).to_parquet(path)
     ours, theirs = PCA(2).fit(path), PCA(2).fit(X)
@@ -173,12 +173,12 @@ def test_no_word_of_ranks_that_were_only_tried():
 def test_missing_cells_are_filled_and_frames_come_back_as_frames():
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame(rows(), columns=list("abcdefgh"), index=np.arange(300) + 7)
-    holed = X.mask(np.random.default_rng(0).random(X.shape) < 0.1)
+    incomplete = X.mask(np.random.default_rng(0).random(X.shape) < 0.1)
     for model in (PCA(2), ProbabilisticPCA(2)):
-        filled, std = model.fit(holed).impute(holed, return_std=True)
+        filled, std = model.fit(incomplete).impute(incomplete, return_std=True)
         assert list(filled.columns) == list("abcdefgh")
         assert (filled.index == X.index).all()
-        lost = holed.isna().to_numpy()
+        lost = incomplete.isna().to_numpy()
         assert np.sqrt(np.mean((filled - X).to_numpy()[lost] ** 2)) < 0.3
         assert (std[lost] > 0).all()
         assert (filled.to_numpy()[~lost] == X.to_numpy()[~lost]).all()
@@ -187,7 +187,7 @@ def test_missing_cells_are_filled_and_frames_come_back_as_frames():
 def test_the_spectrum_of_holed_rows_is_that_of_their_gaussian():
     from tacit.mixture import GaussianMixture
 
-    X = with_holes(rows(), 0.2)
+    X = with_missing(rows(), 0.2)
     gaussian = GaussianMixture(1, tol=1e-9, max_iter=500).fit(X).covariances_[0]
     np.testing.assert_allclose(
         PCA().fit(X).explained_variance_, np.linalg.eigvalsh(gaussian)[::-1] * 300 / 299, rtol=1e-3

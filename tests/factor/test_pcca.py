@@ -15,7 +15,7 @@ from tacit.mixture import MixtureModel
 from tacit.source import ArraySource
 from tacit.testing import check_family, check_model
 
-from ..zoo import gaussian_rows, with_holes
+from ..zoo import gaussian_rows, with_missing
 from .test_cca import two_views
 
 
@@ -50,7 +50,7 @@ def test_the_family_has_every_property():
     check_family(CanonicalGaussian(2, 1), gaussian_rows())
     check_family(CanonicalGaussian(1, 1), gaussian_rows())
     check_family(CanonicalGaussian(3, 0), gaussian_rows())
-    check_model(MixtureModel(CanonicalGaussian(2, 1), 3), with_holes(gaussian_rows()))
+    check_model(MixtureModel(CanonicalGaussian(2, 1), 3), with_missing(gaussian_rows()))
 
 
 def test_the_projection_is_the_maximum():
@@ -109,7 +109,7 @@ def test_one_missing_cell_is_nearly_the_closed_form():
 
 def test_the_density_is_that_of_the_observed_cells():
     X, y, _ = truth(200)
-    holes = with_holes(np.hstack([X, y]), 0.2)
+    holes = with_missing(np.hstack([X, y]), 0.2)
     holes[0], holes[1, :5], holes[2, 5:] = np.nan, np.nan, np.nan
     model = ProbabilisticCCA(2).fit(holes[:, :5], holes[:, 5:])
     mean, covariance = np.concatenate([model.x_mean_, model.y_mean_]), joint(model)
@@ -129,7 +129,7 @@ def test_hidden_variables_and_cells_are_bayes_rule():
     """Against conditioning the joint Gaussian of z, x and y by hand, whatever is missing."""
     X, y, _ = truth(40)
     model = ProbabilisticCCA(2).fit(X, y)
-    holes = with_holes(np.hstack([X, y]), 0.4)
+    holes = with_missing(np.hstack([X, y]), 0.4)
     holes[0], holes[1, :5], holes[2, 5:] = np.nan, np.nan, np.nan
     views = holes[:, :5], holes[:, 5:]
     z, spread = model.transform(*views, return_cov=True)
@@ -166,7 +166,7 @@ def test_one_view_predicts_the_other_and_back():
 
 def test_recovers_a_known_truth_with_missing_cells_and_views():
     X, y, covariance = truth(8000)
-    rows = with_holes(np.hstack([X, y]), 0.2)
+    rows = with_missing(np.hstack([X, y]), 0.2)
     rows[:1000, :5], rows[1000:2000, 5:] = np.nan, np.nan
     model = ProbabilisticCCA(2).fit(rows[:, :5], rows[:, 5:])
     assert model.converged_
@@ -217,7 +217,7 @@ def test_bic_finds_the_number_of_hidden_variables():
     assert model.selection_["n_components"] == [0, 1, 2, 3, 4]
     assert model.selection_[2]["bic"] == pytest.approx(model.bic(X, y))
     assert (np.diff(model.selection_["log_likelihood"]) > 0).all()
-    holes = with_holes(np.hstack([X, y]), 0.1)
+    holes = with_missing(np.hstack([X, y]), 0.1)
     missing = ProbabilisticCCA("bic").fit(holes[:, :5], holes[:, 5:])
     assert missing.n_components_ == 2
     assert missing.selection_["n_components"] == [0, 1, 2, 3, 4]

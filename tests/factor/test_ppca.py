@@ -16,7 +16,7 @@ from tacit.mixture import Mixture, MixtureModel
 from tacit.source import ArraySource, SparseSource
 from tacit.testing import close
 
-from ..zoo import with_holes
+from ..zoo import with_missing
 
 AXES = np.random.default_rng(3).normal(size=(3, 8))
 
@@ -91,7 +91,7 @@ def test_scaled_axes_are_those_of_standardised_columns():
 
 
 def test_rows_with_holes_have_the_posterior_of_the_dense_gaussian():
-    X = with_holes(rows(60), 0.4)
+    X = with_missing(rows(60), 0.4)
     X[5] = np.nan
     model = ProbabilisticPCA(3).fit(X)
     filled, std = model.impute(X, return_std=True)
@@ -123,7 +123,7 @@ def test_scores_tell_how_uncertain_they_are():
 
 
 def test_it_recovers_the_plane_and_the_noise_it_was_drawn_from():
-    X = with_holes(rows(4000), 0.3)
+    X = with_missing(rows(4000), 0.3)
     model = ProbabilisticPCA(3).fit(X)
     plane, _ = np.linalg.qr(AXES.T)
     np.testing.assert_allclose(plane @ plane.T, model.components_.T @ model.components_, atol=0.03)
@@ -156,7 +156,7 @@ def test_lost_cells_are_filled_better_than_by_scikit_learns_imputers(load):
 
 
 def test_weight_two_is_the_row_twice_and_blocks_do_not_matter():
-    X = with_holes(rows(200), 0.2)
+    X = with_missing(rows(200), 0.2)
     weight = np.random.default_rng(0).integers(1, 3, 200)
     one = ProbabilisticPCA(2, tol=1e-11).fit(X, sample_weight=weight)
     two = ProbabilisticPCA(2, tol=1e-11).fit(np.repeat(X, weight, axis=0))
@@ -169,7 +169,7 @@ def test_weight_two_is_the_row_twice_and_blocks_do_not_matter():
 @pytest.mark.parametrize("holes", [0.0, 0.2])
 def test_single_precision_and_files_and_names(holes, tmp_path):
     pandas = pytest.importorskip("pandas")
-    X = pandas.DataFrame(with_holes(rows(), holes).astype(np.float32), columns=list("abcdefgh"))
+    X = pandas.DataFrame(with_missing(rows(), holes).astype(np.float32), columns=list("abcdefgh"))
     model = ProbabilisticPCA(2).fit(X)
     assert model.transform(X).dtype == model.components_.dtype == np.float32
     assert list(model.get_feature_names_out()) == ["probabilisticpca0", "probabilisticpca1"]
@@ -187,7 +187,7 @@ def test_single_precision_and_files_and_names(holes, tmp_path):
 
 def test_tensors():
     torch = pytest.importorskip("torch")
-    X = with_holes(rows(), 0.2)
+    X = with_missing(rows(), 0.2)
     model, other = (ProbabilisticPCA(2, tol=1e-9).fit(each) for each in (X, torch.as_tensor(X)))
     np.testing.assert_allclose(other.get_covariance(), model.get_covariance(), rtol=1e-6)
     np.testing.assert_allclose(other.transform(torch.as_tensor(X)), model.transform(X), atol=1e-5)
@@ -203,7 +203,7 @@ def test_mixtures_of_planes_tell_groups_apart_that_overlap_in_their_means(noise_
     planes = rng.normal(size=(2, 2, 10))
     X = np.concatenate([2.0 * rng.normal(size=(300, 2)) @ plane + 0.3 * rng.normal(size=(300, 10)) for plane in planes])
     groups = np.repeat([0, 1], 300)
-    H = with_holes(X, 0.15)
+    H = with_missing(X, 0.15)
     mixture = Mixture(2, family=FactorGaussian(2, noise_type), n_init=5, random_state=0, max_iter=300).fit(H)
     agreement = (mixture.predict(H) == groups).mean()
     assert max(agreement, 1 - agreement) > 0.95
@@ -241,7 +241,7 @@ def test_bad_input_is_named(settings, change, message):
 @pytest.mark.parametrize("holes", [0.0, 0.1])
 def test_what_leaves_no_noise_is_said(holes, seed):
     rng = np.random.default_rng(seed)
-    X = with_holes(rng.normal(size=(100, 2)) @ rng.normal(size=(2, 6)), holes)
+    X = with_missing(rng.normal(size=(100, 2)) @ rng.normal(size=(2, 6)), holes)
     with pytest.warns(ConvergenceWarning, match="n_components=3 explain all that varies.*use fewer components"):
         model = ProbabilisticPCA(3, max_iter=3000).fit(X)
     assert np.isfinite(model.impute(X)).all()
@@ -249,7 +249,7 @@ def test_what_leaves_no_noise_is_said(holes, seed):
 
 @pytest.mark.parametrize("holes", [0.0, 0.2])
 def test_only_the_ratios_of_weights_matter(holes):
-    X = with_holes(rows(), holes)
+    X = with_missing(rows(), holes)
     weight = np.random.default_rng(0).random(300)
     one, two = (ProbabilisticPCA(2, tol=1e-10).fit(X, sample_weight=w) for w in (weight, 0.5 * weight / weight.sum()))
     np.testing.assert_allclose(one.get_covariance(), two.get_covariance(), rtol=1e-6)
@@ -272,7 +272,7 @@ def test_what_is_chosen_leaves_noise_and_draws_follow_the_seed():
 def test_constant_columns_and_more_columns_than_rows_are_fine(holes):
     X = np.random.default_rng(0).normal(size=(12, 40))
     X[:, 3] = 7.0
-    H = with_holes(X, holes)
+    H = with_missing(X, holes)
     model = ProbabilisticPCA(2).fit(H)
     np.testing.assert_allclose(model.impute(H)[:, 3], 7.0, atol=1e-6)
     assert np.isfinite(model.score(X))
@@ -285,7 +285,7 @@ def test_constant_columns_and_more_columns_than_rows_are_fine(holes):
 @pytest.mark.parametrize("method", ["bic", "cv", "parallel", "mle", 0.8])
 @pytest.mark.parametrize("holes", [0.0, 0.1])
 def test_the_number_of_components_can_be_chosen(method, holes, tmp_path):
-    X = with_holes(rows(400), holes)
+    X = with_missing(rows(400), holes)
     model = ProbabilisticPCA(method, random_state=0).fit(X)
     # Horn asks the third axis to exceed what the columns of most variance would give by chance.
     assert model.n_components_ == (2 if method in (0.8, "parallel") else 3)

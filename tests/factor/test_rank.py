@@ -9,7 +9,7 @@ from sklearn.decomposition._pca import _assess_dimension
 from tacit.factor import PCA, choose_rank
 from tacit.factor.principal import rank
 
-from ..zoo import with_holes
+from ..zoo import with_missing
 
 
 def rows(n=300, d=12, k=3, noise=0.5, seed=0):
@@ -143,7 +143,7 @@ def test_parallel_analysis_is_seeded_and_tells_its_curve():
 
 @pytest.mark.parametrize("method", [*rank.METHODS, 0.8])
 def test_a_known_rank_is_found_with_missing_cells(method):
-    X = with_holes(rows(250, 8, 2, 0.3), 0.1)
+    X = with_missing(rows(250, 8, 2, 0.3), 0.1)
     choice = choose_rank(X, method, random_state=0)
     assert choice.rank == 2
     assert len(choice.ranks) == len(choice.values)
@@ -154,10 +154,10 @@ def test_a_hole_changes_the_curve_little(method):
     X = rows(200, 6, 2, 0.4)
     whole = choose_rank(X, method)
     X[0, 0] = np.nan
-    holed = choose_rank(X, method)
-    m = len(holed.values)
+    incomplete = choose_rank(X, method)
+    m = len(incomplete.values)
     assert m >= 4
-    np.testing.assert_allclose(holed.values, whole.values[:m], rtol=0.02)
+    np.testing.assert_allclose(incomplete.values, whole.values[:m], rtol=0.02)
 
 
 def test_bad_questions():

@@ -8,7 +8,7 @@ from tacit.families import Categorical, Dirichlet
 from tacit.mixture import MixtureModel
 from tacit.source import ArraySource, Block
 
-from ..zoo import FAMILIES, with_holes
+from ..zoo import FAMILIES, with_missing
 
 DRAWS = 2000
 
@@ -18,7 +18,7 @@ def test_draws_have_the_expected_moments(name, rng):
     family, rows = FAMILIES[name]
     if isinstance(family, (Categorical, Dirichlet)) or name == "product":
         pytest.skip("cells are codes, or depend on each other")
-    X = with_holes(rows(60), 0.2)
+    X = with_missing(rows(60), 0.2)
     model = MixtureModel(family, 2)
     block = Block.of(X)
     params = fit(model, ArraySource(X), model.init(block, rng), max_iter=5).params

@@ -24,7 +24,7 @@ from tacit.families import (
 from tacit.families.discrete import CategoricalParams, CellStats
 from tacit.source import Block
 
-from ..zoo import FAMILIES, STRUCTURED, gaussian_rows, with_holes
+from ..zoo import FAMILIES, STRUCTURED, gaussian_rows, with_missing
 
 NAN = np.nan
 ALL_MISSING = 3  # a row of `holed_rows` without any observed cell
@@ -43,7 +43,7 @@ def learned(name, X):
 
 
 def holed_rows(name):
-    X = with_holes(FAMILIES[name][1](80), 0.4)
+    X = with_missing(FAMILIES[name][1](80), 0.4)
     X[ALL_MISSING] = NAN
     return X
 
@@ -243,7 +243,7 @@ def test_rows_a_family_does_not_describe_are_refused_with_their_value(family, X,
 @pytest.mark.parametrize("name", FAMILIES)
 def test_rows_a_family_describes_pass_its_check(name):
     family, rows = FAMILIES[name]
-    family.check(with_holes(rows()))
+    family.check(with_missing(rows()))
 
 
 @pytest.mark.parametrize("name", GAUSSIANS)
@@ -376,7 +376,7 @@ def test_far_from_zero_covariances_keep_their_digits(name, missing):
     far = gaussian_rows(200) + 1e6
     near = far - 1e6  # exactly the same rows, moved
     if missing:
-        far, near = with_holes(far), with_holes(near)
+        far, near = with_missing(far), with_missing(near)
     resp = soft(200)
     results = []
     for X in (far, near):

@@ -21,7 +21,7 @@ from tacit.families import (
 )
 from tacit.source import Block
 
-from ..zoo import FAMILIES, composition_rows, overdispersed_rows, positive_rows, proportion_rows, with_holes
+from ..zoo import FAMILIES, composition_rows, overdispersed_rows, positive_rows, proportion_rows, with_missing
 
 NAN = np.nan
 
@@ -90,15 +90,15 @@ def test_dirichlet_concentrations_are_the_likeliest():
 
 def test_a_part_that_the_others_determine_is_not_missing():
     X = composition_rows(n=60)
-    holed = X.copy()
-    holed[np.arange(60), np.arange(60) % 4] = NAN
+    incomplete = X.copy()
+    incomplete[np.arange(60), np.arange(60) % 4] = NAN
     expected = Dirichlet().fit(X).parameters["alpha"]
-    np.testing.assert_allclose(Dirichlet().fit(holed).parameters["alpha"], expected, rtol=1e-6)
+    np.testing.assert_allclose(Dirichlet().fit(incomplete).parameters["alpha"], expected, rtol=1e-6)
 
 
 def test_missing_parts_are_integrated_out():
     """EM's fixed point is the maximum of the observed parts' likelihood."""
-    X, family = with_holes(composition_rows(n=60), 0.4), Dirichlet()
+    X, family = with_missing(composition_rows(n=60), 0.4), Dirichlet()
     found = family.fit(X)
     block, best = Block.of(X), found.log_prob(X).sum()
     assert (np.isnan(X).sum(axis=1) > 1).any()
@@ -111,7 +111,7 @@ def test_missing_parts_are_integrated_out():
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_fit_is_a_maximum_and_weight_two_is_a_row_given_twice(name, weighted):
     family, rows = FAMILIES[name]
-    X = with_holes(rows(60))
+    X = with_missing(rows(60))
     X = X[~np.isnan(X).all(axis=1)]
     weight = np.ones(len(X))
     if weighted:
@@ -228,7 +228,7 @@ def test_start_of_positive_rows_is_near_the_end():
 
 
 def test_proportions_with_holes_learn_from_what_is_there():
-    X = with_holes(proportion_rows(80))
+    X = with_missing(proportion_rows(80))
     whole = Beta().fit(X).parameters
     for j in range(X.shape[1]):
         column = X[~np.isnan(X[:, j]), j]

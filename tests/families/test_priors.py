@@ -32,7 +32,7 @@ from tacit.families import (
 from tacit.mixture import MixtureModel
 from tacit.source import ArraySource, Block
 
-from ..zoo import WITH_PRIORS, gaussian_rows, with_holes
+from ..zoo import WITH_PRIORS, gaussian_rows, with_missing
 
 NAN = np.nan
 WISHART = NormalInverseWishart([0.5, -0.5], 0.7, 5.0, [[2.0, 0.3], [0.3, 1.0]])
@@ -267,7 +267,7 @@ def test_a_strong_prior_wins_and_none_is_maximum_likelihood(name):
 
 def test_tied_and_spherical_modes_maximise():
     """Against a search around the M-step's answer, with the prior and missing cells."""
-    X, rng = with_holes(gaussian_rows(80), 0.1), np.random.default_rng(0)
+    X, rng = with_missing(gaussian_rows(80), 0.1), np.random.default_rng(0)
     for name in ("full", "tied", "diag", "spherical"):
         model = MixtureModel(WITH_PRIORS[name][0], 2)
         source = ArraySource(X)
@@ -300,8 +300,8 @@ def test_the_default_prior_has_mclusts_numbers(rng):
     columns = default_prior(X, 4, "spherical")
     assert columns.shape[0] == 2.5
     assert columns.scale[0] == pytest.approx(0.5 * np.trace(np.cov(X.T)) / 3 / 4 ** (2 / 3), rel=1e-6)
-    holed = default_prior(with_holes(X, 0.1), 4)
-    assert np.isfinite(holed.scale).all()
+    incomplete = default_prior(with_missing(X, 0.1), 4)
+    assert np.isfinite(incomplete.scale).all()
     with pytest.raises(ValueError, match=r"covariance_type='round' is unknown; use full, tied, diag or spherical\."):
         default_prior(X, 2, "round")
 

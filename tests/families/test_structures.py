@@ -12,7 +12,7 @@ from tacit.mixture import GaussianMixture, MixtureModel
 from tacit.mixture.starts import _longest
 from tacit.source import ArraySource, Block
 
-from ..zoo import STRUCTURED, gaussian_rows, with_holes
+from ..zoo import STRUCTURED, gaussian_rows, with_missing
 
 
 def scatters(n_classes=3, d=3, seed=0):
@@ -129,7 +129,7 @@ def test_free_parameters_are_those_of_the_literature():
 @pytest.mark.parametrize("holes", [0.0, 0.2])
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_a_fitted_mixture_has_the_structure(name, holes):
-    X = with_holes(gaussian_rows(), holes)
+    X = with_missing(gaussian_rows(), holes)
     mixture = GaussianMixture(3, covariance_type=name, random_state=0).fit(X)
     dense = mixture._params().components.dense
     assert_structure(name, dense)
@@ -142,7 +142,7 @@ def test_a_fitted_mixture_has_the_structure(name, holes):
 
 @pytest.mark.parametrize("holes", [0.0, 0.2])
 def test_no_structure_is_likelier_than_the_one_that_holds_it(holes):
-    source = ArraySource(with_holes(gaussian_rows(), holes))
+    source = ArraySource(with_missing(gaussian_rows(), holes))
     settings = {"max_iter": 3000, "tol": 1e-9}
 
     def learn(name, start=None):
@@ -182,7 +182,7 @@ def test_one_class_or_one_column_is_the_plain_estimate(name):
 @pytest.mark.parametrize("holes", [0.0, 0.3])
 @pytest.mark.parametrize("name", STRUCTURED)
 def test_an_empty_class_stays_inside_the_structure_and_moves_nothing(name, holes):
-    X = with_holes(gaussian_rows(120), holes)
+    X = with_missing(gaussian_rows(120), holes)
     family, block = GAUSSIANS[name](), Block.of(X)
     resp = np.random.default_rng(0).dirichlet(np.ones(3), 120)
     params = family.start(block, resp)

@@ -11,7 +11,7 @@ from tacit.families.student import gamma_shape
 from tacit.mixture import MixtureModel
 from tacit.source import ArraySource, Block
 
-from ..zoo import gaussian_rows, heavy_rows, with_holes
+from ..zoo import gaussian_rows, heavy_rows, with_missing
 from .test_structures import assert_structure
 
 
@@ -33,7 +33,7 @@ def test_the_shape_of_a_gamma_solves_its_equation(excess):
 
 @pytest.mark.parametrize("holes", [0.0, 0.4])
 def test_distances_are_those_of_the_observed_cells(holes):
-    X = with_holes(heavy_rows(60), holes)
+    X = with_missing(heavy_rows(60), holes)
     X[3] = np.nan
     family, params, block, _ = learned(X)
     square = family.distance(params, block)[0]
@@ -46,7 +46,7 @@ def test_distances_are_those_of_the_observed_cells(holes):
 
 @pytest.mark.parametrize("holes", [0.0, 0.3])
 def test_statistics_are_expectations_over_the_hidden_weight(holes):
-    X = with_holes(heavy_rows(80), holes)
+    X = with_missing(heavy_rows(80), holes)
     family, params, block, resp = learned(X)
     found = family.stats(params, block, resp)
     square, n_seen = family.distance(params, block)[0], (~np.isnan(X)).sum(axis=1)[:, None]
@@ -65,7 +65,7 @@ def test_statistics_are_expectations_over_the_hidden_weight(holes):
 @pytest.mark.parametrize("structure", ["VVV", "VEV", "EVE", "EEE", "VII", "EII", "EVI"])
 @pytest.mark.parametrize("holes", [0.0, 0.2])
 def test_scale_matrices_have_the_structure(structure, holes):
-    _, params, _, _ = learned(with_holes(heavy_rows(), holes), StudentT(structure))
+    _, params, _, _ = learned(with_missing(heavy_rows(), holes), StudentT(structure))
     assert_structure(structure, params.covariance)
 
 
@@ -134,7 +134,7 @@ def test_samples_have_the_tails_of_their_class():
 
 def test_a_light_tail_is_a_gaussian():
     X = gaussian_rows(100)
-    block = Block.of(with_holes(X))
+    block = Block.of(with_missing(X))
     family = StudentT(df=1e8)
     _, params, _, _ = learned(X, family)
     gaussian = FullGaussian().params(params.mean, params.covariance, params.origin, params.scale)

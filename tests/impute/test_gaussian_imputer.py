@@ -10,14 +10,14 @@ from sklearn.pipeline import make_pipeline
 from tacit.impute import GaussianImputer
 from tacit.mixture import GaussianMixture
 
-from ..zoo import gaussian_rows, with_holes
+from ..zoo import gaussian_rows, with_missing
 
 
 def correlated(n=400, seed=0):
     """Rows of six columns driven by two factors, whole and with a quarter of the cells missing."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2)) @ rng.normal(size=(2, 6)) + 0.3 * rng.normal(size=(n, 6)) + 10
-    return X, with_holes(X, 0.25)
+    return X, with_missing(X, 0.25)
 
 
 def clustered(n=600, seed=0):
@@ -26,13 +26,13 @@ def clustered(n=600, seed=0):
     slope = np.where(rng.random(n) < 0.5, 1.0, -1.0)
     x = rng.normal(size=n)
     X = np.column_stack([x, slope * x + 0.2 * rng.normal(size=n), 3 * slope + rng.normal(size=n)])
-    return X, with_holes(X, 0.2)
+    return X, with_missing(X, 0.2)
 
 
-def error(imputer, X, holed):
+def error(imputer, X, incomplete):
     """Root mean squared error over the missing cells."""
-    holes = np.isnan(holed)
-    return np.sqrt(((imputer.fit_transform(holed) - X)[holes] ** 2).mean())
+    holes = np.isnan(incomplete)
+    return np.sqrt(((imputer.fit_transform(incomplete) - X)[holes] ** 2).mean())
 
 
 def names(n):
@@ -40,13 +40,13 @@ def names(n):
 
 
 def test_fills_in_what_the_mixture_expects():
-    _, holed = correlated()
-    imputer = GaussianImputer(2, random_state=0).fit(holed)
-    filled = imputer.transform(holed)
-    seen = ~np.isnan(holed)
-    np.testing.assert_array_equal(filled[seen], holed[seen])
-    np.testing.assert_array_equal(filled, imputer.mixture_.impute(holed))
-    same = GaussianMixture(2, tol=imputer.tol, max_iter=imputer.max_iter, random_state=0).fit(holed)
+    _, incomplete = correlated()
+    imputer = GaussianImputer(2, random_state=0).fit(incomplete)
+    filled = imputer.transform(incomplete)
+    seen = ~np.isnan(incomplete)
+    np.testing.assert_array_equal(filled[seen], incomplete[seen])
+    np.testing.assert_array_equal(filled, imputer.mixture_.impute(incomplete))
+    same = GaussianMixture(2, tol=imputer.tol, max_iter=imputer.max_iter, random_state=0).fit(incomplete)
     np.testing.assert_array_equal(imputer.mixture_.means_, same.means_)
     assert imputer.n_iter_ == same.n_iter_
 
@@ -62,33 +62,33 @@ def test_settings_reach_the_mixture():
 
 
 def test_new_rows_need_not_have_the_same_holes():
-    X, holed = correlated()
+    X, incomplete = correlated()
     imputer = GaussianImputer().fit(X)
-    assert np.isnan(holed).any()
-    assert np.isfinite(imputer.transform(holed)).all()
+    assert np.isnan(incomplete).any()
+    assert np.isfinite(imputer.transform(incomplete)).all()
     nothing = np.full((1, 6), np.nan)
     np.testing.assert_allclose(imputer.transform(nothing)[0], X.mean(axis=0), rtol=1e-9)
     np.testing.assert_array_equal(imputer.transform(X), X)
 
 
 def test_pipeline_predicts_from_rows_with_holes():
-    X, holed = correlated()
+    X, incomplete = correlated()
     y = X @ np.arange(6.0)
-    scores = [make_pipeline(i, LinearRegression()).fit(holed, y).score(holed, y) for i in
+    scores = [make_pipeline(i, LinearRegression()).fit(incomplete, y).score(incomplete, y) for i in
               (GaussianImputer(), SimpleImputer())]  # fmt: skip
     assert scores[0] > 0.9 > scores[1]
 
 
 def test_beats_the_mean_and_equals_iterated_regression_on_correlated_columns():
-    X, holed = correlated()
-    ours = error(GaussianImputer(), X, holed)
-    assert ours < 0.6 * error(SimpleImputer(), X, holed)
-    assert ours < 1.02 * error(IterativeImputer(max_iter=30, random_state=0), X, holed)
+    X, incomplete = correlated()
+    ours = error(GaussianImputer(), X, incomplete)
+    assert ours < 0.6 * error(SimpleImputer(), X, incomplete)
+    assert ours < 1.02 * error(IterativeImputer(max_iter=30, random_state=0), X, incomplete)
 
 
 def test_two_components_beat_one_on_clusters():
-    X, holed = clustered()
-    one, two = (error(GaussianImputer(k, random_state=0), X, holed) for k in (1, 2))
+    X, incomplete = clustered()
+    one, two = (error(GaussianImputer(k, random_state=0), X, incomplete) for k in (1, 2))
     assert two < 0.8 * one
 
 
@@ -98,7 +98,7 @@ def test_every_covariance_type_fills_every_cell(kind):
 
 
 def test_weights_count_rows():
-    X = with_holes(gaussian_rows(), 0.2)
+    X = with_missing(gaussian_rows(), 0.2)
     weight = np.random.default_rng(0).integers(0, 3, size=len(X))
     weighted, repeated = GaussianImputer().fit(X, sample_weight=weight), GaussianImputer().fit(X.repeat(weight, axis=0))
     np.testing.assert_allclose(weighted.transform(X), repeated.transform(X), rtol=1e-6)
@@ -175,14 +175,14 @@ def test_another_number_may_mark_missing_cells():
 
 
 def test_posterior_draws_spread_as_the_mixture_says():
-    _, holed = correlated()
-    imputer = GaussianImputer(sample_posterior=True, random_state=0).fit(holed)
-    first = imputer.transform(holed)
-    np.testing.assert_array_equal(first, imputer.transform(holed))
-    assert not np.array_equal(first, imputer.set_params(random_state=1).transform(holed))
-    holes = np.isnan(holed)
-    np.testing.assert_array_equal(first[~holes], holed[~holes])
-    mean, std = imputer.mixture_.impute(holed, return_std=True)
+    _, incomplete = correlated()
+    imputer = GaussianImputer(sample_posterior=True, random_state=0).fit(incomplete)
+    first = imputer.transform(incomplete)
+    np.testing.assert_array_equal(first, imputer.transform(incomplete))
+    assert not np.array_equal(first, imputer.set_params(random_state=1).transform(incomplete))
+    holes = np.isnan(incomplete)
+    np.testing.assert_array_equal(first[~holes], incomplete[~holes])
+    mean, std = imputer.mixture_.impute(incomplete, return_std=True)
     z = ((first - mean) / np.where(holes, std, 1.0))[holes]
     assert abs(z.mean()) < 5 / np.sqrt(z.size)
     assert z.std() == pytest.approx(1.0, abs=5 / np.sqrt(z.size))
@@ -212,9 +212,9 @@ def test_bad_settings(settings, message):
 
 
 def test_infinities_are_refused():
-    X, holed = correlated()
+    X, incomplete = correlated()
     X[0, 0] = np.inf
     with pytest.raises(ValueError, match="contains infinity"):
         GaussianImputer().fit(X)
     with pytest.raises(ValueError, match="contains infinity"):
-        GaussianImputer().fit(holed).transform(X)
+        GaussianImputer().fit(incomplete).transform(X)

@@ -28,7 +28,7 @@ N_ROWS = 240
 NO_SCORES = np.empty((0, 0))
 
 
-def holed(X, rng):
+def incomplete(X, rng):
     """All kinds of patterns: rows with nothing, little or most missing, many that share a pattern, and complete rows."""
     n, d = X.shape
     missing = np.zeros((n, d), bool)
@@ -45,7 +45,7 @@ def make_world(dtype, d, n_classes):
     root = np.eye(d) + 0.4 * rng.normal(size=(n_classes, d, d)) / np.sqrt(d)
     covariance = root @ root.transpose(0, 2, 1)
     X = (3.0 + rng.normal(size=(N_ROWS, d))).astype(dtype)
-    H = holed(X, rng)
+    H = incomplete(X, rng)
     return SimpleNamespace(
         rng=rng, dtype=dtype, d=d, n_classes=n_classes, X=X, H=H, patterns=Patterns.of(H), covariance=covariance,
         rows=rng.permutation(N_ROWS)[:205].astype(np.int32),
@@ -131,7 +131,7 @@ def student_conditional_cases(world):
 
 
 def factor_of(world):
-    """Rows with holes and complete ones, and classes of low rank; some have more factors than columns."""
+    """Rows with missing values and complete ones, and classes of low rank; some have more factors than columns."""
     k = min(3, world.d + 1)
     loading = world.rng.normal(size=(world.n_classes, world.d, k))
     noise = world.rng.uniform(0.2, 2.0, (world.n_classes, world.d))
@@ -166,7 +166,7 @@ def draw_cases(world):
 
 
 def counts_of(world):
-    """Whole numbers with holes."""
+    """Whole numbers with missing values."""
     values = np.where(np.isnan(world.H), np.nan, world.rng.poisson(3.0, world.H.shape))
     return values.astype(world.dtype)
 
@@ -360,7 +360,7 @@ SHAPES = {
 @pytest.mark.parametrize("name", KERNELS)
 def test_every_kernel_equals_its_reference(name, dtype, d, n_classes):
     exact = (
-        dtype == "float64" or KERNELS[name] in ("conditional", "completion", "factor") or name == "student_conditional"
+        dtype == "float64" or KERNELS[name] in ("conditional", "imputation", "factor") or name == "student_conditional"
     )
     rtol = 1e-10 if exact else 5e-5
     for number, arguments in enumerate(CASES[name](make_world(dtype, d, n_classes))):

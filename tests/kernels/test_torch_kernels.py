@@ -1,4 +1,4 @@
-"""Kernels on tensors against the reference: every name, every mode, with holes, labels and weights."""
+"""Kernels on tensors against the reference: every name, every mode, with missing values, labels and weights."""
 
 import copy
 
@@ -10,7 +10,7 @@ from tacit.kernels import EXPECT, KERNELS, MOMENTS, SCORE, backend, kernel
 from tacit.source import Block, Patterns
 from tests.kernels.reference import reference_of
 
-from ..zoo import N_LEVELS, category_rows, count_rows, gaussian_rows, with_holes
+from ..zoo import N_LEVELS, category_rows, count_rows, gaussian_rows, with_missing
 from .test_kernels import CASES, agree, make_world
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -86,7 +86,7 @@ def test_student(d, mode, device):
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("mode", MODES)
 def test_student_rows_with_holes(mode, device):
-    X = with_holes(gaussian_rows(400, 5), 0.4)
+    X = with_missing(gaussian_rows(400, 5), 0.4)
     X[7] = np.nan
     params, patterns = gaussian_case(StudentT(), X)
     holes = patterns.incomplete
@@ -124,14 +124,14 @@ def test_tied(mode, device):
 @pytest.mark.parametrize("holes", [0.0, 0.3])
 @pytest.mark.parametrize("mode", MODES)
 def test_diag(mode, holes, device):
-    X = with_holes(gaussian_rows(400), holes)
+    X = with_missing(gaussian_rows(400), holes)
     params, patterns = gaussian_case(DiagonalGaussian(), X)
     arguments = patterns.rows, params.origin, *params.form, holes == 0
     compare("diag", X, arguments, MODES[mode], [(3,), (3, 4), (3, 4), (3, 4)], device)
 
 
 def holed_rows(d):
-    X = with_holes(gaussian_rows(700, d), 0.3)
+    X = with_missing(gaussian_rows(700, d), 0.3)
     X[:3] = np.nan  # nothing observed
     X[300:, 0] = np.nan  # one pattern for more rows than share a factor
     X[300:, 1:] = gaussian_rows(700, d)[300:, 1:]
@@ -177,7 +177,7 @@ def test_what_is_missing(name, device):
 @pytest.mark.parametrize("based", [False, True])
 @pytest.mark.parametrize("mode", MODES)
 def test_linear(mode, based, device):
-    X, rng = with_holes(count_rows(), 0.2), np.random.default_rng(4)
+    X, rng = with_missing(count_rows(), 0.2), np.random.default_rng(4)
     slope, offset = rng.normal(size=(2, 3, 4))
     base = rng.normal(size=len(X)) if based else np.empty(0)
     compare("linear", X, (slope, offset, base), MODES[mode], [(3,), (3, 4), (3, 4)], device)
@@ -186,7 +186,7 @@ def test_linear(mode, based, device):
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("mode", MODES)
 def test_levels(mode, device):
-    X = with_holes(category_rows(), 0.2)
+    X = with_missing(category_rows(), 0.2)
     block, resp = Block.of(X), np.random.default_rng(0).dirichlet(np.ones(3), len(X))
     params = Categorical(N_LEVELS).start(block, resp)
     compare("levels", X, (N_LEVELS, params.log_probability), MODES[mode], [(3,), (3, sum(N_LEVELS))], device)
@@ -194,7 +194,7 @@ def test_levels(mode, device):
 
 @pytest.mark.parametrize("which", ["cpu", "torch"])
 def test_log_factorial_and_scatter(which):
-    X, weight = with_holes(count_rows(), 0.2), np.random.default_rng(0).random(240)
+    X, weight = with_missing(count_rows(), 0.2), np.random.default_rng(0).random(240)
     table = torch.as_tensor(X) if which == "torch" else X
     found = kernel("log_factorial", which)(table)
     np.testing.assert_allclose(np.asarray(found), reference_of("log_factorial")(X), rtol=1e-12)

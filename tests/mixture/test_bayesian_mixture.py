@@ -13,7 +13,7 @@ from sklearn.mixture import BayesianGaussianMixture as SklearnMixture
 import tacit
 from tacit.mixture import BayesianGaussianMixture, GaussianMixture
 
-from ..zoo import gaussian_rows, with_holes
+from ..zoo import gaussian_rows, with_missing
 
 KINDS = ["full", "tied", "diag", "spherical"]
 PRIORS = ["dirichlet_process", "dirichlet_distribution"]
@@ -52,7 +52,7 @@ def test_one_component_reaches_the_exact_evidence(prior):
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_bound_never_falls(kind, prior, holes):
-    X = with_holes(gaussian_rows(), holes) if holes else gaussian_rows()
+    X = with_missing(gaussian_rows(), holes) if holes else gaussian_rows()
     rng = np.random.default_rng(4)
     weight, labels = rng.uniform(0.3, 2.0, len(X)), np.where(rng.random(len(X)) < 0.1, rng.integers(6, size=len(X)), -1)
     for accelerate in (None, "anderson"):
@@ -162,7 +162,7 @@ def test_bounds_are_higher_than_those_of_sklearn(prior):
 @pytest.mark.parametrize("kind", KINDS)
 def test_surplus_components_vanish(kind, prior, holes):
     rows, classes = clusters()
-    X = with_holes(rows, holes) if holes else rows
+    X = with_missing(rows, holes) if holes else rows
     mixture = BayesianGaussianMixture(
         10, covariance_type=kind, weight_concentration_prior_type=prior, random_state=0
     ).fit(X)  # fmt: skip
@@ -175,7 +175,7 @@ def test_surplus_components_vanish(kind, prior, holes):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_missing_cells_follow_the_formulas(kind):
-    X = with_holes(gaussian_rows(), 0.3)
+    X = with_missing(gaussian_rows(), 0.3)
     X[7] = np.nan
     mixture = BayesianGaussianMixture(4, covariance_type=kind, random_state=0).fit(X)
     log_weight, components = mixture.fit_.params.log_weight, mixture.fit_.params.components
@@ -194,7 +194,7 @@ def test_missing_cells_follow_the_formulas(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_weight_two_is_the_row_given_twice(kind):
-    X = with_holes(gaussian_rows(), 0.1)
+    X = with_missing(gaussian_rows(), 0.1)
     settings = {"covariance_type": kind, "random_state": 0, "tol": 1e-7, "max_iter": 400}
     one = BayesianGaussianMixture(4, **settings).fit(X, sample_weight=np.full(len(X), 2.0))
     other = BayesianGaussianMixture(4, **settings).fit(np.vstack([X, X]))
@@ -204,7 +204,7 @@ def test_weight_two_is_the_row_given_twice(kind):
 
 
 def test_default_priors_integrate_missing_cells_out():
-    X = with_holes(gaussian_rows(), 0.2)
+    X = with_missing(gaussian_rows(), 0.2)
     n = len(X)
     mixture = BayesianGaussianMixture(random_state=0).fit(X)
     gaussian = GaussianMixture(tol=1e-10, max_iter=500).fit(X)

@@ -8,7 +8,7 @@ from tacit.mixture import GaussianMixture, bootstrap_lrt
 from tacit.mixture.bootstrap import _simulated
 from tacit.source import ArraySource
 
-from ..zoo import gaussian_rows, with_holes
+from ..zoo import gaussian_rows, with_missing
 
 TIED = GaussianMixture(covariance_type="tied")
 
@@ -86,7 +86,7 @@ def test_default_is_the_components_of_the_estimator(rng):
 
 
 def test_simulated_rows_have_the_holes_of_the_data(rng):
-    X = with_holes(gaussian_rows())
+    X = with_missing(gaussian_rows())
     fitted = GaussianMixture(3, random_state=0).fit(X)
     drawn = _simulated(fitted, ArraySource(X), rng).X
     np.testing.assert_array_equal(np.isnan(drawn), np.isnan(X))

@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 
 from tacit.mixture import BayesianGaussianMixture, GaussianMixture
 
-from ..zoo import gaussian_rows, with_holes
+from ..zoo import gaussian_rows, with_missing
 
 KINDS = ["full", "tied", "diag", "spherical"]
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -37,7 +37,7 @@ def direct(log_weight, components, x, target):
 @pytest.mark.parametrize("Mixture", [GaussianMixture, BayesianGaussianMixture])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_row_follows_the_formulas(kind, Mixture):
-    X, target = with_holes(gaussian_rows(), 0.3), [3, 1]
+    X, target = with_missing(gaussian_rows(), 0.3), [3, 1]
     X[5] = np.nan
     mixture = Mixture(3, covariance_type=kind, random_state=0).fit(X)
     found = mixture.condition(X, target=target)
@@ -103,7 +103,7 @@ def test_columns_by_name():
 
 
 def test_quantiles_invert_the_distribution_function(mixture):
-    found = mixture.condition(with_holes(gaussian_rows(), 0.4), target=[1, 3])
+    found = mixture.condition(with_missing(gaussian_rows(), 0.4), target=[1, 3])
     p = np.array([1e-9, 0.001, 0.25, 0.5, 0.975, 1 - 1e-9])
     quantiles = found.quantile(p)
     assert quantiles.shape == (6, 240, 2)

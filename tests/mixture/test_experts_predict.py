@@ -152,15 +152,15 @@ def test_bad_settings(settings, message):
 
 def test_missing_cells_name_the_remedy(line):
     model, X, y = line
-    holed = X.copy()
-    holed[3, 1] = np.nan
+    incomplete = X.copy()
+    incomplete[3, 1] = np.nan
     with pytest.raises(ValueError, match=r"X contains NaN in column 1, .*GaussianImputer"):
-        MixtureOfExperts().fit(holed, y)
+        MixtureOfExperts().fit(incomplete, y)
     with pytest.raises(ValueError, match=r"X contains NaN in column 1, .*GaussianImputer"):
-        model.predict(holed)
+        model.predict(incomplete)
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match=r"column 1 \('b'\)"):
-        MixtureOfExperts().fit(pandas.DataFrame(holed, columns=["a", "b"]), y)
+        MixtureOfExperts().fit(pandas.DataFrame(incomplete, columns=["a", "b"]), y)
     with pytest.raises(ValueError, match="Input y contains NaN"):
         MixtureOfExperts().fit(X, np.where(y > 0, y, np.nan))
 

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from tacit.engine import Progress
 from tacit.mixture import GaussianMixture
 
-from ..zoo import gaussian_rows, with_holes
+from ..zoo import gaussian_rows, with_missing
 
 KINDS = ["full", "tied", "diag", "spherical"]
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -58,11 +58,11 @@ def direct(mixture, x):
 
 
 def overlapping(n=300, seed=0):
-    """Two classes in three columns that overlap, with holes: EM is slow on them."""
+    """Two classes in three columns that overlap, with missing values: EM is slow on them."""
     rng = np.random.default_rng(seed)
     classes = rng.random(n) < 0.4
     X = rng.normal(size=(n, 3)) @ [[1.0, 0.6, 0.0], [0.0, 0.8, 0.3], [0.0, 0.0, 1.0]] + 2.0 * classes[:, None]
-    return with_holes(X, 0.2), classes.astype(int)
+    return with_missing(X, 0.2), classes.astype(int)
 
 
 def start_of(X, k, kind, seed=0):
@@ -80,7 +80,7 @@ def slowly(X, **settings):
 
 
 def fitted_to_holes(k, kind="full"):
-    X = with_holes(gaussian_rows(), 0.3)
+    X = with_missing(gaussian_rows(), 0.3)
     X[7] = np.nan
     return GaussianMixture(k, covariance_type=kind, random_state=0).fit(X), X
 
@@ -252,7 +252,7 @@ def test_a_single_component_ignores_labels():
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("holes", [0.0, 0.2])
 def test_weight_counts_rows(kind, holes):
-    X = with_holes(gaussian_rows(), holes) if holes else gaussian_rows()
+    X = with_missing(gaussian_rows(), holes) if holes else gaussian_rows()
     weight = np.random.default_rng(0).integers(0, 4, size=len(X))
     settings = {"covariance_type": kind, "random_state": 0, "tol": 1e-9, "max_iter": 500}
     weighted = GaussianMixture(3, **settings).fit(X, sample_weight=weight)
@@ -427,7 +427,7 @@ def test_integer_input_scores_as_float_does(kind):
 @pytest.mark.parametrize("holes", [False, True])
 def test_an_offset_of_a_million_costs_no_digits(kind, holes):
     X = gaussian_rows()
-    X = np.round(with_holes(X) if holes else X, 6)
+    X = np.round(with_missing(X) if holes else X, 6)
     start = start_of(np.nan_to_num(X), 3, kind)
     settings = {"covariance_type": kind, "tol": 0.0, "max_iter": 20, "accelerate": None}
     near = GaussianMixture(3, **settings, **start).fit(X)
@@ -441,7 +441,7 @@ def test_an_offset_of_a_million_costs_no_digits(kind, holes):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("holes", [False, True])
 def test_float32_agrees_with_float64(kind, holes):
-    X = with_holes(gaussian_rows()) if holes else gaussian_rows()
+    X = with_missing(gaussian_rows()) if holes else gaussian_rows()
     start = start_of(np.nan_to_num(X), 3, kind)
     settings = {"covariance_type": kind, "tol": 0.0, "max_iter": 20, "accelerate": None, **start}
     wide = GaussianMixture(3, **settings).fit(X)
@@ -464,7 +464,7 @@ def test_standard_deviations_do_not_change_the_precision():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_threads_and_repetition_change_no_bit(kind):
-    X = with_holes(gaussian_rows(40_000), 0.02)
+    X = with_missing(gaussian_rows(40_000), 0.02)
     start = start_of(np.nan_to_num(X), 3, kind)
     models = [
         GaussianMixture(3, covariance_type=kind, random_state=0, max_iter=3, n_jobs=n_jobs, **start).fit(X)
@@ -479,7 +479,7 @@ def test_threads_and_repetition_change_no_bit(kind):
 
 @pytest.mark.parametrize("init", ["kmeans", "k-means++", "random", "random_from_data"])
 def test_row_order_does_not_matter(init):
-    X = with_holes(gaussian_rows(), 0.1)
+    X = with_missing(gaussian_rows(), 0.1)
     order = np.random.default_rng(5).permutation(len(X))
     settings = {"init_params": init, "random_state": 1, "tol": 1e-8, "max_iter": 500}
     one, other = GaussianMixture(3, **settings).fit(X), GaussianMixture(3, **settings).fit(X[order])
@@ -509,7 +509,7 @@ def test_steps_are_those_of_sklearn(kind):
 
 def test_column_names_are_kept_and_checked():
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(with_holes(gaussian_rows()), columns=list("abcd"))
+    frame = pandas.DataFrame(with_missing(gaussian_rows()), columns=list("abcd"))
     mixture = GaussianMixture(2, random_state=0).fit(frame)
     assert mixture.feature_names_in_.tolist() == list("abcd")
     assert mixture.n_features_in_ == 4
@@ -526,7 +526,7 @@ def test_the_number_of_columns_is_checked():
 
 
 def test_pipeline_and_grid_search_choose_the_number_of_classes():
-    X = with_holes(gaussian_rows(600), 0.1)
+    X = with_missing(gaussian_rows(600), 0.1)
     pipeline = make_pipeline(StandardScaler(), GaussianMixture(random_state=0))
     search = GridSearchCV(pipeline, {"gaussianmixture__n_components": [1, 3]}, cv=3).fit(X)
     assert search.best_params_ == {"gaussianmixture__n_components": 3}

@@ -14,7 +14,7 @@ from tacit.mixture.starts import merges, pinned, splits
 from tacit.source import ArraySource, FoldSource
 from tacit.source.fold import assign_folds
 
-from ..zoo import gaussian_rows, with_holes
+from ..zoo import gaussian_rows, with_missing
 
 TIGHT = {"tol": 1e-9, "max_iter": 5000, "random_state": 0}
 STRUCTURES = list({family: name for name, family in reversed(GAUSSIANS.items())}.values())[::-1]
@@ -92,7 +92,7 @@ def test_ranking_is_that_of_the_best_known_maxima(name, request):
 
 
 def test_figures_are_those_of_the_models():
-    X = with_holes(gaussian_rows())
+    X = with_missing(gaussian_rows())
     weight = np.linspace(0.5, 2.0, len(X))
     found = select(
         GaussianMixture(random_state=0), X, sample_weight=weight, n_components=(2, 3), covariance_type=["full", "diag"]
@@ -135,7 +135,7 @@ def test_cross_validation_scores_rows_that_were_left_out():
 
 
 def test_fold_source_is_the_rows_that_remain(rng):
-    X = with_holes(gaussian_rows())
+    X = with_missing(gaussian_rows())
     weight, kept = rng.uniform(1, 2, len(X)), rng.random(len(X)) < 0.7
     rest = FoldSource(ArraySource(X, weight, block_rows=50), kept)
     kind = {"covariance_type": "tied", "random_state": 0, "tol": 1e-10, "max_iter": 2000}

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from tacit.base.classes import log_tail
 from tacit.mixture import GaussianMixture, StudentTMixture
 
-from ..zoo import gaussian_rows, heavy_rows, with_holes
+from ..zoo import gaussian_rows, heavy_rows, with_missing
 
 TIGHT = {"tol": 1e-10, "max_iter": 5000, "random_state": 0}
 SCALE = np.array([[2.0, 0.6], [0.6, 1.0]])
@@ -44,7 +44,7 @@ def test_location_scale_and_degrees_of_freedom_are_recovered():
 
 @pytest.mark.parametrize("holes", [0.0, 0.3])
 def test_one_component_is_the_maximum_that_direct_optimisation_finds(holes):
-    X = with_holes(student_rows(150), holes)
+    X = with_missing(student_rows(150), holes)
     mixture = StudentTMixture(**{**TIGHT, "tol": 1e-13}).fit(X)
 
     def deviance(vector):
@@ -62,7 +62,7 @@ def test_one_component_is_the_maximum_that_direct_optimisation_finds(holes):
 
 @pytest.mark.parametrize("kind", ["full", "diag", "VEV"])
 def test_densities_are_scipys_marginals(kind):
-    X = with_holes(heavy_rows(), 0.3)
+    X = with_missing(heavy_rows(), 0.3)
     X[7] = np.nan
     mixture = StudentTMixture(3, covariance_type=kind, random_state=0).fit(X)
     joint = direct(mixture, X)
@@ -124,7 +124,7 @@ def test_the_score_is_the_tail_of_the_core():
 
 @pytest.mark.parametrize("holes", [0.0, 0.2])
 def test_a_light_tail_is_a_gaussian_mixture(holes):
-    X = with_holes(gaussian_rows(), holes)
+    X = with_missing(gaussian_rows(), holes)
     settings = {"random_state": 0, "tol": 1e-8, "max_iter": 1000}
     light, gaussian = StudentTMixture(3, df=1e7, **settings).fit(X), GaussianMixture(3, **settings).fit(X)
     assert light.score(X) == pytest.approx(gaussian.score(X), abs=1e-5)
@@ -177,7 +177,7 @@ def test_one_column_is_the_univariate_t():
 
 def test_cells_are_filled_and_drawn():
     X = heavy_rows()
-    holes = with_holes(X, 0.2)
+    holes = with_missing(X, 0.2)
     mixture = StudentTMixture(3, random_state=0).fit(holes)
     filled, std = mixture.impute(holes, return_std=True)
     seen = ~np.isnan(holes)
@@ -227,7 +227,7 @@ def test_classes_in_another_order_keep_their_degrees_of_freedom(rng):
 
 
 def test_row_weights_are_those_of_the_e_step(rng):
-    X = with_holes(heavy_rows())
+    X = with_missing(heavy_rows())
     X[0] = np.nan
     mixture = StudentTMixture(1, df=4.0).fit(X)
     weight = mixture.row_weights(X)

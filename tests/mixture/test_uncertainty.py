@@ -9,7 +9,7 @@ from tacit.mixture import GaussianMixture, standard_errors
 from tacit.mixture.uncertainty import METHODS, _memberships, align
 from tacit.source import ArraySource
 
-from ..zoo import gaussian_rows, with_holes
+from ..zoo import gaussian_rows, with_missing
 
 TIGHT = {"tol": 1e-10, "max_iter": 5000, "random_state": 0}
 
@@ -57,13 +57,13 @@ def test_information_and_bootstrap_agree_on_separate_groups(rng, kind):
 
 def test_holes_cost_precision(rng):
     X = separate(rng)
-    whole, holed = (
+    whole, incomplete = (
         standard_errors(GaussianMixture(2, **TIGHT).fit(rows), rows, method="information")
         .standard_error["means_"]
         .mean()
-        for rows in (X, with_holes(X, 0.4))
+        for rows in (X, with_missing(X, 0.4))
     )
-    assert holed > 1.1 * whole
+    assert incomplete > 1.1 * whole
 
 
 @pytest.mark.parametrize("method", ["information", "weighted"])

@@ -14,7 +14,7 @@ from tacit.mixture import GaussianMixture
 from tacit.plot import ClustersDisplay, KSelectionDisplay, ProfilesDisplay, SilhouetteDisplay, SpectrumDisplay
 from tacit.table import Table
 
-from ..zoo import gaussian_rows, with_holes
+from ..zoo import gaussian_rows, with_missing
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +154,7 @@ def test_clusterers_of_every_kind_are_drawn(blobs, penguins):
 
 
 def test_missing_cells_of_k_means_lie_on_the_axes():
-    X = with_holes(gaussian_rows())
+    X = with_missing(gaussian_rows())
     display = ClustersDisplay.from_estimator(KMeans(3, random_state=0).fit(X), X)
     assert display.rugs_
     complete = ~np.isnan(X[:, :2]).any(axis=1)

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from tacit.mixture import GaussianMixture
 from tacit.plot import ClustersDisplay
 
-from ..zoo import gaussian_rows, with_holes
+from ..zoo import gaussian_rows, with_missing
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_discriminating_columns_are_those_that_differ(rng):
 
 
 def test_imputed_rows_are_hollow_and_at_their_expectation():
-    X = with_holes(gaussian_rows())
+    X = with_missing(gaussian_rows())
     fitted = GaussianMixture(2, random_state=0).fit(X)
     display = ClustersDisplay.from_estimator(fitted, X)
     holes = np.isnan(X[:, :2]).any(axis=1)
@@ -81,7 +81,7 @@ def test_imputed_rows_are_hollow_and_at_their_expectation():
 
 
 def test_rug_marks_the_cell_that_is_there():
-    X = with_holes(gaussian_rows())
+    X = with_missing(gaussian_rows())
     fitted = GaussianMixture(2, random_state=0).fit(X)
     display = ClustersDisplay.from_estimator(fitted, X, missing="rug")
     first_only = ~np.isnan(X[:, 0]) & np.isnan(X[:, 1])

@@ -66,8 +66,8 @@ def test_scores_of_rows_with_missing_cells_are_less_sure(wine):
     model = tacit.ProbabilisticPCA(2, scale=True).fit(X)
     display = ScoresDisplay.from_estimator(model, X, max_ellipses=200)
     areas = np.array([ellipse.width * ellipse.height for ellipse in display.ellipses_])
-    holed = np.isnan(X).any(axis=1)
-    assert areas[holed].min() > areas[~holed].max()
+    incomplete = np.isnan(X).any(axis=1)
+    assert areas[incomplete].min() > areas[~incomplete].max()
     points = np.concatenate([scatter.get_offsets() for scatter in display.scatters_])
     np.testing.assert_allclose(np.sort(points[:, 0]), np.sort(model.transform(X)[:, 0]))
 

@@ -12,9 +12,9 @@ from tacit.impute import GaussianImputer
 from tacit.mixture import GaussianMixture, Mixture
 from tacit.plot import ImputationDisplay
 
-from ..zoo import gaussian_rows, with_holes
+from ..zoo import gaussian_rows, with_missing
 
-X = with_holes(gaussian_rows())
+X = with_missing(gaussian_rows())
 MIDDLE, SPREAD = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
 
 
@@ -47,7 +47,7 @@ def test_models_and_tables(pyplot):
 
 
 def test_many_rows_are_thinned_and_not_dotted(rng):
-    big = with_holes(rng.normal(size=(1000, 40)))
+    big = with_missing(rng.normal(size=(1000, 40)))
     display = ImputationDisplay.from_data(big, np.nan_to_num(big))
     assert display.before_.get_array().shape == (400, 40)
     assert display.marks_ is None
@@ -56,9 +56,9 @@ def test_many_rows_are_thinned_and_not_dotted(rng):
 
 
 def test_columns_that_are_empty_or_constant_and_cells_that_stay_missing():
-    holed = np.array([[1.0, np.nan, 3.0], [1.0, np.nan, np.nan]])
-    masked = np.ma.masked_invalid(holed)
-    display = ImputationDisplay.from_data(masked, np.where(np.isnan(holed), [1.0, np.nan, 2.0], holed))
+    incomplete = np.array([[1.0, np.nan, 3.0], [1.0, np.nan, np.nan]])
+    masked = np.ma.masked_invalid(incomplete)
+    display = ImputationDisplay.from_data(masked, np.where(np.isnan(incomplete), [1.0, np.nan, 2.0], incomplete))
     np.testing.assert_allclose(display.after_.get_array().filled(9.0), [[0.0, 9.0, 0.0], [0.0, 9.0, -1.0]])
     assert display.after_ax_.get_title() == "after: 33.3% missing"
 

@@ -7,9 +7,9 @@ from tacit.impute import GaussianImputer
 from tacit.mixture import GaussianMixture
 from tacit.plot import MissingnessDisplay
 
-from ..zoo import gaussian_rows, with_holes
+from ..zoo import gaussian_rows, with_missing
 
-X = with_holes(gaussian_rows())
+X = with_missing(gaussian_rows())
 
 
 def test_map_and_shares():
@@ -22,7 +22,7 @@ def test_map_and_shares():
 
 
 def test_many_rows_share_a_line_and_many_columns_a_name():
-    big = with_holes(np.random.default_rng(0).normal(size=(2000, 70)))
+    big = with_missing(np.random.default_rng(0).normal(size=(2000, 70)))
     display = MissingnessDisplay.from_data(big)
     image = np.asarray(display.image_.get_array())
     assert image.shape == (400, 70)

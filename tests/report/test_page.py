@@ -46,7 +46,7 @@ def test_every_section_is_there(page):
         "profiles",
         "memberships",
         "outliers",
-        "holes",
+        "missing",
         "filled",
         "rows",
         "selection",
@@ -147,7 +147,15 @@ def test_loadings_are_called_correlations():
 @pytest.mark.parametrize("n_axes", [1, 2, 3])
 def test_axes(n_axes):
     page = render(axes_findings(n_axes))
-    assert re.findall(r'<section id="(\w+)"', page) == ["axes", "scores", "holes", "filled", "rows", "model", "columns"]
+    assert re.findall(r'<section id="(\w+)"', page) == [
+        "axes",
+        "scores",
+        "missing",
+        "filled",
+        "rows",
+        "model",
+        "columns",
+    ]
     assert page.count('class="chart map"') == {1: 1, 2: 1, 3: 3}[n_axes]
     assert 'id="scree-plot-title"' in page
     assert max(Counter(Reader(page).ids).values()) == 1
@@ -160,7 +168,7 @@ def test_absent_parts_leave_no_section():
         n_uncertain=0, n_outliers=0,
         selection=[], trace=np.empty(0), card={}, limits=[], summary=[],
     )  # fmt: skip
-    assert re.findall(r'<section id="(\w+)"', render(bare)) == ["holes", "filled", "rows", "columns"]
+    assert re.findall(r'<section id="(\w+)"', render(bare)) == ["missing", "filled", "rows", "columns"]
     assert "19 missing cells of 344 rows filled in." in render(bare)
 
 

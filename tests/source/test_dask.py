@@ -17,7 +17,7 @@ from tacit.source.cluster import Cluster, Here, places
 from tacit.source.dask import DaskSource, is_dask
 from tacit.testing import close
 
-from ..zoo import LEARNERS, gaussian_rows, with_holes
+from ..zoo import LEARNERS, gaussian_rows, with_missing
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -94,7 +94,7 @@ def kill_one(client):
 @pytest.mark.parametrize("name", LEARNERS)
 def test_fit_equals_that_in_memory(client, name, holes):
     model, rows = LEARNERS[name]
-    X = with_holes(rows()) if holes else rows()
+    X = with_missing(rows()) if holes else rows()
     params = start(model, X)
     here = fit(model, ArraySource(X), params, max_iter=8, tol=0.0)
     there = fit(model, DaskSource(cut(X)), params, max_iter=8, tol=0.0)
@@ -103,7 +103,7 @@ def test_fit_equals_that_in_memory(client, name, holes):
 
 
 def test_weights_and_labels_of_arrays(client, rng):
-    X = with_holes(gaussian_rows())
+    X = with_missing(gaussian_rows())
     weight, labels = rng.uniform(0.0, 2.0, len(X)) * (rng.random(len(X)) < 0.8), rng.integers(-1, 3, len(X))
     model = MixtureModel(FullGaussian(), 3)
     params = start(model, X)
@@ -134,7 +134,7 @@ def test_source_looks_like_an_array(client):
 
 
 def test_sums_do_not_depend_on_where_partitions_are(client):
-    X = with_holes(gaussian_rows())
+    X = with_missing(gaussian_rows())
     model = MixtureModel(FullGaussian(), 3)
     e_step = partial(model.e_step, start(model, X))
     first = DaskSource(cut(X, 11)).sum(e_step)
@@ -203,7 +203,7 @@ def test_places_follow_threads_and_move_little():
 
 @pytest.fixture(scope="module")
 def rows():
-    return with_holes(gaussian_rows(), 0.1)
+    return with_missing(gaussian_rows(), 0.1)
 
 
 @pytest.fixture(scope="module")
@@ -364,7 +364,7 @@ def test_dask_missing_names_the_extra(monkeypatch):
 
 
 def test_a_worker_killed_between_steps_costs_no_fit(client):
-    X = with_holes(gaussian_rows())
+    X = with_missing(gaussian_rows())
     model = MixtureModel(FullGaussian(), 3)
     params = start(model, X)
     expected = fit(model, ArraySource(X), params, max_iter=8, tol=0.0)
@@ -382,7 +382,7 @@ def test_a_worker_killed_between_steps_costs_no_fit(client):
 
 def test_a_worker_killed_in_the_middle_of_a_step_costs_no_fit(client):
     client.wait_for_workers(2, timeout=30)
-    X = with_holes(gaussian_rows())
+    X = with_missing(gaussian_rows())
     model = Slow(FullGaussian(), 3)
     params = start(model, X)
     expected = fit(MixtureModel(FullGaussian(), 3), ArraySource(X), params, max_iter=5, tol=0.0)

@@ -4,7 +4,7 @@ import pytest
 
 from tacit.testing import check_sources
 
-from ..zoo import LEARNERS, with_holes
+from ..zoo import LEARNERS, with_missing
 
 
 @pytest.mark.parametrize("holes", [False, True], ids=["complete", "holes"])
@@ -14,4 +14,4 @@ def test_every_source_gives_the_same_fit(name, holes):
     pytest.importorskip("dask.array")
     pytest.importorskip("torch")
     model, rows = LEARNERS[name]
-    check_sources(model, with_holes(rows()) if holes else rows())
+    check_sources(model, with_missing(rows()) if holes else rows())

@@ -11,11 +11,11 @@ import pytest
 from tacit.engine import fit
 from tacit.mixture import GaussianMixture
 from tacit.source import ArraySource, ParquetSource, as_source, is_arrow
-from tacit.source.base import default_block_rows
 from tacit.source.parquet import READ_AHEAD
+from tacit.source.source import default_block_rows
 from tacit.testing import close
 
-from ..zoo import LEARNERS, gaussian_rows, with_holes
+from ..zoo import LEARNERS, gaussian_rows, with_missing
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -56,7 +56,7 @@ def sizes(source):
 
 @pytest.fixture
 def X():
-    return with_holes(gaussian_rows(501, 3, 2))
+    return with_missing(gaussian_rows(501, 3, 2))
 
 
 @pytest.fixture
@@ -229,7 +229,7 @@ def test_weights_and_labels_are_columns_that_are_no_features(X, tmp_path, rng):
 @pytest.mark.parametrize("name", LEARNERS)
 def test_every_model_learns_the_same_as_from_an_array(name, holes, tmp_path):
     model, make = LEARNERS[name]
-    X = with_holes(make()) if holes else make()
+    X = with_missing(make()) if holes else make()
     path = write(tmp_path / "rows.parquet", X, rows_per_group=41)
     array = ArraySource(X)
     start = model.init(array.sample(len(X), np.random.default_rng(0)), np.random.default_rng(0))

@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from tacit.source import ArraySource, Block, Patterns, as_source
-from tacit.source.base import MAX_ROWS, default_block_rows
+from tacit.source.source import MAX_ROWS, default_block_rows
 
 
 def numbered(n_rows, d=3):

@@ -20,7 +20,7 @@ from tacit.tables import open_table, reader
 
 
 def two_groups(n=300, seed=0):
-    """A table of two groups as columns: a measurement, a category and a count that tell them apart, with holes."""
+    """A table of two groups as columns: a measurement, a category and a count that tell them apart, with missing values."""
     rng = np.random.default_rng(seed)
     second = np.arange(n) >= 0.7 * n
     age = np.where(second, rng.normal(60, 4, n), rng.normal(30, 4, n)).round(2)

@@ -1,4 +1,4 @@
-"""One mixed table with holes, written in every format."""
+"""One mixed table with missing values, written in every format."""
 
 import csv
 import datetime
@@ -15,17 +15,17 @@ def mixed(n=N):
     rng = np.random.default_rng(3)
     holes = rng.random((n, 6)) < 0.1
 
-    def holed(values, j):
+    def incomplete(values, j):
         return [None if gone else value for value, gone in zip(values, holes[:, j])]
 
     return {
         "customer": [int(v) for v in 100000 + rng.permutation(n) * 7],
-        "height": holed([float(v) for v in rng.normal(170, 9, n).round(2)], 0),
-        "visits": holed([int(v) for v in rng.poisson(3, n)], 1),
-        "colour": holed([str(v) for v in rng.choice(["red", "green", "blue"], n)], 2),
-        "grade": holed([int(v) for v in rng.integers(1, 5, n)], 3),
-        "member": holed([str(v) for v in rng.choice(["yes", "no"], n)], 4),
-        "joined": holed(
+        "height": incomplete([float(v) for v in rng.normal(170, 9, n).round(2)], 0),
+        "visits": incomplete([int(v) for v in rng.poisson(3, n)], 1),
+        "colour": incomplete([str(v) for v in rng.choice(["red", "green", "blue"], n)], 2),
+        "grade": incomplete([int(v) for v in rng.integers(1, 5, n)], 3),
+        "member": incomplete([str(v) for v in rng.choice(["yes", "no"], n)], 4),
+        "joined": incomplete(
             [datetime.date(2020, 1, 1) + datetime.timedelta(days=int(v)) for v in rng.integers(0, 900, n)], 5
         ),
         "country": ["DE"] * n,

@@ -215,8 +215,8 @@ def test_copies_and_sums_are_noted():
     a, b = rng.normal(size=(2, 200)).round(3)
     colour = rng.choice(["red", "blue", "green"], 200)
     code = np.array([{"red": "R", "blue": "B", "green": "G"}[c] for c in colour])
-    holed = np.where(rng.random(200) < 0.2, np.nan, a)
-    table = open_table({"a": a, "copy": holed, "twice": 2 * a + 3, "b": b, "total": a + b, "colour": colour, "code": code,
+    incomplete = np.where(rng.random(200) < 0.2, np.nan, a)
+    table = open_table({"a": a, "copy": incomplete, "twice": 2 * a + 3, "b": b, "total": a + b, "colour": colour, "code": code,
                         "other": rng.normal(size=200)})  # fmt: skip
     notes = {column.name: column.notes for column in table.columns if column.copied}
     assert notes == {

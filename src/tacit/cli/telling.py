@@ -156,10 +156,10 @@ def _first(n):
 
 
 def _filled(findings):
-    holes = {name: n for name, n in findings.n_filled.items() if n}
-    if not holes:
+    filled = {name: n for name, n in findings.n_filled.items() if n}
+    if not filled:
         return []
-    ranked = sorted(holes.items(), key=lambda each: -each[1])
+    ranked = sorted(filled.items(), key=lambda each: -each[1])
     told = ", ".join(f"{name} {n:,}" for name, n in ranked[:12])
     more = f" and {count(len(ranked) - 12, 'more column')}" if len(ranked) > 12 else ""
     left = (
@@ -168,7 +168,7 @@ def _filled(findings):
         else []
     )
     lines = [told + more, *left]
-    return [heading(f"Filled cells ({sum(holes.values()):,})"), *(paragraph(line, "  ") for line in lines)]
+    return [heading(f"Filled cells ({sum(filled.values()):,})"), *(paragraph(line, "  ") for line in lines)]
 
 
 def _limits(findings):

@@ -2,7 +2,7 @@
 
 from .dataset import Dataset
 from .generated import make_factors, make_mixed_table, make_outliers
-from .holes import punch_holes
+from .missingness import make_missing
 from .pictures import load_faces, load_usps
 from .ratings import load_movielens
 from .registry import DATASETS, Entry, catalogue, load
@@ -11,7 +11,24 @@ from .tabular import load_california, load_spambase, load_table
 from .texts import load_ap, load_newsgroups
 
 __all__ = [
-    "DATASETS", "Dataset", "Entry", "catalogue", "load", "load_ap", "load_california", "load_faces", "load_giss",
-    "load_movielens", "load_newsgroups", "load_penguins", "load_spambase", "load_table", "load_usps", "make_factors",
-    "make_mixed_table", "make_outliers", "penguins_path", "punch_holes",
+    "DATASETS",
+    "Dataset",
+    "Entry",
+    "catalogue",
+    "load",
+    "load_ap",
+    "load_california",
+    "load_faces",
+    "load_giss",
+    "load_movielens",
+    "load_newsgroups",
+    "load_penguins",
+    "load_spambase",
+    "load_table",
+    "load_usps",
+    "make_factors",
+    "make_missing",
+    "make_mixed_table",
+    "make_outliers",
+    "penguins_path",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ import numbers
 import numpy as np
 
 from .dataset import Dataset
-from .holes import punch_holes
+from .missingness import make_missing
 
 __all__ = ["make_factors", "make_mixed_table", "make_outliers"]
 
@@ -31,7 +31,7 @@ def make_mixed_table(
     n_rows=500, n_groups=3, *, n_measurements=3, n_counts=1, n_categories=1, separation=3.0, missing=0.1,
     mechanism="mcar", random_state=None,
 ):  # fmt: skip
-    """A table of groups of rows with measurements, counts, categories and holes.
+    """A table of groups of rows with measurements, counts, categories and missing values.
 
     Parameters
     ----------
@@ -44,14 +44,14 @@ def make_mixed_table(
     missing : float, default=0.1
         Share of the cells that are missing.
     mechanism : {"mcar", "mar", "mnar"}, default="mcar"
-        How they went missing; see :func:`punch_holes`.
+        How they went missing; see :func:`make_missing`.
     random_state : int or Generator, optional
         Seeds the draw.
 
     Returns
     -------
     Dataset
-        The target is the true group; ``more["complete"]`` are the rows without holes.
+        The target is the true group; ``more["complete"]`` are the rows without missing values.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def make_mixed_table(
         complete[:, j] = column.tolist()
     if not n_categories:
         complete = complete.astype(np.float64)
-    X = punch_holes(complete, missing, mechanism, rng)
+    X = make_missing(complete, missing, mechanism, rng)
     more = {"complete": complete, "target_column": "group"}
     return Dataset("mixed", X, list(columns), group, _told("mixed rows of known groups", random_state), more)
 
@@ -145,7 +145,7 @@ def make_factors(n_rows=500, n_columns=8, n_factors=2, *, noise=0.5, missing=0.0
     scores = rng.normal(size=(n_rows, n_factors))
     spread = noise * rng.uniform(0.7, 1.3, n_columns)
     complete = 50.0 + 10.0 * (scores @ loadings.T + spread * rng.normal(size=(n_rows, n_columns)))
-    X = punch_holes(complete, missing, mechanism, rng)
+    X = make_missing(complete, missing, mechanism, rng)
     more = {"complete": complete, "loadings": 10.0 * loadings, "scores": scores, "noise": 10.0 * spread}
     columns = [f"test_{j + 1}" for j in range(n_columns)]
     return Dataset("factors", X, columns, None, _told("columns behind which known factors are", random_state), more)
@@ -166,7 +166,7 @@ def make_outliers(n_rows=500, n_columns=3, n_groups=2, *, share=0.05, missing=0.
     Returns
     -------
     Dataset
-        The target is the group, −1 for outliers; ``more["complete"]`` are the rows without holes.
+        The target is the group, −1 for outliers; ``more["complete"]`` are the rows without missing values.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def make_outliers(n_rows=500, n_columns=3, n_groups=2, *, share=0.05, missing=0.
     columns = [f"x{j + 1}" for j in range(n_columns)]
     told = _told("groups of rows with outliers", random_state)
     more = {"complete": X, "target_column": "group"}
-    return Dataset("outliers", punch_holes(X, missing, mechanism, rng), columns, group, told, more)
+    return Dataset("outliers", make_missing(X, missing, mechanism, rng), columns, group, told, more)
 
 
 def _told(what, seed):

@@ -48,7 +48,7 @@ class Entry:
 
 
 SHIPPED = [
-    ("penguins", 344, 8, "penguins of three species on three islands, with holes",
+    ("penguins", 344, 8, "penguins of three species on three islands, with missing values",
      "Gorman, Williams and Fraser 2014; palmerpenguins", "CC0"),
     ("giss", 136, 3, "global temperature anomalies 1880–2015", "NASA GISS, GISTEMP 2016", "public domain (US government)"),
     ("earthquakes", 107, 2, "earthquakes of magnitude 7 or more, 1900–2006, by year", "US Geological Survey",
@@ -91,7 +91,7 @@ ON_DISK = [
     ("table", None, None, "any text file with a line of names", "yours", "yours", "tabular", "load_table"),
 ]  # fmt: skip
 DRAWN = [
-    ("mixed", "groups of rows with measurements, counts, categories and holes", "make_mixed_table"),
+    ("mixed", "groups of rows with measurements, counts, categories and missing values", "make_mixed_table"),
     ("factors", "columns behind which a few factors are", "make_factors"),
     ("outliers", "groups of rows, and rows that belong to none", "make_outliers"),
 ]

@@ -1,6 +1,6 @@
 """Small tables that come with the library; each may be passed on freely.
 
-``penguins.csv``: 344 penguins of three species, with holes. Data by Gorman, Williams and Fraser (2014), Palmer Station LTER,
+``penguins.csv``: 344 penguins of three species. Data by Gorman, Williams and Fraser (2014), Palmer Station LTER,
 released under CC0; collected by Horst, Hill and Gorman as *palmerpenguins*.
 
 ``giss.csv``: global temperature anomalies of 136 years, as NASA's Goddard Institute for Space Studies (GISTEMP) published them

@@ -26,7 +26,7 @@ from .model import Model, SingularError
 from .trace import Trace
 
 if TYPE_CHECKING:
-    from ..source.base import Source
+    from ..source.source import Source
     from .checkpoint import Checkpoint, Resumed
 
 __all__ = ["METHODS", "Constraint", "Slope", "climb"]

@@ -23,7 +23,7 @@ from ..notes import Note
 from .trace import Trace
 
 if TYPE_CHECKING:
-    from ..source.base import Source
+    from ..source.source import Source
 
 __all__ = ["Checkpoint", "Resumed"]
 

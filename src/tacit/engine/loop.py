@@ -19,7 +19,7 @@ from .progress import Progress
 from .trace import Trace
 
 if TYPE_CHECKING:
-    from ..source.base import Source
+    from ..source.source import Source
     from .checkpoint import Checkpoint, Resumed
 
 __all__ = ["Fit", "finish", "fit", "objective", "progress_of"]

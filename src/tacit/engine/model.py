@@ -10,8 +10,8 @@ from ..arrays import Arrays
 from ..notes import Note
 
 if TYPE_CHECKING:
-    from ..source.base import Source
     from ..source.block import Block
+    from ..source.source import Source
     from .trace import Trace
 
 __all__ = ["Model", "SingularError"]

@@ -15,7 +15,7 @@ from .loop import objective
 from .model import Model
 
 if TYPE_CHECKING:
-    from ..source.base import Source
+    from ..source.source import Source
 
 __all__ = ["Online", "online_pass", "online_step"]
 

@@ -1,8 +1,8 @@
 """A vector per row: principal components, factors, canonical variates, and components of a kernel."""
 
 from .analysis.adequacy import FitTest
-from .analysis.base import HeywoodWarning
 from .analysis.estimator import FactorAnalysis
+from .analysis.learning import HeywoodWarning
 from .analysis.rotation import Rotation, oblimin, promax, quartimax, rotate, varimax
 from .canonical.cca import CCA
 from .canonical.pcca import ProbabilisticCCA

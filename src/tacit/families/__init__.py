@@ -3,13 +3,13 @@
 from functools import partial
 from typing import Any
 
-from .base import Family, responsibilities
 from .counts import Geometric, NegativeBinomial, Poisson
 from .dense import FullGaussian, TiedGaussian
 from .diagonal import DiagonalGaussian, SphericalGaussian
 from .discrete import Bernoulli, Binomial, Categorical
 from .distribution import Distribution
 from .factor import FactorGaussian
+from .family import Family, responsibilities
 from .gaussian import Gaussian
 from .gaussian_priors import NormalInverseGamma, NormalInverseWishart, default_prior
 from .multinomial import Multinomial

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import Arrays, record
 from ..kernels import backend, flipped, kernel
-from .base import Family, occupied
+from .family import Family, occupied
 from .linear import LinearFamily, ProbabilityFamily, RateFamily
 from .roots import increasing_root
 from .sums import expected_over_counts

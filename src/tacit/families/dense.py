@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Arrays, record
 from ..kernels import EXPECT, MOMENTS, backend, cast, kernel
 from ..kernels.layout import pack_strips, strip_width
-from .base import occupied
+from .family import occupied
 from .gaussian import LOG_2PI, Gaussian, GaussianParams, invert_triangle
 
 __all__ = ["DenseStats", "FullGaussian", "FullParams", "TiedGaussian", "about_origin", "class_means"]
@@ -123,8 +123,8 @@ class DenseGaussian(Gaussian):
         rest = mode, log_weight, block.weight, block.labels, out
         loglik, stats = self._whole(params, block, rest)
         if not block.patterns.is_complete:
-            more, holed = self._holed(params, block, rest)
-            loglik, stats = loglik + more, stats + holed
+            more, incomplete = self._holed(params, block, rest)
+            loglik, stats = loglik + more, stats + incomplete
         return loglik, stats.count, stats
 
     def _whole(self, params, block, rest):
@@ -135,9 +135,9 @@ class DenseGaussian(Gaussian):
         """The pass over rows with missing cells."""
         k, d = params.mean.shape
         s0, s1, s2 = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
-        holes = block.patterns.incomplete
+        incomplete = block.patterns.incomplete
         loglik = kernel("conditional", backend(block.X))(
-            block.X, holes.rows, holes.starts, holes.missing, *params.posterior, *rest, s0, s1, s2
+            block.X, incomplete.rows, incomplete.starts, incomplete.missing, *params.posterior, *rest, s0, s1, s2
         )
         return loglik, DenseStats(*about_origin(params.shift, s0, s1, s2))
 

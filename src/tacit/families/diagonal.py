@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Arrays, record
 from ..engine import SingularError
 from ..kernels import backend, cast, kernel
-from .base import Family, occupied
+from .family import Family, occupied
 from .gaussian import LOG_2PI, SINGULAR, Gaussian, GaussianParams
 
 __all__ = ["DiagonalGaussian", "SphericalGaussian"]

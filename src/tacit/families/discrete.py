@@ -15,9 +15,9 @@ from scipy.special import gammaln, rel_entr, xlogy
 from ..arrays import Arrays, record
 from ..kernels import backend, kernel
 from ..kernels.layout import level_columns
-from .base import OnePassFamily
 from .counts import check_counts
 from .distribution import Distribution
+from .family import OnePassFamily
 from .laws import LevelLaw
 from .linear import CellStats, ProbabilityFamily, ProbabilityParams, ratio
 from .sums import expected_over_counts

@@ -13,7 +13,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from ..arrays import Arrays, record
 from ..kernels import backend, host, kernel
-from .base import draw_classes, occupied
+from .family import draw_classes, occupied
 from .gaussian import Gaussian, GaussianParams, location_and_scale
 from .laws import NormalLaw
 

@@ -14,13 +14,13 @@ from ..arrays import Arrays, record
 from ..engine import SingularError
 from ..kernels import backend, flipped, host, kernel, lazy
 from ..source.block import Block
-from .base import OnePassFamily, draw_classes
+from .family import OnePassFamily, draw_classes
 from .laws import NormalLaw
 
 __all__ = ["LOG_2PI", "SINGULAR", "Gaussian", "GaussianParams", "invert_triangle", "location_and_scale", "n_observed"]
 
 LOG_2PI = np.log(2 * np.pi)
-completion = lazy("completion")
+imputation = lazy("imputation")
 WIDE = 200
 """Columns beyond which matrices of all pairs of them are avoided where rows are fewer."""
 SINGULAR = (
@@ -231,10 +231,10 @@ class Gaussian(OnePassFamily):
         filled = host(block.X).astype(np.float64)
         n, d = filled.shape
         cov = np.zeros((n if return_cov else 0, d, d))
-        holes = block.patterns.incomplete
+        incomplete = block.patterns.incomplete
         resp = flipped(resp, block.X)
         kernel("complete", backend(block.X))(
-            block.X, holes.rows, holes.starts, holes.missing, *params.posterior, resp, filled, cov
+            block.X, incomplete.rows, incomplete.starts, incomplete.missing, *params.posterior, resp, filled, cov
         )
         return filled, cov
 
@@ -249,12 +249,12 @@ class Gaussian(OnePassFamily):
         rows, columns = block.missing_cells
         if not self.matrices:
             return params.mean[:, columns].T, self.variance(params)[:, columns].T, None
-        n_classes, holes = len(params.mean), block.patterns.incomplete
+        n_classes, incomplete = len(params.mean), block.patterns.incomplete
         first = np.searchsorted(rows, np.arange(len(block)))
         mean, variance = np.empty((n_classes, len(rows))), np.empty((n_classes, len(rows)))
         square = np.zeros((n_classes, len(block)))
-        completion.parts(
-            np.ascontiguousarray(host(block.X), dtype=np.float64), holes.rows, holes.starts, holes.missing,
+        imputation.parts(
+            np.ascontiguousarray(host(block.X), dtype=np.float64), incomplete.rows, incomplete.starts, incomplete.missing,
             *params.posterior, first, mean, variance, square,
         )  # fmt: skip
         return mean.T, np.maximum(variance.T, np.finfo(float).tiny), square
@@ -264,9 +264,9 @@ class Gaussian(OnePassFamily):
         filled = np.repeat(host(block.X).astype(np.float64)[None], n_draws, axis=0)
         classes = draw_classes(resp, n_draws, rng)
         noise = self.noise(params, block, classes, rng)
-        holes = block.patterns.incomplete
+        incomplete = block.patterns.incomplete
         kernel("draw", backend(block.X))(
-            block.X, holes.rows, holes.starts, holes.missing, *params.posterior, classes, noise, filled
+            block.X, incomplete.rows, incomplete.starts, incomplete.missing, *params.posterior, classes, noise, filled
         )
         return filled
 

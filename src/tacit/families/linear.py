@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Arrays, record
 from ..kernels import backend, kernel
-from .base import OnePassFamily, occupied
+from .family import OnePassFamily, occupied
 
 __all__ = ["CellStats", "LinearFamily", "ProbabilityFamily", "ProbabilityParams", "RateFamily", "RateParams", "ratio"]
 

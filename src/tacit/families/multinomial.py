@@ -16,9 +16,9 @@ from scipy.special import gammaln, xlogy
 from ..arrays import Arrays, record
 from ..kernels import backend, host, kernel, rows_on_host
 from ..source.block import Block
-from .base import draw_classes, occupied, responsibilities
 from .counts import check_counts
 from .distribution import Distribution
+from .family import draw_classes, occupied, responsibilities
 from .laws import Law, ScipyLaw
 from .linear import CellStats, LinearFamily
 

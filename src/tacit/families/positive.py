@@ -12,8 +12,8 @@ from scipy.special import digamma, gammaln
 
 from ..arrays import Arrays, record
 from ..kernels import EXPECT, SCORE, backend, kernel
-from .base import Family, occupied
 from .diagonal import DiagonalGaussian
+from .family import Family, occupied
 from .laws import LogNormalLaw
 from .linear import LinearFamily, RateFamily
 from .roots import gamma_shape

@@ -7,7 +7,7 @@ beside categories and counts is one product.
 import numpy as np
 
 from ..arrays import Arrays, record
-from .base import Family, draw_classes
+from .family import Family, draw_classes
 from .laws import JoinedLaw
 
 __all__ = ["Product", "ProductParams"]

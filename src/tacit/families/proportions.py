@@ -12,7 +12,7 @@ from scipy.special import betaln, digamma, gammaln
 
 from ..arrays import Arrays, record
 from ..kernels import flipped, host
-from .base import Family, draw_classes, occupied
+from .family import Family, draw_classes, occupied
 from .laws import ScipyLaw
 from .linear import CellStats, LinearFamily
 from .roots import concentrations

@@ -21,8 +21,8 @@ from scipy.special import betaln, digamma, gammaln, polygamma
 
 from ..arrays import Arrays, record
 from ..kernels import backend, cast, kernel
-from .base import occupied
 from .dense import FullGaussian, FullParams, about_origin
+from .family import occupied
 from .gaussian import n_observed
 from .laws import StudentLaw
 from .structured import StructuredDense, without_empty
@@ -152,9 +152,16 @@ class StudentT(StructuredDense):
         return loglik, StudentStats(*out)
 
     def _holed(self, params, block, rest):
-        holes, out = block.patterns.incomplete, _sums(params)
+        incomplete, out = block.patterns.incomplete, _sums(params)
         loglik = kernel("student_conditional", backend(block.X))(
-            block.X, holes.rows, holes.starts, holes.missing, *params.posterior, *params.tables, *rest, *out
+            block.X,
+            incomplete.rows,
+            incomplete.starts,
+            incomplete.missing,
+            *params.posterior,
+            *params.tables,
+            *rest,
+            *out,
         )
         count, log_u, *moments = out
         return loglik, StudentStats(count, log_u, *about_origin(params.shift, *moments))

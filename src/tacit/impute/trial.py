@@ -36,7 +36,7 @@ def sampled(source, n_rows, seed):
 
 
 def hide(cells, share=SHARE, most=MOST, seed=0):
-    """Which observed cells to hide, in columns that have holes: a mask of the shape of `cells`.
+    """Which observed cells to hide, in columns that have missing values: a mask of the shape of `cells`.
 
     All False where too few are observed.
     """

@@ -1,4 +1,4 @@
-"""Gaussian rows without holes that matter: complete rows, or independent columns.
+"""Gaussian rows without missing values that matter: complete rows, or independent columns.
 
     log N(x | μ, Σ) = −½ ‖(x − μ) P‖² + log|P| − ½ d log 2π,    Σ⁻¹ = P Pᵀ, P upper triangular
     S₀ = Σ r,  S₁ = Σ r (x − o),  S₂ = Σ r (x − o)(x − o)ᵀ        about a fixed origin o

@@ -104,14 +104,14 @@ def nearest(X, patterns, weight, centers, algorithm, local):
 
 def _pass(X, patterns, weight, centers, algorithm, local):
     """As `means`, and the labels of rows with missing cells; the block keeps the others."""
-    complete, holes = patterns.complete, patterns.incomplete.rows
+    complete, incomplete = patterns.complete, patterns.incomplete.rows
     memory = _recall(X, len(complete), centers, algorithm, local)
     counts, sums, loss = _complete(X, complete, weight, centers, memory)
     cells = np.repeat(counts[:, None], sums.shape[1], axis=1)
-    missing = integers(len(holes), -1, X)
-    if len(holes):
+    missing = integers(len(incomplete), -1, X)
+    if len(incomplete):
         loss += kernel("lloyd_cells", backend(X))(
-            X, holes, weight, *_cast(X, centers.origin, centers.about_origin), missing, counts, cells, sums
+            X, incomplete, weight, *_cast(X, centers.origin, centers.about_origin), missing, counts, cells, sums
         )
     return counts, cells, sums, loss, missing
 

@@ -54,9 +54,9 @@ def medians(X, weight, guide, center, grid, labels, counts, bins):
     loss = 0.0
     for a in range(0, n_rows, TILE):
         n = min(TILE, n_rows - a)
-        holes = _turn(X, a, n, tile)
+        missing = _turn(X, a, n, tile)
         for start in range(0, n, STRIP):
-            _search(tile, start, min(start + STRIP, n), guide, holes, apart, best, arg)
+            _search(tile, start, min(start + STRIP, n), guide, missing, apart, best, arg)
         _shares(tile, weight[a : a + n], share)
         for r in range(n):
             labels[a + r] = arg[r]
@@ -71,17 +71,17 @@ def medians(X, weight, guide, center, grid, labels, counts, bins):
 @jit
 def _turn(X, a, n, tile):
     """Rows as columns of the tile; whether any cell is missing."""
-    holes = False
+    missing = False
     for r in range(n):
         for j in range(X.shape[1]):
             x = X[a + r, j]
             tile[j, r] = x
-            holes |= math.isnan(x)
-    return holes
+            missing |= math.isnan(x)
+    return missing
 
 
 @jit
-def _search(tile, start, stop, guide, holes, apart, best, arg):
+def _search(tile, start, stop, guide, missing, apart, best, arg):
     """Nearest centres of the rows `start` to `stop` of a tile."""
     n = stop - start
     found = arg[start:stop]
@@ -89,7 +89,7 @@ def _search(tile, start, stop, guide, holes, apart, best, arg):
     found[:] = 0
     for k in range(len(guide)):
         apart[:] = 0.0
-        if holes:
+        if missing:
             _add_observed(tile, start, stop, guide[k], apart)
         else:
             _add_distances(tile, start, stop, guide[k], apart)

@@ -56,10 +56,10 @@ def soft(X, weight, origin, center, stiffness, resp, evidence, counts, cells, su
         n = min(TILE, n_rows - a)
         x, mask = cell_space[: d * n].reshape(d, n), mask_space[: d * n].reshape(d, n)
         joint = joint_space[: n_centers * n].reshape(n_centers, n)
-        holes = _turn(X, a, n, origin, x, mask, scale)
+        missing = _turn(X, a, n, origin, x, mask, scale)
         joint[:] = 0.0
         for k in range(n_centers):
-            if holes:
+            if missing:
                 _add_observed(x, mask, center[k], joint[k])
             else:
                 _add_squares(x, center[k], joint[k])
@@ -71,14 +71,14 @@ def soft(X, weight, origin, center, stiffness, resp, evidence, counts, cells, su
         if len(resp):
             resp[a : a + n] = joint.T
             evidence[a : a + n] = log_sum[:n]
-        _add_up(joint, x, mask, scale, holes, counts, cells, sums)
+        _add_up(joint, x, mask, scale, missing, counts, cells, sums)
     return total
 
 
 @jit
 def _turn(X, a, n, origin, x, mask, scale):
     """Rows about the origin as columns, 0 in missing cells, which the mask tells, and their scales; whether any is missing."""
-    d, holes = X.shape[1], False
+    d, missing = X.shape[1], False
     for r in range(n):
         observed = 0.0
         for j in range(d):
@@ -88,8 +88,8 @@ def _turn(X, a, n, origin, x, mask, scale):
             mask[j, r] = 1.0 if there else 0.0
             observed += mask[j, r]
         scale[r] = d / max(observed, 1.0)
-        holes |= observed < d
-    return holes
+        missing |= observed < d
+    return missing
 
 
 @jit
@@ -131,16 +131,16 @@ def _exponents(joint, scale, stiffness, nearest):
 
 
 @jit
-def _add_up(resp, x, mask, scale, holes, counts, cells, sums):
+def _add_up(resp, x, mask, scale, missing, counts, cells, sums):
     n_centers, n = resp.shape
     for k in range(n_centers):
         total = 0.0
         for r in range(n):
             total += resp[k, r]
         counts[k] += total
-        if not holes:
+        if not missing:
             cells[k] += total
-    if holes:
+    if missing:
         for k in range(n_centers):
             for r in range(n):
                 resp[k, r] *= scale[r]

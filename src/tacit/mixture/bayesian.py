@@ -14,7 +14,7 @@ from ..declared import Listed, Numbers, Spec
 from ..engine import fit, short_runs
 from ..engine.restarts import SAMPLE_ROWS
 from ..families import DiagonalGaussian, FullGaussian
-from .base import BaseGaussianMixture
+from .gaussian_base import BaseGaussianMixture
 from .model import MixtureModel
 from .variational import VariationalMixture, VariationalParams, VariationalPrior
 from .weights import Dirichlet, Sticks

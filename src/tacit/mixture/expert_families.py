@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from ..arrays import Arrays, record
-from ..families.base import occupied
+from ..families.family import occupied
 from .gate import SoftmaxStats, grams, newton_step, softmax_stats
 
 __all__ = ["LinearExperts", "LinearParams", "LogisticExperts", "LogisticParams"]

@@ -12,7 +12,7 @@ from ..checks import check_number
 from ..declared import Numbers
 from ..families.laws import NormalLaw
 from .expert_families import LinearExperts, LinearParams
-from .experts_base import ExpertsEstimator
+from .experts_estimator import ExpertsEstimator
 
 __all__ = ["MixtureOfExperts"]
 

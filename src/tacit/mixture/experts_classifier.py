@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 from ..base.settings import KW_ONLY, settings
 from ..declared import Names, Numbers
 from .expert_families import LogisticExperts, LogisticParams
-from .experts_base import ExpertsEstimator
+from .experts_estimator import ExpertsEstimator
 
 __all__ = ["MixtureOfExpertsClassifier"]
 

@@ -13,8 +13,8 @@ from ..engine.restarts import SAMPLE_ROWS
 from ..families import GAUSSIANS, Prior, Product, default_prior
 from ..families.gaussian import invert_triangle, location_and_scale
 from ..families.product import ProductParams
-from .base import BaseGaussianMixture
 from .columns import plain_schema
+from .gaussian_base import BaseGaussianMixture
 from .model import MixtureModel, MixtureParams
 from .seeds import assign
 

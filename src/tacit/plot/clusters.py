@@ -85,9 +85,9 @@ class ClustersDisplay:
         names = column_names(estimator, rows if not hasattr(X, "columns") else X)
         classes = np.asarray(labels_of(estimator, X)).astype(int)
         pair = _pair(features, names, rows, classes, levels_of(estimator, len(names)))
-        holes = np.isnan(rows[:, pair]).any(axis=1)
-        if holes.any() and (missing or ("impute" if hasattr(estimator, "impute") else "rug")) == "impute":
-            rows, filled = imputed(estimator, X)[0], holes
+        incomplete = np.isnan(rows[:, pair]).any(axis=1)
+        if incomplete.any() and (missing or ("impute" if hasattr(estimator, "impute") else "rug")) == "impute":
+            rows, filled = imputed(estimator, X)[0], incomplete
         else:
             filled = np.zeros(len(rows), bool)
         means, covariances = _moments(estimator, pair)

@@ -9,15 +9,15 @@ from .style import MUTED, axes, column_names, imputed
 
 __all__ = ["ImputationDisplay"]
 
-HOLE = "#444444"
+MISSING = "#444444"
 MOST_MARKS = 500  # beyond, a mark in every imputed cell would hide the picture
 
 
 class ImputationDisplay:
-    """The cells of a table as two heat maps: with its holes, and with what stands in for them.
+    """The cells of a table as two heat maps: with its missing values, and with what stands in for them.
 
-    Colours tell how far a cell is from the mean of its column, in standard deviations of the observed cells; holes are dark, and
-    imputed cells are dotted where there are few.
+    Colours tell how far a cell is from the mean of its column, in standard deviations of the observed cells; missing
+    cells are dark, and imputed cells are dotted where there are few.
 
     Parameters
     ----------
@@ -90,11 +90,11 @@ class ImputationDisplay:
         bar = ax.inset_axes((0.935, 0.0, 0.025, 1.0))
         rows = np.linspace(0, n - 1, min(n, MOST_LINES)).round().astype(int)
         middle, scale = _scale(self.X)
-        holes = np.isnan(self.X[rows])
+        missing = np.isnan(self.X[rows])
         self.before_ = self._map(self.ax_, (self.X[rows] - middle) / scale)
         self.after_ = self._map(self.after_ax_, (self.filled[rows] - middle) / scale)
         self.figure_.colorbar(self.after_, cax=bar, label="standard deviations from the column's mean", extend="both")
-        self._mark(holes, n)
+        self._mark(missing, n)
         self._names()
         self.ax_.set_title(f"before: {np.isnan(self.X).mean():.1%} missing", fontsize="small", color=MUTED)
         left = np.isnan(self.filled).mean()
@@ -108,14 +108,14 @@ class ImputationDisplay:
         n, d = self.X.shape
         return ax.imshow(
             np.ma.masked_invalid(cells), aspect="auto", interpolation="nearest", vmin=-self.limit, vmax=self.limit,
-            cmap=colormaps["PuOr_r"].with_extremes(bad=HOLE), extent=(-0.5, d - 0.5, n - 0.5, -0.5),
+            cmap=colormaps["PuOr_r"].with_extremes(bad=MISSING), extent=(-0.5, d - 0.5, n - 0.5, -0.5),
         )  # fmt: skip
 
-    def _mark(self, holes, n):
+    def _mark(self, missing, n):
         """A dot in every cell that was filled, where each row has a line of its own."""
         self.marks_ = None
-        if len(holes) == n and 0 < holes.sum() <= MOST_MARKS:
-            row, column = np.nonzero(holes)
+        if len(missing) == n and 0 < missing.sum() <= MOST_MARKS:
+            row, column = np.nonzero(missing)
             (self.marks_,) = self.after_ax_.plot(column, row, ".", color="black", markersize=2.5)
 
     def _names(self):

@@ -57,9 +57,9 @@ class MissingnessDisplay:
         if np.ndim(X) != 2:
             raise ValueError(f"X has {np.ndim(X)} dimension(s), but rows and columns are drawn; give it as a table.")
         columns = read_columns(X)
-        holes = np.column_stack([np.where(cells.missing, np.nan, 0.0) for cells in columns.values()])
+        missing = np.column_stack([np.where(cells.missing, np.nan, 0.0) for cells in columns.values()])
         names = [f"column {name}" if isinstance(name, int) else str(name) for name in columns]
-        return cls(holes, names).plot(ax)
+        return cls(missing, names).plot(ax)
 
     @classmethod
     def from_estimator(cls, estimator, X, *, columns=None, level=0.9, ax=None):
@@ -137,12 +137,12 @@ class MissingnessDisplay:
 
     def _imputed(self, ax, column):
         """Observed values on the left, imputed ones with intervals on the right, from small to large."""
-        holes = np.isnan(self.X[:, column])
-        observed = self.X[~holes, column]
+        missing = np.isnan(self.X[:, column])
+        observed = self.X[~missing, column]
         spread = np.linspace(0.0, 0.3, len(observed))
         ax.plot(np.random.default_rng(0).permutation(spread), observed, ".", color=MUTED, markersize=3, alpha=0.5)
-        order = np.argsort(self.filled[holes, column])
-        value, low, high = (part[holes, column][order] for part in (self.filled, self.low, self.high))
+        order = np.argsort(self.filled[missing, column])
+        value, low, high = (part[missing, column][order] for part in (self.filled, self.low, self.high))
         levels = self.levels[column]
         ends = np.zeros((2, len(value))) if levels else np.maximum([value - low, high - value], 0.0)
         at = np.linspace(0.5, 1.0, len(value)) if len(value) > 1 else np.full(len(value), 0.75)

@@ -1,11 +1,11 @@
 """Where rows come from: blocks of rows, summed or mapped over."""
 
 from .array import ArraySource
-from .base import OneBlock, Source
 from .block import Block, Patterns
 from .dask import DaskSource, is_dask
 from .fold import FoldSource
 from .parquet import ParquetSource, is_arrow
+from .source import OneBlock, Source
 from .sparse import SparseRows, SparseSource
 
 

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from .base import Source, default_block_rows
 from .block import Block, Patterns
+from .source import Source, default_block_rows
 from .threads import thread_count
 from .units import block_bounds, eligible_units, rows_of_units, unit_offsets
 

@@ -18,11 +18,11 @@ import numpy as np
 
 from ..arrays import Arrays
 from . import partition
-from .base import Source
 from .block import Block
 from .cluster import cluster_of, require_dask
 from .delayed import delayed_partitions, is_dask
 from .memory import Blank
+from .source import Source
 
 __all__ = ["DaskSource", "is_dask"]
 

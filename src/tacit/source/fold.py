@@ -10,9 +10,9 @@ import numpy as np
 
 from ..arrays import Arrays
 from ..kernels import backend
-from .base import Source
 from .block import Block
 from .memory import Blank
+from .source import Source
 
 __all__ = ["FoldSource", "assign_folds"]
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .base import Source, default_block_rows
 from .block import Block, Patterns
+from .source import Source, default_block_rows
 from .threads import thread_count
 from .units import UnitScan, block_bounds, eligible_units, recut, rows_of_units
 

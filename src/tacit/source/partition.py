@@ -12,9 +12,9 @@ import numpy as np
 
 from ..arrays import Arrays
 from .array import ArraySource
-from .base import add_up as added
 from .block import Block
 from .memory import Memory
+from .source import add_up as added
 from .units import rows_of_units
 
 __all__ = [

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .base import Source
 from .block import Block, Patterns
+from .source import Source
 from .threads import thread_count
 from .units import eligible_units, rows_of_units, unit_offsets
 

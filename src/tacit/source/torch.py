@@ -13,8 +13,8 @@ try:
 except ImportError as error:
     raise ImportError("TorchSource needs torch; install it with: pip install 'tacit[gpu]'") from error
 
-from .base import Source, default_block_rows
 from .block import Block, Patterns
+from .source import Source, default_block_rows
 from .units import block_bounds, eligible_units, rows_of_units, unit_offsets
 
 __all__ = ["TorchSource"]

@@ -92,10 +92,10 @@ def _filled(findings):
     n = sum(findings.n_filled.values())
     if not n:
         return "No cell was filled in." if findings.n_empty else "No cell is missing."
-    holes = sorted(((m, name) for name, m in findings.n_filled.items() if m), key=lambda each: -each[0])
+    filled = sorted(((m, name) for name, m in findings.n_filled.items() if m), key=lambda each: -each[0])
     cells = findings.n_rows * len(findings.used)
-    most = f", most of them in {holes[0][1]} ({holes[0][0]:,})" if len(holes) > 1 and holes[0][0] > n / 2 else ""
-    only = f", all in {holes[0][1]}" if len(holes) == 1 else ""
+    most = f", most of them in {filled[0][1]} ({filled[0][0]:,})" if len(filled) > 1 and filled[0][0] > n / 2 else ""
+    only = f", all in {filled[0][1]}" if len(filled) == 1 else ""
     verb = "were" if n > 1 else "was"
     return f"{count(n, 'missing cell')} ({share(n / cells)} of the cells used) {verb} filled in{most}{only}."
 

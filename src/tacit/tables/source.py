@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..source import ArraySource, Block, Source
-from ..source.base import default_block_rows
+from ..source.source import default_block_rows
 from ..source.threads import thread_count
 from ..source.units import UnitScan, block_bounds, recut, rows_of_units
 

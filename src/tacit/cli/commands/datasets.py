@@ -1,7 +1,7 @@
 """List data sets, write one as a CSV file, or draw one at random.
 
 Without a name, all are listed. With one that comes along, its table is written: tacit datasets penguins. With make, a table is
-drawn, beside NAME.truth.csv with its true groups and the cells behind its holes: tacit datasets make mixed --rows 1000.
+drawn, beside NAME.truth.csv with its true groups and the cells behind its missing values: tacit datasets make mixed --rows 1000.
 """
 
 import argparse

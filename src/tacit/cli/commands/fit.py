@@ -2,7 +2,7 @@
 
 Writes beside the table: NAME.groups.csv (the group of each row, how probable each group is, which rows are unusual;
 farther_out is the chance that a row of the same group lies farther out, small for unusual rows), NAME.filled.csv (the table,
-holes filled), NAME.cells.csv (one line for each filled cell with its interval or probability), NAME.tacit (the model, for
+imputed), NAME.cells.csv (one line for each filled cell with its interval or probability), NAME.tacit (the model, for
 `tacit predict`) and NAME.report.html (a page that explains it all).
 """
 

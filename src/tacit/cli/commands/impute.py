@@ -1,6 +1,6 @@
-"""Fill the holes of a table, and say how sure each filled cell is.
+"""Impute the missing values of a table, and say how sure each filled cell is.
 
-Writes beside the table: NAME.imputed.csv (the whole table, holes filled, everything else as it was), NAME.imputed.cells.csv
+Writes beside the table: NAME.imputed.csv (the whole table, imputed, everything else as it was), NAME.imputed.cells.csv
 (one line for each filled cell with its interval or probability), NAME.impute.tacit (the model) and NAME.impute.html (a page
 about it). Numbers of columns that hold whole numbers are rounded in NAME.imputed.csv, not in NAME.imputed.cells.csv.
 """
@@ -12,7 +12,7 @@ from ..common import add_columns, add_output, add_table, check_usable, open_aske
 from ..outcome import Outcome
 from ._results import name_of, notes_of, outputs_of, told, write_page
 
-HELP = "fill the holes of a table"
+HELP = "impute the missing values of a table"
 EXAMPLE = "tacit impute penguins.csv --draws 5"
 
 
@@ -58,7 +58,7 @@ def _draws(text):
 def run(arguments):
     """Choose a model, fill, write."""
     from ...impute import choose_imputer
-    from ...study.filled import study_fill
+    from ...study.imputation import study_fill
     from ..progress import Progress, SweepProgress
 
     table = open_asked(arguments)
@@ -87,8 +87,8 @@ def run(arguments):
 def _nothing(table):
     """What is said of a table that needs no filling."""
     kept = [column.name for column in table.columns if column.n_missing and not column.used]
-    holes = f" (holes in {', '.join(kept)} stay: models do not use these)" if kept else ""
-    text = f"{table.n_rows} rows, {len(table.used)} columns used: no cell is missing{holes}; nothing was written."
+    more = f" (missing values in {', '.join(kept)} stay: models do not use these)" if kept else ""
+    text = f"{table.n_rows} rows, {len(table.used)} columns used: no cell is missing{more}; nothing was written."
     return Outcome(text, {"table": table.reader.name, "rows": table.n_rows, "filled": {}, "files": []})
 
 
@@ -102,10 +102,12 @@ def _write(arguments, choice, findings, folder):
     settings = {"method": choice.method, "level": arguments.level, "why": choice.why, "said": choice.said}
     notes = notes_of("impute", choice.table, arguments, choice.selection, settings)
     tables = {
-        "imputed": "the table with its holes filled",
+        "imputed": "the table with its missing values imputed",
         "imputed.cells": "each filled cell with its interval or probability",
     }
-    tables |= {f"draw{number}": "the table with its holes drawn at random" for number in range(1, arguments.draws + 1)}
+    tables |= {
+        f"draw{number}": "the table with its missing values drawn at random" for number in range(1, arguments.draws + 1)
+    }
     files = {name_of(arguments, choice.table, folder, name): what for name, what in tables.items()}
     with outputs_of(arguments, choice.table) as outputs:
         made = [results.filled, results.cells]

@@ -8,7 +8,7 @@ from ..voice import as_typed, said
 
 __all__ = ["add_arguments", "run"]
 
-HELP = "what is in a table: types, holes, outlying cells, repeated rows, and what to run next"
+HELP = "what is in a table: types, missing values, outlying cells, repeated rows, and what to run next"
 EXAMPLE = "tacit inspect penguins.csv"
 FIRST = 50
 
@@ -135,11 +135,11 @@ def _next_steps(arguments, table, seen):
         return [{"why": "no column can be used yet; say in which role one is to be taken, such as",
                  "command": f"tacit inspect {options} {_role_option(table)}"}]  # fmt: skip
     if any(column.n_missing for column in used):
-        steps.append({"why": "to fill the holes only", "command": f"tacit impute {options}"})
+        steps.append({"why": "to impute the missing values only", "command": f"tacit impute {options}"})
     if sum(column.role in ("measurement", "count") for column in used) >= 4:
         steps.append({"why": "to see what lies behind the numbers", "command": f"tacit reduce {options}"})
-    holes = " and fill the holes" if any(column.n_missing for column in used) else ""
-    steps.append({"why": f"to find groups of rows{holes}", "command": f"tacit fit {options}"})
+    more = " and impute the missing values" if any(column.n_missing for column in used) else ""
+    steps.append({"why": f"to find groups of rows{more}", "command": f"tacit fit {options}"})
     return steps
 
 

@@ -2,7 +2,7 @@
 
 Writes beside the table: NAME.scores.csv (each row's place on the axes, with standard errors), NAME.loadings.csv (how much each
 column has to do with each axis), NAME.reduce.tacit (the model) and NAME.reduce.html (a page about it). Columns are
-standardised; rows with holes are placed by the cells they have.
+standardised; rows with missing values are placed by the cells they have.
 """
 
 import argparse

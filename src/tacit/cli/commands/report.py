@@ -78,7 +78,7 @@ def _study(model, table, noted):
 
     selection, seed = noted.get("selection") or [], noted.get("seed", 0)
     if noted.get("command") == "impute":
-        from ...study.filled import study_fill
+        from ...study.imputation import study_fill
 
         settings = noted.get("settings", {})
         told = {name: settings[name] for name in ("level", "why", "said") if name in settings}

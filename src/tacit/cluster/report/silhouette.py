@@ -46,8 +46,8 @@ class Measure:
         """Which rows, by number, have the fewest missing cells: a row of few cells is near to all."""
         if self.metric is None:
             return np.ones(len(rows), bool)
-        holes = np.isnan(self.rows[rows]).sum(axis=1)
-        return holes == holes.min()
+        missing = np.isnan(self.rows[rows]).sum(axis=1)
+        return missing == missing.min()
 
     @property
     def is_euclidean(self):
@@ -108,11 +108,11 @@ def measure(rows, weight, metric="auto", parameters=None):
     if not callable(metric):
         check_choice("metric", metric, ("auto", *METRICS))
     cells, categories = rows.cells, rows.categories
-    holes = np.isnan(cells).any()
+    missing = np.isnan(cells).any()
     if metric == "auto":
         metric = "gower" if categories.any() else "euclidean"
     name = metric if callable(metric) else ALIASES.get(metric, metric)
-    if name == "euclidean" and holes:
+    if name == "euclidean" and missing:
         name = metric = "nan_euclidean"
     if name == "gower":
         return _gower(rows, weight, parameters)
@@ -121,7 +121,7 @@ def measure(rows, weight, metric="auto", parameters=None):
         raise ValueError(
             f"metric={metric!r} takes numbers, but column {column!r} holds categories; use metric='gower'."
         )
-    if holes and not takes_nan(metric):
+    if missing and not takes_nan(metric):
         column = rows.names[int(np.argmax(np.isnan(cells).any(axis=0)))]
         raise ValueError(
             f"column {column!r} has missing cells, which metric={metric!r} cannot handle; use metric='euclidean' or 'gower'."

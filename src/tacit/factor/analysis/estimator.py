@@ -14,8 +14,8 @@ from ...families.factor import groups_of
 from ...kernels import host
 from ..principal.rank import RankChoice
 from .adequacy import FitTest
-from .base import FactorAnalysisBase
 from .correlation import n_parameters
+from .learning import FactorAnalysisBase
 from .maximum import family
 from .scores import METHODS
 

@@ -23,7 +23,7 @@ from ...signs import signs
 from ...source import ArraySource
 from ...table import Table
 from ..moments import moments
-from .base import TwoViewEstimator
+from .two_views import TwoViewEstimator
 from .views import check_first, check_second, check_together
 
 __all__ = ["ProbabilisticCCA"]

@@ -141,7 +141,7 @@ class Cells:
             warnings.simplefilter("ignore", ConvergenceWarning)  # of ranks that are only tried
             if method in ("bic", "cv"):
                 return _search(self.bic if method == "bic" else self.error, self.most, method)
-            # Eigenvalues of holed rows spread as those of as many rows as tell of a pair of columns.
+            # Eigenvalues of incomplete rows spread as those of as many rows as tell of a pair of columns.
             return rank_of(self.spectrum(self.pairs if method == "parallel" else self.total), method, **simulations)
 
 

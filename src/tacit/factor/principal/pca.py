@@ -20,8 +20,8 @@ from ...declared import Numbers, Part, Whole
 from ...source import ArraySource
 from ..moments import moments
 from .axes import from_moments, from_rows, sparse_moments
-from .base import PrincipalAxes
 from .cells import from_cells
+from .estimator import PrincipalAxes
 from .rank import METHODS, RankChoice, Spectrum, rank_of
 from .routes import ROUTES, choose_route
 

@@ -21,7 +21,7 @@ from ...mixture.model import MixtureParams
 from ...notes import Note
 from ...signs import signs
 from ...source import ArraySource
-from ..base import FactorEstimator
+from ..estimator import FactorEstimator
 from ..moments import cell_moments, moments
 from .axes import deviations, from_moments, from_rows
 from .rank import METHODS, RankChoice, Spectrum, check_total, rank_of

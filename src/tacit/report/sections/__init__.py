@@ -6,11 +6,11 @@ To add one, write such a function and name it in `ORDER`.
 from .axes import axes, scores
 from .card import card, convergence
 from .columns import columns
-from .filled import filled
 from .groups import groups, selection
-from .holes import holes
+from .imputation import filled
 from .map import groups_map
 from .memberships import memberships
+from .missing import missing_values
 from .outliers import outliers
 from .profiles import profiles
 from .rows import rows
@@ -19,6 +19,6 @@ from .summary import summary
 __all__ = ["ORDER", "summary"]
 
 ORDER = (
-    groups, groups_map, profiles, memberships, outliers, axes, scores, holes, filled, rows, selection, convergence, card,
+    groups, groups_map, profiles, memberships, outliers, axes, scores, missing_values, filled, rows, selection, convergence, card,
     columns,
 )  # fmt: skip

@@ -94,7 +94,7 @@ def scores(findings):
     which = f"{plural(m, 'row')} drawn at random of {findings.n_rows:,}" if m < findings.n_rows else "every row"
     lead = (
         f"A point for {which}, with the ellipse that holds its true place with 90 % probability. Where rows are many, only those "
-        "that are less certain than most have one, such as rows with holes."
+        "that are less certain than most have one, such as rows with missing values."
     )
     return Section("scores", "Where the rows lie", "Map", body, lead)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..charts.imputed import filled_levels, filled_numbers
+from ..charts.imputation import filled_levels, filled_numbers
 from ..markup import amount, cut, join, number, percent, plural, tag
 from ..markup import table as table_of
 from ..section import Section
@@ -15,16 +15,18 @@ MOST_CELLS = 300
 
 
 def filled(findings):
-    """A small chart for each column with holes, and the list of filled cells."""
+    """A small chart for each column with missing values, and the list of filled cells."""
     sample, columns = findings.sample, used_columns(findings)
     missing = filled_in(sample)
-    holed = [j for j in np.argsort(-missing.sum(axis=0), kind="stable") if missing[:, j].any()]
-    if not holed:
+    incomplete = [j for j in np.argsort(-missing.sum(axis=0), kind="stable") if missing[:, j].any()]
+    if not incomplete:
         return None
-    charts = [_chart(findings, int(j), columns[j], missing[:, j]) for j in holed[:MOST_COLUMNS]]
+    charts = [_chart(findings, int(j), columns[j], missing[:, j]) for j in incomplete[:MOST_COLUMNS]]
     body = [tag("div", charts, class_="multiples"), _cells(findings, columns, missing), _check(findings)]
-    if len(holed) > MOST_COLUMNS:
-        body.insert(1, tag("p", f"The {MOST_COLUMNS} columns with most filled cells of {len(holed)}.", class_="note"))
+    if len(incomplete) > MOST_COLUMNS:
+        body.insert(
+            1, tag("p", f"The {MOST_COLUMNS} columns with most filled cells of {len(incomplete)}.", class_="note")
+        )
     lead = (
         "Grey bars are observed values. Above them, each filled cell is a dot at its expected value with the "
         f"interval that holds the true one with {percent(findings.level)} probability: a wide one says that the other "

@@ -1,4 +1,4 @@
-"""Holes punched into complete rows, in the three ways cells go missing.
+"""Cells removed from complete rows by one of three missingness mechanisms.
 
 mcar: P(missing) = share                  completely at random
 mar:  P(missing) = σ(a + 2 z_driver)      by the row's first column, which stays observed
@@ -10,13 +10,13 @@ with z a standardised column, and a such that the share comes out.
 import numpy as np
 from scipy.special import expit
 
-__all__ = ["MECHANISMS", "punch_holes"]
+__all__ = ["MECHANISMS", "make_missing"]
 
 MECHANISMS = ("mcar", "mar", "mnar")
 SLOPE = 2.0
 
 
-def punch_holes(X, share=0.1, mechanism="mcar", random_state=None):
+def make_missing(X, share=0.1, mechanism="mcar", random_state=None):
     """Make cells of complete rows missing.
 
     Parameters
@@ -32,13 +32,13 @@ def punch_holes(X, share=0.1, mechanism="mcar", random_state=None):
 
     Returns
     -------
-    A copy of X with holes: NaN in floats, None in objects
+    A copy of X with missing values: NaN in floats, None in objects
 
     Examples
     --------
     >>> import numpy as np
-    >>> from tacit.datasets import punch_holes
-    >>> X = punch_holes(np.ones((1000, 4)), 0.25, random_state=0)
+    >>> from tacit.datasets import make_missing
+    >>> X = make_missing(np.ones((1000, 4)), 0.25, random_state=0)
     >>> round(float(np.isnan(X).mean()), 2)
     0.25
     """

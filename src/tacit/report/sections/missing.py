@@ -5,44 +5,44 @@ from collections import Counter
 import numpy as np
 
 from ..charts.figure import strip
-from ..charts.holes import hole_strip
+from ..charts.missing import missing_strip
 from ..markup import amount, breakable, cut, join, percent, plural, tag
 from ..markup import table as table_of
 from ..section import Section
 from .common import missing_share, used_columns
 
-__all__ = ["holes"]
+__all__ = ["missing_values"]
 
 MOST_COLUMNS = 40
 MOST_PATTERNS = 8
 
 
-def holes(findings):
+def missing_values(findings):
     """The missingness map."""
     missing = np.isnan(findings.sample.encoded)
     columns = used_columns(findings)
-    holed = [j for j, column in enumerate(columns) if column.n_missing or missing[:, j].any()]
-    if not holed:
+    incomplete = [j for j, column in enumerate(columns) if column.n_missing or missing[:, j].any()]
+    if not incomplete:
         return None
-    holed.sort(key=lambda j: -missing_share(columns[j]))
-    shown, order = holed[:MOST_COLUMNS], _by_pattern(missing[:, holed])
+    incomplete.sort(key=lambda j: -missing_share(columns[j]))
+    shown, order = incomplete[:MOST_COLUMNS], _by_pattern(missing[:, incomplete])
     rows = [
         [
-            breakable(cut(columns[j].name, 40)), hole_strip(missing[order, j], columns[j].name), strip(missing_share(columns[j])),
-            amount(columns[j].n_missing), percent(missing_share(columns[j]), 1),
+            breakable(cut(columns[j].name, 40)), missing_strip(missing[order, j], columns[j].name),
+            strip(missing_share(columns[j])), amount(columns[j].n_missing), percent(missing_share(columns[j]), 1),
         ]
         for j in shown
     ]  # fmt: skip
-    header = ["Column", f"{plural(len(order), 'row')} with holes", "", "Missing", "Share"]
-    body = [table_of(header, rows, numeric=(3, 4), caption="Missing cells by column and row", class_="holes")]
-    complete = len(columns) - len(holed)
+    header = ["Column", f"{plural(len(order), 'row')} with missing values", "", "Missing", "Share"]
+    body = [table_of(header, rows, numeric=(3, 4), caption="Missing cells by column and row", class_="missing")]
+    complete = len(columns) - len(incomplete)
     notes = (
-        [f"{plural(complete, 'column')} of the model {'has' if complete == 1 else 'have'} no holes."]
+        [f"{plural(complete, 'column')} of the model {'has' if complete == 1 else 'have'} no missing values."]
         if complete
         else []
     )
-    if len(holed) > MOST_COLUMNS:
-        notes.append(f"The {MOST_COLUMNS} columns with most holes of {len(holed)} are shown.")
+    if len(incomplete) > MOST_COLUMNS:
+        notes.append(f"The {MOST_COLUMNS} columns with most missing values of {len(incomplete)} are shown.")
     n_empty = int((missing & ~np.isfinite(findings.sample.filled)).sum())
     if n_empty:
         notes.append(
@@ -52,14 +52,14 @@ def holes(findings):
     body.append(tag("p", " ".join(notes), class_="note") if notes else None)
     body.append(_patterns(missing, columns))
     lead = (
-        "Rows with holes run from left to right, those that miss the same cells side by side, with a mark for "
+        "Rows with missing values run from left to right, those that miss the same cells side by side, with a mark for "
         "every missing cell. Columns that are dark in the same places go missing together."
     )
-    return Section("holes", "Where cells are missing", "Missing cells", join(body), lead)
+    return Section("missing", "Where cells are missing", "Missing cells", join(body), lead)
 
 
 def _by_pattern(missing):
-    """Rows with holes, those with the same pattern together, the most frequent pattern first."""
+    """Rows with missing values, those with the same pattern together, the most frequent pattern first."""
     keys = [bytes(key) for key in np.packbits(missing, axis=1)]
     counted = Counter(keys)
     ranked = sorted(np.flatnonzero(missing.any(axis=1)), key=lambda i: (-counted[keys[i]], keys[i], i))

@@ -85,10 +85,10 @@ def _phrase(model):
 def _summary(table, missing, why, said, check, n_empty):
     """Sentences, the most important first."""
     total, n_cells = sum(missing.values()), table.n_rows * len(table.used)
-    holed = [name for name, n in missing.items() if n]
+    incomplete = [name for name, n in missing.items() if n]
     most = max(missing, key=lambda name: missing[name])
     told = [
-        f"{total:,} missing cells in {len(holed)} of {len(table.used)} columns were filled, {share(total / n_cells, 1)} of "
+        f"{total:,} missing cells in {len(incomplete)} of {len(table.used)} columns were filled, {share(total / n_cells, 1)} of "
         f"all; most of them in {most} ({missing[most]:,})."
     ]
     told.append(f"They were filled by {why}.")
@@ -101,7 +101,7 @@ def _summary(table, missing, why, said, check, n_empty):
         told.append(f"{', '.join(empty)} {'has' if len(empty) == 1 else 'have'} no value in any row and {stay} empty.")
     kept = [column.name for column in table.columns if not column.used and column.n_missing and column.role != "empty"]
     if kept:
-        told.append(f"Holes remain in {', '.join(kept)}, which the model does not use.")
+        told.append(f"Missing values remain in {', '.join(kept)}, which the model does not use.")
     return told
 
 
@@ -110,7 +110,7 @@ def tell_check(check):
     if check is None:
         return [
             f"Too few cells are observed to try how good the fills are: that takes at least {FEWEST / SHARE:.0f} in columns that "
-            f"have holes, {FEWEST} in each."
+            f"have missing values, {FEWEST} in each."
         ]
     told = []
     hidden = check["numbers"] + check["categories"]

@@ -242,7 +242,7 @@ class TwoViewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Densit
 
 def _conditioned(params, block):
     """For every pattern of missing cells: its rows, those cells, and their covariance given the observed ones."""
-    precision, holes = params.posterior[1][0], block.patterns.incomplete
-    for start, end, missing in zip(holes.starts, holes.starts[1:], holes.missing):
+    precision, incomplete = params.posterior[1][0], block.patterns.incomplete
+    for start, end, missing in zip(incomplete.starts, incomplete.starts[1:], incomplete.missing):
         cells = np.flatnonzero(missing)
-        yield holes.rows[start:end], cells, np.linalg.inv(precision[np.ix_(cells, cells)])
+        yield incomplete.rows[start:end], cells, np.linalg.inv(precision[np.ix_(cells, cells)])

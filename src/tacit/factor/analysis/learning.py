@@ -17,7 +17,7 @@ from ...checks import check_choice, check_number
 from ...engine import Trace
 from ...source.threads import one_blas_thread
 from ...words import count
-from ..base import FactorEstimator
+from ..estimator import FactorEstimator
 from ..moments import moments
 from ..principal.rank import Spectrum, parallel
 from .adequacy import fit_test
