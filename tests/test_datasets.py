@@ -96,7 +96,7 @@ def test_written_tables_are_read_back(tmp_path):
         (lambda: make_mixed_table(9, n_measurements=0, n_counts=0, n_categories=0), "ask for at least one column"),
         (lambda: make_mixed_table(9, missing=1.0), "share=1.0 is not a number from 0 to below 1"),
         (lambda: make_factors(9, 3, 3), "n_factors=3 leaves nothing to explain of 3 columns; use at most 2"),
-        (lambda: make_factors(9, noise=0), "noise=0 is not a positive number"),
+        (lambda: make_factors(9, noise=0), "noise=0 is not a number above 0"),
         (lambda: make_outliers(9, share=1), "share=1 is not a number from 0 to below 1"),
         (lambda: make_missing(np.ones((3, 2)), 0.5, "never"), "mechanism='never' is unknown; use one of 'mcar'"),
         (lambda: make_missing(np.ones((3, 1)), 0.5, "mar"), "X has 1 column, by which no other can go missing"),
@@ -281,7 +281,7 @@ def test_files_that_are_something_else(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no file"):
         load_table(tmp_path / "none.csv")
     for call in (lambda: load_newsgroups(tmp_path, "all"), lambda: load_usps(tmp_path, "all")):
-        with pytest.raises(ValueError, match="subset='all' is unknown; use 'train' or 'test'"):
+        with pytest.raises(ValueError, match="subset='all' is unknown; use one of 'train', 'test'"):
             call()
     with pytest.raises(ValueError, match="name='orl' is unknown; use one of 'olivetti'"):
         load_faces(tmp_path, "orl")

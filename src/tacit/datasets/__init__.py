@@ -11,24 +11,7 @@ from .tabular import load_california, load_spambase, load_table
 from .texts import load_ap, load_newsgroups
 
 __all__ = [
-    "DATASETS",
-    "Dataset",
-    "Entry",
-    "catalogue",
-    "load",
-    "load_ap",
-    "load_california",
-    "load_faces",
-    "load_giss",
-    "load_movielens",
-    "load_newsgroups",
-    "load_penguins",
-    "load_spambase",
-    "load_table",
-    "load_usps",
-    "make_factors",
-    "make_missing",
-    "make_mixed_table",
-    "make_outliers",
-    "penguins_path",
+    "DATASETS", "Dataset", "Entry", "catalogue", "load", "load_ap", "load_california", "load_faces", "load_giss",
+    "load_movielens", "load_newsgroups", "load_penguins", "load_spambase", "load_table", "load_usps", "make_factors",
+    "make_missing", "make_mixed_table", "make_outliers", "penguins_path",
 ]  # fmt: skip

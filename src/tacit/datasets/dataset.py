@@ -1,6 +1,8 @@
 """`Dataset`: rows, what their columns are called, what is known about them, and where they come from."""
 
-import csv
+from __future__ import annotations
+
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,13 +44,12 @@ class Dataset:
     description: str = ""
     more: dict = field(default_factory=dict)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         rows, columns = self.X.shape[:2]
-        return f"Dataset {self.name}: {rows} rows, {columns} columns" + (
-            "" if self.target is None else ", with a target"
-        )
+        target = "" if self.target is None else ", with a target"
+        return f"Dataset {self.name}: {rows} rows, {columns} columns{target}"
 
-    def table(self):
+    def table(self) -> dict[str, np.ndarray]:
         """The columns by name, the target last where there is one: what `pandas.DataFrame` or a writer takes."""
         X = self.X.reshape(len(self.X), -1) if isinstance(self.X, np.ndarray) else self.X.toarray()
         columns = {str(name): X[:, j] for j, name in enumerate(self.columns)}
@@ -59,16 +60,9 @@ class Dataset:
             target = np.array(names, dtype=object)[target]
         return columns | {self.more.get("target_column", "target"): target}
 
-    def write_csv(self, path):
+    def write_csv(self, path: Any) -> None:
         """Write the table, empty where a cell is missing."""
-        columns = self.table()
-        with open(path, "w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(columns)
-            writer.writerows(zip(*(map(_text, values.tolist()) for values in columns.values())))
+        from ..tables.csvwriter import CsvWriter
 
-
-def _text(value):
-    if value is None or value != value:
-        return ""
-    return f"{value:.10g}" if isinstance(value, float) else value
+        with closing(CsvWriter(path)) as writer:
+            writer.write(self.table())

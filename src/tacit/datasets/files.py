@@ -1,19 +1,23 @@
 """Where path loaders look: a file, or a folder that holds one of several."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-__all__ = ["archive_at", "find", "lines_of", "missing_file"]
+__all__ = ["archive_at", "find", "lines_beside", "missing_file"]
 
 
-def missing_file(path, names, where):
+def missing_file(path: Path, names: Sequence[str], where: str) -> FileNotFoundError:
     """The error of a loader that does not find what it reads."""
     listed = " or ".join(names)
     return FileNotFoundError(f"there is no {listed} in {path}; the set is published at {where}.")
 
 
-def find(path, names, where):
+def find(path: Any, names: Sequence[str], where: str) -> Path:
     """The first of these files that is there: `path` itself, or in the folder `path`.
 
     Parameters
@@ -38,7 +42,7 @@ def find(path, names, where):
     raise missing_file(path, names, where)
 
 
-def archive_at(path, arrays):
+def archive_at(path: Path, arrays: Sequence[str]) -> dict[str, np.ndarray]:
     """The arrays of an npz file, which must hold these."""
     try:
         with np.load(path, allow_pickle=False) as archive:
@@ -50,6 +54,11 @@ def archive_at(path, arrays):
     raise ValueError(f"{path} holds no array {lost[0]!r}; it should hold {', '.join(arrays)}.")
 
 
-def lines_of(path, encoding="utf-8"):
-    """The lines of a text file."""
-    return Path(path).read_text(encoding=encoding).splitlines()
+def lines_beside(place: Path, name: str, where: str = "", encoding: str = "utf-8") -> list[str]:
+    """The lines of a file in the folder of another; none where it is not there, unless `where` says who publishes it."""
+    path = place.with_name(name)
+    if path.is_file():
+        return path.read_text(encoding=encoding).splitlines()
+    if where:
+        raise missing_file(place.parent, [name], where)
+    return []

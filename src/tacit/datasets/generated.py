@@ -5,32 +5,31 @@ make_factors:      x = μ + Λ f + ε,  f ~ N(0, I),  ε ~ N(0, Ψ)
 make_outliers:     rows around a few centres, and a share of rows anywhere
 """
 
+from __future__ import annotations
+
 import numbers
+from typing import Any
 
 import numpy as np
 
+from ..checks import check_number, check_positive
 from .dataset import Dataset
-from .missingness import make_missing
+from .missingness import check_share, make_missing
 
 __all__ = ["make_factors", "make_mixed_table", "make_outliers"]
 
 COLOURS = ("red", "green", "blue", "yellow", "black", "white")
 
 
-def _check_whole(name, value, least):
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise ValueError(f"{name}={value!r} is not a whole number of at least {least}.")
-
-
-def _check_share(name, value, most=1.0):
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= float(value) < most:
-        raise ValueError(f"{name}={value!r} is not a number from 0 to below {most:g}.")
+def _check_sizes(least: int, **sizes: Any) -> None:
+    for name, value in sizes.items():
+        check_number(name, value, numbers.Integral, least)
 
 
 def make_mixed_table(
-    n_rows=500, n_groups=3, *, n_measurements=3, n_counts=1, n_categories=1, separation=3.0, missing=0.1,
-    mechanism="mcar", random_state=None,
-):  # fmt: skip
+    n_rows: int = 500, n_groups: int = 3, *, n_measurements: int = 3, n_counts: int = 1, n_categories: int = 1,
+    separation: float = 3.0, missing: float = 0.1, mechanism: str = "mcar", random_state: Any = None,
+) -> Dataset:  # fmt: skip
     """A table of groups of rows with measurements, counts, categories and missing values.
 
     Parameters
@@ -59,20 +58,19 @@ def make_mixed_table(
     >>> table = make_mixed_table(100, missing=0.2, random_state=0)
     >>> table.columns
     ['measure_1', 'measure_2', 'measure_3', 'count_1', 'kind_1']
-    """  # fmt: skip
-    _check_whole("n_rows", n_rows, 1)
-    _check_whole("n_groups", n_groups, 1)
-    for name, value in (("n_measurements", n_measurements), ("n_counts", n_counts), ("n_categories", n_categories)):
-        _check_whole(name, value, 0)
+    """
+    _check_sizes(1, n_rows=n_rows, n_groups=n_groups)
+    _check_sizes(0, n_measurements=n_measurements, n_counts=n_counts, n_categories=n_categories)
     if n_measurements + n_counts + n_categories == 0:
         raise ValueError("n_measurements, n_counts and n_categories are all 0; ask for at least one column.")
     rng = np.random.default_rng(random_state)
     group = rng.choice(n_groups, n_rows, p=rng.dirichlet(np.full(n_groups, 20.0)))
     columns: dict = {}
-    for name, values in zip(("measure", "count", "kind"), (
-        _measurements(group, n_groups, n_measurements, separation, rng), _counts(group, n_groups, n_counts, separation, rng),
-        _categories(group, n_groups, n_categories, rng),
-    )):  # fmt: skip
+    for name, values in (
+        ("measure", _measurements(group, n_groups, n_measurements, separation, rng)),
+        ("count", _counts(group, n_groups, n_counts, separation, rng)),
+        ("kind", _categories(group, n_groups, n_categories, rng)),
+    ):
         columns |= {f"{name}_{j + 1}": column for j, column in enumerate(values.T)}
     complete = np.empty((n_rows, len(columns)), dtype=object)
     for j, column in enumerate(columns.values()):
@@ -84,7 +82,7 @@ def make_mixed_table(
     return Dataset("mixed", X, list(columns), group, _told("mixed rows of known groups", random_state), more)
 
 
-def _measurements(group, n_groups, d, separation, rng):
+def _measurements(group: np.ndarray, n_groups: int, d: int, separation: float, rng: np.random.Generator) -> np.ndarray:
     centre = rng.normal(size=(n_groups, d))
     centre *= separation / np.maximum(np.linalg.norm(centre, axis=1, keepdims=True), 1e-12) / np.sqrt(2)
     turn = np.eye(d) + 0.4 * rng.normal(size=(n_groups, d, d)) / max(np.sqrt(d), 1.0)
@@ -92,20 +90,23 @@ def _measurements(group, n_groups, d, separation, rng):
     return (10.0 * (1 + np.arange(d)) + (centre[group] + noise) * (1 + np.arange(d))).round(4)
 
 
-def _counts(group, n_groups, d, separation, rng):
+def _counts(group: np.ndarray, n_groups: int, d: int, separation: float, rng: np.random.Generator) -> np.ndarray:
     # Square roots of counts have a spread of a half, whatever the rate.
     root = 1.5 + 0.5 * separation * rng.permuted(np.tile(np.arange(n_groups)[:, None], (1, d)), axis=0)
     return rng.poisson(root[group] ** 2)
 
 
-def _categories(group, n_groups, d, rng):
+def _categories(group: np.ndarray, n_groups: int, d: int, rng: np.random.Generator) -> np.ndarray:
     n_levels = min(max(n_groups, 2), len(COLOURS))
     chances = rng.dirichlet(np.full(n_levels, 0.5), size=(d, n_groups))
     code = (rng.random((len(group), d, 1)) > np.cumsum(chances, axis=2).transpose(1, 0, 2)[group]).sum(axis=2)
     return np.array(COLOURS, dtype=object)[np.minimum(code, n_levels - 1)]
 
 
-def make_factors(n_rows=500, n_columns=8, n_factors=2, *, noise=0.5, missing=0.0, mechanism="mcar", random_state=None):
+def make_factors(
+    n_rows: int = 500, n_columns: int = 8, n_factors: int = 2, *, noise: float = 0.5, missing: float = 0.0,
+    mechanism: str = "mcar", random_state: Any = None,
+) -> Dataset:  # fmt: skip
     """Columns behind which a few factors are.
 
     Parameters
@@ -129,15 +130,13 @@ def make_factors(n_rows=500, n_columns=8, n_factors=2, *, noise=0.5, missing=0.0
     >>> make_factors(50, 6, 2, random_state=0).more["loadings"].shape
     (6, 2)
     """
-    _check_whole("n_rows", n_rows, 1)
-    _check_whole("n_columns", n_columns, 2)
-    _check_whole("n_factors", n_factors, 1)
+    _check_sizes(1, n_rows=n_rows, n_factors=n_factors)
+    _check_sizes(2, n_columns=n_columns)
     if n_factors >= n_columns:
         raise ValueError(
             f"n_factors={n_factors} leaves nothing to explain of {n_columns} columns; use at most {n_columns - 1}."
         )
-    if not isinstance(noise, numbers.Real) or not float(noise) > 0:
-        raise ValueError(f"noise={noise!r} is not a positive number.")
+    check_positive("noise", noise)
     rng = np.random.default_rng(random_state)
     own = np.arange(n_columns) % n_factors  # every column belongs to one factor most
     loadings = 0.15 * rng.normal(size=(n_columns, n_factors))
@@ -151,7 +150,10 @@ def make_factors(n_rows=500, n_columns=8, n_factors=2, *, noise=0.5, missing=0.0
     return Dataset("factors", X, columns, None, _told("columns behind which known factors are", random_state), more)
 
 
-def make_outliers(n_rows=500, n_columns=3, n_groups=2, *, share=0.05, missing=0.0, mechanism="mcar", random_state=None):
+def make_outliers(
+    n_rows: int = 500, n_columns: int = 3, n_groups: int = 2, *, share: float = 0.05, missing: float = 0.0,
+    mechanism: str = "mcar", random_state: Any = None,
+) -> Dataset:  # fmt: skip
     """Rows around a few centres, and some that belong to none.
 
     Parameters
@@ -174,10 +176,8 @@ def make_outliers(n_rows=500, n_columns=3, n_groups=2, *, share=0.05, missing=0.
     >>> int((make_outliers(200, share=0.1, random_state=0).target < 0).sum())
     20
     """
-    _check_whole("n_rows", n_rows, 1)
-    _check_whole("n_columns", n_columns, 1)
-    _check_whole("n_groups", n_groups, 1)
-    _check_share("share", share)
+    _check_sizes(1, n_rows=n_rows, n_columns=n_columns, n_groups=n_groups)
+    check_share(share)
     rng = np.random.default_rng(random_state)
     group = rng.integers(0, n_groups, n_rows)
     centres = 8.0 * rng.normal(size=(n_groups, n_columns))
@@ -192,5 +192,5 @@ def make_outliers(n_rows=500, n_columns=3, n_groups=2, *, share=0.05, missing=0.
     return Dataset("outliers", make_missing(X, missing, mechanism, rng), columns, group, told, more)
 
 
-def _told(what, seed):
+def _told(what: str, seed: Any) -> str:
     return f"Generated: {what}" + (f", seed {seed}." if isinstance(seed, numbers.Integral) else ".")

@@ -7,16 +7,30 @@ mnar: P(missing) = σ(a + 2 z_own)         by the missing value itself, the larg
 with z a standardised column, and a such that the share comes out.
 """
 
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import expit
 
-__all__ = ["MECHANISMS", "make_missing"]
+from ..checks import check_choice
+
+__all__ = ["MECHANISMS", "check_share", "make_missing"]
 
 MECHANISMS = ("mcar", "mar", "mnar")
 SLOPE = 2.0
 
 
-def make_missing(X, share=0.1, mechanism="mcar", random_state=None):
+def check_share(share: Any) -> None:
+    """Raise where a share is not a number from 0 to below 1."""
+    if isinstance(share, bool) or not isinstance(share, numbers.Real) or not 0 <= float(share) < 1:
+        raise ValueError(f"share={share!r} is not a number from 0 to below 1.")
+
+
+def make_missing(X: Any, share: float = 0.1, mechanism: str = "mcar", random_state: Any = None) -> Any:
     """Make cells of complete rows missing.
 
     Parameters
@@ -42,10 +56,8 @@ def make_missing(X, share=0.1, mechanism="mcar", random_state=None):
     >>> round(float(np.isnan(X).mean()), 2)
     0.25
     """
-    if isinstance(share, bool) or not isinstance(share, (int, float, np.floating)) or not 0 <= share < 1:
-        raise ValueError(f"share={share!r} is not a number from 0 to below 1.")
-    if mechanism not in MECHANISMS:
-        raise ValueError(f"mechanism={mechanism!r} is unknown; use one of {', '.join(map(repr, MECHANISMS))}.")
+    check_share(share)
+    check_choice("mechanism", mechanism, MECHANISMS)
     is_frame = hasattr(X, "columns") and hasattr(X, "mask")
     cells = np.asarray(X)
     if cells.ndim != 2:
@@ -64,9 +76,9 @@ def make_missing(X, share=0.1, mechanism="mcar", random_state=None):
     return out
 
 
-def _chances(cells, share, mechanism):
+def _chances(cells: np.ndarray, share: float, mechanism: str) -> np.ndarray:
     """Probability of each cell to go missing."""
-    if mechanism == "mcar" or share == 0:
+    if mechanism == "mcar" or share == 0 or not len(cells):
         return np.full(cells.shape, float(share))
     if mechanism == "mnar":
         return np.column_stack([_slanted(column, share) for column in cells.T])
@@ -75,30 +87,20 @@ def _chances(cells, share, mechanism):
     return chances
 
 
-def _slanted(column, share):
+def _slanted(column: np.ndarray, share: float) -> np.ndarray:
     """σ(a + 2 z), its mean the share."""
     z = SLOPE * _standard(column)
-    low, high = -50.0 - np.abs(z).max(initial=0.0), 50.0 + np.abs(z).max(initial=0.0)
-    for _ in range(100):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if expit(middle + z).mean() < share else (low, middle)
-    return expit(0.5 * (low + high) + z)
+    reach = 50.0 + np.abs(z).max(initial=0.0)
+    return expit(brentq(lambda a: expit(a + z).mean() - share, -reach, reach, xtol=1e-14) + z)
 
 
-def _standard(column):
+def _standard(column: np.ndarray) -> np.ndarray:
     """Numbers standardised, levels by their order; missing cells at the mean."""
-    if column.dtype == object or column.dtype.kind in "US":
-        known = [cell for cell in column.tolist() if cell is not None and cell == cell]
-        try:
-            numbers = [float(cell) for cell in known]
-            values = np.array([np.nan if cell is None else float(cell) for cell in column.tolist()])
-        except (TypeError, ValueError):
-            codes = {level: code for code, level in enumerate(sorted(set(map(str, known))))}
-            values = np.array([codes.get(str(cell), np.nan) for cell in column.tolist()], dtype=np.float64)
-            numbers = known
-        if not numbers:
-            return np.zeros(len(column))
-    else:
+    try:
         values = column.astype(np.float64)
+    except (TypeError, ValueError):
+        known = np.array([cell is not None and cell == cell for cell in column.tolist()])
+        values = np.full(len(column), np.nan)
+        values[known] = np.unique(column[known].astype(str), return_inverse=True)[1]
     spread = np.nanstd(values) if np.isfinite(values).any() else 0.0
     return np.nan_to_num((values - np.nanmean(values)) / spread) if spread > 0 else np.zeros(len(values))

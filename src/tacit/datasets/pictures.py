@@ -1,7 +1,12 @@
 """Pictures of digits and faces."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
+from ..checks import check_choice
 from .dataset import Dataset
 from .files import archive_at, find, missing_file
 
@@ -15,7 +20,7 @@ FACES = {
 }
 
 
-def load_usps(path, subset="train"):
+def load_usps(path: Any, subset: str = "train") -> Dataset:
     """Digits of zip codes, 16 × 16 pixels from −1 to 1.
 
     Parameters
@@ -30,8 +35,7 @@ def load_usps(path, subset="train"):
     Dataset
         X is (pictures, 256), the target the digit.
     """
-    if subset not in ("train", "test"):
-        raise ValueError(f"subset={subset!r} is unknown; use 'train' or 'test'.")
+    check_choice("subset", subset, ("train", "test"))
     place = find(path, ("usps.npz", f"zip.{subset}.gz", f"zip.{subset}"), USPS)
     if place.suffix == ".npz":
         arrays = archive_at(place, (f"X_{subset}", f"y_{subset}"))
@@ -43,7 +47,7 @@ def load_usps(path, subset="train"):
     return Dataset("usps", X, _pixels((16, 16)), target, told, {"shape": (16, 16)})
 
 
-def load_faces(path, name="olivetti"):
+def load_faces(path: Any, name: str = "olivetti") -> Dataset:
     """Pictures of faces, grey from 0 to 1.
 
     Parameters
@@ -58,8 +62,7 @@ def load_faces(path, name="olivetti"):
     Dataset
         X is (pictures, pixels), ``more["shape"]`` the height and width; the target of Olivetti faces is the person.
     """
-    if name not in FACES:
-        raise ValueError(f"name={name!r} is unknown; use one of {', '.join(map(repr, FACES))}.")
+    check_choice("name", name, tuple(FACES))
     names, variable, shape, where = FACES[name]
     place = find(path, names, where)
     if place.suffix == ".npz":
@@ -83,5 +86,5 @@ def load_faces(path, name="olivetti"):
     return Dataset(name, X, _pixels(shape), target, told, {"shape": shape})
 
 
-def _pixels(shape):
+def _pixels(shape: tuple[int, int]) -> list[str]:
     return [f"pixel {i},{j}" for i in range(shape[0]) for j in range(shape[1])]

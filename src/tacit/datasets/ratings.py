@@ -1,20 +1,24 @@
 """MovieLens: who gave which film how many stars."""
 
+from __future__ import annotations
+
 import csv
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from .dataset import Dataset
-from .files import archive_at, find, lines_of
+from .files import archive_at, find, lines_beside
 
 __all__ = ["load_movielens"]
 
 WHERE = "https://grouplens.org/datasets/movielens"
-RATINGS = ("u.data", "ratings.dat", "ratings.csv", "ratings.npz")
-TITLES = {"u.data": ("u.item", "|"), "ratings.dat": ("movies.dat", "::"), "ratings.npz": ("movies.dat", "::")}
+FILMS = {"u.data": "u.item", "ratings.dat": "movies.dat", "ratings.csv": "movies.csv", "ratings.npz": "movies.dat"}
+"""Files of ratings, and the file that each has its films in."""
 
 
-def load_movielens(path):
+def load_movielens(path: Any) -> Dataset:
     """Ratings of films by people: MovieLens-100K, -1M or any later edition.
 
     Parameters
@@ -37,67 +41,42 @@ def load_movielens(path):
     >>> ratings.X.shape, ratings.target.mean()  # doctest: +SKIP
     ((100000, 2), 3.52986)
     """
-    place = find(path, RATINGS, WHERE)
-    user, item, rating, time = _READ[place.name](place)
-    more = {} if time is None else {"time": time}
-    titles = _titles(place)
-    more |= {"titles": titles} if titles else {}
+    place = find(path, tuple(FILMS), WHERE)
+    if place.suffix == ".npz":
+        arrays = archive_at(place, ("user", "item", "rating"))
+        user, item, rating, time = *(arrays[name] for name in ("user", "item", "rating")), arrays.get("time")
+    else:
+        user, item, rating, time = _read(place)
     fold = _folds(place, user, item) if place.name == "u.data" else None
-    more |= {} if fold is None else {"fold": fold}
+    more = {"time": time, "titles": _titles(place) or None, "fold": fold}
     X = np.column_stack([user, item]).astype(np.int64)
     told = f"MovieLens ratings, {place.name}; {WHERE}. For research, not to be passed on (Harper and Konstan 2015)."
-    return Dataset("movielens", X, ["user", "item"], np.asarray(rating, dtype=np.float64), told, more)
+    known = {name: value for name, value in more.items() if value is not None}
+    return Dataset("movielens", X, ["user", "item"], np.asarray(rating, dtype=np.float64), told, known)
 
 
-def _separated(place, separator):
-    """Ratings of a text file, user, item, rating and time in each line."""
+def _read(place: Path) -> tuple[np.ndarray, ...]:
+    """User, item, rating and time in each line of a text file."""
     try:
-        cells = np.array([line.split(separator) for line in lines_of(place, "latin-1") if line], dtype=np.float64)
-        user, item, rating, time = cells.T
+        with place.open(encoding="latin-1") as file:
+            lines = (line.replace("::", ",").replace("\t", ",") for line in file)
+            user, item, rating, time = np.loadtxt(lines, delimiter=",", skiprows=int(place.suffix == ".csv"), ndmin=2).T
     except ValueError:
         raise ValueError(f"{place} does not hold four numbers in each line: user, item, rating and time.") from None
     return user, item, rating, time.astype(np.int64)
 
 
-def _archive(place):
-    arrays = archive_at(place, ("user", "item", "rating"))
-    return arrays["user"], arrays["item"], arrays["rating"], arrays.get("time")
-
-
-def _csv(place):
-    try:
-        table = np.genfromtxt(place, delimiter=",", skip_header=1, dtype=np.float64)
-        user, item, rating, time = table.T
-    except ValueError:
-        raise ValueError(f"{place} does not hold the columns userId, movieId, rating and timestamp.") from None
-    return user, item, rating, time.astype(np.int64)
-
-
-_READ = {
-    "u.data": lambda place: _separated(place, "\t"),
-    "ratings.dat": lambda place: _separated(place, "::"),
-    "ratings.csv": _csv,
-    "ratings.npz": _archive,
-}
-
-
-def _titles(place):
+def _titles(place: Path) -> dict[int, str]:
     """Titles of films by number; empty where their file is not beside the ratings."""
-    if place.name == "ratings.csv":
-        films = place.with_name("movies.csv")
-        if not films.is_file():
-            return {}
-        with films.open(newline="", encoding="utf-8") as file:
-            return {int(row["movieId"]): row["title"] for row in csv.DictReader(file)}
-    name, separator = TITLES[place.name]
-    films = place.with_name(name)
-    if not films.is_file():
-        return {}
-    rows = (line.split(separator) for line in lines_of(films, "latin-1") if line)
+    name = FILMS[place.name]
+    if name == "movies.csv":
+        return {int(row["movieId"]): row["title"] for row in csv.DictReader(lines_beside(place, name))}
+    lines = lines_beside(place, name, encoding="latin-1")
+    rows = (line.split("|" if name == "u.item" else "::") for line in lines if line)
     return {int(row[0]): row[1] for row in rows}
 
 
-def _folds(place, user, item):
+def _folds(place: Path, user: np.ndarray, item: np.ndarray) -> np.ndarray | None:
     """Which of the five published test sets each rating is in; None where they are not there."""
     splits = place.with_name("splits.npz")
     if splits.is_file():
@@ -107,6 +86,6 @@ def _folds(place, user, item):
         return None
     number: dict = {}
     for k, test in enumerate(tests, 1):
-        u, i, *_ = _separated(test, "\t")
+        u, i, *_ = _read(test)
         number |= dict.fromkeys(zip(u, i), k)
     return np.array([number.get(pair, 0) for pair in zip(user, item)])

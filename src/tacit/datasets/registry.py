@@ -1,10 +1,15 @@
 """All data sets by name: what each is, where it comes from, under which licence, and how to load it."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
+from typing import Any
 
 from ..table import Table
+from .dataset import Dataset
 
 __all__ = ["DATASETS", "Entry", "catalogue", "load"]
 
@@ -41,7 +46,7 @@ class Entry:
     function: str
 
     @property
-    def loader(self):
+    def loader(self) -> Callable[..., Dataset]:
         """The function that loads it."""
         found = getattr(import_module(f".{self.module}", __package__), self.function)
         return partial(found, self.name) if self.kind == "scikit-learn" else found
@@ -58,20 +63,8 @@ BUNDLED = [
     ("iris", 150, 4, "iris flowers of three species", "Fisher 1936"),
     ("wine", 178, 13, "wines of three cultivars", "Forina 1991, UCI"),
     ("digits", 1797, 64, "handwritten digits, 8 × 8 pixels", "Alpaydin and Kaynak 1998, UCI"),
-    (
-        "breast_cancer",
-        569,
-        30,
-        "cell nuclei of breast masses, benign or malignant",
-        "Wolberg, Street and Mangasarian 1995, UCI",
-    ),
-    (
-        "diabetes",
-        442,
-        10,
-        "diabetes patients and how the disease went on",
-        "Efron, Hastie, Johnstone and Tibshirani 2004",
-    ),
+    ("breast_cancer", 569, 30, "cell nuclei of breast masses, benign or malignant", "Wolberg et al. 1995, UCI"),
+    ("diabetes", 442, 10, "diabetes patients and how the disease went on", "Efron et al. 2004"),
 ]
 ON_DISK = [
     ("movielens", None, 2, "ratings of films by people", "https://grouplens.org/datasets/movielens",
@@ -100,7 +93,7 @@ DATASETS: dict[str, Entry] = {
     entry.name: entry
     for entry in (
         *(Entry(*known, "shipped", "shipped", known[0]) for known in SHIPPED),
-        *(Entry(*known, "BSD, with scikit-learn", "scikit-learn", "bundled", "from_sklearn") for known in BUNDLED),
+        *(Entry(*known, "BSD, with scikit-learn", "scikit-learn", "shipped", "from_sklearn") for known in BUNDLED),
         *(Entry(*known[:6], "path", *known[6:]) for known in ON_DISK),
         *(
             Entry(name, None, None, what, "drawn at random", "none needed", "generator", "generated", function)
@@ -111,7 +104,7 @@ DATASETS: dict[str, Entry] = {
 """Everything that `load` knows, by name."""
 
 
-def catalogue():
+def catalogue() -> Table:
     """All data sets, one a row.
 
     Returns
@@ -129,7 +122,7 @@ def catalogue():
     return Table([{name: getattr(entry, name) for name in names} for entry in DATASETS.values()])
 
 
-def load(name, path=None, **settings):
+def load(name: str, path: Any = None, **settings: Any) -> Dataset:
     """Load a data set by its name.
 
     Parameters

@@ -10,22 +10,25 @@ in 2016; a work of the government of the United States, in the public domain. La
 Geological Survey; a work of the government of the United States, in the public domain.
 """
 
-import csv
+from __future__ import annotations
+
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from .dataset import Dataset
+from .tabular import load_table
 
-__all__ = ["earthquakes", "giss", "load_giss", "load_penguins", "penguins", "penguins_path"]
+__all__ = ["earthquakes", "from_sklearn", "giss", "load_giss", "load_penguins", "penguins", "penguins_path"]
 
 
-def penguins_path():
+def penguins_path() -> Path:
     """Path of the penguins table as CSV."""
     return Path(__file__).with_name("penguins.csv")
 
 
-def load_penguins():
+def load_penguins() -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Measurements of 344 penguins, 8 cells missing.
 
     Returns
@@ -43,13 +46,12 @@ def load_penguins():
     ((344, 4), 8)
     """
     columns = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
-    with penguins_path().open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    X = np.array([[float(row[c]) if row[c] not in ("", "NA") else np.nan for c in columns] for row in rows])
-    return X, np.array([row["species"] for row in rows]), columns
+    found = penguins()
+    X = found.X[:, [found.columns.index(name) for name in columns]].astype(np.float64)
+    return X, found.target, columns
 
 
-def load_giss():
+def load_giss() -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Global temperature anomalies 1880–2015, in degrees against the mean of 1951–1980.
 
     Returns
@@ -66,38 +68,36 @@ def load_giss():
     >>> float(year[-1]), anomaly[-1].tolist()
     (2015.0, [0.87, 0.98])
     """
-    columns = ["land_ocean", "land"]
-    table = _numbers("giss.csv")
-    return table[:, 0], table[:, 1:], columns
+    found = giss()
+    return found.X[:, 0], found.X[:, 1:], found.columns[1:]
 
 
-def _numbers(name):
-    return np.loadtxt(Path(__file__).with_name(name), delimiter=",", skiprows=1)
-
-
-def penguins():
+def penguins() -> Dataset:
     """The whole table of penguins: measurements, island, sex and year; the species is the target."""
-    with penguins_path().open(newline="", encoding="utf-8") as file:
-        header, *rows = csv.reader(file)
-    numbers = {name for name in header if name.endswith(("_mm", "_g")) or name == "year"}
-    cells = np.array([[_cell(text, name in numbers) for name, text in zip(header, row)] for row in rows], dtype=object)
-    place = header.index("species")
-    kept = [j for j in range(len(header)) if j != place]
-    more = {"target_column": "species", "path": penguins_path()}
-    return Dataset("penguins", cells[:, kept], [header[j] for j in kept], cells[:, place].astype(str), more=more)
+    found = load_table(penguins_path(), target="species")
+    more = found.more | {"path": penguins_path()}
+    return replace(found, target=found.target.astype(str), description="", more=more)
 
 
-def _cell(text, is_number):
-    if text in ("", "NA"):
-        return None
-    return float(text) if is_number else text
-
-
-def giss():
+def giss() -> Dataset:
     """Temperature anomalies: year, land and ocean, land."""
-    return Dataset("giss", _numbers("giss.csv"), ["year", "land_ocean", "land"])
+    return _numbers("giss")
 
 
-def earthquakes():
+def earthquakes() -> Dataset:
     """Years and their numbers of great earthquakes."""
-    return Dataset("earthquakes", _numbers("earthquakes.csv"), ["year", "count"])
+    return _numbers("earthquakes")
+
+
+def _numbers(name: str) -> Dataset:
+    found = load_table(Path(__file__).with_name(f"{name}.csv"))
+    return Dataset(name, found.X, found.columns)
+
+
+def from_sklearn(name: str) -> Dataset:
+    """A table of scikit-learn's ``load_<name>``, in the form of all others."""
+    from sklearn import datasets
+
+    found = getattr(datasets, f"load_{name}")()
+    more = {"target_names": list(map(str, found.target_names))} if hasattr(found, "target_names") else {}
+    return Dataset(name, found.data, [str(column) for column in found.feature_names], found.target, more=more)

@@ -1,7 +1,11 @@
 """Tables of numbers in files: California's houses, spam, and any other with a line of names."""
 
+from __future__ import annotations
+
 import csv
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +20,7 @@ SPAM = "https://archive.ics.uci.edu/dataset/94/spambase"
 MISSING = ("", "NA", "nan", "NaN", "?")
 
 
-def load_california(path):
+def load_california(path: Any) -> Dataset:
     """Prices and circumstances of houses in 20,640 blocks of California, census of 1990.
 
     Parameters
@@ -41,7 +45,7 @@ def load_california(path):
     return Dataset("california", X, list(HOUSES), target, told, {"target_column": "MedHouseVal"})
 
 
-def load_spambase(path):
+def load_spambase(path: Any) -> Dataset:
     """4601 mails as shares of words and signs, and whether each is spam.
 
     Parameters
@@ -58,13 +62,15 @@ def load_spambase(path):
     told = f"Spambase (Hopkins, Reeber, Forman and Suermondt 1999), UCI. {SPAM}"
     if place.suffix == ".csv":
         table = load_table(place, target="type")
-        return Dataset("spambase", table.X, table.columns, table.target == "spam", told, {"target_column": "spam"})
-    table = np.loadtxt(place, delimiter=",")
-    columns = [f"x{j + 1}" for j in range(table.shape[1] - 1)]
-    return Dataset("spambase", table[:, :-1], columns, table[:, -1] == 1, told, {"target_column": "spam"})
+        X, columns, target = table.X, table.columns, table.target == "spam"
+    else:
+        cells = np.loadtxt(place, delimiter=",")
+        X, target = cells[:, :-1], cells[:, -1] == 1
+        columns = [f"x{j + 1}" for j in range(X.shape[1])]
+    return Dataset("spambase", X, columns, target, told, {"target_column": "spam"})
 
 
-def load_table(path, target=None):
+def load_table(path: Any, target: str | None = None) -> Dataset:
     """Any table of a text file with a line of names: columns of numbers as numbers, the others as text.
 
     Parameters
@@ -98,20 +104,16 @@ def load_table(path, target=None):
         raise ValueError(f"{path} has no column {target!r}; it has {', '.join(header)}.")
     columns = {name: _typed(cells) for name, cells in zip(header, zip(*rows))}
     known = columns.pop(target) if target is not None else None
-    numeric = all(cells.dtype == np.float64 for cells in columns.values())
-    X = np.empty((len(rows), len(columns)), dtype=np.float64 if numeric else object)
-    for j, cells in enumerate(columns.values()):
-        missing = cells != cells if cells.dtype == np.float64 else np.zeros(len(cells), bool)
-        X[:, j] = cells if numeric else np.where(missing, None, cells.astype(object))
+    X = np.column_stack(list(columns.values())) if columns else np.empty((len(rows), 0))
+    if X.dtype == object:
+        X[X != X] = None
     return Dataset(path.stem, X, list(columns), known, f"Read from {path.name}.", {"target_column": target or "target"})
 
 
-def _typed(cells):
+def _typed(cells: Sequence[str]) -> np.ndarray:
     """Cells as floats where all are numbers or missing, else as text with None where missing."""
-    gone = [cell.strip() in MISSING for cell in cells]
+    known = [None if cell.strip() in MISSING else cell for cell in cells]
     try:
-        return np.array([np.nan if lost else float(cell) for cell, lost in zip(cells, gone)], dtype=np.float64)
+        return np.array(known, dtype=np.float64)
     except ValueError:
-        out = np.empty(len(cells), dtype=object)
-        out[:] = [None if lost else cell for cell, lost in zip(cells, gone)]
-        return out
+        return np.array(known, dtype=object)

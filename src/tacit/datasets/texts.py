@@ -1,9 +1,15 @@
 """Bags of words: how often each document holds each term."""
 
-import numpy as np
+from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from ..checks import check_choice
 from .dataset import Dataset
-from .files import archive_at, find, lines_of, missing_file
+from .files import archive_at, find, lines_beside
 
 __all__ = ["load_ap", "load_newsgroups"]
 
@@ -11,7 +17,7 @@ NEWSGROUPS = "http://qwone.com/~jason/20Newsgroups (20news-bydate-matlab.tgz)"
 AP = "https://github.com/blei-lab/lda-c (ap.tgz)"
 
 
-def load_newsgroups(path, subset="train"):
+def load_newsgroups(path: Any, subset: str = "train") -> Dataset:
     """The 20 newsgroups by date, as counts of words.
 
     Parameters
@@ -26,48 +32,27 @@ def load_newsgroups(path, subset="train"):
     Dataset
         X is a sparse matrix (documents, words), the target the newsgroup 0 … 19, ``more["target_names"]`` their names.
     """
-    if subset not in ("train", "test"):
-        raise ValueError(f"subset={subset!r} is unknown; use 'train' or 'test'.")
+    check_choice("subset", subset, ("train", "test"))
     place = find(path, ("newsgroups20.npz", f"{subset}.data"), NEWSGROUPS)
-    X, target, names = (_archived if place.suffix == ".npz" else _matlab)(place, subset)
-    words = [place.with_name(name) for name in ("vocab.txt", "vocabulary.txt")]
-    vocabulary = next((lines_of(file) for file in words if file.is_file()), None)
-    if vocabulary is None or len(vocabulary) != X.shape[1]:
+    if place.suffix == ".npz":
+        parts = ("indptr", "indices", "data", "label")
+        arrays = archive_at(place, [f"{subset}_{part}" for part in parts])
+        indptr, word, count, target = (arrays[f"{subset}_{part}"] for part in parts)
+        document = np.repeat(np.arange(len(target)), np.diff(indptr))
+        vocabulary, names = lines_beside(place, "vocab.txt", NEWSGROUPS), lines_beside(place, "labels.txt")
+    else:
+        document, word, count = np.loadtxt(place, dtype=np.int64).T - [[1], [1], [0]]
+        target = np.array(lines_beside(place, f"{subset}.label", NEWSGROUPS), dtype=np.int64) - 1
+        vocabulary = lines_beside(place, "vocabulary.txt")
+        names = [line.split()[0] for line in lines_beside(place, f"{subset}.map")]
+    X = _bags(document, word, count, len(target), max(len(vocabulary), int(word.max()) + 1))
+    if len(vocabulary) != X.shape[1]:
         vocabulary = [f"word {j}" for j in range(X.shape[1])]
     told = f"20 newsgroups by date, {subset}: posts of 1993 as counts of words; no licence is stated. {NEWSGROUPS}"
-    return Dataset("newsgroups", X, vocabulary, target, told, {"target_names": names})
+    return Dataset("newsgroups", X, vocabulary, target.astype(int), told, {"target_names": names})
 
 
-def _archived(place, subset):
-    from scipy.sparse import csr_matrix
-
-    parts = archive_at(place, [f"{subset}_{part}" for part in ("indptr", "indices", "data", "label")])
-    words = place.with_name("vocab.txt")
-    if not words.is_file():
-        raise missing_file(place.parent, ["vocab.txt"], NEWSGROUPS)
-    indptr, indices, data, label = (parts[f"{subset}_{part}"] for part in ("indptr", "indices", "data", "label"))
-    shape = len(indptr) - 1, len(lines_of(words))
-    X = csr_matrix((data.astype(np.float64), indices.astype(np.int32), indptr), shape=shape)
-    labels = place.with_name("labels.txt")
-    return X, label.astype(int), lines_of(labels) if labels.is_file() else []
-
-
-def _matlab(place, subset):
-    from scipy.sparse import csr_matrix
-
-    document, word, count = np.loadtxt(place, dtype=np.int64).T
-    labels = place.with_name(f"{subset}.label")
-    if not labels.is_file():
-        raise missing_file(place.parent, [labels.name], NEWSGROUPS)
-    target = np.loadtxt(labels, dtype=np.int64) - 1
-    words = place.with_name("vocabulary.txt")
-    n_words = max(len(lines_of(words)) if words.is_file() else 0, int(word.max()))
-    X = csr_matrix((count.astype(np.float64), (document - 1, word - 1)), shape=(len(target), n_words))
-    groups = place.with_name(f"{subset}.map")
-    return X, target, [line.split()[0] for line in lines_of(groups)] if groups.is_file() else []
-
-
-def load_ap(path):
+def load_ap(path: Any) -> Dataset:
     """2246 articles of the Associated Press, as counts of words.
 
     Parameters
@@ -80,21 +65,18 @@ def load_ap(path):
     Dataset
         X is a sparse matrix (documents, words).
     """
-    from scipy.sparse import csr_matrix
-
     place = find(path, ("ap.npz", "ap.dat"), AP)
-    words = place.with_name("vocab.txt")
-    if not words.is_file():
-        raise missing_file(place.parent, ["vocab.txt"], AP)
-    vocabulary = lines_of(words)
+    vocabulary = lines_beside(place, "vocab.txt", AP)
     if place.suffix == ".npz":
         parts = archive_at(place, ("doc", "term", "count"))
         document, term, count = (parts[name].astype(np.int64) for name in ("doc", "term", "count"))
     else:
-        pairs = [
-            (row, *map(int, pair.split(":"))) for row, line in enumerate(lines_of(place)) for pair in line.split()[1:]
-        ]
+        lines = enumerate(lines_beside(place, place.name))
+        pairs = [(row, *map(int, pair.split(":"))) for row, line in lines for pair in line.split()[1:]]
         document, term, count = np.array(pairs, dtype=np.int64).T
-    X = csr_matrix((count.astype(np.float64), (document, term)), shape=(int(document.max()) + 1, len(vocabulary)))
     told = f"Articles of the Associated Press (TREC-1) as counts of words; no right to pass them on is stated. {AP}"
-    return Dataset("ap", X, vocabulary, None, told)
+    return Dataset("ap", _bags(document, term, count, int(document.max()) + 1, len(vocabulary)), vocabulary, None, told)
+
+
+def _bags(document: np.ndarray, word: np.ndarray, count: np.ndarray, n_documents: int, n_words: int) -> csr_matrix:
+    return csr_matrix((count.astype(np.float64), (document, word)), shape=(n_documents, n_words))
