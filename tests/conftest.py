@@ -1,6 +1,8 @@
-"""Fixtures: real data where it is to be had."""
+"""Fixtures: real data where it is to be had; kernels compiled once before workers share the cores."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 if os.environ.get("PYTEST_XDIST_WORKER"):
@@ -10,6 +12,17 @@ if os.environ.get("PYTEST_XDIST_WORKER"):
 
 import numpy as np
 import pytest
+
+
+def pytest_sessionstart(session):
+    """Compile kernels in as many processes as there will be workers: each would compile all that it meets."""
+    config = session.config
+    n_workers = config.getoption("numprocesses", None) or 0
+    if n_workers > 1 and config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        command, root = [sys.executable, "-m", "tests.kernels.compile"], config.rootpath
+        shares = [subprocess.Popen([*command, str(k), str(n_workers)], cwd=root) for k in range(n_workers)]
+        if any([share.wait() for share in shares]):
+            raise pytest.UsageError("kernels cannot be compiled; see above")
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import running
 
 from tacit.engine import fit
 from tacit.mixture import MixtureModel
@@ -196,17 +195,3 @@ def test_readme_shows_what_the_command_prints(capsys, tmp_path):
     for line in shown.splitlines():
         assert line in [*printed, "  ..."]
     assert "In short" in shown
-
-
-@pytest.mark.parametrize("script", running.scripts(), ids=lambda path: path.stem)
-def test_example(script):
-    """Run it, and leave what it printed and drew for the gallery of the site."""
-    code = script.read_text(encoding="utf-8")
-    if running.needs(script):
-        pytest.skip(f"it needs {running.needs(script)}")
-    if "needs scikit-image" in code:
-        pytest.importorskip("skimage")
-    ran = running.run(script)
-    assert ran.code == 0, ran.errors
-    assert ran.output
-    assert bool(ran.figure) == ("[FIGURE.png]" in code)

@@ -27,34 +27,23 @@ from .zoo import gaussian_rows, with_missing
 
 ESTIMATORS = [
     GaussianMixture(),
-    GaussianMixture(2, covariance_type="tied", random_state=0),
-    GaussianMixture(2, covariance_type="diag", random_state=0),
-    GaussianMixture(2, covariance_type="spherical", random_state=0),
     BayesianGaussianMixture(),
-    BayesianGaussianMixture(3, covariance_type="tied", random_state=0),
     BayesianGaussianMixture(
         3, covariance_type="diag", weight_concentration_prior_type="dirichlet_distribution", random_state=0
     ),
-    BayesianGaussianMixture(2, covariance_type="spherical", random_state=0),
     GaussianMixture(2, covariance_type="VEV", random_state=0),
-    GaussianMixture(2, covariance_type="EVI", random_state=0),
     StudentTMixture(),
     StudentTMixture(2, covariance_type="VEV", df="shared", random_state=0),
-    StudentTMixture(2, covariance_type="diag", df=4.0, random_state=0),
     Mixture(),
     Mixture(2, random_state=0),
     GaussianBayes(),
     GaussianBayes("tied"),
     NaiveBayes(),
     FactorAnalysis(),
-    FactorAnalysis(1, scale=True),
     FactorAnalysis(2, rotation="oblimin", rotation_params={"normalize": True}),
-    FactorAnalysis("bic", rotation="varimax"),
     GaussianImputer(),
     GaussianImputer(2, add_indicator=True, random_state=0),
-    GaussianImputer(sample_posterior=True, random_state=0),
     MixtureOfExperts(1),
-    MixtureOfExperts(2, random_state=0),
     MixtureOfExperts(2, gate="constant", random_state=0),
     MixtureOfExpertsClassifier(1),
     MixtureOfExpertsClassifier(2, random_state=0),
@@ -65,37 +54,52 @@ ESTIMATORS = [
     MiniBatchKMeans(),
     MiniBatchKMeans(3, init="random", batch_size=20, tol=1e-3, random_state=0),
     KMedoids(),
-    KMedoids(3, method="pam", init="lab", metric="cityblock", random_state=0),
-    KMedoids(2, metric="gower", method="alternate"),
-    KMedoids([2, 3, 4], metric="nan_euclidean", init="k-medoids++", random_state=0),
     KMedoids(2, metric="precomputed"),
-    KMedoids(2, sampling=8, random_state=0),
     ColumnScaler(),
-    ColumnScaler("range"),
-    ColumnScaler("mad"),
     ColumnScaler("whiten"),
     KMedians(),
     KMedians(2, random_state=0),
     SoftKMeans(),
     SoftKMeans(2, stiffness=0.5, random_state=0),
     SpectralClustering(),
-    SpectralClustering(3, affinity="nearest_neighbors", laplacian="symmetric", n_neighbors=5, random_state=0),
-    SpectralClustering(3, affinity="mutual_nearest_neighbors", gamma="local", edge_weights="gaussian", random_state=0),
     SpectralClustering("auto", gamma="scale", laplacian="unnormalised", assign_labels="cluster_qr", random_state=0),
     PCA(),
     PCA(1, whiten=True, svd_solver="randomized", random_state=0),
-    PCA(0.5, scale=True),
-    PCA("bic"),
     TruncatedSVD(1, random_state=0),
     KernelPCA(),
-    KernelPCA(2, kernel="rbf", fit_inverse_transform=True, alpha=0.1),
     KernelPCA(2, kernel="rbf", n_landmarks=15, fit_inverse_transform=True, preimage="fixed_point", random_state=0),
-    KernelPCA(1, kernel="laplacian", eigen_solver="randomized", random_state=0),
-    KernelPCA(1, kernel="precomputed"),
     CCA(1),
     CCA(1, scale=False, ridge=(0.1, 0.0)),
     ProbabilisticCCA(1),
     ProbabilisticCCA("bic", reg_covar=0.1, n_jobs=1),
+]
+"""Every class as it is by default, and as far from it as one setting goes."""
+
+MORE = [
+    GaussianMixture(2, covariance_type="tied", random_state=0),
+    GaussianMixture(2, covariance_type="diag", random_state=0),
+    GaussianMixture(2, covariance_type="spherical", random_state=0),
+    BayesianGaussianMixture(3, covariance_type="tied", random_state=0),
+    BayesianGaussianMixture(2, covariance_type="spherical", random_state=0),
+    GaussianMixture(2, covariance_type="EVI", random_state=0),
+    StudentTMixture(2, covariance_type="diag", df=4.0, random_state=0),
+    FactorAnalysis(1, scale=True),
+    FactorAnalysis("bic", rotation="varimax"),
+    GaussianImputer(sample_posterior=True, random_state=0),
+    MixtureOfExperts(2, random_state=0),
+    KMedoids(3, method="pam", init="lab", metric="cityblock", random_state=0),
+    KMedoids(2, metric="gower", method="alternate"),
+    KMedoids([2, 3, 4], metric="nan_euclidean", init="k-medoids++", random_state=0),
+    KMedoids(2, sampling=8, random_state=0),
+    ColumnScaler("range"),
+    ColumnScaler("mad"),
+    SpectralClustering(3, affinity="nearest_neighbors", laplacian="symmetric", n_neighbors=5, random_state=0),
+    SpectralClustering(3, affinity="mutual_nearest_neighbors", gamma="local", edge_weights="gaussian", random_state=0),
+    PCA(0.5, scale=True),
+    PCA("bic"),
+    KernelPCA(2, kernel="rbf", fit_inverse_transform=True, alpha=0.1),
+    KernelPCA(1, kernel="laplacian", eigen_solver="randomized", random_state=0),
+    KernelPCA(1, kernel="precomputed"),
 ]
 
 ROWS_FOR_PAIRS = "the check gives rows to an estimator of pairs"
@@ -119,7 +123,13 @@ def test_sklearn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+@pytest.mark.full
+@parametrize_with_checks(MORE, expected_failed_checks=expected_failures)
+def test_sklearn_checks_of_more_settings(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS + MORE, ids=repr)
 def test_pickle_clone_and_save(estimator, tmp_path):
     if get_tags(estimator).target_tags.required:
         X = gaussian_rows()

@@ -1,6 +1,7 @@
 """Every family and every model of the library, with rows for each: the one list that property tests run over."""
 
 import numpy as np
+import pytest
 
 from tacit.cluster import KMeansModel, KMediansModel, SoftKMeansModel
 from tacit.families import (
@@ -212,3 +213,16 @@ CENTERS = {
 """Models that know no labels."""
 
 LEARNERS = MODELS | CENTERS
+
+PARAMETRISATIONS = [
+    "mixture of full", "mixture of diag", "mixture of VEV", "mixture of factors", "mixture of student", "mixture of categorical",
+    "mixture of poisson", "mixture of negative binomial", "mixture of dirichlet", "mixture of product", "one pair of views",
+    "beliefs about tied",
+]  # fmt: skip
+"""A model for each way of writing parameters as a vector."""
+
+
+def some(values, quick):
+    """Parameters of a test: those of `quick` in every run, the others in the full one."""
+    assert set(quick) <= set(values)
+    return [value if value in quick else pytest.param(value, marks=pytest.mark.full) for value in values]

@@ -2,8 +2,10 @@
 
 import ast
 import html
+import os
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import running
@@ -72,6 +74,8 @@ def result(script):
     ran = running.recorded(script) or running.run(script)
     if ran.code:
         raise RuntimeError(f"{script} failed:\n{ran.errors}")
+    if not ran.output or bool(ran.figure) != ("[FIGURE.png]" in script.read_text(encoding="utf-8")):
+        raise RuntimeError(f"{script} printed nothing, or did not draw what its docstring says")
     return ran
 
 
@@ -126,7 +130,8 @@ def _place(script):
 
 def write(app):
     folder = Path(app.srcdir) / "gallery"
-    ran = {script: result(script) for script in running.scripts()}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        ran = dict(zip(running.scripts(), pool.map(result, running.scripts())))
     kept = {write_page(folder / "index.md", index_page(ran))}
     for script, done in ran.items():
         kept.add(write_page(folder / f"{script.stem}.md", script_page(script, done)))

@@ -1,7 +1,6 @@
-"""Run a script of the gallery and keep what it printed and drew, for the tests and for the pages alike.
+"""Run a script of the gallery and keep what it printed and drew.
 
-The tests run every example and leave a record; the build of the site takes the record where neither the script nor the library
-has changed since, so that an example runs once.
+The build of the site takes the record of a run where neither the script nor the library has changed since.
 """
 
 import hashlib
@@ -11,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -37,6 +37,8 @@ def needs(script):
     code = script.read_text(encoding="utf-8")
     if "set TACIT_DATA" in code and not os.environ.get("TACIT_DATA"):  # others fall back on data that are everywhere
         return "the folder of published data sets, named by TACIT_DATA"
+    if "needs scikit-image" in code and find_spec("skimage") is None:
+        return "scikit-image"
     return None
 
 

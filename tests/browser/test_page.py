@@ -14,7 +14,10 @@ sync_api = pytest.importorskip(
     "playwright.sync_api", reason="the browser tests need playwright: pip install playwright"
 )
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium here: install chromium or google-chrome")
+pytestmark = [
+    pytest.mark.skipif(BROWSER is None, reason="no Chromium here: install chromium or google-chrome"),
+    pytest.mark.xdist_group("browser"),
+]
 
 
 @pytest.fixture(scope="module")

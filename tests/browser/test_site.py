@@ -12,6 +12,7 @@ BUILT = (SITE / "index.html").is_file()
 pytestmark = [
     pytest.mark.skipif(not BUILT, reason="the site has not been built; python docs/build.py builds it"),
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here"),
+    pytest.mark.xdist_group("browser"),
 ]
 
 

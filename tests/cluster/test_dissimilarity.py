@@ -11,7 +11,6 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score, pairwise_distances
 
 from tacit.cluster import KMedoids
-from tacit.cluster.dissimilarity.blocks import square
 from tacit.cluster.dissimilarity.gower import gower_parameters
 from tacit.cluster.dissimilarity.metrics import METRICS, learn_parameters, make
 from tacit.datasets import load_penguins, penguins_path
@@ -22,7 +21,7 @@ from ..zoo import gaussian_rows, with_missing
 def matrix(metric, X, parameters=None, weight=None):
     weight = np.ones(len(X)) if weight is None else weight
     learned = learn_parameters(metric, parameters, X, weight)
-    return square(make(metric, learned, X), X, np.arange(len(X)), 2)
+    return make(metric, learned, X).square(X, np.arange(len(X)), 2)
 
 
 @pytest.mark.parametrize("metric", sorted(set(METRICS) - {"gower", "precomputed"}))

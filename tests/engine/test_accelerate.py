@@ -15,14 +15,14 @@ from tacit.mixture.model import MixtureParams
 from tacit.source import ArraySource, Block
 from tacit.testing import close
 
-from ..zoo import FAMILIES, MODELS, gaussian_rows, with_missing
+from ..zoo import FAMILIES, MODELS, PARAMETRISATIONS, gaussian_rows, some, with_missing
 
 SLACK = 1e-9
 
 
-def started(name, holes=False, seed=0):
+def started(name, missing=False, seed=0):
     model, make = MODELS[name]
-    X = with_missing(make(), 0.2, seed + 1) if holes else make()
+    X = with_missing(make(), 0.2, seed + 1) if missing else make()
     source = ArraySource(X, n_jobs=1)
     rng = np.random.default_rng(seed)
     return model, source, model.init(source.sample(len(X), rng), rng)
@@ -64,14 +64,14 @@ def passes_to(level, model, source, start):
     return next((n for n, found in zip(passes, result.trace.objectives) if found >= level), np.inf)
 
 
-@pytest.mark.parametrize("tol", [1e-4, 1e-7])
-@pytest.mark.parametrize("holes", [False, True])
-@pytest.mark.parametrize("name", MODELS)
-def test_auto_never_needs_many_more_passes_than_plain_em(name, holes, tol):
+@pytest.mark.parametrize("tol", some([1e-4, 1e-7], [1e-4]))
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("name", some(MODELS, PARAMETRISATIONS))
+def test_auto_never_needs_many_more_passes_than_plain_em(name, missing, tol):
     for seed in range(4):
-        if holes and (name, seed) == SADDLE:
+        if missing and (name, seed) == SADDLE:
             continue
-        model, source, start = started(name, holes, seed)
+        model, source, start = started(name, missing, seed)
         plain = fit(model, source, start, max_iter=2000, tol=tol).trace
         needed = passes_to(plain.objectives[-1] - SLACK * plain.weight, model, source, start)
         assert needed <= 1.1 * plain.passes + 1, f"seed {seed}: {needed} passes, plain EM {plain.passes}"
@@ -105,20 +105,20 @@ class Counted:
 
 
 @pytest.mark.parametrize("method", ["auto", *ACCELERATORS])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", some(MODELS, PARAMETRISATIONS))
 def test_the_objective_never_decreases(name, method):
-    for holes in (False, True):
-        model, source, start = started(name, holes, seed=7)
+    for missing in (False, True):
+        model, source, start = started(name, missing, seed=7)
         result = fit(model, source, start, max_iter=120, tol=0.0, accelerate=method)
         slack = 1e-11 * abs(result.trace.objectives[-1])
         assert np.diff(result.trace.objectives).min() >= -slack
         assert value(model, source, result.params) >= result.trace.objectives[-1] - slack
         plain = fit(model, source, start, max_iter=120, tol=0.0)
-        assert result.trace.objectives[-1] >= plain.trace.objectives[-1] - 0.1 * plain.trace.weight
+        assert result.trace.objectives[-1] >= plain.trace.objectives[-1] - 1e-6 * plain.trace.weight
 
 
-@pytest.mark.parametrize("method", ["auto", *ACCELERATORS])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("method", some(["auto", *ACCELERATORS], ["auto"]))
+@pytest.mark.parametrize("name", some(MODELS, PARAMETRISATIONS))
 def test_a_fit_that_has_settled_cannot_be_improved_by_plain_em(name, method):
     tol = 1e-8
     for seed in range(4):
@@ -163,7 +163,7 @@ def test_free_and_bound_are_inverse(name):
     np.testing.assert_allclose(family.free(family.bound(vector, params)), vector, rtol=1e-8, atol=1e-10)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", some(MODELS, PARAMETRISATIONS))
 def test_free_and_bound_of_a_model_are_inverse(name):
     model, _, params = started(name)
     vector = model.free(params)
@@ -217,7 +217,7 @@ def test_any_vector_makes_valid_parameters(name, size):
         assert np.isfinite(family.free(wild)).all()
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", some(MODELS, PARAMETRISATIONS))
 def test_any_vector_makes_a_valid_mixture(name):
     model, source, params = started(name)
     rng = np.random.default_rng(2)
@@ -406,7 +406,7 @@ class Stops:
 @pytest.mark.parametrize("name", ["auto", *ACCELERATORS])
 def test_max_iter_counts_every_pass(name):
     for max_iter in (1, 2, 3, 7, 20):
-        model, source, start = started("mixture of full", holes=True)
+        model, source, start = started("mixture of full", missing=True)
         e_steps = [0]
         result = fit(Counted(model, e_steps), source, start, max_iter=max_iter, tol=0.0, accelerate=name)
         assert e_steps[0] == result.trace.passes == max_iter >= len(result.trace)

@@ -1,5 +1,6 @@
 """Run the test files that ship inside another library's wheel against our classes."""
 
+import inspect
 import types
 from importlib.util import find_spec
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 
 def borrow(module, replacements, differences):
-    """Test functions and fixtures of `module` with parts of its source replaced.
+    """Test functions and fixtures of `module` with parts of its source replaced; those that touch nothing of ours are left out.
 
     Parameters
     ----------
@@ -28,7 +29,35 @@ def borrow(module, replacements, differences):
     exec(compile(source, str(path), "exec"), borrowed.__dict__)
     tests = {name: value for name, value in vars(borrowed).items() if name.startswith("test_")}
     fixtures = {name: value for name, value in vars(borrowed).items() if "Fixture" in type(value).__name__}
+    ours = {
+        name for name, value in vars(borrowed).items() if str(getattr(value, "__module__", "")).startswith("tacit.")
+    }
+    tests = {name: test for name, test in tests.items() if _reaches(name, ours, vars(borrowed))}
     assert not set(differences) - set(tests), "a difference names a test that does not exist"
     for name, reason in differences.items():
         tests[name] = pytest.mark.xfail(reason=reason, strict=True)(tests[name])
     return tests | fixtures
+
+
+def _reaches(name, ours, scope):
+    """Whether a test, or a function or fixture of its module that it uses, names one of `ours`."""
+    waiting, seen = [name], set()
+    while waiting:
+        name = waiting.pop()
+        seen.add(name)
+        function = getattr(scope[name], "__wrapped__", scope[name])
+        used = {*inspect.signature(function).parameters, *_named(function.__code__)}
+        marks = repr([(mark.args, mark.kwargs) for mark in getattr(function, "pytestmark", [])])
+        if used & ours or any(own in marks for own in ours):
+            return True
+        waiting += [
+            name
+            for name in used - seen
+            if hasattr(getattr(scope.get(name), "__wrapped__", scope.get(name)), "__code__")
+        ]
+    return False
+
+
+def _named(code):
+    """Names that a function uses, those of its inner functions too."""
+    return set(code.co_names).union(*(_named(part) for part in code.co_consts if isinstance(part, types.CodeType)))

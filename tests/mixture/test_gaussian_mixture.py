@@ -553,7 +553,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024, X.nb
 """
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ru_maxrss is in other units elsewhere")
 @pytest.mark.parametrize("arguments", ["16 4 0", "64 2 1"])
 def test_memory_does_not_grow_with_rows_times_classes(arguments):

@@ -17,7 +17,7 @@ from tacit.source.cluster import Cluster, Here, places
 from tacit.source.dask import DaskSource, is_dask
 from tacit.testing import close
 
-from ..zoo import LEARNERS, gaussian_rows, with_missing
+from ..zoo import LEARNERS, gaussian_rows, some, with_missing
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -26,6 +26,7 @@ distributed = pytest.importorskip("distributed")
 pandas = pytest.importorskip("pandas")
 
 NAMES = ["a", "b", "c", "d"]
+pytestmark = pytest.mark.xdist_group("dask")
 
 
 @pytest.fixture(scope="module")
@@ -90,11 +91,11 @@ def kill_one(client):
 # Fits
 
 
-@pytest.mark.parametrize("holes", [False, True], ids=["complete", "holes"])
-@pytest.mark.parametrize("name", LEARNERS)
-def test_fit_equals_that_in_memory(client, name, holes):
+@pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
+@pytest.mark.parametrize("name", some(LEARNERS, ["mixture of product", "mixture of VEV", "k-means"]))
+def test_workers_give_the_fit_in_memory(client, name, missing):
     model, rows = LEARNERS[name]
-    X = with_missing(rows()) if holes else rows()
+    X = with_missing(rows()) if missing else rows()
     params = start(model, X)
     here = fit(model, ArraySource(X), params, max_iter=8, tol=0.0)
     there = fit(model, DaskSource(cut(X)), params, max_iter=8, tol=0.0)

@@ -7,11 +7,11 @@ from tacit.testing import check_sources
 from ..zoo import LEARNERS, with_missing
 
 
-@pytest.mark.parametrize("holes", [False, True], ids=["complete", "holes"])
+@pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
 @pytest.mark.parametrize("name", LEARNERS)
-def test_every_source_gives_the_same_fit(name, holes):
+def test_every_source_gives_the_same_fit(name, missing):
     pytest.importorskip("pyarrow")
     pytest.importorskip("dask.array")
     pytest.importorskip("torch")
     model, rows = LEARNERS[name]
-    check_sources(model, with_missing(rows()) if holes else rows())
+    check_sources(model, with_missing(rows()) if missing else rows())

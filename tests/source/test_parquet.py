@@ -8,14 +8,12 @@ import threading
 import numpy as np
 import pytest
 
-from tacit.engine import fit
 from tacit.mixture import GaussianMixture
 from tacit.source import ArraySource, ParquetSource, as_source, is_arrow
 from tacit.source.parquet import READ_AHEAD
 from tacit.source.source import default_block_rows
-from tacit.testing import close
 
-from ..zoo import LEARNERS, gaussian_rows, with_missing
+from ..zoo import gaussian_rows, with_missing
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -223,20 +221,6 @@ def test_weights_and_labels_are_columns_that_are_no_features(X, tmp_path, rng):
     drawn = source.sample(50, np.random.default_rng(1))
     assert len(drawn) == 50
     assert drawn.weight.all()
-
-
-@pytest.mark.parametrize("holes", [False, True])
-@pytest.mark.parametrize("name", LEARNERS)
-def test_every_model_learns_the_same_as_from_an_array(name, holes, tmp_path):
-    model, make = LEARNERS[name]
-    X = with_missing(make()) if holes else make()
-    path = write(tmp_path / "rows.parquet", X, rows_per_group=41)
-    array = ArraySource(X)
-    start = model.init(array.sample(len(X), np.random.default_rng(0)), np.random.default_rng(0))
-    expected = fit(model, array, start, max_iter=12, tol=0.0)
-    found = fit(model, ParquetSource(path, block_rows=50), start, max_iter=12, tol=0.0)
-    close(found.params, expected.params, 1e-10)
-    np.testing.assert_allclose(found.trace.objectives, expected.trace.objectives, rtol=1e-12)
 
 
 # Estimators

@@ -9,7 +9,10 @@ from .mixed import N, mixed, write_csv
 from .server import binaries, run, server
 
 pytest.importorskip("adbc_driver_postgresql", reason="tacit[sql] is not installed")
-pytestmark = pytest.mark.skipif(binaries() is None, reason="no PostgreSQL server is installed (initdb, postgres)")
+pytestmark = [
+    pytest.mark.skipif(binaries() is None, reason="no PostgreSQL server is installed (initdb, postgres)"),
+    pytest.mark.xdist_group("postgres"),
+]
 TYPES = {
     "customer": "bigint", "height": "numeric(6, 2)", "visits": "int", "grade": "smallint", "joined": "date", "colour": "text",
 }  # fmt: skip
