@@ -64,19 +64,19 @@ class DensityEstimator(DensityMixin, EMEstimator):
     def _n_parameters(self) -> int:
         return self._model().n_parameters(self._params())
 
-    def _criterion(self, X: Any, sample_weight: Any) -> tuple[float, float, int]:
+    def _criterion(self, log_density: np.ndarray, sample_weight: Any) -> tuple[float, float, int]:
         """−2 log-likelihood, total weight and number of free parameters."""
-        values = self.score_samples(X).astype(np.float64)
+        values = log_density.astype(np.float64)
         weight = check_weight(sample_weight, len(values))
         weight = np.ones(len(values)) if weight is None else weight
         return -2.0 * float(weight @ values), float(weight.sum()), self._n_parameters()
 
     def bic(self, X: Any, sample_weight: Any = None) -> float:
         """Bayesian information criterion, lower is better."""
-        deviance, n, p = self._criterion(X, sample_weight)
+        deviance, n, p = self._criterion(self.score_samples(X), sample_weight)
         return deviance + p * np.log(n)
 
     def aic(self, X: Any, sample_weight: Any = None) -> float:
         """Akaike information criterion, lower is better."""
-        deviance, _, p = self._criterion(X, sample_weight)
+        deviance, _, p = self._criterion(self.score_samples(X), sample_weight)
         return deviance + 2 * p

@@ -6,6 +6,7 @@ p(y | x) = Σ_k p(k | x) N(y | μ_k + G_k (x − ν_k), S_k),    G_k = Σ_k,yx �
 import numbers
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import logsumexp, ndtr
@@ -14,8 +15,9 @@ from sklearn.utils import check_random_state
 from ..checks import check_number
 from ..families.gaussian import LOG_2PI
 from ..families.laws import NormalLaw
+from ..source import Block
 
-__all__ = ["ConditionalMixture"]
+__all__ = ["ConditionalMixture", "check_levels"]
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class ConditionalMixture:
     groups: np.ndarray
 
     @classmethod
-    def of(cls, components, resp, block, target):
+    def of(cls, components: Any, resp: np.ndarray, block: Block, target: np.ndarray) -> Self:
         """The distribution of the target columns, missing in the block, for components of known probability `resp`."""
         n, patterns = len(block), block.patterns
         means, groups = np.empty((n, *components.mean[:, target].shape)), np.empty(n, dtype=np.intp)
@@ -65,41 +67,47 @@ class ConditionalMixture:
             covariances.append(covariance)
         return cls(resp, means, np.array(covariances), groups)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.weights)
 
     @property
-    def covariances(self):
+    def covariances(self) -> np.ndarray:
         """Covariance of each component for each row, (n_samples, n_components, n_targets, n_targets)."""
         return self.group_covariances[self.groups]
 
     @cached_property
-    def mean(self):
+    def mean(self) -> np.ndarray:
         """Expectation of the targets, (n_samples, n_targets)."""
         return np.einsum("nk,nkt->nt", self.weights, self.means)
 
     @cached_property
-    def covariance(self):
+    def covariance(self) -> np.ndarray:
         """Covariance of the targets, (n_samples, n_targets, n_targets)."""
         apart = self.means - self.mean[:, None]
         between = np.einsum("nk,nks,nkt->nst", self.weights, apart, apart)
         return between + np.einsum("nk,nkst->nst", self.weights, self.covariances)
 
     @cached_property
-    def std(self):
-        """Standard deviation of each target, (n_samples, n_targets)."""
-        return np.sqrt(np.diagonal(self.covariance, axis1=1, axis2=2))
+    def variance(self) -> np.ndarray:
+        """Variance of each target, (n_samples, n_targets)."""
+        apart = self.means - self.mean[:, None]
+        return np.einsum("nk,nkt->nt", self.weights, apart**2 + self._deviations**2)
 
     @cached_property
-    def _deviations(self):
+    def std(self) -> np.ndarray:
+        """Standard deviation of each target, (n_samples, n_targets)."""
+        return np.sqrt(self.variance)
+
+    @cached_property
+    def _deviations(self) -> np.ndarray:
         """Standard deviation of each target within each component, (n_samples, n_components, n_targets)."""
         return np.sqrt(np.diagonal(self.group_covariances, axis1=2, axis2=3))[self.groups]
 
-    def cdf(self, y):
+    def cdf(self, y: Any) -> np.ndarray:
         """Probability that each target is at most y, (n_samples, n_targets)."""
         return np.einsum("nk,nkt->nt", self.weights, ndtr((self._checked(y)[:, None] - self.means) / self._deviations))
 
-    def quantile(self, p):
+    def quantile(self, p: Any) -> np.ndarray:
         """Quantiles of each target on its own.
 
         Parameters
@@ -111,19 +119,14 @@ class ConditionalMixture:
         -------
         ndarray of shape (n_samples, n_targets), after the shape of p
         """
-        p = np.asarray(p, dtype=np.float64)
-        bad = p[~((p > 0) & (p < 1))]
-        if bad.size:
-            raise ValueError(f"p holds {bad.flat[0]:g}; quantiles are defined for probabilities between 0 and 1.")
-        found = np.array([self._quantile(level) for level in p.ravel()])
+        p = check_levels("p", p)
+        _, k, t = self.means.shape
+        cells = [values.transpose(0, 2, 1).reshape(-1, k) for values in (self.means, self._deviations**2)]
+        law, weight = NormalLaw(*cells), np.repeat(self.weights, t, axis=0)
+        found = np.array([law.quantile(level, weight) for level in p.ravel()])
         return found.reshape(*p.shape, *self.mean.shape)
 
-    def _quantile(self, level):
-        n, k, t = self.means.shape
-        cells = [values.transpose(0, 2, 1).reshape(-1, k) for values in (self.means, self._deviations**2)]
-        return NormalLaw(*cells).quantile(level, np.repeat(self.weights, t, axis=0)).reshape(n, t)
-
-    def interval(self, level=0.95):
+    def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Central interval that holds each target with probability `level`.
 
         Parameters
@@ -137,9 +140,10 @@ class ConditionalMixture:
         """
         if not 0 < level < 1:
             raise ValueError(f"level={level!r} is not a probability between 0 and 1, both excluded.")
-        return tuple(self.quantile([0.5 * (1 - level), 0.5 * (1 + level)]))
+        low, high = self.quantile([0.5 * (1 - level), 0.5 * (1 + level)])
+        return low, high
 
-    def log_density(self, y):
+    def log_density(self, y: Any) -> np.ndarray:
         """Log density of targets, row by row.
 
         Parameters
@@ -163,7 +167,7 @@ class ConditionalMixture:
             joint[rows] -= 0.5 * ((z**2).sum(axis=1) + log_det[:, None] + len(t) * LOG_2PI).T
         return logsumexp(joint, axis=1)
 
-    def sample(self, n_draws=1, random_state=None):
+    def sample(self, n_draws: int = 1, random_state: Any = None) -> np.ndarray:
         """Draw targets for every row.
 
         Parameters
@@ -189,7 +193,7 @@ class ConditionalMixture:
             draws[t] = self.means[np.arange(len(self)), classes[t]] + np.einsum("nst,nt->ns", chosen, noise[t])
         return draws
 
-    def _checked(self, y):
+    def _checked(self, y: Any) -> np.ndarray:
         """Targets as an array of the right shape."""
         y = np.asarray(y, dtype=np.float64)
         y = y[:, None] if y.ndim == 1 and self.mean.shape[1] == 1 else y
@@ -198,7 +202,16 @@ class ConditionalMixture:
         return y
 
 
-def _regress(covariance, seen, target):
+def check_levels(name: str, value: Any) -> np.ndarray:
+    """Levels of quantiles as an array, all of them between 0 and 1."""
+    levels = np.asarray(value, dtype=np.float64)
+    bad = levels[~((levels > 0) & (levels < 1))]
+    if bad.size:
+        raise ValueError(f"{name} holds {bad.flat[0]:g}; quantiles are defined for probabilities between 0 and 1.")
+    return levels
+
+
+def _regress(covariance: np.ndarray, seen: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients (classes, seen, target) and residual covariances (classes, target, target) of a regression."""
     within = covariance[:, target[:, None], target]
     across = covariance[:, seen[:, None], target]

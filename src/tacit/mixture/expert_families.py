@@ -3,12 +3,16 @@
 Linear:    p(y | z, k) = Π_j N(y_j | β_kj·z, σ_kj²)        Logistic:  p(y = c | z, k) = softmax_c(B_k z)
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.special import log_softmax
 
 from ..arrays import Arrays, record
 from ..families.family import occupied
-from .gate import SoftmaxStats, grams, newton_step, softmax_stats
+from .gate import SoftmaxGate, SoftmaxStats, grams
 
 __all__ = ["LinearExperts", "LinearParams", "LogisticExperts", "LogisticParams"]
 
@@ -20,7 +24,7 @@ class LinearParams(Arrays):
     coef: np.ndarray
     variance: np.ndarray
 
-    def rescaled(self, coef, factor):
+    def rescaled(self, coef: np.ndarray, factor: np.ndarray) -> LinearParams:
         """The same experts with targets in another unit, whose coefficients are known."""
         return LinearParams(coef, self.variance * factor**2)
 
@@ -41,56 +45,47 @@ class LogisticParams(Arrays):
 
     coef: np.ndarray
 
-    def rescaled(self, coef, factor):
+    def rescaled(self, coef: np.ndarray, factor: np.ndarray) -> LogisticParams:
         """The same experts with other coefficients; classes have no unit."""
         return LogisticParams(coef)
 
 
 class LinearExperts:
-    """Linear regressions with their own noise.
-
-    Parameters
-    ----------
-    floor : float
-        Smallest noise variance, relative to the variance of the target.
-    """
+    """Linear regressions with their own noise, of a variance of at least `floor`, relative to that of the target."""
 
     n_classes = 0  # the target is a quantity
 
-    def __init__(self, floor):
+    def __init__(self, floor: float):
         self.floor = floor
 
-    def log_prob(self, params, Z, Y):
+    def log_prob(self, params: LinearParams, Z: np.ndarray, Y: np.ndarray) -> np.ndarray:
         """Log density of the targets under each expert, (rows, experts)."""
         residual = Y[:, None] - _scores(Z, params.coef)
         return -0.5 * (np.log(2 * np.pi * params.variance) + residual**2 / params.variance).sum(axis=2)
 
-    def start(self, Z, Y, resp, reach=None):
+    def start(self, Z: np.ndarray, Y: np.ndarray, resp: np.ndarray, reach: np.ndarray) -> LinearParams:
         """Least squares in every class of soft assignments, all with the noise that this leaves."""
-        n_experts, shape = resp.shape[1], (Y.shape[1], Z.shape[1])
-        one = self.m_step(
-            self.stats(None, Z, Y, resp.sum(axis=1, keepdims=True)),
-            LinearParams(np.zeros((1, *shape)), np.ones((1, Y.shape[1]))),
-        )
+        count, (q, m) = resp.sum(axis=0), (Z.shape[1], Y.shape[1])
+        together = self.stats(None, Z, Y, resp.sum(axis=1, keepdims=True))
+        one = self.m_step(together, LinearParams(np.zeros((1, m, q)), np.ones((1, m))), reach)
         # Directions in which a class has no spread keep the common slope.
-        whole = LinearParams(np.repeat(one.coef, n_experts, axis=0), np.repeat(one.variance, n_experts, axis=0))
-        parts = self.m_step(self.stats(None, Z, Y, resp), whole)
-        return LinearParams(parts.coef, np.repeat(_average(parts.variance, resp.sum(axis=0)), n_experts, axis=0))
+        parts = self.m_step(
+            self.stats(None, Z, Y, resp), one.map(lambda value: np.repeat(value, len(count), axis=0)), reach
+        )
+        return LinearParams(parts.coef, np.tile(count @ parts.variance / count.sum(), (len(count), 1)))
 
-    def stats(self, params, Z, Y, resp):
+    def stats(self, params: LinearParams | None, Z: np.ndarray, Y: np.ndarray, resp: np.ndarray) -> LinearStats:
         """What a block adds."""
         weighted = resp.T[:, :, None] * Y
         return LinearStats(resp.sum(axis=0), grams(Z, resp), np.swapaxes(weighted, 1, 2) @ Z, resp.T @ Y**2)
 
-    def m_step(self, stats, params, reach=None):
+    def m_step(self, stats: LinearStats, params: LinearParams, reach: np.ndarray) -> LinearParams:
         """Weighted least squares, as a step from the present coefficients."""
         coef = np.empty_like(params.coef)
         for k, (gram, cross, old) in enumerate(zip(stats.gram, stats.cross, params.coef)):
             # A step, not a solution: what an expert's rows cannot tell keeps its value, and the objective never falls.
             coef[k] = old + np.linalg.lstsq(gram, (cross - old @ gram).T, rcond=1e-13)[0].T
-        explained = 2 * np.einsum("kmq,kmq->km", coef, stats.cross) - np.einsum(
-            "kmq,kqp,kmp->km", coef, stats.gram, coef
-        )
+        explained = ((2 * stats.cross - coef @ stats.gram) * coef).sum(axis=2)
         alive = occupied(stats.count)
         count = np.where(alive, stats.count, 1.0)[:, None]
         variance = np.maximum((stats.square - explained) / count, self.floor)
@@ -98,21 +93,20 @@ class LinearExperts:
             np.where(alive[:, None, None], coef, params.coef), np.where(alive[:, None], variance, params.variance)
         )
 
-    def log_prior(self, params):
+    def log_prior(self, params: LinearParams) -> float:
         """Maximum likelihood: no prior."""
         return 0.0
 
-    def free(self, params):
+    def free(self, params: LinearParams) -> np.ndarray:
         """Coefficients and log variances as a vector."""
-        return np.concatenate([params.coef.ravel(), np.log(params.variance).ravel()])
+        return LinearParams(params.coef, np.log(params.variance)).to_vector()
 
-    def bound(self, vector, params):
+    def bound(self, vector: np.ndarray, params: LinearParams) -> LinearParams:
         """Parameters from any vector."""
-        coef, log_variance = np.split(vector, [params.coef.size])
-        variance = np.exp(np.clip(log_variance, -700.0, 700.0)).reshape(params.variance.shape)
-        return LinearParams(coef.reshape(params.coef.shape), np.maximum(variance, self.floor))
+        found = params.from_vector(vector)
+        return LinearParams(found.coef, np.maximum(np.exp(np.clip(found.variance, -700.0, 700.0)), self.floor))
 
-    def n_parameters(self, params):
+    def n_parameters(self, params: LinearParams) -> int:
         """Free parameters."""
         return params.coef.size + params.variance.size
 
@@ -120,56 +114,50 @@ class LinearExperts:
 class LogisticExperts:
     """Softmax regressions, with a Gaussian prior of precision `alpha`; the one target is the number of the class."""
 
-    def __init__(self, n_classes, alpha):
-        self.n_classes, self.alpha = n_classes, alpha
+    def __init__(self, n_classes: int, alpha: float):
+        self.n_classes, self.each = n_classes, SoftmaxGate(alpha)
 
-    def log_prob(self, params, Z, Y):
+    def log_prob(self, params: LogisticParams, Z: np.ndarray, Y: np.ndarray) -> np.ndarray:
         """Log probability of the observed class under each expert, (rows, experts)."""
         every = log_softmax(_scores(Z, params.coef), axis=2)
         return every[np.arange(len(Z)), :, Y[:, 0].astype(np.intp)]
 
-    def start(self, Z, Y, resp, reach):
-        """Coefficients near the best for soft assignments, times weights, of a sample of rows."""
-        params = LogisticParams(np.zeros((resp.shape[1], self.n_classes, Z.shape[1])))
-        for _ in range(5):
-            params = self.m_step(self.stats(params, Z, Y, resp), params, reach)
-        return params
-
-    def stats(self, params, Z, Y, resp):
-        """What a block adds."""
+    def _counts(self, Y: np.ndarray, resp: np.ndarray) -> Iterator[np.ndarray]:
+        """What each expert has seen of the classes, (rows, classes)."""
         observed = np.eye(self.n_classes)[Y[:, 0].astype(np.intp)]
-        parts = [softmax_stats(coef, Z, r[:, None] * observed) for coef, r in zip(params.coef, resp.T)]
+        return (r[:, None] * observed for r in resp.T)
+
+    def start(self, Z: np.ndarray, Y: np.ndarray, resp: np.ndarray, reach: np.ndarray) -> LogisticParams:
+        """Coefficients near the best for soft assignments, times weights, of a sample of rows."""
+        return LogisticParams(np.stack([self.each.start(Z, counts, reach) for counts in self._counts(Y, resp)]))
+
+    def stats(self, params: LogisticParams, Z: np.ndarray, Y: np.ndarray, resp: np.ndarray) -> SoftmaxStats:
+        """What a block adds."""
+        parts = [self.each.stats(coef, Z, counts) for coef, counts in zip(params.coef, self._counts(Y, resp))]
         return SoftmaxStats(np.stack([p.gradient for p in parts]), np.stack([p.curvature for p in parts]))
 
-    def m_step(self, stats, params, reach):
+    def m_step(self, stats: SoftmaxStats, params: LogisticParams, reach: np.ndarray) -> LogisticParams:
         """One safe Newton step for every expert."""
         rows = zip(params.coef, stats.gradient, stats.curvature)
-        steps = [newton_step(coef, SoftmaxStats(*part), self.alpha, reach) for coef, *part in rows]
-        return LogisticParams(np.stack(steps))
+        return LogisticParams(np.stack([self.each.m_step(SoftmaxStats(*part), coef, reach) for coef, *part in rows]))
 
-    def log_prior(self, params):
+    def log_prior(self, params: LogisticParams) -> float:
         """Log density of the coefficients, up to a constant."""
-        return -0.5 * self.alpha * float((params.coef**2).sum())
+        return self.each.log_prior(params.coef)
 
-    def free(self, params):
+    def free(self, params: LogisticParams) -> np.ndarray:
         """Coefficients as a vector."""
-        return params.coef.ravel()
+        return params.to_vector()
 
-    def bound(self, vector, params):
+    def bound(self, vector: np.ndarray, params: LogisticParams) -> LogisticParams:
         """Coefficients from a vector."""
-        return LogisticParams(vector.reshape(params.coef.shape))
+        return params.from_vector(vector)
 
-    def n_parameters(self, params):
-        """Free parameters: one class is the yardstick of the others."""
-        n_experts, n_classes, q = params.coef.shape
-        return n_experts * (n_classes - 1) * q
+    def n_parameters(self, params: LogisticParams) -> int:
+        """Free parameters of all experts."""
+        return sum(map(self.each.n_parameters, params.coef))
 
 
-def _scores(Z, coef):
+def _scores(Z: np.ndarray, coef: np.ndarray) -> np.ndarray:
     """coef_kc · z_n for every row, expert and output, (rows, experts, outputs), as one matrix product."""
     return (Z @ coef.reshape(-1, Z.shape[1]).T).reshape(len(Z), *coef.shape[:2])
-
-
-def _average(values, weight):
-    """The weighted mean of the rows of `values`, as one row."""
-    return (weight @ values / weight.sum())[None]

@@ -2,6 +2,7 @@
 
 import numbers
 import warnings
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -10,9 +11,10 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_number
 from ..declared import Numbers
-from ..families.laws import NormalLaw
+from .conditional import ConditionalMixture, check_levels
 from .expert_families import LinearExperts, LinearParams
 from .experts_estimator import ExpertsEstimator
+from .experts_model import Frame
 
 __all__ = ["MixtureOfExperts"]
 
@@ -42,22 +44,8 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
         Most EM steps of a start.
     n_init : int, default=1
         Number of starts; the best is kept. Each is already the best of several short runs.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the starts. Results do not depend on the number of threads.
-    warm_start : bool, default=False
-        Continue from the last fit.
-    verbose : int, default=0
-        Print progress lines.
-    verbose_interval : int, default=10
-        Steps between lines.
-    convergence : {"relative", "aitken"}, default="relative"
-        Stop when a step gains less than `tol` per row, or when the limit extrapolated from the last steps is closer.
-    accelerate : {"auto", "anderson", "squarem", None}, default="auto"
-        Take fewer steps by extrapolating them; ``auto`` does so only where steps gain little each.
-    n_jobs : int, optional
-        Threads; default all cores.
-    callback : callable, optional
-        Called with a :class:`tacit.engine.Progress` after every step.
+    random_state, warm_start, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
+        As in :class:`GaussianMixture`.
 
     Attributes
     ----------
@@ -68,17 +56,12 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
     gate_intercept_ : ndarray of shape (n_components,)
     weights_ : ndarray of shape (n_components,)
         The average of the gate over the rows; for a constant gate its value.
-    converged_ : bool
-    n_iter_ : int
-        Steps of the best start.
     lower_bound_ : float
         Log-likelihood plus log prior, per row, at the last step.
     lower_bounds_ : list of float
         The same after every step.
-    fit_ : tacit.engine.Fit
-        Parameters, trace, the reason the fit stopped, and what became of failed starts.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    converged_, n_iter_, fit_, n_features_in_, feature_names_in_
+        As in :class:`GaussianMixture`.
 
     References
     ----------
@@ -106,19 +89,19 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
         "noise_variance_": Numbers("K | K m", low=0),
     }
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
 
-    def _check_settings(self):
+    def _check_settings(self) -> None:
         super()._check_settings()
         check_number("noise_floor", self.noise_floor, numbers.Real, 1e-12)
 
-    def _experts(self):
+    def _experts(self) -> LinearExperts:
         return LinearExperts(self.noise_floor)
 
-    def _targets(self, y, *, reset=False):
+    def _targets(self, y: Any, *, reset: bool = False) -> np.ndarray:
         Y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
         if reset:
             self._one_target = Y.ndim == 1
@@ -128,10 +111,10 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
         return columns
 
     @property
-    def _n_targets(self):
+    def _n_targets(self) -> int:
         return 1 if self.coef_.ndim == 2 else self.coef_.shape[1]
 
-    def _review(self, frame):
+    def _review(self, frame: Frame) -> None:
         super()._review(frame)
         noise = self.noise_variance_.reshape(self.n_components, -1)
         low = noise <= 1.001 * self.noise_floor * frame.target_scale**2
@@ -144,33 +127,30 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
                 stacklevel=3,
             )
 
-    def _publish_experts(self, params):
+    def _publish_experts(self, params: LinearParams) -> None:
         if self._one_target:
-            self.intercept_, self.coef_ = params.coef[:, 0, 0], params.coef[:, 0, 1:]
-            self.noise_variance_ = params.variance[:, 0]
-        else:
-            self.intercept_, self.coef_ = params.coef[:, :, 0], params.coef[:, :, 1:]
-            self.noise_variance_ = params.variance
+            params = params.map(lambda value: value[:, 0])
+        self.intercept_, self.coef_, self.noise_variance_ = params.coef[..., 0], params.coef[..., 1:], params.variance
 
-    def _expert_params(self):
+    def _expert_params(self) -> LinearParams:
         shape = (len(self.coef_), self._n_targets)
         coef = np.concatenate([self.intercept_.reshape(*shape, 1), self.coef_.reshape(*shape, -1)], axis=2)
         return LinearParams(coef, self.noise_variance_.reshape(shape))
 
     # Prediction
 
-    def _components(self, X):
-        """Gate (rows, 1, experts), means and standard deviations (rows, targets, experts)."""
+    def _conditional(self, X: Any) -> ConditionalMixture:
+        """The distribution of the targets given the features, for every row."""
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        experts = self._expert_params()
-        mean = np.einsum("nj,kmj->nmk", X, experts.coef[:, :, 1:]) + experts.coef[:, :, 0].T
-        return self._gate_of(X)[:, None], mean, np.broadcast_to(np.sqrt(experts.variance).T, mean.shape)
+        X, experts = self._validate(X, reset=False), self._expert_params()
+        means = np.einsum("nj,kmj->nkm", X, experts.coef[:, :, 1:]) + experts.coef[:, :, 0]
+        covariances = experts.variance[:, :, None] * np.eye(self._n_targets)
+        return ConditionalMixture(self._gate_of(X), means, covariances[None], np.zeros(len(X), dtype=np.intp))
 
-    def _shaped(self, values):
+    def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[:, 0] if self.coef_.ndim == 2 else values
 
-    def predict(self, X, return_std=False):
+    def predict(self, X: Any, return_std: bool = False) -> Any:
         """Mean of y given x.
 
         Parameters
@@ -186,21 +166,19 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
         std : ndarray of the same shape
             Only if `return_std`.
         """
-        gate, mean, _ = self._components(X)
-        average = self._shaped((gate * mean).sum(axis=2))
-        return (average, np.sqrt(self.predict_variance(X))) if return_std else average
+        found = self._conditional(X)
+        mean = self._shaped(found.mean)
+        return (mean, self._shaped(found.std)) if return_std else mean
 
-    def predict_experts(self, X):
+    def predict_experts(self, X: Any) -> np.ndarray:
         """Mean of y given x and the expert, of shape (n_samples, n_components) or (n_samples, n_outputs, n_components)."""
-        return self._shaped(self._components(X)[1])
+        return self._shaped(self._conditional(X).means.swapaxes(1, 2))
 
-    def predict_variance(self, X):
+    def predict_variance(self, X: Any) -> np.ndarray:
         """Variance of y given x: noise, and disagreement of the experts."""
-        gate, mean, std = self._components(X)
-        apart = mean - (gate * mean).sum(axis=2, keepdims=True)
-        return self._shaped((gate * (std**2 + apart**2)).sum(axis=2))
+        return self._shaped(self._conditional(X).variance)
 
-    def quantile(self, X, q):
+    def quantile(self, X: Any, q: Any) -> np.ndarray:
         """Quantiles of y given x, one target at a time.
 
         Parameters
@@ -215,22 +193,11 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
             For a sequence, with one more axis, the last, of its length.
         """
-        levels = np.asarray(q, dtype=np.float64)
-        outside = levels[~((levels > 0) & (levels < 1))]
-        if outside.size:
-            raise ValueError(
-                f"q={outside.ravel()[0]:g} is no level of a quantile; use numbers between 0 and 1, exclusive."
-            )
-        gate, mean, std = self._components(X)
-        n, m, k = mean.shape
-        law, weight = (
-            NormalLaw(mean.reshape(-1, k), std.reshape(-1, k) ** 2),
-            np.broadcast_to(gate, mean.shape).reshape(-1, k),
-        )
-        every = [self._shaped(law.quantile(level, weight).reshape(n, m)) for level in levels.ravel()]
-        return np.stack(every, axis=-1) if levels.ndim else every[0]
+        levels = check_levels("q", q)
+        every = self._conditional(X).quantile(np.ravel(levels))
+        return self._shaped(np.moveaxis(every, 0, -1) if levels.ndim else every[0])
 
-    def sample(self, X, random_state=None):
+    def sample(self, X: Any, random_state: Any = None) -> np.ndarray:
         """Draw y for every row of X.
 
         Parameters
@@ -244,8 +211,4 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
-        _, mean, std = self._components(X)
-        expert, rng = self._pick(X, random_state)
-        rows = np.arange(len(expert))
-        mean, std = mean[rows, :, expert], std[rows, :, expert]
-        return self._shaped(rng.normal(mean, std))
+        return self._shaped(self._conditional(X).sample(1, random_state)[0])

@@ -1,13 +1,17 @@
 """Mixture of logistic experts: p(y = c | x) = Σ_k g_k(x) softmax_c(B_k·[1, x]), a gate handing regions of x to experts."""
 
+from typing import Any
+
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from ..base.settings import KW_ONLY, settings
 from ..declared import Names, Numbers
+from ..families.family import draw_classes
 from .expert_families import LogisticExperts, LogisticParams
 from .experts_estimator import ExpertsEstimator
 
@@ -67,10 +71,10 @@ class MixtureOfExpertsClassifier(ClassifierMixin, ExpertsEstimator):
 
     _n_targets = 1
 
-    def _experts(self):
+    def _experts(self) -> LogisticExperts:
         return LogisticExperts(len(self.classes_), self.alpha)
 
-    def _targets(self, y, *, reset=False):
+    def _targets(self, y: Any, *, reset: bool = False) -> np.ndarray:
         y = column_or_1d(y, warn=True)
         if reset:
             check_array(y, dtype=None, ensure_2d=False, input_name="y")
@@ -86,13 +90,13 @@ class MixtureOfExpertsClassifier(ClassifierMixin, ExpertsEstimator):
             )
         return np.searchsorted(self.classes_, y)[:, None].astype(np.float64)
 
-    def _publish_experts(self, params):
+    def _publish_experts(self, params: LogisticParams) -> None:
         self.intercept_, self.coef_ = params.coef[:, :, 0], params.coef[:, :, 1:]
 
-    def _expert_params(self):
+    def _expert_params(self) -> LogisticParams:
         return LogisticParams(np.concatenate([self.intercept_[:, :, None], self.coef_], axis=2))
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class.
 
         Parameters
@@ -109,18 +113,16 @@ class MixtureOfExpertsClassifier(ClassifierMixin, ExpertsEstimator):
         experts = softmax(np.einsum("nj,kcj->nkc", X, self.coef_) + self.intercept_, axis=2)
         return np.einsum("nk,nkc->nc", self._gate_of(X), experts)
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log probability of each class."""
         return np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Most probable class of each row."""
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
 
-    def sample(self, X, random_state=None):
+    def sample(self, X: Any, random_state: Any = None) -> np.ndarray:
         """Draw a class for every row of X."""
-        chance = np.cumsum(self.predict_proba(X), axis=1)
-        _, rng = self._pick(X, random_state)
-        drawn = (chance < rng.random((len(chance), 1))).sum(axis=1)
-        return self.classes_[np.minimum(drawn, len(self.classes_) - 1)]
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        return self.classes_[draw_classes(self.predict_proba(X), 1, rng)[0]]

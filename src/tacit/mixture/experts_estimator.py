@@ -3,18 +3,18 @@
 import numbers
 import warnings
 from functools import partial
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ..base import DensityEstimator
+from ..base import DensityEstimator, Task
 from ..base.settings import KW_ONLY, LoopSettings, settings
-from ..checks import check_choice, check_number, check_weight
+from ..checks import check_choice, check_number
 from ..declared import Numbers
-from ..engine import short_runs
-from ..source import is_streamed
+from ..engine import Model, short_runs
+from ..source import Source, is_streamed
 from .experts_model import ExpertsModel, ExpertsParams, Frame
 from .gate import GATES
 
@@ -44,42 +44,37 @@ class ExpertsEstimator(LoopSettings, DensityEstimator):
         "weights_": Numbers("K", low=0, high=1),
     }
 
-    def _sizes(self):
+    _takes_missing = False
+    _missing_remedy = (
+        "which mixtures of experts do not take; fill them first, for example with tacit.impute.GaussianImputer in a "
+        "pipeline"
+    )
+    _dtypes = (np.float64,)
+
+    def _sizes(self) -> dict[str, int]:
         return super()._sizes() | {"K": self.n_components}
 
-    _takes_missing = False
-
-    def _check_settings(self):
+    def _check_settings(self) -> None:
         super()._check_settings()
         check_number("alpha", self.alpha, numbers.Real, 0)
         check_choice("gate", self.gate, GATES)
 
-    def _model(self):
+    def _model(self) -> ExpertsModel:
         return self._model_for(None)
 
-    def _model_for(self, known):
+    def _model_for(self, known: Frame | None) -> ExpertsModel:
         return ExpertsModel(GATES[self.gate](self.alpha), self._experts(), self.n_components, known)
 
     # Rows
 
-    def _validate(self, X, *, reset):
+    def _validate(self, X: Any, *, reset: bool) -> np.ndarray:
         if is_streamed(X):
             raise ValueError(
                 f"X is a {type(X).__name__}, read in a stream; {type(self).__name__} takes rows in memory."
             )
-        X = validate_data(
-            self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2 if reset else 1
-        )
-        if np.isnan(X).any():
-            j = int(np.isnan(X).any(axis=0).argmax())
-            name = f" ({self.feature_names_in_[j]!r})" if hasattr(self, "feature_names_in_") else ""
-            raise ValueError(
-                f"X contains NaN in column {j}{name}, and {type(self).__name__} takes no missing cells; fill them first, "
-                "for example with tacit.impute.GaussianImputer in a pipeline."
-            )
-        return X
+        return super()._validate(X, reset=reset)
 
-    def _with_targets(self, X, y, weight=None, *, reset=False):
+    def _with_targets(self, X: Any, y: Any, weight: Any = None, *, reset: bool = False) -> Source:
         """The source of rows and targets."""
         X, Y = self._validate(X, reset=reset), self._targets(y, reset=reset)
         if len(X) != len(Y):
@@ -88,7 +83,7 @@ class ExpertsEstimator(LoopSettings, DensityEstimator):
 
     # Learning
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the gate and the experts.
 
         Parameters
@@ -119,10 +114,10 @@ class ExpertsEstimator(LoopSettings, DensityEstimator):
         self._review(task.known)
         return self
 
-    def _prepare(self, source):
+    def _prepare(self, source: Source) -> Frame:
         return Frame.of(source, classes=self._experts().n_classes > 0)
 
-    def _review(self, frame):
+    def _review(self, frame: Frame) -> None:
         """Say what the user should know of the fit."""
         idle = np.flatnonzero(self.weights_ < 1e-6)
         if idle.size:
@@ -133,29 +128,28 @@ class ExpertsEstimator(LoopSettings, DensityEstimator):
                 stacklevel=3,
             )
 
-    def _start(self, model, task):
+    def _start(self, model: Model, task: Task) -> Any:
         # A gate takes about twice the steps of constant weights to show what a start is worth.
         return short_runs(model, task.sample, partial(model.init, task.sample, task.rng), n_steps=20)
 
-    def _resume(self, model):
-        """Parameters of the last fit, in the frame of the present rows."""
+    def _resume(self, model: Any) -> ExpertsParams:
         return model.frame.inward(self._params())
 
-    def _publish(self, params, dtype):
+    def _publish(self, params: ExpertsParams, dtype: np.dtype) -> None:
         params = params.frame.outward(params)
         self.gate_intercept_, self.gate_coef_ = params.gate[:, 0], params.gate[:, 1:]
         self._publish_experts(params.experts)
 
-    def _params(self):
+    def _params(self) -> ExpertsParams:
         gate = np.column_stack([self.gate_intercept_, self.gate_coef_])
         return ExpertsParams(gate, self._expert_params(), Frame.identity(gate.shape[1] - 1, self._n_targets))
 
     # Prediction
 
-    def _gate_of(self, X):
+    def _gate_of(self, X: np.ndarray) -> np.ndarray:
         return softmax(self.gate_intercept_ + X @ self.gate_coef_.T, axis=1)
 
-    def predict_gate(self, X):
+    def predict_gate(self, X: Any) -> np.ndarray:
         """Probability of each expert given the features alone.
 
         Parameters
@@ -170,22 +164,19 @@ class ExpertsEstimator(LoopSettings, DensityEstimator):
         check_is_fitted(self)
         return self._gate_of(self._validate(X, reset=False))
 
-    def _posterior(self, X, y):
+    def _posterior(self, X: Any, y: Any) -> list[np.ndarray]:
         check_is_fitted(self)
-        source = self._with_targets(X, y)
         model, params = self._model(), self._params()
-        parts = list(source.map(lambda block: model.posterior(params, block)))
-        return tuple(np.concatenate(part) for part in zip(*parts))
+        parts = self._with_targets(X, y).map(lambda block: model.posterior(params, block))
+        return [np.concatenate(part) for part in zip(*parts)]
 
-    def responsibilities(self, X, y):
+    def responsibilities(self, X: Any, y: Any) -> np.ndarray:
         """Probability of each expert given features and target.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
+        X, y
+            As in `fit`.
 
         Returns
         -------
@@ -193,15 +184,13 @@ class ExpertsEstimator(LoopSettings, DensityEstimator):
         """
         return self._posterior(X, y)[0]
 
-    def log_density(self, X, y):
+    def log_density(self, X: Any, y: Any) -> np.ndarray:
         """Log density (of classes: log probability) of each target given its features.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
+        X, y
+            As in `fit`.
 
         Returns
         -------
@@ -209,38 +198,24 @@ class ExpertsEstimator(LoopSettings, DensityEstimator):
         """
         return self._posterior(X, y)[1]
 
-    def density(self, X, y):
+    def density(self, X: Any, y: Any) -> np.ndarray:
         """Density (of classes: probability) of each target given its features."""
         return np.exp(self.log_density(X, y))
 
     @property
-    def score_samples(self):
+    def score_samples(self) -> NoReturn:  # type: ignore[override]
         """Not for models of y given x; see `log_density`."""
         # scikit-learn calls score_samples with X alone wherever there is one.
         raise AttributeError(f"{type(self).__name__} has no score_samples: use log_density(X, y), or score(X, y).")
 
-    def _pick(self, X, random_state):
-        """Features, a generator, and an expert drawn from the gate for every row."""
-        gate = self.predict_gate(X)
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-        below = np.cumsum(gate, axis=1) < rng.random((len(gate), 1))
-        return np.minimum(below.sum(axis=1), gate.shape[1] - 1), rng
-
     # Criteria
 
-    def _criterion(self, X, y, sample_weight):  # type: ignore[override]
-        """−2 log-likelihood, total weight and number of free parameters."""
-        values = self.log_density(X, y)
-        weight = check_weight(sample_weight, len(values))
-        weight = np.ones(len(values)) if weight is None else weight
-        return -2.0 * float(weight @ values), float(weight.sum()), self._n_parameters()
-
-    def bic(self, X, y, sample_weight=None):  # type: ignore[override]
+    def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # type: ignore[override]
         """Bayesian information criterion, lower is better."""
-        deviance, n, p = self._criterion(X, y, sample_weight)
+        deviance, n, p = self._criterion(self.log_density(X, y), sample_weight)
         return deviance + p * np.log(n)
 
-    def aic(self, X, y, sample_weight=None):  # type: ignore[override]
+    def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # type: ignore[override]
         """Akaike information criterion, lower is better."""
-        deviance, _, p = self._criterion(X, y, sample_weight)
+        deviance, _, p = self._criterion(self.log_density(X, y), sample_weight)
         return deviance + 2 * p

@@ -3,7 +3,10 @@
 E-step: r_ik ∝ g_k(z_i) p(y_i | z_i, k)        M-step: a Newton step of the gate towards r, and each expert from its share of rows
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -11,8 +14,9 @@ from scipy.linalg import solve_triangular
 from ..arrays import Arrays, record
 from ..engine import Model
 from ..families import responsibilities
-from ..source import OneBlock
-from .gate import grams
+from ..source import Block, OneBlock, Source
+from .expert_families import LinearExperts, LogisticExperts
+from .gate import SoftmaxGate, grams
 from .seeds import draw, seed_responsibilities
 
 __all__ = ["ExpertsModel", "ExpertsParams", "ExpertsStats", "Frame"]
@@ -29,14 +33,14 @@ class Frame(Arrays):
     reach: np.ndarray
 
     @classmethod
-    def identity(cls, n_features, n_targets):
+    def identity(cls, n_features: int, n_targets: int) -> Frame:
         """The user's own units."""
         zero, one = np.zeros(n_features), np.ones(n_features)
         reach = np.full((n_features + 1, n_features + 1), np.inf)
         return cls(zero, one, np.zeros(n_targets), np.ones(n_targets), reach)
 
     @classmethod
-    def of(cls, source, *, classes=False):
+    def of(cls, source: Source, *, classes: bool = False) -> Frame:
         """The frame in which rows and targets of a source have mean 0 and variance 1; numbers of classes stay as they are."""
         total = source.sum(lambda block: block.weight.sum())
         mean = source.sum(lambda block: block.weight @ np.hstack(_counted(block))) / total
@@ -50,10 +54,10 @@ class Frame(Arrays):
         frame = cls(mean[:d], scale[:d], mean[d:], scale[d:], np.zeros((d + 1, d + 1)))
         return replace(frame, reach=frame._reach(source, total))
 
-    def _reach(self, source, total):
+    def _reach(self, source: Source, total: float) -> np.ndarray:
         """R = ρ Lᵀ, where L Lᵀ is the second moment of z and ρ the largest ‖L⁻¹ z‖, by the Cauchy–Schwarz inequality."""
 
-        def features(block):
+        def features(block: Block) -> np.ndarray:
             return self.split(*_counted(block, self.origin, self.target_origin))[0]
 
         second = source.sum(lambda block: grams(features(block), block.weight[:, None])[0]) / total
@@ -63,17 +67,17 @@ class Frame(Arrays):
         )
         return np.sqrt(longest) * root.T
 
-    def split(self, X, Y):
+    def split(self, X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows and targets as Z and Y in this frame."""
         Z = np.empty((len(X), len(self.origin) + 1))
         Z[:, 0] = 1.0
         np.divide(X - self.origin, self.scale, out=Z[:, 1:])
         return Z, (Y - self.target_origin) / self.target_scale
 
-    def outward(self, params):
+    def outward(self, params: ExpertsParams) -> ExpertsParams:
         """Parameters of this frame in the user's units."""
 
-        def outward(coef):
+        def outward(coef: np.ndarray) -> np.ndarray:
             slope = coef[..., 1:] / self.scale
             return np.concatenate([coef[..., :1] - slope @ self.origin[:, None], slope], axis=-1)
 
@@ -82,17 +86,11 @@ class Frame(Arrays):
         frame = Frame.identity(len(self.origin), len(self.target_origin))
         return ExpertsParams(outward(params.gate), params.experts.rescaled(coef, self.target_scale), frame)
 
-    def inward(self, params):
+    def inward(self, params: ExpertsParams) -> ExpertsParams:
         """Parameters in the user's units in this frame."""
-
-        def inward(coef):
-            slope = coef[..., 1:]
-            return np.concatenate([coef[..., :1] + slope @ self.origin[:, None], slope * self.scale], axis=-1)
-
-        coef = inward(params.experts.coef)
-        coef[..., 0] -= self.target_origin
-        coef /= self.target_scale[:, None]
-        return ExpertsParams(inward(params.gate), params.experts.rescaled(coef, 1.0 / self.target_scale), self)
+        scale, target_scale = 1.0 / self.scale, 1.0 / self.target_scale
+        back = Frame(-self.origin * scale, scale, -self.target_origin * target_scale, target_scale, self.reach)
+        return replace(back.outward(params), frame=self)
 
 
 @record
@@ -100,7 +98,7 @@ class ExpertsParams(Arrays):
     """Coefficients of the gate (experts, q), the experts' parameters, and the frame they are in."""
 
     gate: np.ndarray
-    experts: Arrays
+    experts: Any
     frame: Frame
 
 
@@ -117,31 +115,21 @@ class ExpertsStats(Arrays):
 class ExpertsModel(Model):
     """A mixture of experts for rows with targets.
 
-    Parameters
-    ----------
-    gate : SoftmaxGate
-        Who is responsible where.
-    experts : LinearExperts or LogisticExperts
-        What y is given x and the expert.
-    n_components : int
-        Number of experts.
-    frame : Frame, optional
-        The frame of all rows; by default that of the sample from which a fit starts, which must then hold every row.
+    Without a `frame`, that of all rows is taken from the sample from which a fit starts, which must then hold every row.
     """
 
     extrapolates = True
 
-    def __init__(self, gate, experts, n_components, frame=None):
-        self.gate, self.experts, self.n_components, self.frame = gate, experts, n_components, frame
-
-    @property
-    def one_start(self):
-        """Whether every start is the same."""
-        return self.n_components == 1
+    def __init__(
+        self, gate: SoftmaxGate, experts: LinearExperts | LogisticExperts, n_components: int, frame: Frame | None = None
+    ):
+        self.gate, self.n_components, self.frame = gate, n_components, frame
+        self.experts: Any = experts
+        self.one_start = n_components == 1
 
     # Starts
 
-    def init(self, sample, rng):
+    def init(self, sample: Block, rng: np.random.Generator) -> ExpertsParams:
         """A random start from a sample of rows: k-means in a random view of x and y, or the nearest of random lines."""
         n_classes = self.experts.n_classes
         frame = self.frame or Frame.of(OneBlock(sample), classes=n_classes > 0)
@@ -157,7 +145,7 @@ class ExpertsModel(Model):
         gate = self.gate.start(Z, resp, frame.reach)
         return ExpertsParams(gate, self.experts.start(Z, Y, resp, frame.reach), frame)
 
-    def _random_lines(self, Z, Y, sample, rng):
+    def _random_lines(self, Z: np.ndarray, Y: np.ndarray, sample: Block, rng: np.random.Generator) -> np.ndarray:
         """Rows assigned to the nearest of lines through a few random rows each."""
         order = np.lexsort(sample.joined.X.T)
         distance = np.empty((len(Z), self.n_components))
@@ -170,12 +158,11 @@ class ExpertsModel(Model):
 
     # EM
 
-    def _joint(self, params, X, Y):
+    def _joint(self, params: ExpertsParams, X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         Z, Y = params.frame.split(X, Y)
         return Z, Y, self.gate.log_prob(params.gate, Z) + self.experts.log_prob(params.experts, Z, Y)
 
-    def e_step(self, params, block):
-        """Statistics of a block at the posterior of its experts."""
+    def e_step(self, params: ExpertsParams, block: Block) -> ExpertsStats:
         Z, Y, log_joint = self._joint(params, *_counted(block, params.frame.origin, params.frame.target_origin))
         resp, _, loglik = responsibilities(log_joint, np.zeros(self.n_components), block.weight, block.labels)
         weight = float(block.weight.sum())
@@ -186,46 +173,40 @@ class ExpertsModel(Model):
             self.experts.stats(params.experts, Z, Y, resp),
         )
 
-    def m_step(self, stats, params):
-        """A better gate and better experts."""
+    def m_step(self, stats: ExpertsStats, params: ExpertsParams) -> ExpertsParams:
         reach = params.frame.reach
         gate = self.gate.m_step(stats.gate, params.gate, reach)
         return ExpertsParams(gate, self.experts.m_step(stats.experts, params.experts, reach), params.frame)
 
-    def log_prior(self, params):
-        """Log density of the parameters under their prior, up to a constant."""
+    def log_prior(self, params: ExpertsParams) -> float:
         return self.gate.log_prior(params.gate) + self.experts.log_prior(params.experts)
 
-    def free(self, params):
-        """Parameters as a vector without constraints."""
+    def free(self, params: ExpertsParams) -> np.ndarray:
         return np.concatenate([self.gate.free(params.gate), self.experts.free(params.experts)])
 
-    def bound(self, vector, params):
-        """The parameters that `free` made into a vector, valid for any vector."""
+    def bound(self, vector: np.ndarray, params: ExpertsParams) -> ExpertsParams:
         gate, experts = np.split(vector, [len(self.gate.free(params.gate))])
         bounded = self.gate.bound(gate, params.gate), self.experts.bound(experts, params.experts)
         return ExpertsParams(*bounded, params.frame)
 
-    def posterior(self, params, block):
+    def posterior(self, params: ExpertsParams, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """Probabilities of the experts of each row, (rows, experts), and the log density of y given x."""
         log_joint = self._joint(params, block.X, block.targets)[2]
-        n_rows = len(block)
-        unknown = np.full(n_rows, -1)
-        resp, evidence, _ = responsibilities(log_joint, np.zeros(self.n_components), np.ones(n_rows), unknown)
+        one, unknown = np.ones(len(block)), np.full(len(block), -1)
+        resp, evidence, _ = responsibilities(log_joint, np.zeros(self.n_components), one, unknown)
         return resp, evidence - np.log(params.frame.target_scale).sum()
 
-    def n_parameters(self, params):
-        """Free parameters."""
+    def n_parameters(self, params: ExpertsParams) -> int:
         return self.gate.n_parameters(params.gate) + self.experts.n_parameters(params.experts)
 
 
 class _View:
     """Rows as k-means is to see them: features, targets and what a line leaves of these, each of random importance."""
 
-    def __init__(self, X, Y):
+    def __init__(self, X: np.ndarray, Y: np.ndarray):
         self.X, self.Y = X, Y
 
-    def embed(self, sample, rng):
+    def embed(self, sample: Block, rng: np.random.Generator) -> np.ndarray:
         share = sample.weight[:, None] / sample.weight.sum()
         Z = np.column_stack([np.ones(len(self.X)), self.X])
         left = self.Y - Z @ np.linalg.lstsq(np.sqrt(share) * Z, np.sqrt(share) * self.Y, rcond=1e-10)[0]
@@ -235,7 +216,7 @@ class _View:
         return np.column_stack([factor * part for factor, part in zip(importance, parts)])
 
 
-def _counted(block, origin=0.0, target_origin=0.0):
+def _counted(block: Block, origin: Any = 0.0, target_origin: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """The rows of a block and their targets, those of weight 0 replaced, because what they hold must not matter."""
     counts = block.weight[:, None] > 0
     if counts.all():

@@ -14,6 +14,8 @@ Jordan and Jacobs (1994), Hierarchical mixtures of experts and the EM algorithm.
 Bach (2010), Self-concordant analysis for logistic regression.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import pdist
@@ -39,12 +41,12 @@ class ConstantStats(Arrays):
     counts: np.ndarray
 
 
-def grams(Z, weights):
+def grams(Z: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Σ_i w_ij z_i z_iᵀ for every column j of `weights`, (columns, q, q)."""
     return np.stack([(Z * weight[:, None]).T @ Z for weight in weights.T])
 
 
-def softmax_stats(coef, Z, counts):
+def softmax_stats(coef: np.ndarray, Z: np.ndarray, counts: np.ndarray) -> SoftmaxStats:
     """Gradient and curvature at `coef` (classes, q) for rows Z (rows, q) with class counts (rows, classes)."""
     chance, total = softmax(Z @ coef.T, axis=1), counts.sum(axis=1, keepdims=True)
     n_classes, q = coef.shape
@@ -56,7 +58,7 @@ def softmax_stats(coef, Z, counts):
     return SoftmaxStats((counts - total * chance).T @ Z, curvature)
 
 
-def newton_step(coef, stats, alpha, reach):
+def newton_step(coef: np.ndarray, stats: SoftmaxStats, alpha: float, reach: np.ndarray) -> np.ndarray:
     """Coefficients one safe Newton step on; `reach` is a matrix R with |z·h| ≤ ‖R h‖ for every row and any h."""
     curvature = stats.curvature.reshape(coef.size, coef.size) + alpha * np.eye(coef.size)
     gradient = (stats.gradient - alpha * coef).ravel()
@@ -72,41 +74,41 @@ def newton_step(coef, stats, alpha, reach):
 class SoftmaxGate:
     """Probability of each expert as a softmax of linear scores, with a Gaussian prior of precision `alpha`."""
 
-    def __init__(self, alpha):
+    def __init__(self, alpha: float):
         self.alpha = alpha
 
-    def log_prob(self, coef, Z):
+    def log_prob(self, coef: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """Log probabilities of the experts, (rows, experts)."""
         return log_softmax(Z @ coef.T, axis=1)
 
-    def start(self, Z, resp, reach):
-        """Coefficients near the best for soft assignments, times weights, of a sample of rows."""
-        coef = np.zeros((resp.shape[1], Z.shape[1]))
+    def start(self, Z: np.ndarray, counts: np.ndarray, reach: np.ndarray) -> np.ndarray:
+        """Coefficients near the best for (fractional) counts of the classes of a sample of rows."""
+        coef = np.zeros((counts.shape[1], Z.shape[1]))
         for _ in range(5):
-            coef = self.m_step(self.stats(coef, Z, resp), coef, reach)
+            coef = self.m_step(self.stats(coef, Z, counts), coef, reach)
         return coef
 
-    def stats(self, coef, Z, resp):
+    def stats(self, coef: np.ndarray, Z: np.ndarray, counts: np.ndarray) -> Any:
         """What a block adds."""
-        return softmax_stats(coef, Z, resp)
+        return softmax_stats(coef, Z, counts)
 
-    def m_step(self, stats, coef, reach):
+    def m_step(self, stats: Any, coef: np.ndarray, reach: np.ndarray) -> np.ndarray:
         """Better coefficients."""
         return newton_step(coef, stats, self.alpha, reach)
 
-    def log_prior(self, coef):
+    def log_prior(self, coef: np.ndarray) -> float:
         """Log density of the coefficients, up to a constant."""
         return -0.5 * self.alpha * float((coef**2).sum())
 
-    def free(self, coef):
+    def free(self, coef: np.ndarray) -> np.ndarray:
         """Coefficients as a vector."""
         return coef.ravel()
 
-    def bound(self, vector, coef):
+    def bound(self, vector: np.ndarray, coef: np.ndarray) -> np.ndarray:
         """Coefficients from a vector."""
         return vector.reshape(coef.shape)
 
-    def n_parameters(self, coef):
+    def n_parameters(self, coef: np.ndarray) -> int:
         """Free parameters: one class is the yardstick of the others."""
         return (coef.shape[0] - 1) * coef.shape[1]
 
@@ -114,27 +116,26 @@ class SoftmaxGate:
 class ConstantGate(SoftmaxGate):
     """The same probabilities for every row, by maximum likelihood: a softmax whose slopes are zero."""
 
-    def stats(self, coef, Z, resp):
-        return ConstantStats(resp.sum(axis=0))
+    def stats(self, coef: np.ndarray, Z: np.ndarray, counts: np.ndarray) -> Any:
+        return ConstantStats(counts.sum(axis=0))
 
-    def m_step(self, stats, coef, reach):
+    def m_step(self, stats: Any, coef: np.ndarray, reach: np.ndarray) -> np.ndarray:
         share = stats.counts / stats.counts.sum()
-        coef = np.zeros_like(coef)
-        coef[:, 0] = np.log(np.maximum(share, np.finfo(float).tiny))
-        return coef
+        return self._of(np.log(np.maximum(share, np.finfo(float).tiny)), coef)
 
-    def log_prior(self, coef):
+    def _of(self, log_share: np.ndarray, coef: np.ndarray) -> np.ndarray:
+        return np.column_stack([log_share, np.zeros_like(coef[:, 1:])])
+
+    def log_prior(self, coef: np.ndarray) -> float:
         return 0.0
 
-    def free(self, coef):
+    def free(self, coef: np.ndarray) -> np.ndarray:
         return coef[:, 0]
 
-    def bound(self, vector, coef):
-        coef = np.zeros_like(coef)
-        coef[:, 0] = log_softmax(vector)
-        return coef
+    def bound(self, vector: np.ndarray, coef: np.ndarray) -> np.ndarray:
+        return self._of(log_softmax(vector), coef)
 
-    def n_parameters(self, coef):
+    def n_parameters(self, coef: np.ndarray) -> int:
         return len(coef) - 1
 
 
