@@ -1,36 +1,42 @@
 """Tables of every kind, read column by column and made again: pandas, polars, Arrow, or an array of objects."""
 
+from __future__ import annotations
+
 import numbers
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Batch", "Cells", "as_given", "assemble", "is_missing", "is_table", "package", "read_columns"]
+__all__ = [
+    "Batch", "Cells", "as_given", "as_numbers", "as_objects", "assemble", "columns_of", "is_missing", "is_table", "package",
+    "read_columns",
+]  # fmt: skip
 
 
-def package(X):
+def package(X: Any) -> str:
     """Name of the library a table comes from."""
     return type(X).__module__.partition(".")[0]
 
 
-def is_table(X):
+def is_table(X: Any) -> bool:
     """Whether X has named columns, or cells that are not all numbers."""
-    if isinstance(X, Batch):
+    if isinstance(X, Batch) or _is_frame(X):
         return True
     if package(X) == "pyarrow":
         return hasattr(X, "column_names")
-    if package(X) in ("pandas", "polars"):
-        return hasattr(X, "columns")
     if isinstance(X, (list, tuple)) and X and isinstance(X[0], (list, tuple)):
         X = np.array(X, dtype=object) if len({len(row) for row in X}) == 1 else np.empty(0)
-    return isinstance(X, np.ndarray) and X.ndim == 2 and any(isinstance(cell, str) for cell in _text_cells(X))
+    if not isinstance(X, np.ndarray) or X.ndim != 2:
+        return False
+    return X.dtype.kind in "OUS" and any(isinstance(cell, str) for cell in X.flat)
 
 
-def _text_cells(X):
-    if X.dtype.kind in "US":
-        return X.flat
-    return X.flat if X.dtype == object else ()
+def _is_frame(X: Any) -> bool:
+    # Asked by name: the columns of a polars LazyFrame are found only by running its query.
+    return package(X) in ("pandas", "polars") and type(X).__name__ == "DataFrame"
 
 
 @dataclass(frozen=True)
@@ -48,19 +54,24 @@ class Cells:
     given: Any = None
 
     @property
-    def numeric(self):
+    def numeric(self) -> bool:
         """Whether the cells are numbers."""
         return self.values.dtype == np.float64
 
-    def take(self, rows):
+    @property
+    def objects(self) -> np.ndarray:
+        """The cells as Python objects, None where missing."""
+        return np.where(self.missing, None, self.values)
+
+    def take(self, rows: np.ndarray) -> Cells:
         """The cells of the rows with these numbers."""
         return Cells(self.values[rows], self.missing[rows], self.levels, self.whole, self._given(rows))
 
-    def _given(self, rows):
+    def _given(self, rows: np.ndarray) -> list | None:
         given = None if self.given is None else [self.given[row] for row in rows.tolist()]
         return given and [cell.as_py() if hasattr(cell, "as_py") else cell for cell in given]
 
-    def originals(self):
+    def originals(self) -> list:
         """The cells as the table holds them, in a list, None where missing: what a table with imputed values is written from."""
         cells = self.values if self.given is None else self.given
         cells = cells.to_pylist() if hasattr(cells, "to_pylist") else list(cells)
@@ -73,36 +84,137 @@ class Batch(dict):
     """Some rows of a table: its columns by name, as `Cells`."""
 
     @property
-    def n_rows(self):
+    def n_rows(self) -> int:
         """How many rows these are."""
         return len(next(iter(self.values())).missing)
 
 
-def read_columns(X):
+def is_missing(cell: Any) -> bool:
+    """Whether a Python object stands for a missing value."""
+    # pandas.NA cannot be asked whether it equals itself.
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
+
+
+# Columns as their library has them
+
+
+def columns_of(X: Any) -> list[tuple[Any, Any]]:
+    """Names and columns of a table, each column as its library has it; those of an array are numbered from 0."""
+    library = package(X)
+    if library == "pandas":
+        return [(name, X.iloc[:, position]) for position, name in enumerate(X.columns)]
+    if library == "polars":
+        X = X.collect() if type(X).__name__ == "LazyFrame" else X
+        return [(column.name, column) for column in X.get_columns()]
+    if library == "pyarrow":
+        if not hasattr(X, "column_names"):
+            raise ValueError(f"a pyarrow {type(X).__name__} is no table; give a pyarrow.Table.")
+        return list(zip(X.column_names, X.columns))
+    if isinstance(X, dict):
+        return [(name, each if isinstance(each, (list, tuple)) else np.asarray(each)) for name, each in X.items()]
+    X = np.asarray(X, dtype=None if hasattr(X, "dtype") else object)
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead; give a table with rows and columns.")
+    return list(enumerate(X.T))
+
+
+def as_numbers(column: Any) -> tuple[np.ndarray, bool] | None:
+    """Cells as float64, NaN where missing, and whether their type holds whole numbers only; None if its type is no number."""
+    library = package(column)
+    if library == "pandas":
+        from pandas.api import types
+
+        if types.is_numeric_dtype(column) and not (types.is_bool_dtype(column) or types.is_complex_dtype(column)):
+            return column.to_numpy(dtype=np.float64, na_value=np.nan), types.is_integer_dtype(column)
+    elif library == "polars":
+        import polars as pl
+
+        if column.dtype.is_numeric():
+            return column.cast(pl.Float64).to_numpy(), column.dtype.is_integer()
+    elif library == "pyarrow":
+        from pyarrow import float64, types
+
+        kind = column.type
+        if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+            return column.cast(float64(), safe=False).to_numpy(zero_copy_only=False), types.is_integer(kind)
+    elif isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
+        return column.astype(np.float64, copy=False), column.dtype.kind in "iu"
+    return None
+
+
+def as_objects(column: Any) -> list:
+    """Cells as Python objects."""
+    library = package(column)
+    if library == "pandas":
+        return column.astype(object).tolist()
+    if library == "pyarrow":
+        return column.to_pylist()
+    return column.tolist() if isinstance(column, np.ndarray) else list(column)
+
+
+def _levels_of(column: Any) -> Sequence | None:
+    """The levels that the type of a column declares."""
+    if package(column) == "pandas" and hasattr(column, "cat"):
+        return column.cat.categories.tolist()
+    if package(column) == "polars" and str(column.dtype).startswith("Enum"):
+        return column.dtype.categories.to_list()
+    return None
+
+
+def _unusable(column: Any) -> Any:
+    """The type of a column that holds dates, durations or lists; None where it is another."""
+    library, odd = package(column), False
+    kind = column.type if library == "pyarrow" else getattr(column, "dtype", None)
+    if library == "pandas":
+        odd = kind.kind in "mM"
+    elif library == "polars":
+        odd = kind.is_temporal() or kind.is_nested()
+    elif library == "pyarrow":
+        from pyarrow import types
+
+        odd = types.is_temporal(kind) or types.is_nested(kind)
+    return kind if odd else None
+
+
+# Tables read and made
+
+
+def read_columns(X: Any) -> dict[Any, Cells]:
     """The columns of a table by name, as `Cells`."""
     if isinstance(X, Batch):
         return X
-    reader = {"pandas": _from_pandas, "polars": _from_polars, "pyarrow": _from_arrow}.get(package(X), _from_array)
-    columns = reader(X)
+    columns: dict[Any, Cells] = {}
+    for name, column in columns_of(X):
+        if name in columns:
+            raise ValueError(f"the table names the column {name!r} more than once; rename one.")
+        columns[name] = _cells(name, column)
     if not columns:
         raise ValueError("the table has no columns; at least one is needed.")
-    for name, cells in columns.items():
-        if cells.numeric and np.isinf(cells.values).any():
-            raise ValueError(
-                f"column {name!r} contains infinity; replace it, or leave the cell empty if it is missing."
-            )
     return columns
 
 
-def _numbers(values, whole=False):
-    values = np.asarray(values, dtype=np.float64)
+def _cells(name: Any, column: Any) -> Cells:
+    kind = _unusable(column)
+    if kind is not None:
+        raise ValueError(
+            f"column {name!r} holds {kind}, which is neither a number nor a category; turn it into numbers (days since a date, "
+            "say) or leave it out."
+        )
+    found = as_numbers(column)
+    cells = _objects(as_objects(column), _levels_of(column)) if found is None else _numbers(*found)
+    if cells.numeric and np.isinf(cells.values).any():
+        raise ValueError(f"column {name!r} contains infinity; replace it, or leave the cell empty if it is missing.")
+    return cells
+
+
+def _numbers(values: np.ndarray, whole: bool = False) -> Cells:
     return Cells(values, np.isnan(values), whole=whole)
 
 
-def _objects(values, levels=None):
+def _objects(cells: Sequence, levels: Iterable | None) -> Cells:
     """Cells that are not typed as numbers: numbers if all are, else categories."""
-    values = np.asarray(values, dtype=object)
-    missing = np.array([is_missing(cell) for cell in values], dtype=bool)
+    values = np.fromiter(cells, dtype=object, count=len(cells))
+    missing = np.array([is_missing(cell) for cell in cells], dtype=bool)
     seen = values[~missing]
     if levels is None and len(seen) and all(isinstance(cell, (bool, np.bool_)) for cell in seen):
         levels = (False, True)
@@ -111,129 +223,34 @@ def _objects(values, levels=None):
     return Cells(values, missing, None if levels is None else tuple(levels))
 
 
-def is_missing(cell):
-    """Whether a Python object stands for a missing value."""
-    # pandas.NA cannot be asked whether it equals itself.
-    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
-
-
-def _unusable(name, kind):
-    return ValueError(
-        f"column {name!r} holds {kind}, which is neither a number nor a category; turn it into numbers (days since a date, "
-        "say) or leave it out."
-    )
-
-
-def _from_pandas(X):
-    from pandas.api import types
-
-    columns = {}
-    for position, name in enumerate(X.columns):
-        series = X.iloc[:, position]
-        if name in columns:
-            raise ValueError(f"the table names the column {name!r} more than once; rename one.")
-        if types.is_datetime64_any_dtype(series) or types.is_timedelta64_dtype(series):
-            raise _unusable(name, series.dtype)
-        if hasattr(series, "cat"):
-            columns[name] = _objects(series.astype(object), series.cat.categories.tolist())
-        elif types.is_bool_dtype(series) or not types.is_numeric_dtype(series):
-            columns[name] = _objects(series.astype(object))
-        else:
-            values = series.to_numpy(dtype=np.float64, na_value=np.nan)
-            columns[name] = _numbers(values, types.is_integer_dtype(series))
-    return columns
-
-
-def _from_polars(X):
-    columns = {}
-    for series in X.get_columns():
-        kind = series.dtype
-        if kind.is_temporal() or kind.is_nested():
-            raise _unusable(series.name, kind)
-        if kind.is_numeric():
-            values = [np.nan if cell is None else float(cell) for cell in series] if series.null_count() else series
-            columns[series.name] = _numbers(values, kind.is_integer())
-        else:
-            declared = (
-                kind.categories.to_list() if hasattr(kind, "categories") and str(kind).startswith("Enum") else None
-            )
-            columns[series.name] = _objects(series.to_list(), declared)
-    return columns
-
-
-def _from_arrow(X):
-    import pyarrow as pa
-
-    X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X
-    columns = {}
-    for name in X.column_names:
-        column, kind = X.column(name), X.schema.field(name).type
-        if pa.types.is_temporal(kind) or pa.types.is_nested(kind):
-            raise _unusable(name, kind)
-        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-            columns[name] = _numbers(column.to_numpy(), pa.types.is_integer(kind))
-        else:
-            columns[name] = _objects(column.to_pylist())
-    return columns
-
-
-def _from_array(X):
-    X = np.asarray(X, dtype=object if not hasattr(X, "dtype") else None)
-    if X.ndim != 2:
-        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead; give a table with rows and columns.")
-    if X.dtype.kind in "iuf":
-        return {j: _numbers(column, X.dtype.kind != "f") for j, column in enumerate(X.T)}
-    return {j: _objects(column) for j, column in enumerate(X.astype(object).T)}
-
-
-def as_given(values, X):
+def as_given(values: np.ndarray, X: Any) -> Any:
     """An array (rows, columns) as a table of the kind of X, with its names and index; itself where X is no table."""
-    if not hasattr(X, "columns") or package(X) not in ("pandas", "polars"):
-        return values
-    return assemble(dict(zip(X.columns, values.T)), package(X), X)
+    return assemble(dict(zip(X.columns, values.T)), package(X), X) if _is_frame(X) else values
 
 
-def assemble(columns, container, like):
+def assemble(columns: dict[Any, np.ndarray | None], container: str, like: Any) -> Any:
     """A table of that kind; a column that is None is taken from `like`."""
-    if container == "pandas":
-        import pandas as pd
-
-        index = None if like is None or not hasattr(like, "index") else like.index
-        made = {
-            name: like[name] if values is None else _as_series(values, like, name, index)
-            for name, values in columns.items()
-        }
-        return pd.DataFrame(made, index=index)
-    if container == "polars":
-        import polars as pl
-
-        return pl.DataFrame(
-            [
-                like.get_column(name) if values is None else pl.Series(name, values.tolist())
-                for name, values in columns.items()
-            ]
-        )
-    if container == "pyarrow":
-        import pyarrow as pa
-
-        return pa.table(
-            {
-                name: like.column(name) if values is None else pa.array(values.tolist())
-                for name, values in columns.items()
-            }
-        )
+    if container in ("pandas", "polars", "pyarrow"):
+        library, made = import_module(container), {}
+        for name, values in columns.items():
+            if values is None:
+                made[name] = like[name]
+            else:
+                made[name] = _as_series(values, like, name) if container == "pandas" else values.tolist()
+        if container == "pandas":
+            return library.DataFrame(made, index=getattr(like, "index", None))
+        return library.DataFrame(made) if container == "polars" else library.table(made)
     kept = np.asarray(like, dtype=object)
     out = [kept[:, j] if values is None else values for j, values in enumerate(columns.values())]
-    if all(np.asarray(column).dtype == np.float64 for column in out):
-        return np.column_stack(out)
-    return np.column_stack([np.asarray(column, dtype=object) for column in out])
+    kind = np.float64 if all(np.asarray(column).dtype == np.float64 for column in out) else object
+    return np.column_stack([np.asarray(column, dtype=kind) for column in out])
 
 
-def _as_series(values, like, name, index):
+def _as_series(values: np.ndarray, like: Any, name: Any) -> Any:
     """A pandas column; a category stays one."""
     import pandas as pd
 
-    series = pd.Series(values, index=index, name=name)
+    series = pd.Series(values, index=getattr(like, "index", None), name=name)
     if like is not None and isinstance(like[name].dtype, pd.CategoricalDtype):
         return series.astype(like[name].dtype)
     return series

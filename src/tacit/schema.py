@@ -4,14 +4,19 @@ A column is *continuous*, a *count* or a *category*. Categories are coded 0 … 
 missing cell is NaN.
 """
 
+from __future__ import annotations
+
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from .declared import savable
-from .frames import assemble, package, read_columns
-from .survey import ROLES, Asked, Tally, describe
+from .frames import Cells, assemble, package, read_columns
+from .notes import NoteError, Option
+from .survey import ROLES, Asked, ColumnInfo, Tally, describe
 from .survey.roles import MANY_LEVELS
 
 __all__ = ["Column", "ColumnLearner", "Schema", "encode_column"]
@@ -54,13 +59,13 @@ class Column:
     n_observed: int = field(default=0, compare=False)
 
     @classmethod
-    def of(cls, info):
+    def of(cls, info: ColumnInfo) -> Column:
         """The column that a survey found."""
         seen = info.n_rows - info.n_missing
         return cls(info.name, ROLES[info.role], info.levels, str(info.reason), info.low, info.high, info.whole, seen)
 
     @property
-    def least(self):
+    def least(self) -> float:
         """The least value that a cell may have: 0 of a measurement of which none of many is negative, else none."""
         positive = self.kind == "continuous" and self.low is not None and self.low >= 0
         return 0.0 if positive and self.n_observed >= FEWEST else -np.inf
@@ -82,7 +87,7 @@ class Schema:
     container: str = "numpy"
 
     @classmethod
-    def of(cls, X, kinds=None):
+    def of(cls, X: Any, kinds: dict | None = None) -> Schema:
         """Learn the columns of a table.
 
         Parameters
@@ -96,31 +101,31 @@ class Schema:
         return cls._learned([read_columns(X)], kinds, container)
 
     @classmethod
-    def scan(cls, batches, kinds=None):
+    def scan(cls, batches: Iterable, kinds: dict | None = None) -> Schema:
         """Learn the columns of a table that is read in parts, of which only what tells the kinds is kept."""
         return cls._learned(map(read_columns, batches), kinds, "pyarrow")
 
     @classmethod
-    def _learned(cls, batches, kinds, container):
-        kinds, learners = kinds or {}, {}
+    def _learned(cls, batches: Iterable[dict[Any, Cells]], kinds: dict | None, container: str) -> Schema:
+        learners: dict[Any, ColumnLearner] = {}
         for batch in batches:
             for position, (name, cells) in enumerate(batch.items()):
                 if name not in learners:
-                    learners[name] = ColumnLearner(name, position == 0 and len(batch) > 1, kinds.get(name))
+                    learners[name] = ColumnLearner(name, position == 0 and len(batch) > 1, (kinds or {}).get(name))
                 learners[name].add(cells)
         return cls(tuple(learner.column() for learner in learners.values()), container)
 
     @property
-    def names(self):
+    def names(self) -> list:
         """Names of the columns."""
         return [column.name for column in self.columns]
 
     @property
-    def levels(self):
+    def levels(self) -> dict[Any, tuple]:
         """Levels of the categories, by name."""
         return {column.name: column.levels for column in self.columns if column.kind == "category"}
 
-    def encode(self, X, absent=()):
+    def encode(self, X: Any, absent: Iterable = ()) -> np.ndarray:
         """The cells of a table as float64, categories as codes, NaN where missing and in columns named `absent`."""
         given = read_columns(X)
         if len(given) == len(self.columns) and list(given) == list(range(len(given))):
@@ -138,7 +143,7 @@ class Schema:
             out[:, j] = encode_column(column, given[column.name])
         return out
 
-    def decode(self, values, like=None):
+    def decode(self, values: np.ndarray, like: Any = None) -> Any:
         """A table of the kind this schema was made from; columns that `like` holds in full are taken from there."""
         given = read_columns(like) if like is not None else {}
         columns = {}
@@ -148,14 +153,14 @@ class Schema:
         return assemble(columns, self.container, like)
 
 
-def level_text(level):
+def level_text(level: Any) -> str:
     """A level as tables write it."""
     if isinstance(level, (bool, np.bool_)) or not isinstance(level, (int, float, np.number)):
         return str(level)
     return f"{level:.15g}"
 
 
-def labels_of(column, codes):
+def labels_of(column: Column, codes: np.ndarray) -> np.ndarray:
     """Numbers of a column as they are; codes of a category as its levels, None where NaN."""
     if column.kind != "category":
         return codes
@@ -178,14 +183,15 @@ class ColumnLearner:
         What it is to be taken for.
     """
 
-    def __init__(self, name, leads=False, kind=None):
+    def __init__(self, name: Any, leads: bool = False, kind: str | None = None):
         if kind is not None and kind not in KINDS:
             raise ValueError(f"column {name!r} is said to be {kind!r}; use one of {', '.join(map(repr, KINDS))}.")
         self.name, self.kind, self.tally = name, kind, Tally(str(name), leads)
-        self.numeric, self.declared, self.n_rows = True, None, 0
+        self.numeric, self.n_rows = True, 0
+        self.declared: tuple | None = None
         self.levels: dict = {}
 
-    def add(self, cells):
+    def add(self, cells: Cells) -> None:
         """Take cells in."""
         self.n_rows += len(cells.missing)
         self.declared = self.declared or cells.levels
@@ -195,7 +201,7 @@ class ColumnLearner:
         if len(seen) and (not cells.numeric or self.kind == "category" or self.tally.distinct.n <= MANY_LEVELS):
             self.levels |= dict.fromkeys(seen.tolist())
 
-    def column(self):
+    def column(self) -> Column:
         """The column as it is now known."""
         tally, name = self.tally, self.name
         if not self.n_rows:
@@ -217,7 +223,7 @@ class ColumnLearner:
             name, kind, self.declared or _sorted_levels(self.levels, self.numeric), info.reason, n_observed=tally.n_seen
         )
 
-    def _kind(self, info):
+    def _kind(self, info: ColumnInfo) -> str:
         """The kind of a column that nobody asked for, by its role."""
         found = ROLES[info.role]
         if found is not None:
@@ -231,17 +237,17 @@ class ColumnLearner:
         if info.role == "constant":
             return "category"
         if info.role == "date":
-            raise ValueError(
-                f"column {self.name!r} holds dates; turn it into numbers (days since a date, say) or leave it out."
-            )
-        raise ValueError(
-            f"column {self.name!r} has {len(self.levels)} levels in {self.tally.n_seen} cells, as a name or an identifier has; "
-            "leave it out, or say by_column={" + repr(self.name) + ': "categorical"} if you mean it.'
-        )
+            text = "column {name!r} holds dates; turn it into numbers (days since a date, say) or leave it out."
+            raise NoteError("dates", text, name=self.name)
+        raise NoteError(
+            "identifier", "column {name!r} has {levels} levels in {cells} cells, as a name or an identifier has; leave it out, "
+            "or say {option} if you mean it.", name=self.name, levels=len(self.levels), cells=self.tally.n_seen,
+            option=Option("by_column", {self.name: "categorical"}),
+        )  # fmt: skip
 
 
-def _sorted_levels(levels, numeric):
-    levels = set(levels)
+def _sorted_levels(found: Iterable, numeric: bool) -> tuple:
+    levels = set(found)
     if numeric and all(level == int(level) for level in levels):
         levels = {int(level) for level in levels}
     try:
@@ -250,7 +256,7 @@ def _sorted_levels(levels, numeric):
         return tuple(sorted(levels, key=lambda level: (type(level).__name__, str(level))))
 
 
-def encode_column(column, cells):
+def encode_column(column: Column, cells: Cells) -> np.ndarray:
     """Cells of a column as numbers, categories as codes, NaN where missing.
 
     Parameters
@@ -258,16 +264,14 @@ def encode_column(column, cells):
     column : Column
     cells : Cells
     """
+    if column.kind != "category" and cells.numeric:
+        return cells.values
+    out, seen = np.full(len(cells.values), np.nan), cells.values[~cells.missing].tolist()
     if column.kind != "category":
-        if cells.numeric:
-            return cells.values
-        text = next(cell for cell in cells.values[~cells.missing]) if (~cells.missing).any() else None
-        if text is None:
-            return np.full(len(cells.values), np.nan)
-        raise ValueError(f"column {column.name!r} holds {text!r}, but it held numbers at fit.")
+        if seen:
+            raise ValueError(f"column {column.name!r} holds {seen[0]!r}, but it held numbers at fit.")
+        return out
     codes = {level: code for code, level in enumerate(column.levels)}
-    out = np.full(len(cells.values), np.nan)
-    seen = cells.values[~cells.missing].tolist()
     found = [codes.get(value, -1) for value in seen]
     if -1 in found:
         known = ", ".join(map(repr, column.levels[:10])) + (", …" if len(column.levels) > 10 else "")

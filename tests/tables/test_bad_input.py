@@ -144,7 +144,7 @@ def test_no_usable_column(tmp_path):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.zeros(3), "an array of 1 dimensions is no table; give one with rows and columns."),
+        (np.zeros(3), "Expected 2D array, got 1D array instead; give a table with rows and columns."),
         ({}, "the table has no columns; at least one is needed."),
         ({"a": [1, 2], "b": [1]}, "the columns of the table have 1 to 2 rows; all need as many."),
         ({"a": []}, "the table has no rows; at least one is needed."),
