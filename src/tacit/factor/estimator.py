@@ -1,23 +1,69 @@
-"""`FactorEstimator`: what estimators of x = μ + W z + ε share, where z is a vector per row: its posterior, and what it says of x.
+"""What estimators with a vector of scores per row share: `RowScores` and, of x = μ + W z + ε, `FactorEstimator`.
 
 z | x_O ~ N(M⁻¹ W_Oᵀ Ψ_O⁻¹ (x_O − μ_O), M⁻¹),    M = I + W_Oᵀ Ψ_O⁻¹ W_O,    O the observed cells of the row
 """
 
+from __future__ import annotations
+
 import numbers
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ..base import DensityEstimator, MissingCells, like
+from ..base import DensityEstimator, MissingCells, RowsEstimator, like
 from ..checks import check_number
-from ..families.factor import FactorParams, groups_of, unpack
+from ..engine import Fit, Trace
+from ..families.factor import FactorGaussian, FactorParams, groups_of, unpack
 from ..mixture.model import MixtureModel, MixtureParams
+from ..notes import Note
+from ..source import Block
 
-__all__ = ["FactorEstimator"]
+__all__ = ["FactorEstimator", "RowScores", "closed_form_fit", "factor_params"]
 
 
-class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MissingCells, DensityEstimator):
+class RowScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator):
+    """Base of estimators that turn rows into scores, in the precision of the rows, and scores into rows."""
+
+    n_components_: int
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def _check_scores(self, scores: Any, name: str = "X") -> np.ndarray:
+        """Scores that a user gives, with as many columns as there are components."""
+        check_is_fitted(self)
+        scores = check_array(scores, input_name=name, dtype=[np.float64, np.float32], ensure_min_features=0)
+        if scores.shape[1] != self._n_features_out:
+            raise ValueError(
+                f"{name} has {scores.shape[1]} columns, but there are {self._n_features_out} scores per row."
+            )
+        return scores
+
+
+def factor_params(mean: Any, loading: Any, noise: Any, scale: np.ndarray | None = None) -> MixtureParams:
+    """Parameters of one class of `FactorGaussian`; the noise floor is relative to `scale`, default the columns' variances."""
+    mean, loading, noise = (np.asarray(value, dtype=np.float64) for value in (mean, loading, noise))
+    scale = (loading**2).sum(axis=1) + noise if scale is None else scale
+    return MixtureParams(np.ones(1), FactorParams(mean[None], loading[None], noise[None], mean, scale))
+
+
+def closed_form_fit(params: MixtureParams, loglik: float, weight: float) -> Fit:
+    """The `Fit` of complete rows with this log-likelihood per row."""
+    trace = Trace()
+    trace.record(weight * loglik, weight)
+    reason = Note("closed_form", "no cell is missing, so the maximum is known in closed form")
+    return Fit(params, trace, reason, converged=True)
+
+
+class FactorEstimator(RowScores, MissingCells, DensityEstimator):
     """Base of estimators with a Gaussian vector behind every row.
 
     A subclass defines ``_family()``, the `FactorGaussian` its settings describe, ``_loadings()`` (d, k) and ``_noise()`` (d,),
@@ -26,49 +72,38 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Missing
 
     warm_start, n_init = False, 1
     _axis = "axis", "axes"  # what one and several are called
-    n_components_: int
+    _n_classes = 1
     mean_: np.ndarray
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    def _check_settings(self):
+    def _check_settings(self) -> None:
         self._check_engine(fewest_steps=1)
 
-    _n_classes = 1
-
-    @property
-    def _n_features_out(self):
-        return self.n_components_
-
-    def _family(self):
+    def _family(self) -> FactorGaussian:
         raise NotImplementedError
 
-    def _loadings(self):
+    def _loadings(self) -> np.ndarray:
         raise NotImplementedError
 
-    def _noise(self):
+    def _noise(self) -> np.ndarray:
         raise NotImplementedError
 
-    def _model(self):
+    def _expected(self) -> np.ndarray:
+        """What a unit of each score adds to the columns, (k, d)."""
+        return self._loadings().T
+
+    def _model(self) -> MixtureModel:
         return MixtureModel(self._family(), 1)
 
-    def _params(self):
-        mean, loading, noise = (
-            np.asarray(value, dtype=np.float64) for value in (self.mean_, self._loadings(), self._noise())
-        )
-        variance = (loading**2).sum(axis=1) + noise
-        return MixtureParams(np.ones(1), FactorParams(mean[None], loading[None], noise[None], mean, variance))
+    def _params(self) -> Any:
+        return factor_params(self.mean_, self._loadings(), self._noise())
 
-    def _sample_rows(self):
+    def _sample_rows(self) -> int:
         # One start, which need not be chosen among many: enough rows for a good one.
         return 5000
 
     # The vector behind a row
 
-    def transform(self, X, return_cov=False, out=None):
+    def transform(self, X: Any, return_cov: bool = False, out: Any = None) -> Any:
         """Expectation of the scores z of each row given its observed cells.
 
         Parameters
@@ -92,11 +127,11 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Missing
         found = self._posterior(X, return_cov, out)
         return (found[:, 0], found[:, 1:]) if return_cov else found
 
-    def _posterior(self, X, return_cov, out):
+    def _posterior(self, X: Any, return_cov: bool, out: Any) -> Any:
         """Expectations (n, k); with `return_cov` each stacked on its covariance, (n, 1 + k, k)."""
         family, params = self._family(), self._params().components
 
-        def posterior(block):
+        def posterior(block: Block) -> np.ndarray:
             score, inverse = family.scores(params, block)
             if not return_cov:
                 return like(block, score[0])
@@ -105,17 +140,17 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Missing
 
         return self._apply(X, posterior, out, self.get_feature_names_out())
 
-    def _results(self, X):
+    def _results(self, X: np.ndarray) -> dict[str, np.ndarray]:
         names, (scores, std) = [f"{self._axis[0]}_{k}" for k in range(1, self.n_components_ + 1)], self._scored(X)
         return dict(zip(names, scores.T)) | {f"se_{name}": part for name, part in zip(names, std.T)}
 
-    def _scored(self, X):
+    def _scored(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Scores of rows and their standard errors, (n, k) each."""
         scores, covariance = self.transform(X, return_cov=True)
         return scores, np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
 
-    def inverse_transform(self, Z):
-        """Rows that scores expect: μ + W z.
+    def inverse_transform(self, Z: Any) -> np.ndarray:
+        """Rows that scores expect: μ + W z, in the columns' own units.
 
         Parameters
         ----------
@@ -126,13 +161,10 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Missing
         -------
         ndarray of shape (n_samples, n_features)
         """
-        check_is_fitted(self)
-        Z = check_array(Z, dtype=[np.float64, np.float32])
-        if Z.shape[1] != self.n_components_:
-            raise ValueError(f"Z has {Z.shape[1]} columns, but there are {self.n_components_} scores per row.")
-        return (Z @ self._loadings().T + self.mean_).astype(Z.dtype, copy=False)
+        Z = self._check_scores(Z, "Z")
+        return (Z @ self._expected() + self.mean_).astype(Z.dtype, copy=False)
 
-    def reconstruct(self, X):
+    def reconstruct(self, X: Any) -> Any:
         """Rows without their noise: μ + W E[z | x], in observed cells too.
 
         Parameters
@@ -147,14 +179,14 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Missing
         check_is_fitted(self)
         family, params = self._family(), self._params().components
 
-        def expected(block):
+        def expected(block: Block) -> np.ndarray:
             return like(block, family.scores(params, block)[0][0] @ params.loading[0].T + params.mean[0])
 
         return self._apply(X, expected)
 
     # What the scores say of the columns
 
-    def column_correlations(self):
+    def column_correlations(self) -> np.ndarray:
         """Correlations of the columns with the scores; of factors that correlate, the pattern.
 
         Returns
@@ -164,7 +196,7 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Missing
         """
         raise NotImplementedError
 
-    def variance_shares(self):
+    def variance_shares(self) -> np.ndarray:
         """Share of the variance of the standardised columns that each axis explains.
 
         Returns
@@ -175,7 +207,7 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Missing
 
     # The distribution of rows
 
-    def sample(self, n_samples=1, random_state=None):
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """Draw rows from the fitted distribution.
 
         Parameters
@@ -193,7 +225,7 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Missing
         check_number("n_samples", n_samples, numbers.Integral, 1)
         return self._family().sample(self._params().components, np.zeros(n_samples, np.intp), self._rng(random_state))
 
-    def get_covariance(self):
+    def get_covariance(self) -> np.ndarray:
         """Covariance of rows under the model, W Wᵀ + Ψ.
 
         Returns
@@ -203,7 +235,7 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Missing
         check_is_fitted(self)
         return self._params().components.dense[0]
 
-    def get_precision(self):
+    def get_precision(self) -> np.ndarray:
         """Inverse of the covariance of rows, made without inverting anything larger than n_components.
 
         Returns

@@ -3,64 +3,54 @@
 Σ_i w_i (x_i − m)(x_i − m)ᵀ / Σ w = D V Λ Vᵀ D,    D the standard deviations of the columns where they are scaled, else I
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from ..moments import Moments
 from . import routes
+from .rank import Spectrum
 
 __all__ = ["Axes", "deviations", "from_moments", "from_rows", "sparse_moments"]
 
 
 @dataclass(frozen=True)
 class Axes:
-    """Principal axes of rows.
+    """Principal axes of rows."""
 
-    Attributes
-    ----------
-    mean : (d,) array
-        What is subtracted from columns.
-    scale : (d,) array or None
-        What they are divided by.
-    axes : (m, d) array
-        Orthonormal axes V.
-    variances : (at least m,) array
-        The eigenvalues Λ that are known, in decreasing order.
-    spread : (d,) array
-        Variances of the columns before scaling.
-    noise : float or None
-        Noise variance, where it was learned.
-    """
+    mean: np.ndarray  # what is subtracted from columns
+    scale: np.ndarray | None  # what they are divided by
+    axes: np.ndarray  # (m, d), orthonormal: V
+    variances: np.ndarray  # the eigenvalues Λ that are known, at least m, in decreasing order
+    spread: np.ndarray  # variances of the columns before scaling
+    weight: float  # of all rows together
+    noise: float | None = None  # noise variance, where it was learned
 
-    mean: np.ndarray
-    scale: np.ndarray | None
-    axes: np.ndarray
-    variances: np.ndarray
-    spread: np.ndarray
-    noise: float | None = None
-
-    def unbiased(self, weight):
-        """The same with divisor n − 1 instead of n, of rows of this total weight."""
-        factor = weight / (weight - 1.0)
-        lift = factor if self.scale is None else 1.0
-        return Axes(
-            self.mean,
-            None if self.scale is None else self.scale * np.sqrt(factor),
-            self.axes,
-            self.variances * lift,
-            self.spread * factor,
-            None if self.noise is None else self.noise * lift,
-        )
+    def unbiased(self) -> Axes:
+        """The same with divisor n − 1 instead of n."""
+        factor = self.weight / (self.weight - 1.0)
+        found = replace(self, spread=self.spread * factor)
+        if self.scale is not None:
+            return replace(found, scale=self.scale * np.sqrt(factor))
+        noise = None if self.noise is None else self.noise * factor
+        return replace(found, variances=self.variances * factor, noise=noise)
 
     @property
-    def total(self):
+    def total(self) -> float:
         """Sum of all eigenvalues."""
         return float(self.spread.sum()) if self.scale is None else float(len(self.spread))
 
+    def spectrum(self, n_values: int | None = None, n_rows: float | None = None) -> Spectrum:
+        """The first eigenvalues, at most so many, to choose a rank by; as those of `n_rows`, default the rows' own weight."""
+        d, n_rows = len(self.mean), self.weight if n_rows is None else n_rows
+        return Spectrum(self.variances[:n_values][:d], n_rows, d, self.spread if self.scale is None else None)
 
-def deviations(mean, variance, scaled, names=None):
+
+def deviations(mean: np.ndarray, variance: np.ndarray, scaled: bool, names: list | None = None) -> np.ndarray | None:
     """What columns are divided by: their standard deviations, or nothing (None).
 
     Raises
@@ -84,11 +74,11 @@ def deviations(mean, variance, scaled, names=None):
     return scale
 
 
-def _name(j, names):
+def _name(j: int, names: list | None) -> str:
     return f"{j} ({names[j]!r})" if names is not None else str(j)
 
 
-def from_moments(known, scaled, names=None, n_components=None):
+def from_moments(known: Moments, scaled: bool, names: list | None = None, n_components: int | None = None) -> Axes:
     """Axes of the covariance or correlation matrix of complete rows, from their `Moments`; all, or the first."""
     matrix = known.covariance
     spread = np.diagonal(matrix).copy()
@@ -96,17 +86,17 @@ def from_moments(known, scaled, names=None, n_components=None):
     if scale is not None:
         matrix = matrix / scale[:, None] / scale
     values, axes = routes.covariance(matrix, n_components)
-    return Axes(known.mean, scale, routes.oriented(axes), values, spread)
+    return Axes(known.mean, scale, routes.oriented(axes), values, spread, known.weight)
 
 
-def sparse_moments(X, weight):
+def sparse_moments(X: Any, weight: np.ndarray | None) -> Moments:
     """The `Moments` of sparse rows, which stay sparse."""
     rows, weighted, total, mean = _sparse_sums(X, weight)
     second = np.asarray((rows.T @ weighted).todense()) / total
     return Moments(total, 0.0, mean, second - np.outer(mean, mean))
 
 
-def _sparse_sums(X, weight):
+def _sparse_sums(X: Any, weight: np.ndarray | None) -> tuple[Any, Any, float, np.ndarray]:
     """Rows in double precision, the same times their weights, total weight and means."""
     total = float(X.shape[0] if weight is None else weight.sum())
     rows = X.astype(np.float64, copy=False).tocsr()
@@ -114,23 +104,12 @@ def _sparse_sums(X, weight):
     return rows, weighted, total, np.asarray(weighted.sum(axis=0)).ravel() / total
 
 
-def from_rows(X, weight, route, n_components, scaled, names=None, **settings):
-    """Axes of complete rows in memory, by any route but the covariance matrix.
+def from_rows(
+    X: Any, weight: np.ndarray | None, route: str, n_axes: int, scaled: bool, names: list | None = None, **settings: Any
+) -> Axes:
+    """Axes of complete rows in memory, dense or sparse, by any route but the covariance matrix; "full" finds all.
 
-    Parameters
-    ----------
-    X : (n, d) array or sparse array
-    weight : (n,) array or None
-    route : str
-        One of `routes.ROUTES`.
-    n_components : int
-        Axes to find; "full" finds all.
-    scaled : bool
-        Whether columns are divided by their standard deviations.
-    names : sequence of str, optional
-        Names of columns, for messages.
-    settings : dict
-        Of "randomized" and "arpack".
+    Where `scaled`, columns are divided by their standard deviations; `settings` are those of "randomized" and "arpack".
     """
     if issparse(X):
         rows, weighted, total, mean = _sparse_sums(X, weight)
@@ -148,6 +127,6 @@ def from_rows(X, weight, route, n_components, scaled, names=None, **settings):
         scale = deviations(mean, spread, scaled, names)
         if scale is not None:
             A /= scale.astype(X.dtype)
-    values, axes = routes.decompose(A, route, n_components, **settings)
+    values, axes = routes.decompose(A, route, n_axes, **settings)
     variances = values.astype(np.float64) ** 2 / total
-    return Axes(mean, scale, routes.oriented(axes), variances, spread)
+    return Axes(mean, scale, routes.oriented(axes), variances, spread, total)

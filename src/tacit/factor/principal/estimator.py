@@ -3,20 +3,25 @@
 z = Vᵀ D⁻¹ (x − m),    x ≈ m + D V z,    S = D (V Λ Vᵀ + σ² (I − V Vᵀ)) D
 """
 
+from __future__ import annotations
+
 import numbers
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ...base import DensityEstimator, MissingCells
 from ...checks import check_number, check_rows
-from ...families.factor import FactorGaussian, FactorParams
+from ...families.factor import FactorGaussian
 from ...kernels import backend, host
-from ...mixture.model import MixtureModel, MixtureParams
+from ...mixture.model import MixtureModel
+from ...source import Block
 from ...source.sparse import canonical
+from ..estimator import RowScores, factor_params
 
 __all__ = ["PrincipalAxes"]
 
@@ -24,7 +29,7 @@ LEAST_NOISE = 1e-9
 """Noise variance relative to the mean along the axes, by which missing cells are filled where there is none."""
 
 
-class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MissingCells):
+class PrincipalAxes(RowScores, MissingCells):
     """Base of estimators with `mean_`, `scale_`, orthonormal `components_`, `explained_variance_` and `noise_variance_`."""
 
     _takes_sparse = True
@@ -33,29 +38,20 @@ class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MissingCe
     components_: np.ndarray
     explained_variance_: np.ndarray
     noise_variance_: float
-    n_components_: int
+    rank_choice_: Any
+    whiten: bool
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    @property
-    def _n_features_out(self):
-        return self.n_components_
-
-    def _rows(self, X, weight=None, *, reset=False):
+    def _rows(self, X: Any, weight: Any = None, *, reset: bool = False) -> Any:
         """Rows opened: sparse ones as they are, all others as a source."""
         if issparse(X):
-            X = check_rows(self, X, reset=reset)
-            return canonical(X.tocsr())
+            return canonical(check_rows(self, X, reset=reset).tocsr())
         if backend(X) == "torch" and X.device.type == "cpu":
             X = X.detach().numpy()
         return self._open(X, weight, reset=reset)
 
     # Scores
 
-    def transform(self, X, out=None):
+    def transform(self, X: Any, out: Any = None) -> Any:
         """Scores of rows: their coordinates along the axes.
 
         Parameters
@@ -72,19 +68,18 @@ class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MissingCe
         check_is_fitted(self)
         return self._scores(self._rows(X), out)
 
-    def _scores(self, rows, out=None):
+    def _scores(self, rows: Any, out: Any = None) -> Any:
         axes, _ = self._both_ways()
         if issparse(rows):
             if out is not None:
                 raise ValueError("out is for rows that are read in a stream; sparse rows give an array.")
             return rows @ axes.T - self.mean_ @ axes.T
 
-        def scores(block):
-            return (self._filled(block) - self.mean_) @ axes.T
+        return self._apply(
+            rows, lambda block: (self._filled(block) - self.mean_) @ axes.T, out, self.get_feature_names_out()
+        )
 
-        return self._apply(rows, scores, out, self.get_feature_names_out())
-
-    def _both_ways(self):
+    def _both_ways(self) -> tuple[np.ndarray, np.ndarray]:
         """Matrices that make scores of centred rows, and centred rows of scores."""
         there = back = self.components_
         if self.scale_ is not None:
@@ -95,7 +90,7 @@ class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MissingCe
             back = back * deviation[:, None]
         return there, back
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows that have these scores, and nothing outside of the axes.
 
         Parameters
@@ -107,13 +102,9 @@ class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MissingCe
         -------
         ndarray of shape (n_samples, n_features)
         """
-        check_is_fitted(self)
-        X = check_array(X, input_name="X", dtype=[np.float64, np.float32])
-        if X.shape[1] != self.n_components_:
-            raise ValueError(f"X has {X.shape[1]} columns, but there are {self.n_components_} scores per row.")
-        return X @ self._both_ways()[1] + self.mean_
+        return self._check_scores(X) @ self._both_ways()[1] + self.mean_
 
-    def reconstruct(self, X, k=None):
+    def reconstruct(self, X: Any, k: int | None = None) -> Any:
         """The approximation of rows by their first k components, in the units of the columns.
 
         Parameters
@@ -138,43 +129,37 @@ class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MissingCe
             rows, lambda block: ((self._filled(block) - self.mean_) @ there[:k].T) @ back[:k] + self.mean_
         )
 
-    def _filled(self, block):
+    def _filled(self, block: Block) -> np.ndarray:
         """Cells of a block, missing ones at their expectation."""
         X = host(block.X)
         if block.patterns.is_complete:
             return X
-        return self._family().filled(self._latent(), block, np.ones((len(block), 1))).astype(X.dtype)
+        return self._family().filled(self._params().components, block, np.ones((len(block), 1))).astype(X.dtype)
 
     # The distribution of rows
 
-    def _family(self):
+    def _family(self) -> FactorGaussian:
         return FactorGaussian(max(self.n_components_, 1))
 
-    def _model(self):
+    def _model(self) -> MixtureModel:
         return MixtureModel(self._family(), 1)
 
-    def _params(self):
-        return MixtureParams(np.ones(1), self._latent())
-
-    def _latent(self):
-        """Parameters of the family with the model's covariance."""
+    def _params(self) -> Any:
         values, noise = self._model_variances()
         noise = max(noise, LEAST_NOISE * (values.mean() if len(values) else 0.0)) or 1.0  # rows all alike have none
         scale = np.ones(len(self.mean_)) if self.scale_ is None else self.scale_.astype(np.float64)
         loading = np.zeros((len(scale), max(len(values), 1)))
         loading[:, : len(values)] = self.components_.T * np.sqrt(np.maximum(values - noise, 0.0))
-        loading *= scale[:, None]
-        mean, noise = self.mean_.astype(np.float64), noise * scale**2
-        return FactorParams(mean[None], loading[None], noise[None], mean, (loading**2).sum(axis=1) + noise)
+        return factor_params(self.mean_, loading * scale[:, None], noise * scale**2)
 
-    def _model_variances(self):
+    def _model_variances(self) -> tuple[np.ndarray, float]:
         """Variances along the axes, and in all other directions; with as many axes as columns, the least of theirs."""
         values, noise = self.explained_variance_.astype(np.float64), float(self.noise_variance_)
         if self.n_components_ == len(self.mean_) and self.n_components_:
             noise = float(values[-1])
         return np.maximum(values, noise), noise
 
-    def get_covariance(self):
+    def get_covariance(self) -> np.ndarray:
         """Covariance of rows under the model: variances along the axes, and noise in all other directions.
 
         Returns
@@ -184,7 +169,7 @@ class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MissingCe
         check_is_fitted(self)
         return self._matrix(lambda values: values, 1.0)
 
-    def get_precision(self):
+    def get_precision(self) -> np.ndarray:
         """Inverse of the covariance of rows; where it has none, because there is no noise, the pseudo-inverse.
 
         Returns
@@ -194,7 +179,7 @@ class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MissingCe
         check_is_fitted(self)
         return self._matrix(_inverse, -1.0)
 
-    def _matrix(self, function, power):
+    def _matrix(self, function: Callable[[np.ndarray], np.ndarray], power: float) -> np.ndarray:
         """The matrix with the axes of the covariance and a function of its eigenvalues, in units of the columns."""
         values, noise = self._model_variances()
         axes = self.components_.astype(np.float64)
@@ -206,7 +191,7 @@ class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MissingCe
             matrix *= scale[:, None] * scale
         return matrix.astype(self.components_.dtype)
 
-    def score_samples(self, X):
+    def score_samples(self, X: Any) -> Any:
         """Log density of the observed cells of each row under the model.
 
         Parameters
@@ -226,14 +211,13 @@ class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MissingCe
             warnings.warn(
                 f"the model has no noise outside of its {self.n_components_} axes, so that no row elsewhere has a density; "
                 "densities are those of the projections onto the axes. Use fewer components.",
-                UserWarning,
                 stacklevel=2,
             )
         return self._apply(rows, lambda block: self._log_density(block).astype(block.dtype))
 
-    def _log_density(self, block):
+    def _log_density(self, block: Block) -> np.ndarray:
         if not block.patterns.is_complete:
-            return self._family().log_prob(self._latent(), block)[:, 0]
+            return self._family().log_prob(self._params().components, block)[:, 0]
         values, noise = self._model_variances()
         apart = host(block.X) - self.mean_.astype(np.float64)
         log_unit = 0.0
@@ -254,6 +238,6 @@ class PrincipalAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MissingCe
     score = DensityEstimator.score
 
 
-def _inverse(values):
+def _inverse(values: np.ndarray) -> np.ndarray:
     """1 / value, and 0 of 0."""
     return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)

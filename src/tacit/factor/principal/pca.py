@@ -5,11 +5,11 @@ x ≈ m + V z,    z = Vᵀ (x − m),    S = V Λ Vᵀ + σ² (I − V Vᵀ)
 Columns of V are the leading eigenvectors of the covariance of the rows, Λ their eigenvalues.
 """
 
+from __future__ import annotations
+
 import numbers
 import warnings
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -18,11 +18,11 @@ from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice, check_n_jobs, check_number, check_weight
 from ...declared import Numbers, Part, Whole
 from ...source import ArraySource
-from ..moments import moments
-from .axes import from_moments, from_rows, sparse_moments
+from ..moments import Moments, moments
+from .axes import Axes, from_moments, from_rows, sparse_moments
 from .cells import from_cells
 from .estimator import PrincipalAxes
-from .rank import METHODS, RankChoice, Spectrum, rank_of
+from .rank import METHODS, RankChoice, rank_of
 from .routes import ROUTES, choose_route
 
 __all__ = ["PCA"]
@@ -125,9 +125,7 @@ class PCA(PrincipalAxes):
         "rank_choice_": Part(RankChoice, optional=True),
     }
 
-    _simulations: ClassVar[Mapping] = MappingProxyType({})  # settings of parallel analysis, for `choose_rank`
-
-    def _check_settings(self):
+    def _check_settings(self) -> None:
         k: Any = self.n_components
         whole = isinstance(k, numbers.Integral) and not isinstance(k, bool)
         share = isinstance(k, numbers.Real) and not isinstance(k, (numbers.Integral, bool))
@@ -145,7 +143,7 @@ class PCA(PrincipalAxes):
             check_number("iterated_power", self.iterated_power, numbers.Integral, 0)
         check_n_jobs(self.n_jobs)
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the axes.
 
         Parameters
@@ -165,7 +163,7 @@ class PCA(PrincipalAxes):
         self._warn_if_none()
         return self
 
-    def fit_transform(self, X, y=None, sample_weight=None):
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Find the axes, and the scores of the same rows.
 
         Parameters
@@ -181,79 +179,58 @@ class PCA(PrincipalAxes):
         self._warn_if_none()
         return self._scores(rows)
 
-    def _warn_if_none(self):
+    def _warn_if_none(self) -> None:
         if self.rank_choice_ is not None and self.n_components_ == 0:
             warnings.warn(
                 f"n_components={self.n_components!r} finds no component beyond noise, so that scores have no columns; give a "
                 "number to have some.",
-                UserWarning,
                 stacklevel=3,
             )
 
-    def _fit(self, X, weight):
-        """Learn from rows and return them as they were opened."""
-        self._check_settings()
-        rows = self._rows(X, weight, reset=True)
-        if issparse(rows):
-            weight = check_weight(weight, rows.shape[0])
-            self._from_sparse(rows, weight)
-        else:
-            self._from_source(rows)
-        return rows
-
     # Fitting
 
-    def _from_source(self, source):
-        """Learn from rows that are not sparse."""
-        array = source.X if isinstance(source, ArraySource) else None
-        n, d = source.n_rows, source.n_features
-        if array is not None and source.weight is not None:
-            n = int((source.weight > 0).sum())
-        route = self._route(n, d, in_memory=array is not None)
-        k = self._asked(n, d, route)
-        names = self._known_names()
-        if array is not None and not all(block.patterns.is_complete for block in source):
-            self._from_cells(source, n, names)
-        elif array is None or route == "covariance_eigh":
-            known = moments(source)
-            if known.incomplete:
-                self._from_cells(source, n, names)
-            else:
-                found = from_moments(known, self.scale, names, _given(k))
-                self._settle(found, k, n, known.weight, source.dtype)
-        else:
-            total = float(n if source.weight is None else source.weight.sum())
-            found = from_rows(
-                array, source.weight, route, self._axes_for(k, n, d), self.scale, names, **self._settings(route)
-            )
-            self._settle(found, k, n, total, source.dtype)
-
-    def _from_cells(self, source, n, names):
-        """Learn from rows with missing cells."""
-        settings = {"random_state": self.random_state, "n_jobs": self.n_jobs}
-        found, choice, total = from_cells(source, self.n_components, self.scale, names, self._simulations, **settings)
-        self._publish(found.unbiased(self._checked_total(total)), len(found.axes), choice, n, total, source.dtype)
-
-    def _from_sparse(self, X, weight):
-        """Learn from sparse rows, which stay sparse."""
-        n, d = X.shape
+    def _fit(self, X: Any, weight: Any, **simulations: Any) -> Any:
+        """Learn from rows and return them as they were opened; `simulations` are settings of parallel analysis."""
+        self._check_settings()
+        rows = self._rows(X, weight, reset=True)
+        sparse, in_memory = issparse(rows), isinstance(rows, ArraySource)
+        n, d = rows.shape if sparse else (rows.n_rows, rows.n_features)
+        weight = check_weight(weight, n) if sparse else rows.weight if in_memory else None
         n = n if weight is None else int((weight > 0).sum())
-        route = self._route(n, d, sparse=True)
+        route = self._route(n, d, in_memory=sparse or in_memory, sparse=sparse)
         k = self._asked(n, d, route)
-        total = float(n if weight is None else weight.sum())
-        names = self._known_names()
-        if route == "covariance_eigh":
-            if d > MOST_COLUMNS:
-                raise ValueError(
-                    f"n_components={self.n_components!r} of sparse rows takes a matrix of {d} × {d} products of columns; ask for "
-                    f"fewer components, by a number below {min(n, d) // 6}, or use svd_solver='arpack'."
-                )
-            found = from_moments(sparse_moments(X, weight), self.scale, names, _given(k))
+        found = self._axes(rows, weight, route, _given(k), min(n, d))
+        if found is None:
+            settings = {"random_state": self.random_state, "n_jobs": self.n_jobs}
+            cells, choice = from_cells(
+                rows, self.n_components, self.scale, self._known_names(), simulations, **settings
+            )
+            self._publish(self._unbiased(cells), len(cells.axes), choice, n, rows.dtype)
         else:
-            found = from_rows(X, weight, route, self._axes_for(k, n, d), self.scale, names, **self._settings(route))
-        self._settle(found, k, n, total, X.dtype)
+            self._settle(self._unbiased(found), k, n, rows.dtype, simulations)
+        return rows
 
-    def _route(self, n, d, *, in_memory=True, sparse=False):
+    def _axes(self, rows: Any, weight: np.ndarray | None, route: str, k: int | None, most: int) -> Axes | None:
+        """The first k axes by a route, or at most all; None where a cell is missing."""
+        sparse, names = issparse(rows), self._known_names()
+        if isinstance(rows, ArraySource) and not all(block.patterns.is_complete for block in rows):
+            return None
+        if route == "covariance_eigh":
+            known = self._sparse_moments(rows, weight) if sparse else moments(rows)
+            return None if known.incomplete else from_moments(known, self.scale, names, k)
+        table, n_axes = rows if sparse else rows.X, most if k is None else k
+        return from_rows(table, weight, route, n_axes, self.scale, names, **self._settings(route))
+
+    def _sparse_moments(self, X: Any, weight: np.ndarray | None) -> Moments:
+        n, d = X.shape
+        if d > MOST_COLUMNS:
+            raise ValueError(
+                f"n_components={self.n_components!r} of sparse rows takes a matrix of {d} × {d} products of columns; ask for "
+                f"fewer components, by a number below {min(n, d) // 6}, or use svd_solver='arpack'."
+            )
+        return sparse_moments(X, weight)
+
+    def _route(self, n: int, d: int, *, in_memory: bool, sparse: bool) -> str:
         """The route that is taken, which is `svd_solver` unless that is "auto"."""
         solver = self.svd_solver
         if sparse and solver in ("full", "gram"):
@@ -278,7 +255,7 @@ class PCA(PrincipalAxes):
         self._fit_svd_solver = solver
         return solver
 
-    def _asked(self, n, d, route):
+    def _asked(self, n: int, d: int, route: str) -> Any:
         """The number of components, or how to choose it, after checks."""
         k, least, truncated = self.n_components, min(n, d), route in ("arpack", "randomized")
         if k is None:
@@ -300,35 +277,30 @@ class PCA(PrincipalAxes):
             )
         return k if isinstance(k, numbers.Integral) else float(k)
 
-    def _axes_for(self, k, n, d):
-        """How many axes a route must find: all where the number is chosen afterwards."""
-        return min(n, d) if _given(k) is None else int(k)
+    def _settings(self, route: str) -> dict[str, Any]:
+        settings: dict[str, dict[str, Any]] = {
+            "randomized": {"n_oversamples": self.n_oversamples, "n_iter": self.iterated_power},
+            "arpack": {"tol": self.tol},
+        }
+        return settings[route] | {"random_state": self.random_state} if route in settings else {}
 
-    def _settings(self, route):
-        if route == "randomized":
-            power = {"n_oversamples": self.n_oversamples, "n_iter": self.iterated_power}
-            return power | {"random_state": self.random_state}
-        return {"tol": self.tol, "random_state": self.random_state} if route == "arpack" else {}
-
-    def _checked_total(self, total):
-        if total <= 1.0:
+    def _unbiased(self, found: Axes) -> Axes:
+        if found.weight <= 1.0:
             raise ValueError(
-                f"the rows weigh {total:g} together, but weights count rows, of which at least two are needed; multiply "
+                f"the rows weigh {found.weight:g} together, but weights count rows, of which at least two are needed; multiply "
                 "sample_weight so that it sums to the number of rows."
             )
-        return total
+        return found.unbiased()
 
-    def _settle(self, found, k, n, total, dtype):
+    def _settle(self, found: Axes, k: Any, n: int, dtype: np.dtype, simulations: dict) -> None:
         """Choose the number of components where it is not given, and publish."""
-        found, choice = found.unbiased(self._checked_total(total)), None
+        choice = None
         if not isinstance(k, numbers.Integral):
-            spread = None if self.scale else found.spread
-            spectrum = Spectrum(found.variances[: min(n, len(found.mean))], total, len(found.mean), spread)
-            choice = rank_of(spectrum, k, random_state=self.random_state, **self._simulations)
+            choice = rank_of(found.spectrum(n), k, random_state=self.random_state, **simulations)
             k = choice.rank
-        self._publish(found, int(k), choice, n, total, dtype)
+        self._publish(found, int(k), choice, n, dtype)
 
-    def _publish(self, found, k, choice, n, total, dtype):
+    def _publish(self, found: Axes, k: int, choice: RankChoice | None, n: int, dtype: np.dtype) -> None:
         """Set the fitted attributes."""
         least = min(n, len(found.mean))
         kept = found.variances[:k]
@@ -345,11 +317,11 @@ class PCA(PrincipalAxes):
         self.components_ = np.ascontiguousarray(found.axes[:k], dtype=dtype)
         self.explained_variance_ = kept.astype(dtype)
         self.explained_variance_ratio_ = (kept / (whole or 1.0)).astype(dtype)
-        self.singular_values_ = np.sqrt(kept * (total - 1.0)).astype(dtype)
+        self.singular_values_ = np.sqrt(kept * (found.weight - 1.0)).astype(dtype)
         self.noise_variance_ = noise
         self.n_components_, self.n_samples_, self.rank_choice_ = k, n, choice
 
 
-def _given(k):
+def _given(k: Any) -> int | None:
     """The number of components where it is given, else None."""
     return int(k) if isinstance(k, numbers.Integral) else None

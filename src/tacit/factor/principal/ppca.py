@@ -3,8 +3,12 @@
 Complete rows: W = V_k (Λ_k − σ² I)^½, σ² the mean of the eigenvalues left out (Tipping and Bishop 1999). With missing cells: EM.
 """
 
+from __future__ import annotations
+
 import numbers
 import warnings
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -13,18 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 from ...base.settings import KW_ONLY, LoopSettings, settings
 from ...checks import check_choice, check_number
 from ...declared import Numbers, Part, Whole
-from ...engine import Fit, Trace
 from ...families import FactorGaussian
-from ...families.factor import FactorParams
 from ...families.gaussian import LOG_2PI
-from ...mixture.model import MixtureParams
-from ...notes import Note
 from ...signs import signs
-from ...source import ArraySource
-from ..estimator import FactorEstimator
+from ...source import ArraySource, Source
+from ..estimator import FactorEstimator, closed_form_fit, factor_params
 from ..moments import cell_moments, moments
-from .axes import deviations, from_moments, from_rows
-from .rank import METHODS, RankChoice, Spectrum, check_total, rank_of
+from .axes import Axes, deviations, from_moments, from_rows
+from .rank import METHODS, RankChoice, check_total, rank_of
 from .routes import choose_route
 
 __all__ = ["ProbabilisticPCA", "closed_form"]
@@ -32,7 +32,7 @@ __all__ = ["ProbabilisticPCA", "closed_form"]
 MOST_COLUMNS = 2000  # of rows that are not in memory, beyond which EM costs less than a matrix of all pairs of columns
 
 
-def check_rank(name, value):
+def check_rank(name: str, value: Any) -> None:
     """Raise where a number of components is neither a whole number, nor a share, nor a way to choose it."""
     if isinstance(value, str):
         check_choice(name, value, METHODS)
@@ -44,7 +44,7 @@ def check_rank(name, value):
         )
 
 
-def closed_form(kept, total, d, least):
+def closed_form(kept: np.ndarray, total: float, d: int, least: float) -> tuple[np.ndarray, float, float]:
     """Variances along the axes kept, noise variance, and log-likelihood per row, of d columns with `total` variance."""
     n_left, left = d - len(kept), max(total - kept.sum(), 0.0)
     noise = max(left / n_left, least)
@@ -145,13 +145,15 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
     }
     _study = "axes"
 
-    def _check_settings(self):
+    def _check_settings(self) -> None:
         super()._check_settings()
         check_number("noise_floor", self.noise_floor, numbers.Real, 0, 1)
         check_rank("n_components", self.n_components)
         check_choice("solver", self.solver, ("auto", "closed", "em"))
 
-    def fit(self, X, y=None, sample_weight=None, *, checkpoint=None, checkpoint_every=60.0):
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None, checkpoint_every: float = 60
+    ) -> Self:
         """Learn the axes.
 
         Parameters
@@ -174,16 +176,16 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
         self._check_settings()
         source = self._open(X, sample_weight, reset=True)
         self._check_rank(source.n_features)
-        axes, weight = (None, 0.0) if self.solver == "em" else self._axes(source)
+        axes = None if self.solver == "em" else self._axes(source)
         if axes is not None:
-            self._solve(axes, weight, source.dtype)
-            return self
-        starts = self._choose(source)
-        self._learn(source, starts=starts, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
+            self._solve(axes, source.dtype)
+        else:
+            starts = self._choose(source)
+            self._learn(source, starts=starts, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
         self._warn_at_floor()
         return self
 
-    def _check_rank(self, n_features):
+    def _check_rank(self, n_features: int) -> None:
         if n_features == 1:
             raise ValueError("X has 1 feature(s), which leave no noise beside a component; give at least 2 columns.")
         if isinstance(self.n_components, numbers.Integral) and self.n_components >= n_features:
@@ -194,39 +196,34 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
 
     # Complete rows
 
-    def _axes(self, source):
-        """Principal axes and the weight of complete rows; None where a cell is missing or axes are best learned by EM."""
-        names, d = self._known_names(), source.n_features
-        in_memory = isinstance(source, ArraySource)
-        complete = all(block.patterns.is_complete for block in source) if in_memory else None
-        k = self.n_components
-        route = choose_route(source.n_rows, d, k) if in_memory else "covariance_eigh"
-        if complete and route != "covariance_eigh":
-            n_axes = k if isinstance(k, numbers.Integral) else min(source.n_rows, d)
-            settings = {"random_state": self.random_state} if route == "randomized" else {}
-            total = float(source.n_rows if source.weight is None else source.weight.sum())
-            return from_rows(source.X, source.weight, route, n_axes, self.scale, names, **settings), total
+    def _axes(self, source: Source) -> Axes | None:
+        """Principal axes of complete rows; None where a cell is missing or axes are best learned by EM."""
+        names, d, k = self._known_names(), source.n_features, self.n_components
+        complete = None
+        if isinstance(source, ArraySource):
+            complete = all(block.patterns.is_complete for block in source)
+            route = choose_route(source.n_rows, d, k)
+            if complete and route != "covariance_eigh":
+                n_axes = k if isinstance(k, numbers.Integral) else min(source.n_rows, d)
+                settings = {"random_state": self.random_state} if route == "randomized" else {}
+                return from_rows(source.X, source.weight, route, n_axes, self.scale, names, **settings)
         if complete is not False and (d <= MOST_COLUMNS or self.solver == "closed"):
             known = moments(source)
             if not known.incomplete:
-                return from_moments(known, self.scale, names), known.weight
+                return from_moments(known, self.scale, names)
         if self.solver == "closed":
             raise ValueError("solver='closed' needs complete rows, but X has missing cells; use solver='auto'.")
-        return None, 0.0
+        return None
 
-    def _solve(self, found, weight, dtype):
+    def _solve(self, found: Axes, dtype: np.dtype) -> None:
         """The maximum for complete rows, from their axes."""
-        d = len(found.mean)
 
-        def choose(method, **settings):
-            check_total(weight)
-            listed = found.unbiased(weight)
-            return rank_of(
-                Spectrum(listed.variances, weight, d, None if self.scale else listed.spread), method, **settings
-            )
+        def choose(method: str | float, **settings: Any) -> RankChoice:
+            check_total(found.weight)
+            return rank_of(found.unbiased().spectrum(), method, **settings)
 
         self._settle_rank(choose)
-        k, axes = self.n_components_, found.axes.T.astype(np.float64)
+        d, k, axes = len(found.mean), self.n_components_, found.axes.T.astype(np.float64)
         self.scale_ = np.ones(d) if found.scale is None else found.scale
         kept = np.zeros(k)
         kept[: len(found.variances)] = found.variances[:k]
@@ -234,17 +231,12 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
         kept, noise, loglik = closed_form(kept, found.total, d, least)
         loading = np.zeros((d, k))
         loading[:, : axes.shape[1]] = axes[:, :k] * np.sqrt(kept - noise)[: axes.shape[1]]
-        trace = Trace()
-        trace.record(weight * (loglik - np.log(self.scale_).sum()), weight)
-        unit, loading = self.scale_**2, self.scale_[:, None] * loading
-        params = FactorParams(found.mean[None], loading[None], noise * unit[None], found.mean, found.spread)
-        reason = Note("closed_form", "no cell is missing, so the maximum is known in closed form")
-        self._publish_fit(Fit(MixtureParams(np.ones(1), params), trace, reason, True), dtype)
-        self._warn_at_floor()
+        params = factor_params(found.mean, self.scale_[:, None] * loading, noise * self.scale_**2, found.spread)
+        self._publish_fit(closed_form_fit(params, loglik - np.log(self.scale_).sum(), found.weight), dtype)
 
     # Rows with missing cells
 
-    def _choose(self, source):
+    def _choose(self, source: Source) -> list | None:
         """Settle the number of components; where it was chosen by fits, what to start from."""
         if isinstance(self.n_components, numbers.Integral):
             self._settle_rank(None)
@@ -257,25 +249,24 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
         self._settle_rank(tried.choose)
         return [tried.model(self.n_components_).fit_.params]
 
-    def _settle_rank(self, choose):
+    def _settle_rank(self, choose: Callable[..., RankChoice] | None) -> None:
         self.rank_choice_ = None
-        if isinstance(self.n_components, numbers.Integral):
+        if choose is None or isinstance(self.n_components, numbers.Integral):
             self.n_components_ = int(self.n_components)
             return
-        settings = {"random_state": self.random_state} if self.n_components == "parallel" else {}
-        self.rank_choice_ = choose(self.n_components, **settings)
+        self.rank_choice_ = choose(self.n_components, random_state=self.random_state)
         self.n_components_ = int(np.clip(self.rank_choice_.rank, 1, self.n_features_in_ - 1))
 
-    def _prepare(self, source):
+    def _prepare(self, source: Source) -> None:
         self.scale_ = np.ones(source.n_features)
         if self.scale:
             cells = cell_moments(source)
-            self.scale_ = deviations(cells.mean, cells.variance, True, self._known_names())
+            self.scale_ = np.asarray(deviations(cells.mean, cells.variance, True, self._known_names()))
 
-    def _family(self):
+    def _family(self) -> FactorGaussian:
         return FactorGaussian(self.n_components_, floor=self.noise_floor, unit=self.scale_**2 if self.scale else None)
 
-    def _publish(self, params, dtype):
+    def _publish(self, params: Any, dtype: np.dtype) -> None:
         loading, noise = params.components.loading[0] / self.scale_[:, None], params.components.noise[0]
         axes, root, _ = np.linalg.svd(loading, full_matrices=False)
         axes = axes * signs(axes)
@@ -289,10 +280,10 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
         self.noise_variance_ = noise
         self.loadings_ = (self.scale_[:, None] * axes * root).astype(dtype)
 
-    def _loadings(self):
+    def _loadings(self) -> np.ndarray:
         return self.loadings_
 
-    def column_correlations(self):
+    def column_correlations(self) -> np.ndarray:
         check_is_fitted(self)
         axes, variance = self.components_.T.astype(np.float64), self.explained_variance_.astype(np.float64)
         noise = float(self.noise_variance_)
@@ -301,14 +292,14 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
         unit = own.mean() if self.scale else own
         return np.clip(axes * np.sqrt(variance / np.reshape(unit, (-1, 1))), -1.0, 1.0)
 
-    def variance_shares(self):
+    def variance_shares(self) -> np.ndarray:
         check_is_fitted(self)
         return np.asarray(self.explained_variance_ratio_, dtype=np.float64)
 
-    def _noise(self):
+    def _noise(self) -> np.ndarray:
         return self.noise_variance_ * np.asarray(self.scale_, dtype=np.float64) ** 2
 
-    def _warn_at_floor(self):
+    def _warn_at_floor(self) -> None:
         least = self._family().least(self.fit_.params.components.scale)[0] / self.scale_[0] ** 2
         if self.noise_variance_ <= least * (1 + 1e-6):
             warnings.warn(

@@ -7,7 +7,10 @@ parallel:  λ_1 … λ_k above what independent columns would give (Horn)
 cv:        the least generalised cross-validation error of a cell left out
 """
 
+from __future__ import annotations
+
 import numbers
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -22,14 +25,15 @@ from ...families.factor import n_parameters
 from ...source.threads import one_blas_thread
 
 __all__ = [
-    "METHODS", "RankChoice", "Spectrum", "bic", "check_total", "choose_rank", "cross_validation", "minka", "parallel",
-    "rank_of", "share",
+    "METHODS", "RankChoice", "Spectrum", "bic", "check_total", "choose_rank", "cross_validation", "least_rank", "minka",
+    "parallel", "rank_of", "share",
 ]  # fmt: skip
 
 METHODS = ("mle", "bic", "parallel", "cv")
 """Ways to choose a rank that have a name; a number between 0 and 1 is a share of the variance."""
 
 TINY = 1e-15
+PATIENCE = 3  # ranks without improvement after which a search ends
 
 
 @savable
@@ -61,53 +65,41 @@ class RankChoice:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """What the choices need to know.
+    """What the choices need to know of a covariance or correlation matrix, with divisor n − 1."""
 
-    Attributes
-    ----------
-    eigenvalues : (m,) array
-        Eigenvalues of the covariance or correlation matrix in decreasing order, with divisor n − 1; those not listed are 0.
-    n_rows : float
-        Number of rows, or their total weight.
-    n_features : int
-        Number of columns d.
-    variances : (d,) array, optional
-        Variances of the columns where it is a covariance matrix; None for a correlation matrix.
-    """
-
-    eigenvalues: np.ndarray
-    n_rows: float
+    eigenvalues: np.ndarray  # in decreasing order; those not listed are 0
+    n_rows: float  # or their total weight
     n_features: int
-    variances: np.ndarray | None = None
+    variances: np.ndarray | None = None  # of the columns of a covariance matrix
 
     @property
-    def most(self):
+    def most(self) -> int:
         """The greatest rank that leaves some variance to noise."""
         positive = int((self.eigenvalues > TINY * max(self.eigenvalues[0], 0.0)).sum()) if len(self.eigenvalues) else 0
         return max(min(positive, self.n_features) - 1, 0)
 
 
-def rank_of(spectrum, method, *, n_simulations=100, quantile=0.95, random_state=None):
-    """The `RankChoice` of a method.
-
-    Parameters
-    ----------
-    spectrum : Spectrum
-        Eigenvalues, and what they are of.
-    method : {"mle", "bic", "parallel", "cv"} or float
-        The method, or the share of the variance to explain.
-    n_simulations, quantile, random_state
-        Of parallel analysis; see `parallel`.
-    """
+def rank_of(spectrum: Spectrum, method: str | float, **simulations: Any) -> RankChoice:
+    """The `RankChoice` of a method, or of the share of the variance to explain; `simulations` are settings of `parallel`."""
     check_total(spectrum.n_rows)
     if not isinstance(method, str):
         return share(spectrum, method)
     if method == "parallel":
-        return parallel(spectrum, n_simulations=n_simulations, quantile=quantile, random_state=random_state)
+        return parallel(spectrum, **simulations)
     return {"mle": minka, "bic": bic, "cv": cross_validation}[method](spectrum)
 
 
-def check_total(weight):
+def least_rank(criterion: Callable[[int], float], most: int, method: str) -> RankChoice:
+    """The rank with the least criterion, from 0 on, until none has improved on it for a while."""
+    values: list[float] = []
+    for rank in range(most + 1):
+        values.append(criterion(rank))
+        if rank - int(np.argmin(values)) >= PATIENCE:
+            break
+    return RankChoice(int(np.argmin(values)), method, np.arange(len(values)), np.array(values))
+
+
+def check_total(weight: float) -> None:
     """Raise where rows weigh too little for a number of components to be chosen."""
     if weight <= 1.0:
         raise ValueError(
@@ -116,7 +108,7 @@ def check_total(weight):
         )
 
 
-def share(spectrum, level):
+def share(spectrum: Spectrum, level: float) -> RankChoice:
     """The least rank that explains more than a share of the variance."""
     values = spectrum.eigenvalues
     total = values.sum()
@@ -127,7 +119,7 @@ def share(spectrum, level):
     return RankChoice(min(rank, len(values)), "share", ranks, explained, float(level))
 
 
-def minka(spectrum):
+def minka(spectrum: Spectrum) -> RankChoice:
     """The rank of the greatest evidence, between 1 and d − 1, by Laplace's approximation.
 
     References
@@ -149,7 +141,7 @@ def minka(spectrum):
     return RankChoice(rank, "mle", ranks, evidence)
 
 
-def _evidence(values, k, n):
+def _evidence(values: np.ndarray, k: int, n: float) -> float:
     """Minka's log evidence of rank k, up to what is the same for all ranks."""
     d = len(values)
     if values[k - 1] < TINY:
@@ -170,7 +162,7 @@ def _evidence(values, k, n):
     return log_axes + loglik + np.log(2.0 * np.pi) * (size + k) / 2.0 - determinant / 2.0 - k * np.log(n) / 2.0
 
 
-def bic(spectrum):
+def bic(spectrum: Spectrum) -> RankChoice:
     """The rank with the least BIC of probabilistic PCA, from 0 to the greatest that leaves noise."""
     n, d = spectrum.n_rows, spectrum.n_features
     values = spectrum.eigenvalues * (n - 1.0) / n
@@ -182,12 +174,12 @@ def bic(spectrum):
     return RankChoice(int(np.argmin(criterion)), "bic", ranks, criterion)
 
 
-def _trusted(n):
+def _trusted(n: float) -> int:
     """The greatest rank that n rows may speak for: beyond half their number, likelihoods of fits to few rows run away."""
     return max(int(n) // 2, 1)
 
 
-def cross_validation(spectrum):
+def cross_validation(spectrum: Spectrum) -> RankChoice:
     """The rank with the least error of cells predicted without themselves, by generalised cross-validation.
 
     GCV(k) = np Σ (x − x̂)² / ((n − 1)p − k(n + p − k − 1))² for n rows and p columns: what is left unexplained over the
@@ -210,24 +202,17 @@ def cross_validation(spectrum):
     return RankChoice(int(ranks[np.argmin(errors)]), "cv", ranks, errors)
 
 
-def degrees_left(rank, n, d, n_missing=0):
+def degrees_left(rank: Any, n: float, d: int, n_missing: float = 0) -> Any:
     """Cells that remain after the means and `rank` components are paid for."""
     return (n - 1.0) * d - n_missing - rank * (n + d - rank - 1.0)
 
 
-def parallel(spectrum, *, n_simulations=100, quantile=0.95, random_state=None):
+def parallel(
+    spectrum: Spectrum, *, n_simulations: int = 100, quantile: float = 0.95, random_state: Any = None
+) -> RankChoice:
     """The number of leading eigenvalues above those of independent normal columns of the same variances and size.
 
-    Parameters
-    ----------
-    spectrum : Spectrum
-        Eigenvalues; with variances, those of a covariance matrix.
-    n_simulations : int, default=100
-        Simulated tables.
-    quantile : float, default=0.95
-        Quantile of simulated eigenvalues that must be exceeded.
-    random_state : int, RandomState or None
-        Seed.
+    What must be exceeded is a quantile of the eigenvalues of simulated tables.
 
     References
     ----------
@@ -247,7 +232,7 @@ def parallel(spectrum, *, n_simulations=100, quantile=0.95, random_state=None):
     return RankChoice(rank, "parallel", np.arange(1, m + 1), values[:m], threshold[:m])
 
 
-def _wishart(spectrum, rng):
+def _wishart(spectrum: Spectrum, rng: np.random.Generator) -> np.ndarray:
     """Eigenvalues of the covariance of normal rows, whose law is Wishart's: drawn by Bartlett at no cost per row."""
     d = spectrum.n_features
     root = np.tril(rng.normal(size=(d, d)), -1)
@@ -259,7 +244,7 @@ def _wishart(spectrum, rng):
     return np.maximum(np.linalg.eigvalsh(root @ root.T)[::-1], 0.0)
 
 
-def _rows(spectrum, rng):
+def _rows(spectrum: Spectrum, rng: np.random.Generator) -> np.ndarray:
     """The same from the rows themselves, where there are no more of them than columns."""
     n = max(round(spectrum.n_rows), 2)
     rows = rng.normal(size=(n, spectrum.n_features))
@@ -272,8 +257,15 @@ def _rows(spectrum, rng):
 
 
 def choose_rank(
-    X, method="parallel", *, scale=False, sample_weight=None, n_simulations=100, quantile=0.95, random_state=None
-):
+    X: Any,
+    method: str | float = "parallel",
+    *,
+    scale: bool = False,
+    sample_weight: Any = None,
+    n_simulations: int = 100,
+    quantile: float = 0.95,
+    random_state: Any = None,
+) -> RankChoice:
     """How many principal components rows have.
 
     Parameters
@@ -310,6 +302,5 @@ def choose_rank(
     if method is None or isinstance(method, numbers.Integral):
         raise ValueError(f"method={method!r} does not choose; use a share between 0 and 1 or one of {METHODS}.")
     model = PCA(method, scale=scale, random_state=random_state)
-    model._simulations = {"n_simulations": n_simulations, "quantile": quantile}
-    model._fit(X, sample_weight)
+    model._fit(X, sample_weight, n_simulations=n_simulations, quantile=quantile)
     return model.rank_choice_

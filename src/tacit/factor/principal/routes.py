@@ -7,6 +7,11 @@ Every route returns singular values in decreasing order and the rows of Vᵀ tha
 ‖A v_i‖ = s_i holds to rounding even where they are approximate, so that variances are those of the scores.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, svds
@@ -28,18 +33,8 @@ RESOLVED = {8: 1e-4, 4: 1e-2}
 """By bytes of a cell: share of the greatest eigenvalue of AAᵀ down to which eigenvectors make sound axes."""
 
 
-def choose_route(n_rows, n_features, n_components, sparse=False):
-    """The route for complete rows in memory; a rank that is yet to be chosen needs the whole spectrum.
-
-    Parameters
-    ----------
-    n_rows, n_features : int
-        Shape of the rows.
-    n_components : int, float or str
-        Components asked for.
-    sparse : bool
-        Whether rows are sparse, so that centring them would make them dense.
-    """
+def choose_route(n_rows: int, n_features: int, n_components: Any, sparse: bool = False) -> str:
+    """The route for complete rows in memory; sparse ones are not centred, which would make them dense."""
     least = min(n_rows, n_features)
     # A share of the variance, or a way to choose, needs all eigenvalues.
     truncated = not isinstance(n_components, str) and 1 <= n_components < least / 6
@@ -55,29 +50,24 @@ def choose_route(n_rows, n_features, n_components, sparse=False):
     return "randomized" if truncated else "full"
 
 
-def oriented(axes):
+def oriented(axes: np.ndarray) -> np.ndarray:
     """Rows of Vᵀ with signs by which the greatest entry of each is positive."""
     return axes * signs(axes.T)[:, None] if len(axes) else axes
 
 
-def decompose(A, route, n_components, **settings):
+def decompose(A: Any, route: str, n_components: int, **settings: Any) -> tuple[np.ndarray, np.ndarray]:
     """Singular values and axes of rows by a route; `settings` are those of "randomized" and "arpack"."""
-    if route == "full":
-        return full(A)
-    if route == "gram":
-        return gram(A, n_components)
-    if route == "randomized":
-        return krylov(A, n_components, **settings)
-    return arpack(A, n_components, **settings)
+    finders: dict[str, Callable] = {"full": full, "gram": gram, "randomized": krylov, "arpack": arpack}
+    return finders[route](A, n_components, **settings)
 
 
-def full(A):
-    """All singular values and axes, by LAPACK."""
+def full(A: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
+    """All singular values and axes, however many are asked for, by LAPACK."""
     _, values, axes = linalg.svd(A, full_matrices=False, check_finite=False)
     return values, axes
 
 
-def covariance(matrix, n_components=None):
+def covariance(matrix: np.ndarray, n_components: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues (not below 0) and axes of a covariance matrix, all or the greatest; small ones have lost half their digits."""
     d = len(matrix)
     if n_components is None or n_components > d / 5:
@@ -89,7 +79,7 @@ def covariance(matrix, n_components=None):
     return np.maximum(values[::-1], 0.0), axes.T[::-1]
 
 
-def gram(A, n_components):
+def gram(A: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
     """Axes from the n × n products of rows, for fewer rows than columns.
 
     Squares of singular values span twice their digits, so only the greatest are taken at once; what the rows have left outside of
@@ -112,17 +102,17 @@ def gram(A, n_components):
     return _completed(values, axes, min(A.shape), n_components)
 
 
-def _vanishes(value, values, A):
+def _vanishes(value: float, values: np.ndarray, A: np.ndarray) -> bool:
     """Whether a singular value is no more than rounding of the greatest."""
     return value <= np.finfo(A.dtype).eps * np.sqrt(max(A.shape)) * (values[0] if len(values) else 0.0)
 
 
-def _outside(rows, axes):
+def _outside(rows: np.ndarray, axes: np.ndarray) -> np.ndarray:
     """What rows hold outside of orthonormal axes."""
     return rows - (rows @ axes.T) @ axes if len(axes) else rows
 
 
-def _completed(values, axes, least, n_components):
+def _completed(values: np.ndarray, axes: np.ndarray, least: int, n_components: int) -> tuple[np.ndarray, np.ndarray]:
     """`least` singular values in order, 0 where none was found, and `n_components` axes, any where their value is 0."""
     order = np.argsort(-values, kind="stable")
     values, axes = values[order], axes[order[:n_components]]
@@ -139,21 +129,13 @@ def _completed(values, axes, least, n_components):
     return whole[:least], axes
 
 
-def krylov(A, n_components, *, n_oversamples=10, n_iter="auto", random_state=None):
+def krylov(
+    A: Any, n_components: int, *, n_oversamples: int = 10, n_iter: int | str = "auto", random_state: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Leading axes from the block Krylov space of AᵀA and random rows: all directions of a power method, not only its last.
 
-    Parameters
-    ----------
-    A : (n, d) array, sparse array or LinearOperator
-        Rows.
-    n_components : int
-        Number of axes.
-    n_oversamples : int, default=10
-        Vectors of a block beyond the number of axes.
-    n_iter : int or "auto", default="auto"
-        Blocks beyond the first; each costs a product with A and one with Aᵀ.
-    random_state : int, RandomState or None
-        Seed.
+    Blocks have `n_oversamples` vectors more than there are axes. There are `n_iter` of them beyond the first; each costs a
+    product with A and one with Aᵀ.
 
     References
     ----------
@@ -161,7 +143,7 @@ def krylov(A, n_components, *, n_oversamples=10, n_iter="auto", random_state=Non
     """
     least = min(A.shape)
     size = min(n_components + n_oversamples, least)
-    n_iter = AUTO_ITERATIONS if n_iter == "auto" else n_iter
+    n_iter = AUTO_ITERATIONS if isinstance(n_iter, str) else n_iter
     start = check_random_state(random_state).normal(size=(A.shape[0], size)).astype(A.dtype)
     space = _orthonormal(A.T @ start, np.empty((A.shape[1], 0), A.dtype))
     images = A @ space
@@ -180,7 +162,7 @@ def krylov(A, n_components, *, n_oversamples=10, n_iter="auto", random_state=Non
     return _completed(values[:n_components][kept], axes, n_components, n_components)
 
 
-def _orthonormal(vectors, space):
+def _orthonormal(vectors: np.ndarray, space: np.ndarray) -> np.ndarray:
     """An orthonormal basis of what columns add to a space; directions that are rounding alone are left out."""
     size = np.abs(vectors).max(initial=0.0)
     if not size > 0:
@@ -193,7 +175,7 @@ def _orthonormal(vectors, space):
     return linalg.qr(_outside(basis.T, space.T).T, mode="economic", check_finite=False)[0]
 
 
-def arpack(A, n_components, *, tol=0.0, random_state=None):
+def arpack(A: Any, n_components: int, *, tol: float = 0.0, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """Leading axes by Lanczos's method."""
     start = check_random_state(random_state).uniform(-1, 1, min(A.shape)).astype(A.dtype)
     _, values, axes = svds(A, k=n_components, tol=tol, v0=start)
@@ -203,25 +185,20 @@ def arpack(A, n_components, *, tol=0.0, random_state=None):
 class CentredRows(LinearOperator):
     """Sparse rows less their mean, which stay sparse: A = R − r mᵀ."""
 
-    def __init__(self, X, mean, scale=None, root=None):
+    def __init__(self, X: Any, mean: np.ndarray, scale: np.ndarray | None = None, root: np.ndarray | None = None):
         super().__init__(X.dtype, X.shape)
-        self.rows, self.mean, self.root = X.tocsr(), mean, np.ones(X.shape[0]) if root is None else root
-        if root is not None:
-            self.rows = self.rows.multiply(root[:, None]).tocsr()
+        rows, root = (X, np.ones(X.shape[0])) if root is None else (X.multiply(root[:, None]), root)
         if scale is not None:
-            self.rows, self.mean = self.rows.multiply(1.0 / scale).tocsr(), mean / scale
-        self.rows = self.rows.astype(X.dtype, copy=False)
-        self.mean, self.root = self.mean.astype(X.dtype), self.root.astype(X.dtype)
+            rows, mean = rows.multiply(1.0 / scale), mean / scale
+        self.rows = rows.tocsr().astype(X.dtype, copy=False)
+        self.mean, self.root = mean.astype(X.dtype), root.astype(X.dtype)
         self.columns = self.rows.T
 
-    def _matmat(self, V):
+    def _matmat(self, V: np.ndarray) -> np.ndarray:
         return self.rows @ V - self.root[:, None] * (self.mean @ V)
 
-    def _rmatmat(self, Y):
+    def _rmatmat(self, Y: np.ndarray) -> np.ndarray:
         return self.columns @ Y - self.mean[:, None] * (self.root @ Y)
 
-    def _matvec(self, v):
-        return self._matmat(v.reshape(-1, 1)).ravel()
-
-    def _rmatvec(self, y):
+    def _rmatvec(self, y: np.ndarray) -> np.ndarray:
         return self._rmatmat(y.reshape(-1, 1)).ravel()

@@ -1,24 +1,26 @@
 """`TruncatedSVD`: the best approximation of a matrix of a rank, X ≈ U S Vᵀ, without centring, so that sparse rows stay sparse."""
 
+from __future__ import annotations
+
 import numbers
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ...base import RowsEstimator
 from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice, check_number, check_rows
 from ...declared import Numbers
+from ..estimator import RowScores
 from .routes import decompose, oriented
 
 __all__ = ["TruncatedSVD"]
 
 
 @settings
-class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator):
+class TruncatedSVD(RowScores):
     """Leading singular values and vectors of rows as they are; of counts of words, latent semantic analysis.
 
     Works where scikit-learn's does.
@@ -83,24 +85,19 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstima
     _missing_remedy = "which TruncatedSVD does not take; tacit.factor.PCA and ProbabilisticPCA do"
     _min_rows = 1
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return len(self.components_)
 
-    def _validate(self, X, *, reset):
+    def _validate(self, X: Any, *, reset: bool) -> Any:
         return check_rows(self, X, reset=reset, accept_sparse=("csr", "csc"), ensure_min_features=2 if reset else 1)
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the singular vectors of rows, an array or sparse matrix; y is ignored."""
         self.fit_transform(X)
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Find the singular vectors, and the scores U S of the same rows; y is ignored."""
         check_number("n_components", self.n_components, numbers.Integral, 1)
         check_choice("algorithm", self.algorithm, ("randomized", "arpack"))
@@ -109,38 +106,35 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstima
         check_number("n_oversamples", self.n_oversamples, numbers.Integral, 1)
         check_number("tol", self.tol, numbers.Real, 0)
         X = self._validate(X, reset=True)
-        settings = {"random_state": self.random_state}
         if self.algorithm == "arpack":
-            most, settings = min(X.shape) - 1, settings | {"tol": self.tol}
+            most, settings = min(X.shape) - 1, {"tol": self.tol}
         else:
-            most, settings = X.shape[1], settings | {"n_iter": self.n_iter, "n_oversamples": self.n_oversamples}
+            most, settings = X.shape[1], {"n_iter": self.n_iter, "n_oversamples": self.n_oversamples}
         if self.n_components > most:
             raise ValueError(
                 f"n_components={self.n_components} is more than algorithm={self.algorithm!r} finds in {X.shape[0]} rows of "
                 f"{X.shape[1]} columns; use at most {most}."
             )
-        self.singular_values_, axes = decompose(X, self.algorithm, self.n_components, **settings)
+        self.singular_values_, axes = decompose(
+            X, self.algorithm, self.n_components, random_state=self.random_state, **settings
+        )
         self.components_ = oriented(axes)
         scores = X @ self.components_.T
         self.explained_variance_ = scores.var(axis=0)
         self.explained_variance_ratio_ = self.explained_variance_ / (_variance(X) or 1.0)
         return scores
 
-    def transform(self, X):
+    def transform(self, X: Any) -> np.ndarray:
         """Scores X V of rows, an array or sparse matrix."""
         check_is_fitted(self)
         return self._validate(X, reset=False) @ self.components_.T
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows of which these are the scores."""
-        check_is_fitted(self)
-        X = check_array(X, dtype=[np.float64, np.float32])
-        if X.shape[1] != len(self.components_):
-            raise ValueError(f"X has {X.shape[1]} columns, but there are {len(self.components_)} scores per row.")
-        return X @ self.components_
+        return self._check_scores(X) @ self.components_
 
 
-def _variance(X):
+def _variance(X: Any) -> float:
     """Variance of all columns together."""
     if not issparse(X):
         return float(X.var(axis=0, dtype=np.float64).sum())
