@@ -3,18 +3,22 @@
 x − μ ≈ z₁ w₁ + z₂ w₂: a row is far along an arrow where it has much of that column.
 """
 
+from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Any, Self
 
 import numpy as np
 
 from ..checks import check_number
-from .linear import DARK_ORANGE, groups_of, loadings_of, named, pair_of, scatter_groups, scores_of, titles
-from .style import MUTED, axes
+from .display import Display
+from .linear import groups_of, loadings_of, pair_of, scatter_groups, scores_of, titles
+from .rows import column_names
+from .style import DARK_ORANGE, MUTED, Axes
 
 __all__ = ["BiplotDisplay"]
 
 
-class BiplotDisplay:
+class BiplotDisplay(Display, figsize=(6.6, 6.0)):
     """Scores of rows as points, loadings of columns as labelled arrows, on axes of their own.
 
     Parameters
@@ -59,7 +63,10 @@ class BiplotDisplay:
     >>> display = BiplotDisplay.from_estimator(PCA(2).fit(X), X, groups=species)  # doctest: +SKIP
     """
 
-    def __init__(self, scores, loadings, names, *, groups=None, titles=("", ""), alpha=0.0, max_arrows=25):
+    def __init__(
+        self, scores: Any, loadings: Any, names: Iterable[str], *, groups: Any = None, titles: Sequence[str] = ("", ""),
+        alpha: float = 0.0, max_arrows: int = 25,
+    ) -> None:  # fmt: skip
         check_number("alpha", alpha, (int, float), 0, 1)
         check_number("max_arrows", max_arrows, (int, np.integer), 1)
         self.scores, self.loadings = np.asarray(scores, dtype=float), np.asarray(loadings, dtype=float)
@@ -68,8 +75,9 @@ class BiplotDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator, X, *, groups=None, components=(0, 1), alpha=0.0, max_arrows=25, feature_names=None, ax=None
-    ):
+        cls, estimator: Any, X: Any, *, groups: Any = None, components: Sequence[int] = (0, 1), alpha: float = 0.0,
+        max_arrows: int = 25, feature_names: Sequence[str] | None = None, ax: Axes | None = None,
+    ) -> Self:  # fmt: skip
         """Draw rows and columns in the plane of two components of a fitted model.
 
         Parameters
@@ -91,19 +99,15 @@ class BiplotDisplay:
         """
         loadings = loadings_of(estimator)
         pair = pair_of(components, loadings.shape[1])
-        names = named(estimator, feature_names, len(loadings), X)
-        shares = titles(estimator, loadings.shape[1])
+        names = column_names(estimator, len(loadings), X, feature_names)
         return cls(
-            scores_of(estimator, X)[:, pair], loadings[:, pair], names, groups=groups,
-            titles=[shares[k] for k in pair], alpha=alpha, max_arrows=max_arrows,
+            scores_of(estimator, X)[:, pair], loadings[:, pair], names, groups=groups, titles=titles(estimator, pair),
+            alpha=alpha, max_arrows=max_arrows,
         ).plot(ax)  # fmt: skip
 
-    def plot(self, ax=None):
-        """Draw; returns self."""
-        ax = axes(ax, figsize=(6.6, 6.0))
+    def _draw(self, ax: Axes) -> None:
         from .labels import spread_labels
 
-        self.ax_, self.figure_ = ax, ax.figure
         spread = self.scores.std(axis=0)
         spread = np.where(spread > 0, spread, 1.0)
         points, tips = self.scores / spread ** (1.0 - self.alpha), self.loadings / spread**self.alpha
@@ -120,29 +124,22 @@ class BiplotDisplay:
         self.labels_ = spread_labels(
             ax, self.stretch_ * tips[self.shown_], [self.names[j] for j in self.shown_], color=DARK_ORANGE
         )
-        return self
 
-    def _arrows(self, points, tips):
+    def _arrows(self, points: np.ndarray, tips: np.ndarray) -> None:
         """Arrows from the middle, the longest about as far as the points reach."""
         lengths = np.linalg.norm(tips, axis=1)
         self.shown_ = np.sort(np.argsort(-lengths, kind="stable")[: self.max_arrows])
         distances = np.linalg.norm(points, axis=1)
         reach = max(np.quantile(distances, 0.98), 0.5 * distances.max())  # a few far rows must not dwarf the arrows
         self.stretch_ = float(reach / lengths.max()) if lengths.max() > 0 and reach > 0 else 1.0
-        look = {
-            "arrowstyle": "-|>",
-            "color": DARK_ORANGE,
-            "linewidth": 1.2,
-            "shrinkA": 0,
-            "shrinkB": 0,
-            "mutation_scale": 9,
-        }
+        look = {"arrowstyle": "-|>", "color": DARK_ORANGE, "linewidth": 1.2, "mutation_scale": 9}
+        look |= {"shrinkA": 0, "shrinkB": 0}
         self.arrows_ = [
             self.ax_.annotate("", self.stretch_ * tips[j], xytext=(0.0, 0.0), arrowprops=look) for j in self.shown_
         ]
         self.ax_.update_datalim(self.stretch_ * tips[self.shown_])
 
-    def _loading_axes(self):
+    def _loading_axes(self) -> None:
         """The scale of the arrows, above and on the right."""
         forth, back = partial(np.multiply, 1 / self.stretch_), partial(np.multiply, self.stretch_)  # these pickle
         for secondary in (

@@ -1,15 +1,22 @@
 """`ClustersDisplay`: rows in two columns, coloured by class, with ellipses of the components or centres of the clusters."""
 
+from collections.abc import Sequence
+from typing import Any, Self
+
 import numpy as np
 
 from ..checks import check_choice
-from ..families import Categorical, Product
-from .style import MARKERS, MUTED, axes, colours, column_names, imputed, levels_of, memory_rows
+from ..families import Categorical, Family, Product
+from .display import Display
+from .rows import column_names, imputed, levels_of, memory_rows
+from .style import MARKERS, MUTED, Axes, colours, ellipse, key, scatter_rows
 
 __all__ = ["ClustersDisplay"]
 
+Moments = tuple[np.ndarray | None, np.ndarray | None]
 
-class ClustersDisplay:
+
+class ClustersDisplay(Display):
     """Rows in two columns, coloured by class; ellipses show each component at one and two standard deviations.
 
     Clusters without a distribution (`KMeans`, `KMedoids` …) have a cross at their centre instead.
@@ -51,13 +58,18 @@ class ClustersDisplay:
     >>> display = ClustersDisplay.from_estimator(fitted, X, features=[2, 3])  # doctest: +SKIP
     """
 
-    def __init__(self, points, classes, *, filled, means=None, covariances=None, names=("", ""), weights=None):
+    def __init__(
+        self, points: np.ndarray, classes: np.ndarray, *, filled: np.ndarray, means: np.ndarray | None = None,
+        covariances: np.ndarray | None = None, names: Sequence[str] = ("", ""), weights: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
         self.points, self.classes, self.filled, self.weights = points, classes, filled, weights
         self.means, self.covariances, self.names = means, covariances, names
         self.n_classes = len(means) if means is not None else int(classes.max()) + 1
 
     @classmethod
-    def from_estimator(cls, estimator, X, *, features=None, missing=None, ax=None):
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, features: Any = None, missing: str | None = None, ax: Axes | None = None
+    ) -> Self:
         """Draw the classes of a fitted mixture or clusterer.
 
         Parameters
@@ -82,7 +94,7 @@ class ClustersDisplay:
         estimator = getattr(estimator, "mixture_", estimator)  # of a classifier
         rows = memory_rows(estimator, X)
         check_choice("missing", missing, (None, "impute", "rug"))
-        names = column_names(estimator, rows if not hasattr(X, "columns") else X)
+        names = column_names(estimator, rows.shape[1], X)
         classes = np.asarray(labels_of(estimator, X)).astype(int)
         pair = _pair(features, names, rows, classes, levels_of(estimator, len(names)))
         incomplete = np.isnan(rows[:, pair]).any(axis=1)
@@ -91,51 +103,46 @@ class ClustersDisplay:
         else:
             filled = np.zeros(len(rows), bool)
         means, covariances = _moments(estimator, pair)
-        display = cls(
+        return cls(
             rows[:, pair], classes, filled=filled, means=means, covariances=covariances, names=[names[j] for j in pair],
             weights=getattr(estimator, "weights_", None),
-        )  # fmt: skip
-        return display.plot(ax)
+        ).plot(ax)  # fmt: skip
 
-    def plot(self, ax=None):
-        """Draw; returns self."""
-        ax = axes(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        self.scatters_, self.ellipses_, self.rugs_, self.centers_ = [], [], [], []
+    def _draw(self, ax: Axes) -> None:
+        self.scatters_: list = []
+        self.ellipses_: list = []
+        self.rugs_: list = []
+        self.centers_: list = []
         palette = colours(self.n_classes)
         for k, colour in enumerate(palette):
             self._scatter(k, colour)
             self._rug(k, colour)
-            if self._is_shown(k) and self.covariances is not None:
-                self._ellipses(k, colour)
-            elif self._is_shown(k):
-                self._center(k, colour)
+            if self.means is None or not self._is_shown(k):
+                continue
+            if self.covariances is None:
+                look: dict = {"markersize": 11, "markeredgecolor": "white", "markeredgewidth": 1.2, "zorder": 4}
+                self.centers_ += ax.plot(*self.means[k], "P", color=colour, **look)
+                continue
+            for radius, style in ((1, "-"), (2, "--")):
+                look = {"edgecolor": colour, "linestyle": style, "linewidth": 1.6}
+                self.ellipses_.append(ellipse(ax, self.means[k], self.covariances[k], radius, **look))
         if (self.classes < 0).any():
             self._scatter(-1, MUTED)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         self._legend(palette)
         ax.autoscale_view()
-        return self
 
-    def _is_shown(self, k):
+    def _is_shown(self, k: int) -> bool:
         """Whether a component has an ellipse: moments that are known, and rows or a weight that is worth one."""
         worth = self.weights is None or self.weights[k] * len(self.points) >= 0.5 or (self.classes == k).any()
         return self.means is not None and bool(worth)
 
-    def _scatter(self, k, colour):
+    def _scatter(self, k: int, colour: Any) -> None:
         marker = MARKERS[k % len(MARKERS)] if k >= 0 else "."
-        size = float(np.clip(4000 / max(len(self.points), 1), 4, 28))
-        for filled in (False, True):
-            rows = (self.classes == k) & (self.filled == filled) & ~np.isnan(self.points).any(axis=1)
-            if rows.any():
-                face = {"facecolors": "none", "linewidths": 1.1} if filled else {"linewidths": 0}
-                alpha = 1.0 if filled else 0.65
-                look = {"edgecolors": [colour], **face} if filled else {"c": [colour], **face}
-                self.scatters_.append(
-                    self.ax_.scatter(*self.points[rows].T, s=size, marker=marker, alpha=alpha, **look)
-                )
+        rows = (self.classes == k) & ~np.isnan(self.points).any(axis=1)
+        self.scatters_ += scatter_rows(self.ax_, self.points[rows], self.filled[rows], colour, marker, len(self.points))
 
-    def _rug(self, k, colour):
+    def _rug(self, k: int, colour: Any) -> None:
         missing = np.isnan(self.points) & (self.classes == k)[:, None]
         for axis in (0, 1):
             at = self.points[missing[:, 1 - axis] & ~missing[:, axis], axis]
@@ -149,51 +156,25 @@ class ClustersDisplay:
                 )
                 self.rugs_.append(rug)
 
-    def _ellipses(self, k, colour):
-        from matplotlib.patches import Ellipse
-
-        value, vector = np.linalg.eigh(self.covariances[k])
-        angle = np.degrees(np.arctan2(vector[1, 1], vector[0, 1]))
-        width, height = 2.0 * np.sqrt(value[::-1])
-        for n_deviations, style in ((1, "-"), (2, "--")):
-            ellipse = Ellipse(
-                self.means[k], n_deviations * width, n_deviations * height, angle=angle, fill=False, edgecolor=colour,
-                linestyle=style, linewidth=1.6,
-            )  # fmt: skip
-            self.ellipses_.append(self.ax_.add_patch(ellipse))
-
-    def _center(self, k, colour):
-        self.centers_ += self.ax_.plot(
-            *self.means[k], "P", color=colour, markersize=11, markeredgecolor="white", markeredgewidth=1.2, zorder=4
-        )
-
-    def _legend(self, palette):
-        from matplotlib.lines import Line2D
-
+    def _legend(self, palette: list) -> None:
         shown = [k for k in range(self.n_classes) if (self.classes == k).any() or self._is_shown(k)]
-        handles = [
-            Line2D([], [], color=palette[k], marker=MARKERS[k % len(MARKERS)], linestyle="none", label=f"class {k}")
-            for k in shown
-        ]
+        handles = [key(f"class {k}", palette[k], MARKERS[k % len(MARKERS)]) for k in shown]
         if (self.classes < 0).any():
-            handles.append(Line2D([], [], color=MUTED, marker=".", linestyle="none", label="noise"))
+            handles.append(key("noise", marker="."))
         if self.filled.any():
-            handles.append(
-                Line2D([], [], color=MUTED, marker="o", fillstyle="none", linestyle="none", label="a cell imputed")
-            )
+            handles.append(key("a cell imputed", marker="o", fillstyle="none"))
         if self.rugs_:
-            handles.append(Line2D([], [], color=MUTED, marker="|", linestyle="none", label="other cell missing"))
+            handles.append(key("other cell missing", marker="|"))
         if self.centers_:
-            handles.append(Line2D([], [], color=MUTED, marker="P", linestyle="none", markersize=9, label="centre"))
+            handles.append(key("centre", marker="P", markersize=9))
         if self.ellipses_:
-            handles.append(Line2D([], [], color=MUTED, linestyle="-", label="1 standard deviation"))
-            handles.append(Line2D([], [], color=MUTED, linestyle="--", label="2 standard deviations"))
+            handles += [key("1 standard deviation"), key("2 standard deviations", linestyle="--")]
         crowded = len(handles) > 8
         place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5)} if crowded else {"loc": "best"}
         self.ax_.legend(handles=handles, fontsize="small", **place)
 
 
-def _pair(features, names, X, classes, levels):
+def _pair(features: Any, names: list[str], X: np.ndarray, classes: np.ndarray, levels: list[tuple]) -> list[int]:
     """Numbers of two columns; by default not of categories."""
     d = len(names)
     if d < 2:
@@ -218,7 +199,7 @@ def _pair(features, names, X, classes, levels):
     return [int(each) for each in pair]
 
 
-def _discriminating(X, classes):
+def _discriminating(X: np.ndarray, classes: np.ndarray) -> list[int]:
     """The two columns of which the classes explain the largest share of variance, in their order."""
     total = np.nanvar(X, axis=0)
     within = np.zeros(X.shape[1])
@@ -231,7 +212,7 @@ def _discriminating(X, classes):
     return sorted(np.argsort(share, kind="stable")[:2].tolist())
 
 
-def _moments(estimator, pair):
+def _moments(estimator: Any, pair: list[int]) -> Moments:
     """Means and covariances of the components in two columns; none where a family does not say."""
     if hasattr(estimator, "cluster_centers_") or not hasattr(estimator, "_model"):
         centers = getattr(estimator, "cluster_centers_", None)
@@ -239,7 +220,7 @@ def _moments(estimator, pair):
     return _family_moments(estimator._model().family, estimator._params().components, pair)
 
 
-def _family_moments(family, components, pair):
+def _family_moments(family: Family, components: Any, pair: list[int]) -> Moments:
     if isinstance(family, Product):
         return _product_moments(family, components, pair)
     if hasattr(components, "dense"):
@@ -251,7 +232,7 @@ def _family_moments(family, components, pair):
     return mean[:, pair], variance[:, pair][:, :, None] * np.eye(len(pair))
 
 
-def _product_moments(family, components, pair):
+def _product_moments(family: Product, components: Any, pair: list[int]) -> Moments:
     """Columns of one part may depend on each other; those of different parts do not."""
     homes = [next(i for i, (_, columns) in enumerate(family.parts) if j in columns) for j in pair]
     found = []
@@ -261,9 +242,11 @@ def _product_moments(family, components, pair):
             return None, None
         inside = [columns.index(j) for j, where in zip(pair, homes) if where == home]
         found.append(_family_moments(part, components.parts[home], inside))
-    if len(found) == 1 or found[0][0] is None:
+    if len(found) == 1:
         return found[0]
     (mean, square), (other, other_square) = found
+    if mean is None or other is None:
+        return None, None
     both = np.zeros((len(mean), 2, 2))
     both[:, :1, :1], both[:, 1:, 1:] = square, other_square
     return np.hstack([mean, other]), both

@@ -2,12 +2,14 @@
 
 import numbers
 import warnings
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_number
-from .style import pyplot
+from .style import Axes, pyplot
 
 __all__ = ["GateDisplay"]
 
@@ -57,12 +59,19 @@ class GateDisplay:
     >>> GateDisplay.from_estimator(model, year[:, None], anomaly[:, 0])  # doctest: +SKIP
     """
 
-    def __init__(self, *, grid, gate, mean, band=None, lines=None, points=None, feature_name="x", classes=None):
+    def __init__(
+        self, *, grid: np.ndarray, gate: np.ndarray, mean: np.ndarray, band: np.ndarray | None = None,
+        lines: np.ndarray | None = None, points: tuple[np.ndarray, np.ndarray] | None = None, feature_name: str = "x",
+        classes: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
         self.grid, self.gate, self.mean, self.band, self.lines = grid, gate, mean, band, lines
         self.points, self.feature_name, self.classes = points, feature_name, classes
 
     @classmethod
-    def from_estimator(cls, estimator, X, y=None, *, feature=0, coverage=0.9, n_points=200, axes=None):
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any = None, *, feature: int | str = 0, coverage: float = 0.9, n_points: int = 200,
+        axes: Sequence[Axes] | None = None,
+    ) -> Self:  # fmt: skip
         """Draw a fitted mixture of experts along one feature, the others held at their means.
 
         Parameters
@@ -101,7 +110,7 @@ class GateDisplay:
         parts = _predictions(estimator, rows, coverage)
         return cls(grid=rows[:, j], feature_name=name, points=points, **parts).plot(axes)
 
-    def plot(self, axes=None):
+    def plot(self, axes: Sequence[Axes] | None = None) -> Self:
         """Draw.
 
         Parameters
@@ -114,8 +123,9 @@ class GateDisplay:
         GateDisplay
         """
         if axes is None:
-            plt = pyplot()
-            _, axes = plt.subplots(2, 1, sharex=True, height_ratios=(3, 1), layout="constrained")
+            _, axes = pyplot().subplots(2, 1, sharex=True, height_ratios=(3, 1), layout="constrained")
+        self.ax_: Axes
+        self.gate_ax_: Axes
         self.ax_, self.gate_ax_ = axes
         self.figure_ = self.ax_.figure
         if self.classes is None:
@@ -130,20 +140,20 @@ class GateDisplay:
         self.ax_.legend()
         return self
 
-    def _draw_lines(self):
+    def _draw_lines(self) -> None:
         if self.points is not None:
             self.ax_.plot(*self.points, ".", color="grey", alpha=0.6)
         if self.band is not None:
             self.ax_.fill_between(self.grid, *self.band.T, color="black", alpha=0.1, linewidth=0)
         self.ax_.plot(self.grid, self.mean, color="black", label="mean")
-        for k, line in enumerate(self.lines.T):
+        for k, line in enumerate(() if self.lines is None else self.lines.T):
             # An expert has nothing to say where the gate gives it no weight.
             heard = np.where(self.gate[:, k] > 0.01, line, np.nan)
             self.ax_.plot(self.grid, heard, "--", color=f"C{k}", label=f"expert {k}")
         self.ax_.set_ylabel("y")
 
 
-def _predictions(estimator, rows, coverage):
+def _predictions(estimator: Any, rows: np.ndarray, coverage: float) -> dict[str, Any]:
     """What the estimator says of the rows of the grid, by the names that `GateDisplay` gives it."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names")  # the grid has none
@@ -156,7 +166,7 @@ def _predictions(estimator, rows, coverage):
         return parts | {"mean": estimator.predict(rows), "band": band, "lines": estimator.predict_experts(rows)}
 
 
-def _feature(estimator, feature):
+def _feature(estimator: Any, feature: int | str) -> tuple[int, str]:
     """The number and the name of a feature."""
     names = list(getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(estimator.n_features_in_)]))
     if isinstance(feature, str) and feature in names:

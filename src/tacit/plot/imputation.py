@@ -1,11 +1,16 @@
 """`ImputationDisplay`: a table before and after its missing cells were filled."""
 
+from collections.abc import Iterable
+from typing import Any, Self
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .display import Display
 from .linear import numbers_of
-from .missingness import MOST_LINES, MOST_NAMES
-from .style import MUTED, axes, column_names, imputed
+from .missingness import MOST_LINES
+from .rows import column_names, imputed
+from .style import Axes, name_columns
 
 __all__ = ["ImputationDisplay"]
 
@@ -13,7 +18,7 @@ MISSING = "#444444"
 MOST_MARKS = 500  # beyond, a mark in every imputed cell would hide the picture
 
 
-class ImputationDisplay:
+class ImputationDisplay(Display):
     """The cells of a table as two heat maps: with its missing values, and with what stands in for them.
 
     Colours tell how far a cell is from the mean of its column, in standard deviations of the observed cells; missing
@@ -50,26 +55,28 @@ class ImputationDisplay:
     >>> display = ImputationDisplay.from_estimator(GaussianImputer().fit(X), X)  # doctest: +SKIP
     """
 
-    def __init__(self, X, filled, names, *, limit=2.5):
+    def __init__(self, X: Any, filled: Any, names: Iterable[str], *, limit: float = 2.5) -> None:
         self.X, self.filled = numbers_of(X), numbers_of(filled)
         if self.X.ndim != 2 or self.X.shape != self.filled.shape or not self.X.size:
             raise ValueError(
                 f"X has shape {self.X.shape} and filled {self.filled.shape}; give one table of numbers, before and after."
             )
         self.names, self.limit = list(names), limit
+        self._figsize = (2.4 + 2.0 * float(np.clip(0.32 * self.X.shape[1], 2.0, 5.0)), 4.8)
 
     @classmethod
-    def from_data(cls, X, filled, *, ax=None):
+    def from_data(cls, X: Any, filled: Any, *, ax: Axes | None = None) -> Self:
         """Draw a table of numbers before and after."""
-        return cls(X, filled, column_names(None, X if hasattr(X, "columns") else numbers_of(X))).plot(ax)
+        return cls(X, filled, column_names(None, np.shape(X)[1], X)).plot(ax)
 
     @classmethod
-    def from_estimator(cls, estimator, X, *, ax=None):
+    def from_estimator(cls, estimator: Any, X: Any, *, ax: Axes | None = None) -> Self:
         """Draw X, and X as a fitted estimator fills it: with `impute` (mixtures, ProbabilisticPCA) or `transform` (imputers)."""
         check_is_fitted(estimator)
-        names = column_names(estimator, X if hasattr(X, "columns") else numbers_of(X))
+        names = column_names(estimator, np.shape(X)[1], X)
         if hasattr(estimator, "impute"):
-            return cls(_numbers(estimator, X), _filled(estimator, X), names).plot(ax)
+            cells = estimator._validate(X, reset=False) if hasattr(estimator, "schema_") else X  # levels as codes
+            return cls(cells, imputed(estimator, X)[0], names).plot(ax)
         if hasattr(estimator, "transform"):
             filled = estimator.transform(X)
             if np.shape(filled) == np.shape(X):
@@ -78,13 +85,13 @@ class ImputationDisplay:
             f"{type(estimator).__name__} does not fill the cells of X; use an imputer, or ImputationDisplay.from_data."
         )
 
-    def plot(self, ax=None):
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw; returns self. Given axes are filled with the two maps."""
-        n, d = self.X.shape
-        if ax is None:
-            ax = axes(None, figsize=(2.4 + 2.0 * float(np.clip(0.32 * d, 2.0, 5.0)), 4.8))
+        return super().plot(ax)
+
+    def _draw(self, ax: Axes) -> None:
         ax.set_axis_off()  # only its place is used
-        self.figure_ = ax.figure
+        n = len(self.X)
         self.ax_ = ax.inset_axes((0.0, 0.0, 0.44, 1.0))
         self.after_ax_ = ax.inset_axes((0.47, 0.0, 0.44, 1.0), sharex=self.ax_, sharey=self.ax_)
         bar = ax.inset_axes((0.935, 0.0, 0.025, 1.0))
@@ -95,14 +102,15 @@ class ImputationDisplay:
         self.after_ = self._map(self.after_ax_, (self.filled[rows] - middle) / scale)
         self.figure_.colorbar(self.after_, cax=bar, label="standard deviations from the column's mean", extend="both")
         self._mark(missing, n)
-        self._names()
-        self.ax_.set_title(f"before: {np.isnan(self.X).mean():.1%} missing", fontsize="small", color=MUTED)
+        name_columns(self.ax_, self.names)
+        name_columns(self.after_ax_, self.names)
+        self.ax_.set_ylabel("row")
+        self.after_ax_.tick_params(labelleft=False)
         left = np.isnan(self.filled).mean()
-        text = "after: all filled" if left == 0 else f"after: {left:.1%} missing"
-        self.after_ax_.set_title(text, fontsize="small", color=MUTED)
-        return self
+        self._title(f"before: {np.isnan(self.X).mean():.1%} missing", self.ax_)
+        self._title("after: all filled" if left == 0 else f"after: {left:.1%} missing", self.after_ax_)
 
-    def _map(self, ax, cells):
+    def _map(self, ax: Axes, cells: np.ndarray) -> Any:
         from matplotlib import colormaps
 
         n, d = self.X.shape
@@ -111,36 +119,18 @@ class ImputationDisplay:
             cmap=colormaps["PuOr_r"].with_extremes(bad=MISSING), extent=(-0.5, d - 0.5, n - 0.5, -0.5),
         )  # fmt: skip
 
-    def _mark(self, missing, n):
+    def _mark(self, missing: np.ndarray, n: int) -> None:
         """A dot in every cell that was filled, where each row has a line of its own."""
         self.marks_ = None
         if len(missing) == n and 0 < missing.sum() <= MOST_MARKS:
             row, column = np.nonzero(missing)
             (self.marks_,) = self.after_ax_.plot(column, row, ".", color="black", markersize=2.5)
 
-    def _names(self):
-        d = self.X.shape[1]
-        step = max(1, -(-d // MOST_NAMES))
-        look = {"rotation": 45, "ha": "right"} if d <= 8 else {"rotation": 90, "ha": "center"}
-        for ax in (self.ax_, self.after_ax_):
-            ax.set_xticks(range(0, d, step), self.names[::step], fontsize="small" if d <= 8 else "x-small", **look)
-        self.ax_.set_ylabel("row")
-        self.after_ax_.tick_params(labelleft=False)
 
-
-def _scale(X):
+def _scale(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Means and standard deviations of the observed cells; 0 and 1 where there are none, or all are equal."""
     seen = ~np.isnan(X)
     count = np.maximum(seen.sum(axis=0), 1)
     middle = np.where(seen, X, 0.0).sum(axis=0) / count
     spread = np.sqrt((np.where(seen, X - middle, 0.0) ** 2).sum(axis=0) / count)
     return middle, np.where(spread > 0, spread, 1.0)
-
-
-def _numbers(estimator, X):
-    """X as the estimator reads it: levels of categories as codes."""
-    return estimator._validate(X, reset=False) if hasattr(estimator, "schema_") else X
-
-
-def _filled(estimator, X):
-    return imputed(estimator, X)[0]

@@ -1,15 +1,18 @@
 """`KSelectionDisplay`: loss and silhouette against the number of clusters."""
 
+from typing import Any, Self
+
 import numpy as np
 
-from .style import MARKERS, MUTED, axes, colours
+from .display import Display
+from .style import DARK_ORANGE, MARKERS, Axes, colours, ring
 
 __all__ = ["KSelectionDisplay"]
 
 SCORES = {"silhouette": "mean silhouette", "medoid_silhouette": "medoid silhouette"}
 
 
-class KSelectionDisplay:
+class KSelectionDisplay(Display, figsize=(6.4, 4.0)):
     """Loss (left) and silhouette (right) against the number of clusters; the largest silhouette is marked.
 
     Parameters
@@ -39,7 +42,7 @@ class KSelectionDisplay:
     >>> display = KSelectionDisplay.from_curve(k_curve(KMeans(), X))  # doctest: +SKIP
     """
 
-    def __init__(self, n_clusters, losses, silhouettes, name="mean silhouette"):
+    def __init__(self, n_clusters: Any, losses: Any, silhouettes: Any, name: str = "mean silhouette") -> None:
         order = np.argsort(n_clusters)
         self.n_clusters, self.name = np.asarray(n_clusters)[order], name
         self.losses = None if losses is None else np.array(losses, dtype=float)[order]
@@ -48,7 +51,7 @@ class KSelectionDisplay:
         self.best_n_clusters = int(self.n_clusters[np.nanargmax(self.silhouettes)]) if known.any() else None
 
     @classmethod
-    def from_curve(cls, table, *, ax=None):
+    def from_curve(cls, table: Any, *, ax: Axes | None = None) -> Self:
         """Draw the table that :func:`tacit.cluster.k_curve` made, or `silhouettes_` of a `KMedoids`."""
         score = next((name for name in SCORES if name in table.columns), None)
         if score is None or "n_clusters" not in table.columns:
@@ -59,7 +62,7 @@ class KSelectionDisplay:
         return cls(table["n_clusters"], losses, table[score], SCORES[score]).plot(ax)
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None):
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> Self:
         """Draw what a fitted `KMedoids` tried: give it several `n_clusters`, or "auto"."""
         if not hasattr(estimator, "silhouettes_"):
             raise TypeError(
@@ -67,44 +70,26 @@ class KSelectionDisplay:
             )
         return cls.from_curve(estimator.silhouettes_, ax=ax)
 
-    def plot(self, ax=None):
-        """Draw; returns self."""
-        ax = axes(ax, figsize=(6.4, 4.0))
-        self.ax_, self.figure_, self.loss_, self.right_ = ax, ax.figure, None, ax
+    def _draw(self, ax: Axes) -> None:
+        self.loss_, self.right_ = None, ax
         blue, orange = colours(2)
         if self.losses is not None:
-            (self.loss_,) = ax.plot(
-                self.n_clusters, self.losses, color=blue, marker=MARKERS[0], markersize=5, label="loss"
-            )
+            look = {"color": blue, "marker": MARKERS[0], "markersize": 5}
+            (self.loss_,) = ax.plot(self.n_clusters, self.losses, label="loss", **look)
             ax.set_ylabel("loss", color=blue)
             ax.set_ylim(bottom=0.0)
             ax.tick_params(axis="y", colors=blue)
             self.right_ = ax.twinx()
-        (self.silhouette_,) = self.right_.plot(
-            self.n_clusters,
-            self.silhouettes,
-            color=orange,
-            marker=MARKERS[1],
-            markersize=5,
-            linestyle="--",
-            label=self.name,
-        )
-        self.right_.set_ylabel(self.name, color="#9A6A00")
-        self.right_.tick_params(axis="y", colors="#9A6A00")
+        look = {"color": orange, "marker": MARKERS[1], "markersize": 5, "linestyle": "--"}
+        (self.silhouette_,) = self.right_.plot(self.n_clusters, self.silhouettes, label=self.name, **look)
+        self.right_.set_ylabel(self.name, color=DARK_ORANGE)
+        self.right_.tick_params(axis="y", colors=DARK_ORANGE)
         self.right_.margins(y=0.15)
         ax.set(xlabel="number of clusters")
         if len(self.n_clusters) <= 20:
             ax.set_xticks(self.n_clusters)
-        self._mark()
-        return self
-
-    def _mark(self):
         self.best_ = None
-        if self.best_n_clusters is None:
-            return
-        height = np.nanmax(self.silhouettes)
-        self.best_ = self.right_.scatter(
-            [self.best_n_clusters], [height], s=170, facecolors="none", edgecolors="black", linewidths=1.8, zorder=5
-        )
-        text = f"largest silhouette {height:.2g}: {self.best_n_clusters} clusters"
-        self.ax_.set_title(text, fontsize="small", color=MUTED)
+        if self.best_n_clusters is not None:
+            height = np.nanmax(self.silhouettes)
+            self.best_ = ring(self.right_, self.best_n_clusters, height)
+            self._title(f"largest silhouette {height:.2g}: {self.best_n_clusters} clusters")

@@ -1,9 +1,13 @@
 """Labels that keep out of each other's way. Imports matplotlib, so it is imported where it is used."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
 
 __all__ = ["spread_labels"]
 
@@ -11,7 +15,7 @@ PAD = 2.0  # pixels between two labels
 STEP = 3.0  # pixels between places that are tried
 
 
-def spread_labels(ax, tips, names, **look):
+def spread_labels(ax: Axes, tips: Any, names: Sequence[str], **look: Any) -> list[Annotation]:
     """Annotate points outwards from the origin, each label moved as little as keeps all apart and inside the axes.
 
     A thin line leads from a label that had to move to its point. Returns the annotations.
@@ -31,16 +35,16 @@ def spread_labels(ax, tips, names, **look):
 class Spreader(Artist):
     """Draws nothing, but is drawn just before the labels, when it is settled where the axes lie, and moves them apart."""
 
-    def __init__(self, tips, texts):
+    def __init__(self, tips: np.ndarray, texts: list[Annotation]) -> None:
         super().__init__()
         self.tips, self.texts = tips, texts
         self.set(zorder=5.9, in_layout=False)
 
-    def draw(self, renderer):
+    def draw(self, renderer: Any) -> None:
         _spread(self.axes, self.tips, self.texts)
 
 
-def _spread(ax, tips, texts):
+def _spread(ax: Any, tips: np.ndarray, texts: list[Any]) -> None:
     """Give every label its offset, in pixels as they are now."""
     if not texts:
         return
@@ -57,7 +61,7 @@ def _spread(ax, tips, texts):
         text.arrow_patch.set_visible(bool(np.linalg.norm(middle - first) > 10.0))
 
 
-def _apart(start, sizes, tips, box):
+def _apart(start: np.ndarray, sizes: np.ndarray, tips: np.ndarray, box: np.ndarray) -> np.ndarray:
     """Middles of labels: each at the place nearest to its start that is free, one after the other."""
     rings = np.arange(0.0, np.linalg.norm(box[1] - box[0]), STEP)
     angles = np.linspace(0.0, 2 * np.pi, 32, endpoint=False)
@@ -75,7 +79,7 @@ def _apart(start, sizes, tips, box):
     return middles
 
 
-def _size(text):
+def _size(text: Text) -> tuple[float, float]:
     """Width and height of the words alone, in pixels."""
     box = Text.get_window_extent(text)
     return box.width, box.height

@@ -3,29 +3,34 @@
 x ≈ μ + W z: a row of `components_` is a column of W, and `transform` gives z.
 """
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..frames import is_table
-from ..source import is_streamed
-from .style import MARKERS, MUTED, colours
+from .rows import check_memory
+from .style import MARKERS, MUTED, Axes, colours, key, scatter_rows
 
 __all__ = [
-    "DARK_ORANGE", "final", "groups_of", "loadings_of", "named", "numbers_of", "pair_of", "scatter_groups", "scores_of",
-    "titles", "uniquenesses_of",
+    "final", "groups_of", "inner_rows", "loadings_of", "numbers_of", "pair_of", "scatter_groups", "scores_of", "titles",
+    "uniquenesses_of",
 ]  # fmt: skip
 
-DARK_ORANGE = "#9A6A00"  # the palette's orange, dark enough for letters
 
-
-def final(estimator):
+def final(estimator: Any) -> Any:
     """The linear model itself: the last step of a pipeline, or the estimator."""
     check_is_fitted(estimator)
     return estimator[-1] if isinstance(estimator, Pipeline) else estimator
 
 
-def loadings_of(estimator):
+def inner_rows(estimator: Any, X: Any) -> Any:
+    """Rows as the linear model itself takes them."""
+    return estimator[:-1].transform(X) if isinstance(estimator, Pipeline) and len(estimator) > 1 else X
+
+
+def loadings_of(estimator: Any) -> np.ndarray:
     """What each column, in the units that axes were sought in, gains per standard deviation of a score: (columns, components)."""
     model = final(estimator)
     if getattr(model, "components_", None) is None:
@@ -39,7 +44,7 @@ def loadings_of(estimator):
     return np.asarray(model.components_, dtype=float).T * spread
 
 
-def uniquenesses_of(estimator):
+def uniquenesses_of(estimator: Any) -> np.ndarray | None:
     """Share of each column's variance that is noise of its own; none where the model knows no noise."""
     model = final(estimator)
     if hasattr(model, "uniqueness_"):
@@ -51,56 +56,39 @@ def uniquenesses_of(estimator):
     return np.divide(noise * _unit(model) ** 2, variance, out=np.ones(len(variance)), where=variance > 0)
 
 
-def _unit(model):
+def _unit(model: Any) -> np.ndarray:
     """What the columns were divided by before axes were sought."""
     unit = getattr(model, "scale_", None)
     return np.ones(np.shape(model.components_)[1]) if unit is None else np.asarray(unit, dtype=float)
 
 
-def numbers_of(X):
+def numbers_of(X: Any) -> np.ndarray:
     """The cells of a table of numbers in memory; missing ones are NaN."""
-    if is_streamed(X) and not is_table(X):
-        raise ValueError("plots show rows in memory; read the rows you want to see first.")
+    check_memory(X)
     if isinstance(X, np.ma.MaskedArray):
         return np.ma.filled(X.astype(float), np.nan)
     return np.asarray(X, dtype=float)
 
 
-def scores_of(estimator, X):
+def scores_of(estimator: Any, X: Any) -> np.ndarray:
     """Scores of the rows, (rows, components)."""
-    if is_streamed(X) and not is_table(X):
-        raise ValueError("plots show rows in memory; read the rows you want to see first.")
+    check_memory(X)
     return np.asarray(estimator.transform(X), dtype=float)
 
 
-def named(estimator, given, n_columns, X=None):
-    """Names of the columns: those given, those seen at fit, those of a frame, or numbers."""
-    if given is not None and len(given) != n_columns:
-        raise ValueError(f"feature_names holds {len(given)} names, but there are {n_columns} columns; give one each.")
-    first = estimator[0] if isinstance(estimator, Pipeline) else estimator
-    for names in (given, getattr(first, "feature_names_in_", None), getattr(X, "columns", None)):
-        if names is not None and len(names) == n_columns:
-            return [str(name) for name in names]
-    return [f"column {j}" for j in range(n_columns)]
-
-
-def titles(estimator, n_components):
-    """Names of the components, with their shares of the variance where they are known."""
+def titles(estimator: Any, components: Iterable[int]) -> list[str]:
+    """Names of components, with their shares of the variance where they are known."""
     model = final(estimator)
     noun = "factor" if "Factor" in type(model).__name__ else "component"
     share = getattr(model, "explained_variance_ratio_", None)
-    told = [""] * n_components if share is None else [f" ({each:.1%})" for each in share]
-    return [f"{noun} {k + 1}{told[k]}" for k in range(n_components)]
+    return [f"{noun} {k + 1}" + ("" if share is None else f" ({share[k]:.1%})") for k in components]
 
 
-def pair_of(components, n_components):
+def pair_of(components: Sequence[int], n_components: int) -> list[int]:
     """Numbers of the two components to draw."""
     pair = list(components)
-    if (
-        len(set(pair)) != 2
-        or len(pair) != 2
-        or not all(isinstance(k, (int, np.integer)) and 0 <= k < n_components for k in pair)
-    ):
+    known = all(isinstance(k, (int, np.integer)) and 0 <= k < n_components for k in pair)
+    if not known or len(pair) != 2 or pair[0] == pair[1]:
         raise ValueError(
             f"components={components!r} are not two of 0 to {n_components - 1}; the model has {n_components}, of which two are "
             "drawn against each other."
@@ -108,7 +96,7 @@ def pair_of(components, n_components):
     return [int(k) for k in pair]
 
 
-def groups_of(groups, n_rows):
+def groups_of(groups: Any, n_rows: int) -> tuple[np.ndarray, list]:
     """The group of each row as a number, and the names of the groups; without groups, one without a name."""
     if groups is None:
         return np.zeros(n_rows, dtype=int), [None]
@@ -122,26 +110,18 @@ def groups_of(groups, n_rows):
     return codes, [str(each) for each in found]
 
 
-def scatter_groups(ax, points, groups, hollow=None):
+def scatter_groups(
+    ax: Axes, points: np.ndarray, groups: tuple[np.ndarray, list], hollow: np.ndarray | None = None
+) -> tuple[list, list]:
     """Draw rows by group, some of them hollow; returns the artists and the handles of a legend."""
-    from matplotlib.lines import Line2D
-
     codes, names = groups
     hollow = np.zeros(len(points), dtype=bool) if hollow is None else hollow
-    size = float(np.clip(4000 / max(len(points), 1), 4, 28))
     artists, handles = [], []
     for k, (name, colour) in enumerate(zip(names, colours(len(names)))):
-        marker = MARKERS[k % len(MARKERS)]
-        for rows in ((codes == k) & ~hollow, (codes == k) & hollow):
-            if rows.any():
-                look = {"c": [colour], "linewidths": 0, "alpha": 0.65}
-                if hollow[rows].any():
-                    look = {"edgecolors": [colour], "facecolors": "none", "linewidths": 1.1}
-                artists.append(ax.scatter(*points[rows].T, s=size, marker=marker, **look))
+        mine, marker = codes == k, MARKERS[k % len(MARKERS)]
+        artists += scatter_rows(ax, points[mine], hollow[mine], colour, marker, len(points))
         if name is not None:
-            handles.append(Line2D([], [], color=colour, marker=marker, linestyle="none", label=name))
+            handles.append(key(name, colour, marker))
     if hollow.any():
-        handles.append(
-            Line2D([], [], color=MUTED, marker="o", fillstyle="none", linestyle="none", label="a cell missing")
-        )
+        handles.append(key("a cell missing", MUTED, "o", fillstyle="none"))
     return artists, handles

@@ -1,10 +1,15 @@
 """`LoadingsDisplay`: a heat map of loadings, and of the share of each column that the components leave unexplained."""
 
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
 import numpy as np
 
 from ..checks import check_choice
-from .linear import loadings_of, named, titles, uniquenesses_of
-from .style import axes
+from .display import Display
+from .linear import loadings_of, titles, uniquenesses_of
+from .rows import column_names
+from .style import Axes, cell_texts
 
 __all__ = ["LoadingsDisplay"]
 
@@ -12,7 +17,7 @@ MOST_TEXTS = 400
 GAP = 0.35  # between loadings and uniquenesses, in columns
 
 
-class LoadingsDisplay:
+class LoadingsDisplay(Display):
     """Loadings of columns on components; colours run from negative over white at 0 to positive.
 
     A loading is what a column gains per standard deviation of a score: where columns are standardised, their correlation.
@@ -47,7 +52,10 @@ class LoadingsDisplay:
     >>> display = LoadingsDisplay.from_estimator(fitted)  # doctest: +SKIP
     """
 
-    def __init__(self, loadings, names, *, titles=None, uniquenesses=None, order="sorted"):
+    def __init__(
+        self, loadings: Any, names: Iterable[str], *, titles: Sequence[str] | None = None, uniquenesses: Any = None,
+        order: str = "sorted",
+    ) -> None:  # fmt: skip
         check_choice("order", order, ("sorted", "given"))
         self.loadings, self.names, self.order = np.asarray(loadings, dtype=float), list(names), order
         n_columns, n_components = self.loadings.shape
@@ -57,9 +65,12 @@ class LoadingsDisplay:
             raise ValueError(
                 f"uniquenesses have shape {self.uniquenesses.shape}, but there are {n_columns} columns; give one per column."
             )
+        self._figsize = (3.4 + 0.7 * min(n_components, 14), 1.6 + 0.3 * min(n_columns, 40))
 
     @classmethod
-    def from_estimator(cls, estimator, *, order="sorted", feature_names=None, ax=None):
+    def from_estimator(
+        cls, estimator: Any, *, order: str = "sorted", feature_names: Sequence[str] | None = None, ax: Axes | None = None,
+    ) -> Self:  # fmt: skip
         """Draw the loadings of a fitted model.
 
         Parameters
@@ -77,17 +88,12 @@ class LoadingsDisplay:
         LoadingsDisplay
         """
         loadings = loadings_of(estimator)
-        names = named(estimator, feature_names, len(loadings))
-        return cls(
-            loadings, names, titles=titles(estimator, loadings.shape[1]), order=order,
-            uniquenesses=uniquenesses_of(estimator),
-        ).plot(ax)  # fmt: skip
+        names = column_names(estimator, len(loadings), given=feature_names)
+        heads, rest = titles(estimator, range(loadings.shape[1])), uniquenesses_of(estimator)
+        return cls(loadings, names, titles=heads, uniquenesses=rest, order=order).plot(ax)
 
-    def plot(self, ax=None):
-        """Draw; returns self."""
+    def _draw(self, ax: Axes) -> None:
         n_columns, n_components = self.loadings.shape
-        ax = axes(ax, figsize=(3.4 + 0.7 * min(n_components, 14), 1.6 + 0.3 * min(n_columns, 40)))
-        self.ax_, self.figure_ = ax, ax.figure
         self.order_ = _sorted(self.loadings) if self.order == "sorted" else np.arange(n_columns)
         drawn = self.loadings[self.order_]
         largest = max(float(np.abs(drawn).max(initial=0.0)), 1e-12)
@@ -99,9 +105,8 @@ class LoadingsDisplay:
         self._uniquenesses()
         self._ticks()
         self.texts_ = self._texts(drawn, largest) if self.loadings.size <= MOST_TEXTS else []
-        return self
 
-    def _uniquenesses(self):
+    def _uniquenesses(self) -> None:
         self.uniqueness_ = None
         if self.uniquenesses is None:
             return
@@ -113,7 +118,7 @@ class LoadingsDisplay:
         )  # fmt: skip
         self.ax_.set_xlim(-0.5, left + 1.0)
 
-    def _ticks(self):
+    def _ticks(self) -> None:
         n_columns, n_components = self.loadings.shape
         places, texts = list(range(n_components)), self.titles
         if self.uniqueness_ is not None:
@@ -125,28 +130,21 @@ class LoadingsDisplay:
         self.ax_.tick_params(length=0)
         self.ax_.spines[:].set_visible(False)
 
-    def _texts(self, drawn, largest):
-        """The numbers in their cells, white on dark."""
-        cells = [(k, i, value, abs(value) > 0.6 * largest) for (i, k), value in np.ndenumerate(drawn)]
+    def _texts(self, drawn: np.ndarray, largest: float) -> list:
+        cells: list = [(k, i, _number(value), abs(value) > 0.6 * largest) for (i, k), value in np.ndenumerate(drawn)]
         if self.uniquenesses is not None:
             place = drawn.shape[1] + GAP
-            cells += [(place, i, value, value > 0.6) for i, value in enumerate(self.uniquenesses[self.order_])]
-        size = "small" if len(drawn) <= 30 else "x-small"
-        return [
-            self.ax_.text(
-                x, y, _number(value), ha="center", va="center", fontsize=size, color="white" if dark else "black"
-            )
-            for x, y, value, dark in cells
-        ]
+            cells += [(place, i, _number(value), value > 0.6) for i, value in enumerate(self.uniquenesses[self.order_])]
+        return cell_texts(self.ax_, cells, "small" if len(drawn) <= 30 else "x-small")
 
 
-def _sorted(loadings):
+def _sorted(loadings: np.ndarray) -> np.ndarray:
     """Columns under the component they load on most, by falling size."""
     size = np.abs(loadings)
     return np.lexsort((-size.max(axis=1), size.argmax(axis=1)))
 
 
-def _number(value):
+def _number(value: float) -> str:
     """Two decimals, or as few digits as tell the size; no minus before a zero."""
     text = f"{value:.2f}" if abs(value) < 100 else f"{value:.3g}"
     return text.replace("-", "\N{MINUS SIGN}") if float(text) else text.lstrip("-")

@@ -1,17 +1,21 @@
 """`MissingnessDisplay`: which cells are missing, how many per column, and what stands in for them."""
 
+from collections.abc import Iterable
+from typing import Any, Self
+
 import numpy as np
 
 from ..frames import read_columns
-from .style import MUTED, axes, colours, column_names, imputed, levels_of, memory_rows
+from .display import Display
+from .rows import column_names, imputed, levels_of, memory_rows
+from .style import MUTED, Axes, colours, name_columns
 
 __all__ = ["MissingnessDisplay"]
 
 MOST_LINES = 400
-MOST_NAMES = 30
 
 
-class MissingnessDisplay:
+class MissingnessDisplay(Display):
     """A map of missing cells with the share per column, and imputed values with intervals for chosen columns.
 
     Parameters
@@ -46,13 +50,17 @@ class MissingnessDisplay:
     >>> display = MissingnessDisplay.from_estimator(fitted, X, columns=[0])  # doctest: +SKIP
     """
 
-    def __init__(self, X, names, *, filled=None, low=None, high=None, columns=(), level=0.9, levels=None):
+    def __init__(
+        self, X: np.ndarray, names: Iterable[str], *, filled: np.ndarray | None = None, low: np.ndarray | None = None,
+        high: np.ndarray | None = None, columns: Iterable[int] = (), level: float = 0.9, levels: list[tuple] | None = None,
+    ) -> None:  # fmt: skip
         self.X, self.names, self.filled, self.low, self.high = X, list(names), filled, low, high
         self.columns, self.level = list(columns), level
         self.levels = levels or [()] * len(self.names)
+        self._figsize = (6.4 + 2.2 * len(self.columns), 4.8)
 
     @classmethod
-    def from_data(cls, X, *, ax=None):
+    def from_data(cls, X: Any, *, ax: Axes | None = None) -> Self:
         """Draw the missing cells of an array or a table, whatever its columns hold."""
         if np.ndim(X) != 2:
             raise ValueError(f"X has {np.ndim(X)} dimension(s), but rows and columns are drawn; give it as a table.")
@@ -62,7 +70,9 @@ class MissingnessDisplay:
         return cls(missing, names).plot(ax)
 
     @classmethod
-    def from_estimator(cls, estimator, X, *, columns=None, level=0.9, ax=None):
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, columns: Iterable | None = None, level: float = 0.9, ax: Axes | None = None
+    ) -> Self:
         """Draw the missing cells of X, and what a fitted estimator imputes for them.
 
         Parameters
@@ -82,18 +92,18 @@ class MissingnessDisplay:
         rows = memory_rows(estimator, X)
         if not hasattr(estimator, "impute"):
             raise TypeError(f"{type(estimator).__name__} does not impute; use MissingnessDisplay.from_data.")
-        names = column_names(estimator, X if hasattr(X, "columns") else rows)
+        names = column_names(estimator, rows.shape[1], X)
         filled, low, high, _ = imputed(estimator, X, level)
         chosen, levels = _chosen(columns, names, rows), levels_of(estimator, len(names))
         return cls(rows, names, filled=filled, low=low, high=high, columns=chosen, level=level, levels=levels).plot(ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw; returns self. Given axes are filled with the panels of the display."""
-        n_panels = len(self.columns)
-        if ax is None:
-            ax = axes(None, figsize=(6.4 + 2.2 * n_panels, 4.8))
+        return super().plot(ax)
+
+    def _draw(self, ax: Axes) -> None:
         ax.set_axis_off()  # only its place is used
-        self.figure_ = ax.figure
+        n_panels = len(self.columns)
         width = 1.0 if not n_panels else 0.55
         self.ax_ = ax.inset_axes((0.0, 0.0, width, 0.78))
         self.share_ax_ = ax.inset_axes((0.0, 0.81, width, 0.19), sharex=self.ax_)
@@ -105,9 +115,8 @@ class MissingnessDisplay:
             panel = ax.inset_axes((width + i * step + 0.35 * step, 0.0, 0.62 * step, 0.78))
             self._imputed(panel, column)
             self.imputed_axes_.append(panel)
-        return self
 
-    def _map(self):
+    def _map(self) -> None:
         """Cells, many rows to a line where there are more rows than lines."""
         missing = np.isnan(self.X).astype(float)
         n, d = missing.shape
@@ -118,31 +127,26 @@ class MissingnessDisplay:
             lines, aspect="auto", interpolation="nearest", cmap="Blues", vmin=0, vmax=1, extent=(-0.5, d - 0.5, n, 0)
         )
         self.ax_.set_ylabel("row")
-        step = max(1, -(-d // MOST_NAMES))
-        look = {"rotation": 45, "ha": "right"} if d <= 8 else {"rotation": 90, "ha": "center"}
-        self.ax_.set_xticks(range(0, d, step), self.names[::step], fontsize="small" if d <= 8 else "x-small", **look)
+        name_columns(self.ax_, self.names)
 
-    def _shares(self):
+    def _shares(self) -> None:
         share = np.isnan(self.X).mean(axis=0)
         self.bars_ = self.share_ax_.bar(range(len(share)), share, color=colours(1)[0], width=0.8)
         self.share_ax_.tick_params(labelbottom=False)
         top = max(share.max(), 0.01)
         self.share_ax_.set_ylim(0, 1.3 * top)
         self.share_ax_.set_yticks([0, top], ["0%", f"{top:.0%}"], fontsize="small")
-        self.share_ax_.set_title(
-            f"{np.isnan(self.X).mean():.1%} of the cells are missing (dark)", fontsize="small", color=MUTED
-        )
-        for side in ("top", "right"):
-            self.share_ax_.spines[side].set_visible(False)
+        self._title(f"{np.isnan(self.X).mean():.1%} of the cells are missing (dark)", self.share_ax_)
+        self.share_ax_.spines[["top", "right"]].set_visible(False)
 
-    def _imputed(self, ax, column):
+    def _imputed(self, ax: Axes, column: int) -> None:
         """Observed values on the left, imputed ones with intervals on the right, from small to large."""
         missing = np.isnan(self.X[:, column])
         observed = self.X[~missing, column]
         spread = np.linspace(0.0, 0.3, len(observed))
         ax.plot(np.random.default_rng(0).permutation(spread), observed, ".", color=MUTED, markersize=3, alpha=0.5)
-        order = np.argsort(self.filled[missing, column])
-        value, low, high = (part[missing, column][order] for part in (self.filled, self.low, self.high))
+        parts = [np.asarray(part)[missing, column] for part in (self.filled, self.low, self.high)]
+        value, low, high = (part[np.argsort(parts[0])] for part in parts)
         levels = self.levels[column]
         ends = np.zeros((2, len(value))) if levels else np.maximum([value - low, high - value], 0.0)
         at = np.linspace(0.5, 1.0, len(value)) if len(value) > 1 else np.full(len(value), 0.75)
@@ -155,7 +159,7 @@ class MissingnessDisplay:
         ax.set_title(f"{self.names[column]}\n{subtitle}", fontsize="small")
 
 
-def _chosen(columns, names, X):
+def _chosen(columns: Iterable | None, names: list[str], X: np.ndarray) -> list[int]:
     """Numbers of columns; by default the two with most missing cells."""
     if columns is None:
         share = np.isnan(X).mean(axis=0)

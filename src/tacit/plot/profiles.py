@@ -1,15 +1,19 @@
 """`ProfilesDisplay`: what clusters are like, column by column."""
 
+from collections.abc import Iterable
+from typing import Any, Self
+
 import numpy as np
 
-from .style import axes
+from .display import Display
+from .style import Axes, cell_texts
 
 __all__ = ["ProfilesDisplay"]
 
 MOST_TEXTS = 300
 
 
-class ProfilesDisplay:
+class ProfilesDisplay(Display):
     """A heat map of columns against clusters: numbers are means, colours tell how far they are from those of the other rows.
 
     Parameters
@@ -39,12 +43,16 @@ class ProfilesDisplay:
     >>> display = ProfilesDisplay.from_estimator(fitted, X)  # doctest: +SKIP
     """
 
-    def __init__(self, differences, values, names, labels, is_share):
+    def __init__(self, differences: Any, values: Any, names: Iterable[str], labels: Iterable, is_share: Any) -> None:
         self.differences, self.values = np.asarray(differences, dtype=float), np.asarray(values, dtype=float)
         self.names, self.labels, self.is_share = list(names), list(labels), np.asarray(is_share, dtype=bool)
+        n_features, n_clusters = self.differences.shape
+        self._figsize = (2.8 + 0.9 * min(n_clusters, 14), 1.4 + 0.36 * n_features)
 
     @classmethod
-    def from_estimator(cls, estimator, X, *, max_features=30, ax=None, **settings):
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, max_features: int = 30, ax: Axes | None = None, **settings: Any
+    ) -> Self:
         """Draw the clusters that a fitted estimator finds in X.
 
         Parameters
@@ -67,12 +75,14 @@ class ProfilesDisplay:
         return cls.from_report(report, max_features=max_features, ax=ax)
 
     @classmethod
-    def from_labels(cls, X, labels, *, max_features=30, ax=None, **settings):
+    def from_labels(
+        cls, X: Any, labels: Any, *, max_features: int = 30, ax: Axes | None = None, **settings: Any
+    ) -> Self:
         """Draw the clusters that labels name; arguments as in `from_estimator`."""
         return cls.from_estimator(labels, X, max_features=max_features, ax=ax, **settings)
 
     @classmethod
-    def from_report(cls, report, *, max_features=30, ax=None):
+    def from_report(cls, report: Any, *, max_features: int = 30, ax: Axes | None = None) -> Self:
         """Draw the profiles of a :class:`tacit.cluster.ClusterReport`."""
         if not report.profiles:
             raise ValueError("the report is of a matrix of dissimilarities, which has no columns; give the table as X.")
@@ -85,11 +95,8 @@ class ProfilesDisplay:
             [each["level"] is not None for each in found],
         ).plot(ax)  # fmt: skip
 
-    def plot(self, ax=None):
-        """Draw; returns self."""
+    def _draw(self, ax: Axes) -> None:
         n_features, n_clusters = self.differences.shape
-        ax = axes(ax, figsize=(2.8 + 0.9 * min(n_clusters, 14), 1.4 + 0.36 * n_features))
-        self.ax_, self.figure_ = ax, ax.figure
         largest = max(float(np.abs(self.differences).max(initial=0.0)), 0.5)
         self.image_ = ax.imshow(self.differences, aspect="auto", cmap="PuOr_r", vmin=-largest, vmax=largest)
         ax.set_xticks(range(n_clusters), [str(label) for label in self.labels])
@@ -98,19 +105,11 @@ class ProfilesDisplay:
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
         self.figure_.colorbar(self.image_, ax=ax, label="difference from all rows (standard deviations)")
-        self.texts_ = self._texts(largest) if self.differences.size <= MOST_TEXTS else []
-        return self
+        dark = np.abs(self.differences) > 0.6 * largest
+        cells = [(k, i, self._number(i, k), dark[i, k]) for i, k in np.ndindex(dark.shape)]
+        self.texts_ = cell_texts(ax, cells) if len(cells) <= MOST_TEXTS else []
 
-    def _texts(self, largest):
-        texts = []
-        for (i, k), difference in np.ndenumerate(self.differences):
-            colour = "white" if abs(difference) > 0.6 * largest else "black"
-            texts.append(
-                self.ax_.text(k, i, self._number(i, k), ha="center", va="center", fontsize="small", color=colour)
-            )
-        return texts
-
-    def _number(self, i, k):
+    def _number(self, i: int, k: int) -> str:
         value = self.values[i, k]
         if np.isnan(value):
             return "–"

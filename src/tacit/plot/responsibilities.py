@@ -1,16 +1,20 @@
 """`ResponsibilitiesDisplay`: how sure a mixture is of each row's class."""
 
+from typing import Any, Self
+
 import numpy as np
 
 from ..checks import check_choice
-from .style import MUTED, axes, colours, memory_rows
+from .display import Display
+from .rows import memory_rows
+from .style import Axes, colours
 
 __all__ = ["ResponsibilitiesDisplay"]
 
 MOST_BARS = 1000
 
 
-class ResponsibilitiesDisplay:
+class ResponsibilitiesDisplay(Display, figsize=(7.0, 3.2)):
     """Probabilities of the classes of every row, rows sorted by class and, within it, from sure to unsure.
 
     Parameters
@@ -35,11 +39,13 @@ class ResponsibilitiesDisplay:
     >>> display = ResponsibilitiesDisplay.from_estimator(fitted, X)  # doctest: +SKIP
     """
 
-    def __init__(self, probabilities, unsure=0.8):
+    def __init__(self, probabilities: Any, unsure: float = 0.8) -> None:
         self.probabilities, self.unsure = np.asarray(probabilities, dtype=float), unsure
 
     @classmethod
-    def from_estimator(cls, estimator, X, *, unsure=0.8, kind="stacked", ax=None):
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, unsure: float = 0.8, kind: str = "stacked", ax: Axes | None = None
+    ) -> Self:
         """Draw the memberships of the rows of X under a fitted mixture.
 
         Parameters
@@ -59,39 +65,34 @@ class ResponsibilitiesDisplay:
         memory_rows(estimator, X)
         return cls(estimator.predict_proba(X), unsure).plot(ax, kind=kind)
 
-    def plot(self, ax=None, *, kind="stacked"):
+    def plot(self, ax: Axes | None = None, *, kind: str = "stacked") -> Self:
         """Draw; returns self."""
         check_choice("kind", kind, ("stacked", "heatmap"))
-        ax = axes(ax, figsize=(7.0, 3.2))
-        self.ax_, self.figure_ = ax, ax.figure
+        self._place(ax)
         sure, classes = self.probabilities.max(axis=1), self.probabilities.argmax(axis=1)
         self.order_ = np.lexsort((-sure, classes))
-        drawn = self._thinned(self.probabilities[self.order_])
+        n = len(sure)
+        shown = np.linspace(0, n - 1, min(n, MOST_BARS)).round().astype(int)  # as many as can be told apart
+        drawn = self.probabilities[self.order_[shown]]
         self.bands_ = self._stack(drawn) if kind == "stacked" else self._heat(drawn)
         self._mark(sure[self.order_], top=1.0 if kind == "stacked" else drawn.shape[1] - 0.5)
-        ax.set(xlim=(0, len(sure)), xlabel="rows, by class and certainty")
+        self.ax_.set(xlim=(0, n), xlabel="rows, by class and certainty")
         return self
 
-    @staticmethod
-    def _thinned(values):
-        """As many rows as can be told apart."""
-        return values[np.linspace(0, len(values) - 1, min(len(values), MOST_BARS)).round().astype(int)]
-
-    def _stack(self, drawn):
+    def _stack(self, drawn: np.ndarray) -> list:
         edges = np.linspace(0, len(self.order_), len(drawn) + 1)
         below, bands = np.zeros(len(drawn)), []
         for k, colour in enumerate(colours(drawn.shape[1])):
             above = below + drawn[:, k]
-            bands.append(
-                self.ax_.stairs(above, edges, baseline=below, fill=True, color=colour, linewidth=0, label=f"class {k}")
-            )
+            look = {"fill": True, "color": colour, "linewidth": 0}
+            bands.append(self.ax_.stairs(above, edges, baseline=below, label=f"class {k}", **look))
             below = above
         self.ax_.set(ylim=(0, 1.06), ylabel="probability")
         columns = 1 if drawn.shape[1] <= 12 else 2
         self.ax_.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.01, 0.5), ncols=columns)
         return bands
 
-    def _heat(self, drawn):
+    def _heat(self, drawn: np.ndarray) -> list:
         n_classes = drawn.shape[1]
         extent = (0, len(self.order_), n_classes - 0.5, -0.5)
         image = self.ax_.imshow(
@@ -102,7 +103,7 @@ class ResponsibilitiesDisplay:
         self.figure_.colorbar(image, ax=self.ax_, label="probability")
         return [image]
 
-    def _mark(self, sure, top):
+    def _mark(self, sure: np.ndarray, top: float) -> None:
         rows = np.flatnonzero(sure < self.unsure)
         self.unsure_ = None
         share = len(rows) / max(len(sure), 1)
@@ -111,5 +112,4 @@ class ResponsibilitiesDisplay:
             (self.unsure_,) = self.ax_.plot(
                 rows + 0.5, np.full(len(rows), top + offset), "|", color="black", markersize=5, clip_on=False
             )
-        text = f"{len(rows)} of {len(sure)} rows ({share:.0%}) are less than {self.unsure:.0%} sure"
-        self.ax_.set_title(text, fontsize="small", color=MUTED)
+        self._title(f"{len(rows)} of {len(sure)} rows ({share:.0%}) are less than {self.unsure:.0%} sure")

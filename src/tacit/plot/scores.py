@@ -4,18 +4,21 @@ z | x ~ N(m, C): an ellipse holds the score with the given probability.
 """
 
 import inspect
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from scipy.stats import chi2
 
 from ..checks import check_number
-from .linear import final, groups_of, numbers_of, pair_of, scatter_groups, titles
-from .style import MUTED, axes, colours
+from .display import Display
+from .linear import final, groups_of, inner_rows, numbers_of, pair_of, scatter_groups, titles
+from .style import Axes, colours, ellipse, key
 
 __all__ = ["ScoresDisplay"]
 
 
-class ScoresDisplay:
+class ScoresDisplay(Display, figsize=(6.4, 5.2)):
     """Posterior means of scores as points; ellipses hold the score with a given probability.
 
     Parameters
@@ -48,7 +51,10 @@ class ScoresDisplay:
     >>> display = ScoresDisplay.from_estimator(fitted, X)  # doctest: +SKIP
     """
 
-    def __init__(self, means, covariances, *, groups=None, hollow=None, titles=("", ""), level=0.95, max_ellipses=30):
+    def __init__(
+        self, means: Any, covariances: Any, *, groups: Any = None, hollow: np.ndarray | None = None,
+        titles: Sequence[str] = ("", ""), level: float = 0.95, max_ellipses: int = 30,
+    ) -> None:  # fmt: skip
         self.means, covariances = np.asarray(means, dtype=float), np.asarray(covariances, dtype=float)
         n = len(self.means)
         if self.means.shape != (n, 2) or covariances.shape not in ((2, 2), (n, 2, 2)):
@@ -64,7 +70,10 @@ class ScoresDisplay:
         self.level, self.max_ellipses = level, max_ellipses
 
     @classmethod
-    def from_estimator(cls, estimator, X, *, groups=None, components=(0, 1), level=0.95, max_ellipses=30, ax=None):
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, groups: Any = None, components: Sequence[int] = (0, 1), level: float = 0.95,
+        max_ellipses: int = 30, ax: Axes | None = None,
+    ) -> Self:  # fmt: skip
         """Draw the scores that a fitted model gives the rows of X.
 
         Parameters
@@ -86,51 +95,36 @@ class ScoresDisplay:
         hollow = np.isnan(numbers_of(X)).any(axis=1)
         means, covariances = _posterior(estimator, X)
         pair = pair_of(components, means.shape[1])
-        names = titles(estimator, means.shape[1])
         return cls(
             means[:, pair], covariances[..., pair, :][..., pair], groups=groups, hollow=hollow,
-            titles=[names[k] for k in pair], level=level, max_ellipses=max_ellipses,
+            titles=titles(estimator, pair), level=level, max_ellipses=max_ellipses,
         ).plot(ax)  # fmt: skip
 
-    def plot(self, ax=None):
-        """Draw; returns self."""
-        from matplotlib.lines import Line2D
-
-        ax = axes(ax, figsize=(6.4, 5.2))
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Axes) -> None:
         self.scatters_, handles = scatter_groups(ax, self.means, self.groups, self.hollow)
         n = len(self.means)
         self.shown_ = np.arange(n)
         if n > self.max_ellipses:
             self.shown_ = np.sort(np.random.default_rng(0).choice(n, self.max_ellipses, replace=False))
-        self._ellipses()
+        codes, names = self.groups
+        palette, radius = colours(len(names)), float(np.sqrt(chi2.ppf(self.level, 2)))
+        look = {"linewidth": 0.8, "alpha": 0.7}
+        self.ellipses_ = [
+            ellipse(ax, self.means[i], self.covariances[i], radius, edgecolor=palette[codes[i]], **look)
+            for i in self.shown_
+        ]
         sample = "" if n <= self.max_ellipses else f" of {len(self.shown_)} rows"
         if self.ellipses_:
-            handles.append(Line2D([], [], color=MUTED, label=f"{self.level:.0%} ellipse{sample}"))
+            handles.append(key(f"{self.level:.0%} ellipse{sample}"))
         ax.set(xlabel=self.titles[0], ylabel=self.titles[1])
         if handles:
             ax.legend(handles=handles, fontsize="small", loc="best")
         ax.autoscale_view()
-        return self
-
-    def _ellipses(self):
-        from matplotlib.patches import Ellipse
-
-        codes, names = self.groups
-        palette, radius = colours(len(names)), np.sqrt(chi2.ppf(self.level, 2))
-        self.ellipses_ = []
-        for i in self.shown_:
-            value, vector = np.linalg.eigh(self.covariances[i])
-            width, height = 2.0 * radius * np.sqrt(np.maximum(value[::-1], 0.0))
-            angle = np.degrees(np.arctan2(vector[1, 1], vector[0, 1]))
-            look = {"edgecolor": palette[codes[i]], "linewidth": 0.8, "alpha": 0.7, "fill": False}
-            self.ellipses_.append(self.ax_.add_patch(Ellipse(self.means[i], width, height, angle=angle, **look)))
 
 
-def _posterior(estimator, X):
+def _posterior(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Means (rows, components) and covariances (rows or none, components, components) of the scores."""
-    model = final(estimator)
-    rows = estimator[:-1].transform(X) if model is not estimator and len(estimator) > 1 else X
+    model, rows = final(estimator), inner_rows(estimator, X)
     if "return_cov" in inspect.signature(getattr(model, "transform", len)).parameters:
         means, covariances = model.transform(rows, return_cov=True)
     elif hasattr(model, "posterior"):

@@ -1,14 +1,17 @@
 """`ScreeDisplay`: how much variance each component explains, and how many rise above chance."""
 
+from typing import Any, Self
+
 import numpy as np
 
-from .linear import DARK_ORANGE, final
-from .style import MARKERS, MUTED, axes, colours
+from .display import Display
+from .linear import final, inner_rows
+from .style import DARK_ORANGE, MARKERS, Axes, colours
 
 __all__ = ["ScreeDisplay"]
 
 
-class ScreeDisplay:
+class ScreeDisplay(Display, figsize=(6.0, 3.9)):
     """Variances of components in falling order, their cumulative share, and the threshold that a component must exceed.
 
     Parameters
@@ -46,7 +49,9 @@ class ScreeDisplay:
     >>> display = ScreeDisplay.from_data(X, scale=True)  # doctest: +SKIP
     """
 
-    def __init__(self, eigenvalues, threshold=None, chosen=None, *, total=None):
+    def __init__(
+        self, eigenvalues: Any, threshold: Any = None, chosen: int | None = None, *, total: float | None = None
+    ) -> None:
         self.eigenvalues = np.asarray(eigenvalues, dtype=float)
         n = len(self.eigenvalues) if self.eigenvalues.ndim == 1 else 0
         if not n:
@@ -61,7 +66,10 @@ class ScreeDisplay:
         self.total = float(self.eigenvalues.sum()) if total is None else float(total)
 
     @classmethod
-    def from_data(cls, X, *, scale=False, n_simulations=100, quantile=0.95, random_state=0, ax=None):
+    def from_data(
+        cls, X: Any, *, scale: bool = False, n_simulations: int = 100, quantile: float = 0.95, random_state: int = 0,
+        ax: Axes | None = None,
+    ) -> Self:  # fmt: skip
         """Draw the variances of a table's principal components, and Horn's threshold.
 
         Parameters
@@ -85,7 +93,7 @@ class ScreeDisplay:
         return cls.from_choice(choice, ax=ax)
 
     @classmethod
-    def from_choice(cls, choice, *, ax=None):
+    def from_choice(cls, choice: Any, *, ax: Axes | None = None) -> Self:
         """Draw a :class:`tacit.factor.RankChoice` by parallel analysis."""
         if choice.method != "parallel":
             raise ValueError(
@@ -95,7 +103,9 @@ class ScreeDisplay:
         return cls(choice.values, choice.threshold, int(choice.rank)).plot(ax)
 
     @classmethod
-    def from_estimator(cls, estimator, X=None, *, threshold=None, random_state=0, ax=None):
+    def from_estimator(
+        cls, estimator: Any, X: Any = None, *, threshold: Any = None, random_state: int = 0, ax: Axes | None = None
+    ) -> Self:
         """Draw the variances of a fitted model's components.
 
         Parameters
@@ -131,17 +141,15 @@ class ScreeDisplay:
                 "model's own variances."
             )
         if threshold is None and X is not None:
-            rows = estimator[:-1].transform(X) if model is not estimator and len(estimator) > 1 else X
+            rows = inner_rows(estimator, X)
             return cls.from_data(rows, scale=bool(getattr(model, "scale", False)), random_state=random_state, ax=ax)
         share, total = getattr(model, "explained_variance_ratio_", None), None
         if share is not None and np.sum(share) > 0:
             total = np.sum(values) / np.sum(share)
         return cls(values, threshold, total=total).plot(ax)
 
-    def plot(self, ax=None):
-        """Draw; returns self."""
-        ax = axes(ax, figsize=(6.0, 3.9))
-        self.ax_, self.figure_, self.right_ = ax, ax.figure, ax.twinx()
+    def _draw(self, ax: Axes) -> None:
+        self.right_ = ax.twinx()
         numbers, blue = np.arange(1, len(self.eigenvalues) + 1), colours(1)[0]
         self._shares(numbers)
         size = float(np.clip(150 / len(numbers), 2.5, 6))
@@ -152,44 +160,41 @@ class ScreeDisplay:
         (self.points_,) = ax.plot(numbers[kept], self.eigenvalues[kept], "o", color=blue, markersize=size)
         self._threshold()
         ax.set(xlabel="component", ylabel="variance", xlim=(0.5, len(numbers) + 0.5))
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.locator_params(axis="x", integer=True)
         ax.set_ylim(bottom=min(0.0, 1.05 * float(self.eigenvalues.min())))
         ax.set_zorder(self.right_.get_zorder() + 1)  # variances lie above the shares
         ax.patch.set_visible(False)
         if self.chosen is not None:
-            ax.set_title(self._finding(), fontsize="small", color=MUTED)
-        return self
+            self._title(self._finding())
 
-    def _shares(self, numbers):
+    def _shares(self, numbers: np.ndarray) -> None:
         from matplotlib.ticker import PercentFormatter
 
         share = np.cumsum(self.eigenvalues) / self.total if self.total > 0 else np.zeros(len(numbers))
-        (self.share_,) = self.right_.plot(
-            numbers, share, color=colours(2)[1], linestyle="--", marker=MARKERS[1] if len(numbers) <= 30 else None,
-            markersize=4, linewidth=1.2,
-        )  # fmt: skip
+        marks: dict = {"marker": MARKERS[1] if len(numbers) <= 30 else None, "markersize": 4}
+        (self.share_,) = self.right_.plot(numbers, share, color=colours(2)[1], linestyle="--", linewidth=1.2, **marks)
         self.right_.set_ylim(0.0, 1.05)
         self.right_.set_ylabel("cumulative share of variance", color=DARK_ORANGE)
         self.right_.tick_params(axis="y", colors=DARK_ORANGE)
         self.right_.yaxis.set_major_formatter(PercentFormatter(1.0))
 
-    def _threshold(self):
+    def _threshold(self) -> None:
         self.threshold_ = None
         if self.threshold is None:
             return
         numbers = np.arange(1, len(self.threshold) + 1)
-        look = {"color": "black", "linestyle": ":", "linewidth": 1.6}
+        look: dict = {"color": "black", "linestyle": ":", "linewidth": 1.6}
         (self.threshold_,) = self.ax_.plot(numbers, self.threshold, label="threshold", **look)
         self.ax_.legend(handles=[self.line_, self.threshold_], fontsize="small", loc="center right")
 
-    def _finding(self):
+    def _finding(self) -> str:
         share = self.eigenvalues[: self.chosen].sum() / self.total if self.total > 0 else 0.0
         noun, verb = ("component", "explains") if self.chosen == 1 else ("components", "explain")
         above = "" if self.threshold is None else " above the threshold"
         return f"{self.chosen} {noun}{above} {verb} {share:.1%} of the variance"
 
 
-def _threshold(threshold, n):
+def _threshold(threshold: Any, n: int) -> np.ndarray:
     threshold = np.asarray(threshold, dtype=float)
     threshold = np.full(n, float(threshold)) if threshold.ndim == 0 else threshold
     if threshold.ndim != 1 or not 1 <= len(threshold) <= n or np.isnan(threshold).any():

@@ -1,8 +1,12 @@
 """`SelectionDisplay`: a criterion against the number of components, one line per structure."""
 
+from collections.abc import Callable, Iterable
+from typing import Any, Self
+
 import numpy as np
 
-from .style import MARKERS, MUTED, axes, colours
+from .display import Display
+from .style import MARKERS, MUTED, Axes, colours, ring
 
 __all__ = ["SelectionDisplay"]
 
@@ -14,7 +18,7 @@ LABELS = {
 }
 
 
-class SelectionDisplay:
+class SelectionDisplay(Display, figsize=(7.0, 4.4)):
     """A criterion against the number of components, one line per combination of the other settings; the best is marked.
 
     Parameters
@@ -42,11 +46,11 @@ class SelectionDisplay:
     >>> display = SelectionDisplay.from_selection(found)  # doctest: +SKIP
     """
 
-    def __init__(self, rows, settings, criterion="bic"):
+    def __init__(self, rows: Iterable[dict], settings: Iterable[str], criterion: str = "bic") -> None:
         self.rows, self.settings, self.criterion = list(rows), tuple(settings), criterion
 
     @classmethod
-    def from_selection(cls, selection, *, criterion=None, ax=None):
+    def from_selection(cls, selection: Any, *, criterion: str | None = None, ax: Axes | None = None) -> Self:
         """Draw the result of :func:`tacit.mixture.select`, by its own criterion unless another is named."""
         criterion = criterion or selection.criterion
         if criterion not in LABELS or all(value is None for value in selection.table[criterion]):
@@ -54,16 +58,13 @@ class SelectionDisplay:
             raise ValueError(f"criterion={criterion!r} is not in the table; use one of {', '.join(map(repr, have))}.")
         return cls(selection.table, selection.settings, criterion).plot(ax)
 
-    def plot(self, ax=None):
-        """Draw; returns self."""
-        ax = axes(ax, figsize=(7.0, 4.4))
-        self.ax_, self.figure_, self.lines_ = ax, ax.figure, {}
+    def _draw(self, ax: Axes) -> None:
+        self.lines_: dict = {}
         places = self._places()
         groups: dict = {}
         for row in self.rows:
             groups.setdefault(tuple(str(row[name]) for name in self.settings[1:]), []).append(row)
-        names = sorted(groups, key=list(groups).index)
-        for i, (name, colour) in enumerate(zip(names, colours(len(names)))):
+        for i, (name, colour) in enumerate(zip(groups, colours(len(groups)))):
             good = sorted((places(row), row[self.criterion]) for row in groups[name] if self._counts(row))
             (self.lines_[name],) = ax.plot(
                 [x for x, _ in good], [y for _, y in good], color=colour, marker=MARKERS[i % len(MARKERS)], markersize=5,
@@ -71,16 +72,14 @@ class SelectionDisplay:
             )  # fmt: skip
         self._mark(places)
         ax.set(xlabel=self.settings[0].replace("n_components", "number of components"), ylabel=LABELS[self.criterion])
-        if len(names) > 1 or self.collapsed_ is not None:
-            ax.legend(
-                fontsize="small", loc="center left", bbox_to_anchor=(1.01, 0.5), title=", ".join(self.settings[1:])
-            )
-        return self
+        if len(groups) > 1 or self.collapsed_ is not None:
+            title = ", ".join(self.settings[1:])
+            ax.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.01, 0.5), title=title)
 
-    def _counts(self, row):
+    def _counts(self, row: dict) -> bool:
         return row["failed"] is None and row[self.criterion] is not None
 
-    def _places(self):
+    def _places(self) -> Callable[[dict], float]:
         """Where a row lies along the axis; values that are no numbers stand side by side."""
         values = list(dict.fromkeys(row[self.settings[0]] for row in self.rows))
         if all(isinstance(value, (int, float, np.number)) for value in values):
@@ -90,7 +89,7 @@ class SelectionDisplay:
         self.ax_.set_xticks(range(len(texts)), texts)
         return lambda row: texts.index(str(row[self.settings[0]]))
 
-    def _mark(self, places):
+    def _mark(self, places: Callable[[dict], float]) -> None:
         """Mark the best fit, and those that collapsed where they lie within the picture."""
         better = max if self.criterion == "cv" else min
         good = [row for row in self.rows if self._counts(row)]
@@ -103,15 +102,7 @@ class SelectionDisplay:
                 [places(row) for row in collapsed], np.clip([row[self.criterion] for row in collapsed], bottom, top),
                 marker="x", color=MUTED, s=24, label="collapsed, not ranked", clip_on=False,
             )  # fmt: skip
-        self.best_ = self.ax_.scatter(
-            [places(best)],
-            [best[self.criterion]],
-            s=170,
-            facecolors="none",
-            edgecolors="black",
-            linewidths=1.8,
-            zorder=5,
-        )
+        self.best_ = ring(self.ax_, places(best), best[self.criterion])
         settings = ", ".join(str(best[name]) for name in self.settings)
         self.ax_.annotate(
             f"best: {settings}", (places(best), best[self.criterion]), xytext=(0, -14 if better is min else 10),

@@ -1,15 +1,18 @@
 """`SpectrumDisplay`: the lowest eigenvalues of a graph's Laplacian, and the gap that tells the number of clusters."""
 
+from typing import Any, Self
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..cluster.spectral.eigenvectors import largest_gap
-from .style import MUTED, axes, colours
+from .display import Display
+from .style import MUTED, Axes, colours
 
 __all__ = ["SpectrumDisplay"]
 
 
-class SpectrumDisplay:
+class SpectrumDisplay(Display, figsize=(5.6, 3.8)):
     """Eigenvalues of a graph's Laplacian in rising order; the largest gap is marked.
 
     As many eigenvalues are near 0 as the graph has parts between which few edges run.
@@ -39,14 +42,14 @@ class SpectrumDisplay:
     >>> display = SpectrumDisplay.from_estimator(fitted)  # doctest: +SKIP
     """
 
-    def __init__(self, eigenvalues, n_clusters=None):
+    def __init__(self, eigenvalues: Any, n_clusters: int | None = None) -> None:
         self.eigenvalues = np.asarray(eigenvalues, dtype=float)
         if self.eigenvalues.ndim != 1 or not len(self.eigenvalues):
             raise ValueError(f"eigenvalues have shape {self.eigenvalues.shape}; give a list of at least one.")
         self.n_clusters = len(self.eigenvalues) if n_clusters is None else n_clusters
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None):
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> Self:
         """Draw the spectrum of a fitted `SpectralClustering`.
 
         Where `n_clusters` was given, eigenvalues beyond it are only known if `n_components` asked for them;
@@ -59,10 +62,7 @@ class SpectrumDisplay:
             )
         return cls(estimator.eigenvalues_, estimator.n_clusters_).plot(ax)
 
-    def plot(self, ax=None):
-        """Draw; returns self."""
-        ax = axes(ax, figsize=(5.6, 3.8))
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Axes) -> None:
         numbers, inside = np.arange(1, len(self.eigenvalues) + 1), self.n_clusters
         blue = colours(1)[0]
         (self.points_,) = ax.plot(numbers[:inside], self.eigenvalues[:inside], "o", color=blue)
@@ -70,34 +70,24 @@ class SpectrumDisplay:
         if len(numbers) > inside:
             (self.others_,) = ax.plot(numbers[inside:], self.eigenvalues[inside:], "o", color=blue, fillstyle="none")
         ax.set(xlabel="number", ylabel="eigenvalue")
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.locator_params(axis="x", integer=True)
         ax.set_ylim(bottom=min(0.0, float(self.eigenvalues.min())) - 0.04 * max(float(np.ptp(self.eigenvalues)), 1e-12))
         self._mark()
-        return self
 
-    def _mark(self):
+    def _mark(self) -> None:
         gaps = np.diff(self.eigenvalues)
         self.gap_ = self.n_gap_ = None
         if self.others_ is None:
-            text = "eigenvalues beyond n_clusters are unknown; n_clusters='auto' finds the gap"
-            self.ax_.set_title(text, fontsize="small", color=MUTED)
+            self._title("eigenvalues beyond n_clusters are unknown; n_clusters='auto' finds the gap")
         if self.others_ is None or gaps.max() <= 0:
             return
         self.n_gap_, _ = largest_gap(self.eigenvalues, 1, len(gaps))
         low, high = self.eigenvalues[self.n_gap_ - 1 : self.n_gap_ + 1]
         middle = self.n_gap_ + 0.5
-        self.gap_ = self.ax_.annotate(
-            "",
-            (middle, high),
-            xytext=(middle, low),
-            arrowprops={"arrowstyle": "<->", "color": "black", "shrinkA": 0, "shrinkB": 0},
-        )
+        arrow = {"arrowstyle": "<->", "color": "black", "shrinkA": 0, "shrinkB": 0}
+        self.gap_ = self.ax_.annotate("", (middle, high), xytext=(middle, low), arrowprops=arrow)
         self.ax_.hlines(
             [low, high], [self.n_gap_, middle - 0.1], [middle + 0.1, self.n_gap_ + 1], color=MUTED, linewidth=0.8
         )
         noun = "cluster" if self.n_gap_ == 1 else "clusters"
-        self.ax_.set_title(
-            f"largest gap, relative to its end, {high - low:.3g} after {self.n_gap_}: {self.n_gap_} {noun}",
-            fontsize="small",
-            color=MUTED,
-        )
+        self._title(f"largest gap, relative to its end, {high - low:.3g} after {self.n_gap_}: {self.n_gap_} {noun}")

@@ -1,23 +1,28 @@
-"""What displays share: axes, colours that the colour-blind can tell apart, names of columns, rows in memory."""
+"""How displays look: colours that the colour-blind can tell apart, marks, legends, names below maps."""
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import is_clusterer
-from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
 
-from ..base.missing import impute_cells
-from ..frames import is_table
-from ..source import is_streamed
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+else:
+    Axes = Any  # matplotlib is loaded when something is drawn
 
-__all__ = ["MARKERS", "MUTED", "axes", "colours", "column_names", "imputed", "levels_of", "memory_rows", "pyplot"]
+__all__ = [
+    "DARK_ORANGE", "MARKERS", "MUTED", "Axes", "cell_texts", "colours", "ellipse", "key", "name_columns", "pyplot", "ring",
+    "scatter_rows",
+]  # fmt: skip
 
 # Okabe and Ito's palette, in an order that keeps neighbours apart.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000", "#F0E442")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 MUTED = "#767676"
+DARK_ORANGE = "#9A6A00"  # the palette's orange, dark enough for letters
+MOST_NAMES = 30
 
 
-def pyplot():
+def pyplot() -> Any:
     """matplotlib.pyplot, or an error that says how to get it."""
     try:
         from matplotlib import pyplot
@@ -26,15 +31,7 @@ def pyplot():
     return pyplot
 
 
-def axes(ax, **figure):
-    """The axes given, or those of a new figure."""
-    plt = pyplot()
-    if ax is None:
-        _, ax = plt.subplots(layout="constrained", **figure)
-    return ax
-
-
-def colours(n):
+def colours(n: int) -> list:
     """One colour per class: a fixed palette for up to eight, else evenly spaced on a map of growing lightness."""
     if n <= len(PALETTE):
         return list(PALETTE[:n])
@@ -44,37 +41,49 @@ def colours(n):
     return [colormaps["viridis"](value) for value in np.linspace(0.0, 0.95, n)]
 
 
-def column_names(estimator, X):
-    """Names of the columns: those seen at fit, those of a frame, or numbers."""
-    names = getattr(estimator, "feature_names_in_", None)
-    if names is None:
-        names = getattr(X, "columns", None)
-    if names is None or len(names) != np.shape(X)[1]:
-        names = [f"column {j}" for j in range(np.shape(X)[1])]
-    return [str(name) for name in names]
+def key(label: str, colour: Any = MUTED, marker: str | None = None, **look: Any) -> Any:
+    """An entry of a legend: a line, or a marker alone."""
+    from matplotlib.lines import Line2D
+
+    style: dict[str, Any] = {} if marker is None else {"marker": marker, "linestyle": "none"}
+    return Line2D([], [], color=colour, label=label, **style, **look)
 
 
-def memory_rows(estimator, X):
-    """Rows of X as the fitted estimator sees them."""
-    check_is_fitted(estimator)
-    if not hasattr(estimator, "_validate") and not is_clusterer(estimator):
-        raise TypeError(f"{type(estimator).__name__} has no classes to draw; use a mixture, such as GaussianMixture().")
-    if is_streamed(X) and not is_table(X):
-        raise ValueError("plots show rows in memory; read the rows you want to see first.")
-    if hasattr(estimator, "_validate"):
-        rows = estimator._validate(X, reset=False)
-        return rows.toarray() if hasattr(rows, "toarray") else rows
-    if getattr(estimator, "schema_", None) is not None:
-        return estimator.schema_.encode(X)
-    return check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
+def scatter_rows(ax: Axes, points: np.ndarray, hollow: np.ndarray, colour: Any, marker: str, n_rows: int) -> list:
+    """Draw the rows of a class among so many, some of them hollow; returns the artists."""
+    size = float(np.clip(4000 / max(n_rows, 1), 4, 28))
+    full: dict = {"c": [colour], "linewidths": 0, "alpha": 0.65}
+    empty: dict = {"edgecolors": [colour], "facecolors": "none", "linewidths": 1.1}
+    parts = ((points[~hollow], full), (points[hollow], empty))
+    return [ax.scatter(rows[:, 0], rows[:, 1], size, marker=marker, **look) for rows, look in parts if len(rows)]
 
 
-def imputed(estimator, X, what="std"):
-    """The rows of X as numbers with missing cells filled, and how sure each is: its "std", or its interval at a level."""
-    return impute_cells(estimator, estimator._validate(X, reset=False), what)
+def ellipse(ax: Axes, mean: np.ndarray, covariance: np.ndarray, radius: float, **look: Any) -> Any:
+    """Draw the ellipse of so many standard deviations around a mean."""
+    from matplotlib.patches import Ellipse
+
+    value, vector = np.linalg.eigh(covariance)
+    width, height = 2.0 * radius * np.sqrt(np.maximum(value[::-1], 0.0))
+    angle = np.degrees(np.arctan2(vector[1, 1], vector[0, 1]))
+    return ax.add_patch(Ellipse(tuple(mean), width, height, angle=angle, fill=False, **look))
 
 
-def levels_of(estimator, n_columns):
-    """For each column, the levels of its codes; none where it holds numbers."""
-    schema = getattr(estimator, "schema_", None)
-    return [()] * n_columns if schema is None else [column.levels for column in schema.columns]
+def ring(ax: Axes, x: float, y: float) -> Any:
+    """Mark a point as the best."""
+    return ax.scatter([x], [y], s=170, facecolors="none", edgecolors="black", linewidths=1.8, zorder=5)
+
+
+def cell_texts(ax: Axes, cells: Any, size: str = "small") -> list:
+    """The texts of a heat map's cells, given as (x, y, text, whether the cell is dark): white on dark."""
+    return [
+        ax.text(x, y, text, ha="center", va="center", fontsize=size, color="white" if dark else "black")
+        for x, y, text, dark in cells
+    ]
+
+
+def name_columns(ax: Axes, names: list[str]) -> None:
+    """Write the names of a map's columns below it, as many as there is room for."""
+    d = len(names)
+    step = max(1, -(-d // MOST_NAMES))
+    look: dict = {"rotation": 45, "ha": "right"} if d <= 8 else {"rotation": 90, "ha": "center"}
+    ax.set_xticks(range(0, d, step), names[::step], fontsize="small" if d <= 8 else "x-small", **look)
