@@ -101,21 +101,19 @@ def check_rows(estimator, X, *, reset, **settings):
         return validate_data(estimator, X, reset=reset, **settings)
     except ValueError as error:
         if estimator._missing_remedy and "contains NaN" in str(error):
-            raise ValueError(f"Input X contains NaN{_first_missing(X)}, {estimator._missing_remedy}.") from None
+            where = _first_missing(estimator, X)
+            raise ValueError(f"Input X contains NaN{where}, {estimator._missing_remedy}.") from None
         if "could not convert string to float" not in str(error):
             raise
-        raise ValueError(
-            f"{error}: {type(estimator).__name__} takes numbers; tables with text are for tacit.mixture.Mixture, "
-            "tacit.classification.NaiveBayes and tacit.cluster.KMedoids(metric='gower')."
-        ) from None
+        raise ValueError(f"{error}: {estimator._text_remedy}.") from None
 
 
-def _first_missing(X):
+def _first_missing(estimator, X):
     """Where the first missing cell is, as messages tell it; nothing of sparse rows."""
     if hasattr(X, "tocsr"):
         return ""
     row, column = np.argwhere(np.isnan(np.asarray(X, dtype=np.float64)))[0]
-    return f" (row {row}, column {column})"
+    return f" (row {row}, column {estimator._told(column)})"
 
 
 def check_weight(sample_weight, n_rows):

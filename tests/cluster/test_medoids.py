@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 
 import tacit
 from tacit.cluster import KMedoids
-from tacit.cluster.medoids import samples
+from tacit.cluster.medoids import kmedoids, samples
 from tacit.cluster.medoids.partition import Pairs, Partition
 from tacit.cluster.medoids.starts import STARTS, build
 from tacit.kernels import medoids as kernels
@@ -77,7 +77,7 @@ def test_the_kernel_knows_what_every_exchange_changes(X):
         assert change == pytest.approx(min(changes), abs=1e-9)
         assert changes[place] == pytest.approx(min(changes), abs=1e-9)
     for candidate, place in ((30, 1), (3 + 1, 0), (39, 2), (8, 1)):
-        part.exchange(place, candidate)
+        part.exchange(candidate, place)
         fresh = Partition(Pairs.of(D, weight), part.medoids)
         np.testing.assert_array_equal(part.d1, fresh.d1)
         np.testing.assert_array_equal(part.d2, fresh.d2)
@@ -200,21 +200,24 @@ def test_a_given_matrix_may_be_read_only_mapped_whole_numbers_or_of_any_layout(X
     )
 
 
-def test_a_given_matrix_is_not_copied(X, monkeypatch):
-    D, seen = distances(X), []
+@pytest.fixture
+def seen(monkeypatch):
+    """The matrices that are searched."""
+    found, search = [], kmedoids.search
     monkeypatch.setattr(
-        samples, "search", lambda pairs, *rest, search=samples.search: seen.append(pairs.D) or search(pairs, *rest)
+        kmedoids, "search", lambda pairs, *rest, **settings: found.append(pairs.D) or search(pairs, *rest, **settings)
     )
+    return found
+
+
+def test_a_given_matrix_is_not_copied(X, seen):
+    D = distances(X)
     KMedoids(4, metric="precomputed").fit(D)
     assert len(seen) == 1
     assert np.shares_memory(seen[0], D)
 
 
-def test_float32_rows_have_a_float32_matrix(X, monkeypatch):
-    seen = []
-    monkeypatch.setattr(
-        samples, "search", lambda pairs, *rest, search=samples.search: seen.append(pairs.D) or search(pairs, *rest)
-    )
+def test_float32_rows_have_a_float32_matrix(X, seen):
     model = KMedoids(5).fit(X.astype(np.float32))
     assert seen[0].dtype == np.float32
     assert model.inertia_ == pytest.approx(KMedoids(5).fit(X).inertia_, rel=1e-5)
@@ -243,21 +246,15 @@ def test_silhouette_equals_that_of_the_rows_on_medoids():
     assert KMedoids(3).fit(X).medoid_silhouette_ == 1.0
 
 
-def test_large_data_are_sampled_without_a_large_matrix(monkeypatch):
+def test_large_data_are_sampled_without_a_large_matrix(seen, monkeypatch):
     rng = np.random.default_rng(0)
     centres = 20 * rng.normal(size=(6, 3))
     X = centres[rng.integers(6, size=50_000)] + rng.normal(size=(50_000, 3))
-    sizes = []
-    monkeypatch.setattr(
-        samples,
-        "search",
-        lambda pairs, *rest, search=samples.search: sizes.append(len(pairs.D)) or search(pairs, *rest),
-    )
     monkeypatch.setattr(samples, "SAMPLE_ROWS", 800)
     model = KMedoids(6, random_state=0, n_samplings=3).fit(X)
     assert model.sample_size_ == 800
-    assert len(sizes) == 3
-    assert max(sizes) <= 800 + 6
+    assert len(seen) == 3
+    assert max(map(len, seen)) <= 800 + 6
     D = cdist(X, X[model.medoid_indices_])
     assert model.inertia_ == pytest.approx(D.min(axis=1).sum())
     assert model.inertia_ < 1.03 * cdist(X, centres).min(axis=1).sum()

@@ -49,6 +49,14 @@ class RowsEstimator(BaseEstimator):
     _min_rows = 2
     _n_classes: int | None = None
 
+    @property
+    def _text_remedy(self) -> str:
+        """What to do about text where numbers are taken."""
+        return (
+            f"{type(self).__name__} takes numbers; tables with text are for tacit.mixture.Mixture, "
+            "tacit.classification.NaiveBayes and tacit.cluster.KMedoids(metric='gower')"
+        )
+
     def _for_study(self) -> Any:
         """The estimator as studies take it."""
         return self

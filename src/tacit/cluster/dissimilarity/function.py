@@ -2,11 +2,12 @@
 
 import inspect
 import logging
+from collections.abc import Callable
 
 import numpy as np
 
 from ...kernels import lazy
-from .blocks import check_block
+from .blocks import Dissimilarity
 
 __all__ = ["Function"]
 
@@ -20,7 +21,7 @@ ROUNDING = 1e-9
 """Share of the largest value up to which a negative value is taken for 0: 1 − a cosine may fall below by rounding."""
 
 
-class Function:
+class Function(Dissimilarity):
     """A Python function of two rows, compiled where numba can do it and finds the same values.
 
     Attributes
@@ -31,10 +32,11 @@ class Function:
 
     undefined = "a dissimilarity must be a finite number; where cells are missing, metric='gower' may do"
 
-    def __init__(self, function, parameters, sample):
+    def __init__(self, function: Callable, parameters: dict, sample: np.ndarray):
         self.function, self.parameters = function, parameters
         self.label = repr(function)
-        self._extra, self.note = (), ""
+        self._extra: tuple = ()
+        self.note = ""
         self._python = compiled.python_pairs(function, parameters)
         sample = sample[np.unique(np.linspace(0, len(sample) - 1, 6).astype(int))]
         self._slack = 1e-14
@@ -44,7 +46,7 @@ class Function:
         self.threads = self._pairs is not self._python
         log.info("metric %r: %s", function, self.note)
 
-    def _compiled(self, sample, expected):
+    def _compiled(self, sample: np.ndarray, expected: np.ndarray) -> tuple | None:
         """The compiled function, or None and a note that says why not."""
         try:
             self._extra = _positional(self.function, self.parameters)
@@ -62,7 +64,7 @@ class Function:
         self.note = "compiled by numba"
         return pairs
 
-    def _run(self, pairs, A, B=None):
+    def _run(self, pairs: tuple, A: np.ndarray, B: np.ndarray | None = None) -> np.ndarray:
         A = _read_only(A)
         out = np.empty((len(A), len(A if B is None else B)))
         if B is None:
@@ -72,41 +74,38 @@ class Function:
         out[(out < 0) & (out >= -self._slack)] = 0.0
         return out
 
-    def between(self, A, B):
-        """d(a, b) for all rows of A and B."""
+    def between(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         return self._run(self._pairs, A, B)
 
-    def within(self, A):
-        """d(a, a') for all pairs of rows of A, each computed once."""
+    def within(self, A: np.ndarray) -> np.ndarray:
         return self._run(self._pairs, A)
 
-    def check(self, X, names):
+    def check(self, X: np.ndarray) -> None:
         """Raise where the function is no dissimilarity, as far as a few rows show."""
         picked = np.unique(np.linspace(0, len(X) - 1, 40 if self.threads else 8).astype(int))
-        names, block = names[picked], self.between(X[picked], X[picked])
-        check_block(self, block, names, names)
+        block = self.checked(self.between(X[picked], X[picked]), picked, picked)
         slack = SYMMETRIC * block.max()
         i, j = np.unravel_index(np.argmax(np.abs(block - block.T)), block.shape)
         if abs(block[i, j] - block[j, i]) > slack:
             raise ValueError(
-                f"metric={self.label} is not symmetric: it gives {block[i, j]:g} for rows {names[i]} and {names[j]} but "
-                f"{block[j, i]:g} for rows {names[j]} and {names[i]}; use the mean of both."
+                f"metric={self.label} is not symmetric: it gives {block[i, j]:g} for rows {picked[i]} and {picked[j]} but "
+                f"{block[j, i]:g} for rows {picked[j]} and {picked[i]}; use the mean of both."
             )
         i = np.argmax(np.diag(block))
         if block[i, i] > slack:
             raise ValueError(
-                f"metric={self.label} gives {block[i, i]:g} between row {names[i]} and itself; a dissimilarity must give 0."
+                f"metric={self.label} gives {block[i, i]:g} between row {picked[i]} and itself; a dissimilarity must give 0."
             )
 
 
-def _read_only(rows):
+def _read_only(rows: np.ndarray) -> np.ndarray:
     """Rows that a function cannot write into, in the precision in which it would compute by itself."""
     rows = np.ascontiguousarray(rows, dtype=np.float64).view()
     rows.flags.writeable = False
     return rows
 
 
-def _positional(function, parameters):
+def _positional(function: Callable, parameters: dict) -> tuple:
     """Values of parameters after the two rows, in the order of the function's signature."""
     if not parameters:
         return ()

@@ -1,9 +1,8 @@
-"""Dissimilarities: d(x, y) ≥ 0, d(x, y) = d(y, x), d(x, x) = 0, by name or as a function, in blocks of a matrix.
-
-A dissimilarity has between(A, B), a block, and within(A), a block on the diagonal, in which every pair is computed once.
-"""
+"""Dissimilarities by name or as a function, and what they learn from rows."""
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -11,7 +10,9 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics.pairwise import haversine_distances
 
 from ...kernels import lazy
+from .blocks import Dissimilarity
 from .function import Function
+from .gower import gower_parameters
 
 __all__ = ["METRICS", "learn_parameters", "make", "takes_nan"]
 
@@ -26,34 +27,26 @@ OF_BOOLEANS = ("dice", "jaccard", "rogerstanimoto", "sokalsneath", "yule")
 METRICS = (*SCIPY, *ALIASES, "haversine", "nan_euclidean", "gower", "precomputed")
 
 
-class Named:
+class Named(Dissimilarity):
     """A dissimilarity of SciPy."""
 
-    threads = True
     undefined = "it is not defined for them, or too large for a float; leave one of them out, or scale the columns"
 
-    def __init__(self, name, parameters):
+    def __init__(self, name: str, parameters: dict):
         self.name, self.parameters = name, parameters
         self.label = repr(name)
 
-    def between(self, A, B):
-        """d(a, b) for all rows of A and B."""
+    def between(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         try:
             return np.maximum(cdist(A, B, self.name, **self.parameters), 0.0)  # rounding may fall below 0
         except TypeError as error:
             raise ValueError(f"metric_params={self.parameters!r} do not fit metric={self.name!r}: {error}.") from None
 
-    def within(self, A):
-        """d(a, a') for all pairs of rows of A."""
-        lower = np.tril(self.between(A, A), -1)  # some differ by rounding when rows change places
-        return lower + lower.T
-
 
 class Haversine(Named):
     """Angle between points on a sphere given by latitude and longitude in radians."""
 
-    def between(self, A, B):
-        """d(a, b) for all rows of A and B."""
+    def between(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         return haversine_distances(A, B)
 
 
@@ -63,8 +56,7 @@ class NanEuclidean(Named):
     Rows without such a column are as far apart as two rows drawn at random: √(2 Σ variances), in the root mean square.
     """
 
-    def between(self, A, B):
-        """d(a, b) for all rows of A and B."""
+    def between(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         out = np.empty((len(A), len(B)))
         kernels.nan_euclidean(A, B, self.parameters["unknown"], out)
         return out
@@ -76,30 +68,34 @@ class Gower(Named):
     Rows without a column observed in both are as far apart as two rows drawn at random, in the mean.
     """
 
-    def __init__(self, name, parameters):
+    def __init__(self, name: str, parameters: dict):
         super().__init__(name, parameters)
         ranges = parameters["ranges"]
         self.scale = np.where(
             np.isnan(ranges), -1.0, np.divide(1.0, ranges, where=ranges > 0, out=np.zeros(len(ranges)))
         )
 
-    def between(self, A, B):
-        """d(a, b) for all rows of A and B."""
+    def between(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         out = np.empty((len(A), len(B)))
         kernels.gower(A, B, self.scale, self.parameters["weights"], self.parameters["unknown"], out)
         return out
 
 
-def takes_nan(metric):
+def takes_nan(metric: str | Callable) -> bool:
     """Whether a metric may be given rows with missing cells."""
     return callable(metric) or metric in ("gower", "nan_euclidean")
 
 
-def learn_parameters(metric, parameters, X, weight):
-    """Parameters of a metric, completed by those that the rows tell."""
+def learn_parameters(
+    metric: str | Callable, parameters: dict | None, X: np.ndarray, weight: np.ndarray, names: list | None = None,
+    categories: Any = False,
+) -> dict:  # fmt: skip
+    """Parameters of a metric, completed by those that the rows tell; names and categories of columns are for Gower's."""
     parameters = dict(parameters or {})
     if callable(metric):
         return parameters
+    if metric == "gower":
+        return gower_parameters(parameters, X, weight, names, categories)
     if metric == "nan_euclidean":
         if parameters:
             raise ValueError(f"metric_params={parameters!r} do not fit metric='nan_euclidean', which takes none.")
@@ -121,7 +117,7 @@ def learn_parameters(metric, parameters, X, weight):
     return parameters
 
 
-def _random_distance(X, weight):
+def _random_distance(X: np.ndarray, weight: np.ndarray) -> float:
     """√(2 Σ_j variance_j): how far apart two rows drawn at random are, in the root mean square."""
     total = 0.0
     for column in X.T.astype(np.float64):
@@ -132,18 +128,18 @@ def _random_distance(X, weight):
     return float(np.sqrt(2.0 * total))
 
 
-def _covariance(X, weight):
+def _covariance(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
     gaps = X - np.average(X, axis=0, weights=weight)
     return np.atleast_2d((gaps * weight[:, None]).T @ gaps / max(weight.sum() - 1.0, 1.0)).astype(np.float64)
 
 
-def make(metric, parameters, sample):
+def make(metric: str | Callable, parameters: dict, sample: np.ndarray) -> Dissimilarity:
     """The dissimilarity of a name or a function with complete parameters; functions are tried on a sample of rows."""
     if callable(metric):
         return Function(metric, parameters, sample)
     name = ALIASES.get(metric, metric)
     kind = {"haversine": Haversine, "nan_euclidean": NanEuclidean, "gower": Gower}.get(name, Named)
-    if kind is Haversine and parameters:
+    if name == "haversine" and parameters:
         raise ValueError(f"metric_params={parameters!r} do not fit metric={metric!r}, which takes none.")
     if name == "haversine" and sample.shape[1] != 2:
         raise ValueError(f"metric='haversine' takes 2 columns, latitude and longitude; X has {sample.shape[1]}.")

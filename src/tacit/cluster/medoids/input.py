@@ -1,6 +1,9 @@
 """How `KMedoids` reads its input: rows, tables, matrices of dissimilarities, numbers of clusters and starts."""
 
+from __future__ import annotations
+
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array, validate_data
@@ -9,30 +12,26 @@ from ...checks import as_rows, check_number, check_rows
 from ...frames import is_table
 from ..dissimilarity.gower import learn_schema
 
+if TYPE_CHECKING:
+    from .kmedoids import KMedoids
+    from .space import Space
+
 __all__ = ["count_list", "initial_rows", "read_matrix", "read_query", "read_rows"]
 
 AUTO = range(2, 11)
 
 
-def read_rows(estimator, X, *, reset):
+def read_rows(estimator: KMedoids, X: Any, *, reset: bool) -> np.ndarray:
     """Rows as floats; the columns of a table are learned at fit and coded as then from there on."""
     if estimator._is("gower") and (is_table(X) or (not reset and estimator.schema_ is not None)):
         return _read_table(estimator, X, reset=reset)
-    try:
-        X = check_rows(estimator, X, reset=reset, ensure_min_samples=1)
-    except ValueError as error:
-        if "could not convert string to float" not in str(error):
-            raise
-        remedy = "for other rows compute the matrix and use metric='precomputed'"
-        remedy = remedy if callable(estimator.metric) else "metric='gower' takes tables with text"
-        fault = str(error).partition(":")[0] + ":" + str(error).split(":")[1]
-        raise ValueError(f"{fault}: metric={estimator.metric!r} is given numbers; {remedy}.") from None
+    X = check_rows(estimator, X, reset=reset)
     if reset:
         estimator.schema_ = None
     return X.astype(np.float64, copy=False) if estimator._is("gower") else X
 
 
-def _read_table(estimator, X, *, reset):
+def _read_table(estimator: KMedoids, X: Any, *, reset: bool) -> np.ndarray:
     X = as_rows(estimator, X)
     given = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
     if hasattr(given, "columns") and not hasattr(given, "column_names"):
@@ -45,7 +44,7 @@ def _read_table(estimator, X, *, reset):
     return estimator.schema_.encode(given)
 
 
-def read_matrix(estimator, X):
+def read_matrix(estimator: KMedoids, X: Any) -> np.ndarray:
     """A square matrix of numbers, not copied where it is one already."""
     X = validate_data(
         estimator, X, reset=True, dtype=[np.float64, np.float32, np.int64, np.int32], ensure_all_finite=False
@@ -57,7 +56,7 @@ def read_matrix(estimator, X):
     return np.asarray(X)
 
 
-def read_query(estimator, X):
+def read_query(estimator: KMedoids, X: Any) -> np.ndarray:
     """Dissimilarities of rows to the medoids, picked from those to all rows seen at fit where these are given."""
     X = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=False)
     n, k = estimator.n_features_in_, len(estimator.medoid_indices_)
@@ -71,12 +70,12 @@ def read_query(estimator, X):
     if len(bad):
         i, j = bad[0]
         raise ValueError(
-            f"X holds {X[i, j]:g} between row {i} and medoid {j} ; dissimilarities are finite and not negative (no NaN, no inf)."
+            f"X holds {X[i, j]:g} between row {i} and medoid {j}; dissimilarities are finite and not negative (no NaN, no inf)."
         )
     return X
 
 
-def count_list(n_clusters, n_rows):
+def count_list(n_clusters: Any, n_rows: int) -> list[int]:
     """Numbers of clusters to try, rising."""
     if isinstance(n_clusters, str):
         if n_clusters != "auto":
@@ -98,7 +97,7 @@ def count_list(n_clusters, n_rows):
     return counts
 
 
-def initial_rows(init, space, counts):
+def initial_rows(init: Any, space: Space, counts: list[int]) -> str | np.ndarray:
     """A named start as it is; numbers of rows as places in the space, none twice."""
     if isinstance(init, str):
         return init

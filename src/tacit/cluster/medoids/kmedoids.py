@@ -8,7 +8,9 @@ or on samples of rows where that matrix would be too large.
 
 import numbers
 import warnings
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -22,15 +24,13 @@ from ...declared import Flag, Mapped, Numbers, Part, Text, Whole
 from ...schema import Schema
 from ...source.threads import thread_count
 from ...table import Table
-from ..dissimilarity.blocks import table
 from ..dissimilarity.function import Function
-from ..dissimilarity.gower import gower_parameters
 from ..dissimilarity.metrics import METRICS, learn_parameters, make, takes_nan
 from .input import count_list, initial_rows, read_matrix, read_query, read_rows
 from .partition import medoid_silhouette
-from .samples import auto_size, fit_medoids
-from .search import METHODS
-from .space import MatrixSpace, RowSpace
+from .samples import MedoidFit, auto_size, fit_medoids
+from .search import METHODS, search
+from .space import MatrixSpace, RowSpace, Space
 from .starts import STARTS
 
 __all__ = ["KMedoids"]
@@ -158,28 +158,36 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         "_n_features_out": Whole(1),
     }
     _needs = ("metric",)
+    _min_rows = 1
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = tags.input_tags.positive_only = self._is("precomputed")
         tags.input_tags.string = tags.input_tags.categorical = self._is("gower")
         return tags
 
     @property
-    def _takes_missing(self):
+    def _takes_missing(self) -> bool:  # type: ignore[override]
         return takes_nan(self.metric)
 
     @property
-    def _missing_remedy(self):
+    def _missing_remedy(self) -> str:  # type: ignore[override]
         return (
             f"which metric={self.metric!r} cannot handle; use metric='gower' or metric='nan_euclidean', or fill the cells with "
             "tacit.impute.GaussianImputer"
         )
 
-    def _is(self, metric):
+    @property
+    def _text_remedy(self) -> str:
+        remedy = "metric='gower' takes tables with text"
+        if callable(self.metric):
+            remedy = "for other rows compute the matrix and use metric='precomputed'"
+        return f"metric={self.metric!r} is given numbers; {remedy}"
+
+    def _is(self, metric: str) -> bool:
         return isinstance(self.metric, str) and self.metric == metric
 
-    def _check_settings(self):
+    def _check_settings(self) -> None:
         if not callable(self.metric):
             check_choice("metric", self.metric, METRICS)
         check_choice("method", self.method, METHODS)
@@ -195,7 +203,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         check_number("n_samplings", self.n_samplings, numbers.Integral, 1)
         check_n_jobs(self.n_jobs)
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find medoids.
 
         Parameters
@@ -227,69 +235,57 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
                 "rows of their own.", ConvergenceWarning, stacklevel=2,
             )  # fmt: skip
         self.sample_size_ = auto_size(self.sampling, space, counts[-1])
+        rng = self._rng()
+        find = partial(search, method=self.method, max_iter=self.max_iter, rng=rng, report=self._report)
         init = initial_rows(self.init, space, counts)
-        fits = fit_medoids(
-            space,
-            counts,
-            init,
-            self.method,
-            self.max_iter,
-            self.sample_size_,
-            self.n_samplings,
-            self._rng(),
-            self._report,
-        )
+        fits = fit_medoids(space, counts, init, find, self.sample_size_, self.n_samplings, rng)
         self._publish(X, space, counts, fits)
         return self
 
-    def _validate(self, X, *, reset):
+    def _validate(self, X: Any, *, reset: bool) -> np.ndarray:
         return read_rows(self, X, reset=reset)
 
-    def _read_fit(self, X):
+    def _read_fit(self, X: Any) -> np.ndarray:
         """Rows as numbers, or the matrix; learns names, columns and parameters of the metric."""
-        if self._is("precomputed"):
-            if self.metric_params:
-                raise ValueError(
-                    f"metric_params={self.metric_params!r} do not fit metric='precomputed', which takes none."
-                )
-            self.schema_ = None
-            return read_matrix(self, X)
-        return self._validate(X, reset=True)
+        if not self._is("precomputed"):
+            return self._validate(X, reset=True)
+        if self.metric_params:
+            raise ValueError(f"metric_params={self.metric_params!r} do not fit metric='precomputed', which takes none.")
+        self.schema_: Any = None
+        return read_matrix(self, X)
 
-    def _space(self, X, weight):
+    def _space(self, X: np.ndarray, weight: np.ndarray) -> Space:
         threads = thread_count(self.n_jobs)
         self.metric_note_, self.metric_params_ = "", {}
         if self._is("precomputed"):
             return MatrixSpace(X, weight, threads)
         kept = X if weight.all() else X[weight > 0]
-        if self._is("gower"):
-            known = self.schema_, self._known_names()
-            self.metric_params_ = gower_parameters(self.metric_params, kept, weight[weight > 0], *known)
-        else:
-            self.metric_params_ = learn_parameters(self.metric, self.metric_params, kept, weight[weight > 0])
+        known: tuple = (self._known_names(),)
+        if self.schema_ is not None:
+            known = self.schema_.names, np.array([column.kind == "category" for column in self.schema_.columns])
+        self.metric_params_ = learn_parameters(self.metric, self.metric_params, kept, weight[weight > 0], *known)
         metric = make(self.metric, self.metric_params_, kept)
         if isinstance(metric, Function):
-            metric.check(X, np.arange(len(X)))
+            metric.check(X)
             self.metric_note_ = metric.note
             if not metric.threads and len(X) > SLOW_ROWS:
                 warnings.warn(f"metric={metric.label} is {metric.note}; this may take long.", UserWarning, stacklevel=3)
         return RowSpace(X, weight, metric, threads)
 
-    def _report(self, *line):
+    def _report(self, *line: float) -> None:
         if self.verbose:
             print("{} medoids, iteration {}: loss {:.6g}".format(*line))
 
-    def _publish(self, X, space, counts, fits):
+    def _publish(self, X: np.ndarray, space: Space, counts: list[int], fits: list[MedoidFit]) -> None:
         """Set what was learned: everything of the best number of clusters, and the table of all."""
         scores = [  # where all rows are equal, all distances are 0
             0.0 if len(fit.medoids) < min(k, 2) else medoid_silhouette(fit.d1, fit.d2, space.weight)
             for k, fit in zip(counts, fits)
         ]
-        rows = [
+        self.silhouettes_ = Table(
             {"n_clusters": k, "loss": fit.loss, "medoid_silhouette": score}
             for k, fit, score in zip(counts, fits, scores)
-        ]
-        self.silhouettes_ = Table(rows)
+        )
         best = int(np.argmax(scores)) if len(counts) > 1 else 0
         if 0 < best == len(counts) - 1:
             warnings.warn(
@@ -300,11 +296,11 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             )
         fit, self.n_clusters_ = fits[best], counts[best]
         self.medoid_silhouette_, self.inertia_ = scores[best], fit.loss
-        self.losses_, self.n_iter_, self.converged_ = np.array(fit.losses), fit.n_iter, fit.converged
+        self.losses_, self.n_iter_, self.converged_ = np.array(fit.losses), len(fit.losses) - 1, fit.converged
         medoids = space.rows[fit.medoids]
         others = np.setdiff1d(np.flatnonzero(space.place >= 0), medoids)  # rows equal to medoids, if there are too few
         self.medoid_indices_ = np.append(medoids, others[: self.n_clusters_ - len(medoids)])
-        self.cluster_centers_ = None if self._is("precomputed") else X[self.medoid_indices_]
+        self.cluster_centers_: Any = None if self._is("precomputed") else X[self.medoid_indices_]
         self.labels_ = space.whole(fit.near, X, self.cluster_centers_)
         self._n_features_out = self.n_clusters_
         if self.max_iter > 0 and not fit.converged:
@@ -314,23 +310,23 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             )  # fmt: skip
 
     @property
-    def medoids_(self):
+    def medoids_(self) -> Any:
         """The medoids as rows of the kind that X was: a table where it was one (`metric` "gower"), else an array."""
         check_is_fitted(self)
         if self._is("precomputed"):
             raise AttributeError("a precomputed matrix has no rows to show; use medoid_indices_ on the data behind it.")
         return self.cluster_centers_ if self.schema_ is None else self.schema_.decode(self.cluster_centers_)
 
-    def _distances(self, X, reduce=np.asarray):
+    def _distances(self, X: Any, reduce: Callable = np.asarray) -> list[np.ndarray]:
         """reduce(distances to medoids) over blocks of rows."""
         check_is_fitted(self)
         if self._is("precomputed"):
             return [reduce(read_query(self, X))]
         X = self._validate(X, reset=False)
         metric = make(self.metric, self.metric_params_, self.cluster_centers_)
-        return table(metric, X, self.cluster_centers_, np.arange(len(X)), thread_count(self.n_jobs), reduce)
+        return metric.table(X, self.cluster_centers_, np.arange(len(X)), thread_count(self.n_jobs), reduce)
 
-    def transform(self, X):
+    def transform(self, X: Any) -> np.ndarray:
         """Distances to the medoids.
 
         Parameters
@@ -344,7 +340,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         """
         return np.concatenate(self._distances(X))
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """The nearest medoid of each row.
 
         Parameters
@@ -358,7 +354,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         """
         return np.concatenate(self._distances(X, lambda block: np.argmin(block, axis=1)))
 
-    def score(self, X, y=None, sample_weight=None):
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the loss of rows.
 
         Parameters

@@ -5,7 +5,9 @@
 with d1 ≤ d2 the distances to the nearest and the second nearest medoid.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -24,13 +26,13 @@ ROUNDING = 1e-12
 """Exchanges must gain this share of the loss: below is rounding, which could go in circles."""
 
 
-def ranges(n_rows, threads, most=None):
+def ranges(n_rows: int, threads: int, most: int | None = None) -> tuple[range, int]:
     """Starts and length of ranges that cover rows, at least one range per thread."""
     step = max(1, -(-n_rows // threads) if most is None else min(most, -(-n_rows // threads)))
     return range(0, n_rows, step), step
 
 
-def medoid_silhouette(d1, d2, weight):
+def medoid_silhouette(d1: np.ndarray, d2: np.ndarray, weight: np.ndarray) -> float:
     """Weighted mean of 1 − d1 / d2, 0 where both are 0; NaN where there is no second medoid."""
     if not np.isfinite(d2).all():
         return float("nan")
@@ -40,19 +42,7 @@ def medoid_silhouette(d1, d2, weight):
 
 @dataclass(frozen=True)
 class Pairs:
-    """Dissimilarities of all pairs of rows.
-
-    Attributes
-    ----------
-    D : (n, n) array
-        Dissimilarities, symmetric.
-    weight : (n,) array
-        Row weights.
-    candidate : (n,) array of bool
-        Which rows may be medoids; none of weight 0 may.
-    threads : int
-        Threads; small matrices are for one.
-    """
+    """Symmetric dissimilarities of all pairs of rows, row weights, and which rows may be medoids; none of weight 0 may."""
 
     D: np.ndarray
     weight: np.ndarray
@@ -60,8 +50,8 @@ class Pairs:
     threads: int = 1
 
     @classmethod
-    def of(cls, D, weight, candidate=None, threads=1):
-        """All rows that count are candidates, unless said otherwise."""
+    def of(cls, D: np.ndarray, weight: np.ndarray, candidate: np.ndarray | None = None, threads: int = 1) -> Self:
+        """All rows that count are candidates, unless said otherwise; small matrices are for one thread."""
         candidate = weight > 0 if candidate is None else candidate & (weight > 0)
         D = D.view()
         D.flags.writeable = False  # kernels are compiled once, for matrices that may be written to and others
@@ -69,17 +59,9 @@ class Pairs:
 
 
 class Partition:
-    """Medoids, and for every row the two nearest of them.
+    """Medoids, and for every row the two nearest of them."""
 
-    Parameters
-    ----------
-    pairs : Pairs
-        Dissimilarities.
-    medoids : (k,) array of int
-        Rows that are medoids.
-    """
-
-    def __init__(self, pairs, medoids):
+    def __init__(self, pairs: Pairs, medoids: Sequence[int] | np.ndarray):
         self.D, self.weight, self.candidate, self.threads = pairs.D, pairs.weight, pairs.candidate, pairs.threads
         self.medoids = np.array(medoids, dtype=np.int64)
         n = len(self.D)
@@ -89,7 +71,7 @@ class Partition:
         self.chunk = 64
         self.assign()
 
-    def assign(self):
+    def assign(self) -> None:
         """Find the nearest two medoids of all rows anew."""
         starts, step = ranges(len(self.D), self.threads)
         rows = self.near, self.second, self.d1, self.d2
@@ -98,25 +80,20 @@ class Partition:
         )
         self._measure()
 
-    def _measure(self):
+    def _measure(self) -> None:
         self.loss = kernels.removal_loss(self.near, self.d1, self.d2, self.weight, self.removal)
         self.free = self.candidate.copy()
         self.free[self.medoids] = False
 
-    @property
-    def silhouette(self):
-        """Medoid silhouette."""
-        return medoid_silhouette(self.d1, self.d2, self.weight)
-
-    def _state(self):
+    def _state(self) -> tuple:
         return self.D, self.weight, self.free, self.near, self.d1, self.d2, self.removal
 
-    def exchange(self, place, candidate):
+    def exchange(self, candidate: int, place: int) -> None:
         """Put a candidate in the place of a medoid."""
         kernels.exchange(self.D, self.medoids, place, candidate, self.near, self.second, self.d1, self.d2)
         self._measure()
 
-    def first_exchange(self, start, stop):
+    def first_exchange(self, start: int, stop: int) -> tuple[int, int] | None:
         """The first candidate of a range that lowers the loss, and the place of the medoid it replaces, or None.
 
         Chunks are small after an exchange, when the next is near, and grow; each thread takes one, and the first found counts.
@@ -126,7 +103,7 @@ class Partition:
             starts = range(start, min(start + self.threads * self.chunk, stop), self.chunk)
             found = np.zeros(len(starts), dtype=bool)
 
-            def look(begin, starts=starts, found=found):
+            def look(begin: int, starts: range = starts, found: np.ndarray = found) -> tuple[int, int]:
                 end = min(begin + self.chunk, stop)
                 return kernels.first_exchange(*self._state(), begin, end, least, found, starts.index(begin))
 
@@ -138,21 +115,19 @@ class Partition:
             self.chunk = min(2 * self.chunk, largest)
         return None
 
-    def best_exchange(self):
+    def best_exchange(self) -> tuple[int, int] | None:
         """The candidate that lowers the loss most, and the place of the medoid it replaces, or None."""
         n = len(self.D)
         starts, step = ranges(n, self.threads, max(1, CHUNK_CELLS // n))
-        found = all_of(
-            lambda a: kernels.best_exchange(*self._state(), a, min(a + step, n)), starts, self.threads
-        )  # fmt: skip
+        found = all_of(lambda a: kernels.best_exchange(*self._state(), a, min(a + step, n)), starts, self.threads)
         change, candidate, place = min(found, key=lambda one: one[0])
         return (candidate, place) if change < -ROUNDING * self.loss else None
 
-    def centre(self):
+    def centre(self) -> bool:
         """Make the best member of every cluster its medoid; say whether any changed."""
         before = self.medoids.copy()
 
-        def best(place):
+        def best(place: int) -> int:
             return kernels.best_member(self.D, self.weight, self.candidate, np.flatnonzero(self.near == place))
 
         found = all_of(best, range(len(before)), self.threads)

@@ -1,11 +1,13 @@
 """Medoids of all rows, or of samples of them: each sample is clustered, and the medoids best for all rows are kept (CLARA)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from .partition import Pairs
-from .search import search
+from .search import Found
+from .space import MatrixSpace, Space
 
 __all__ = ["MedoidFit", "auto_size", "fit_medoids"]
 
@@ -15,34 +17,29 @@ ROWS_PER_MEDOID = 20
 
 
 @dataclass(frozen=True)
-class MedoidFit:
-    """Medoids and what they are worth to all rows: nearest one, distance, distance to the second, loss, and the search."""
+class MedoidFit(Found):
+    """Medoids and what they are worth to all rows: the nearest one, its distance, that of the second, and the loss."""
 
-    medoids: np.ndarray
     near: np.ndarray
     d1: np.ndarray
     d2: np.ndarray
     loss: float
-    losses: tuple
-    n_iter: int
-    converged: bool
 
 
-def auto_size(sampling, space, k):
+def auto_size(sampling: int | str | None, space: Space, k: int) -> int | None:
     """Rows of a sample, or None where all rows are used."""
-    if sampling is None or sampling == "auto":
-        given = hasattr(space, "D")
-        if sampling is None or given or space.n_rows**2 * space.itemsize <= MATRIX_BYTES:
-            return None
-        sampling = max(SAMPLE_ROWS, ROWS_PER_MEDOID * k)
-    if sampling >= space.n_rows:
+    if sampling == "auto":
+        fits = isinstance(space, MatrixSpace) or space.n_rows**2 * space.itemsize <= MATRIX_BYTES
+        sampling = None if fits else max(SAMPLE_ROWS, ROWS_PER_MEDOID * k)
+    if sampling is None or int(sampling) >= space.n_rows:
         return None
+    sampling = int(sampling)
     if sampling < 2 * k:
         raise ValueError(f"sampling={sampling} rows are too few for n_clusters={k}; use at least {2 * k}.")
-    return int(sampling)
+    return sampling
 
 
-def draw(weight, size, rng, held):
+def draw(weight: np.ndarray, size: int, rng: np.random.Generator, held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows of a sample with their weights: evenly spaced along the cumulated weight, and those that it must hold."""
     # The order is drawn anew, or evenly spaced rows would be the same neighbours in every sample.
     order = rng.permutation(np.flatnonzero(weight))
@@ -50,40 +47,34 @@ def draw(weight, size, rng, held):
     at = (np.arange(size) + rng.random()) * (steps[-1] / size)
     drawn = order[np.minimum(np.searchsorted(steps, at, side="right"), len(order) - 1)]
     rows, count = np.unique(np.append(drawn, held).astype(np.int64), return_counts=True)
-    rest = np.setdiff1d(order, rows)[
-        : max(0, min(size, len(order)) - len(rows))
-    ]  # where few rows have most of the weight
+    # Fewer than asked for where few rows have most of the weight.
+    rest = np.setdiff1d(order, rows)[: max(0, min(size, len(order)) - len(rows))]
     rows, count = np.append(rows, rest), np.append(count, weight[rest] * (size / steps[-1]))
     by_row = np.argsort(rows)
     return rows[by_row], count[by_row]
 
 
-def fit_medoids(space, counts, init, method, max_iter, size, n_samplings, rng, report):
-    """The best medoids of a space for every number of medoids in `counts`.
-
-    Returns
-    -------
-    list of MedoidFit
-    """
+def fit_medoids(
+    space: Space, counts: list[int], init: str | np.ndarray, search: Callable[..., list[Found]], size: int | None,
+    n_samplings: int, rng: np.random.Generator,
+) -> list[MedoidFit]:  # fmt: skip
+    """The best medoids of a space for every number of medoids in `counts`, as search(pairs, counts, start) finds them."""
     counts = [min(k, space.n_rows) for k in counts]
     best: list = [None] * len(counts)
     for _ in range(1 if size is None else n_samplings):
-        rows, weight = None, space.weight
+        rows, weight, start, candidate = np.arange(space.n_rows), space.weight, init, space.candidate
         if size is not None:
-            held = [fit.medoids for fit in best if fit is not None]
-            held += [] if isinstance(init, str) else [init]
+            held = [fit.medoids for fit in best if fit is not None] + ([] if isinstance(init, str) else [init])
             rows, weight = draw(space.weight, size, rng, np.concatenate([*held, np.empty(0, int)]))
-        start = init if isinstance(init, str) or rows is None else np.searchsorted(rows, init)
-        candidate = space.candidate if rows is None else space.candidate[rows]
-        if candidate.sum() < counts[-1]:
-            candidate = None
-        pairs = Pairs.of(space.matrix(rows), weight, candidate, space.threads)
-        found = search(pairs, counts, start, method, max_iter, rng, report)
-        del pairs  # before the next matrix is made
+            start, candidate = init if isinstance(init, str) else np.searchsorted(rows, init), candidate[rows]
+        enough = candidate.sum() >= counts[-1]
+        matrix = space.matrix(None if size is None else rows)
+        pairs = Pairs.of(matrix, weight, candidate if enough else None, space.threads)
+        found = search(pairs, counts, start)
+        del pairs, matrix  # before the next matrix is made
         for at, one in enumerate(found):
-            medoids = one.medoids if rows is None else rows[one.medoids]
-            near, d1, d2 = space.nearest(medoids)
+            near, d1, d2 = space.nearest(rows[one.medoids])
             loss = float(space.weight @ d1)
             if best[at] is None or loss < best[at].loss:
-                best[at] = MedoidFit(medoids, near, d1, d2, loss, one.losses, one.n_iter, one.converged)
+                best[at] = MedoidFit(rows[one.medoids], one.losses, one.converged, near, d1, d2, loss)
     return best

@@ -1,13 +1,15 @@
 """`Space`: rows with weights and the dissimilarities between them, computed from the rows or given as a matrix."""
 
+from typing import Any, TypeAlias
+
 import numpy as np
 
 from ...kernels import lazy
 from ...source.threads import all_of
-from ..dissimilarity.blocks import square, table
+from ..dissimilarity.blocks import Dissimilarity
 from .partition import ranges
 
-__all__ = ["MatrixSpace", "RowSpace", "two_nearest"]
+__all__ = ["MatrixSpace", "RowSpace", "Space"]
 
 kernels = lazy("medoids")
 
@@ -15,7 +17,7 @@ SLACK = 1e-6
 """Share of the largest dissimilarity that is taken for rounding in a given matrix."""
 
 
-def two_nearest(block):
+def two_nearest(block: np.ndarray) -> tuple[np.ndarray, ...]:
     """(near, d1, d2) of a block of distances to medoids; d2 is infinite where there is one medoid."""
     rows = np.arange(len(block))
     near = np.argmin(block, axis=1)
@@ -34,7 +36,7 @@ class RowSpace:
     cells, which is as good as random: neither the order of rows, nor weight 2 instead of a row given twice, changes a fit.
     """
 
-    def __init__(self, X, weight, metric, threads):
+    def __init__(self, X: np.ndarray, weight: np.ndarray, metric: Dissimilarity, threads: int):
         self.metric, self.threads = metric, threads
         kept = np.flatnonzero(weight > 0)
         order = kept[np.argsort(_digest(X[kept]), kind="stable")]
@@ -49,27 +51,27 @@ class RowSpace:
         self.candidate = _well_observed(self.X, self.weight)
         self.itemsize = X.dtype.itemsize
 
-    def matrix(self, rows=None):
+    def matrix(self, rows: np.ndarray | None = None) -> np.ndarray:
         """Dissimilarities of all or of some rows."""
         X, names = (self.X, self.rows) if rows is None else (self.X[rows], self.rows[rows])
-        return square(self.metric, X, names, self.threads)
+        return self.metric.square(X, names, self.threads)
 
-    def nearest(self, medoids):
+    def nearest(self, medoids: np.ndarray) -> tuple[np.ndarray, ...]:
         """Nearest medoid of all rows, its distance and that of the second."""
-        parts = table(self.metric, self.X, self.X[medoids], self.rows, self.threads, two_nearest)
+        parts = self.metric.table(self.X, self.X[medoids], self.rows, self.threads, two_nearest)
         return tuple(np.concatenate(part) for part in zip(*parts))
 
-    def whole(self, near, X, centers):
+    def whole(self, near: np.ndarray, X: np.ndarray, centers: Any) -> np.ndarray:
         """Labels of all rows given, from those of the distinct ones."""
         labels = near[self.place]
         rest = np.flatnonzero(self.place < 0)
         if len(rest):
-            found = table(self.metric, X[rest], centers, rest, self.threads, two_nearest)
+            found = self.metric.table(X[rest], centers, rest, self.threads, two_nearest)
             labels[rest] = np.concatenate([part[0] for part in found])
         return labels
 
 
-def _well_observed(X, weight):
+def _well_observed(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Rows with no more missing cells than the median row.
 
     What is missing is left out of dissimilarities, so that a row of which nothing is known would be near to all, and a medoid.
@@ -80,7 +82,7 @@ def _well_observed(X, weight):
     return missing <= missing[order[min(middle, len(order) - 1)]]
 
 
-def _digest(X):
+def _digest(X: np.ndarray) -> np.ndarray:
     """A number for every row that equal rows share and others most likely do not."""
     digest = np.full(len(X), 0x9E3779B97F4A7C15, dtype=np.uint64)
     for column in X.T:
@@ -94,7 +96,7 @@ def _digest(X):
 class MatrixSpace:
     """Rows of which only the dissimilarities are known; the matrix is checked and never copied."""
 
-    def __init__(self, D, weight, threads):
+    def __init__(self, D: np.ndarray, weight: np.ndarray, threads: int):
         self.D, self.weight, self.threads = (D.T if D.flags.f_contiguous else D).view(), weight, threads
         self.D.flags.writeable = False
         self.n_rows, self.itemsize = len(D), D.dtype.itemsize
@@ -102,20 +104,23 @@ class MatrixSpace:
         self.rows = self.place = np.arange(len(D))
         self.n_distinct = int(np.sum((weight > 0) & ~_check_matrix(self.D, threads)))
 
-    def matrix(self, rows=None):
+    def matrix(self, rows: np.ndarray | None = None) -> np.ndarray:
         """Dissimilarities of all or of some rows."""
         return self.D if rows is None else self.D[np.ix_(rows, rows)]
 
-    def nearest(self, medoids):
+    def nearest(self, medoids: np.ndarray) -> tuple[np.ndarray, ...]:
         """Nearest medoid of all rows, its distance and that of the second."""
         return two_nearest(self.D[medoids].T)
 
-    def whole(self, near, X, centers):
+    def whole(self, near: np.ndarray, X: np.ndarray, centers: Any) -> np.ndarray:
         """Labels of all rows."""
         return near
 
 
-def _check_matrix(D, threads):
+Space: TypeAlias = RowSpace | MatrixSpace
+
+
+def _check_matrix(D: np.ndarray, threads: int) -> np.ndarray:
     """Raise where a matrix holds no dissimilarities; says which rows are at distance 0 of an earlier one."""
     n = len(D)
     threads = 1 if n < 500 else threads
@@ -129,12 +134,12 @@ def _check_matrix(D, threads):
     return duplicate
 
 
-def _fault(fault, i, j, D):
+def _fault(fault: int, i: int, j: int, D: np.ndarray) -> str:
     value = f"X[{i}, {j}]={D[i, j]:g}"
     if fault == 1:
         return f"{value} is no dissimilarity (NaN or infinity); compute it, or leave one of the two rows out."
     if fault == 2:
         return f"Negative values in data: {value}; dissimilarities are not: subtract similarities from their largest value."
     if fault == 3:
-        return f"X[{i}, {j}]={D[i, j]:g} but X[{j}, {i}]={D[j, i]:g}: the matrix is not symmetric; use (X + X.T) / 2."
+        return f"{value} but X[{j}, {i}]={D[j, i]:g}: the matrix is not symmetric; use (X + X.T) / 2."
     return f"{value}, but a row is at distance 0 of itself; use np.fill_diagonal(X, 0), unless X holds similarities."

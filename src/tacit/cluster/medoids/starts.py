@@ -1,43 +1,43 @@
 """Where k-medoids may start: medoids chosen one after the other, each by what it saves, or drawn."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from ...kernels import lazy
 from ...source.threads import all_of
-from .partition import CHUNK_CELLS, ranges
+from .partition import CHUNK_CELLS, Pairs, ranges
 
-__all__ = ["STARTS", "best_single", "build", "start_medoids"]
+__all__ = ["STARTS", "build", "heuristic"]
 
 kernels = lazy("medoids")
 
 
-def _over_candidates(function, pairs):
+def _over_candidates(function: Callable[[int, int], None], pairs: Pairs) -> None:
     """Run function(start, stop) over all candidates."""
     n = len(pairs.D)
     starts, step = ranges(n, pairs.threads, max(1, CHUNK_CELLS // n))
     all_of(lambda a: function(a, min(a + step, n)), starts, pairs.threads)
 
 
-def _totals(pairs):
-    out = np.empty(len(pairs.D))
-    _over_candidates(lambda a, b: kernels.totals(pairs.D, pairs.weight, a, b, out), pairs)
-    out[~pairs.candidate] = np.inf
-    return out
+def heuristic(pairs: Pairs, k: int, rng: np.random.Generator | None = None) -> np.ndarray:
+    """The k rows with the least weighted distance to all rows."""
+    totals = np.empty(len(pairs.D))
+    _over_candidates(lambda a, b: kernels.totals(pairs.D, pairs.weight, a, b, totals), pairs)
+    totals[~pairs.candidate] = np.inf
+    return np.argsort(totals, kind="stable")[:k]
 
 
-def best_single(pairs):
-    """The row with the least weighted distance to all rows."""
-    return int(np.argmin(_totals(pairs)))
-
-
-def build(pairs, k, given=()):
+def build(
+    pairs: Pairs, k: int, rng: np.random.Generator | None = None, given: Sequence[int] | np.ndarray = ()
+) -> np.ndarray:
     """The greedy start BUILD: every medoid saves most, given those before it, of which some may be given.
 
     Savings can only fall as medoids are added, so what a candidate once saved bounds what it saves now, and a candidate below
     the best is not looked at: the result is that of looking at all, mostly in two passes over the matrix instead of k.
     """
     D, weight = pairs.D, pairs.weight
-    medoids = list(given) or [best_single(pairs)]
+    medoids = list(given) or list(heuristic(pairs, 1))
     nearest = np.min(D[medoids], axis=0).astype(np.float64)
     bound = np.empty(len(D))
     if len(medoids) < k:
@@ -53,7 +53,7 @@ def build(pairs, k, given=()):
     return np.array(medoids)
 
 
-def lab(pairs, k, rng):
+def lab(pairs: Pairs, k: int, rng: np.random.Generator) -> np.ndarray:
     """Linear approximative BUILD: every medoid saves most among 10 + √n rows drawn anew, measured on these."""
     D, weight = pairs.D, pairs.weight
     medoids, nearest = [], np.full(len(D), np.inf)
@@ -70,7 +70,7 @@ def lab(pairs, k, rng):
     return np.array(medoids)
 
 
-def plus_plus(pairs, k, rng):
+def plus_plus(pairs: Pairs, k: int, rng: np.random.Generator) -> np.ndarray:
     """Rows drawn in proportion to weight × distance to the medoids drawn before."""
     medoids: list[int] = []
     nearest = np.ones(len(pairs.D))
@@ -89,24 +89,12 @@ def plus_plus(pairs, k, rng):
     return np.array(medoids)
 
 
-def heuristic(pairs, k):
-    """The k rows with the least weighted distance to all rows."""
-    return np.argsort(_totals(pairs), kind="stable")[:k]
-
-
-def at_random(pairs, k, rng):
+def at_random(pairs: Pairs, k: int, rng: np.random.Generator) -> np.ndarray:
     """Rows drawn in proportion to their weight, none twice."""
     chance = np.where(pairs.candidate, pairs.weight, 0.0)
     return rng.choice(len(chance), k, replace=False, p=chance / chance.sum())
 
 
-STARTS = ("build", "lab", "k-medoids++", "heuristic", "random")
-
-
-def start_medoids(init, pairs, k, rng):
-    """Rows to start from by the name of the start."""
-    if init == "build":
-        return build(pairs, k)
-    if init == "heuristic":
-        return heuristic(pairs, k)
-    return {"lab": lab, "k-medoids++": plus_plus, "random": at_random}[init](pairs, k, rng)
+STARTS: dict[str, Callable[[Pairs, int, np.random.Generator], np.ndarray]] = {
+    "build": build, "lab": lab, "k-medoids++": plus_plus, "heuristic": heuristic, "random": at_random
+}  # fmt: skip

@@ -1,14 +1,14 @@
 """`k_curve`: the loss and the silhouette of a clusterer against its number of clusters."""
 
 import numbers
+from collections.abc import Callable, Iterable
+from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 
 from ...checks import check_number
 from ...table import Table
-from .labelled import read_clusters, read_rows
-from .report import _asked, _measured
+from .report import read_clustered
 from .silhouette import silhouettes
 
 __all__ = ["k_curve"]
@@ -17,9 +17,10 @@ LOSSES = ("inertia_", "n_cut_")
 
 
 def k_curve(
-    estimator, X, n_clusters=range(2, 11), *, sample_weight=None, metric="auto", metric_params=None, silhouette="auto",
-    max_rows=5_000, random_state=0, n_jobs=None,
-):  # fmt: skip
+    estimator: Any, X: Any, n_clusters: Iterable[int] = range(2, 11), *, sample_weight: Any = None,
+    metric: str | Callable = "auto", metric_params: dict | None = None, silhouette: str = "auto",
+    max_rows: int | None = 5_000, random_state: int = 0, n_jobs: int | None = None,
+) -> Table:  # fmt: skip
     """Fit a clusterer with several numbers of clusters and say how good each is.
 
     The loss of most clusterers falls with the number of clusters, and where it stops falling much (the elbow) is a matter of
@@ -72,29 +73,16 @@ def k_curve(
     rows = []
     for k in sorted(set(counts)):
         fitted = clone(estimator).set_params(**{setting: k}).fit(X, **weights)
-        score = _mean_silhouette(
-            fitted, X, sample_weight, metric, metric_params,
-            method=silhouette, max_rows=max_rows, random_state=random_state, n_jobs=n_jobs,
-        )  # fmt: skip
+        _, clusters, measure = read_clustered(X, fitted, sample_weight, metric, metric_params)
+        score = None
+        if len(clusters.names) > 1:
+            score = silhouettes(
+                measure, clusters, method=silhouette, max_rows=max_rows, random_state=random_state, n_jobs=n_jobs
+            ).mean(clusters)
         rows.append({"n_clusters": k, "loss": _loss(fitted), "silhouette": score})
     return Table(rows)
 
 
-def _loss(fitted):
+def _loss(fitted: Any) -> float | None:
     final = fitted[-1] if hasattr(fitted, "steps") else fitted
     return next((float(getattr(final, name)) for name in LOSSES if getattr(final, name, None) is not None), None)
-
-
-def _mean_silhouette(fitted, X, sample_weight, metric, metric_params, **settings):
-    """The mean silhouette of a fit; None where all rows are in one cluster."""
-    space, metric, metric_params = _asked(X, fitted, None, metric, metric_params)
-    rows = None if space is X else read_rows(X)
-    n_rows = len(X) if rows is None else len(rows.cells)
-    clusters = read_clusters(X, fitted, n_rows, sample_weight)
-    if len(clusters.names) == 1:
-        return None
-    weight = np.zeros(n_rows)
-    weight[clusters.rows] = clusters.weight
-    seen = _measured(rows, space, metric, metric_params, weight, n_rows)
-    means, totals = silhouettes(seen, clusters, **settings).means(clusters), clusters.sums()
-    return float(totals @ means / totals.sum())

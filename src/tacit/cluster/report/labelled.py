@@ -1,6 +1,7 @@
 """Rows and the cluster of each, read from tables, arrays, labels or fitted estimators: what reports and figures start from."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
@@ -9,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...checks import check_weight
 from ...frames import is_table, read_columns
 from ...kernels import host
+from ...notes import NoteError
 from ...schema import Column, ColumnLearner, encode_column
 from ...source import is_streamed
 
@@ -16,6 +18,7 @@ __all__ = ["Clusters", "Rows", "labels_of", "read_clusters", "read_rows"]
 
 MOST_LABELS = 5000
 FARTHEST = 1e150
+LEFT_OUT = {"identifier": "as many levels as an identifier has", "dates": "dates"}
 
 
 @dataclass(frozen=True)
@@ -23,21 +26,18 @@ class Rows:
     """Cells as numbers, categories as codes, NaN where missing; the columns they are of; and why columns were left out."""
 
     cells: np.ndarray
-    columns: tuple
-    left_out: tuple = ()
+    columns: tuple[Column, ...]
+    left_out: tuple[tuple[object, str], ...] = ()
 
     @property
-    def names(self):
+    def names(self) -> list[str]:
         """Names of the columns, as text."""
         return [str(column.name) for column in self.columns]
 
     @property
-    def categories(self):
+    def categories(self) -> np.ndarray:
         """Which columns hold categories; yes and no are as good as numbers."""
         return np.array([column.kind == "category" and column.levels != (False, True) for column in self.columns])
-
-    def __getitem__(self, rows):
-        return replace(self, cells=self.cells[rows])
 
 
 @dataclass(frozen=True)
@@ -66,17 +66,24 @@ class Clusters:
     noise_weight: float
     n_rows: int
 
-    def sums(self, values=None):
+    @property
+    def row_weight(self) -> np.ndarray:
+        """The weight of every row; 0 of those without a cluster."""
+        weight = np.zeros(self.n_rows)
+        weight[self.rows] = self.weight
+        return weight
+
+    def sums(self, values: np.ndarray | None = None) -> np.ndarray:
         """Σ weight × value over the rows of each cluster."""
         weight = self.weight if values is None else self.weight * values
         return np.bincount(self.codes, weight, minlength=len(self.names))
 
-    def means(self, values):
+    def means(self, values: np.ndarray) -> np.ndarray:
         """Weighted means of one value per row, for each cluster."""
         return self.sums(values) / self.sums()
 
 
-def read_rows(X, names=None):
+def read_rows(X: Any, names: Any = None) -> Rows:
     """The cells of a table or array; columns that are empty or hold identifiers are left out."""
     if is_streamed(X) and not is_table(X):
         raise ValueError("reports are of rows in memory; read the rows you want to see first, or a sample of them.")
@@ -88,7 +95,7 @@ def read_rows(X, names=None):
     return _filled(cells, [Column(name, "continuous") for name in names], [])
 
 
-def _check_names(names, own):
+def _check_names(names: Any, own: list) -> list:
     """Names that were given, one per column, or the columns' own."""
     if names is None:
         return own
@@ -97,7 +104,7 @@ def _check_names(names, own):
     return [str(name) for name in names]
 
 
-def _filled(cells, columns, left_out):
+def _filled(cells: np.ndarray, columns: list[Column], left_out: list[tuple[object, str]]) -> Rows:
     """Rows without the columns in which nothing is observed."""
     seen = ~np.isnan(cells).all(axis=0)
     left_out += [(column.name, "no observed value") for column, is_seen in zip(columns, seen) if not is_seen]
@@ -113,8 +120,9 @@ def _filled(cells, columns, left_out):
     return Rows(cells if seen.all() else cells[:, seen], kept, tuple(left_out))
 
 
-def _read_table(X, names):
-    columns, cells, left_out = [], [], []
+def _read_table(X: Any, names: Any) -> Rows:
+    columns: list[Column] = []
+    cells, left_out = [], []
     given = read_columns(X)
     own = [f"column {name}" for name in given] if isinstance(X, np.ndarray) else list(given)
     for name, column in zip(_check_names(names, own), given.values()):
@@ -129,14 +137,14 @@ def _read_table(X, names):
         learner.add(column)
         try:
             columns.append(learner.column())
-        except ValueError:
-            left_out.append((name, "as many levels as an identifier has"))
+        except NoteError as error:
+            left_out.append((name, LEFT_OUT[error.note.code]))
             continue
         cells.append(encode_column(columns[-1], column))
     return _filled(np.column_stack(cells) if cells else np.empty((0, 0)), columns, left_out)
 
 
-def read_clusters(X, labels, n_rows, sample_weight=None, noise=-1):
+def read_clusters(X: Any, labels: Any, n_rows: int, sample_weight: Any = None, noise: Any = -1) -> Clusters:
     """The cluster of each row, from labels or from what a fitted estimator says of X."""
     if hasattr(labels, "predict") or hasattr(labels, "labels_") or hasattr(labels, "fit"):
         labels = labels_of(labels, X)
@@ -162,7 +170,7 @@ def read_clusters(X, labels, n_rows, sample_weight=None, noise=-1):
     )
 
 
-def labels_of(estimator, X):
+def labels_of(estimator: Any, X: Any) -> Any:
     """What an estimator says of rows; of those of its fit, what it said then."""
     check_is_fitted(estimator)
     if hasattr(estimator, "predict") and not (hasattr(estimator, "labels_") and _is_of_fit(estimator, X)):
@@ -172,7 +180,7 @@ def labels_of(estimator, X):
     return estimator.labels_
 
 
-def _is_of_fit(estimator, X):
+def _is_of_fit(estimator: Any, X: Any) -> bool:
     """Whether X is known to hold the rows of the fit: distances are between those, and spectral clustering keeps them."""
     asked = (getattr(estimator, "metric", None), getattr(estimator, "affinity", None))
     if any(isinstance(name, str) and name.startswith("precomputed") for name in asked):
@@ -181,7 +189,7 @@ def _is_of_fit(estimator, X):
     return isinstance(kept, np.ndarray) and np.shape(X) == kept.shape and np.array_equal(kept, X)
 
 
-def _check_labels(labels):
+def _check_labels(labels: np.ndarray) -> None:
     missing = (
         np.array([label is None or label != label for label in labels]) if labels.dtype.kind in "Of" else np.zeros(1)
     )
@@ -193,7 +201,7 @@ def _check_labels(labels):
         raise ValueError(f"labels hold {value:g}, which is a measurement and no cluster; give whole numbers or names.")
 
 
-def _sorted(labels):
+def _sorted(labels: np.ndarray) -> tuple[list, np.ndarray]:
     """Distinct labels in order, as Python values, and the place of each row's label among them."""
     try:
         names, codes = np.unique(labels, return_inverse=True)

@@ -2,6 +2,9 @@
 
 import numbers
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
@@ -11,9 +14,9 @@ from ...study.tallies import Tallies, defining, profile_of
 from ...table import Table, html
 from ..dissimilarity.metrics import METRICS
 from ..scaling import dominant_column
-from .labelled import read_clusters, read_rows
+from .labelled import Clusters, Rows, read_clusters, read_rows
 from .scores import calinski_harabasz, davies_bouldin
-from .silhouette import Measure, measure, silhouettes
+from .silhouette import Measure, Silhouettes, measure, silhouettes
 
 __all__ = ["ClusterReport", "cluster_report"]
 
@@ -22,6 +25,7 @@ UNITS_MATTER = ("euclidean", "nan_euclidean", "sqeuclidean", "cityblock", "cheby
 SCORES = {"silhouette": "silhouette", "calinski_harabasz": "Calinski–Harabasz", "davies_bouldin": "Davies–Bouldin"}
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ClusterReport:
     """What clusters are like; made by `cluster_report`, printed as text or, in a notebook, as tables.
 
@@ -48,49 +52,53 @@ class ClusterReport:
         What to know about the figures.
     """
 
-    def __init__(
-        self, *, table, defining, scores, silhouette_samples, labels, codes, profiles, notes, title, n_defining
-    ):
-        self.table, self.defining, self.scores, self.notes = table, defining, scores, notes
-        self.silhouette_samples, self.labels, self.codes, self.profiles = silhouette_samples, labels, codes, profiles
-        self.title, self.n_defining = title, n_defining
+    table: Table
+    defining: Table
+    scores: dict[str, float | None]
+    silhouette_samples: np.ndarray
+    labels: list
+    codes: np.ndarray
+    profiles: list[dict]
+    notes: list[str]
+    title: str
+    n_defining: int
 
     @property
-    def sizes(self):
+    def sizes(self) -> dict:
         """Rows of each cluster, by label; their weight where rows have weights."""
         column = "weight" if "weight" in self.table.columns else "rows"
         return dict(zip(self.labels, self.table[column]))
 
     @property
-    def silhouettes(self):
+    def silhouettes(self) -> dict:
         """Mean silhouette of each cluster, by label; None where there is one cluster only."""
         return dict(zip(self.labels, self.table["silhouette"]))
 
-    def describe(self, label, n_columns=None):
+    def describe(self, label: Any, n_columns: int | None = None) -> str:
         """What sets a cluster apart, as one line."""
         if label not in self.labels:
             raise KeyError(f"{label!r} is no cluster; there are {', '.join(map(str, self.labels))}.")
         texts = [row["text"] for row in self.defining if row["cluster"] == label]
         return "; ".join(texts[: n_columns or self.n_defining]) or "nothing sets it apart"
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
         """The clusters as a pandas DataFrame, with what sets each apart as text."""
         frame = self.table.to_pandas()
         told = {label: self.describe(label) for label in self.labels} if self.profiles else {}
         frame["defined by"] = [told.get(label) for label in frame["cluster"]]
         return frame
 
-    def _lines(self):
+    def _lines(self) -> list[tuple[Any, str]]:
         """What is said besides the table: one line per cluster, and notes."""
         if not self.profiles or len(self.labels) == 1:
             return []
         return [(label, self.describe(label)) for label in self.labels[:SHOWN]]
 
-    def _summary(self):
+    def _summary(self) -> str:
         told = [f"{text} {self.scores[name]:.4g}" for name, text in SCORES.items() if self.scores[name] is not None]
         return ", ".join(told)
 
-    def __str__(self):
+    def __str__(self) -> str:
         hidden = len(self.table) - SHOWN
         parts = [line for line in (self.title, self._summary()) if line]
         parts += ["", str(self.table[:SHOWN])] + ([f"… and {hidden} more"] if hidden > 0 else [])
@@ -103,21 +111,19 @@ class ClusterReport:
 
     __repr__ = __str__
 
-    def _repr_html_(self):
-        lines = self._lines()
-        apart = Table([{"cluster": label, "what sets it apart": text} for label, text in lines]) if lines else None
+    def _repr_html_(self) -> str:
         parts = [f"<p>{html(line)}</p>" for line in (self.title, self._summary()) if line]
         parts.append(self.table[:SHOWN]._repr_html_())
-        if apart is not None:
-            parts.append(apart._repr_html_())
-        parts += [f"<p>{html(note)}</p>" for note in self.notes]
-        return "\n".join(parts)
+        if lines := self._lines():
+            parts.append(Table({"cluster": label, "what sets it apart": text} for label, text in lines)._repr_html_())
+        return "\n".join(parts + [f"<p>{html(note)}</p>" for note in self.notes])
 
 
 def cluster_report(
-    X, labels, *, sample_weight=None, feature_names=None, metric="auto", metric_params=None, space=None, silhouette="auto",
-    max_rows=10_000, n_defining=3, noise=-1, random_state=0, n_jobs=None,
-):  # fmt: skip
+    X: Any, labels: Any, *, sample_weight: Any = None, feature_names: Any = None, metric: str | Callable = "auto",
+    metric_params: dict | None = None, space: Any = None, silhouette: str = "auto", max_rows: int | None = 10_000,
+    n_defining: int = 3, noise: Any = -1, random_state: int = 0, n_jobs: int | None = None,
+) -> ClusterReport:  # fmt: skip
     """Report on clusters: sizes, silhouettes, and what sets each apart.
 
     Parameters
@@ -173,32 +179,32 @@ def cluster_report(
     check_number("n_defining", n_defining, numbers.Integral, 1)
     if max_rows is not None:
         check_number("max_rows", max_rows, numbers.Integral, 2)
-    space, metric, metric_params = _asked(X, labels, space, metric, metric_params)
-    rows = None if space is X else read_rows(X, _names(X, labels, feature_names))
-    n_rows = len(X) if rows is None else len(rows.cells)
-    clusters = read_clusters(X, labels, n_rows, sample_weight, noise)
+    rows, clusters, seen = read_clustered(
+        X, labels, sample_weight, metric, metric_params, space=space, names=feature_names, noise=noise
+    )
     notes = [] if rows is None else [f"column {name!r} is left out: {reason}." for name, reason in rows.left_out]
-    weight = np.zeros(n_rows)
-    weight[clusters.rows] = clusters.weight
-    seen = _measured(rows, space, metric, metric_params, weight, n_rows)
-    _check_units(seen, weight, notes)
+    _check_units(seen, clusters, notes)
     found = silhouettes(seen, clusters, method=silhouette, max_rows=max_rows, random_state=random_state, n_jobs=n_jobs)
     scores = _scores(seen, clusters, found, notes)
-    tallies = None if rows is None else Tallies(rows.columns, len(clusters.names))
-    if tallies is not None:
+    profiles = []
+    if rows is not None:
+        tallies = Tallies(rows.columns, len(clusters.names))
         tallies.add(rows.cells[clusters.rows], clusters.codes, clusters.weight)
-    told = [] if tallies is None else tallies.profiles()
-    samples, codes = np.full(n_rows, np.nan), np.full(n_rows, -1)
+        profiles = tallies.profiles()
+    samples, codes = np.full(clusters.n_rows, np.nan), np.full(clusters.n_rows, -1)
     samples[clusters.rows], codes[clusters.rows] = found.values, clusters.codes
     return ClusterReport(
         table=Table(_cluster_rows(clusters, found, sample_weight is not None)), scores=scores, labels=clusters.names,
-        defining=Table(_defining(told, clusters)), silhouette_samples=samples, codes=codes, profiles=told, notes=notes,
+        defining=Table(_defining(profiles, clusters)), silhouette_samples=samples, codes=codes, profiles=profiles, notes=notes,
         title=_title(clusters, found, seen), n_defining=n_defining,
     )  # fmt: skip
 
 
-def _asked(X, labels, space, metric, metric_params):
-    """Rows to measure between (None for X itself as a table, X for X itself as a matrix), and by what."""
+def read_clustered(
+    X: Any, labels: Any, sample_weight: Any, metric: str | Callable, metric_params: dict | None, *, space: Any = None,
+    names: Any = None, noise: Any = -1,
+) -> tuple[Rows | None, Clusters, Measure]:  # fmt: skip
+    """Rows in the units to be told (None where X is a matrix of dissimilarities), their clusters, and how far apart they are."""
     final = labels
     if hasattr(labels, "steps"):
         final = labels[-1]
@@ -208,10 +214,21 @@ def _asked(X, labels, space, metric, metric_params):
         own = getattr(final, "metric", None)
         if callable(own) or (isinstance(own, str) and own in METRICS):
             metric, metric_params = own, metric_params or getattr(final, "metric_params", None)
-    return X if space is None and isinstance(metric, str) and metric == "precomputed" else space, metric, metric_params
+    is_matrix = isinstance(metric, str) and metric == "precomputed"
+    rows = None if is_matrix and space is None else read_rows(X, _names(X, labels, names))
+    n_rows = len(X) if rows is None else len(rows.cells)
+    clusters = read_clusters(X, labels, n_rows, sample_weight, noise)
+    if is_matrix:
+        return rows, clusters, _matrix(X if space is None else space, n_rows)
+    measured = rows if rows is not None and space is None else read_rows(space)
+    if len(measured.cells) != n_rows:
+        raise ValueError(
+            f"space has {len(measured.cells)} rows, but X has {n_rows}; give the same rows in the same order."
+        )
+    return rows, clusters, measure(measured, clusters.row_weight, metric, metric_params)
 
 
-def _names(X, labels, feature_names):
+def _names(X: Any, labels: Any, feature_names: Any) -> Any:
     """Names that were given, or those an estimator learned, for an array that has none."""
     known = getattr(labels, "feature_names_in_", None)
     if feature_names is None and known is not None and not hasattr(X, "columns") and np.shape(X)[1:] == (len(known),):
@@ -219,16 +236,7 @@ def _names(X, labels, feature_names):
     return feature_names
 
 
-def _measured(rows, space, metric, metric_params, weight, n_rows):
-    if isinstance(metric, str) and metric == "precomputed":
-        return _matrix(space, n_rows)
-    rows = rows if space is None else read_rows(space)
-    if len(rows.cells) != n_rows:
-        raise ValueError(f"space has {len(rows.cells)} rows, but X has {n_rows}; give the same rows in the same order.")
-    return measure(rows, weight, metric, metric_params)
-
-
-def _matrix(D, n_rows):
+def _matrix(D: Any, n_rows: int) -> Measure:
     D = check_array(D, dtype=[np.float64, np.float32], input_name="the matrix of dissimilarities")
     if D.shape != (n_rows, n_rows):
         raise ValueError(f"metric='precomputed' takes a matrix of {n_rows} × {n_rows}, but the shape is {D.shape}.")
@@ -237,11 +245,11 @@ def _matrix(D, n_rows):
     return Measure("precomputed", D)
 
 
-def _check_units(seen, weight, notes):
+def _check_units(seen: Measure, clusters: Clusters, notes: list[str]) -> None:
     """Warn where the unit of one column decides which rows are near."""
     if seen.name not in UNITS_MATTER:
         return
-    found = dominant_column(seen.rows, weight)
+    found = dominant_column(seen.rows, clusters.row_weight)
     if found is None:
         return
     j, share = found
@@ -254,14 +262,13 @@ def _check_units(seen, weight, notes):
     notes.append(note)
 
 
-def _scores(seen, clusters, found, notes):
+def _scores(seen: Measure, clusters: Clusters, found: Silhouettes, notes: list[str]) -> dict[str, float | None]:
     """Scores of the whole partition; None where one is not defined."""
-    scores = dict.fromkeys(SCORES)
+    scores: dict[str, float | None] = dict.fromkeys(SCORES)
     if len(clusters.names) == 1:
         notes.append("there is one cluster, so that silhouettes and scores are not defined.")
         return scores
-    means, totals = found.means(clusters), clusters.sums()
-    scores["silhouette"] = float(totals @ means / totals.sum())
+    scores["silhouette"] = found.mean(clusters)
     if seen.metric is not None and seen.is_euclidean:
         X = seen.rows[clusters.rows].astype(np.float64)
         if (X[0] == X).all():
@@ -272,17 +279,17 @@ def _scores(seen, clusters, found, notes):
     return scores
 
 
-def _defining(told, clusters):
+def _defining(profiles: list[dict], clusters: Clusters) -> list[dict]:
     """For each cluster the columns that set it apart, those that do so most first."""
     shown = ("column", "level", "value", "rest", "overall", "difference", "text")
     return [
         {"cluster": name} | {key: entry[key] for key in shown}
         for k, name in enumerate(clusters.names)
-        for entry in defining(profile_of(told, k))
+        for entry in defining(profile_of(profiles, k))
     ]
 
 
-def _cluster_rows(clusters, found, weighted):
+def _cluster_rows(clusters: Clusters, found: Silhouettes, weighted: bool) -> list[dict]:
     """One row per cluster, and one for noise."""
     totals, counts = clusters.sums(), np.bincount(clusters.codes)
     whole = totals.sum() + clusters.noise_weight
@@ -300,7 +307,7 @@ def _cluster_rows(clusters, found, weighted):
     return rows
 
 
-def _title(clusters, found, seen):
+def _title(clusters: Clusters, found: Silhouettes, seen: Measure) -> str:
     how = {
         "exact": "silhouettes of all rows", "sample": f"silhouettes of a sample of {found.n_rows} rows",
         "simplified": "silhouettes by distances to centres",

@@ -3,17 +3,19 @@
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from .labelled import Clusters
+
 __all__ = ["calinski_harabasz", "davies_bouldin"]
 
 
-def _means(X, clusters):
+def _means(X: np.ndarray, clusters: Clusters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     totals = clusters.sums()
     origin = np.average(X, axis=0, weights=clusters.weight)
     sums = np.column_stack([clusters.sums(column) for column in (X - origin).T])
     return origin, origin + sums / totals[:, None], totals
 
 
-def calinski_harabasz(X, clusters):
+def calinski_harabasz(X: np.ndarray, clusters: Clusters) -> float | None:
     """Scatter between clusters over scatter within, per degree of freedom; None where it is not defined. Higher is better."""
     origin, means, totals = _means(X, clusters)
     within = float(clusters.weight @ ((X - means[clusters.codes]) ** 2).sum(axis=1))
@@ -24,7 +26,7 @@ def calinski_harabasz(X, clusters):
     return float(between / within * freedom / (n_clusters - 1))
 
 
-def davies_bouldin(X, clusters, block=512):
+def davies_bouldin(X: np.ndarray, clusters: Clusters, block: int = 512) -> float | None:
     """Mean over clusters of the worst (spread_k + spread_l) / distance_kl; None where it is not defined. Lower is better."""
     _, means, _ = _means(X, clusters)
     if len(means) < 2:

@@ -6,18 +6,18 @@ with a_i the mean dissimilarity of row i to the other rows of its cluster, b_i t
 Dissimilarities are made in blocks of rows, so that memory does not grow with the square of their number.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ...checks import check_choice
-from ...schema import Column, Schema
 from ...source.threads import all_of, one_blas_thread, thread_count
-from ..dissimilarity.blocks import check_block
-from ..dissimilarity.gower import _categorical, gower_parameters
+from ..dissimilarity.blocks import Dissimilarity
 from ..dissimilarity.metrics import ALIASES, METRICS, learn_parameters, make, takes_nan
+from .labelled import Clusters, Rows
 
 __all__ = ["METHODS", "Measure", "Silhouettes", "measure", "silhouettes"]
 
@@ -32,17 +32,17 @@ class Measure:
 
     name: str
     rows: np.ndarray
-    metric: Any = None
+    metric: Dissimilarity | None = None
     categories: np.ndarray | None = None
-    names: tuple = ()
+    names: tuple[str, ...] = ()
 
-    def between(self, rows, others):
+    def between(self, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Dissimilarities of some rows to others, all by number."""
         if self.metric is None:
             return self.rows[np.ix_(rows, others)].astype(np.float64)
-        return self.metric.between(self.rows[rows], self.rows[others])
+        return self.metric.checked(self.metric.between(self.rows[rows], self.rows[others]), rows, others)
 
-    def most_whole(self, rows):
+    def most_whole(self, rows: np.ndarray) -> np.ndarray:
         """Which rows, by number, have the fewest missing cells: a row of few cells is near to all."""
         if self.metric is None:
             return np.ones(len(rows), bool)
@@ -50,7 +50,7 @@ class Measure:
         return missing == missing.min()
 
     @property
-    def is_euclidean(self):
+    def is_euclidean(self) -> bool:
         """Whether it is the Euclidean distance of rows without missing cells, for which scatter is defined."""
         return self.name in EUCLIDEAN and not np.isnan(self.rows).any()
 
@@ -81,69 +81,57 @@ class Silhouettes:
     method: str
     n_rows: int
 
-    def means(self, clusters):
-        """Weighted mean of each cluster."""
+    def means(self, clusters: Clusters) -> np.ndarray:
+        """Weighted mean of each cluster; NaN where no row has a silhouette."""
         seen = ~np.isnan(self.values)
-        weight = np.bincount(clusters.codes[seen], clusters.weight[seen], minlength=len(clusters.names))
-        total = np.bincount(
-            clusters.codes[seen], clusters.weight[seen] * self.values[seen], minlength=len(clusters.names)
-        )
-        return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.nan)
+        weight, total = clusters.sums(seen), clusters.sums(np.where(seen, self.values, 0.0))
+        return np.divide(total, weight, out=np.full(len(weight), np.nan), where=weight > 0)
 
-    def nearest(self, clusters):
+    def mean(self, clusters: Clusters) -> float:
+        """Mean of the clusters' means, weighted by their sizes."""
+        totals = clusters.sums()
+        return float(totals @ self.means(clusters) / totals.sum())
+
+    def nearest(self, clusters: Clusters) -> np.ndarray:
         """For each cluster the other one that is the neighbour of most of its rows; −1 where there is none."""
-        out = np.full(len(clusters.names), -1)
-        seen = np.flatnonzero(self.neighbours >= 0)
-        order = seen[np.argsort(clusters.codes[seen], kind="stable")]
-        cuts = np.searchsorted(clusters.codes[order], np.arange(len(clusters.names) + 1))
-        for k, (start, stop) in enumerate(pairwise(cuts)):
-            if stop > start:
-                mine = order[start:stop]
-                out[k] = np.bincount(self.neighbours[mine], clusters.weight[mine]).argmax()
-        return out
+        seen, n = self.neighbours >= 0, len(clusters.names)
+        pairs = clusters.codes[seen], self.neighbours[seen]
+        votes = sparse.coo_array((clusters.weight[seen], pairs), shape=(n, n)).tocsr()
+        return np.where(np.diff(votes.indptr) > 0, votes.argmax(axis=1), -1)
 
 
-def measure(rows, weight, metric="auto", parameters=None):
+def measure(rows: Rows, weight: np.ndarray, metric: str | Callable = "auto", parameters: dict | None = None) -> Measure:
     """The dissimilarity of a name or function for rows with these columns."""
     if not callable(metric):
         check_choice("metric", metric, ("auto", *METRICS))
     cells, categories = rows.cells, rows.categories
-    missing = np.isnan(cells).any()
+    missing = np.isnan(cells).any(axis=0)
     if metric == "auto":
         metric = "gower" if categories.any() else "euclidean"
-    name = metric if callable(metric) else ALIASES.get(metric, metric)
-    if name == "euclidean" and missing:
-        name = metric = "nan_euclidean"
-    if name == "gower":
-        return _gower(rows, weight, parameters)
-    if categories.any():
+    if not callable(metric) and ALIASES.get(metric, metric) == "euclidean" and missing.any():
+        metric = "nan_euclidean"
+    if metric == "gower":
+        cells = cells.astype(np.float64, copy=False)
+    elif categories.any():
         column = rows.names[int(np.argmax(categories))]
         raise ValueError(
             f"metric={metric!r} takes numbers, but column {column!r} holds categories; use metric='gower'."
         )
-    if missing and not takes_nan(metric):
-        column = rows.names[int(np.argmax(np.isnan(cells).any(axis=0)))]
+    elif missing.any() and not takes_nan(metric):
+        column = rows.names[int(np.argmax(missing))]
         raise ValueError(
             f"column {column!r} has missing cells, which metric={metric!r} cannot handle; use metric='euclidean' or 'gower'."
         )
-    parameters = learn_parameters(name, parameters, cells, weight)
-    made = make(metric, parameters, cells)
-    label = name if isinstance(name, str) else getattr(name, "__name__", "function")
-    return Measure(label, cells, made, categories, tuple(rows.names))
+    parameters = learn_parameters(metric, parameters, cells, weight, rows.names, categories)
+    categories = np.isnan(parameters["ranges"]) if metric == "gower" else categories
+    name = getattr(metric, "__name__", "function") if callable(metric) else ALIASES.get(metric, metric)
+    return Measure(name, cells, make(metric, parameters, cells), categories, tuple(rows.names))
 
 
-def _gower(rows, weight, parameters):
-    cells = rows.cells.astype(np.float64, copy=False)
-    categories = rows.categories | np.isin(
-        np.arange(cells.shape[1]), _categorical(parameters, cells.shape[1], rows.names)
-    )
-    kinds = ("category" if is_category else "continuous" for is_category in categories)
-    schema = Schema(tuple(Column(name, kind) for name, kind in zip(rows.names, kinds)))
-    learned = gower_parameters(parameters, cells, weight, schema)
-    return Measure("gower", cells, make("gower", learned, cells), categories, tuple(rows.names))
-
-
-def silhouettes(space, clusters, *, method="auto", max_rows=10_000, random_state=0, n_jobs=None):
+def silhouettes(
+    space: Measure, clusters: Clusters, *, method: str = "auto", max_rows: int | None = 10_000, random_state: int = 0,
+    n_jobs: int | None = None,
+) -> Silhouettes:  # fmt: skip
     """Silhouettes of all rows, of a sample of at most about `max_rows`, or by distances to centres ("simplified").
 
     A row's weight counts as the row given that many times: it is no neighbour of itself up to a weight of one.
@@ -160,7 +148,7 @@ def silhouettes(space, clusters, *, method="auto", max_rows=10_000, random_state
     return _exact(space, clusters, chosen, "exact" if len(chosen) == n else "sample", thread_count(n_jobs))
 
 
-def _stratified(clusters, n_rows, rng):
+def _stratified(clusters: Clusters, n_rows: int, rng: np.random.Generator) -> np.ndarray:
     """Rows drawn from every cluster, by its size but never few: means over a cluster need rows of it."""
     n, n_clusters = len(clusters.codes), len(clusters.names)
     order = rng.permutation(n)
@@ -172,7 +160,7 @@ def _stratified(clusters, n_rows, rng):
     return np.sort(order[place < np.repeat(quota, sizes)])
 
 
-def _exact(space, clusters, chosen, method, threads):
+def _exact(space: Measure, clusters: Clusters, chosen: np.ndarray, method: str, threads: int) -> Silhouettes:
     chosen = chosen[np.argsort(clusters.codes[chosen], kind="stable")]
     codes, weight, rows = clusters.codes[chosen], clusters.weight[chosen], clusters.rows[chosen]
     starts = np.searchsorted(codes, np.arange(len(clusters.names)))
@@ -182,7 +170,7 @@ def _exact(space, clusters, chosen, method, threads):
     sums = _euclidean_sums if space.name == "euclidean" else _any_sums
     from_row = sums(space, rows, weight, [*starts, len(rows)], step)
 
-    def part(start):
+    def part(start: int) -> tuple[np.ndarray, ...]:
         here = slice(start, start + step)
         return _scores(from_row(start), codes[here], weight[here], totals)
 
@@ -195,35 +183,36 @@ def _exact(space, clusters, chosen, method, threads):
     return Silhouettes(values, near, rows[central], within[central] / totals, method, len(chosen))
 
 
-def _any_sums(space, rows, weight, cuts, step):
+def _any_sums(
+    space: Measure, rows: np.ndarray, weight: np.ndarray, cuts: Sequence[int], step: int
+) -> Callable[[int], np.ndarray]:
     """A function of a row's place: for it and the next ones the sums of dissimilarities to every cluster (step, K)."""
 
-    def sums(start):
-        block = space.between(rows[start : start + step], rows)
-        if space.metric is not None:
-            check_block(space.metric, block, rows[start : start + step], rows)
-        return np.add.reduceat(block * weight, cuts[:-1], axis=1)
+    def sums(start: int) -> np.ndarray:
+        return np.add.reduceat(space.between(rows[start : start + step], rows) * weight, cuts[:-1], axis=1)
 
     return sums
 
 
-def _euclidean_sums(space, rows, weight, cuts, step):
+def _euclidean_sums(
+    space: Measure, rows: np.ndarray, weight: np.ndarray, cuts: Sequence[int], step: int
+) -> Callable[[int], np.ndarray]:
     """The same for Euclidean distances, by matrix products."""
     from ...kernels.silhouette import cluster_sums
 
     X = space.rows[rows].astype(np.float64)
     X = np.ascontiguousarray(X - X.mean(axis=0))
-    squares, cuts = (X**2).sum(axis=1), np.array(cuts)
+    squares, borders = (X**2).sum(axis=1), np.array(cuts)
 
-    def sums(start):
+    def sums(start: int) -> np.ndarray:
         out = np.empty((len(X[start : start + step]), len(cuts) - 1))
-        cluster_sums(X[start : start + step] @ X.T, X, squares, weight, cuts, start, out)
+        cluster_sums(X[start : start + step] @ X.T, X, squares, weight, borders, start, out)
         return out
 
     return sums
 
 
-def _central(space, rows, apart, cuts):
+def _central(space: Measure, rows: np.ndarray, apart: np.ndarray, cuts: Sequence[int] | np.ndarray) -> np.ndarray:
     """Of each stretch of rows the place of the one that is least apart, among those with the fewest missing cells."""
     places = []
     for start, stop in pairwise(cuts):
@@ -232,7 +221,9 @@ def _central(space, rows, apart, cuts):
     return np.array(places)
 
 
-def _scores(sums, own, weight, totals):
+def _scores(
+    sums: np.ndarray, own: np.ndarray, weight: np.ndarray, totals: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Silhouettes, neighbours and sums within the own cluster, from sums over clusters."""
     each = np.arange(len(own))
     within = sums[each, own]
@@ -248,30 +239,30 @@ def _scores(sums, own, weight, totals):
     return np.where(alone, 0.0, _ratio(inside, outside)), neighbours, within
 
 
-def _ratio(inside, outside):
+def _ratio(inside: np.ndarray, outside: np.ndarray) -> np.ndarray:
     largest = np.maximum(inside, outside)
-    return np.where(largest > 0, (outside - inside) / np.where(largest > 0, largest, 1.0), 0.0)
+    return np.divide(outside - inside, largest, out=np.zeros(len(largest)), where=largest > 0)
 
 
-def _simplified(space, clusters, threads):
+def _simplified(space: Measure, clusters: Clusters, threads: int) -> Silhouettes:
     """Distances to centres instead of mean distances: one pass over the rows for any number of them."""
-    if space.metric is None:
+    metric = space.metric
+    if metric is None:
         raise ValueError(
             "silhouette='simplified' needs rows, but metric='precomputed' has none; use 'exact' or 'sample'."
         )
     centers = _centers(space, clusters)
     step = max(64, BLOCK_CELLS // len(centers))
 
-    def part(start):
+    def part(start: int) -> tuple[np.ndarray, ...]:
         here = slice(start, start + step)
         rows, own = clusters.rows[here], clusters.codes[here]
-        block = space.metric.between(space.rows[rows], centers)
-        check_block(space.metric, block, rows, np.arange(len(centers)), "centre")
+        block = metric.checked(metric.between(space.rows[rows], centers), rows, np.arange(len(centers)), "centre")
         inside = block[np.arange(len(own)), own]
         block[np.arange(len(own)), own] = np.inf
         return inside, block.min(axis=1), block.argmin(axis=1)
 
-    parts = all_of(part, range(0, len(clusters.codes), step), threads if space.metric.threads else 1)
+    parts = metric.all_of(part, range(0, len(clusters.codes), step), threads)
     inside, outside, neighbours = (np.concatenate(each) for each in zip(*parts))
     order = np.argsort(clusters.codes, kind="stable")
     cuts = np.searchsorted(clusters.codes[order], np.arange(len(centers) + 1))
@@ -283,7 +274,7 @@ def _simplified(space, clusters, threads):
     return Silhouettes(values, neighbours, central, clusters.means(inside), "simplified", len(inside))
 
 
-def _centers(space, clusters):
+def _centers(space: Measure, clusters: Clusters) -> np.ndarray:
     """Weighted means of observed cells; of categories the level that is most frequent. NaN where no cell is observed."""
     X, shape = space.rows[clusters.rows], (len(clusters.names), space.rows.shape[1])
     out = np.full(shape, np.nan)
