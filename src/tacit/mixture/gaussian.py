@@ -1,21 +1,22 @@
 """Gaussian mixtures: p(x) = Σ_k π_k N(x | μ_k, Σ_k), learned by EM from rows with missing cells."""
 
-import numbers
 from typing import Any
 
 import numpy as np
 
+from ..base import Task
 from ..base.settings import KW_ONLY, settings
-from ..checks import check_number, check_shaped
+from ..checks import check_shaped
 from ..declared import Part
-from ..engine import short_runs
+from ..engine import Model, short_runs
 from ..engine.restarts import SAMPLE_ROWS
-from ..families import GAUSSIANS, Prior, Product, default_prior
+from ..families import GAUSSIANS, Gaussian, Prior, Product, default_prior
 from ..families.gaussian import invert_triangle, location_and_scale
 from ..families.product import ProductParams
+from ..source import Block, Source
 from .columns import plain_schema
 from .gaussian_base import BaseGaussianMixture
-from .model import MixtureModel, MixtureParams
+from .model import MixtureParams
 from .seeds import assign
 
 __all__ = ["GaussianMixture"]
@@ -138,23 +139,21 @@ class GaussianMixture(BaseGaussianMixture):
     _saved = BaseGaussianMixture._saved | {"component_prior_": Part((Prior, str), optional=True)}
     _study = "groups"
 
-    def _for_study(self):
+    def _for_study(self) -> Any:
         """The same as a `Mixture` of one block of columns."""
         from .generic import Mixture
 
-        params, names = self._params(), self._known_names() or range(self.n_features_in_)
+        params = self._params()
         mixture = Mixture(self.n_components, covariance_type=self.covariance_type, n_jobs=self.n_jobs)
-        mixture.schema_ = plain_schema(self.n_features_in_, names)
+        mixture.schema_ = plain_schema(self.n_features_in_, self._names())
         mixture.family_ = Product([(self._model().family, range(self.n_features_in_))])
         for name in ("n_features_in_", "fit_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_"):
             setattr(mixture, name, getattr(self, name))
-        mixture._publish(MixtureParams(params.weight, ProductParams((params.components,))), np.float64)
+        mixture._publish(MixtureParams(params.weight, ProductParams((params.components,))), np.dtype(np.float64))
         return mixture._for_study()
 
-    def _check_settings(self):
+    def _check_settings(self) -> None:
         super()._check_settings()
-        if self.weight_prior is not None:
-            check_number("weight_prior", self.weight_prior, numbers.Real, 1)
         if self.component_prior is not None and self.covariance_type not in CONJUGATE:
             raise ValueError(
                 f"component_prior does not go with covariance_type={self.covariance_type!r}; use one of "
@@ -166,60 +165,50 @@ class GaussianMixture(BaseGaussianMixture):
                 "NormalInverseGamma(...) of tacit.families."
             )
 
-    def _family(self):
+    def _family(self) -> Gaussian:
         if self.component_prior is None:
             return super()._family()
         return GAUSSIANS[self.covariance_type](self.reg_covar, self.component_prior_)
 
-    def _prepare(self, source):
+    def _prepare(self, source: Source) -> None:
         self.component_prior_ = self.component_prior
         if isinstance(self.component_prior, str):
             rows = source.sample(SAMPLE_ROWS, np.random.default_rng(0)).X
-            kind = {"VVV": "full", "EEE": "tied", "VVI": "diag", "VII": "spherical"}.get(
-                self.covariance_type, self.covariance_type
-            )
+            family = GAUSSIANS[self.covariance_type]
+            kind = next(name for name, known in GAUSSIANS.items() if known is family)  # scikit-learn's names come first
             self.component_prior_ = default_prior(rows, self.n_components, kind)
-
-    def _model(self):
-        return MixtureModel(self._family(), self.n_components, self.init_params, self.weight_prior)
 
     # Starts
 
-    def _start_is_given(self):
+    def _start_is_given(self) -> bool:
         return any(value is not None for value in (self.weights_init, self.means_init, self.precisions_init))
 
-    def _n_starts(self, model):
+    def _n_starts(self, model: Model) -> int:
         return 1 if self.means_init is not None else super()._n_starts(model)
 
-    def _start(self, model, task):
+    def _start(self, model: Any, task: Task) -> Any:
         family, sample, rng = model.family, task.sample, task.rng
-        weight, mean, covariance = self._given(family, sample.X.shape[1])
-        if weight is not None and mean is not None and covariance is not None:
-            return MixtureParams(weight, family.inside(family.params(mean, covariance, *location_and_scale(sample))))
+        asked = self._given(family, sample.X.shape[1])
 
-        def given(params):
+        def given(params: Any) -> MixtureParams:
             """The parameters with what the user gave in their place."""
             found = params.components
-            components = family.params(
-                found.mean if mean is None else mean,
-                found.covariance if covariance is None else covariance,
-                found.origin,
-                found.scale,
-            )
-            return MixtureParams(params.weight if weight is None else weight, family.inside(components))
+            have = params.weight, found.mean, found.covariance
+            weight, mean, covariance = (old if new is None else new for old, new in zip(have, asked))
+            return MixtureParams(weight, family.inside(family.params(mean, covariance, found.origin, found.scale)))
 
-        if mean is not None:
-            return given(self._around(model, sample, mean))
+        if asked[1] is not None:
+            return given(self._around(model, sample, asked[1]))
         return short_runs(model, sample, lambda: given(model.init(sample, rng)))
 
-    def _around(self, model, sample, mean):
+    def _around(self, model: Any, sample: Block, mean: np.ndarray) -> MixtureParams:
         """A start with rows assigned to the nearest of the given means."""
         origin, scale = location_and_scale(sample)
         X, seeds = ((rows - origin) / np.sqrt(scale) for rows in (model.family.fill(sample), mean))
         resp = np.eye(self.n_components)[assign(X, seeds, sample.labels)]
         return model.start(sample, resp)
 
-    def _given(self, family, d):
+    def _given(self, family: Any, d: int) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
         """The user's starting weights, means and covariances, checked; None where not given."""
         k, kind = self.n_components, self.covariance_type
         weight = mean = covariance = None
@@ -243,15 +232,15 @@ class GaussianMixture(BaseGaussianMixture):
 
     # Fitted attributes and parameters
 
-    def _publish(self, params, dtype):
+    def _publish(self, params: Any, dtype: np.dtype) -> None:
         self.weights_ = params.weight.astype(dtype)
         self._publish_components(params.components, dtype)
 
-    def _params(self):
+    def _params(self) -> MixtureParams:
         return MixtureParams(np.asarray(self.weights_, dtype=np.float64), self._components())
 
 
-def _inverse(precision, kind, matrices):
+def _inverse(precision: np.ndarray, kind: str, matrices: bool) -> np.ndarray:
     """Covariances of positive precisions."""
     if not matrices:
         if (precision <= 0).any():

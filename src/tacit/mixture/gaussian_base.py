@@ -3,23 +3,26 @@
 x̂_M = Σ_k p(k | x_O) E_k[x_M | x_O],   the expectation of a row's missing cells M given the observed ones O
 """
 
+from __future__ import annotations
+
 import numbers
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ..base import LatentClassEstimator
-from ..checks import check_choice, check_columns, check_number
+from ..checks import check_columns
 from ..declared import Numbers
-from ..families import GAUSSIANS
+from ..families import GAUSSIANS, Gaussian
+from ..families.gaussian import GaussianParams
 from ..source import Block, is_streamed
 from .conditional import ConditionalMixture
-from .seeds import INITS
+from .estimator import MixtureEstimator
 
 __all__ = ["BaseGaussianMixture"]
 
 
-def _covariance_shape(estimator):
+def _covariance_shape(estimator: BaseGaussianMixture) -> str:
     """The shape of a mixture's covariances, as declarations tell shapes."""
     kind = GAUSSIANS.get(estimator.covariance_type)
     if kind is None:
@@ -28,28 +31,30 @@ def _covariance_shape(estimator):
     return " ".join(map(str, kind().shape(sizes["K"], sizes["d"])))
 
 
-class BaseGaussianMixture(LatentClassEstimator):
+class BaseGaussianMixture(MixtureEstimator):
     """Base of Gaussian mixtures: settings, fitted Gaussians, and the distribution of missing cells."""
 
-    _saved = LatentClassEstimator._saved | {
+    _saved = MixtureEstimator._saved | {
         "means_": Numbers("K d"),
         "covariances_": Numbers(_covariance_shape),
         "precisions_": Numbers(_covariance_shape),
         "precisions_cholesky_": Numbers(_covariance_shape),
     }
 
-    def _check_settings(self):
-        super()._check_settings()
-        check_number("reg_covar", self.reg_covar, numbers.Real, 0, 1e6)
-        check_choice("covariance_type", self.covariance_type, GAUSSIANS)
-        check_choice("init_params", self.init_params, INITS)
+    _held: tuple[str, ...] = ("weights_", "means_", "covariances_")  # what parameters are made from
 
-    def _family(self):
+    def _family(self) -> Gaussian:
         return GAUSSIANS[self.covariance_type](floor=self.reg_covar)
+
+    def _names(self) -> Any:
+        return self._known_names() or range(self.n_features_in_)
+
+    def _positions(self, name: str, columns: Any) -> np.ndarray:
+        return check_columns(name, columns, self.n_features_in_, self._known_names())
 
     # Fitted Gaussians
 
-    def _publish_components(self, components, dtype):
+    def _publish_components(self, components: Any, dtype: np.dtype) -> None:
         """Set the attributes that describe the Gaussians."""
         self.means_ = components.mean.astype(dtype)
         self.covariances_ = components.covariance.astype(dtype)
@@ -62,19 +67,17 @@ class BaseGaussianMixture(LatentClassEstimator):
         self.precisions_cholesky_ = triangle.astype(dtype)
         self.precisions_ = precision.astype(dtype)
 
-    def _components(self):
+    def _components(self) -> GaussianParams:
         """The Gaussians that the attributes describe, about their common mean."""
-        weight, mean, covariance = (
-            np.asarray(value, dtype=np.float64) for value in (self.weights_, self.means_, self.covariances_)
-        )
-        family = self._family()
-        scale = family.params(mean, covariance, mean[0], mean[0]).dense
-        variance = np.einsum("k,kjj->j", weight, scale) + weight @ (mean - weight @ mean) ** 2
-        return family.params(mean, covariance, weight @ mean, variance)
+        weight, mean, covariance, *more = (np.asarray(getattr(self, name), dtype=np.float64) for name in self._held)
+        family: Any = self._family()
+        dense = family.params(mean, covariance, mean[0], mean[0], *more).dense
+        variance = np.einsum("k,kjj->j", weight, dense) + weight @ (mean - weight @ mean) ** 2
+        return family.params(mean, covariance, weight @ mean, variance, *more)
 
     # Missing cells
 
-    def conditional(self, X):
+    def conditional(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Mean and covariance of each row given its observed cells.
 
         Parameters
@@ -91,10 +94,11 @@ class BaseGaussianMixture(LatentClassEstimator):
         """
         check_is_fitted(self)
         model, params = self._model(), self._params()
+        family: Any = model.family
 
-        def fill(block):
+        def fill(block: Block) -> np.ndarray:
             resp = model.posterior(params, block)[0]
-            filled, cov = model.family.complete(params.components, block, resp, return_cov=True)
+            filled, cov = family.complete(params.components, block, resp, return_cov=True)
             return np.concatenate([filled[:, None], cov], axis=1).astype(block.dtype)
 
         result = self._apply(X, fill)
@@ -102,7 +106,7 @@ class BaseGaussianMixture(LatentClassEstimator):
 
     # Some columns given others
 
-    def condition(self, X, given=None, target=None):
+    def condition(self, X: Any, given: Any = None, target: Any = None) -> ConditionalMixture:
         """The distribution of some columns given others, for every row.
 
         Parameters
@@ -123,18 +127,18 @@ class BaseGaussianMixture(LatentClassEstimator):
         resp = self._model().posterior(params, block)[0]
         return ConditionalMixture.of(params.components, resp, block, target)
 
-    def _known(self, X, given, target):
+    def _known(self, X: Any, given: Any, target: Any) -> tuple[np.ndarray, np.ndarray]:
         """Rows of all columns with only the given cells in them, and the numbers of the target columns."""
         check_is_fitted(self)
         if is_streamed(X):
             raise ValueError("this method takes rows in memory; read the part you need first.")
-        given, target = self._columns(given, target)
+        given, target = self._given_and_target(given, target)
         known = self._given_columns(X, given)
         rows = np.full((len(known), self.n_features_in_), np.nan)
         rows[:, given] = known
         return rows, target
 
-    def predict_given(self, X, given=None, target=None, return_distribution=False):
+    def predict_given(self, X: Any, given: Any = None, target: Any = None, return_distribution: bool = False) -> Any:
         """Expectation of some columns given others: regression with any columns as inputs and any as outputs.
 
         Parameters
@@ -154,28 +158,9 @@ class BaseGaussianMixture(LatentClassEstimator):
         mean = found.mean[:, 0] if isinstance(target, (str, numbers.Integral)) else found.mean
         return (mean, found) if return_distribution else mean
 
-    def _columns(self, given, target):
-        """Numbers of the given and the target columns."""
-        if given is None and target is None:
-            raise ValueError("neither given nor target names a column; say what is known or what is asked for.")
-        d, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
-        given, target = (
-            None if columns is None else check_columns(name, columns, d, names)
-            for name, columns in (("given", given), ("target", target))
-        )
-        given = np.setdiff1d(np.arange(d), target) if given is None else given
-        target = np.setdiff1d(np.arange(d), given) if target is None else target
-        both = np.intersect1d(given, target)
-        if both.size:
-            column = int(both[0]) if names is None else str(names[both[0]])
-            raise ValueError(f"column {column!r} is both given and target; name it in one of the two.")
-        if not target.size:
-            raise ValueError("every column is given, so that none is left to predict; leave out the target.")
-        return given, target
-
-    def _given_columns(self, X, given):
+    def _given_columns(self, X: Any, given: np.ndarray) -> np.ndarray:
         """The given columns of X, which holds them alone or among all columns."""
-        names = getattr(self, "feature_names_in_", None)
+        names = self._known_names()
         if hasattr(X, "columns") and names is not None:
             wanted = [str(names[j]) for j in given]
             absent = [name for name in wanted if name not in list(X.columns)]

@@ -4,6 +4,8 @@ Continuous columns share one Gaussian block, with whatever covariance structure,
 of any kind is integrated out.
 """
 
+from __future__ import annotations
+
 import numbers
 from copy import copy
 from dataclasses import replace
@@ -12,18 +14,18 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..base import Task
 from ..base.missing import impute_cells
 from ..base.settings import KW_ONLY, settings
-from ..checks import check_choice, check_number
+from ..checks import check_number
 from ..declared import Numbers, Part
-from ..families import GAUSSIANS, Categorical, Product
+from ..families import Categorical, Product
 from ..schema import Schema, labels_of
-from ..source import Block
+from ..source import Block, Source
 from .columns import by_column
 from .description import Description
 from .knowledge import Knowledge, count_observed
-from .model import MixtureModel, MixtureParams
-from .seeds import INITS
+from .model import MixtureParams
 from .tabular import TableEstimator
 
 __all__ = ["Mixture"]
@@ -100,31 +102,23 @@ class Mixture(TableEstimator):
     _study = "groups"
     observed_ = None
 
-    def _check_settings(self):
+    def _check_settings(self) -> None:
         super()._check_settings()
-        check_number("reg_covar", self.reg_covar, numbers.Real, 0, 1e6)
         check_number("smoothing", self.smoothing, numbers.Real, 0)
-        check_choice("covariance_type", self.covariance_type, GAUSSIANS)
-        check_choice("init_params", self.init_params, INITS)
-        if self.weight_prior is not None:
-            check_number("weight_prior", self.weight_prior, numbers.Real, 1)
 
-    def _model(self):
-        return MixtureModel(self.family_, self.n_components, self.init_params, self.weight_prior)
-
-    def _learn(self, source, **how):
+    def _learn(self, source: Source, **how: Any) -> Task:
         task = super()._learn(source, **how)
         self.observed_ = count_observed(self._model(), self._params(), source)
         return task
 
-    def _publish(self, params, dtype):
+    def _publish(self, params: MixtureParams, dtype: np.dtype) -> None:
         self.params_ = params
         self.weights_ = params.weight
 
-    def _params(self):
+    def _params(self) -> MixtureParams:
         return MixtureParams(np.asarray(self.weights_, dtype=np.float64), self.params_.components)
 
-    def _for_study(self):
+    def _for_study(self) -> Mixture:
         """The same with texts for the names of columns."""
         names = [
             f"column_{name + 1}" if isinstance(name, numbers.Integral) else str(name) for name in self.schema_.names
@@ -136,7 +130,7 @@ class Mixture(TableEstimator):
 
     # What was learned
 
-    def _parameters(self, params):
+    def _parameters(self, params: Any) -> dict[str, np.ndarray]:
         """All parameters by what they describe: arrays with one entry per group."""
         found = {"weights_": params.weight}
         for (part, columns), own in zip(self.family_.parts, params.components.parts):
@@ -145,7 +139,7 @@ class Mixture(TableEstimator):
                 found |= by_column(name, value, described, isinstance(part, Categorical))
         return found
 
-    def describe(self):
+    def describe(self) -> Description:
         """What each group looks like, column by column.
 
         Returns
@@ -171,20 +165,17 @@ class Mixture(TableEstimator):
 
     # Missing cells
 
-    def _knowledge(self):
+    def _knowledge(self) -> Knowledge | None:
         known = None if self.observed_ is None else Knowledge(self.observed_)
         return None if known is None or known.is_whole else known
 
-    def _lowest(self):
+    def _lowest(self) -> np.ndarray:
         return np.array([column.least for column in self.schema_.columns])
 
-    def _as_given(self, cells, X):
-        return self._decode(cells, X)
-
-    def _labelled(self, cells):
+    def _labelled(self, cells: np.ndarray) -> dict[str, np.ndarray]:
         return {str(column.name): labels_of(column, codes) for column, codes in zip(self.schema_.columns, cells.T)}
 
-    def predict_given(self, X, given=None, target=None, return_std=False):
+    def predict_given(self, X: Any, given: Any = None, target: Any = None, return_std: bool = False) -> Any:
         """Expectation of some columns given others; a category's most probable level.
 
         Parameters
@@ -209,7 +200,7 @@ class Mixture(TableEstimator):
         predicted = chosen.decode(cells[:, target])
         return (predicted, spread[:, target]) if return_std else predicted
 
-    def predict_level(self, X, target, given=None):
+    def predict_level(self, X: Any, target: Any, given: Any = None) -> np.ndarray:
         """Probability of every level of a category given other columns.
 
         Parameters
@@ -233,7 +224,7 @@ class Mixture(TableEstimator):
         kind = self.schema_.columns[j].kind
         raise ValueError(f"column {target!r} is {kind}, not described by a categorical family; use predict_given.")
 
-    def sample(self, n_samples=1):
+    def sample(self, n_samples: int = 1) -> tuple[Any, np.ndarray]:
         """Draw rows from the fitted distribution, as a table of the kind seen at fit, and the group of each."""
         cells, classes = super().sample(n_samples)
         return (self.schema_.decode(cells) if self._coded() or self.schema_.container != "numpy" else cells), classes

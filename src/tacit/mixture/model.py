@@ -27,7 +27,7 @@ class MixtureParams(Arrays):
     """Class weights and the family's parameters."""
 
     weight: np.ndarray
-    components: Arrays
+    components: Any
 
     @property
     def log_weight(self) -> np.ndarray:

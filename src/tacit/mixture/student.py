@@ -2,7 +2,7 @@
 
 import numbers
 import warnings
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -15,7 +15,6 @@ from ..families import StudentT
 from ..families.student import LEAST_DF, n_observed
 from ..source import Block
 from .gaussian import GaussianMixture
-from .model import MixtureModel, MixtureParams
 
 __all__ = ["StudentTMixture"]
 
@@ -81,7 +80,7 @@ class StudentTMixture(GaussianMixture):
     df: Any = "free"
     df_init: float = 10.0
     max_df: float = 200.0
-    component_prior: ClassVar = None
+    component_prior: ClassVar = None  # type: ignore[misc]
 
     _saved = LatentClassEstimator._saved | {
         "means_": Numbers("K d"),
@@ -89,8 +88,9 @@ class StudentTMixture(GaussianMixture):
         "covariances_": Numbers("K d d", finite=False),
         "df_": Numbers("K", low=0),
     }
+    _held = ("weights_", "means_", "scales_", "df_")
 
-    def _check_settings(self):
+    def _check_settings(self) -> None:
         super()._check_settings()
         if isinstance(self.df, str):
             check_choice("df", self.df, ("free", "shared"))
@@ -99,13 +99,12 @@ class StudentTMixture(GaussianMixture):
         else:
             check_number("df", self.df, numbers.Real, LEAST_DF, 1e9)
 
-    def _model(self):
-        family = StudentT(
+    def _family(self) -> StudentT:
+        return StudentT(
             self.covariance_type, floor=self.reg_covar, df=self.df, df_init=self.df_init, max_df=self.max_df
         )
-        return MixtureModel(family, self.n_components, self.init_params, self.weight_prior)
 
-    def _publish(self, params, dtype):
+    def _publish(self, params: Any, dtype: np.dtype) -> None:
         components = params.components
         df = components.df[:, None, None]
         self.weights_ = params.weight.astype(dtype)
@@ -124,23 +123,16 @@ class StudentTMixture(GaussianMixture):
                 stacklevel=4,
             )
 
-    def _params(self):
-        weight, mean, scale, df = (
-            np.asarray(value, dtype=np.float64) for value in (self.weights_, self.means_, self.scales_, self.df_)
-        )
-        variance = np.einsum("k,kjj->j", weight, scale) + weight @ (mean - weight @ mean) ** 2
-        return MixtureParams(weight, self._model().family.params(mean, scale, weight @ mean, variance, df))
-
     # Some columns given others
 
-    def condition(self, X, given=None, target=None):
+    def condition(self, X: Any, given: Any = None, target: Any = None) -> NoReturn:
         """Not defined: given some columns, the others have tails that differ from row to row."""
         raise NotImplementedError(
             "given some columns, a Student t mixture is no mixture of one kind for all rows; use predict_given for means, "
             "impute(X, return_std=True) for spreads and draw_missing for draws."
         )
 
-    def predict_given(self, X, given=None, target=None, return_distribution=False):
+    def predict_given(self, X: Any, given: Any = None, target: Any = None, return_distribution: bool = False) -> Any:
         """Expectation of some columns given others; see `GaussianMixture.predict_given`."""
         if return_distribution:
             self.condition(X, given, target)
@@ -150,7 +142,7 @@ class StudentTMixture(GaussianMixture):
         mean = model.family.filled(params.components, block, resp)[:, columns]
         return mean[:, 0] if isinstance(target, (str, numbers.Integral)) else mean
 
-    def row_weights(self, X, out=None):
+    def row_weights(self, X: Any, out: Any = None) -> Any:
         """How much each row counted in the fit: E[u] of the E-step, averaged over the components.
 
         About 1 for a row in the bulk, toward 0 the farther out it lies.
@@ -169,7 +161,7 @@ class StudentTMixture(GaussianMixture):
         check_is_fitted(self)
         model, params = self._model(), self._params()
 
-        def weigh(block):
+        def weigh(block: Block) -> np.ndarray:
             resp = model.posterior(params, block)[0]
             df, square = params.components.df, model.family.distance(params.components, block)[0]
             return like(block, (resp * (df + n_observed(block)) / (df + square)).sum(axis=1))

@@ -1,15 +1,19 @@
 """`TableEstimator`: how estimators take tables of any columns, and give tables back."""
 
-import numpy as np
-from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+from __future__ import annotations
 
-from ..base import LatentClassEstimator
-from ..families import Bernoulli, Multinomial, Poisson
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _check_feature_names, _check_n_features
+
+from ..families import Bernoulli, Multinomial, Poisson, Product
 from ..frames import is_table
 from ..schema import Schema
-from ..source import ParquetSource, is_streamed
+from ..source import ParquetSource, Source, is_streamed
 from ..source.parquet import is_arrow
 from .columns import check_columns, kinds_of, plain_schema, positions, product_family
+from .estimator import MixtureEstimator
 
 __all__ = ["TableEstimator"]
 
@@ -17,7 +21,7 @@ SPARSE = {"bernoulli": Bernoulli, "multinomial": Multinomial, "poisson": Poisson
 """Families of which rows may be sparse."""
 
 
-class TableEstimator(LatentClassEstimator):
+class TableEstimator(MixtureEstimator):
     """Base of estimators whose rows are those of a table: pandas, polars, Arrow, Parquet files, or arrays of objects.
 
     At fit the columns are learned (``schema_``), and with them the families that describe them (``family_``); from then on
@@ -26,13 +30,15 @@ class TableEstimator(LatentClassEstimator):
 
     _reads_tables = True
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
 
-    def _open(self, X, weight=None, labels=None, targets=None, *, reset=False):
+    def _open(
+        self, X: Any, weight: Any = None, labels: Any = None, targets: Any = None, *, reset: bool = False
+    ) -> Source:
         if is_table(X):
             return self._in_memory(self._validate(X, reset=reset), weight, labels, targets)
         source = super()._open(X, weight, labels, targets, reset=reset)
@@ -45,12 +51,12 @@ class TableEstimator(LatentClassEstimator):
                 check_columns(self.family_, block.X, self.schema_)
         return source
 
-    def _in_memory(self, X, weight=None, labels=None, targets=None):
+    def _in_memory(self, X: Any, weight: Any = None, labels: Any = None, targets: Any = None) -> Source:
         source = super()._in_memory(X, weight, labels, targets)
         source.schema = self.schema_
         return source
 
-    def _stream(self, X, weight, labels, *, reset):
+    def _stream(self, X: Any, weight: Any, labels: Any, *, reset: bool) -> Source:
         if not is_arrow(X):
             return super()._stream(X, weight, labels, reset=reset)
         columns, levels = (None, "learn") if reset else (self.schema_.names, self.schema_.levels)
@@ -61,10 +67,10 @@ class TableEstimator(LatentClassEstimator):
         return source
 
     @property
-    def _takes_sparse(self):
+    def _takes_sparse(self) -> bool:  # type: ignore[override]
         return not self.by_column and (self.family in SPARSE or isinstance(self.family, tuple(SPARSE.values())))
 
-    def _validate(self, X, *, reset):
+    def _validate(self, X: Any, *, reset: bool) -> Any:
         if hasattr(X, "tocsr"):
             return self._validate_sparse(super()._validate(X, reset=reset), reset)
         if not is_table(X):
@@ -85,14 +91,14 @@ class TableEstimator(LatentClassEstimator):
         check_columns(self.family_, cells, self.schema_)
         return cells
 
-    def _validate_sparse(self, X, reset):
+    def _validate_sparse(self, X: Any, reset: bool) -> Any:
         """Sparse rows: one family describes all columns, cells that are not stored being 0."""
         if reset:
             self._settle(plain_schema(X.shape[1], self._known_names()))
         check_columns(self.family_, X, self.schema_)
         return X
 
-    def _kinds(self, X):
+    def _kinds(self, X: Any) -> dict[Any, str | None]:
         """Kinds of columns that are settled by the families asked for."""
         kinds, every = kinds_of(self.family, self.by_column)
         if every is None:
@@ -100,11 +106,11 @@ class TableEstimator(LatentClassEstimator):
         names = X.column_names if hasattr(X, "column_names") else getattr(X, "columns", range(np.shape(X)[1]))
         return {name: every for name in names} | kinds
 
-    def _coded(self):
+    def _coded(self) -> bool:
         """Whether any column is a category, whose cells must be turned into codes."""
         return bool(self.schema_.levels)
 
-    def _settle(self, schema):
+    def _settle(self, schema: Schema) -> None:
         """Keep the columns and the families that describe them."""
         self.schema_ = schema
         self.family_ = product_family(
@@ -112,37 +118,24 @@ class TableEstimator(LatentClassEstimator):
         )
         self.n_features_in_ = len(schema.columns)
 
-    def _encoded(self, X):
-        check_is_fitted(self)
-        if is_streamed(X) and not is_table(X):
-            raise ValueError("this method takes a table in memory; read the part you need first.")
-        return self._validate(X, reset=False)
-
-    def _decode(self, cells, X):
-        """Cells as a table of the kind of X."""
+    def _as_given(self, cells: np.ndarray, X: Any) -> Any:
         if is_table(X):
-            like = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
-            return Schema.decode(self.schema_, cells, like)
+            return self.schema_.decode(cells, X)
         return self.schema_.decode(cells) if self._coded() else cells
 
-    def _given_and_target(self, given, target):
-        """Positions of the given and the target columns."""
-        check_is_fitted(self)
-        if given is None and target is None:
-            raise ValueError("neither given nor target names a column; say what is known or what is asked for.")
-        every = np.arange(self.n_features_in_)
-        given, target = (None if names is None else positions(self.schema_, names) for names in (given, target))
-        given = np.setdiff1d(every, target) if given is None else given
-        target = np.setdiff1d(every, given) if target is None else target
-        both = np.intersect1d(given, target)
-        if both.size:
-            raise ValueError(
-                f"column {self.schema_.names[both[0]]!r} is both given and target; name it in one of the two."
-            )
-        return given, target
+    def _names(self) -> list:
+        return self.schema_.names
 
-    def _only(self, X, given):
+    def _positions(self, name: str, columns: Any) -> np.ndarray:
+        return positions(self.schema_, columns)
+
+    def _family(self) -> Product:
+        return self.family_
+
+    def _only(self, X: Any, given: np.ndarray) -> np.ndarray:
         """The rows with all but the given cells taken out, whether or not X has the other columns."""
+        if is_streamed(X) and not is_table(X):
+            raise ValueError("this method takes a table in memory; read the part you need first.")
         others = np.setdiff1d(np.arange(self.n_features_in_), given)
         if is_table(X) and not isinstance(X, (np.ndarray, list, tuple)):
             cells = self.schema_.encode(X, [self.schema_.names[j] for j in others])
@@ -153,6 +146,6 @@ class TableEstimator(LatentClassEstimator):
             whole = np.full((len(X), self.n_features_in_), np.nan, dtype=object)
             whole[:, given] = X
             X = whole
-        cells = np.array(self._encoded(X if self._coded() else X.astype(float)))
+        cells = np.array(self._validate(X if self._coded() else X.astype(float), reset=False))
         cells[:, others] = np.nan
         return cells

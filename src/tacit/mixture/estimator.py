@@ -1,0 +1,64 @@
+"""`MixtureEstimator`: what estimators of mixtures share, whatever describes the columns of their rows."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import LatentClassEstimator
+from ..checks import check_choice, check_number
+from ..families import GAUSSIANS, Family
+from .model import MixtureModel
+from .seeds import INITS
+
+__all__ = ["MixtureEstimator"]
+
+
+class MixtureEstimator(LatentClassEstimator):
+    """Base of mixtures: a subclass defines ``_family()``, ``_names()`` and ``_positions(name, columns)``."""
+
+    weight_prior: Any = None
+
+    def _family(self) -> Family:
+        raise NotImplementedError
+
+    def _names(self) -> Any:
+        """Names of the columns seen at fit."""
+        raise NotImplementedError
+
+    def _positions(self, name: str, columns: Any) -> np.ndarray:
+        """Where columns stand that the argument `name` names."""
+        raise NotImplementedError
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_number("reg_covar", self.reg_covar, numbers.Real, 0, 1e6)
+        check_choice("covariance_type", self.covariance_type, GAUSSIANS)
+        check_choice("init_params", self.init_params, INITS)
+        if self.weight_prior is not None:
+            check_number("weight_prior", self.weight_prior, numbers.Real, 1)
+
+    def _model(self) -> MixtureModel:
+        return MixtureModel(self._family(), self.n_components, self.init_params, self.weight_prior)
+
+    def _given_and_target(self, given: Any, target: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Positions of the given and the target columns; one of the two may be left out, and is all other columns."""
+        check_is_fitted(self)
+        if given is None and target is None:
+            raise ValueError("neither given nor target names a column; say what is known or what is asked for.")
+        every = np.arange(self.n_features_in_)
+        given, target = (
+            None if columns is None else self._positions(name, columns)
+            for name, columns in (("given", given), ("target", target))
+        )
+        given = np.setdiff1d(every, target) if given is None else given
+        target = np.setdiff1d(every, given) if target is None else target
+        both = np.intersect1d(given, target)
+        if both.size:
+            raise ValueError(f"column {self._names()[both[0]]!r} is both given and target; name it in one of the two.")
+        if not target.size:
+            raise ValueError("every column is given, so that none is left to predict; leave out the target.")
+        return given, target
