@@ -1,30 +1,20 @@
 """tacit: latent-variable models that take missing cells. Submodules load when first used."""
 
 from importlib import import_module as _import_module
+from typing import Any
 
 __version__ = "0.1.0"
 
 _SUBMODULES = (
-    "classification",
-    "cluster",
-    "datasets",
-    "engine",
-    "factor",
-    "families",
-    "impute",
-    "mixture",
-    "plot",
-    "report",
-    "source",
-    "tables",
-    "testing",
-)
+    "classification", "cluster", "datasets", "engine", "factor", "families", "impute", "mixture", "plot", "report", "source",
+    "study", "tables", "testing",
+)  # fmt: skip
 _NAMES = {"load": "tacit.persistence", "save": "tacit.persistence"}
 
 __all__ = ["__version__", *_SUBMODULES, *_NAMES]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return _import_module(f"tacit.{name}")
     if name in _NAMES:
@@ -32,5 +22,5 @@ def __getattr__(name):
     raise AttributeError(f"module 'tacit' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return __all__

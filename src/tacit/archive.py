@@ -11,6 +11,8 @@ import os
 import tempfile
 import tokenize
 import zipfile
+from collections.abc import Callable, Iterator
+from typing import IO, Any
 
 import numpy as np
 
@@ -24,7 +26,7 @@ UNSOUND = (
 """What reading a damaged or hostile file may raise."""
 
 
-def write_archive(path, manifest, arrays, temporary=None):
+def write_archive(path: Any, manifest: dict, arrays: dict[str, np.ndarray], temporary: str | None = None) -> None:
     """Write beside `path` and rename, so that the file is never seen half-written.
 
     Parameters
@@ -47,7 +49,7 @@ def write_archive(path, manifest, arrays, temporary=None):
 
 
 @contextlib.contextmanager
-def replacing(path, temporary=None):
+def replacing(path: Any, temporary: str | None = None) -> Iterator[str]:
     """Path of a temporary file beside `path` that takes its place at the end, or vanishes if anything goes wrong."""
     if temporary is None:
         handle, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(path)), prefix=".tacit-")
@@ -66,7 +68,7 @@ def replacing(path, temporary=None):
         raise
 
 
-def read_archive(path):
+def read_archive(path: Any) -> tuple[dict, Callable[[str], np.ndarray]]:
     """The manifest of a file written by `write_archive`, and a function that reads an array by name.
 
     Raises one of `UNSOUND` where the file is damaged.
@@ -78,14 +80,14 @@ def read_archive(path):
         raise ValueError("it holds compressed members, which tacit never writes")
     manifest = json.loads(archive.read(MANIFEST))
 
-    def array(name):
+    def array(name: str) -> np.ndarray:
         with archive.open(f"{name}.npy") as file:
             return _read_array(file, name)
 
     return manifest, array
 
 
-def _read_array(file, name):
+def _read_array(file: IO[bytes], name: str) -> np.ndarray:
     headers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     shape, fortran, dtype = headers[np.lib.format.read_magic(file)](file)
     if dtype.kind not in "biuf":

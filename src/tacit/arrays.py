@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, Self, TypeVar, dataclass_transform
+from typing import Any, Self, TypeVar, cast, dataclass_transform
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def record(cls: T) -> T:
     cls : type
         The subclass; its annotations are the arrays it holds.
     """
-    return dataclasses.dataclass(frozen=True, eq=False)(cls)
+    return cast(T, dataclasses.dataclass(frozen=True, eq=False)(cls))
 
 
 class Arrays:

@@ -2,6 +2,8 @@
 
 import numbers
 import os
+from collections.abc import Collection, Iterable
+from typing import Any
 
 import numpy as np
 from sklearn.utils import get_tags
@@ -13,7 +15,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def check_number(name, value, kind, least, most=float("inf")):
+def check_number(name: str, value: Any, kind: Any, least: float, most: float = float("inf")) -> None:
     """Raise where a setting is not a number of that kind, or out of range."""
     if not isinstance(value, kind) or isinstance(value, bool) or not least <= value <= most:
         noun = "a whole number" if kind is numbers.Integral else "a number"
@@ -21,19 +23,19 @@ def check_number(name, value, kind, least, most=float("inf")):
         raise ValueError(f"{name}={value!r} is not {noun} of at least {least}{limit}.")
 
 
-def check_n_jobs(value):
+def check_n_jobs(value: int | None) -> None:
     """Raise where a number of threads is neither None, −1 nor a whole number of at least 1."""
     if value is not None and not (isinstance(value, numbers.Integral) and value == -1):
         check_number("n_jobs", value, numbers.Integral, 1)
 
 
-def check_positive(name, value):
+def check_positive(name: str, value: Any) -> None:
     """Raise where a setting is not a finite number above 0."""
     if not isinstance(value, (int, float, np.number)) or isinstance(value, bool) or not 0 < value < float("inf"):
         raise ValueError(f"{name}={value!r} is not a number above 0.")
 
 
-def check_shaped(name, value, shape):
+def check_shaped(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
     """An array that the user gave, as float64 of the right shape."""
     value = check_array(value, dtype=np.float64, ensure_2d=False, allow_nd=True)
     if value.shape != shape:
@@ -41,13 +43,13 @@ def check_shaped(name, value, shape):
     return value
 
 
-def check_choice(name, value, choices):
+def check_choice(name: str, value: Any, choices: Collection) -> None:
     """Raise where a setting is not one of the choices."""
     if not isinstance(value, (str, type(None))) or value not in choices:
         raise ValueError(f"{name}={value!r} is unknown; use one of {', '.join(map(repr, choices))}.")
 
 
-def check_columns(name, value, n_features, names=None):
+def check_columns(name: str, value: Any, n_features: int, names: Iterable | None = None) -> np.ndarray:
     """Numbers of columns that are given by number or, where they have names, by name."""
     known = [] if names is None else [str(column) for column in names]
     numbered = []
@@ -66,7 +68,7 @@ def check_columns(name, value, n_features, names=None):
     return np.array(numbered)
 
 
-def as_rows(estimator, X):
+def as_rows(estimator: Any, X: Any) -> Any:
     """X as scikit-learn's checks can read it: masked cells are missing ones; what is no rows yet is refused with a remedy."""
     if isinstance(X, np.ma.MaskedArray):
         return np.ma.filled(X.astype(X.dtype if X.dtype.kind == "f" else np.float64), np.nan)
@@ -80,7 +82,7 @@ def as_rows(estimator, X):
     return X
 
 
-def check_rows(estimator, X, *, reset, **settings):
+def check_rows(estimator: Any, X: Any, *, reset: bool, **settings: Any) -> Any:
     """X as floats with NaN where cells are missing, by scikit-learn's checks; what rows are taken the estimator declares.
 
     Parameters
@@ -108,7 +110,7 @@ def check_rows(estimator, X, *, reset, **settings):
         raise ValueError(f"{error}: {estimator._text_remedy}.") from None
 
 
-def _first_missing(estimator, X):
+def _first_missing(estimator: Any, X: Any) -> str:
     """Where the first missing cell is, as messages tell it; nothing of sparse rows."""
     if hasattr(X, "tocsr"):
         return ""
@@ -116,7 +118,7 @@ def _first_missing(estimator, X):
     return f" (row {row}, column {estimator._told(column)})"
 
 
-def check_weight(sample_weight, n_rows):
+def check_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     """Row weights as float64, or None; they must be finite, not negative, and not all zero."""
     if sample_weight is None:
         return None
@@ -133,7 +135,7 @@ def check_weight(sample_weight, n_rows):
     return weight
 
 
-def check_out(X, out):
+def check_out(X: Any, out: Any) -> None:
     """Refuse to write results over the rows they are made from, or under a name that misleads."""
     if os.path.splitext(out)[1].lower() in (".csv", ".tsv", ".txt", ".xlsx", ".json"):
         raise ValueError(f"out={os.fspath(out)!r} would be a Parquet file by another name; end it in .parquet.")

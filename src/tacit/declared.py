@@ -173,7 +173,7 @@ class Listed(Spec):
 
     member: Spec
     optional: bool = False
-    kind: type = list
+    kind: type[list | tuple] = list
 
     def examine(self, name: str, value: Any, sizes: dict[str, int], owner: Any) -> None:
         if not isinstance(value, self.kind):

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import warnings
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -86,7 +87,7 @@ def _fields(cls: type) -> list[str]:
     return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]  # type: ignore[misc]
 
 
-def save(estimator, path, notes=None):
+def save(estimator: Any, path: Any, notes: dict | None = None) -> None:
     """Write a fitted estimator to one file.
 
     The file appears whole or not at all: it is written beside `path` and renamed.
@@ -123,7 +124,7 @@ def save(estimator, path, notes=None):
     write_archive(path, manifest, arrays)
 
 
-def _check_notes(notes):
+def _check_notes(notes: Any) -> None:
     """Raise where notes would not come back as they were given."""
     if notes is None:
         return
@@ -141,7 +142,7 @@ def _check_notes(notes):
         )
 
 
-def load(path):
+def load(path: Any) -> Any:
     """Read an estimator written by `save`.
 
     Parameters
@@ -163,7 +164,7 @@ def load(path):
         return _decode(manifest["estimator"], arrays)
 
 
-def notes(path):
+def notes(path: Any) -> dict:
     """The notes that `save` wrote beside an estimator: a dictionary, empty where there are none."""
     with _sound(path):
         found = _read(path)[0].get("notes", {})
@@ -172,7 +173,7 @@ def notes(path):
         return found
 
 
-def _read(path):
+def _read(path: Any) -> Any:
     manifest, arrays = read_archive(path)
     if manifest["format"] > FORMAT:
         raise ValueError(f"its format is {manifest['format']}, newer than {FORMAT}; upgrade tacit")
@@ -180,7 +181,7 @@ def _read(path):
 
 
 @contextlib.contextmanager
-def _sound(path):
+def _sound(path: Any) -> Iterator[None]:
     """Say which file is at fault."""
     try:
         yield
@@ -245,13 +246,13 @@ def _encode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     raise TypeError(f"{value!r} cannot be saved")
 
 
-def _encode_part(value, name, arrays):
+def _encode_part(value: Any, name: str, arrays: dict[str, np.ndarray]) -> dict:
     if _parts().get(name) is not type(value):
         raise TypeError(f"{name} is no class of this library, so it cannot be saved")
     return {"part": name, "fields": {field: _encode(getattr(value, field), arrays) for field in _fields(type(value))}}
 
 
-def _decode_part(content, arrays):
+def _decode_part(content: dict, arrays: Any) -> Any:
     name, fields = content["part"], content["fields"]
     if name not in _parts():
         raise ValueError(f"it names {name!r}, which is no part of an estimator")
@@ -286,7 +287,7 @@ def _encode_estimator(estimator: RowsEstimator, name: str, arrays: dict[str, np.
     return content
 
 
-def _decode(value, arrays):
+def _decode(value: Any, arrays: Any) -> Any:
     """The value that `_encode` wrote."""
     if not isinstance(value, dict):
         if isinstance(value, list):
@@ -329,7 +330,7 @@ def _told(content: Any, arrays: Any) -> Note:
     return found if isinstance(found, Note) else Note.told("", str(found), {})
 
 
-def _decode_sparse(content, arrays):
+def _decode_sparse(content: dict, arrays: Any) -> Any:
     data, indices, pointer = (_decode(part, arrays) for part in content[:3])
     n_rows, n_columns = (int(size) for size in content[3:])
     matrix = sparse.csr_matrix((data, indices, pointer), shape=(n_rows, n_columns))
@@ -383,7 +384,7 @@ def _check_fitted(estimator: RowsEstimator, fitted: dict[str, Any]) -> None:
         estimator._saved[key].check(key, value, sizes, estimator)
 
 
-def _decode_record(content, arrays, like):
+def _decode_record(content: Any, arrays: Any, like: Any) -> Any:
     """A record of arrays with the shapes of `like`."""
     flat = {key: _decode(value, arrays) for key, value in content.items()}
     for key, value in like.to_dict().items():

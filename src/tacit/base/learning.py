@@ -202,7 +202,7 @@ class EMEstimator(RowsEstimator):
             starts, previous = [self._resume(model)], next(iter(self.fit_.trace.per_weight[-1:]), None)
         begin: list[Callable[[], Any]] = [partial(self._start, model, task)] * self._n_starts(model)
         if starts is not None:
-            begin = [lambda start=start: start for start in starts]
+            begin = [partial(_given, start) for start in starts]
         if online:
             begin = [partial(_online_start, model, source, start) for start in begin]
         if source.labelled and model.labels_suffice:
@@ -264,6 +264,10 @@ def _settled(value: Any) -> Any:
     if isinstance(value, np.random.RandomState):
         return [_settled(part) for part in value.get_state()]
     return value.tolist() if isinstance(value, np.ndarray) else repr(value)
+
+
+def _given(start: Any) -> Any:
+    return start
 
 
 def _online_start(model: Model, source: Source, start: Callable[[], Any]) -> Any:

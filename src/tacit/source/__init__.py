@@ -1,5 +1,7 @@
 """Where rows come from: blocks of rows, summed or mapped over."""
 
+from typing import Any
+
 from .array import ArraySource
 from .block import Block, Patterns
 from .dask import DaskSource, is_dask
@@ -9,7 +11,7 @@ from .source import OneBlock, Source
 from .sparse import SparseRows, SparseSource
 
 
-def is_streamed(X):
+def is_streamed(X: Any) -> bool:
     """Whether X is a source, a path, Arrow data or a Dask collection, as opposed to rows in memory.
 
     Parameters
@@ -20,7 +22,9 @@ def is_streamed(X):
     return isinstance(X, Source) or is_arrow(X) or is_dask(X)
 
 
-def as_source(X, weight=None, labels=None, targets=None, *, unit=None, n_jobs=None):
+def as_source(
+    X: Any, weight: Any = None, labels: Any = None, targets: Any = None, *, unit: Any = None, n_jobs: int | None = None
+) -> Source:
     """The source of rows for an array, a sparse matrix, a block, a path, Arrow data or a Dask collection; a source is itself.
 
     Parameters
@@ -42,7 +46,7 @@ def as_source(X, weight=None, labels=None, targets=None, *, unit=None, n_jobs=No
         return X
     if isinstance(X, Block):
         return SparseSource.of(X, n_jobs) if isinstance(X.X, SparseRows) else ArraySource.of(X, n_jobs=n_jobs)
-    settings = {"weight": weight, "labels": labels, "targets": targets, "unit": unit, "n_jobs": n_jobs}
+    settings: dict[str, Any] = {"weight": weight, "labels": labels, "targets": targets, "unit": unit, "n_jobs": n_jobs}
     if hasattr(X, "tocsr"):
         return SparseSource(X.tocsr(), **settings)
     if is_arrow(X):

@@ -56,14 +56,17 @@ class ArraySource(Source):
         source._hold(block.X, block.weight, block.labels, block.targets, block.units, **settings)
         return source
 
-    def _hold(self, X, weight, labels, targets, offsets, block_rows=None, n_jobs=None) -> None:
+    def _hold(
+        self, X: np.ndarray, weight: Any, labels: Any, targets: Any, offsets: Any, block_rows: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:  # fmt: skip
         self.X, self.weight, self.labels, self.targets, self.offsets = X, weight, labels, targets, offsets
         self.n_rows, self.n_features = X.shape
         self.n_targets = 0 if targets is None else targets.shape[1]
         block_rows = min(block_rows or default_block_rows(self.n_features, X.dtype.itemsize), max(self.n_rows, 1))
         self.n_jobs, self.dtype = thread_count(n_jobs), X.dtype
         self._rows, self._units = block_bounds(self.n_rows, block_rows, offsets)
-        self.n_blocks = len(self._rows) - 1
+        self.n_blocks: int = len(self._rows) - 1
         # Shared by all blocks of complete data and default weights, so that blocks cost no memory.
         self._longest = int(np.diff(self._rows).max(initial=block_rows))
         self._one = np.ones(self._longest)
@@ -90,7 +93,7 @@ class ArraySource(Source):
         first, units = int(self._units[number]), None
         if self.offsets is not None:
             units = self.offsets[first : self._units[number + 1] + 1] - self._rows[number]
-        kept = {"patterns": patterns, "units": units, "first": first, "local": {}}
+        kept: dict[str, Any] = {"patterns": patterns, "units": units, "first": first, "local": {}}
         return Block.of(X, *rest, **kept) if X.flags.c_contiguous else kept
 
     def parts(self) -> Iterator[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Any
 
 from ..arrays import Arrays
 from ..kernels import host
@@ -57,7 +58,7 @@ class Memory:
         return Arrays.concatenate([record.map(host) for record in records if record is not None])
 
 
-def _like(own, kept):
+def _like(own: Any, kept: Any) -> Any:
     """Saved numbers as an array of the kind of `own`, which may be a tensor."""
     if hasattr(own, "new_tensor"):
         return own.new_tensor(kept)

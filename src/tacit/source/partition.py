@@ -161,8 +161,8 @@ def regrouped(partition: Partition, drop: int, *following: Any) -> Partition:
     """
     parts = [partition.cut(drop, partition.n_rows)]
     parts += [other.cut(0, n) for other, n in zip(following[::2], following[1::2])]
-    joined = (None if values[0] is None else np.concatenate(values) for values in zip(*parts))
-    return Partition(*joined, partition.n_jobs)
+    X, weight, labels, targets, unit = (None if values[0] is None else np.concatenate(values) for values in zip(*parts))
+    return Partition(X, weight, labels, targets, unit, partition.n_jobs)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -19,12 +19,12 @@ class ArrowWriter:
     what is written is copied to a file with types that suit both.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: Any) -> None:
         self.arrow, self.path = arrow(), path
         self.writer: Any = None
         self.schema: Any = None
 
-    def write(self, columns):
+    def write(self, columns: dict[str, Any]) -> None:
         """Append rows."""
         pa = self.arrow
         table = pa.table({name: self._array(values) for name, values in columns.items()})
@@ -39,7 +39,7 @@ class ArrowWriter:
             self._widen(wider)
         self.writer.write_table(table.cast(self.schema))
 
-    def _array(self, values):
+    def _array(self, values: Any) -> Any:
         pa = self.arrow
         if isinstance(values, (pa.Array, pa.ChunkedArray)):
             return values
@@ -49,11 +49,11 @@ class ArrowWriter:
             cells = values.tolist() if isinstance(values, np.ndarray) else values
             return pa.array([None if cell is None or cell != cell else str(cell) for cell in cells], pa.string())
 
-    def _open(self, path, schema):
+    def _open(self, path: Any, schema: Any) -> None:
         self.schema = schema
         self.writer = self.arrow.parquet.ParquetWriter(path, schema)
 
-    def _common(self, schema):
+    def _common(self, schema: Any) -> Any:
         pa = self.arrow
         fields = []
         for ours, theirs in zip(self.schema, schema):
@@ -65,7 +65,7 @@ class ArrowWriter:
                 fields.append(pa.field(ours.name, pa.string()))
         return pa.schema(fields)
 
-    def _widen(self, schema):
+    def _widen(self, schema: Any) -> None:
         """Copy what is written to a file of other types."""
         pa = self.arrow
         self.writer.close()
@@ -82,7 +82,7 @@ class ArrowWriter:
             with contextlib.suppress(OSError):
                 os.unlink(wide)
 
-    def close(self):
+    def close(self) -> None:
         """Write what is left."""
         writer, self.writer = self.writer, None
         if writer is not None:
@@ -92,7 +92,7 @@ class ArrowWriter:
 class ParquetWriter(ArrowWriter):
     """The same to a file that appears whole or not at all."""
 
-    def __init__(self, path):
+    def __init__(self, path: Any) -> None:
         folder = os.path.dirname(os.path.abspath(path))
         if not os.path.isdir(folder):
             raise FileNotFoundError(f"the folder {folder!r} does not exist; create it first.")
@@ -100,9 +100,9 @@ class ParquetWriter(ArrowWriter):
         self.place = replacing(path)
         super().__init__(self.place.__enter__())
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
         self.close()
         return self.place.__exit__(kind, error, trace)
