@@ -236,7 +236,7 @@ def test_bad_rows():
         model.transform(X, y[:, :3])
     with pytest.raises(ValueError, match=r"X contains NaN"):
         model.predict(holes)
-    with pytest.raises(ValueError, match=r"X has 3 columns; give it the 2 scores of the pairs"):
+    with pytest.raises(ValueError, match=r"X has 3 columns, but there are 2 scores per row"):
         model.inverse_transform(X[:, :3])
     with pytest.raises(ValueError, match=r"method='wilks' is unknown"):
         model.test("wilks")

@@ -1,22 +1,25 @@
 """Canonical correlation analysis: ρ = max over a, b of corr(X a, Y b), then again among what is uncorrelated with it."""
 
+from __future__ import annotations
+
 import numbers
 import warnings
 from contextlib import nullcontext
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, MultiOutputMixin, RegressorMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
-from ...base import RowsEstimator
 from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice, check_number
-from ...declared import Flag, Listed, Names, Numbers, Text, Whole
+from ...declared import Listed, Numbers, Text, Whole
 from ...source import ArraySource
 from ...source.threads import one_blas_thread
+from ...table import Table
 from ..moments import moments
-from .pairs import canonical_pairs, correlation_tests, views_of_covariance, views_of_rows
-from .views import check_first, check_ridge, check_second, check_together, join, project, refuse_missing
+from .pairs import Canonical, View, canonical_pairs, correlation_tests, views_of_covariance, views_of_rows
+from .views import TwoViews, check_ridge, project, refuse_missing
 
 __all__ = ["CCA"]
 
@@ -27,7 +30,7 @@ CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
 
 
 @settings
-class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, MultiOutputMixin, RowsEstimator):
+class CCA(RegressorMixin, TwoViews):
     """Canonical correlation analysis of two views of the same rows.
 
     A drop-in for :class:`sklearn.cross_decomposition.CCA`: the same arguments, methods and attributes, in the same
@@ -107,15 +110,10 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
     copy: bool = True
     ridge: float = 0.0
 
-    _saved = RowsEstimator._saved | {
-        "canonical_correlations_": Numbers("k", low=0),
+    _saved = TwoViews._saved | {
         "all_canonical_correlations_": Numbers("a", low=0),
         "x_weights_": Numbers("d k"),
         "y_weights_": Numbers("t k"),
-        "x_loadings_": Numbers("d k"),
-        "y_loadings_": Numbers("t k"),
-        "x_rotations_": Numbers("d k"),
-        "y_rotations_": Numbers("t k"),
         "coef_": Numbers("t d"),
         "intercept_": Numbers("t"),
         "ranks_": Listed(Whole(0), kind=tuple),
@@ -126,20 +124,19 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
         "_y_mean": Numbers("t"),
         "_x_std": Numbers("d", low=0),
         "_y_std": Numbers("t", low=0),
-        "_predict_1d": Flag(),
-        "_n_features_out": Whole(1),
-        "target_names_in_": Names("t"),
     }
     _takes_missing = False
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def fit(self, X, y):
+    @property
+    def _n_features_out(self) -> int:
+        return self.x_rotations_.shape[1]
+
+    def fit(self, X: Any, y: Any) -> Self:
         """Find the canonical pairs.
 
         Parameters
@@ -154,11 +151,13 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
         self
         """
         self._check_settings()
-        X = check_first(self, X, reset=True)
-        y, self._predict_1d = check_second(self, y)
-        check_together(X, y)
+        X, y = self._check_views(X, y, reset=True)
         refuse_missing(X=X, y=y)
-        self._check_n_components(min(len(X), X.shape[1], y.shape[1]))
+        most = min(len(X), X.shape[1], y.shape[1])
+        if self.n_components > most:
+            raise ValueError(
+                f"`n_components` upper bound is {most}. Got {self.n_components} instead. Reduce `n_components`."
+            )
         self.n_samples_ = len(X)
         ridge = check_ridge(self.ridge)
         with one_blas_thread() if X.shape[1] + y.shape[1] <= NARROW else nullcontext():
@@ -167,7 +166,7 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
             self._publish(canonical_pairs(first, second, overlap, self.n_components, ridge))
         return self
 
-    def _check_settings(self):
+    def _check_settings(self) -> None:
         check_number("n_components", self.n_components, numbers.Integral, 1)
         check_number("max_iter", self.max_iter, numbers.Integral, 1)
         check_number("tol", self.tol, numbers.Real, 0)
@@ -175,21 +174,13 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise ValueError(f"{name}={getattr(self, name)!r} is neither True nor False.")
 
-    def _check_n_components(self, most):
-        if self.n_components > most:
-            raise ValueError(
-                f"`n_components` upper bound is {most}. Got {self.n_components} instead. Reduce `n_components`."
-            )
-
     # Two routes to the views
 
-    def _views(self, X, y, ridge):
+    def _views(self, X: np.ndarray, y: np.ndarray, ridge: tuple[float, float]) -> tuple[View, View, np.ndarray]:
         """The views from the covariance of many rows, unless that would cost digits; else from the rows themselves."""
         n, p = X.shape
         many = n >= MANY * (p + y.shape[1])
-        found, rows = None, None
-        if many and n > BLOCK:
-            found = views_of_covariance(self._covariance(X, y), p, ridge)
+        found = views_of_covariance(self._covariance(X, y), p, ridge) if many and n > BLOCK else None
         if found is None:
             rows = self._centred(X, y)
             if many and n <= BLOCK:
@@ -197,7 +188,7 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
         self.route_ = "rows" if found is None else "covariance"
         return found or views_of_rows(rows, p)
 
-    def _covariance(self, X, y):
+    def _covariance(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The covariance of both views, scaled if they are to be, in one pass by blocks."""
         n, found = len(X), moments(ArraySource(X, targets=y.astype(np.float64, copy=False)))
         covariance = found.covariance * (n / (n - 1.0))
@@ -205,10 +196,10 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
         deviation = np.concatenate([self._x_std, self._y_std])
         return covariance / np.outer(deviation, deviation)
 
-    def _centred(self, X, y):
+    def _centred(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Rows [x, y] about their means, and over their deviations if they are to be scaled."""
         n, p = X.shape
-        rows = join(X, y)
+        rows = np.hstack([X, y], dtype=np.float64)
         mean = rows.mean(axis=0)
         rows -= mean
         constant = self._locate(mean, np.einsum("ij,ij->j", rows, rows) / (n - 1.0), p)
@@ -222,7 +213,7 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
                     view[:] = part
         return rows
 
-    def _locate(self, mean, variance, p):
+    def _locate(self, mean: np.ndarray, variance: np.ndarray, p: int) -> np.ndarray:
         """Set what rows are centred and scaled by, and say which columns are constant; these are not scaled."""
         variance = np.maximum(variance, 0.0)
         constant = np.sqrt(variance) <= CONSTANT * np.abs(mean)
@@ -231,7 +222,7 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
         self._x_std, self._y_std = np.split(deviation, [p])
         return constant
 
-    def _check_ranks(self, first, second, ridge):
+    def _check_ranks(self, first: View, second: View, ridge: tuple[float, float]) -> None:
         self.ranks_ = ranks = first.rank, second.rank
         for name, rank in zip("Xy", ranks):
             if rank == 0:
@@ -240,7 +231,6 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
             warnings.warn(
                 f"X varies in {ranks[0]} dimensions and y in {ranks[1]}, so that there are {min(ranks)} canonical pairs; the "
                 f"others of n_components={self.n_components} are zero.",
-                UserWarning,
                 stacklevel=3,
             )
         perfect = sum(ranks) - (self.n_samples_ - 1)
@@ -248,11 +238,10 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
             warnings.warn(
                 f"{self.n_samples_} rows are too few for views of rank {ranks[0]} and {ranks[1]}: {min(perfect, *ranks)} "
                 "correlations are 1 whatever the data. Set ridge, for example ridge=0.1, or use fewer columns.",
-                UserWarning,
                 stacklevel=3,
             )
 
-    def _publish(self, found):
+    def _publish(self, found: Canonical) -> None:
         self.all_canonical_correlations_ = found.correlations
         missing = max(self.n_components - len(found.correlations), 0)
         self.canonical_correlations_ = np.pad(found.correlations[: self.n_components], (0, missing))
@@ -262,11 +251,10 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
         self.coef_ = (self.y_loadings_ * self._y_std[:, None]) @ (self.x_rotations_ / self._x_std[:, None]).T
         self.intercept_ = self._y_mean
         self.n_iter_ = [1] * self.n_components
-        self._n_features_out = self.n_components
 
     # Scores and back
 
-    def transform(self, X, y=None, copy=True):
+    def transform(self, X: Any, y: Any = None, copy: bool = True) -> Any:
         """Canonical scores.
 
         Parameters
@@ -283,26 +271,21 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
         x_scores, y_scores : ndarray of shape (n_samples, n_components)
             Both if y is given, else those of X alone.
         """
-        X = self._first(X)
-        scores = project(X, self._x_mean, self._x_std, self.x_rotations_, copy)
-        if y is None:
-            return scores
-        y = check_second(self, y, len(self._y_mean))[0]
-        check_together(X, y)
-        refuse_missing(y=y)
-        return scores, project(y, self._y_mean, self._y_std, self.y_rotations_, copy)
-
-    def _first(self, X):
         check_is_fitted(self)
-        X = check_first(self, X, reset=False)
+        if y is None:
+            X = self._check_first(X)
+        else:
+            X, y = self._check_views(X, y)
+            refuse_missing(y=y)
         refuse_missing(X=X)
-        return X
+        scores = project(X, self._x_mean, self._x_std, self.x_rotations_, copy)
+        return scores if y is None else (scores, project(y, self._y_mean, self._y_std, self.y_rotations_, copy))
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Any, y: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Find the canonical pairs and return the scores of both views; see `fit` and `transform`."""
         return self.fit(X, y).transform(X, y)
 
-    def inverse_transform(self, X, y=None):
+    def inverse_transform(self, X: Any, y: Any = None) -> Any:
         """Rows that scores stand for; exact where there are as many pairs as columns.
 
         Parameters
@@ -317,21 +300,16 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
         X_original, y_original : ndarray of shape (n_samples, n_features) and (n_samples, n_targets)
             Both if y is given, else the first view alone.
         """
-        check_is_fitted(self)
-        back = self._back("X", X, self.x_loadings_, self._x_std, self._x_mean)
+
+        def back(scores: np.ndarray, loadings: np.ndarray, deviation: np.ndarray, mean: np.ndarray) -> np.ndarray:
+            return (scores @ (loadings * deviation[:, None]).T + mean).astype(scores.dtype)
+
+        first = back(self._check_scores(X), self.x_loadings_, self._x_std, self._x_mean)
         if y is None:
-            return back
-        return back, self._back("y", y, self.y_loadings_, self._y_std, self._y_mean)
+            return first
+        return first, back(self._check_scores(y, "y"), self.y_loadings_, self._y_std, self._y_mean)
 
-    def _back(self, name, scores, loadings, deviation, mean):
-        scores = check_array(scores, input_name=name, dtype=[np.float64, np.float32])
-        if scores.shape[1] != loadings.shape[1]:
-            raise ValueError(
-                f"{name} has {scores.shape[1]} columns; give it the {loadings.shape[1]} scores of the pairs."
-            )
-        return (scores @ (loadings * deviation[:, None]).T + mean).astype(scores.dtype)
-
-    def predict(self, X, copy=True):
+    def predict(self, X: Any, copy: bool = True) -> np.ndarray:
         """The second view from the first, by scikit-learn's rule; see the Notes.
 
         Parameters
@@ -345,13 +323,15 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
         -------
         ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
-        X = self._first(X)
+        check_is_fitted(self)
+        X = self._check_first(X)
+        refuse_missing(X=X)
         predicted = project(X, self._x_mean, 1.0, self.coef_.T, copy) + self.intercept_.astype(X.dtype)
-        return predicted[:, 0] if self._predict_1d else predicted
+        return predicted[:, 0] if self._y_is_flat else predicted
 
     # Inference
 
-    def test(self, method="bartlett"):
+    def test(self, method: str = "bartlett") -> Table:
         """How many correlations differ from zero: tests that all from the i-th on are zero, for Gaussian rows.
 
         Parameters

@@ -5,6 +5,8 @@ X = U₁ S₁ V₁ᵀ, Y = U₂ S₂ V₂ᵀ (centred),   U₁ᵀ U₂ = A diag(
 With a ridge λ, S⁻¹ becomes (S² + λ)^(−½), and the middle matrix (S₁² + λ₁)^(−½) S₁ U₁ᵀU₂ S₂ (S₂² + λ₂)^(−½).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,49 +24,33 @@ TIED = 1e-9  # correlations closer than this have no directions of their own
 
 @dataclass(frozen=True)
 class View:
-    """One view through its covariance V S² Vᵀ.
+    """One view through its covariance V S² Vᵀ."""
 
-    Attributes
-    ----------
-    singular : (rank,)
-        S, of the centred rows divided by √(n − 1).
-    vectors : (columns, rank)
-        V.
-    """
-
-    singular: np.ndarray
-    vectors: np.ndarray
+    singular: np.ndarray  # S (rank,), of the centred rows divided by √(n − 1)
+    vectors: np.ndarray  # V (columns, rank)
 
     @property
-    def rank(self):
+    def rank(self) -> int:
         """Dimensions in which the view varies."""
         return len(self.singular)
 
     @property
-    def variance(self):
+    def variance(self) -> float:
         """Mean variance of the columns, which ridges are in units of."""
         return float((self.singular**2).sum() / len(self.vectors))
 
 
 @dataclass(frozen=True)
 class Canonical:
-    """Canonical pairs in the conventions of scikit-learn's NIPALS.
+    """Canonical pairs in the conventions of scikit-learn's NIPALS; but for correlations, an array (columns, pairs) per view."""
 
-    Attributes
-    ----------
-    correlations : (min of the ranks,)
-        All of them, in falling order.
-    weights, loadings, rotations : pair of (columns, pairs)
-        One array for each view; see `canonical_pairs`.
-    """
-
-    correlations: np.ndarray
-    weights: tuple
-    loadings: tuple
-    rotations: tuple
+    correlations: np.ndarray  # all of them, in falling order
+    weights: tuple  # orthonormal
+    loadings: tuple  # turn scores into centred rows
+    rotations: tuple  # turn centred rows into scores
 
 
-def views_of_rows(rows, n_first):
+def views_of_rows(rows: np.ndarray, n_first: int) -> tuple[View, View, np.ndarray]:
     """Both views and U₁ᵀU₂ from centred rows [x, y], by QR and SVD: rounding is that of the rows, not of their squares."""
     n, d = rows.shape
     if n > d:
@@ -74,13 +60,15 @@ def views_of_rows(rows, n_first):
     return first, second, left.T @ right
 
 
-def _svd(rows, n):
+def _svd(rows: np.ndarray, n: int) -> tuple[np.ndarray, View]:
     left, singular, right = np.linalg.svd(rows, full_matrices=False)
     kept = singular > RANK * singular.max(initial=0.0)
     return left[:, kept], View(singular[kept] / np.sqrt(n - 1.0), right[kept].T)
 
 
-def views_of_covariance(covariance, n_first, ridge=(0.0, 0.0)):
+def views_of_covariance(
+    covariance: np.ndarray, n_first: int, ridge: tuple[float, float]
+) -> tuple[View, View, np.ndarray] | None:
     """Both views and U₁ᵀU₂ from the covariance of [x, y]; None where rounding would show and rows must be asked.
 
     Squares double the digits that a condition number costs: with `WORST` there are ten left.
@@ -97,32 +85,18 @@ def views_of_covariance(covariance, n_first, ridge=(0.0, 0.0)):
     return first, second, _over(_over(cross.T, second.singular).T, first.singular)
 
 
-def _over(matrix, divisor):
+def _over(matrix: np.ndarray, divisor: np.ndarray) -> np.ndarray:
     """Rows over a divisor; where that is 0, so are they."""
     return matrix / np.where(divisor > 0.0, divisor, 1.0)[:, None]
 
 
-def canonical_pairs(first, second, overlap, n_pairs, ridge=(0.0, 0.0)):
-    """The first `n_pairs` canonical pairs; those beyond the views' ranks are zero.
+def canonical_pairs(
+    first: View, second: View, overlap: np.ndarray, n_pairs: int, ridge: tuple[float, float]
+) -> Canonical:
+    """The first `n_pairs` canonical pairs from U₁ᵀU₂; those beyond the views' ranks are zero. Ridges are in units of variances.
 
     Lengths follow from scikit-learn's weights, which have length 1: NIPALS makes the weights of a pair orthogonal to those
     before, so that they are the orthogonal factor of all directions a, and its scores are X a over the factor's diagonal.
-
-    Parameters
-    ----------
-    first, second : View
-        The views.
-    overlap : (rank, rank)
-        U₁ᵀU₂.
-    n_pairs : int
-        How many to give.
-    ridge : pair of float
-        λ of each view, in units of its mean variance.
-
-    Returns
-    -------
-    Canonical
-        With orthonormal `weights`; `rotations`, which turn centred rows into scores; and `loadings`, which turn them back.
     """
     metrics = [np.sqrt(view.singular**2 + share * view.variance) for view, share in zip((first, second), ridge)]
     middle = (first.singular / metrics[0])[:, None] * overlap * (second.singular / metrics[1])
@@ -138,7 +112,7 @@ def canonical_pairs(first, second, overlap, n_pairs, ridge=(0.0, 0.0)):
     return Canonical(correlations, *(tuple(each * sign for each in part) for part in (weights, loadings, rotations)))
 
 
-def _settle_ties(correlations, columns):
+def _settle_ties(correlations: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """A rotation among pairs of equal correlation to where NIPALS goes: along the second view's columns, in their order.
 
     Any rotation is as good, but only a rule makes scores independent of rounding. `columns` are those of the second view in
@@ -152,39 +126,42 @@ def _settle_ties(correlations, columns):
     return turn
 
 
-def _directions(view, metric, basis, n_pairs):
+def _directions(
+    view: View, metric: np.ndarray, basis: np.ndarray, n_pairs: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weights, loadings and rotations of one view for an orthonormal basis of its variates."""
     directions = view.vectors @ (basis / metric[:, None])
     weights, triangle = np.linalg.qr(directions)
     diagonal = np.diag(triangle)
     length = np.abs(diagonal)
-    parts = weights * np.sign(diagonal), view.vectors @ (basis * metric[:, None]) * length, directions / length
-    missing = n_pairs - basis.shape[1]
-    return tuple(np.pad(part, ((0, 0), (0, missing))) for part in parts) if missing else parts
+    missing = (0, 0), (0, n_pairs - basis.shape[1])
+    loadings = view.vectors @ (basis * metric[:, None]) * length
+    return np.pad(weights * np.sign(diagonal), missing), np.pad(loadings, missing), np.pad(directions / length, missing)
 
 
-def correlation_tests(correlations, n_rows, ranks, method="bartlett"):
+def correlation_tests(correlations: np.ndarray, n_rows: int, ranks: tuple[int, int], method: str) -> Table:
     """Tests that all correlations from the i-th on are zero, for every i, as a `Table`.
 
     Wilks' Λ = Π (1 − ρ²) over those correlations. Bartlett: −(n − 1 − (p + q + 1)/2) log Λ is about χ² with
     (p − i + 1)(q − i + 1) degrees of freedom. Rao: a root of Λ makes a variable that is about F, closer for few rows.
     """
     wilks = np.exp(np.cumsum(np.log1p(-np.square(correlations))[::-1])[::-1])
-    rows = []
-    for i, value in enumerate(correlations):
-        start = {"from pair": i + 1, "correlation": float(value), "wilks": float(wilks[i])}
-        p, q = (rank - i for rank in ranks)
-        test = _rao if method == "rao" else _bartlett
-        rows.append(start | test(wilks[i], n_rows, p, q, i))
-    return Table(rows)
+    test = _rao if method == "rao" else _bartlett
+    return Table(
+        [
+            {"from pair": i + 1, "correlation": float(value), "wilks": float(wilks[i])}
+            | test(wilks[i], n_rows, ranks[0] - i, ranks[1] - i, i)
+            for i, value in enumerate(correlations)
+        ]
+    )
 
 
-def _bartlett(wilks, n_rows, p, q, i):
+def _bartlett(wilks: float, n_rows: int, p: int, q: int, i: int) -> dict[str, float]:
     statistic = -(n_rows - 1.0 - i - (p + q + 1.0) / 2.0) * np.log(wilks)
     return {"chi_square": float(statistic), "df": p * q, "p_value": float(stats.chi2.sf(statistic, p * q))}
 
 
-def _rao(wilks, n_rows, p, q, i):
+def _rao(wilks: float, n_rows: int, p: int, q: int, i: int) -> dict[str, float]:
     squares = p**2 + q**2 - 5
     power = np.sqrt((p**2 * q**2 - 4.0) / squares) if squares > 0 else 1.0
     df = p * q

@@ -4,27 +4,28 @@ Complete rows have a closed form (Bach and Jordan 2005): W_m = Σ_mm U_m P^½ an
 directions U_m and correlations P. Otherwise EM integrates missing cells out; its M-step is the closed form on expected moments.
 """
 
+from __future__ import annotations
+
 import numbers
 import warnings
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import MultiOutputMixin
 
 from ...base.settings import KW_ONLY, LoopSettings, settings
 from ...checks import check_number, check_weight
-from ...declared import Flag, Names, Numbers, Part, Whole
-from ...engine import Fit, SingularError, Trace
+from ...declared import Numbers, Part, Whole
+from ...engine import Fit, SingularError
 from ...families.canonical import CanonicalGaussian, canonical_form
 from ...families.dense import DenseStats, FullParams
 from ...families.gaussian import LOG_2PI
 from ...mixture.model import MixtureModel, MixtureParams
-from ...notes import Note
 from ...signs import signs
-from ...source import ArraySource
+from ...source import ArraySource, Source
 from ...table import Table
-from ..moments import moments
+from ..estimator import closed_form_fit
+from ..moments import Moments, moments
 from .two_views import TwoViewEstimator
-from .views import check_first, check_second, check_together
 
 __all__ = ["ProbabilisticCCA"]
 
@@ -32,7 +33,7 @@ PATIENCE = 2  # ranks in a row by which BIC must rise before no further rank is 
 
 
 @settings
-class ProbabilisticCCA(MultiOutputMixin, LoopSettings, TwoViewEstimator):
+class ProbabilisticCCA(LoopSettings, TwoViewEstimator):
     """Canonical correlation analysis as a distribution: missing cells, missing views, predictions with their uncertainty.
 
     Hidden variables z link two views, each of which also varies in its own ways. Rows that lack cells or a whole view (NaN)
@@ -117,31 +118,17 @@ class ProbabilisticCCA(MultiOutputMixin, LoopSettings, TwoViewEstimator):
     n_init, convergence, warm_start = 1, "relative", False
 
     _saved = TwoViewEstimator._saved | {
-        "canonical_correlations_": Numbers("k", low=0),
         "x_mean_": Numbers("d"),
         "y_mean_": Numbers("t"),
-        "x_loadings_": Numbers("d k"),
-        "y_loadings_": Numbers("t k"),
         "x_noise_covariance_": Numbers("d d"),
         "y_noise_covariance_": Numbers("t t"),
-        "x_rotations_": Numbers("d k"),
-        "y_rotations_": Numbers("t k"),
         "n_components_": Whole(0),
         "selection_": Part(Table, optional=True),
-        "_y_is_flat": Flag(),
-        "_n_features_out": Whole(0),
-        "target_names_in_": Names("t"),
     }
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
     # Learning
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn how the views are linked.
 
         Parameters
@@ -158,14 +145,12 @@ class ProbabilisticCCA(MultiOutputMixin, LoopSettings, TwoViewEstimator):
         self
         """
         self._check_settings()
-        X = check_first(self, X, reset=True)
-        y, self._y_is_flat = check_second(self, y)
-        check_together(X, y)
+        X, y = self._check_views(X, y, reset=True)
         most, weight = self._most(y), check_weight(sample_weight, len(X))
         self._check_cells(X, y, weight)
         source = ArraySource(np.hstack([X, y]), weight, n_jobs=self.n_jobs)
         found = moments(source)
-        self.selection_ = None
+        self.selection_: Table | None = None
         try:
             if self.n_components == "bic":
                 self._select(source, found, most)
@@ -177,10 +162,9 @@ class ProbabilisticCCA(MultiOutputMixin, LoopSettings, TwoViewEstimator):
                 "raise reg_covar, or drop columns that repeat others."
             ) from None
         self._online = None  # rows come once
-        self._n_features_out = self.n_components_
         return self
 
-    def _check_settings(self):
+    def _check_settings(self) -> None:
         self._check_engine(fewest_steps=1)
         check_number("reg_covar", self.reg_covar, numbers.Real, 0, 1e6)
         if isinstance(self.n_components, str) and self.n_components != "bic":
@@ -188,7 +172,7 @@ class ProbabilisticCCA(MultiOutputMixin, LoopSettings, TwoViewEstimator):
         if self.n_components != "bic":
             check_number("n_components", self.n_components, numbers.Integral, 1)
 
-    def _most(self, y):
+    def _most(self, y: np.ndarray) -> int:
         """Hidden variables at most, to which a given number is held."""
         most = min(self.n_features_in_, y.shape[1])
         if self.n_components != "bic" and self.n_components > most:
@@ -197,7 +181,7 @@ class ProbabilisticCCA(MultiOutputMixin, LoopSettings, TwoViewEstimator):
             )
         return most
 
-    def _check_cells(self, X, y, weight):
+    def _check_cells(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> None:
         """Raise where a column or a view has nothing to learn from, or no row links the views."""
         counts = np.ones(len(X), bool) if weight is None else weight > 0
         seen = [~np.isnan(view[counts]) for view in (X, y)]
@@ -208,9 +192,8 @@ class ProbabilisticCCA(MultiOutputMixin, LoopSettings, TwoViewEstimator):
                     f"{name} has no observed value in any row: there is no second view to link the other with."
                 )
             if len(empty):
-                names = getattr(self, "feature_names_in_", None) if name == "X" else None
-                label = f" ({names[empty[0]]!r})" if names is not None else ""
-                raise ValueError(f"column {empty[0]}{label} of {name} has no observed value; drop it before fitting.")
+                column = self._told(empty[0]) if name == "X" else empty[0]
+                raise ValueError(f"column {column} of {name} has no observed value; drop it before fitting.")
         linked = int((seen[0].any(axis=1) & seen[1].any(axis=1)).sum())
         if linked == 0:
             raise ValueError("no row has observed cells in both views, so that nothing tells how they are linked.")
@@ -218,14 +201,13 @@ class ProbabilisticCCA(MultiOutputMixin, LoopSettings, TwoViewEstimator):
             warnings.warn(
                 f"{linked} rows with both views are too few for {X.shape[1]} and {y.shape[1]} columns: correlations come out "
                 "near 1 whatever the data. Raise reg_covar, for example to 0.1, or use fewer columns.",
-                UserWarning,
                 stacklevel=3,
             )
 
-    def _model(self):
+    def _model(self) -> MixtureModel:
         return MixtureModel(CanonicalGaussian(self.n_features_in_, self.n_components_, self.reg_covar), 1)
 
-    def _learn_rank(self, source, found, n_components, start=None):
+    def _learn_rank(self, source: Source, found: Moments, n_components: int, start: Any = None) -> Fit:
         """Fit so many hidden variables: in closed form if no cell is missing, else by EM."""
         self.n_components_ = n_components
         if found.incomplete == 0.0:
@@ -234,7 +216,7 @@ class ProbabilisticCCA(MultiOutputMixin, LoopSettings, TwoViewEstimator):
             self._learn(source, starts=None if start is None else [start])
         return self.fit_
 
-    def _closed_form(self, found):
+    def _closed_form(self, found: Moments) -> Fit:
         """The likeliest parameters of complete rows."""
         model, d = self._model(), len(found.mean)
         scale = found.covariance.diagonal()
@@ -244,15 +226,12 @@ class ProbabilisticCCA(MultiOutputMixin, LoopSettings, TwoViewEstimator):
         components = model.family.m_step(stats, apart)
         _, precision, _, log_det = components.posterior
         deviance = d * LOG_2PI + log_det[0] + np.sum(precision[0] * found.covariance)
-        trace = Trace()
-        trace.record(-0.5 * found.weight * deviance, found.weight)
-        params = MixtureParams(np.ones(1), components)
-        reason = Note("closed_form", "no cell is missing, so that the maximum has a closed form")
-        return Fit(params, trace, reason, converged=True)
+        return closed_form_fit(MixtureParams(np.ones(1), components), -0.5 * deviance, found.weight)
 
-    def _select(self, source, found, most):
+    def _select(self, source: Source, found: Moments, most: int) -> None:
         """Fit growing numbers of hidden variables and keep that of the lowest BIC."""
-        rows, fits, start = [], [], None
+        rows: list[dict[str, Any]] = []
+        fits, start = [], None
         for k in range(most + 1):
             fit = self._learn_rank(source, found, k, start)
             start, loglik = fit.params, fit.trace.objectives[-1]
@@ -271,13 +250,12 @@ class ProbabilisticCCA(MultiOutputMixin, LoopSettings, TwoViewEstimator):
             warnings.warn(
                 f"BIC is lowest for views that nothing links ({rows[0]['bic']:.6g} against {best['bic']:.6g} with one hidden "
                 "variable); what is found may be chance.",
-                UserWarning,
                 stacklevel=3,
             )
         self.selection_, self.n_components_ = Table(rows), best["n_components"]
         self._publish_fit(fits[self.n_components_], source.dtype)
 
-    def _publish(self, params, dtype):
+    def _publish(self, params: Any, dtype: np.dtype) -> None:
         p, k = self.n_features_in_, self.n_components_
         mean, covariance = params.components.mean[0], params.components.covariance[0]
         first, second, left, correlation, right = canonical_form(covariance, p)
@@ -293,14 +271,10 @@ class ProbabilisticCCA(MultiOutputMixin, LoopSettings, TwoViewEstimator):
         self.y_noise_covariance_ = covariance[p:, p:] - self.y_loadings_ @ self.y_loadings_.T
         self.canonical_correlations_ = correlation
 
-    def _params(self):
+    def _params(self) -> MixtureParams:
         loadings, mean = self._loadings, np.concatenate([self.x_mean_, self.y_mean_])
         covariance, p = loadings @ loadings.T, len(self.x_mean_)
         covariance[:p, :p] += self.x_noise_covariance_
         covariance[p:, p:] += self.y_noise_covariance_
         components = FullParams(mean[None], covariance[None], mean, np.diagonal(covariance))
         return MixtureParams(np.ones(1), components)
-
-    @property
-    def _loadings(self):
-        return np.vstack([self.x_loadings_, self.y_loadings_])

@@ -3,54 +3,63 @@
 E[z | x_O] = Wᵀ Σ⁻¹ (E[x | x_O] − μ),    cov[z | x_O] = I − Wᵀ Σ⁻¹ W + Wᵀ Σ⁻¹ cov[x | x_O] Σ⁻¹ W
 """
 
+from __future__ import annotations
+
 import numbers
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ...base import EMEstimator, like
 from ...checks import check_number, check_weight
+from ...families.dense import FullParams
 from ...source import ArraySource, Block
-from .views import check_first, check_second, check_together
+from .views import TwoViews
 
 __all__ = ["TwoViewEstimator"]
 
 
-class TwoViewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, EMEstimator):
+class TwoViewEstimator(TwoViews, DensityMixin, EMEstimator):
     """Base of models of two views: hidden variables, predictions, missing cells and densities, from the fitted attributes.
 
-    A view that is None is one that no row has. A second view that was one-dimensional at fit stays so in results.
+    A view that is None is one that no row has.
     """
 
-    _y_is_flat: bool
+    _saved = EMEstimator._saved | TwoViews._saved
 
-    def _join(self, X, y):
+    def _join(self, X: Any, y: Any) -> np.ndarray:
         """Rows [x, y] with NaN for what is missing."""
         check_is_fitted(self)
         if X is None and y is None:
             raise ValueError("X and y are both None; give at least one view.")
-        X = None if X is None else check_first(self, X, reset=False)
-        y = None if y is None else check_second(self, y, len(self.y_mean_))[0]
         if X is None:
-            X = np.full((len(y), len(self.x_mean_)), np.nan, dtype=y.dtype)
-        if y is None:
-            y = np.full((len(X), len(self.y_mean_)), np.nan, dtype=X.dtype)
-        check_together(X, y)
+            y = self._check_second(y)
+            X = np.full((len(y), len(self.x_loadings_)), np.nan, dtype=y.dtype)
+        elif y is None:
+            X = self._check_first(X)
+            y = np.full((len(X), len(self.y_loadings_)), np.nan, dtype=X.dtype)
+        else:
+            X, y = self._check_views(X, y)
         return np.hstack([X, y])
 
-    def _cut(self, rows):
+    def _cut(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows [x, y], or stacks of them, as two views."""
-        X, y = np.split(rows, [len(self.x_mean_)], axis=-1)
+        X, y = np.split(rows, [len(self.x_loadings_)], axis=-1)
         return X, y[..., 0] if self._y_is_flat else y
 
-    def _over_blocks(self, rows, function):
+    @property
+    def _loadings(self) -> np.ndarray:
+        return np.vstack([self.x_loadings_, self.y_loadings_])
+
+    def _over_blocks(self, rows: np.ndarray, function: Callable[[Block], np.ndarray]) -> np.ndarray:
         return np.concatenate(list(ArraySource(rows, n_jobs=self.n_jobs).map(function)))
 
     # Hidden variables
 
-    def transform(self, X, y=None, return_cov=False):
+    def transform(self, X: Any, y: Any = None, return_cov: bool = False) -> Any:
         """Expectation of the hidden variables given what is observed of a row.
 
         Parameters
@@ -73,11 +82,11 @@ class TwoViewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Densit
         gain = np.linalg.solve(params.covariance[0], self._loadings)
         unsure = np.eye(gain.shape[1]) - gain.T @ self._loadings
 
-        def mean(block):
+        def mean(block: Block) -> np.ndarray:
             filled = family.filled(params, block, np.ones((len(block), 1)))
             return like(block, (filled - params.mean[0]) @ gain)
 
-        def covariance(block):
+        def covariance(block: Block) -> np.ndarray:
             spread = np.repeat(unsure[None], len(block), axis=0)
             for where, cells, given in _conditioned(params, block):
                 spread[where] += gain[cells].T @ given @ gain[cells]
@@ -88,7 +97,7 @@ class TwoViewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Densit
 
     # Views and cells from each other
 
-    def predict(self, X, return_std=False):
+    def predict(self, X: Any, return_std: bool = False) -> Any:
         """Expectation of the second view given the first.
 
         Parameters
@@ -105,7 +114,7 @@ class TwoViewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Densit
         """
         return self._other(X, None, 1, return_std)
 
-    def predict_x(self, y, return_std=False):
+    def predict_x(self, y: Any, return_std: bool = False) -> Any:
         """Expectation of the first view given the second; see `predict`.
 
         Returns
@@ -115,13 +124,13 @@ class TwoViewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Densit
         """
         return self._other(None, y, 0, return_std)
 
-    def _other(self, X, y, view, return_std):
+    def _other(self, X: Any, y: Any, view: int, return_std: bool) -> Any:
         if not return_std:
             return self.impute(X, y)[view]
         filled, std = self.impute(X, y, return_std=True)
         return filled[view], std[view]
 
-    def impute(self, X, y=None, return_std=False):
+    def impute(self, X: Any, y: Any = None, return_std: bool = False) -> Any:
         """Fill missing cells and missing views with their expectation given what is observed of the row.
 
         Parameters
@@ -143,7 +152,7 @@ class TwoViewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Densit
         rows = self._join(X, y)
         family, params = self._model().family, self._params().components
 
-        def fill(block):
+        def fill(block: Block) -> np.ndarray:
             one = np.ones((len(block), 1))
             if not return_std:
                 return like(block, family.filled(params, block, one)[:, None])
@@ -152,7 +161,9 @@ class TwoViewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Densit
         filled, *std = (self._cut(part) for part in np.moveaxis(self._over_blocks(rows, fill), 1, 0))
         return (filled, *std) if return_std else filled
 
-    def draw_missing(self, X, y=None, n_draws=1, random_state=None):
+    def draw_missing(
+        self, X: Any, y: Any = None, n_draws: int = 1, random_state: Any = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Draw missing cells and missing views given what is observed, for multiple imputation.
 
         The fitted parameters are held fixed: with few rows, refit to bootstrap samples to add their uncertainty.
@@ -178,7 +189,7 @@ class TwoViewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Densit
 
     # Densities
 
-    def score_samples(self, X, y=None):
+    def score_samples(self, X: Any, y: Any = None) -> np.ndarray:
         """Log density of the observed cells of each row.
 
         Parameters
@@ -194,32 +205,32 @@ class TwoViewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Densit
         model, params = self._model(), self._params()
         return self._over_blocks(rows, lambda block: like(block, model.posterior(params, block)[1]))
 
-    def score(self, X, y=None, sample_weight=None):
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Average log density per row; see `score_samples`."""
         values = self.score_samples(X, y)
         return float(np.average(values, weights=check_weight(sample_weight, len(values))))
 
-    def bic(self, X, y, sample_weight=None):
+    def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Bayesian information criterion, lower is better."""
         deviance, n, free = self._deviance(X, y, sample_weight)
         return deviance + free * np.log(n)
 
-    def aic(self, X, y, sample_weight=None):
+    def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Akaike information criterion, lower is better."""
         deviance, _, free = self._deviance(X, y, sample_weight)
         return deviance + 2 * free
 
-    def _n_parameters(self):
+    def _n_parameters(self) -> int:
         return self._model().n_parameters(self._params())
 
-    def _deviance(self, X, y, sample_weight):
+    def _deviance(self, X: Any, y: Any, sample_weight: Any) -> tuple[float, float, int]:
         """−2 log-likelihood, total weight and number of free parameters."""
         values = self.score_samples(X, y).astype(np.float64)
         weight = check_weight(sample_weight, len(values))
         weight = np.ones(len(values)) if weight is None else weight
         return -2.0 * float(weight @ values), float(weight.sum()), self._n_parameters()
 
-    def sample(self, n_samples=1, random_state=None):
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw rows from the fitted distribution.
 
         Parameters
@@ -235,12 +246,10 @@ class TwoViewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Densit
         """
         check_is_fitted(self)
         check_number("n_samples", n_samples, numbers.Integral, 1)
-        seed = self.random_state if random_state is None else random_state
-        rng = np.random.default_rng(check_random_state(seed).randint(2**31))
-        return self._cut(self._model().sample(self._params(), n_samples, rng)[0])
+        return self._cut(self._model().sample(self._params(), n_samples, self._rng(random_state))[0])
 
 
-def _conditioned(params, block):
+def _conditioned(params: FullParams, block: Block) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """For every pattern of missing cells: its rows, those cells, and their covariance given the observed ones."""
     precision, incomplete = params.posterior[1][0], block.patterns.incomplete
     for start, end, missing in zip(incomplete.starts, incomplete.starts[1:], incomplete.missing):
