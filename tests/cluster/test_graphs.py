@@ -7,6 +7,7 @@ from scipy.linalg import eigh
 from sklearn.neighbors import kneighbors_graph, radius_neighbors_graph
 from sklearn.utils import check_random_state
 
+from tacit.cluster import SpectralClustering
 from tacit.cluster.spectral import eigenvectors, graphs
 from tacit.cluster.spectral.eigenvectors import lowest_eigenvectors
 from tacit.cluster.spectral.laplacian import Laplacian, components_of, cuts, degrees_of
@@ -15,25 +16,35 @@ from tacit.cluster.spectral.similarity import Similarity
 RNG = np.random.default_rng(0)
 
 
+def graph_of(X, affinity, **settings):
+    return Similarity.learned(SpectralClustering(affinity=affinity, **settings), X).graph(X)
+
+
+def knn(X, n_neighbors):
+    return graph_of(X, "nearest_neighbors", n_neighbors=n_neighbors)
+
+
 @pytest.mark.parametrize("n_columns", [2, 12])  # by tree and by all distances
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
 def test_graphs_of_neighbours_are_scikit_learns(n_columns, kind):
     X = np.random.default_rng(1).normal(size=(80, n_columns))
     chosen = kneighbors_graph(X, 5, include_self=True).toarray()
-    np.testing.assert_array_equal(graphs.knn(kind(X), 5).toarray(), 0.5 * (chosen + chosen.T))
-    np.testing.assert_array_equal(graphs.mutual(kind(X), 5).toarray(), chosen * chosen.T)
+    np.testing.assert_array_equal(knn(kind(X), 5).toarray(), 0.5 * (chosen + chosen.T))
+    np.testing.assert_array_equal(
+        graph_of(kind(X), "mutual_nearest_neighbors", n_neighbors=5).toarray(), chosen * chosen.T
+    )
     radius = 0.5 * n_columns**0.5
     within = radius_neighbors_graph(X, radius, include_self=True).toarray()
-    np.testing.assert_array_equal(graphs.epsilon(kind(X), radius).toarray(), within)
+    np.testing.assert_array_equal(graph_of(kind(X), "epsilon", epsilon=radius).toarray(), within)
 
 
 def test_gaussian_weights():
     X = RNG.normal(size=(30, 3))
     distances = np.linalg.norm(X[:, None] - X, axis=2)
     widths = RNG.uniform(1, 2, size=30)
-    np.testing.assert_allclose(graphs.gaussian(X, 0.7), np.exp(-0.7 * distances**2))
+    np.testing.assert_allclose(graph_of(X, "rbf", gamma=0.7), np.exp(-0.7 * distances**2))
     local = np.exp(-(distances**2) / np.outer(widths, widths))
-    np.testing.assert_allclose(graphs.gaussian(X, widths=widths), local)
+    np.testing.assert_allclose(graphs.gaussian_weight(distances, None, widths, widths), local)
     links = sparse.csr_matrix(np.where(distances < 1.5, distances, 0))
     expected = np.where(links.toarray() > 0, local, 0)
     np.testing.assert_allclose(graphs.gaussian_weight(links, None, widths, widths).toarray(), expected)
@@ -55,7 +66,7 @@ def test_nearest_of_given_distances():
 def test_a_radius_that_joins_everything_is_refused(monkeypatch):
     monkeypatch.setattr(graphs, "MOST_EDGES", 1000)
     with pytest.raises(ValueError, match=r"epsilon=50 joins 10,000 pairs of rows, 100 for each row; use a smaller"):
-        graphs.epsilon(RNG.normal(size=(100, 2)), 50.0)
+        graph_of(RNG.normal(size=(100, 2)), "epsilon", epsilon=50.0)
 
 
 def random_graph(n, share, seed, dense):
@@ -101,7 +112,7 @@ def laplacian_of(graph, kind):
 @pytest.mark.parametrize("method", ["_dense", "_lanczos", "_factored", "_lobpcg"])
 def test_every_solver_finds_the_eigenvectors(method, kind, monkeypatch):
     X = np.random.default_rng(5).random((300, 2))
-    graph = graphs.knn(X, 8)
+    graph = knn(X, 8)
     laplacian = laplacian_of(graph, kind)
     dense = np.diag(degrees_of(graph)) - graph.toarray() + np.diag(graph.diagonal())
     if kind == "symmetric":
@@ -141,14 +152,12 @@ def test_null_space_is_exact_and_the_smallest_components_share_a_vector():
 def test_long_graphs_are_factored_and_broad_ones_are_not():
     rng = np.random.default_rng(0)
     plane, space = rng.random((3000, 2)), rng.random((3000, 8))
-    methods = [
-        eigenvectors._methods(laplacian_of(graphs.knn(X, 10), "symmetric"), 3, 1, None)[0] for X in (plane, space)
-    ]
+    methods = [eigenvectors._methods(laplacian_of(knn(X, 10), "symmetric"), 3, 1, None)[0] for X in (plane, space)]
     assert methods == [eigenvectors._factored, eigenvectors._lanczos]
 
 
 def test_a_failed_solver_is_followed_by_another(monkeypatch):
-    laplacian = laplacian_of(graphs.knn(np.random.default_rng(5).random((500, 2)), 8), "symmetric")
+    laplacian = laplacian_of(knn(np.random.default_rng(5).random((500, 2)), 8), "symmetric")
 
     def fails(*_):
         raise RuntimeError("Factor is exactly singular")

@@ -1,9 +1,12 @@
 """From eigenvectors to labels: the partition matrix nearest to the embedding, up to a rotation."""
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, qr, svd
+from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
 from ..kmeans import KMeans
@@ -13,7 +16,10 @@ __all__ = ["assign", "cluster_qr", "discretize"]
 ASSIGNMENTS = ("kmeans", "discretize", "cluster_qr")
 
 
-def assign(embedding, n_clusters, how, cut, *, n_init, random_state, verbose):
+def assign(
+    embedding: np.ndarray, n_clusters: int, how: str, cut: Callable[[np.ndarray], float], *, n_init: int, random_state: Any,
+    verbose: int,
+) -> np.ndarray:  # fmt: skip
     """Labels of the rows of an embedding by one of the three ways; all but k-means take one column per cluster.
 
     cut(labels) is what a partition of the graph shall make small.
@@ -28,7 +34,7 @@ def assign(embedding, n_clusters, how, cut, *, n_init, random_state, verbose):
     return min(kmeans.labels_, rested.labels_, key=cut)
 
 
-def cluster_qr(vectors):
+def cluster_qr(vectors: Any) -> np.ndarray:
     """Labels from eigenvectors by a pivoted QR decomposition: no start, no iteration.
 
     The pivots are rows that lie in directions as different as possible, one for each cluster; the rotation nearest to them
@@ -55,7 +61,9 @@ def cluster_qr(vectors):
     return np.abs(vectors @ (left @ right)).argmax(axis=1)
 
 
-def discretize(vectors, *, copy=True, max_svd_restarts=30, n_iter_max=20, random_state=None):
+def discretize(
+    vectors: Any, *, copy: bool = True, max_svd_restarts: int = 30, n_iter_max: int = 20, random_state: Any = None
+) -> np.ndarray:
     """Labels from eigenvectors: the partition matrix and the rotation that bring the two nearest.
 
     Rows are put on the unit sphere. In turn, each row takes the axis nearest to it, and the rotation between axes and
@@ -84,11 +92,8 @@ def discretize(vectors, *, copy=True, max_svd_restarts=30, n_iter_max=20, random
     """
     random_state = check_random_state(random_state)
     rows = np.asarray(vectors, dtype=np.float64)
-    norms = np.linalg.norm(rows, axis=0)
-    rows = rows / np.where(norms > 0, norms, 1.0)  # columns of equal length
-    rows = -rows * np.where(rows[0] < 0, -1.0, 1.0)
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    rows = rows / np.where(norms > 0, norms, 1.0)
+    rows = normalize(rows, axis=0)  # columns of equal length
+    rows = normalize(-rows * np.where(rows[0] < 0, -1.0, 1.0))
     for _ in range(max_svd_restarts):
         try:
             return _rotate(rows, _orthogonal_rows(rows, random_state), n_iter_max)
@@ -97,7 +102,7 @@ def discretize(vectors, *, copy=True, max_svd_restarts=30, n_iter_max=20, random
     raise LinAlgError(f"SVD did not converge from {max_svd_restarts} starts; are the vectors finite?")
 
 
-def _orthogonal_rows(rows, random_state):
+def _orthogonal_rows(rows: np.ndarray, random_state: np.random.RandomState) -> np.ndarray:
     """Rows, one drawn and the others each as orthogonal as possible to those before, as the columns of a rotation."""
     n_rows, n_clusters = rows.shape
     rotation = np.zeros((n_clusters, n_clusters))
@@ -109,7 +114,7 @@ def _orthogonal_rows(rows, random_state):
     return rotation
 
 
-def _rotate(rows, rotation, n_iter_max):
+def _rotate(rows: np.ndarray, rotation: np.ndarray, n_iter_max: int) -> np.ndarray:
     """Labels and rotation in turn, until the fit of the two no longer improves."""
     n_rows, n_clusters = rows.shape
     last = -np.inf

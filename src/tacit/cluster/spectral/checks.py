@@ -1,7 +1,10 @@
 """What `SpectralClustering` accepts, and what it says of a graph in pieces."""
 
+from __future__ import annotations
+
 import numbers
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +18,9 @@ from .graphs import nearest
 from .laplacian import LAPLACIANS
 from .similarity import AFFINITIES, PAIRWISE
 
+if TYPE_CHECKING:
+    from .estimator import SpectralClustering
+
 __all__ = ["check_graph", "check_settings", "check_sizes", "checked_rows", "warn_if_alike"]
 
 N_NAMED = 5  # rows or components named in a warning
@@ -23,7 +29,7 @@ CHOICES = {
 }  # fmt: skip
 
 
-def check_settings(model):
+def check_settings(model: SpectralClustering) -> None:
     """Raise where a setting is not of its kind."""
     if model.n_clusters != "auto":
         check_number("n_clusters", model.n_clusters, numbers.Integral, 1)
@@ -48,12 +54,17 @@ def check_settings(model):
         raise ValueError("gamma='local' needs affinity='rbf' or edge_weights='gaussian'; use one, or a number.")
 
 
-def checked_rows(model, X, *, reset):
+def checked_rows(model: SpectralClustering, X: Any, *, reset: bool) -> Any:
     """X as float64, dense or CSR."""
     X = check_rows(model, X, reset=reset)
-    if model.affinity not in PAIRWISE:
-        _check_scale(X)
-    if reset and X.shape[0] == X.shape[1] and model.affinity not in PAIRWISE:
+    if model.affinity in PAIRWISE:
+        return X
+    largest = np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0)
+    if largest > 1e150:  # neighbours would be any rows, and graphs of them broken
+        raise ValueError(
+            f"X holds values of size {largest:.1g}, whose squares overflow; divide its columns by their scale."
+        )
+    if reset and X.shape[0] == X.shape[1]:
         warnings.warn(
             "X is square, and is taken as rows of features; if it holds similarities, set affinity='precomputed'.",
             stacklevel=3,
@@ -61,15 +72,15 @@ def checked_rows(model, X, *, reset):
     return X
 
 
-def check_sizes(model, n_rows):
+def check_sizes(model: SpectralClustering, n_rows: int) -> None:
     """Raise where more clusters or eigenvectors are asked for than there are rows."""
     for name in ("n_clusters", "n_components"):
         value = getattr(model, name)
-        if isinstance(value, numbers.Integral) and value > n_rows:
+        if isinstance(value, (int, np.integer)) and value > n_rows:
             raise ValueError(f"{name}={value} exceeds the {n_rows} rows of X; use at most {n_rows}.")
 
 
-def check_graph(model):
+def check_graph(model: SpectralClustering) -> None:
     """Raise where a model's graph has too few edges; warn where it is in pieces."""
     if model.n_isolated_ == len(model.degrees_):
         raise ValueError(f"no two of the {model.n_isolated_} rows are joined by an edge; {_remedy(model)}.")
@@ -84,7 +95,7 @@ def check_graph(model):
         warnings.warn(message, stacklevel=3)
 
 
-def _pieces(model):
+def _pieces(model: SpectralClustering) -> str:
     """What a disconnected graph consists of, in words."""
     sizes = np.bincount(model.connected_components_)
     sizes = sizes[sizes > 1]
@@ -97,7 +108,7 @@ def _pieces(model):
     return pieces
 
 
-def _remedy(model):
+def _remedy(model: SpectralClustering) -> str:
     if callable(model.affinity) or model.affinity == "precomputed":
         return "give more pairs of rows a similarity above 0"
     if model.affinity == "epsilon":
@@ -109,21 +120,11 @@ def _remedy(model):
     return "use a smaller gamma, or affinity='nearest_neighbors'"
 
 
-def _listed(values):
+def _listed(values: np.ndarray) -> str:
     return ", ".join(map(str, values[:N_NAMED])) + (" …" if len(values) > N_NAMED else "")
 
 
-def _check_scale(X):
-    """Refuse rows whose squared distances overflow: neighbours would be any rows, and graphs of them broken."""
-    cells = X.data if sparse.issparse(X) else X
-    largest = np.abs(cells).max(initial=0.0)
-    if largest > 1e150:
-        raise ValueError(
-            f"X holds values of size {largest:.1g}, whose squares overflow; divide its columns by their scale."
-        )
-
-
-def warn_if_alike(model, X):
+def warn_if_alike(model: SpectralClustering, X: Any) -> None:
     """Warn where there are fewer distinct rows than clusters."""
     if sparse.issparse(X) or model.affinity in PAIRWISE or model.n_clusters == "auto":
         return

@@ -14,7 +14,9 @@ the next eigenvalue looked for, until it is no lower. Residuals are checked, and
 """
 
 import warnings
+from collections.abc import Callable
 from contextlib import nullcontext
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ...signs import signs
 from ...source.threads import one_blas_thread
+from .laplacian import Laplacian
 
 __all__ = ["SOLVERS", "largest_gap", "lowest_eigenvectors"]
 
@@ -42,49 +45,41 @@ MOST_ENTRIES = 30_000_000  # of a factor: 0.7 GB
 BALL = 1600  # vertices of the part that is factored to see how a factor fills
 
 
-def lowest_eigenvectors(laplacian, n_vectors, *, solver=None, tol="auto", random_state=None):
-    """Eigenvalues in increasing order and orthonormal eigenvectors.
+Pairs: TypeAlias = tuple[np.ndarray, np.ndarray]
+Product: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
-    Parameters
-    ----------
-    laplacian : Laplacian
-        The matrix.
-    n_vectors : int
-        How many, at most its order.
-    solver : {None, "arpack", "lobpcg", "amg"}, default=None
-        None: chosen by the graph.
-    tol : float or "auto", default="auto"
-        Largest residual ‖Lu − λu‖ in units of half the largest eigenvalue possible; "auto" is 1e-7, or
-        less where the eigenvalues sought are themselves below 1e-4.
-    random_state : RandomState
-        For starting vectors.
 
-    Returns
-    -------
-    values : ndarray of shape (n_vectors,)
-    vectors : ndarray of shape (n, n_vectors)
-        Of each, the entry of largest size is positive.
+def lowest_eigenvectors(
+    laplacian: Laplacian,
+    n_vectors: int,
+    *,
+    solver: str | None = None,
+    tol: float | str = "auto",
+    random_state: Any = None,
+) -> Pairs:
+    """Eigenvalues in increasing order and orthonormal eigenvectors, of each of which the entry of largest size is positive.
+
+    `tol` is the largest residual ‖Lu − λu‖ in units of half the largest eigenvalue possible; "auto" is 1e-7, or less where the
+    eigenvalues sought are themselves below 1e-4.
     """
     with one_blas_thread() if laplacian.n <= SERIAL_ROWS or sparse.issparse(laplacian.affinity) else nullcontext():
-        return _lowest(laplacian, n_vectors, solver, tol, random_state)
+        values, vectors = np.zeros(0), laplacian.null_vectors(n_vectors)
+        n_null = vectors.shape[1]
+        if n_null < n_vectors:
+            values, found = _positive(laplacian, vectors, n_vectors - n_null, solver, tol, random_state)
+            vectors = np.hstack([vectors, found])
+        return np.append(np.zeros(n_null), values), vectors * signs(vectors)
 
 
-def _lowest(laplacian, n_vectors, solver, tol, random_state):
-    null = laplacian.null_vectors(n_vectors)
-    values, vectors = np.zeros(null.shape[1]), null
-    n_more = n_vectors - null.shape[1]
-    if n_more > 0:
-        more, found = _positive(laplacian, null, n_more, solver, tol, random_state)
-        values, vectors = np.concatenate([values, more]), np.hstack([null, found])
-    return values, vectors * signs(vectors)
-
-
-def _positive(laplacian, null, n_more, solver, tol, random_state):
+def _positive(
+    laplacian: Laplacian, null: np.ndarray, n_more: int, solver: str | None, tol: float | str, random_state: Any
+) -> Pairs:
     """The lowest eigenpairs outside the null space, by the first solver whose residuals are small."""
     best: tuple = (np.inf, None)
+    asked = TOLERANCE if isinstance(tol, str) else tol
     for method in _methods(laplacian, n_more, null.shape[1], solver):
         try:
-            values, vectors = method(laplacian, null, n_more, TOLERANCE if tol == "auto" else tol, random_state)
+            values, vectors = method(laplacian, null, n_more, asked, random_state)
         except (ArpackError, RuntimeError, MemoryError, np.linalg.LinAlgError):
             continue
         if len(values) < n_more:
@@ -110,14 +105,14 @@ def _positive(laplacian, null, n_more, solver, tol, random_state):
     return best[1]
 
 
-def _allowed(values, laplacian, tol):
+def _allowed(values: np.ndarray, laplacian: Laplacian, tol: float | str) -> float:
     """The residual that is small enough: ten times what was asked for, which solvers estimate loosely."""
-    if tol != "auto":
+    if not isinstance(tol, str):
         return 10 * max(tol, 1e-10)
     return np.clip(1e-3 * values[-1] / (laplacian.bound / 2), 1e-10, 10 * TOLERANCE)
 
 
-def _methods(laplacian, n_more, n_null, solver):
+def _methods(laplacian: Laplacian, n_more: int, n_null: int, solver: str | None) -> list[Callable[..., Pairs]]:
     """Solvers to try, in turn."""
     n, last = laplacian.n, [_dense] if laplacian.n <= LAST_RESORT_ROWS else []
     if solver == "amg":
@@ -135,7 +130,7 @@ def _methods(laplacian, n_more, n_null, solver):
     return [_lanczos, _lobpcg, *([_factored] if is_affordable else []), *last]
 
 
-def _shape(laplacian):
+def _shape(laplacian: Laplacian) -> tuple[bool, bool]:
     """Whether a factor costs less than the products it saves, and whether it can be afforded at all."""
     order, across = laplacian.reach()
     n_edges = laplacian.affinity.nnz
@@ -147,7 +142,7 @@ def _shape(laplacian):
     return factor < products and entries < MOST_ENTRIES, entries < MOST_ENTRIES
 
 
-def _entries(laplacian, order):
+def _entries(laplacian: Laplacian, order: np.ndarray) -> float:
     """Entries of the factor of the whole, by the power law of two balls around a vertex, one a quarter of the other.
 
     Between 1.2 for rows in a plane and 2 in many dimensions, the power tells what the shape of the graph is like.
@@ -161,23 +156,23 @@ def _entries(laplacian, order):
     return large * (len(order) / size) ** power
 
 
-def _factor(matrix, shift):
+def _factor(matrix: Any, shift: float) -> Any:
     shifted = (matrix + shift * sparse.eye_array(matrix.shape[0])).tocsc()
     # Symmetric mode: half the fill of a column ordering, and no pivoting, which a definite matrix needs not.
     return splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
 
-def _dense(laplacian, null, n_more, tol, random_state):
+def _dense(laplacian: Laplacian, null: np.ndarray, n_more: int, tol: float, random_state: Any) -> Pairs:
     matrix = laplacian.matrix
     matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
     lifted = matrix + 2 * laplacian.bound * (null @ null.T)  # the null space goes to the far end
     return eigh(lifted, subset_by_index=[0, n_more - 1], overwrite_a=True, check_finite=False)
 
 
-def _lanczos(laplacian, null, n_more, tol, random_state):
+def _lanczos(laplacian: Laplacian, null: np.ndarray, n_more: int, tol: float, random_state: Any) -> Pairs:
     half = laplacian.bound / 2
 
-    def product(x):
+    def product(x: np.ndarray) -> np.ndarray:
         return x - laplacian.matrix @ x / half
 
     values, vectors = _largest(product, null, n_more, tol, 1.0, random_state)
@@ -189,14 +184,16 @@ def _lanczos(laplacian, null, n_more, tol, random_state):
     return half * (1 - values), vectors
 
 
-def _factored(laplacian, null, n_more, tol, random_state):
+def _factored(laplacian: Laplacian, null: np.ndarray, n_more: int, tol: float, random_state: Any) -> Pairs:
     shift = SHIFT * laplacian.bound / 2
     factor = _factor(laplacian.matrix, shift)
     values, vectors = _largest(factor.solve, null, n_more, 1e-9, 0.0, random_state)
     return 1 / values - shift, vectors
 
 
-def _largest(product, null, n_more, tol, top, random_state, start=None):
+def _largest(
+    product: Product, null: np.ndarray, n_more: int, tol: float, top: float, random_state: Any, start: Any = None
+) -> Pairs:
     """The largest eigenpairs of a symmetric operator outside the null space, in decreasing order, none passed over.
 
     `top` is the operator's largest possible eigenvalue, from which small eigenvalues of L are measured; 0 for an inverse.
@@ -219,14 +216,16 @@ def _largest(product, null, n_more, tol, top, random_state, start=None):
         found = values[order], vectors[:, order]
 
 
-def _ritz(product, null, n_more, tol, top, random_state, start=None):
+def _ritz(
+    product: Product, null: np.ndarray, n_more: int, tol: float, top: float, random_state: Any, start: Any = None
+) -> Pairs:
     """ARPACK's largest eigenpairs in the complement of the null space, in decreasing order."""
     n = len(null)
 
-    def outside(x):
+    def outside(x: np.ndarray) -> np.ndarray:
         return x - null @ (null.T @ x)
 
-    def apply(x):
+    def apply(x: np.ndarray) -> np.ndarray:
         # The null space goes to the lower end of the spectrum: −1, or 0 for an inverse.
         image, x = product(x.ravel()), x.ravel()
         return outside(image) - top * (null @ (null.T @ x))
@@ -241,11 +240,11 @@ def _ritz(product, null, n_more, tol, top, random_state, start=None):
     return values[::-1], vectors[:, ::-1]
 
 
-def _chebyshev(laplacian, lowest, n_terms):
+def _chebyshev(laplacian: Laplacian, lowest: float, n_terms: int) -> LinearOperator:
     """An approximate inverse of L on [lowest, bound]: a Chebyshev iteration of fixed length is a positive polynomial."""
     middle, radius = (laplacian.bound + lowest) / 2, (laplacian.bound - lowest) / 2
 
-    def solve(rhs):
+    def solve(rhs: np.ndarray) -> np.ndarray:
         scaled = middle / radius
         factor, step = 1 / scaled, rhs / middle
         solution, residual = step.copy(), rhs - laplacian.matrix @ step
@@ -259,25 +258,20 @@ def _chebyshev(laplacian, lowest, n_terms):
     return LinearOperator((laplacian.n, laplacian.n), matvec=solve, matmat=solve, dtype=np.float64)
 
 
-def _lobpcg(laplacian, null, n_more, tol, random_state, preconditioner=None):
+def _lobpcg(
+    laplacian: Laplacian, null: np.ndarray, n_more: int, tol: float, random_state: Any, preconditioner: Any = None
+) -> Pairs:
     if preconditioner is None:
         preconditioner = _chebyshev(laplacian, laplacian.bound / 1000, 16)
     n_block = n_more + min(n_more, 4)  # more than sought: convergence hangs on the gap after the block
     start = random_state.standard_normal((laplacian.n, n_block))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what it says of its residuals is checked by the caller
-        return lobpcg(
-            laplacian.matrix,
-            start,
-            M=preconditioner,
-            Y=null,
-            tol=max(tol, 3e-7) * laplacian.bound / 2,
-            largest=False,
-            maxiter=400,
-        )
+        tol = max(tol, 3e-7) * laplacian.bound / 2
+        return lobpcg(laplacian.matrix, start, M=preconditioner, Y=null, tol=tol, largest=False, maxiter=400)
 
 
-def _multigrid():
+def _multigrid() -> Callable[..., Pairs]:
     """LOBPCG with a preconditioner of the optional package pyamg."""
     try:
         from pyamg import smoothed_aggregation_solver
@@ -286,7 +280,7 @@ def _multigrid():
             "eigen_solver='amg' needs pyamg, which is not installed; install it, or use eigen_solver=None."
         ) from None
 
-    def solve(laplacian, null, n_more, tol, random_state):
+    def solve(laplacian: Laplacian, null: np.ndarray, n_more: int, tol: float, random_state: Any) -> Pairs:
         shifted = laplacian.matrix + 1e-5 * laplacian.bound / 2 * sparse.eye_array(laplacian.n)
         levels = smoothed_aggregation_solver(sparse.csr_matrix(shifted))
         return _lobpcg(laplacian, null, n_more, tol, random_state, levels.aspreconditioner())
@@ -294,7 +288,7 @@ def _multigrid():
     return solve
 
 
-def largest_gap(values, least, most):
+def largest_gap(values: np.ndarray, least: int, most: int) -> tuple[int, float]:
     """The number of eigenvalues before the largest gap, at least and at most so many, and the gap.
 
     Gaps count relative to where they end: along a curved cluster eigenvalues grow like squares, and so do their gaps.

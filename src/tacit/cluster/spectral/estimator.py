@@ -4,13 +4,13 @@ min Σ_k cut(C_k) / vol(C_k)  ≈  min_U tr(Uᵀ L U), UᵀU = I:  the lowest ei
 """
 
 import warnings
-from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.metrics import pairwise_distances_argmin
+from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
@@ -201,13 +201,13 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
     _takes_sparse = True
     _dtypes = (np.float64,)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.affinity, str) and self.affinity in PAIRWISE
         return tags
 
     @property
-    def _missing_remedy(self):
+    def _missing_remedy(self) -> str:  # type: ignore[override]
         if self.affinity in PAIRWISE:
             return "where every pair of rows needs a number"
         return (
@@ -215,7 +215,7 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
             "similarities that you made (affinity='precomputed')"
         )
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Build the graph of the rows and cluster them.
 
         Parameters
@@ -261,13 +261,13 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
         warn_if_alike(self, X)
         return self
 
-    def _cut(self, edges, joined, labels):
+    def _cut(self, edges: Any, joined: np.ndarray, labels: np.ndarray) -> float:
         """What the Laplacian stands for: RatioCut of the unnormalised one, NCut of the others."""
         whole = np.zeros(len(joined), dtype=np.int32)
         whole[joined] = labels
         return cuts(edges, whole, self.degrees_)[0 if self.laplacian == "unnormalised" else 1]
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Clusters of new rows, by Nyström's extension of the eigenvectors.
 
         A new row is joined to fitted rows as these are to each other: to its `n_neighbors` nearest, to those within `epsilon`,
@@ -286,7 +286,7 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
         """
         check_is_fitted(self)
         X = checked_rows(self, X, reset=False)
-        rule = Similarity.learned(self, X) if self.affinity in PAIRWISE else self._learned_rule()
+        rule = Similarity.of(self, self.gamma_, self.widths_, self.epsilon_)
         present = np.flatnonzero(~np.isnan(self.embedding_centers_[:, 0]))
         labels = np.empty(X.shape[0], dtype=np.int32)
         for rows in gen_batches(X.shape[0], max(1, BLOCK_ENTRIES // len(self.labels_))):
@@ -300,14 +300,7 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
                 labels[rows.start + alone] = self._orphans(None if self.X_fit_ is None else X[rows][alone], new=True)
         return labels
 
-    def _learned_rule(self):
-        settings = self.__class__(**self.get_params(deep=False))
-        settings.gamma = 1.0 if self.gamma_ is None else self.gamma_
-        settings.epsilon = self.epsilon_
-        rule = Similarity.learned(settings, self.X_fit_)
-        return rule if self.widths_ is None else replace(rule, gamma=None, widths=self.widths_)
-
-    def _describe_graph(self, edges):
+    def _describe_graph(self, edges: Any) -> None:
         """Degrees, components and what follows from them."""
         self.degrees_ = degrees_of(edges)
         # Their inverses would overflow, and their eigenvectors are those of isolated rows to all digits.
@@ -317,7 +310,7 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
         total = self.degrees_.sum()
         self.stationary_distribution_ = self.degrees_ / (total if total > 0 else 1.0)
 
-    def _embed(self, edges, joined, random_state):
+    def _embed(self, edges: Any, joined: np.ndarray, random_state: np.random.RandomState) -> None:
         """Eigenvalues, eigenvectors and embedding, and the number of clusters where it is left open."""
         whole = bool(joined.all())
         graph = edges if whole else edges[joined][:, joined]
@@ -342,23 +335,21 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
             if n_parts >= self.n_clusters_ == vectors.shape[1]:
                 vectors = laplacian.null_vectors(self.n_clusters_)
         self.eigenvalues_ = values
-        self.eigenvectors_ = vectors if whole else _spread(vectors, joined)
+        self.eigenvectors_ = np.zeros((len(joined), vectors.shape[1]))  # of rows that are not joined
+        self.eigenvectors_[joined] = vectors
         self.embedding_ = self._rows(self.eigenvectors_ * self._scale()[:, None])
 
-    def _scale(self):
+    def _scale(self) -> np.ndarray:
         """What eigenvectors are multiplied by to be those of the random walk; 1 for the unnormalised Laplacian."""
         if self.laplacian == "unnormalised":
             return np.ones(len(self.degrees_))
         return 1 / np.sqrt(np.where(self.degrees_ > 0, self.degrees_, 1.0))
 
-    def _rows(self, vectors):
+    def _rows(self, vectors: np.ndarray) -> np.ndarray:
         """Rows to be clustered; of length 1 for the symmetric Laplacian, whose own scale √d_i cancels thereby."""
-        if self.laplacian != "symmetric":
-            return vectors
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return vectors / np.where(norms > 0, norms, 1.0)
+        return normalize(vectors) if self.laplacian == "symmetric" else vectors
 
-    def _extend(self, weights, degrees):
+    def _extend(self, weights: Any, degrees: np.ndarray) -> np.ndarray:
         """Places of new rows in the embedding: (D − W) f = λ f or (I − D⁻¹W) f = λ f solved for one more row."""
         vectors = self.eigenvectors_ * self._scale()[:, None]
         values = self.eigenvalues_[: vectors.shape[1]]
@@ -366,14 +357,14 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
         smooth = 1 - values / degrees if self.laplacian == "unnormalised" else np.broadcast_to(1 - values, sums.shape)
         return self._rows(sums / degrees / np.where(smooth > LEAST_SMOOTHNESS, smooth, 1.0))
 
-    def _centers(self, joined):
+    def _centers(self, joined: np.ndarray) -> np.ndarray:
         labels, embedding = self.labels_[joined], self.embedding_[joined]
         size = np.bincount(labels, minlength=self.n_clusters_).astype(np.float64)[:, None]
         size[size == 0] = np.nan
         sums = [np.bincount(labels, weights=column, minlength=self.n_clusters_) for column in embedding.T]
         return np.stack(sums, axis=1) / size
 
-    def _orphans(self, rows, *, new=False):
+    def _orphans(self, rows: Any, *, new: bool = False) -> Any:
         """Labels of rows without an edge: that of the nearest row with one, or the largest cluster where none is nearest."""
         joined = np.flatnonzero(self.degrees_ > 0)
         if rows is None or self.X_fit_ is None:
@@ -388,25 +379,11 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
         return self.labels_[joined[nearest(self.X_fit_[joined], rows, 1, self.n_jobs)[1][:, 0]]]
 
 
-def _spread(vectors, joined):
-    """Vectors over all rows, 0 where a row is not joined."""
-    spread = np.zeros((len(joined), vectors.shape[1]))
-    spread[joined] = vectors
-    return spread
-
-
 def spectral_clustering(
-    affinity,
-    *,
-    n_clusters=8,
-    n_components=None,
-    eigen_solver=None,
-    random_state=None,
-    n_init=10,
-    eigen_tol="auto",
-    assign_labels="kmeans",
-    verbose=False,
-):
+    affinity: Any, *, n_clusters: int = 8, n_components: int | None = None, eigen_solver: str | None = None,
+    random_state: Any = None, n_init: int = 10, eigen_tol: float | str = "auto", assign_labels: str = "kmeans",
+    verbose: bool = False,
+) -> np.ndarray:  # fmt: skip
     """Clusters of the vertices of a given graph.
 
     Parameters

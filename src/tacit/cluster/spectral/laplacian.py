@@ -8,6 +8,7 @@ with vol(C) = Σ_{i∈C} d_i and cut(C) = Σ_{i∈C, j∉C} w_ij. Weights w_ii c
 """
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -22,7 +23,7 @@ graph = lazy("graph")
 LAPLACIANS = ("random_walk", "symmetric", "unnormalised")
 
 
-def without_diagonal(affinity):
+def without_diagonal(affinity: Any) -> Any:
     """A sparse graph without loops and stored zeros; a dense one as it is, its diagonal to be passed over."""
     if not sparse.issparse(affinity) or not (affinity.diagonal().any() or (affinity.data == 0).any()):
         return affinity
@@ -31,7 +32,7 @@ def without_diagonal(affinity):
     return sparse.csr_array((edges.data[kept], (edges.row[kept], edges.col[kept])), shape=affinity.shape)
 
 
-def degrees_of(affinity):
+def degrees_of(affinity: Any) -> np.ndarray:
     """Σ_{j≠i} w_ij of each vertex."""
     if sparse.issparse(affinity):
         return np.asarray(without_diagonal(affinity).sum(axis=1), dtype=np.float64).ravel()
@@ -44,7 +45,7 @@ def degrees_of(affinity):
     return degrees
 
 
-def components_of(affinity):
+def components_of(affinity: Any) -> tuple[int, np.ndarray]:
     """The number of connected components, and the component of each vertex, the largest being 0."""
     if sparse.issparse(affinity):
         n_components, component = connected_components(without_diagonal(affinity), directed=False)
@@ -56,7 +57,7 @@ def components_of(affinity):
     return n_components, rank[component]
 
 
-def _dense_components(affinity):
+def _dense_components(affinity: np.ndarray) -> tuple[int, np.ndarray]:
     """As SciPy's `connected_components`, which would make a sparse copy thrice the size of the matrix."""
     n = len(affinity)
     component, n_components = np.full(n, -1), 0
@@ -74,23 +75,8 @@ def _dense_components(affinity):
     return n_components, component
 
 
-def cuts(affinity, labels, degrees=None):
-    """RatioCut and NCut of a partition.
-
-    Parameters
-    ----------
-    affinity : ndarray or CSR of shape (n, n)
-        Symmetric weights; the diagonal does not count.
-    labels : ndarray of shape (n,)
-        Cluster of each vertex, from 0.
-    degrees : ndarray of shape (n,), optional
-        Degrees, where they are known.
-
-    Returns
-    -------
-    ratio_cut, n_cut : float
-        A cluster without weight (isolated vertices only) cuts nothing and adds 0.
-    """
+def cuts(affinity: Any, labels: np.ndarray, degrees: np.ndarray | None = None) -> tuple[float, float]:
+    """RatioCut and NCut of a partition; a cluster without weight (isolated vertices only) cuts nothing and adds 0."""
     degrees = degrees_of(affinity) if degrees is None else degrees
     n_clusters = int(labels.max()) + 1
     if sparse.issparse(affinity):
@@ -110,26 +96,11 @@ def cuts(affinity, labels, degrees=None):
 class Laplacian:
     """The Laplacian of a graph without isolated vertices, as a symmetric matrix.
 
-    The random-walk Laplacian is represented by the symmetric one, of which it is a similarity transform.
-
-    Parameters
-    ----------
-    affinity : ndarray or CSR of shape (n, n)
-        Symmetric weights.
-    degrees : ndarray of shape (n,)
-        Degrees, all above zero.
-    component : ndarray of shape (n,)
-        Connected component of each vertex, the largest being 0.
-    kind : {"random_walk", "symmetric", "unnormalised"}
-        Which Laplacian.
-
-    Attributes
-    ----------
-    bound : float
-        No eigenvalue is larger.
+    The random-walk Laplacian is represented by the symmetric one, of which it is a similarity transform. Degrees are all above
+    zero, and the largest connected component is numbered 0. No eigenvalue is larger than `bound`.
     """
 
-    def __init__(self, affinity, degrees, component, kind):
+    def __init__(self, affinity: Any, degrees: np.ndarray, component: np.ndarray, kind: str):
         self.affinity, self.degrees, self.component, self.kind = without_diagonal(affinity), degrees, component, kind
         self.n = affinity.shape[0]
         self.normalised = kind != "unnormalised"
@@ -138,7 +109,7 @@ class Laplacian:
         self.diagonal = np.ones(self.n) if self.normalised else degrees
 
     @cached_property
-    def matrix(self):
+    def matrix(self) -> Any:
         """The matrix, CSR or dense as the graph is."""
         if sparse.issparse(self.affinity):
             edges = self.affinity.copy()
@@ -151,7 +122,7 @@ class Laplacian:
         matrix.flat[:: self.n + 1] = self.diagonal
         return matrix
 
-    def null_vectors(self, most):
+    def null_vectors(self, most: int) -> np.ndarray:
         """Orthonormal vectors of eigenvalue 0, one per connected component: exact, whatever the graph.
 
         Where there are more components than `most`, the smallest share the last vector.
@@ -161,7 +132,7 @@ class Laplacian:
         vectors[np.arange(self.n), group] = np.sqrt(self.degrees) if self.normalised else 1.0
         return vectors / np.linalg.norm(vectors, axis=0)
 
-    def reach(self):
+    def reach(self) -> tuple[np.ndarray, int]:
         """Vertices of the largest component by their distance from one of them, and the number of edges across it."""
         pointer, neighbours = self.affinity.indptr, self.affinity.indices
         order, _ = graph.breadth_first(pointer, neighbours, int((self.component == 0).argmax()))

@@ -2,23 +2,13 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, euclidean_distances, pairwise_kernels
 
-from .graphs import (
-    both,
-    either,
-    gaussian,
-    gaussian_weight,
-    links_nearest,
-    links_of_distances,
-    links_within,
-    nearest,
-    ones,
-)
+from .graphs import both, either, gaussian_weight, links_nearest, links_of_distances, links_within, nearest, ones
 
 __all__ = ["AFFINITIES", "PAIRWISE", "Similarity", "check_similarities", "symmetric"]
 
@@ -32,37 +22,37 @@ N_TRIED_PAIRS = 20
 class Similarity:
     """A rule that turns rows into similarities; its attributes are settings of `SpectralClustering`, learned where left open.
 
-    Attributes
-    ----------
-    affinity : str or callable
-        The rule.
-    n_neighbors : int
-        Of the graphs of nearest neighbours.
-    gamma : float
-        γ of a kernel; None where each row has a bandwidth.
-    widths : ndarray of shape (n_fitted,), or None
-        Bandwidths of the fitted rows.
-    epsilon : float or None
-        Radius.
-    edge_weights : {"binary", "gaussian"}
-        What an edge of a sparse graph weighs.
-    kernel : dict
-        Further arguments of a kernel.
-    n_jobs : int or None
-        Threads of the search for neighbours.
+    `widths` are the bandwidths of the fitted rows, and `gamma` is None where there are any. `kernel` has further arguments.
     """
 
     affinity: Any
     n_neighbors: int
     gamma: float | None
-    widths: Any
+    widths: np.ndarray | None
     epsilon: float | None
     edge_weights: str
     kernel: dict
     n_jobs: int | None
 
     @classmethod
-    def learned(cls, settings, X):
+    def of(cls, settings: Any, gamma: float | None, widths: np.ndarray | None, epsilon: float | None) -> Self:
+        """The rule of an estimator's settings, with a bandwidth or bandwidths and a radius that were learned."""
+        kernel = dict(settings.kernel_params or {})
+        if not callable(settings.affinity):
+            kernel |= {"degree": settings.degree, "coef0": settings.coef0}
+        return cls(
+            settings.affinity,
+            settings.n_neighbors,
+            gamma,
+            widths,
+            epsilon,
+            settings.edge_weights,
+            kernel,
+            settings.n_jobs,
+        )
+
+    @classmethod
+    def learned(cls, settings: Any, X: Any) -> Self:
         """The rule of an estimator's settings, with bandwidths and radius from X where they are left open."""
         affinity, gamma, widths, radius = settings.affinity, settings.gamma, None, settings.epsilon
         if isinstance(gamma, str) and not callable(affinity) and affinity not in PAIRWISE:
@@ -74,61 +64,51 @@ class Similarity:
         if affinity == "epsilon" and radius is None:
             distances, _ = nearest(X, X, min(settings.n_neighbors, X.shape[0]), settings.n_jobs)
             radius = float(np.median(distances[:, -1]))
-        kernel = dict(settings.kernel_params or {})
-        if not callable(affinity):
-            kernel |= {"degree": settings.degree, "coef0": settings.coef0}
-        return cls(
-            affinity, settings.n_neighbors, gamma, widths, radius, settings.edge_weights, kernel, settings.n_jobs
-        )
+        return cls.of(settings, gamma, widths, radius)
 
-    def graph(self, X):
+    def graph(self, X: Any) -> Any:
         """The symmetric similarities of rows among themselves: CSR, or dense for kernels and callables."""
-        if self.affinity == "precomputed":
-            check_similarities(X)
-            return symmetric(X)
-        if self.affinity in SPARSE or self.affinity == "precomputed_nearest_neighbors":
-            links = self.between(X, X)
-            return both(links) if self.affinity == "mutual_nearest_neighbors" else either(links)
-        if self.widths is not None:
-            return gaussian(X, widths=self.widths)
         if callable(self.affinity):
             self._check_callable(X)
-        weights = pairwise_kernels(X, metric=self.affinity, filter_params=True, **self._arguments())
-        weights = weights.toarray() if sparse.issparse(weights) else weights
-        check_similarities(weights)
-        return weights
-
-    def between(self, rows, fitted):
-        """Similarities of rows (first axis) to fitted rows; `fitted` is not used where they are given."""
+        links = self.between(X, X)
         if self.affinity == "precomputed":
-            check_similarities(rows)
-            return rows
+            return symmetric(links)
+        if self.affinity == "mutual_nearest_neighbors":
+            return both(links)
+        return either(links) if self.affinity in (*SPARSE, "precomputed_nearest_neighbors") else links
+
+    def between(self, rows: Any, fitted: Any) -> Any:
+        """Similarities of rows (first axis) to fitted rows; `fitted` is not used where they are given."""
         if self.affinity == "precomputed_nearest_neighbors":
             return ones(links_of_distances(rows, self.n_neighbors))
-        if self.affinity == "epsilon":
+        if self.affinity == "epsilon" and self.epsilon is not None:
             return self._weighed(links_within(fitted, rows, self.epsilon), rows, fitted)
         if self.affinity in SPARSE:
             return self._weighed(links_nearest(fitted, rows, self.n_neighbors, self.n_jobs), rows, fitted)
         if self.widths is not None:
-            widths = _widths(fitted, rows, self.n_neighbors, self.n_jobs)
-            return gaussian_weight(euclidean_distances(rows, fitted), None, widths, self.widths)
-        weights = pairwise_kernels(rows, fitted, metric=self.affinity, filter_params=True, **self._arguments())
-        weights = weights.toarray() if sparse.issparse(weights) else weights
+            others = None if rows is fitted else fitted  # a row is at distance 0 of itself
+            return gaussian_weight(euclidean_distances(rows, others), None, self._widths(rows, fitted), self.widths)
+        weights = rows
+        if self.affinity != "precomputed":
+            others = None if rows is fitted else fitted  # pairs of rows among themselves are computed once
+            weights = pairwise_kernels(rows, others, metric=self.affinity, filter_params=True, **self._arguments())
+            weights = weights.toarray() if sparse.issparse(weights) else weights
         check_similarities(weights)
         return weights
 
-    def _weighed(self, links, rows, fitted):
+    def _weighed(self, links: sparse.csr_matrix, rows: Any, fitted: Any) -> sparse.csr_matrix:
         if self.edge_weights == "binary":
             return ones(links)
-        if self.widths is None:
-            return gaussian_weight(links, self.gamma)
-        widths = self.widths if rows is fitted else _widths(fitted, rows, self.n_neighbors, self.n_jobs)
-        return gaussian_weight(links, None, widths, self.widths)
+        widths = None if self.widths is None else self._widths(rows, fitted)
+        return gaussian_weight(links, self.gamma, widths, self.widths)
 
-    def _arguments(self):
+    def _widths(self, rows: Any, fitted: Any) -> np.ndarray | None:
+        return self.widths if rows is fitted else _widths(fitted, rows, self.n_neighbors, self.n_jobs)
+
+    def _arguments(self) -> dict:
         return self.kernel if callable(self.affinity) else self.kernel | {"gamma": self.gamma}
 
-    def _check_callable(self, X):
+    def _check_callable(self, X: Any) -> None:
         """Try a few pairs both ways round: scikit-learn evaluates each pair only once."""
         if sparse.issparse(X):
             return
@@ -141,20 +121,20 @@ class Similarity:
                 )
 
 
-def _variance(X):
+def _variance(X: Any) -> float:
     if sparse.issparse(X):
         return float(X.multiply(X).mean() - X.mean() ** 2)
     return float(X.var())
 
 
-def _widths(fitted, rows, n_neighbors, n_jobs):
+def _widths(fitted: Any, rows: Any, n_neighbors: int, n_jobs: int | None) -> np.ndarray:
     """The distance from each row to the last of its nearest fitted rows; never 0, or copies would be alike to nothing else."""
     widths = nearest(fitted, rows, min(n_neighbors, fitted.shape[0]), n_jobs)[0][:, -1]
     positive = widths[widths > 0]
     return np.maximum(widths, 1e-3 * positive.mean() if positive.size else 1.0)
 
 
-def check_similarities(weights):
+def check_similarities(weights: Any) -> None:
     """Raise where a similarity is negative or not finite, with its value."""
     values = weights.data if sparse.issparse(weights) else weights
     if values.size == 0:
@@ -172,7 +152,7 @@ def check_similarities(weights):
         )
 
 
-def symmetric(affinity):
+def symmetric(affinity: Any) -> Any:
     """A given affinity matrix, averaged with its transpose where it differs, with a warning."""
     if affinity.shape[0] != affinity.shape[1]:
         raise ValueError(
