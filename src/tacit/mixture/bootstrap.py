@@ -6,16 +6,18 @@ The ratio has no known distribution, because K components lie on the edge of K +
 """
 
 import numbers
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from ..base import LatentClassEstimator
 from ..checks import check_number
-from ..source import ArraySource, is_streamed
+from ..source import ArraySource, Source, is_streamed
 from ..table import Table
+from .estimator import check_mixture
 from .sweep import Sweep
 
 __all__ = ["BootstrapTest", "SequentialTest", "bootstrap_lrt"]
@@ -46,12 +48,12 @@ class BootstrapTest:
     replicates: np.ndarray
 
     @property
-    def row(self):
+    def row(self) -> dict[str, Any]:
         """The test as a row of a table."""
         names = {"components": self.n_components, "against": self.n_components + 1}
         return {**names, "statistic": self.statistic, "p_value": self.p_value, "n_bootstrap": len(self.replicates)}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return str(Table([self.row]))
 
 
@@ -69,30 +71,28 @@ class SequentialTest:
         The first number of components that was not rejected; one more than the last tested where all were.
     """
 
-    def __init__(self, tests, level):
+    def __init__(self, tests: list[BootstrapTest], level: float):
         self.tests, self.level = tests, level
         self.table = Table([test.row for test in tests])
-        self.statistic = np.array([test.statistic for test in tests])
-        self.p_value = np.array([test.p_value for test in tests])
+        self.statistic, self.p_value = (np.array(self.table[name]) for name in ("statistic", "p_value"))
         self.replicates = np.array([test.replicates for test in tests])
-        rejected = tests[-1].p_value <= level
-        self.n_components = tests[-1].n_components + int(rejected)
+        self.n_components = tests[-1].n_components + int(tests[-1].p_value <= level)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{self.table}\n{self.n_components} components at the level {self.level:g}"
 
 
 def bootstrap_lrt(
-    estimator,
-    X,
-    n_components=None,
+    estimator: Any,
+    X: Any,
+    n_components: int | None = None,
     *,
-    n_bootstrap=99,
-    max_components=None,
-    level=0.05,
-    random_state=None,
-    callback=None,
-):
+    n_bootstrap: int = 99,
+    max_components: int | None = None,
+    level: float = 0.05,
+    random_state: Any = None,
+    callback: Callable[[int, int], Any] | None = None,
+) -> BootstrapTest | SequentialTest:
     """Test K components against K + 1 by the parametric bootstrap of the likelihood ratio.
 
     Data and simulated samples go through the same search: random starts, and splits of the fit with K components.
@@ -133,7 +133,11 @@ def bootstrap_lrt(
     >>> bootstrap_lrt(GaussianMixture(covariance_type="tied"), X, 1, n_bootstrap=19, random_state=0).p_value
     0.05
     """
-    _check(estimator, X, n_bootstrap, max_components, level)
+    check_mixture("bootstrap_lrt", estimator, by_likelihood=True)
+    if is_streamed(X):
+        raise ValueError("bootstrap_lrt takes rows in memory; read them, or a sample of them, first.")
+    check_number("n_bootstrap", n_bootstrap, numbers.Integral, 1)
+    check_number("level", level, numbers.Real, 0, 1)
     if n_components is None:
         n_components = 1 if max_components is not None else estimator.n_components
     check_number("n_components", n_components, numbers.Integral, 1)
@@ -144,7 +148,7 @@ def bootstrap_lrt(
     if max_components is None:
         return _test(base, source, n_components, n_bootstrap, rng, callback)
     check_number("max_components", max_components, numbers.Integral, n_components)
-    tests: list = []
+    tests: list[BootstrapTest] = []
     for k in range(n_components, max_components + 1):
         tests.append(_test(base, source, k, n_bootstrap, rng, callback))
         if tests[-1].p_value > level:
@@ -152,18 +156,14 @@ def bootstrap_lrt(
     return SequentialTest(tests, level)
 
 
-def _check(estimator, X, n_bootstrap, max_components, level):
-    if not isinstance(estimator, LatentClassEstimator) or not estimator._by_likelihood:
-        raise TypeError(
-            f"bootstrap_lrt takes a mixture, such as GaussianMixture(), but got {type(estimator).__name__}."
-        )
-    if is_streamed(X):
-        raise ValueError("bootstrap_lrt takes rows in memory; read them, or a sample of them, first.")
-    check_number("n_bootstrap", n_bootstrap, numbers.Integral, 1)
-    check_number("level", level, numbers.Real, 0, 1)
-
-
-def _test(estimator, source, k, n_bootstrap, rng, callback):
+def _test(
+    estimator: Any,
+    source: ArraySource,
+    k: int,
+    n_bootstrap: int,
+    rng: np.random.Generator,
+    callback: Callable[[int, int], Any] | None,
+) -> BootstrapTest:
     """One test of k components against k + 1."""
     statistic, null = _ratio(estimator, source, k)
     replicates = np.empty(n_bootstrap)
@@ -175,7 +175,7 @@ def _test(estimator, source, k, n_bootstrap, rng, callback):
     return BootstrapTest(k, statistic, p_value, replicates)
 
 
-def _ratio(estimator, source, k):
+def _ratio(estimator: Any, source: Source, k: int) -> tuple[float, Any]:
     """−2 log λ of rows, and the fit with k components."""
     grid = [{"n_components": k}, {"n_components": k + 1}]
     fits = Sweep(estimator, grid, source, thorough=False).run()
@@ -188,7 +188,7 @@ def _ratio(estimator, source, k):
     return max(2.0 * float(gain), 0.0), null
 
 
-def _simulated(fitted, source, rng):
+def _simulated(fitted: Any, source: ArraySource, rng: np.random.Generator) -> ArraySource:
     """As many rows as there are, drawn from a fit, in any order, with the cells missing that are missing there."""
     X = source.X
     rows = fitted._model().sample(fitted._params(), len(X), rng)[0]

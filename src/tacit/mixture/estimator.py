@@ -10,28 +10,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base import LatentClassEstimator
 from ..checks import check_choice, check_number
-from ..families import GAUSSIANS, Family
+from ..families import GAUSSIANS
 from .model import MixtureModel
 from .seeds import INITS
 
-__all__ = ["MixtureEstimator"]
+__all__ = ["MixtureEstimator", "check_mixture"]
 
 
 class MixtureEstimator(LatentClassEstimator):
-    """Base of mixtures: a subclass defines ``_family()``, ``_names()`` and ``_positions(name, columns)``."""
+    """Base of mixtures: a subclass defines ``_family()``, ``_names()`` and ``_positions(name, columns)`` of columns."""
 
     weight_prior: Any = None
-
-    def _family(self) -> Family:
-        raise NotImplementedError
-
-    def _names(self) -> Any:
-        """Names of the columns seen at fit."""
-        raise NotImplementedError
-
-    def _positions(self, name: str, columns: Any) -> np.ndarray:
-        """Where columns stand that the argument `name` names."""
-        raise NotImplementedError
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -62,3 +51,10 @@ class MixtureEstimator(LatentClassEstimator):
         if not target.size:
             raise ValueError("every column is given, so that none is left to predict; leave out the target.")
         return given, target
+
+
+def check_mixture(function: str, estimator: Any, what: str = "a mixture", *, by_likelihood: bool = False) -> None:
+    """Raise TypeError where a function that takes mixtures is given something else."""
+    if not isinstance(estimator, LatentClassEstimator) or (by_likelihood and not estimator._by_likelihood):
+        name = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
+        raise TypeError(f"{function} takes {what}, such as GaussianMixture() or Mixture(), but got {name}.")

@@ -4,29 +4,24 @@ An assignment knows nothing of covariances, so what one structure found is a sta
 it is a start for one class more; with two classes merged, for one fewer.
 """
 
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
 import numpy as np
 
-from ..engine import SingularError, fit
+from ..engine import Fit, Model, SingularError, fit
 from ..families.gaussian import WIDE
-from ..source import OneBlock
+from ..source import Block, OneBlock, Source
 from ..source.threads import one_blas_thread
 
+T = TypeVar("T")
 __all__ = ["follow", "merges", "merit", "pinned", "race", "splits"]
 
 
-def splits(resp, Z, weight, most=None):
+def splits(resp: np.ndarray, Z: np.ndarray, weight: np.ndarray, most: int | None = None) -> list[np.ndarray]:
     """Assignments to one class more: each class cut at its mean, across the direction in which it is longest.
 
-    Parameters
-    ----------
-    resp : (rows, classes) array
-        Assignments.
-    Z : (rows, d) array
-        Complete columns in which distance is meaningful.
-    weight : (rows,) array
-        Row weights.
-    most : int, optional
-        How many to make, those of the classes that spread most first; default all.
+    Z are complete columns in which distance is meaningful; of the classes, the `most` that spread most are cut.
     """
     found = []
     for k in range(resp.shape[1]):
@@ -36,10 +31,15 @@ def splits(resp, Z, weight, most=None):
         offset = Z - share @ Z / share.sum()
         spread, place = _longest(offset, share)
         found.append((-spread, k, place > 0))
-    return [_cut(resp, k, beyond) for _, k, beyond in sorted(found, key=lambda each: each[:2])[:most]]
+    cuts = []
+    for _, k, beyond in sorted(found, key=lambda each: each[:2])[:most]:
+        cut = np.column_stack([resp, resp[:, k] * beyond])
+        cut[:, k] *= ~beyond
+        cuts.append(cut)
+    return cuts
 
 
-def _longest(offset, share):
+def _longest(offset: np.ndarray, share: np.ndarray) -> tuple[float, np.ndarray]:
     """The spread of rows along the axis on which they spread most, and their places on it."""
     if len(offset) >= offset.shape[1] or offset.shape[1] <= WIDE:
         spread, axes = np.linalg.eigh((offset * share[:, None]).T @ offset)
@@ -49,14 +49,7 @@ def _longest(offset, share):
     return spread[-1], offset @ (rows.T @ left[:, -1])
 
 
-def _cut(resp, k, beyond):
-    """Assignments with the rows of class k that lie beyond its mean in a class of their own."""
-    cut = np.column_stack([resp, resp[:, k] * beyond])
-    cut[:, k] *= ~beyond
-    return cut
-
-
-def merges(resp, weight):
+def merges(resp: np.ndarray, weight: np.ndarray) -> list[np.ndarray]:
     """Assignments to one class fewer: the pairs of classes that share rows most, as many as there are classes."""
     n_classes = resp.shape[1]
     common = (resp * weight[:, None]).T @ resp
@@ -71,7 +64,7 @@ def merges(resp, weight):
     return found
 
 
-def pinned(resp, labels):
+def pinned(resp: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Assignments in which rows whose class is known are in it."""
     known = labels >= 0
     if not known.any():
@@ -79,7 +72,7 @@ def pinned(resp, labels):
     return np.where(known[:, None], np.eye(resp.shape[1])[np.where(known, labels, 0)], resp)
 
 
-def follow(model, sample, resp):
+def follow(model: Any, sample: Block, resp: np.ndarray) -> Any:
     """Parameters at given assignments, cautious ones where a class has too few rows for its own."""
     try:
         params = model.follow(sample, resp)
@@ -90,21 +83,16 @@ def follow(model, sample, resp):
     return model.start(sample, resp)
 
 
-def merit(model, learned):
+def merit(model: Model, learned: Fit) -> tuple[bool, float]:
     """What to rank fits by: those that did not collapse first, then by their objective."""
     objectives = learned.trace.objectives
     return not model.collapsed(learned.params), objectives[-1] if objectives else -np.inf
 
 
-def race(model, sample, starts, heats):
+def race(model: Model, sample: Block, starts: Sequence[Any], heats: Sequence[tuple[int, int]]) -> list:
     """The parameters that short runs on a sample lead to from the best starts, best first.
 
-    Parameters
-    ----------
-    starts : list of Arrays
-        Parameters.
-    heats : list of (int, int)
-        How many steps each run takes, and how many go on from there.
+    Each heat says how many steps a run takes, and how many runs go on from there.
     """
     source = _Sample(sample)
     with one_blas_thread():
@@ -112,17 +100,17 @@ def race(model, sample, starts, heats):
             runs = _heat(model, source, starts, n_steps)
             ranked = _distinct(sorted(runs, key=lambda run: run.trace.objectives[-1], reverse=True))
             starts = [run.params for run in _proper_first(model, ranked, n_kept)]
-    return starts
+    return list(starts)
 
 
 class _Sample(OneBlock):
     """A block whose user has seen to the threads of BLAS, for hundreds of passes over few rows."""
 
-    def sum(self, function):
+    def sum(self, function: Callable[[Block], T]) -> T:
         return function(self._made(self.only))
 
 
-def _heat(model, source, starts, n_steps):
+def _heat(model: Model, source: Source, starts: Sequence[Any], n_steps: int) -> list[Fit]:
     """A short run from each start; one that turns out singular is left out."""
     runs, failure = [], None
     for start in starts:
@@ -138,10 +126,10 @@ def _heat(model, source, starts, n_steps):
     return runs
 
 
-def _proper_first(model, ranked, n_kept):
+def _proper_first(model: Model, ranked: list[Fit], n_kept: int) -> list[Fit]:
     """The first few fits that did not collapse, then those that did; the rest is not even looked at."""
-    kept: list = []
-    collapsed: list = []
+    kept: list[Fit] = []
+    collapsed: list[Fit] = []
     for run in ranked:
         if len(kept) == n_kept:
             break
@@ -149,7 +137,7 @@ def _proper_first(model, ranked, n_kept):
     return (kept + collapsed)[:n_kept]
 
 
-def _distinct(ranked):
+def _distinct(ranked: list[Fit]) -> list[Fit]:
     """Fits in their order, without those that came to the same objective."""
     kept = ranked[:1]
     for run in ranked[1:]:

@@ -3,14 +3,15 @@
 import time
 import warnings
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from ..base import LatentClassEstimator
 from ..notes import Note
+from ..source import Source
 from .starts import follow, merges, merit, pinned, race, splits
 
 __all__ = ["Outcome", "Sweep"]
@@ -20,24 +21,13 @@ FEW_ROWS = 1000
 
 @dataclass
 class Outcome:
-    """What became of one combination of settings.
+    """What became of one combination of settings: the fitted estimator or why there is none, and the classes of the sample."""
 
-    Attributes
-    ----------
-    settings : dict
-    estimator : the fitted estimator, or None
-    failed : str or None
-        Why there is none.
-    seconds : float
-    resp : (rows, classes) array or None
-        The classes of the sample's rows.
-    """
-
-    settings: dict
+    settings: dict[str, Any]
     estimator: Any = None
-    failed: str | None = None
+    failed: str | Note | None = None
     seconds: float = 0.0
-    resp: Any = None
+    resp: np.ndarray | None = None
 
 
 class Sweep:
@@ -47,30 +37,27 @@ class Sweep:
     sample of rows ended; what fits under other settings found runs along, and so do the fits with one class less and, where
     rows are few, one class more. Fits in which no class collapsed go before those in which one did.
 
-    Parameters
-    ----------
-    estimator : EMEstimator
-        Not changed.
-    grid : list of dict
-        The settings.
-    source : Source
-        Rows, opened once.
-    told : callable, optional
-        Called with each `Outcome` when its first fit is made.
-    thorough : bool, default=True
-        Where rows are few, follow more starts to the end, and try every fit once more with what others found since.
+    Each `Outcome` is `told` when its first fit is made. Where rows are few, a `thorough` sweep follows more starts to the end,
+    and tries every fit once more with what others found since.
     """
 
-    def __init__(self, estimator, grid, source, told=None, *, thorough=True):
+    def __init__(
+        self,
+        estimator: Any,
+        grid: list[dict[str, Any]],
+        source: Source,
+        told: Callable[[Outcome], Any] | None = None,
+        *,
+        thorough: bool = True,
+    ):
         self.estimator, self.source, self.told = estimator, source, told
         self.outcomes = [Outcome(settings) for settings in grid]
-        self.by_size = defaultdict(list)
+        self.by_size: dict[int, list[Outcome]] = defaultdict(list)
         for outcome in self.outcomes:
             self.by_size[self._size(outcome)].append(outcome)
         self.rng = estimator._rng()
-        self.fresh: dict = {}
-        self.few = source.n_rows <= FEW_ROWS
-        self.thorough = thorough
+        self.fresh: dict[tuple, list[np.ndarray]] = {}
+        self.few, self.thorough = source.n_rows <= FEW_ROWS, thorough
         # Enough rows to tell classes apart in all directions.
         n_rows = int(np.clip(20 * max(self.by_size, default=1) * source.n_features, 2000, 10_000))
         self.sample = source.sample(n_rows, self.rng)
@@ -78,10 +65,10 @@ class Sweep:
         few = [(10, 6), (20, 3)] if self.thorough else [(10, 2)]
         self.heats = few if self.few else [(4, 2), (8, 1)]
 
-    def _size(self, outcome):
+    def _size(self, outcome: Outcome) -> int:
         return outcome.settings.get("n_components", getattr(self.estimator, "n_components", 1))
 
-    def run(self):
+    def run(self) -> list[Outcome]:
         """Fit everything; returns the outcomes in the order of the grid."""
         try:
             for size in sorted(self.by_size):
@@ -102,7 +89,7 @@ class Sweep:
                     outcome.failed = Note("interrupted", "interrupted by the user before this fit")
         return self.outcomes
 
-    def _attempt(self, outcome, work):
+    def _attempt(self, outcome: Outcome, work: Callable[[Outcome], None]) -> None:
         """Do the work for one outcome; an error is its result."""
         started = time.perf_counter()
         try:
@@ -115,17 +102,16 @@ class Sweep:
                 outcome.failed = kind + " ".join(str(error).split())
         outcome.seconds += time.perf_counter() - started
 
-    def _candidate(self, outcome):
+    def _candidate(self, outcome: Outcome) -> Any:
         """An estimator with the settings, ready to learn from the source."""
         candidate = clone(self.estimator).set_params(**outcome.settings)
         candidate._check_settings()
         candidate._open(self.source, reset=True)
-        if isinstance(candidate, LatentClassEstimator):
-            candidate._check_enough(self.source)
+        candidate._check_enough(self.source)
         candidate._prepare(self.source)
         return candidate
 
-    def _first(self, outcome):
+    def _first(self, outcome: Outcome) -> None:
         candidate = self._candidate(outcome)
         model = candidate._model()
         if self.source.labelled or candidate._start_is_given() or not model.shares_starts:
@@ -140,7 +126,7 @@ class Sweep:
             starts = race(model, self.sample, starts, self.heats)
         self._keep_best(outcome, starts)
 
-    def _again(self, outcome):
+    def _again(self, outcome: Outcome) -> None:
         """Try what other settings found since, and what one class more leads to."""
         model = outcome.estimator._model()
         if model.one_start:
@@ -148,11 +134,11 @@ class Sweep:
         starts = self._inherited(outcome, model)
         larger = self._related(outcome, +1)
         if larger is not None and not (self.sample.labels >= 0).any():
-            starts += [follow(model, self.sample, resp) for resp in merges(larger.resp, self.sample.weight)]
+            starts += [follow(model, self.sample, resp) for resp in merges(larger, self.sample.weight)]
         if starts:
             self._keep_best(outcome, race(model, self.sample, starts, self.heats))
 
-    def _keep_best(self, outcome, starts):
+    def _keep_best(self, outcome: Outcome, starts: list) -> None:
         """Learn from each start, and keep the best fit, an earlier one included."""
         fits = [] if outcome.estimator is None else [outcome.estimator]
         for start in starts:
@@ -169,7 +155,7 @@ class Sweep:
         if fits[-1].fit_.interrupted:
             raise KeyboardInterrupt
 
-    def _fresh(self, candidate, model):
+    def _fresh(self, candidate: Any, model: Any) -> list[np.ndarray]:
         """Random assignments, the same for all settings that seed them alike."""
         n_starts = (20 if self.few else 5) * candidate.n_init
         key = model.n_components, model.init_method, n_starts
@@ -177,21 +163,18 @@ class Sweep:
             self.fresh[key] = [model.seed(self.sample, self.rng) for _ in range(n_starts)]
         return self.fresh[key]
 
-    def _inherited(self, outcome, model):
+    def _inherited(self, outcome: Outcome, model: Any) -> list:
         """Starts from what other settings found with as many classes, and from splits of what was found with one less."""
         others = [each.resp for each in self.by_size[self._size(outcome)] if each is not outcome]
         smaller = self._related(outcome, -1)
         if smaller is not None:
             Z = model.family.embed(self.sample, self.rng)
-            found = splits(smaller.resp, Z, self.sample.weight, most=None if self.few else 4)
+            found = splits(smaller, Z, self.sample.weight, most=None if self.few else 4)
             others += [pinned(resp, self.sample.labels) for resp in found]
         return [follow(model, self.sample, resp) for resp in others if resp is not None]
 
-    def _related(self, outcome, step):
-        """The outcome with `step` classes more under the same settings, if it was fitted."""
+    def _related(self, outcome: Outcome, step: int) -> np.ndarray | None:
+        """The classes that were found with `step` more of them under the same settings, if it was fitted."""
         size = self._size(outcome) + step
-        wanted = {**outcome.settings, "n_components": size}
-        for other in self.by_size.get(size, ()):
-            if other.resp is not None and repr(other.settings) == repr(wanted):
-                return other
-        return None
+        wanted = repr({**outcome.settings, "n_components": size})
+        return next((other.resp for other in self.by_size.get(size, ()) if repr(other.settings) == wanted), None)

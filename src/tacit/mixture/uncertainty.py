@@ -9,7 +9,9 @@ s_i = ∂ log p(x_i) / ∂θ taken numerically in unconstrained coordinates θ a
 
 import copy
 import numbers
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -17,18 +19,18 @@ from scipy.stats import norm
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import Arrays, record
-from ..base import LatentClassEstimator
 from ..checks import check_choice, check_number
-from ..engine import SingularError, fit
+from ..engine import Model, SingularError, fit
 from ..kernels import host
-from ..source import ArraySource
+from ..source import ArraySource, Block, Source
 from ..table import Table
+from .estimator import check_mixture
 
 __all__ = ["StandardErrors", "standard_errors"]
 
 METHODS = ("bootstrap", "weighted", "jackknife", "information")
 STEP = 1e-5
+Named = dict[str, np.ndarray]
 
 
 class StandardErrors:
@@ -47,41 +49,40 @@ class StandardErrors:
         Of the intervals.
     """
 
-    def __init__(self, estimator, flat, layout, method, level, replicates):
-        self.method, self.level = method, level
-        self.estimate, self.standard_error, self.lower, self.upper = (_unflatten(values, layout) for values in flat)
-        self.replicates = None
-        if replicates is not None:
-            parts = [_unflatten(row, layout) for row in replicates]
-            self.replicates = {name: np.array([part[name] for part in parts]) for name in layout}
-        columns = [] if hasattr(estimator, "_parameters") else list(getattr(estimator, "feature_names_in_", []))
-        self.table = Table([row for name in layout for row in self._rows(name, columns)])
+    def __init__(self, parts: tuple[Named, ...], replicates: Named | None, method: str, level: float, columns: list):
+        self.estimate, self.standard_error, self.lower, self.upper = parts
+        self.replicates, self.method, self.level = replicates, method, level
+        self.table = Table([row for name in self.estimate for row in self._rows(name, columns)])
 
-    def _rows(self, name, columns):
+    def _rows(self, name: str, columns: list) -> Iterator[dict[str, Any]]:
         values = self.estimate[name]
-        square = (
-            values.ndim > 1 and values.shape[-1] == values.shape[-2] and np.allclose(values, values.swapaxes(-1, -2))
-        )
-        for index in np.ndindex(values.shape):
+        shape = values.shape
+        square = values.ndim > 1 and shape[-1] == shape[-2] and np.allclose(values, values.swapaxes(-1, -2))
+        for index in np.ndindex(shape):
             if square and name.startswith("cov") and index[-2] > index[-1]:
                 continue
-            yield {
-                "parameter": f"{name}[{', '.join(_labels(index, values.shape, columns))}]",
-                "estimate": float(values[index]), "standard_error": float(self.standard_error[name][index]),
-                "lower": float(self.lower[name][index]), "upper": float(self.upper[name][index]),
-            }  # fmt: skip
+            parts = ("estimate", "standard_error", "lower", "upper")
+            numbers = {part: float(getattr(self, part)[name][index]) for part in parts}
+            yield {"parameter": f"{name}[{', '.join(_labels(index, shape, columns))}]", **numbers}
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
         """The table as a pandas DataFrame."""
         return self.table.to_pandas()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{self.table}\nby {self.method}, intervals at the level {self.level:g}"
 
 
 def standard_errors(
-    estimator, X, *, method="bootstrap", n_bootstrap=200, level=0.95, sample_weight=None, random_state=None
-):
+    estimator: Any,
+    X: Any,
+    *,
+    method: str = "bootstrap",
+    n_bootstrap: int = 200,
+    level: float = 0.95,
+    sample_weight: Any = None,
+    random_state: Any = None,
+) -> StandardErrors:
     """Standard errors of the parameters of a fitted estimator.
 
     Parameters
@@ -122,69 +123,57 @@ def standard_errors(
     >>> found.standard_error["means_"].round(2)
     array([[0.1]])
     """
-    if not isinstance(estimator, LatentClassEstimator) or not estimator._by_likelihood:
-        raise TypeError(
-            "standard_errors takes a mixture learned by likelihood, such as GaussianMixture() or Mixture(), but got "
-            f"{type(estimator).__name__}."
-        )
+    check_mixture("standard_errors", estimator, "a mixture learned by likelihood", by_likelihood=True)
     check_is_fitted(estimator)
     check_choice("method", method, METHODS)
     check_number("n_bootstrap", n_bootstrap, numbers.Integral, 2)
     if not isinstance(level, (float, int)) or not 0 < level < 1:
         raise ValueError(f"level={level!r} is not a number between 0 and 1, such as 0.95.")
-    source = estimator._open(X, sample_weight)
-    view = _View(estimator)
+    source, estimate = estimator._open(X, sample_weight), _published(estimator, estimator._params())
+    replicates: Named = {}
     if method == "information":
-        replicates, spread = None, _information(view, source)
+        spread = _information(estimator, source)
     else:
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-        replicates = _replicates(view, source, _weights(method, source, n_bootstrap, rng))
-        factor = (len(replicates) - 1) ** 2 / len(replicates) if method == "jackknife" else 1.0
-        spread = np.sqrt(factor * replicates.var(axis=0, ddof=1))
-    return _result(view, method, level, replicates, spread)
+        replicates = _replicates(estimator, source, _weights(method, source, n_bootstrap, rng))
+        n = len(replicates["weights_"])
+        factor = (n - 1) ** 2 / n if method == "jackknife" else 1.0
+        spread = {name: np.sqrt(factor * values.var(axis=0, ddof=1)) for name, values in replicates.items()}
+
+    def end(name: str, q: float) -> np.ndarray:
+        if method in ("bootstrap", "weighted"):
+            return np.quantile(replicates[name], q, axis=0)
+        return estimate[name] + norm.ppf(q) * spread[name]
+
+    lower, upper = ({name: end(name, q) for name in estimate} for q in (0.5 * (1 - level), 0.5 * (1 + level)))
+    columns = [] if hasattr(estimator, "_parameters") else estimator._known_names() or []
+    return StandardErrors((estimate, spread, lower, upper), replicates or None, method, level, columns)
 
 
-def _result(view, method, level, replicates, spread):
-    estimate, tail = view.natural(view.params), (1.0 - level) / 2.0
-    if method in ("bootstrap", "weighted"):
-        lower, upper = np.quantile(replicates, [tail, 1.0 - tail], axis=0)
-    else:
-        half = norm.ppf(1.0 - tail) * spread
-        lower, upper = estimate - half, estimate + half
-    flat = estimate, spread, lower, upper
-    return StandardErrors(view.estimator, flat, view.layout, method, level, replicates)
+def _published(estimator: Any, params: Any) -> Named:
+    """The arrays that an estimator shows for parameters; precisions say nothing that covariances do not."""
+    if hasattr(estimator, "_parameters"):
+        return estimator._parameters(params)
+    shadow = copy.copy(estimator)
+    before = {name: id(value) for name, value in vars(shadow).items()}
+    shadow._publish(params, np.dtype(np.float64))
+    return {
+        name: value
+        for name, value in vars(shadow).items()
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size
+        and id(value) != before.get(name) and not name.startswith("precisions")
+    }  # fmt: skip
 
 
-class _View:
-    """A fitted estimator as its model, its parameters, and the vector of its published parameters."""
-
-    def __init__(self, estimator):
-        self.estimator, self.model, self.params = estimator, estimator._model(), estimator._params()
-        self.layout = {name: value.shape for name, value in self._published(self.params).items()}
-
-    def _published(self, params):
-        """The arrays that the estimator shows for parameters; precisions say nothing that covariances do not."""
-        if hasattr(self.estimator, "_parameters"):
-            return self.estimator._parameters(params)
-        shadow = copy.copy(self.estimator)
-        before = {name: id(value) for name, value in vars(shadow).items()}
-        shadow._publish(params, np.dtype(np.float64))
-        return {
-            name: value
-            for name, value in vars(shadow).items()
-            if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size
-            and id(value) != before.get(name) and not name.startswith("precisions")
-        }  # fmt: skip
-
-    def natural(self, params):
-        """All published parameters in one vector."""
-        return np.concatenate([value.ravel() for value in self._published(params).values()])
+def _stacked(parts: Sequence[Named]) -> Named:
+    """Parameters of several fits, one along the first axis."""
+    return {name: np.array([part[name] for part in parts]) for name in parts[0]}
 
 
 # Refits
 
 
-def _weights(method, source, n_bootstrap, rng):
+def _weights(method: str, source: Source, n_bootstrap: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
     """The row weights of each refit."""
     if not isinstance(source, ArraySource):
         raise ValueError(f"method={method!r} takes rows in memory; use method='information' for rows in a stream.")
@@ -209,36 +198,32 @@ def _weights(method, source, n_bootstrap, rng):
         yield drawn
 
 
-def _replicates(view, source, weights):
-    """Published parameters of refits, one per row; refits that turn out singular are left out."""
-    estimator, model = view.estimator, view.model
+def _replicates(estimator: Any, source: Any, weights: Iterable[np.ndarray]) -> Named:
+    """Published parameters of refits, one along the first axis; refits that turn out singular are left out."""
+    model, start = estimator._model(), estimator._params()
     how = {"max_iter": max(estimator.max_iter, 1000), "tol": min(estimator.tol, 1e-6), "accelerate": "auto"}
-    reference = _memberships(model, view.params, source)
-    found = []
+    reference, found = _memberships(model, start, source), []
     for weight in weights:
         rows = ArraySource(source.X, weight, source.labels, n_jobs=source.n_jobs)
         try:
-            params = fit(model, rows, view.params, **how).params
+            params = fit(model, rows, start, **how).params
         except (SingularError, np.linalg.LinAlgError):
             continue
-        found.append(view.natural(align(model, params, source, reference)))
+        found.append(_published(estimator, align(model, params, source, reference)))
     if len(found) < 2:
         raise ValueError("fewer than two refits succeeded; use fewer components or method='information'.")
-    return np.array(found)
+    return _stacked(found)
 
 
-def _memberships(model, params, source):
-    """Probabilities of the classes of all rows; none where the model has no classes."""
-    if not hasattr(model, "permute"):
-        return None
-    return np.concatenate(
-        list(source.map(lambda block: model.posterior(params, block)[0] * host(block.weight)[:, None]))
-    )
+def _memberships(model: Model, params: Any, source: Source) -> np.ndarray:
+    """Probabilities of the classes of all rows."""
+    parts = source.map(lambda block: model.posterior(params, block)[0] * host(block.weight)[:, None])
+    return np.concatenate(list(parts))
 
 
-def align(model, params, source, reference):
+def align(model: Model, params: Any, source: Source, reference: np.ndarray) -> Any:
     """Parameters with the classes in the order of reference memberships: the pairing that shares most rows."""
-    if reference is None or reference.shape[1] == 1:
+    if reference.shape[1] == 1:
         return params
     overlap = reference.T @ _memberships(model, params, source)
     return model.permute(params, linear_sum_assignment(-overlap)[1])
@@ -247,48 +232,34 @@ def align(model, params, source, reference):
 # Information
 
 
-@record
-class Information(Arrays):
-    """Σ w s sᵀ."""
-
-    matrix: np.ndarray
-
-
-def _outer(model, pairs, block):
-    """The information in a block, from parameters a step above and below along each coordinate."""
+def _outer(model: Model, pairs: list, block: Block) -> np.ndarray:
+    """Σ w s sᵀ over a block, from parameters a step above and below along each coordinate."""
     above, below = ([model.posterior(params, block)[1] for params in side] for side in zip(*pairs))
     scores = (np.array(above) - np.array(below)) / (2 * STEP)
-    return Information((scores * host(block.weight)) @ scores.T)
+    return (scores * host(block.weight)) @ scores.T
 
 
-def _information(view, source):
+def _information(estimator: Any, source: Source) -> Named:
     """Standard errors of the published parameters by the observed information."""
-    model = view.model
-    if not hasattr(model, "free"):
-        raise ValueError(f"{type(model).__name__} has no unconstrained coordinates; use method='bootstrap'.")
-    vector = model.free(view.params)
-    steps = STEP * np.eye(len(vector))
-    pairs = [(model.bound(vector + step, view.params), model.bound(vector - step, view.params)) for step in steps]
-    matrix = source.sum(partial(_outer, model, pairs)).matrix
-    jacobian = np.array([view.natural(above) - view.natural(below) for above, below in pairs]).T / (2 * STEP)
+    model, params = estimator._model(), estimator._params()
+    vector = model.free(params)
+    pairs = [[model.bound(vector + sign * step, params) for sign in (1, -1)] for step in STEP * np.eye(len(vector))]
+    matrix = source.sum(partial(_outer, model, pairs))
     # Log weights have one direction too many, in which nothing changes: the pseudo-inverse leaves it out.
-    variance = jacobian @ np.linalg.pinv(matrix, rcond=1e-10, hermitian=True) @ jacobian.T
-    spread = np.sqrt(np.maximum(np.diag(variance), 0.0))
+    covariance = np.linalg.pinv(matrix, rcond=1e-10, hermitian=True)
     # A coordinate on which no row depends, as of a column that a class never observed, could be anything.
     blind = np.diag(matrix) <= 1e-14 * np.diag(matrix).max()
-    return np.where((jacobian[:, blind] != 0).any(axis=1), np.inf, spread)
+    above, below = (_stacked([_published(estimator, params) for params in side]) for side in zip(*pairs))
+    spread = {}
+    for name in above:
+        jacobian = (above[name] - below[name]) / (2 * STEP)
+        variance = (jacobian * np.tensordot(covariance, jacobian, axes=1)).sum(axis=0)
+        told = np.sqrt(np.maximum(variance, 0.0))
+        spread[name] = np.where((jacobian[blind] != 0).any(axis=0), np.inf, told)
+    return spread
 
 
-def _unflatten(vector, layout):
-    found, start = {}, 0
-    for name, shape in layout.items():
-        size = int(np.prod(shape))
-        found[name] = vector[start : start + size].reshape(shape)
-        start += size
-    return found
-
-
-def _labels(index, shape, columns):
+def _labels(index: tuple[int, ...], shape: tuple[int, ...], columns: list) -> list[str]:
     """Indices as text; those along columns by name, where there are names."""
     last = len(shape) - (2 if len(shape) > 1 and shape[-1] == shape[-2] and len(shape) != 2 else 1)
     named = len(columns) == shape[-1] and len(shape) > 1
