@@ -113,8 +113,10 @@ class Source:
     def map(self, function: Callable[[Block], T]) -> Iterator[T]:
         """Yield function(block) for every block, in order."""
         with one_blas_thread():
-            n_threads = 1 if self.n_blocks == 1 else self.n_jobs
-            yield from in_order(lambda part: function(self._made(part)), self.parts(), n_threads)
+            if self.n_blocks == 1 or self.n_jobs == 1:
+                yield from map(function, self)
+            else:
+                yield from in_order(lambda part: function(self._made(part)), self.parts(), self.n_jobs)
 
     def sum(self, function: Callable[[Block], T]) -> T:
         """Σ function(block)."""
