@@ -160,7 +160,7 @@ def test_extreme_units(factor):
         ({"rotation_params": "kaiser"}, "rotation_params='kaiser' is no dictionary"),
         (
             {"rotation": "promax", "rotation_params": {"gamma": 1}},
-            "promax has no option 'gamma'; there are normalize, power",
+            "promax has no option 'gamma'; there are power, normalize",
         ),
         ({"scale": "yes"}, "scale='yes' is neither True nor False"),
         ({"uniqueness_floor": 0.0}, "uniqueness_floor=0.0 is no share of variance; use a number from 1e-09 to below 1"),
@@ -183,7 +183,7 @@ def test_bad_calls_are_named():
     fitted = FactorAnalysis(2).fit(X)
     with pytest.raises(ValueError, match="method='thurstone' is unknown; use one of 'regression', 'bartlett'"):
         fitted.scores(X, "thurstone")
-    with pytest.raises(ValueError, match="Z has 3 columns, but there are 2 factors"):
+    with pytest.raises(ValueError, match="Z has 3 columns, but there are 2 scores per row"):
         fitted.inverse_transform(np.zeros((4, 3)))
     with pytest.raises(ValueError, match="return_cov=True gives arrays, so it does not go with out"):
         fitted.transform(X, return_cov=True, out="scores.parquet")

@@ -3,11 +3,13 @@
 χ² = (n − 1 − (2d + 5)/6 − 2k/3) (log|Σ| + tr Σ⁻¹R − log|R| − d)    (Bartlett's correction)
 """
 
+from __future__ import annotations
+
 import numpy as np
 from scipy.stats import chi2
 
 from ...arrays import Arrays, record
-from .correlation import degrees_of_freedom
+from .correlation import Correlation, degrees_of_freedom
 
 __all__ = ["FitTest", "fit_test"]
 
@@ -30,11 +32,11 @@ class FitTest(Arrays):
     dof: int
     p_value: float
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"chi² = {self.statistic:.2f} on {self.dof} degrees of freedom, p = {self.p_value:.3g}"
 
 
-def fit_test(correlation, n_factors, discrepancy):
+def fit_test(correlation: Correlation, n_factors: int, discrepancy: float) -> FitTest | None:
     """The test; None where there is none: no degrees of freedom, too few rows, or columns that are collinear."""
     d = len(correlation.matrix)
     dof = degrees_of_freedom(d, n_factors)

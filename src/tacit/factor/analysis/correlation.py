@@ -3,7 +3,9 @@
 Maximum-likelihood factor analysis does not depend on the units of the columns, so that R says all of complete rows.
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -11,6 +13,7 @@ import numpy as np
 from ...arrays import Arrays, record
 from ...families.gaussian import LOG_2PI
 from ...kernels import host
+from ...source import Block, Source
 from ..moments import cell_moments, moments
 
 __all__ = ["Correlation", "degrees_of_freedom", "ledermann_bound", "n_parameters", "pairwise", "variance_spectrum"]
@@ -20,31 +23,19 @@ PRIOR_ROWS = 10.0  # as if rows of this weight more had shown no covariance: pai
 
 @dataclass(frozen=True)
 class Correlation:
-    """Weight, means, deviations and correlations of columns.
+    """Weight, means, deviations and correlations of columns."""
 
-    Attributes
-    ----------
-    weight : float
-        Total weight of the rows.
-    cells : (d,)
-        Weight of the rows that observe each column.
-    mean, deviation : (d,)
-        The deviation of a constant column is 1.
-    varies : (d,) bool
-        Columns that are not constant.
-    matrix : (v, v)
-        Correlations of the columns that vary.
-    """
-
-    weight: float
-    cells: np.ndarray
+    weight: float  # of all rows together
+    cells: np.ndarray  # (d,), weight of the rows that observe each column
     mean: np.ndarray
-    deviation: np.ndarray
-    varies: np.ndarray
-    matrix: np.ndarray
+    deviation: np.ndarray  # 1 of a constant column
+    varies: np.ndarray  # (d,) bool, columns that are not constant
+    matrix: np.ndarray  # (v, v), of the columns that vary
 
     @classmethod
-    def of(cls, weight, mean, covariance, cells=None):
+    def of(
+        cls, weight: float, mean: np.ndarray, covariance: np.ndarray, cells: np.ndarray | None = None
+    ) -> Correlation:
         """From a mean and a covariance."""
         variance = np.diagonal(covariance)
         varies = variance > (1e-12 * np.abs(mean)) ** 2
@@ -55,21 +46,21 @@ class Correlation:
         cells = np.full(len(mean), float(weight)) if cells is None else cells
         return cls(float(weight), cells, mean, deviation, varies, matrix)
 
-    def _volume(self, floor):
+    def _volume(self, floor: float) -> float:
         """What units and constant columns, which have `floor` for a variance, add to log|Σ|."""
         constant = len(self.mean) - len(self.matrix)
         return len(self.mean) * LOG_2PI + 2.0 * np.log(self.deviation).sum() + constant * np.log(floor)
 
-    def loglik(self, discrepancy, floor):
+    def loglik(self, discrepancy: float, floor: float) -> float:
         """Log-likelihood of complete rows where log|Σ| + tr Σ⁻¹R has this value."""
         return -0.5 * self.weight * (discrepancy + self._volume(floor))
 
-    def discrepancy(self, loglik, floor):
+    def discrepancy(self, loglik: float, floor: float) -> float:
         """The value of log|Σ| + tr Σ⁻¹R at a log-likelihood."""
         return -2.0 * loglik / self.weight - self._volume(floor)
 
     @property
-    def log_det(self):
+    def log_det(self) -> float:
         """log|R|; −∞ where columns are collinear, as they are where there are no more rows than columns."""
         values = np.linalg.eigvalsh(self.matrix)
         return float(np.log(values).sum()) if values[0] > 1e-12 * values[-1] else -np.inf
@@ -85,7 +76,7 @@ class PairSums(Arrays):
     product: np.ndarray
 
 
-def pairwise(source, origin):
+def pairwise(source: Source, origin: np.ndarray) -> Correlation:
     """The `Correlation` of rows with missing cells: covariances from the rows that observe both columns, made positive."""
     sums = source.sum(partial(_pair_sums, origin))
     cells = np.diagonal(sums.both).copy()
@@ -97,12 +88,10 @@ def pairwise(source, origin):
     prior = np.full_like(product, PRIOR_ROWS)
     np.fill_diagonal(prior, 0.0)
     found = Correlation.of(sums.weight, origin + shift, product / (sums.both + prior), cells)
-    return Correlation(
-        found.weight, cells, found.mean, found.deviation, found.varies, _positive(found.matrix)
-    )  # fmt: skip
+    return replace(found, matrix=_positive(found.matrix))
 
 
-def _pair_sums(origin, block):
+def _pair_sums(origin: np.ndarray, block: Block) -> PairSums:
     X, weight = host(block.X), host(block.weight)
     seen = ~np.isnan(X)
     x = np.where(seen, X - origin, 0.0)
@@ -111,7 +100,7 @@ def _pair_sums(origin, block):
     return PairSums(float(weight.sum()), (seen.T * weight) @ seen, weighted.T @ seen, weighted.T @ x)
 
 
-def _positive(matrix):
+def _positive(matrix: np.ndarray) -> np.ndarray:
     """The correlation matrix next to a symmetric one that may have negative eigenvalues."""
     values, vectors = np.linalg.eigh(matrix)
     matrix = (vectors * np.maximum(values, 1e-3)) @ vectors.T
@@ -119,12 +108,12 @@ def _positive(matrix):
     return matrix / np.outer(root, root)
 
 
-def degrees_of_freedom(n_features, n_factors):
+def degrees_of_freedom(n_features: int, n_factors: int) -> int:
     """((d − k)² − d − k) / 2: by how many numbers a covariance of d columns is more than k factors of it."""
     return ((n_features - n_factors) ** 2 - n_features - n_factors) // 2
 
 
-def n_parameters(n_features, n_varying, n_factors):
+def n_parameters(n_features: int, n_varying: int, n_factors: int) -> int:
     """Free parameters: means, noise variances, and loadings up to a rotation of the columns that vary.
 
     The covariance of these has no more than any covariance of them.
@@ -133,15 +122,12 @@ def n_parameters(n_features, n_varying, n_factors):
     return 2 * n_features - v + min(v + v * k - k * (k - 1) // 2, v * (v + 1) // 2)
 
 
-def ledermann_bound(n_features):
+def ledermann_bound(n_features: int) -> int:
     """The greatest number of factors with which degrees of freedom are not negative."""
-    k = 0
-    while k < n_features and degrees_of_freedom(n_features, k + 1) >= 0:
-        k += 1
-    return k
+    return max(k for k in range(n_features + 1) if degrees_of_freedom(n_features, k) >= 0)
 
 
-def variance_spectrum(source):
+def variance_spectrum(source: Source) -> np.ndarray:
     """Shares of the variance of the standardised columns of a source along all their principal axes, falling."""
     known = moments(source)
     if known.incomplete or not known.weight:

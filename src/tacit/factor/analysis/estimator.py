@@ -1,17 +1,21 @@
 """Factor analysis: x = μ + Λ f + ε,   f ~ N(0, Φ),   ε ~ N(0, Ψ) with Ψ diagonal, by maximum likelihood."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ...base import like
 from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice
 from ...declared import Listed, Numbers, Part, Whole
-from ...families.factor import groups_of
+from ...engine import Model
+from ...families.factor import FactorGaussian, groups_of
 from ...kernels import host
+from ...source import Block
 from ..principal.rank import RankChoice
 from .adequacy import FitTest
 from .correlation import n_parameters
@@ -172,42 +176,45 @@ class FactorAnalysis(FactorAnalysisBase):
     _axis = "factor", "factors"
 
     @property
-    def n_parameters(self):
+    def n_parameters(self) -> int:
         """Free parameters: means, noise variances and loadings up to a rotation; at most those of any covariance."""
         check_is_fitted(self)
         varying = int(self.components_.any(axis=0).sum())  # constant columns have no loadings
         return n_parameters(self.n_features_in_, varying, self.n_components_)
 
-    def _n_parameters(self):
+    def _n_parameters(self) -> int:
         return self.n_parameters
 
-    def _family(self):
+    def _family(self) -> FactorGaussian:
         return family(self.n_components_, self.uniqueness_floor)
 
-    def _root(self):
+    def _root(self) -> np.ndarray:
         """L with Φ = LLᵀ: the factors are L z."""
         return np.linalg.cholesky(self.factor_correlation_)
 
-    def _loadings(self):
+    def _loadings(self) -> np.ndarray:
         """W of x = μ + W z + ε in the columns' own units; without factors, one that does nothing."""
         if self.n_components_ == 0:
             return np.zeros((self.n_features_in_, 1))
         return self.scale_[:, None] * (np.asarray(self.components_, np.float64).T @ self._root())
 
-    def _noise(self):
+    def _noise(self) -> np.ndarray:
         return np.asarray(self.noise_variance_, np.float64) * self.scale_**2
+
+    def _expected(self) -> np.ndarray:
+        return self.components_ * self.scale_
 
     # Rows
 
-    def _log_density(self, model, params, block):
+    def _log_density(self, model: Model, params: Any, block: Block) -> np.ndarray:
         """Of the standardised cells where `scale`."""
         volume = ~block.patterns.missing @ np.log(self.scale_)
         return super()._log_density(model, params, block) + volume[groups_of(block.patterns)]
 
-    def _posterior(self, X, return_cov, out):
+    def _posterior(self, X: Any, return_cov: bool, out: Any) -> Any:
         return self._factors(X, "regression", return_cov, out)
 
-    def scores(self, X, method="regression", return_std=False):
+    def scores(self, X: Any, method: str = "regression", return_std: bool = False) -> Any:
         """Factor scores of each row, with standard errors.
 
         Parameters
@@ -232,13 +239,13 @@ class FactorAnalysis(FactorAnalysisBase):
         found = self._factors(X, method, return_cov=True)
         return found[:, 0], np.sqrt(np.diagonal(found[:, 1:], axis1=1, axis2=2))
 
-    def _factors(self, X, method, return_cov=False, out=None):
+    def _factors(self, X: Any, method: str, return_cov: bool = False, out: Any = None) -> Any:
         """Scores by a method, stacked on their covariances where these are asked for."""
         check_is_fitted(self)
         hidden, params, root = self._family(), self._params().components, self._root()
         k, estimate = self.n_components_, METHODS[method]
 
-        def factors(block):
+        def factors(block: Block) -> np.ndarray:
             score, packed = hidden.scores(params, block)
             group = groups_of(block.patterns)
             score, spread = estimate(host(score)[0][:, :k], host(packed)[0], group, root)
@@ -247,38 +254,20 @@ class FactorAnalysis(FactorAnalysisBase):
 
         return self._apply(X, factors, out, self.get_feature_names_out())
 
-    def _column_variances(self):
+    def _column_variances(self) -> np.ndarray:
         """Variances of the standardised columns under the model: 1 unless cells are missing."""
         common = (self.components_ * self.structure_).sum(axis=0)
         return np.where(common > 0, common / np.maximum(1.0 - self.uniqueness_, np.finfo(float).tiny), 1.0)
 
-    def column_correlations(self):
+    def column_correlations(self) -> np.ndarray:
         check_is_fitted(self)
         return np.asarray(self.components_, dtype=np.float64).T / np.sqrt(self._column_variances())[:, None]
 
-    def variance_shares(self):
+    def variance_shares(self) -> np.ndarray:
         check_is_fitted(self)
         return (self.components_ * self.structure_ / self._column_variances()).mean(axis=1)
 
-    def inverse_transform(self, Z):
-        """Rows that factors expect: μ + Λ f, in the columns' own units.
-
-        Parameters
-        ----------
-        Z : array-like of shape (n_samples, n_components)
-            Factor scores.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        Z = check_array(Z, dtype=[np.float64, np.float32], ensure_min_features=0)
-        if Z.shape[1] != self.n_components_:
-            raise ValueError(f"Z has {Z.shape[1]} columns, but there are {self.n_components_} factors.")
-        return (Z @ self.components_ * self.scale_ + self.mean_).astype(Z.dtype, copy=False)
-
-    def get_covariance(self):
+    def get_covariance(self) -> np.ndarray:
         """Covariance of rows under the model, ΛΦΛᵀ + Ψ; of the standardised columns where `scale`.
 
         Returns
@@ -287,7 +276,7 @@ class FactorAnalysis(FactorAnalysisBase):
         """
         return super().get_covariance() / np.outer(self.scale_, self.scale_)
 
-    def get_precision(self):
+    def get_precision(self) -> np.ndarray:
         """Inverse of `get_covariance`.
 
         Returns

@@ -3,24 +3,29 @@
 Complete rows are read once: max_{Λ, Ψ} p(X) depends on their covariance alone. Missing cells are integrated out by EM.
 """
 
+from __future__ import annotations
+
 import numbers
 import warnings
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache, partial
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array
 
 from ...checks import check_choice, check_number
-from ...engine import Trace
+from ...engine import Fit, Trace
+from ...source import Source
 from ...source.threads import one_blas_thread
 from ...words import count
 from ..estimator import FactorEstimator
 from ..moments import moments
-from ..principal.rank import Spectrum, parallel
-from .adequacy import fit_test
+from ..principal.rank import RankChoice, Spectrum, parallel
+from .adequacy import FitTest, fit_test
 from .correlation import Correlation, degrees_of_freedom, ledermann_bound, pairwise
 from .maximum import Maximum, least_bic
 from .rotation import ROTATIONS, Rotation, rotate
@@ -40,8 +45,17 @@ class FactorAnalysisBase(FactorEstimator):
     """Learning of `FactorAnalysis`."""
 
     verbose, verbose_interval, convergence = 0, 10, "relative"
+    noise_variance_init: Any
+    svd_method: str
+    iterated_power: int
+    rotation: Any
+    rotation_params: Any
+    scale: bool
+    uniqueness_floor: float
+    test_: FitTest | None
+    rank_choice_: RankChoice | None
 
-    def _check_settings(self):
+    def _check_settings(self) -> None:
         super()._check_settings()
         check_number("n_init", self.n_init, numbers.Integral, 1)
         if isinstance(self.n_components, str):
@@ -63,7 +77,7 @@ class FactorAnalysisBase(FactorEstimator):
 
     # Learning
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the factors.
 
         Parameters
@@ -94,7 +108,7 @@ class FactorAnalysisBase(FactorEstimator):
         self._warn(correlation)
         return self
 
-    def _learn_factors(self, correlation, source, dtype):
+    def _learn_factors(self, correlation: Correlation, source: Source | None, dtype: np.dtype) -> None:
         """Maximise the likelihood, of the rows of a source where these have missing cells."""
         maximum = self._maximum(correlation)
         # Whatever number is chosen was learned while choosing.
@@ -108,21 +122,19 @@ class FactorAnalysisBase(FactorEstimator):
             discrepancy = correlation.discrepancy(fit.trace.objectives[-1], self.uniqueness_floor)
             self.test_ = fit_test(correlation, self.n_components_, discrepancy)
 
-    def _check_columns_vary(self, correlation):
+    def _check_columns_vary(self, correlation: Correlation) -> None:
         constant = ~correlation.varies
         if constant.all():
             raise ValueError("every column of X is constant; there is nothing to analyse.")
         if constant.any():
-            warnings.warn(
-                f"constant columns have no loadings: {self._named(constant)}; drop them.", UserWarning, stacklevel=3
-            )
+            warnings.warn(f"constant columns have no loadings: {self._named(constant)}; drop them.", stacklevel=3)
 
-    def _named(self, columns):
+    def _named(self, columns: np.ndarray) -> str:
         """Columns, given by a mask, by name or number."""
         names = getattr(self, "feature_names_in_", [f"column {j}" for j in range(self.n_features_in_)])
         return ", ".join(map(str, np.asarray(names)[columns]))
 
-    def _maximum(self, correlation):
+    def _maximum(self, correlation: Correlation) -> Maximum:
         """How the likelihood is maximised."""
         start = None
         if self.noise_variance_init is not None:
@@ -139,7 +151,7 @@ class FactorAnalysisBase(FactorEstimator):
             correlation, self._rng(), start, self.n_init, self.uniqueness_floor, self.max_iter, self.tol, engine, self._named
         )  # fmt: skip
 
-    def _choose(self, correlation, learn):
+    def _choose(self, correlation: Correlation, learn: Callable[[int], Fit]) -> None:
         """Set the number of factors, and how it was chosen."""
         d, wanted = len(correlation.mean), self.n_components
         self.rank_choice_ = None
@@ -159,7 +171,7 @@ class FactorAnalysisBase(FactorEstimator):
 
     # What was learned
 
-    def _publish_solution(self, fit, correlation, dtype):
+    def _publish_solution(self, fit: Fit, correlation: Correlation, dtype: np.dtype) -> None:
         """Set the fitted attributes."""
         params, k = fit.params.components, self.n_components_
         self.heywood_ = correlation.varies & (params.noise[0] <= self.uniqueness_floor * params.scale * (1.0 + 1e-9))
@@ -182,45 +194,42 @@ class FactorAnalysisBase(FactorEstimator):
         self.fit_ = replace(fit, trace=trace, stats=None)
         self.converged_, self.n_iter_, self.loglike_ = fit.converged, len(trace), list(trace.objectives)
 
-    def _rotated(self, loadings):
+    def _rotated(self, loadings: np.ndarray) -> Rotation:
         if self.rotation is None:
             return Rotation(loadings, *[np.eye(loadings.shape[1])] * 2)
         seed = {"random_state": self.random_state} if self.rotation == "oblimin" else {}
         return rotate(loadings, self.rotation, **(seed | (self.rotation_params or {})))
 
-    def _warn(self, correlation):
+    def _warn(self, correlation: Correlation) -> None:
         d, k = len(correlation.matrix), self.n_components_
+        found: list[tuple[str, type[Warning]]] = []
         if self.rank_choice_ is not None and self.rank_choice_.rank == 0:
-            warnings.warn(f"{_unsupported(self.rank_choice_)}.", UserWarning, stacklevel=3)
+            found.append((f"{_unsupported(self.rank_choice_)}.", UserWarning))
         if self.fit_.interrupted:
-            warnings.warn(f"{self.fit_.reason}; what was learned so far is kept.", UserWarning, stacklevel=3)
+            found.append((f"{self.fit_.reason}; what was learned so far is kept.", UserWarning))
         elif not self.converged_:
-            warnings.warn(
-                f"FactorAnalysis did not converge: {self.fit_.reason}. Increase max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        for text in self.fit_.failures:
-            warnings.warn(f"{text}.", HeywoodWarning, stacklevel=3)
+            text = f"FactorAnalysis did not converge: {self.fit_.reason}. Increase max_iter or tol."
+            found.append((text, ConvergenceWarning))
+        found += [(f"{text}.", HeywoodWarning) for text in self.fit_.failures]
         if self.dof_ < 0:
-            warnings.warn(
+            text = (
                 f"{count(k, 'factor')} {'is' if k == 1 else 'are'} more than the covariance of {count(d, 'column')} can "
                 f"tell apart: {self.dof_} degrees of freedom, so that loadings are not unique and there is no test of fit; "
-                f"use at most {ledermann_bound(d)}.",
-                UserWarning,
-                stacklevel=3,
+                f"use at most {ledermann_bound(d)}."
             )
+            found.append((text, UserWarning))
         if self.heywood_.any():
-            warnings.warn(
+            text = (
                 f"Heywood case: the uniqueness of {self._named(self.heywood_)} is at the floor of "
                 f"{self.uniqueness_floor:g}, where the likelihood tells of the floor; use fewer factors or drop columns that "
-                "nearly repeat others.",
-                HeywoodWarning,
-                stacklevel=3,
+                "nearly repeat others."
             )
+            found.append((text, HeywoodWarning))
+        for text, category in found:
+            warnings.warn(text, category, stacklevel=3)
 
 
-def _unsupported(choice):
+def _unsupported(choice: RankChoice) -> str:
     """What is to be said where no factor is better than one."""
     if choice.method == "bic":
         why = f"BIC is lowest without any factor ({choice.values[0]:.6g} against {choice.values[1]:.6g} with one)"

@@ -1,5 +1,7 @@
 """`Maximum`: where the likelihood of factor analysis is highest, from correlations (complete rows) or by EM (missing cells)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -7,54 +9,38 @@ from typing import Any
 import numpy as np
 
 from ...engine import Fit, Trace, fit_best
-from ...families.factor import FactorGaussian, FactorParams
+from ...families.factor import FactorGaussian
 from ...mixture.model import MixtureModel, MixtureParams
 from ...notes import Note
-from ..principal.rank import RankChoice
-from .correlation import Correlation, degrees_of_freedom, n_parameters
-from .uniqueness import best_uniqueness
+from ...source import Source
+from ..estimator import factor_params
+from ..principal.rank import RankChoice, least_rank
+from .correlation import Correlation, ledermann_bound, n_parameters
+from .uniqueness import Uniqueness, best_uniqueness
 
 __all__ = ["Maximum", "family", "least_bic"]
 
-PATIENCE = 3  # numbers of factors without improvement after which BIC has passed its minimum
 
-
-def family(n_factors, floor):
+def family(n_factors: int, floor: float) -> FactorGaussian:
     """The family of rows with so many factors; without any, one whose loadings are 0."""
     return FactorGaussian(max(n_factors, 1), "diagonal", floor=floor)
 
 
 @dataclass(frozen=True)
 class Maximum:
-    """How a likelihood is maximised.
+    """How a likelihood is maximised."""
 
-    Attributes
-    ----------
-    correlation : Correlation
-        Of the rows, or where EM starts.
-    rng : numpy.random.Generator
-        Draws further starts.
-    start : (v,) array or None
-        Uniquenesses of the columns that vary, to start from.
-    n_init, max_iter : int
-    floor, tol : float
-    engine : dict
-        Settings of EM.
-    named : callable
-        Text for columns given by a mask.
-    """
-
-    correlation: Correlation
-    rng: Any
-    start: Any
+    correlation: Correlation  # of the rows, or where EM starts
+    rng: np.random.Generator  # draws further starts
+    start: np.ndarray | None  # uniquenesses of the columns that vary
     n_init: int
     floor: float
     max_iter: int
     tol: float
-    engine: dict
-    named: Callable
+    engine: dict[str, Any]  # settings of EM
+    named: Callable[[np.ndarray], str]  # columns of a mask in words
 
-    def _solve(self, n_factors):
+    def _solve(self, n_factors: int) -> tuple[Uniqueness, MixtureParams]:
         """The best uniquenesses of the correlations, and the parameters they mean for the columns."""
         known = self.correlation
         found = best_uniqueness(
@@ -63,11 +49,9 @@ class Maximum:
         loading, noise = np.zeros((len(known.mean), max(n_factors, 1))), np.full(len(known.mean), self.floor)
         loading[known.varies, :n_factors], noise[known.varies] = found.loadings, found.values
         variance = known.deviation**2
-        loading *= known.deviation[:, None]
-        params = FactorParams(known.mean[None], loading[None], (variance * noise)[None], known.mean, variance)
-        return found, MixtureParams(np.ones(1), params)
+        return found, factor_params(known.mean, loading * known.deviation[:, None], variance * noise, variance)
 
-    def of_correlation(self, n_factors):
+    def of_correlation(self, n_factors: int) -> Fit:
         """The `Fit` of complete rows, of which correlations say all."""
         found, params = self._solve(n_factors)
         trace = Trace()
@@ -76,7 +60,7 @@ class Maximum:
         trace.passes = 1
         return Fit(params, trace, found.reason, found.converged, failures=self._failures(found))
 
-    def _failures(self, found):
+    def _failures(self, found: Uniqueness) -> tuple[Note, ...]:
         """What is to be said of a likelier solution at the floor."""
         if found.rival is None:
             return ()
@@ -89,7 +73,7 @@ class Maximum:
         )
         return (Note("heywood", text, gain=float(gain), columns=self.named(at_floor), floor=self.floor),)
 
-    def of_rows(self, source, n_factors):
+    def of_rows(self, source: Source, n_factors: int) -> Fit:
         """The `Fit` of rows with missing cells, by EM from what pairs of columns tell."""
         _, start = self._solve(n_factors)
         model = MixtureModel(family(n_factors, self.floor), 1)
@@ -97,20 +81,19 @@ class Maximum:
         return fit_best(model, source, [lambda: start], max_iter=self.max_iter, tol=1e-5 * self.tol, **self.engine)
 
 
-def least_bic(learn, correlation, scale):
+def least_bic(learn: Callable[[int], Fit], correlation: Correlation, scale: np.ndarray) -> RankChoice:
     """The number of factors, from 0 to where degrees of freedom end, whose `Fit` has the least BIC.
 
     The likelihood is that of columns divided by `scale` (d,).
     """
     d, v = len(correlation.mean), len(correlation.matrix)
-    criteria: list[float] = []
     volume = float(correlation.cells @ np.log(scale))
-    while len(criteria) < 2 or (
-        degrees_of_freedom(v, len(criteria)) >= 0 and len(criteria) <= np.argmin(criteria) + PATIENCE
-    ):
-        fit = learn(len(criteria))
+
+    def criterion(n_factors: int) -> float:
+        fit = learn(n_factors)
         if fit.interrupted:
             raise KeyboardInterrupt  # numbers of factors that were learned halfway cannot be compared
         loglik = fit.trace.objectives[-1] + volume
-        criteria.append(n_parameters(d, v, len(criteria)) * np.log(correlation.weight) - 2.0 * loglik)
-    return RankChoice(int(np.argmin(criteria)), "bic", np.arange(len(criteria)), np.array(criteria))
+        return n_parameters(d, v, n_factors) * np.log(correlation.weight) - 2.0 * loglik
+
+    return least_rank(criterion, max(ledermann_bound(v), 1), "bic")

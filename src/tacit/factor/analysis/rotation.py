@@ -6,11 +6,15 @@ Orthogonal rotations (Φ = I) maximise Σ_jr λ⁴ − γ/d Σ_r (Σ_j λ²)²: 
 correlate. Factors come in the order of their sums of squares, with loadings of positive sum.
 """
 
+from __future__ import annotations
+
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
@@ -41,12 +45,12 @@ class Rotation:
     correlation: np.ndarray
 
     @property
-    def structure(self):
+    def structure(self) -> np.ndarray:
         """Λ*Φ: covariances of columns with factors."""
         return self.loadings @ self.correlation
 
 
-def varimax(loadings, *, normalize=False, max_iter=1000, tol=1e-8):
+def varimax(loadings: Any, *, normalize: bool = False, max_iter: int = 1000, tol: float = 1e-8) -> Rotation:
     """Rotate so that the squared loadings of each factor vary the most.
 
     Parameters
@@ -76,10 +80,10 @@ def varimax(loadings, *, normalize=False, max_iter=1000, tol=1e-8):
            [ 0.07,  0.86],
            [-0.07,  0.89]])
     """
-    return rotate(loadings, "varimax", normalize=normalize, max_iter=max_iter, tol=tol)
+    return _rotated(loadings, partial(_orthomax, gamma=1.0), normalize, max_iter, tol)
 
 
-def quartimax(loadings, *, normalize=False, max_iter=1000, tol=1e-8):
+def quartimax(loadings: Any, *, normalize: bool = False, max_iter: int = 1000, tol: float = 1e-8) -> Rotation:
     """Rotate so that the squared loadings of each column vary the most, which favours one general factor.
 
     Parameters
@@ -91,10 +95,12 @@ def quartimax(loadings, *, normalize=False, max_iter=1000, tol=1e-8):
     -------
     Rotation
     """
-    return rotate(loadings, "quartimax", normalize=normalize, max_iter=max_iter, tol=tol)
+    return _rotated(loadings, partial(_orthomax, gamma=0.0), normalize, max_iter, tol)
 
 
-def promax(loadings, *, power=4, normalize=False, max_iter=1000, tol=1e-8):
+def promax(
+    loadings: Any, *, power: float = 4, normalize: bool = False, max_iter: int = 1000, tol: float = 1e-8
+) -> Rotation:
     """Let the factors of varimax correlate, drawn towards the powers of their loadings.
 
     Parameters
@@ -112,10 +118,19 @@ def promax(loadings, *, power=4, normalize=False, max_iter=1000, tol=1e-8):
     ----------
     Hendrickson and White (1964), Promax: a quick method for rotation to oblique simple structure.
     """
-    return rotate(loadings, "promax", power=power, normalize=normalize, max_iter=max_iter, tol=tol)
+    return _rotated(loadings, partial(_promax, power=power), normalize, max_iter, tol)
 
 
-def oblimin(loadings, *, gamma=0.0, normalize=False, n_starts=8, random_state=0, max_iter=1000, tol=1e-9):
+def oblimin(
+    loadings: Any,
+    *,
+    gamma: float = 0.0,
+    normalize: bool = False,
+    n_starts: int = 8,
+    random_state: Any = 0,
+    max_iter: int = 1000,
+    tol: float = 1e-9,
+) -> Rotation:
     """Let factors correlate so that the squared loadings of different factors covary the least.
 
     Minimises Σ_{r<s} (Σ_j λ²_jr λ²_js − γ/d Σ_j λ²_jr Σ_j λ²_js) by gradient projection, from several starts.
@@ -144,11 +159,11 @@ def oblimin(loadings, *, gamma=0.0, normalize=False, n_starts=8, random_state=0,
     Jennrich (2002), A simple general method for oblique rotation.
     Bernaards and Jennrich (2005), Gradient projection algorithms and software for arbitrary rotation criteria.
     """
-    options = {"n_starts": n_starts, "random_state": random_state, "max_iter": max_iter, "tol": tol}
-    return rotate(loadings, "oblimin", gamma=gamma, normalize=normalize, **options)
+    turn = partial(_oblimin, gamma=gamma, n_starts=n_starts, random_state=random_state)
+    return _rotated(loadings, turn, normalize, max_iter, tol)
 
 
-def rotate(loadings, method, *, normalize=False, **options):
+def rotate(loadings: Any, method: str, *, normalize: bool = False, **options: Any) -> Rotation:
     """Rotate loadings by the name of a method.
 
     Parameters
@@ -165,28 +180,33 @@ def rotate(loadings, method, *, normalize=False, **options):
     Rotation
     """
     check_choice("method", method, tuple(ROTATIONS))
-    known = ["normalize", *list(signature(ROTATIONS[method]).parameters)[1:]]
+    known = list(signature(ROTATIONS[method]).parameters)[1:]
     if unknown := set(options) - set(known):
         raise ValueError(f"{method} has no option {min(unknown)!r}; there are {', '.join(known)}.")
-    check_number("max_iter", options.get("max_iter", 1), numbers.Integral, 1)
-    check_number("tol", options.get("tol", 0.0), numbers.Real, 0)
+    return ROTATIONS[method](loadings, normalize=normalize, **options)
+
+
+def _rotated(loadings: Any, turn: Callable[..., np.ndarray], normalize: bool, max_iter: int, tol: float) -> Rotation:
+    """Loadings multiplied by the M that `turn` makes of them, in order."""
+    check_number("max_iter", max_iter, numbers.Integral, 1)
+    check_number("tol", tol, numbers.Real, 0)
     loadings = check_array(loadings, dtype=np.float64, ensure_min_features=0)
     n_factors = loadings.shape[1]
     used = np.flatnonzero((loadings != 0.0).any(axis=0))  # a factor without loadings has no direction
     matrix = np.eye(n_factors)
     if len(used) > 1:
         weight = _kaiser(loadings) if normalize else 1.0
-        matrix[np.ix_(used, used)] = ROTATIONS[method](loadings[:, used] * weight, **options)
+        matrix[np.ix_(used, used)] = turn(loadings[:, used] * weight, max_iter=max_iter, tol=tol)
     return _ordered(loadings, matrix)
 
 
-def _kaiser(loadings):
+def _kaiser(loadings: np.ndarray) -> np.ndarray:
     """Weights of the columns that make their communalities 1."""
     length = np.sqrt((loadings**2).sum(axis=1))
     return 1.0 / np.where(length > 0.0, length, 1.0)[:, None]
 
 
-def _ordered(loadings, matrix):
+def _ordered(loadings: np.ndarray, matrix: np.ndarray) -> Rotation:
     """The rotation with factors in order, and loadings of positive sum."""
     rotated = loadings @ matrix
     order = np.argsort(-(rotated**2).sum(axis=0), kind="stable")
@@ -196,7 +216,7 @@ def _ordered(loadings, matrix):
     return Rotation(loadings @ matrix, matrix, inverse @ inverse.T)
 
 
-def _orthomax(loadings, gamma, max_iter, tol):
+def _orthomax(loadings: np.ndarray, gamma: float, max_iter: int = 1000, tol: float = 1e-8) -> np.ndarray:
     """The orthogonal M; pairs of factors are turned by the best angle until none moves."""
     d, n_factors = loadings.shape
     rotated, matrix = loadings.copy(), np.eye(n_factors)
@@ -213,7 +233,7 @@ def _orthomax(loadings, gamma, max_iter, tol):
     return matrix
 
 
-def _angle(x, y, share):
+def _angle(x: np.ndarray, y: np.ndarray, share: float) -> float:
     """The angle between two factors that maximises the criterion; 0 where it is the same at any."""
     u, v = x**2 - y**2, 2.0 * x * y
     across, along = u.sum(), v.sum()
@@ -224,18 +244,10 @@ def _angle(x, y, share):
     return 0.25 * float(np.arctan2(sine, cosine))
 
 
-def _varimax(loadings, max_iter=1000, tol=1e-8):
-    return _orthomax(loadings, 1.0, max_iter, tol)
-
-
-def _quartimax(loadings, max_iter=1000, tol=1e-8):
-    return _orthomax(loadings, 0.0, max_iter, tol)
-
-
-def _promax(loadings, power=4, max_iter=1000, tol=1e-8):
+def _promax(loadings: np.ndarray, power: float, max_iter: int, tol: float) -> np.ndarray:
     check_number("power", power, numbers.Real, 1)
     _check_rank(loadings, "promax")
-    orthogonal = _varimax(loadings, max_iter, tol)
+    orthogonal = _orthomax(loadings, 1.0, max_iter, tol)
     rotated = loadings @ orthogonal
     target = rotated * np.abs(rotated) ** (power - 1.0)
     turn = np.linalg.lstsq(rotated, target, rcond=None)[0]
@@ -243,7 +255,7 @@ def _promax(loadings, power=4, max_iter=1000, tol=1e-8):
     return orthogonal @ (turn * np.sqrt(np.diagonal(np.linalg.inv(turn.T @ turn))))
 
 
-def _check_rank(loadings, method):
+def _check_rank(loadings: np.ndarray, method: str) -> None:
     rank = np.linalg.matrix_rank(loadings)
     if rank < loadings.shape[1]:
         raise ValueError(
@@ -251,13 +263,15 @@ def _check_rank(loadings, method):
         )
 
 
-def _oblimin(loadings, gamma=0.0, n_starts=8, random_state=0, max_iter=1000, tol=1e-9):
+def _oblimin(
+    loadings: np.ndarray, gamma: float, n_starts: int, random_state: Any, max_iter: int, tol: float
+) -> np.ndarray:
     check_number("gamma", gamma, numbers.Real, -float("inf"), 0.8)
     check_number("n_starts", n_starts, numbers.Integral, 1)
     _check_rank(loadings, "oblimin")
     loadings = loadings / np.sqrt((loadings**2).mean())
     rng, n_factors = check_random_state(random_state), loadings.shape[1]
-    starts = [np.eye(n_factors), _varimax(loadings)][:n_starts]
+    starts = [np.eye(n_factors), _orthomax(loadings, 1.0)][:n_starts]
     starts += [np.linalg.qr(rng.normal(size=(n_factors, n_factors)))[0] for _ in range(n_starts - len(starts))]
     found = [_gradient_projection(loadings, start, gamma, max_iter, tol) for start in starts]
     found = [(value, axes) for value, axes in found if np.linalg.cond(axes) < COLLAPSED]
@@ -266,7 +280,7 @@ def _oblimin(loadings, gamma=0.0, n_starts=8, random_state=0, max_iter=1000, tol
     return np.linalg.inv(min(found, key=lambda pair: pair[0])[1]).T
 
 
-def _criterion(loadings, gamma):
+def _criterion(loadings: np.ndarray, gamma: float) -> tuple[float, np.ndarray]:
     """What oblimin minimises, and its slope in the loadings."""
     squares = loadings**2
     others = squares.sum(axis=1, keepdims=True) - squares
@@ -274,26 +288,29 @@ def _criterion(loadings, gamma):
     return 0.25 * float((squares * others).sum()), loadings * others
 
 
-def _gradient_projection(loadings, axes, gamma, max_iter, tol):
+def _gradient_projection(
+    loadings: np.ndarray, axes: np.ndarray, gamma: float, max_iter: int, tol: float
+) -> tuple[float, np.ndarray]:
     """The least criterion over axes T with columns of length 1, Λ* = Λ T⁻ᵀ, from a start; and the axes."""
     value, gradient = _slope(loadings, axes, gamma)
     length = 1.0
     for _ in range(max_iter):
         if np.linalg.norm(gradient) <= tol:
             break
-        moved, trial = _downhill(loadings, axes, gradient, gamma, value, length)
-        if moved is None or np.linalg.cond(moved) >= COLLAPSED:
-            axes = axes if moved is None else moved
+        found = _downhill(loadings, axes, gradient, gamma, value, length)
+        if found is None:
             break
-        before, (value, gradient) = (axes, gradient), trial
-        axes = moved
+        before, (axes, (height, slope)) = (axes, gradient), found
+        if np.linalg.cond(axes) >= COLLAPSED:
+            break
+        value, gradient = height, slope
         # As long as the last two gradients say that the criterion curves (Barzilai and Borwein): far fewer steps.
         move, change = axes - before[0], gradient - before[1]
         length = float((move**2).sum() / max(abs((move * change).sum()), 1e-300))
     return value, axes
 
 
-def _slope(loadings, axes, gamma):
+def _slope(loadings: np.ndarray, axes: np.ndarray, gamma: float) -> tuple[float, np.ndarray]:
     """The criterion at axes, and its gradient along the sphere of each column; infinite where axes coincide."""
     try:
         inverse = np.linalg.inv(axes)
@@ -304,7 +321,9 @@ def _slope(loadings, axes, gamma):
     return value, gradient - axes * (axes * gradient).sum(axis=0)
 
 
-def _downhill(loadings, axes, gradient, gamma, value, length):
+def _downhill(
+    loadings: np.ndarray, axes: np.ndarray, gradient: np.ndarray, gamma: float, value: float, length: float
+) -> tuple[np.ndarray, tuple[float, np.ndarray]] | None:
     """A step against the gradient that gains enough, halved as often as needed, and `_slope` there; None where there is none."""
     size = float((gradient**2).sum())
     length = min(length, 10.0 / np.sqrt(size))  # columns have length 1
@@ -317,13 +336,12 @@ def _downhill(loadings, axes, gradient, gamma, value, length):
         if enough or (trial[0] <= value + 1e-13 * abs(value) and (trial[1] ** 2).sum() < 0.5 * size):
             return moved, trial
         length *= 0.5
-    return None, None
+    return None
 
 
-ROTATIONS: dict[str, Callable[..., np.ndarray]] = {
-    "varimax": _varimax,
-    "quartimax": _quartimax,
-    "promax": _promax,
-    "oblimin": _oblimin,
+ROTATIONS: dict[str, Callable[..., Rotation]] = {
+    "varimax": varimax,
+    "quartimax": quartimax,
+    "promax": promax,
+    "oblimin": oblimin,
 }
-"""Rotations by name: each takes loadings and gives M."""

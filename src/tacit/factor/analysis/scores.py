@@ -5,6 +5,8 @@ regression:  E[f | x] = L m,  Var = L C Lᵀ      Bartlett:  f̂ = L G⁻¹ C⁻
 C depends on which cells are observed, and is the same for all rows of a pattern.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from ...families.factor import unpack
@@ -14,7 +16,7 @@ __all__ = ["METHODS", "bartlett", "canonical", "regression"]
 SINGULAR = 1e-10  # of the largest eigenvalue of G: directions of z of which the cells say nothing
 
 
-def canonical(loading, noise):
+def canonical(loading: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """The same factors turned so that WᵀΨ⁻¹W is diagonal, the largest first, with loadings of positive sum."""
     root = np.sqrt(noise)[:, None]
     axes, size, _ = np.linalg.svd(loading / root, full_matrices=False)
@@ -25,13 +27,17 @@ def canonical(loading, noise):
     return turned
 
 
-def regression(score, packed, group, root):
+def regression(
+    score: np.ndarray, packed: np.ndarray, group: np.ndarray, root: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Expectations of the factors (rows, k) and their covariances by pattern (groups, k, k)."""
     k = score.shape[1]
     return score @ root.T, root @ unpack(packed)[:, :k, :k] @ root.T
 
 
-def bartlett(score, packed, group, root):
+def bartlett(
+    score: np.ndarray, packed: np.ndarray, group: np.ndarray, root: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Weighted least squares; NaN with infinite variance where the cells of a row do not tell all factors apart."""
     k = score.shape[1]
     precision = np.linalg.inv(unpack(packed)[:, :k, :k])

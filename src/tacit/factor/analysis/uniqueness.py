@@ -12,6 +12,8 @@ Clarke (1970), A rapidly convergent method for maximum-likelihood factor analysi
 Bertsekas (1982), Projected Newton methods for optimization problems with simple constraints.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -34,21 +36,14 @@ NO_BETTER = Note("no_better", "no step improves any more")
 
 @dataclass(frozen=True)
 class Point:
-    """f, its slope and its curvature at log uniquenesses θ.
-
-    Attributes
-    ----------
-    correlation : (d, d)
-    theta : (d,)
-    n_factors : int
-    """
+    """f, its slope and its curvature at log uniquenesses θ."""
 
     correlation: np.ndarray
     theta: np.ndarray
     n_factors: int
 
     @cached_property
-    def eigen(self):
+    def eigen(self) -> tuple[np.ndarray, np.ndarray, int]:
         """Eigenvalues of A, the largest first, eigenvectors, and how many of them are factors."""
         root = np.exp(-0.5 * self.theta)
         values, vectors = np.linalg.eigh(self.correlation * np.outer(root, root))
@@ -56,23 +51,23 @@ class Point:
         return values, vectors, min(self.n_factors, int((values > 1.0).sum()))
 
     @cached_property
-    def value(self):
+    def value(self) -> float:
         """f(θ)."""
         values, _, k = self.eigen
         return float(self.theta.sum() + np.log(values[:k]).sum() + k + values[k:].sum())
 
     @cached_property
-    def slope(self):
+    def slope(self) -> np.ndarray:
         """∂f/∂θ_j = 1 − A_jj + Σ_top (λ − 1) v_j²."""
         values, vectors, k = self.eigen
         return 1.0 - self._diagonal + vectors[:, :k] ** 2 @ (values[:k] - 1.0)
 
     @property
-    def _diagonal(self):
+    def _diagonal(self) -> np.ndarray:
         return np.diagonal(self.correlation) * np.exp(-self.theta)
 
     @cached_property
-    def curvature(self):
+    def curvature(self) -> np.ndarray:
         """∂²f/∂θ²; for large problems what it tends to where the model fits, (V₂V₂ᵀ)² cell by cell."""
         values, vectors, k = self.eigen
         factors, rest = vectors[:, :k], vectors[:, k:]
@@ -88,83 +83,60 @@ class Point:
         return curvature
 
     @property
-    def loadings(self):
+    def loadings(self) -> np.ndarray:
         """W (d, n_factors); factors without an eigenvalue above 1 have none."""
         values, vectors, k = self.eigen
         loadings = np.zeros((len(vectors), self.n_factors))
         loadings[:, :k] = np.exp(0.5 * self.theta)[:, None] * vectors[:, :k] * np.sqrt(values[:k] - 1.0)
         return loadings
 
-    def free(self, lowest):
+    def free(self, lowest: float) -> np.ndarray:
         """Columns that no bound holds back."""
         return ~(((self.theta <= lowest) & (self.slope > 0.0)) | ((self.theta >= 0.0) & (self.slope < 0.0)))
 
-    def moved(self, step, lowest):
+    def moved(self, step: np.ndarray, lowest: float) -> Point:
         """The point a step away, inside the bounds; at a maximum no uniqueness exceeds 1."""
         return Point(self.correlation, np.clip(self.theta + step, lowest, 0.0), self.n_factors)
 
 
 @dataclass(frozen=True)
 class Uniqueness:
-    """What was learned.
+    """What was learned."""
 
-    Attributes
-    ----------
-    values : (d,)
-        Uniquenesses, relative to the variance of each column.
-    loadings : (d, k)
-    at_floor : (d,) bool
-    value : float
-        f at its minimum.
-    trace : list of float
-        f after every step.
-    converged : bool
-    reason : Note
-    rival : Uniqueness or None
-        A solution at the floor that is likelier, where this one is not.
-    """
-
-    values: np.ndarray
+    values: np.ndarray  # uniquenesses, relative to the variance of each column
     loadings: np.ndarray
     at_floor: np.ndarray
-    value: float
-    trace: list
+    value: float  # f at its minimum
+    trace: list[float]  # f after every step
     converged: bool
     reason: Note
-    rival: Any = None
+    rival: Uniqueness | None = None  # a likelier solution at the floor, where this one is inside
 
     @property
-    def rank(self):
+    def rank(self) -> tuple[bool, float]:
         """Key to sort by, best first: maxima inside the bounds come before those that the floor makes, then the likelihood."""
         return bool(self.at_floor.any()), self.value
 
 
-def first_guess(correlation, n_factors):
+def first_guess(correlation: np.ndarray, n_factors: int) -> np.ndarray:
     """Uniquenesses to start from: a share of what the other columns do not explain, (1 − k/2d) / (R⁻¹)_jj."""
     values, vectors = np.linalg.eigh(correlation)
     unexplained = 1.0 / (vectors**2 @ (1.0 / np.maximum(values, 1e-3)))
     return np.minimum((1.0 - 0.5 * n_factors / len(values)) * unexplained, 1.0)
 
 
-def best_uniqueness(correlation, n_factors, rng, *, start=None, n_init=1, **settings):
-    """The best of several starts; where the first one leads to the floor, others may find a maximum inside.
+def best_uniqueness(
+    correlation: np.ndarray,
+    n_factors: int,
+    rng: np.random.Generator,
+    *,
+    start: np.ndarray | None = None,
+    n_init: int = 1,
+    **settings: Any,
+) -> Uniqueness:
+    """The best of `n_init` starts or more: where the first one leads to the floor, others may find a maximum inside.
 
-    Parameters
-    ----------
-    correlation : (d, d)
-    n_factors : int
-    rng : numpy.random.Generator
-        Draws further starts.
-    start : (d,), optional
-        The only uniquenesses to start from.
-    n_init : int
-        Least number of starts.
-    **settings
-        Of `learn_uniqueness`.
-
-    Returns
-    -------
-    Uniqueness
+    A `start` that is given is the only one; `settings` are those of `learn_uniqueness`.
     """
     if start is not None:
         return learn_uniqueness(correlation, n_factors, start, **settings)
@@ -177,34 +149,22 @@ def best_uniqueness(correlation, n_factors, rng, *, start=None, n_init=1, **sett
     return replace(best, rival=likeliest) if likeliest.value < best.value - 1e-9 else best
 
 
-def learn_uniqueness(correlation, n_factors, start, *, floor=0.005, max_iter=1000, tol=0.0):
+def learn_uniqueness(
+    correlation: np.ndarray, n_factors: int, start: np.ndarray, *, floor: float = 0.005, max_iter: int = 1000
+) -> Uniqueness:
     """Minimise f from `start` with all uniquenesses at least `floor`.
 
-    Parameters
-    ----------
-    correlation : (d, d)
-    n_factors : int
-    start : (d,)
-        Uniquenesses.
-    floor : float
-    max_iter : int
-        Most steps.
-    tol : float
-        Gain of a step, as its curvature foretells it, below which there is nothing left to do; at least what rounding hides.
-        Close to the minimum every step doubles the digits, so that going on to the last costs a step or two.
-
-    Returns
-    -------
-    Uniqueness
+    There is nothing left to do where the gain of a step, as its curvature foretells it, is what rounding hides: close to the
+    minimum every step doubles the digits, so that going on to the last costs a step or two.
     """
     lowest = np.log(floor)
     point = Point(correlation, np.clip(np.log(np.maximum(start, floor)), lowest, 0.0), n_factors)
     trace, converged = [point.value], False
     reason = Note("max_iter", "max_iter={max_iter} steps were taken", max_iter=max_iter)
-    tol = max(tol, 1e-15 * len(correlation) / floor**0.5)
+    rounding = 1e-15 * len(correlation) / floor**0.5
     for _ in range(max_iter):
         step, gain = _newton_step(point, lowest)
-        if gain <= tol:
+        if gain <= rounding:
             point, converged, reason = _polished(point, step, lowest), True, GAINS_LITTLE
             break
         following = _search(point, step, lowest)
@@ -213,12 +173,11 @@ def learn_uniqueness(correlation, n_factors, start, *, floor=0.005, max_iter=100
             break
         point = following
         trace.append(point.value)
-    return Uniqueness(
-        np.exp(point.theta), point.loadings, point.theta <= lowest, point.value, trace, converged, reason
-    )  # fmt: skip
+    at_floor = point.theta <= lowest
+    return Uniqueness(np.exp(point.theta), point.loadings, at_floor, point.value, trace, converged, reason)
 
 
-def _newton_step(point, lowest):
+def _newton_step(point: Point, lowest: float) -> tuple[np.ndarray, float]:
     """Newton's step of the free columns, and the gain that the curvature foretells."""
     free = point.free(lowest)
     step = np.zeros(len(free))
@@ -230,7 +189,7 @@ def _newton_step(point, lowest):
     return step * min(1.0, LONGEST_STEP / max(np.abs(step).max(), 1e-300)), gain
 
 
-def _solved(curvature, slope):
+def _solved(curvature: np.ndarray, slope: np.ndarray) -> np.ndarray:
     """H⁻¹ g; where H is not positive its eigenvalues are turned up, so that the step still goes down."""
     try:
         factor = linalg.cho_factor(curvature)
@@ -242,14 +201,14 @@ def _solved(curvature, slope):
     return vectors @ (vectors.T @ slope / np.maximum(np.abs(values), 1e-6 * max(1.0, values[-1])))
 
 
-def _polished(point, step, lowest):
+def _polished(point: Point, step: np.ndarray, lowest: float) -> Point:
     """The point after a last step, if its slope is less: so close to the minimum, the value is all rounding."""
     following, free = point.moved(step, lowest), point.free(lowest)
     better = free.any() and np.abs(following.slope[free]).max() < np.abs(point.slope[free]).max()
     return following if better else point
 
 
-def _search(point, step, lowest):
+def _search(point: Point, step: np.ndarray, lowest: float) -> Point | None:
     """The first point along the step, halved as often as needed, that is better by enough; None where there is none."""
     for halvings in range(50):
         following = point.moved(0.5**halvings * step, lowest)
