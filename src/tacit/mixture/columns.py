@@ -1,5 +1,10 @@
 """Which family describes which columns of a table."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 import numpy as np
 
 from ..families import GAUSSIANS, NAMED, Categorical, DirichletPrior, Family, Product, StudentT
@@ -8,21 +13,22 @@ from ..schema import Column, Schema
 __all__ = ["by_column", "check_columns", "kinds_of", "plain_schema", "positions", "product_family"]
 
 CODED = {"categorical": "category", "bernoulli": "binary"}
+BY_KIND = {"continuous": "gaussian", "category": "categorical", "count": "poisson"}
 
 
-def _keys(by_column):
+def _keys(by_column: dict | None) -> Iterator[tuple[tuple, Any]]:
     """Pairs of column names and the family asked for them."""
     for key, family in (by_column or {}).items():
         yield (key if isinstance(key, tuple) else (key,)), family
 
 
-def kinds_of(family, by_column):
+def kinds_of(family: Any, by_column: dict | None) -> tuple[dict[Any, str | None], str | None]:
     """Kinds of columns that follow from the families asked for: name to kind, or one kind for all."""
     kinds = {name: _kind(asked) for names, asked in _keys(by_column) for name in names}
     return kinds, None if family == "auto" else _kind(family)
 
 
-def _kind(family):
+def _kind(family: Any) -> str | None:
     """The kind a column must be of for a family; None leaves it to the column."""
     if isinstance(family, Categorical):
         return None  # the codes are the user's own
@@ -34,26 +40,18 @@ def _kind(family):
     return CODED.get(family, "continuous")
 
 
-def product_family(schema, family, by_column, covariance_type, *, floor=1e-6, smoothing=0.0):
-    """The product of families over the columns of a schema.
-
-    Parameters
-    ----------
-    schema : Schema
-        The columns.
-    family : str or Family
-        What describes all columns together; ``"auto"`` goes by kind.
-    by_column : dict, optional
-        Families by name, or tuple of names, of columns.
-    covariance_type : str
-        Structure of the Gaussian block of continuous columns.
-    floor : float
-        Smallest relative variance.
-    smoothing : float
-        Rows' worth added to every level of a category.
-    """
+def product_family(
+    schema: Schema,
+    family: Any,
+    by_column: dict | None,
+    covariance_type: str,
+    *,
+    floor: float = 1e-6,
+    smoothing: float = 0.0,
+) -> Product:
+    """The product of families over the columns of a schema: by column, then of the rest together or, if "auto", by kind."""
     position = {column.name: j for j, column in enumerate(schema.columns)}
-    parts, left = [], dict(position)
+    asked_for, left = [], dict(position)
     for names, asked in _keys(by_column):
         for name in names:
             if name not in position:
@@ -61,25 +59,21 @@ def product_family(schema, family, by_column, covariance_type, *, floor=1e-6, sm
             if name not in left:
                 raise ValueError(f"by_column names {name!r} more than once; each column has one family.")
             del left[name]
-        columns = [position[name] for name in names]
-        parts.append((_named(asked, [schema.columns[j] for j in columns], covariance_type, floor, smoothing), columns))
-    if left and family != "auto":
-        columns = list(left.values())
-        parts.append((_named(family, [schema.columns[j] for j in columns], covariance_type, floor, smoothing), columns))
-    elif left:
-        parts += _by_kind(schema, left.values(), covariance_type, floor, smoothing)
+        asked_for.append((asked, [position[name] for name in names]))
+    if family == "auto":
+        for kind, name in BY_KIND.items():
+            asked_for.append((name, [j for j in left.values() if schema.columns[j].kind == kind]))
+    else:
+        asked_for.append((family, list(left.values())))
+    parts = []
+    for asked, columns in asked_for:
+        if columns:
+            described = [schema.columns[j] for j in columns]
+            parts.append((_named(asked, described, covariance_type, floor, smoothing), columns))
     return Product(parts)
 
 
-def _by_kind(schema, columns, covariance_type, floor, smoothing):
-    families = {"continuous": "gaussian", "category": "categorical", "count": "poisson"}
-    for kind, name in families.items():
-        chosen = [j for j in columns if schema.columns[j].kind == kind]
-        if chosen:
-            yield _named(name, [schema.columns[j] for j in chosen], covariance_type, floor, smoothing), chosen
-
-
-def _named(family, columns, covariance_type, floor, smoothing):
+def _named(family: Any, columns: Sequence[Column], covariance_type: str, floor: float, smoothing: float) -> Family:
     """A family by its name, with what it needs to know about its columns."""
     if isinstance(family, Family):
         return family
@@ -100,7 +94,7 @@ def _named(family, columns, covariance_type, floor, smoothing):
     return NAMED[family]()
 
 
-def check_columns(family, X, schema):
+def check_columns(family: Product, X: Any, schema: Schema) -> None:
     """Raise, naming the column, where a family does not describe its cells."""
     for part, columns in family.parts:
         try:
@@ -111,7 +105,7 @@ def check_columns(family, X, schema):
             raise ValueError(f"column {names}: {error}") from None
 
 
-def _at_fault(part, X, columns):
+def _at_fault(part: Family, X: Any, columns: Sequence[int]) -> Sequence[int]:
     """The first column that a family refuses by itself, or all."""
     for j in () if hasattr(X, "tocsr") else columns:
         try:
@@ -121,13 +115,13 @@ def _at_fault(part, X, columns):
     return columns
 
 
-def plain_schema(n_features, names=None):
+def plain_schema(n_features: int, names: Any = None) -> Schema:
     """The schema of rows that are numbers only."""
     names = range(n_features) if names is None else names
     return Schema(tuple(Column(name, "continuous") for name in names))
 
 
-def positions(schema, names):
+def positions(schema: Schema, names: Any) -> np.ndarray:
     """Positions of columns by name."""
     names = [names] if isinstance(names, (str, int)) else list(names)
     where = {name: j for j, name in enumerate(schema.names)}
@@ -137,7 +131,7 @@ def positions(schema, names):
     return np.array([where[name] for name in names], dtype=int)
 
 
-def by_column(name, value, columns, levels=False):
+def by_column(name: str, value: np.ndarray, columns: Sequence[Column], levels: bool = False) -> dict[str, np.ndarray]:
     """A parameter (classes, …) of some columns, cut into arrays (classes,) that are named after what they describe."""
     if levels:
         labels = [f"{column.name} = {level}" for column in columns for level in column.levels]

@@ -5,16 +5,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..families import GAUSSIANS, STRUCTURES
+from ..families import STRUCTURES
 from ..notes import NoteError, Option
-from ..source import ArraySource
+from ..source import ArraySource, Source
 from .generic import Mixture
-from .selection import select
+from .selection import distinct_structures, select
 from .sweep import FEW_ROWS
+
+if TYPE_CHECKING:
+    from ..tables import DataTable
 
 __all__ = ["Grouping", "default_groups", "default_structures", "find_groups"]
 
@@ -56,14 +59,14 @@ class Grouping:
         return study_groups(self.model, self.table, selection=self.selection, seed=seed)
 
 
-def default_structures(n_measurements):
+def default_structures(n_measurements: int) -> list[str]:
     """Covariance structures worth trying for so many measurements: matrices of many columns take too many rows and too long."""
     if n_measurements < 2:
         return ["full", "tied"] if n_measurements else ["full"]
     return ["full", "tied", "diag", "spherical"][(n_measurements > WIDE) + (n_measurements > WIDER) :]
 
 
-def default_groups(n_rows, most=MOST_GROUPS):
+def default_groups(n_rows: int, most: int = MOST_GROUPS) -> range:
     """Numbers of groups worth trying where none are asked for: of few rows, none that have fewer than five on average."""
     return range(1, max(2, min(most, n_rows // ROWS_PER_GROUP)) + 1)
 
@@ -109,14 +112,17 @@ def find_groups(
     >>> found.model.n_components, found.study().groups[1].words.split(",")[0]
     (3, 'flipper_length_mm high')
     """
-    table = _opened(table)
+    from ..tables import DataTable, open_table
+
+    table = table if isinstance(table, DataTable) else open_table(table)
     measured = [column.name for column in table.used if column.role == "measurement"]
     groups = _possible(table, default_groups(table.n_rows) if groups is None else groups, seed)
     _check_sample(table, sample)
     covariance = _structures(covariance, len(measured))
     rows = _rows(table, sample, seed)
     sampled = rows.n_rows < table.n_rows
-    seen = watch(*_work(groups, covariance, rows, criterion)) if watch else None
+    rounds = (2 if rows.n_rows <= FEW_ROWS else 1) * (6 if criterion == "cv" else 1)
+    seen = watch([size for size in sorted(groups) for _ in covariance], rounds) if watch else None
     estimator = Mixture(
         by_column={tuple(measured): "student"} if student and measured else None, smoothing=SMOOTHING, tol=1e-5,
         max_iter=1000, n_init=restarts, random_state=seed,
@@ -129,40 +135,37 @@ def find_groups(
             estimator, rows, n_components=groups, covariance_type=covariance, criterion=criterion,
             callback=seen.row if seen else None,
         )  # fmt: skip
-        _not_stopped(found.table)
-        model = found.best
-        if sampled:
-            model.set_params(callback=(lambda progress: seen.last(progress)) if seen else None)
-            _learn_all(model, table)
-    model.set_params(callback=None)
+        # An interrupt that the sweep survived ends the command all the same.
+        stopped, model = any(_code(row) == "interrupted" for row in found.table), found.best
+        if sampled and not stopped:
+            # Go on from what the sample taught, with all rows.
+            last = (lambda progress: seen.last(progress)) if seen else None
+            model.set_params(warm_start=True, max_iter=200, tol=1e-5, callback=last).fit(table.source())
+            stopped = model.fit_.interrupted
+    if stopped:
+        raise KeyboardInterrupt
+    model.set_params(callback=None, warm_start=False)
     told = {"criterion": criterion} | ({"n_rows": rows.n_rows} if sampled else {})
     return Grouping(model, table, [_told(row) | told for row in _without_twins(found.table)])
 
 
-def _opened(table):
-    """The table, opened and surveyed."""
-    from ..tables import DataTable, open_table
-
-    return table if isinstance(table, DataTable) else open_table(table)
-
-
-def _without_twins(rows):
+def _without_twins(rows: Iterable[dict]) -> list[dict]:
     """The models tried, each once: with one group, structures that differ between groups only are the same."""
-    kept: list = []
+    kept: list[dict] = []
     for row in rows:
         if row["n_components"] > 1 or not any(_same(row, other) for other in kept):
             kept.append(row)
     return kept
 
 
-def _same(row, other):
+def _same(row: dict, other: dict) -> bool:
     names = ("n_components", "n_parameters", "failed")
     if any(row[name] != other[name] for name in names) or row["failed"]:
         return False
     return bool(np.isclose(row["log_likelihood"], other["log_likelihood"], rtol=1e-9, atol=0.0))
 
 
-def _possible(table, groups, seed):
+def _possible(table: DataTable, groups: Iterable[int], seed: int) -> list[int]:
     """The numbers of groups that a table allows; raises where it allows none."""
     if not 0 <= seed <= MOST_SEED:
         text = "{option} is no seed; use a whole number from 0 to {most}."
@@ -183,7 +186,7 @@ def _possible(table, groups, seed):
     return possible
 
 
-def _check_sample(table, most_rows):
+def _check_sample(table: DataTable, most_rows: int) -> None:
     """Refuse to compare models on rows so few that they say nothing."""
     least = min(max(FEWEST_ROWS, ROWS_PER_COLUMN * len(table.used)), CHOICE_ROWS, table.n_rows)
     if most_rows < least:
@@ -191,18 +194,15 @@ def _check_sample(table, most_rows):
         raise NoteError("sample", text, option=Option("sample", most_rows), d=len(table.used), least=least)
 
 
-def _structures(asked, n_measurements):
+def _structures(asked: Any, n_measurements: int) -> list[str]:
     if asked is None:
         return default_structures(n_measurements)
     if not n_measurements:
         return ["full"]  # says nothing where no column is a measurement
-    first: dict = {}
-    for name in STRUCTURES if isinstance(asked, str) else asked:
-        first.setdefault(str(GAUSSIANS[name]), name)
-    return list(first.values())
+    return distinct_structures(STRUCTURES if isinstance(asked, str) else asked)
 
 
-def _rows(table, most_rows, seed):
+def _rows(table: DataTable, most_rows: int, seed: int) -> Source:
     """The rows to compare models on."""
     if table.n_rows <= most_rows:
         return table.source()
@@ -222,27 +222,7 @@ def _rows(table, most_rows, seed):
     return ArraySource(cells).described_as(table.source())
 
 
-def _work(groups, covariance, rows, criterion):
-    """The sizes of the models to try in their order, and how many rounds of trying there are."""
-    rounds = 2 if rows.n_rows <= FEW_ROWS else 1
-    return [size for size in sorted(groups) for _ in covariance], rounds * (6 if criterion == "cv" else 1)
-
-
-def _not_stopped(rows):
-    """An interrupt that the sweep survived ends the command all the same."""
-    if any(_code(row) == "interrupted" for row in rows):
-        raise KeyboardInterrupt
-
-
-def _learn_all(model, table):
-    """Go on from what a sample taught, with all rows."""
-    model.set_params(warm_start=True, max_iter=200, tol=1e-5).fit(table.source())
-    model.set_params(warm_start=False)
-    if model.fit_.interrupted:
-        raise KeyboardInterrupt
-
-
-def _told(row):
+def _told(row: dict) -> dict:
     """A row of the selection as `Findings` has it: no value where a fit failed or collapsed, which ruins its scale."""
     told = {name: _plain(row.get(name)) for name in KEPT}
     if row["failed"]:
@@ -252,12 +232,12 @@ def _told(row):
     return told
 
 
-def _code(row):
+def _code(row: dict) -> str:
     """What kind of failure a row tells of."""
     return getattr(row["failed"], "code", "")
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -6,25 +6,27 @@ with p free parameters and n the total weight of the rows; lower is better. Cros
 by their log density; higher is better.
 """
 
-import inspect
 import itertools
 import numbers
+from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from ..arrays import Arrays, record
-from ..base import LatentClassEstimator
 from ..checks import check_choice, check_number
+from ..engine import Model
 from ..families import GAUSSIANS
 from ..kernels import host
 from ..notes import Note
+from ..source import Block, Source
 from ..source.fold import FoldSource, assign_folds
 from ..table import Table
-from .sweep import Sweep
+from .estimator import check_mixture
+from .sweep import Outcome, Sweep
 
-__all__ = ["Selection", "select"]
+__all__ = ["Selection", "distinct_structures", "select"]
 
 CRITERIA = ("bic", "aic", "icl", "cv")
 COLLAPSED = Note(
@@ -54,18 +56,18 @@ class Selection:
         What the table is ranked by.
     """
 
-    def __init__(self, table, models, settings, criterion):
+    def __init__(self, table: Table, models: dict[tuple, Any], settings: tuple[str, ...], criterion: str):
         self.table, self.models, self.settings, self.criterion = table, models, settings, criterion
         self.best_settings = {name: table[0][name] for name in settings}
         self.best = models[_key(self.best_settings.values())]
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Any:
         """Draw the criterion against the number of components; returns a :class:`tacit.plot.SelectionDisplay`."""
         from ..plot import SelectionDisplay
 
         return SelectionDisplay.from_selection(self, ax=ax)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         shown = self.table[:10]
         more = f"\n… and {len(self.table) - 10} more rows in .table" if len(self.table) > 10 else ""
         sizes = {row["n_components"] for row in self.table if "n_components" in row}
@@ -75,19 +77,19 @@ class Selection:
 
 
 def select(
-    estimator,
-    X,
-    y=None,
+    estimator: Any,
+    X: Any,
+    y: Any = None,
     *,
-    n_components=range(1, 10),
-    covariance_type=None,
-    criterion="bic",
-    sample_weight=None,
-    cv=5,
-    n_jobs=None,
-    callback=None,
-    **grid,
-):
+    n_components: int | Iterable[int] = range(1, 10),
+    covariance_type: str | Iterable[str] | None = None,
+    criterion: str = "bic",
+    sample_weight: Any = None,
+    cv: int = 5,
+    n_jobs: int | None = None,
+    callback: Callable[[dict], Any] | None = None,
+    **grid: Any,
+) -> Selection:
     """Fit an estimator under every combination of settings and rank the fits.
 
     Rows are opened once. Fits share their starts: for each number of components, random assignments are made once, and each
@@ -132,12 +134,15 @@ def select(
     >>> found.best_settings
     {'n_components': 2, 'covariance_type': 'full'}
     """
-    _check(estimator, criterion, cv, callback)
+    check_mixture("select", estimator)
+    check_choice("criterion", criterion, CRITERIA)
+    check_number("cv", cv, numbers.Integral, 2)
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback={callback!r} cannot be called; give a function of one row.")
     values = _values(estimator, n_components, covariance_type, grid)
     settings = [dict(zip(values, combination)) for combination in itertools.product(*values.values())]
     base = clone(estimator).set_params(**({} if n_jobs is None else {"n_jobs": n_jobs}))
-    largest = {"n_components": max(values["n_components"])} if "n_components" in values else {}
-    source = clone(base).set_params(**largest)._open(X, sample_weight, y, reset=True)
+    source = clone(base).set_params(n_components=max(values["n_components"]))._open(X, sample_weight, y, reset=True)
 
     tell = None if callback is None else lambda outcome: callback(_row(outcome, source))
     outcomes = Sweep(base, settings, source, tell).run()
@@ -145,9 +150,7 @@ def select(
     if criterion == "cv":
         _cross_validate(base, settings, source, cv, rows)
     order = sorted(range(len(rows)), key=lambda i: _rank(rows[i], criterion))
-    models = {
-        _key(outcome.settings.values()): outcome.estimator for outcome in outcomes if outcome.estimator is not None
-    }
+    models = {_key(each.settings.values()): each.estimator for each in outcomes if each.estimator is not None}
     if not models:
         raise ValueError(f"none of the {len(rows)} fits succeeded; the first failed because: {rows[0]['failed']}")
     return Selection(Table([rows[i] for i in order]), models, tuple(values), criterion)
@@ -156,26 +159,17 @@ def select(
 # What to try
 
 
-def _check(estimator, criterion, cv, callback):
-    if not isinstance(estimator, LatentClassEstimator):
-        name = estimator.__name__ if inspect.isclass(estimator) else type(estimator).__name__
-        raise TypeError(f"select takes a mixture, such as GaussianMixture() or Mixture(), but got {name}.")
-    check_choice("criterion", criterion, CRITERIA)
-    check_number("cv", cv, numbers.Integral, 2)
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback={callback!r} cannot be called; give a function of one row.")
-
-
-def _values(estimator, n_components, covariance_type, grid):
+def _values(estimator: Any, n_components: Any, covariance_type: Any, grid: dict[str, Any]) -> dict[str, list]:
     """The values to try of each setting, checked."""
-    known, values = estimator.get_params(deep=False), {}
-    if "n_components" in known:
-        values["n_components"] = _listed("n_components", n_components)
-        for value in values["n_components"]:
-            check_number("n_components", value, numbers.Integral, 1)
-    if covariance_type is not None:
-        values["covariance_type"] = _structures(covariance_type)
-    values.update({name: _listed(name, value) for name, value in grid.items()})
+    asked = {"n_components": n_components, "covariance_type": covariance_type} | grid
+    if covariance_type is None:
+        del asked["covariance_type"]
+    elif isinstance(covariance_type, str) and covariance_type == "all":
+        asked["covariance_type"] = distinct_structures(GAUSSIANS)
+    values = {name: _listed(name, value) for name, value in asked.items()}
+    for value in values["n_components"]:
+        check_number("n_components", value, numbers.Integral, 1)
+    known = estimator.get_params(deep=False)
     unknown = [name for name in values if name not in known]
     if unknown:
         raise ValueError(
@@ -184,7 +178,7 @@ def _values(estimator, n_components, covariance_type, grid):
     return values
 
 
-def _listed(name, value):
+def _listed(name: str, value: Any) -> list:
     """One value or several, as a list."""
     if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__iter__"):
         return [value]
@@ -194,17 +188,15 @@ def _listed(name, value):
     return value
 
 
-def _structures(covariance_type):
-    """Names of covariance structures; "all" names each family once."""
-    if not isinstance(covariance_type, str) or covariance_type != "all":
-        return _listed("covariance_type", covariance_type)
-    first: dict = {}
-    for name, family in GAUSSIANS.items():
-        first.setdefault(family, name)
+def distinct_structures(names: Iterable[str]) -> list[str]:
+    """Names of covariance structures without those that name a structure once more."""
+    first: dict[Any, str] = {}
+    for name in names:
+        first.setdefault(GAUSSIANS[name], name)
     return list(first.values())
 
 
-def _key(values):
+def _key(values: Iterable[Any]) -> tuple:
     """A key that tells settings apart; what cannot be one goes by its text."""
     return tuple(value if value.__hash__ else repr(value) for value in values)
 
@@ -212,45 +204,33 @@ def _key(values):
 # What came out
 
 
-@record
-class Totals(Arrays):
-    """Σ w log p(x), Σ w and Σ w log max_k r_k over rows."""
-
-    loglik: float
-    weight: float
-    log_best: float
-
-
-def _totals(model, params, block):
+def _totals(model: Model, params: Any, block: Block) -> np.ndarray:
+    """Σ w log p(x), Σ w and Σ w log max_k r_k over the rows of a block."""
     resp, log_density = model.posterior(params, block)
-    weight = host(block.weight)
-    best = np.log(np.maximum(resp.max(axis=1), np.finfo(float).tiny)) if resp.ndim == 2 else np.zeros(len(weight))
-    return Totals(float(weight @ log_density), float(weight.sum()), float(weight @ best))
+    best = np.log(np.maximum(resp.max(axis=1), np.finfo(float).tiny))
+    return np.array([log_density, np.ones(len(best)), best]) @ host(block.weight)
 
 
-def _row(outcome, source):
+def _row(outcome: Outcome, source: Source) -> dict[str, Any]:
     """One row of the table, from one pass over the source."""
-    row = dict(
-        outcome.settings, log_likelihood=None, n_parameters=None, bic=None, aic=None, icl=None, cv=None,
-        converged=None, n_iter=None, seconds=outcome.seconds, failed=outcome.failed,
-    )  # fmt: skip
+    names = ("log_likelihood", "n_parameters", "bic", "aic", "icl", "cv", "converged", "n_iter")
+    row = outcome.settings | dict.fromkeys(names) | {"seconds": outcome.seconds, "failed": outcome.failed}
     fitted = outcome.estimator
     if fitted is None:
         return row
-    model, params = fitted._model(), fitted._params()
-    totals, n_parameters = source.sum(partial(_totals, model, params)), fitted._n_parameters()
-    bic = -2.0 * totals.loglik + n_parameters * np.log(totals.weight)
-    row.update(
-        log_likelihood=totals.loglik, n_parameters=n_parameters, bic=float(bic), aic=-2.0 * totals.loglik + 2 * n_parameters,
-        icl=float(bic) - 2.0 * totals.log_best,
-        converged=bool(fitted.converged_), n_iter=fitted.n_iter_,
-    )  # fmt: skip
+    model, params, p = fitted._model(), fitted._params(), fitted._n_parameters()
+    loglik, weight, log_best = source.sum(partial(_totals, model, params)).tolist()
+    bic = -2.0 * loglik + p * float(np.log(weight))
+    row |= {
+        "log_likelihood": loglik, "n_parameters": p, "bic": bic, "aic": -2.0 * loglik + 2 * p, "icl": bic - 2.0 * log_best,
+        "converged": bool(fitted.converged_), "n_iter": fitted.n_iter_,
+    }  # fmt: skip
     if model.collapsed(fitted.fit_.params):
         row["failed"] = COLLAPSED
     return row
 
 
-def _rank(row, criterion):
+def _rank(row: dict[str, Any], criterion: str) -> tuple[int, float, int]:
     """Sort key: fits without fault, then collapsed ones, then none; the simpler of two equals first."""
     value = row[criterion]
     if value is None or not np.isfinite(value):
@@ -258,23 +238,22 @@ def _rank(row, criterion):
     return int(row["failed"] is not None), -value if criterion == "cv" else value, row["n_parameters"]
 
 
-def _cross_validate(estimator, settings, source, n_folds, rows):
+def _cross_validate(
+    estimator: Any, settings: list[dict[str, Any]], source: Source, n_folds: int, rows: list[dict[str, Any]]
+) -> None:
     """Enter into the rows how well rows left out are predicted, by fits that never saw them."""
     if n_folds > source.n_units:
         raise ValueError(f"cv={n_folds} exceeds the {source.n_units} rows of X; use at most {source.n_units}.")
     fold = assign_folds(source.n_units, n_folds, estimator._rng())
-    totals: list = [0.0] * len(rows)
+    totals = np.zeros((len(rows), 3))
     for number in range(n_folds):
         rest, left_out = FoldSource(source, fold != number), FoldSource(source, fold == number)
-        for i, outcome in enumerate(Sweep(estimator, settings, rest).run()):
+        for row, total, outcome in zip(rows, totals, Sweep(estimator, settings, rest).run()):
             fitted = outcome.estimator
             if fitted is None:
-                rows[i]["failed"] = rows[i]["failed"] or f"fold {number + 1}: {outcome.failed}"
-            elif totals[i] is not None:
-                found = left_out.sum(partial(_totals, fitted._model(), fitted._params()))
-                totals[i] += np.array([found.loglik, found.weight])
-                continue
-            totals[i] = None
-    for row, total in zip(rows, totals):
-        if total is not None:
-            row["cv"] = float(total[0] / total[1])
+                row["failed"] = row["failed"] or f"fold {number + 1}: {outcome.failed}"
+                total[:] = np.nan
+            elif not np.isnan(total[0]):
+                total += left_out.sum(partial(_totals, fitted._model(), fitted._params()))
+    for row, (loglik, weight, _) in zip(rows, totals.tolist()):
+        row["cv"] = None if np.isnan(weight) else loglik / weight
