@@ -15,8 +15,12 @@ __all__ = [
 ]  # fmt: skip
 
 
-def check_number(name: str, value: Any, kind: Any, least: float, most: float = float("inf")) -> None:
-    """Raise where a setting is not a number of that kind, or out of range."""
+def check_number(
+    name: str, value: Any, kind: Any, least: float, most: float = float("inf"), also: tuple[str | None, ...] = ()
+) -> None:
+    """Raise where a setting is not a number of that kind, or out of range; `also` are other values that it may have."""
+    if (value is None or isinstance(value, str)) and value in also:
+        return
     if not isinstance(value, kind) or isinstance(value, bool) or not least <= value <= most:
         noun = "a whole number" if kind is numbers.Integral else "a number"
         limit = f" and at most {most:g}" if most < float("inf") else ""

@@ -6,14 +6,18 @@ A row with missing cells is as far from a centre as its observed cells say, time
 the observed cells of its rows, weighted accordingly, so that the sum of squares never increases.
 """
 
+from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Arrays, record
+from ..engine import Trace
 from ..kernels import backend, kernel
 from ..kernels.layout import center_tables
 from ..notes import Note
+from ..source import Block
 from .model import UNCHANGED, CenterModel
 
 __all__ = ["CenterStats", "Centers", "KMeansModel", "MeansModel", "moved_within"]
@@ -30,12 +34,12 @@ class Centers(Arrays):
     origin: np.ndarray
 
     @cached_property
-    def about_origin(self):
+    def about_origin(self) -> np.ndarray:
         """The centres less the origin."""
         return self.center - self.origin
 
     @cached_property
-    def near(self):
+    def near(self) -> np.ndarray:
         """Half the distance of every centre to the nearest other one, less what rounding may have added."""
         c, square = self.about_origin, (self.about_origin**2).sum(axis=1)
         near = np.full(len(c), np.inf)
@@ -47,28 +51,28 @@ class Centers(Arrays):
         return 0.5 * np.sqrt(np.maximum(near - 1e-14 * square.max(), 0.0))
 
     @cached_property
-    def square_lengths(self):
+    def square_lengths(self) -> np.ndarray:
         """‖c‖² of every centre."""
         return np.einsum("kj,kj->k", self.center, self.center)
 
     @cached_property
-    def _tables(self):
+    def _tables(self) -> dict:
         return {}
 
-    def tables(self, dtype):
+    def tables(self, dtype: Any) -> Any:
         """The centres transposed, as sparse rows want them, made once; see `center_tables`."""
         if dtype not in self._tables:
             self._tables[dtype] = center_tables(self.center, self.square_lengths, dtype)
         return self._tables[dtype]
 
     @cached_property
-    def groups(self):
+    def groups(self) -> list[np.ndarray]:
         """Numbers of the centres in groups of neighbours, about a hundred in each; bounds must not outgrow the rows."""
         n_groups = min(len(self.center) // GROUP, self.center.shape[1])
         return _halve(self.about_origin, np.arange(len(self.center)), max(n_groups, 1))
 
 
-def _halve(points, order, n_parts):
+def _halve(points: np.ndarray, order: np.ndarray, n_parts: int) -> list[np.ndarray]:
     """Cut points in parts of about equal size, each time along the axis they spread most along; a list of their numbers."""
     if n_parts == 1:
         return [order]
@@ -93,7 +97,7 @@ class CenterStats(Arrays):
     sums: np.ndarray
 
 
-def moved_within(moved, tol):
+def moved_within(moved: float, tol: float) -> Note:
     """That centres moved little enough to end a fit."""
     return Note("moved", "the centres moved by {moved:.3g}, within tol={tol:.3g}", moved=moved, tol=tol)
 
@@ -101,18 +105,19 @@ def moved_within(moved, tol):
 class MeansModel(CenterModel):
     """What models share whose centres are means: their parameters, their M-step, and what is done with empty classes."""
 
-    def at(self, center, origin):
-        """Parameters at given centres."""
+    def at(self, center: np.ndarray, origin: np.ndarray) -> Centers:
         return Centers(center, origin)
 
-    def m_step(self, stats, params):
+    def m_step(self, stats: CenterStats, params: Centers) -> Centers:
         """Means of observed cells; a cell that no row of a cluster shows stays where it is."""
         seen = stats.cells > 0
         mean = stats.sums / np.where(seen, stats.cells, 1.0)
         mean += params.origin
         return Centers(mean if seen.all() else np.where(seen, mean, params.center), params.origin)
 
-    def reseated(self, stats, params, image, empty, taken):
+    def reseated(
+        self, stats: CenterStats, params: Centers, image: Centers, empty: np.ndarray, taken: Sequence[tuple]
+    ) -> Centers:
         """The image with centres at the rows `taken`, which no longer count where they were."""
         counts, cells, sums = stats.counts.copy(), stats.cells.copy(), stats.sums.copy()
         center = image.center.copy()
@@ -138,25 +143,24 @@ class KMeansModel(MeansModel):
         takes one per hundred centres. All give the same answer, and all rest where bounds do not help.
     """
 
-    def __init__(self, n_clusters, algorithm="auto"):
+    def __init__(self, n_clusters: int, algorithm: str = "auto"):
         super().__init__(n_clusters)
         self.algorithm = algorithm
 
-    def e_step(self, params, block):
+    def e_step(self, params: Centers, block: Block) -> CenterStats:
         """Sums over the rows of each cluster."""
         counts, cells, sums, loss = self._pass("means", params, block)
         return CenterStats(-loss, float(block.weight.sum()), counts, cells, sums)
 
-    def assign(self, params, block):
-        """Labels of a block's rows, and the sum of squares."""
+    def assign(self, params: Centers, block: Block) -> tuple[np.ndarray, float]:
         return self._pass("nearest", params, block)
 
-    def _pass(self, name, params, block):
+    def _pass(self, name: str, params: Centers, block: Block) -> tuple:
         return kernel(name, backend(block.X))(
             block.X, block.patterns, block.weight, params, self.algorithm, block.local
         )
 
-    def settled(self, trace, params, image, tol):
+    def settled(self, trace: Trace, params: Centers, image: Centers, tol: float) -> Note | None:
         """Whether the centres moved by no more than `tol` in all, in squares."""
         moved = _square(image.center - params.center)
         # Sums made anew differ in their last digits even where no row moved.
@@ -165,6 +169,6 @@ class KMeansModel(MeansModel):
         return moved_within(moved, tol) if moved <= tol else None
 
 
-def _square(values):
+def _square(values: np.ndarray) -> float:
     """The sum of squares of an array, which may be large."""
     return float(np.einsum("kj,kj->", values, values))

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -13,36 +13,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import Arrays, record
-from ..base import EMEstimator, like
+from ..base import EMEstimator, Task, like
 from ..base.settings import KW_ONLY, settings
-from ..checks import check_choice, check_n_jobs, check_number
+from ..checks import check_choice, check_number
 from ..declared import Numbers
-from ..engine import InertiaLines
-from ..kernels import backend, host, kernel
-from ..source import SparseSource
-from .seeds import oversampled, plus_plus, random_rows, sample_rows
+from ..engine import InertiaLines, Trace
+from ..kernels import backend, host
+from ..source import Source, SparseSource
+from .model import CenterModel
+from .seeds import column_sums, oversampled, sample_rows, seed_rows
 
 __all__ = ["CenterEstimator"]
 
 INITS = ("k-means++", "k-means||", "random")
-
-
-@record
-class ColumnSums(Arrays):
-    """Per column, the weight of its observed cells, their sum and their sum of squares about a point."""
-
-    weight: np.ndarray
-    total: np.ndarray
-    square: np.ndarray
-
-
-def _spread(origin, block):
-    sums = ColumnSums(*np.zeros((3, len(origin))))
-    kernel("column_sums", backend(block.X))(
-        block.X, block.weight, origin.astype(block.dtype), sums.weight, sums.total, sums.square
-    )
-    return sums
 
 
 @dataclass(frozen=True)
@@ -81,45 +64,50 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     _power = 2
     _min_rows = 1
 
-    def _sizes(self):
+    def _sizes(self) -> dict[str, int]:
         return super()._sizes() | {"K": self.n_clusters}
 
     @property
-    def _n_classes(self):
+    def _n_classes(self) -> int:  # type: ignore[override]
         return self.n_clusters
 
     @property
-    def _n_init(self):
+    def _n_init(self) -> int:
         return self._n_starts(None)
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _check_settings(self):
-        check_n_jobs(self.n_jobs)
+    def _check_settings(self) -> None:
+        self._check_engine(fewest_steps=1)
         if not isinstance(self.n_clusters, numbers.Number):
             raise ValueError(
                 f"n_clusters={self.n_clusters!r} is not a whole number of at least 1; tacit.cluster.k_curve tries several."
             )
         check_number("n_clusters", self.n_clusters, numbers.Integral, 1)
+        check_number("n_init", self.n_init, numbers.Integral, 1, also=("auto",))
         if self.callback is not None and not callable(self.callback):
             raise ValueError(f"callback={self.callback!r} cannot be called; give a function of one argument, or None.")
-        check_number("tol", self.tol, numbers.Real, 0)
-        check_number("max_iter", self.max_iter, numbers.Integral, 1)
-        if self.n_init != "auto":
-            check_number("n_init", self.n_init, numbers.Integral, 1)
         if isinstance(self.init, str):
             check_choice("init", str(self.init), INITS)
 
     # Learning
 
-    def fit(self, X, y=None, sample_weight=None, *, checkpoint=None, checkpoint_every=60.0):
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
+    ) -> Self:
         """Find the clusters.
 
         Parameters
@@ -151,24 +139,24 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         self._check_distinct()
         return self
 
-    def _check_enough(self, source):
+    def _check_enough(self, source: Source) -> None:
         if source.n_rows < self.n_clusters:
             raise ValueError(
                 f"n_samples={source.n_rows} should be >= n_clusters={self.n_clusters}; use at most {source.n_rows} clusters."
             )
 
-    def _prepare(self, source):
+    def _prepare(self, source: Source) -> Spread:
         """Find the spread of the columns, which `tol` is relative to."""
         origin = host(source.take(source.eligible()[:1]).X)[0].astype(np.float64)
         origin = np.where(np.isnan(origin), 0.0, origin)
-        sums = source.sum(partial(_spread, origin))
+        sums = source.sum(partial(column_sums, origin))
         weight = np.where(sums.weight > 0, sums.weight, 1.0)
         with np.errstate(over="ignore", invalid="ignore"):
             variance = float(np.maximum(sums.square / weight - (sums.total / weight) ** 2, 0.0).mean())
         _check_scale(variance, source)
         return Spread(_origin(origin + sums.total / weight, variance, source), variance, self._given(source))
 
-    def _given(self, source):
+    def _given(self, source: Source) -> np.ndarray | None:
         """Centres that were given to start from, or None."""
         if isinstance(self.init, str) or callable(self.init):
             return None
@@ -181,7 +169,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             )
         return self._check_centers(self.init, source)
 
-    def _check_centers(self, center, source):
+    def _check_centers(self, center: Any, source: Source) -> np.ndarray:
         center = center.toarray() if hasattr(center, "toarray") else center
         center = np.asarray(center, dtype=np.float64)
         for axis, (size, noun) in enumerate(
@@ -196,22 +184,23 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             raise ValueError("init holds NaN or infinity; give centres of finite numbers.")
         return center.copy()
 
-    def _tol(self, task):
+    def _tol(self, task: Task) -> float:
         return self.tol * task.known.variance
 
-    def _n_starts(self, model):
+    def _n_starts(self, model: Any) -> int:
         if not isinstance(self.init, str) and not callable(self.init):
             return 1
         if self.n_init == "auto":
             return 1 if self.init in ("k-means++", "k-means||") else 10
         return self.n_init
 
-    def _sample_rows(self):
+    def _sample_rows(self) -> int:
         return sample_rows(self.n_clusters)
 
-    def _start(self, model, task):
+    def _start(self, model: Any, task: Task) -> Any:
         """Parameters to start from."""
-        source, rng, center = task.source, task.rng, task.known.given
+        source: Any = task.source
+        rng, center = task.rng, task.known.given
         if callable(self.init):
             state = check_random_state(int(rng.integers(2**31)))
             rows = source.X if source.in_memory else task.sample.X
@@ -220,36 +209,33 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         elif center is None and self.init == "k-means||":
             center = oversampled(source, self.n_clusters, rng, power=self._power)
         elif center is None:
-            spread = plus_plus if self.init == "k-means++" else random_rows
-            center = spread(task.sample, self.n_clusters, rng, power=self._power)
+            uniform = self.init == "random"
+            center, _ = seed_rows(task.sample, self.n_clusters, rng, uniform=uniform, power=self._power)
         return model.at(center, task.known.origin)
 
-    def _callback(self):
+    def _callback(self) -> Callable | None:
         return InertiaLines() if self.callback is None and self.verbose else self.callback
 
-    def _bounds(self, trace):
+    def _bounds(self, trace: Trace) -> list[float]:
         return list(trace.objectives)
 
-    def _publish(self, params, dtype):
+    def _publish(self, params: Any, dtype: np.dtype) -> None:
         self.cluster_centers_ = params.center.astype(dtype)
 
-    def _params(self):
+    def _params(self) -> Any:
         center = self.cluster_centers_.astype(np.float64)
         return self._model().at(center, center.mean(axis=0))
 
-    def _searcher(self):
+    def _searcher(self) -> CenterModel:
         """The model for a single pass."""
         return self._model()
 
-    def _label(self, source):
+    def _label(self, source: Source) -> None:
         """Set the labels and the loss at the centres that were found."""
-        model, params = self._model(), self.fit_.params
-        parts = list(source.map(partial(model.assign, params)))
-        self.inertia_ = float(sum(loss for _, loss in parts))
-        labels = np.concatenate([part for part, _ in parts])
-        self.labels_ = labels.astype(np.int32)
+        labels, losses = zip(*source.map(partial(self._model().assign, self.fit_.params)))
+        self.labels_, self.inertia_ = np.concatenate(labels).astype(np.int32), float(sum(losses))
 
-    def _check_distinct(self):
+    def _check_distinct(self) -> None:
         n_found = len(np.unique(self.labels_))
         if n_found < self.n_clusters:
             warnings.warn(
@@ -259,17 +245,17 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
                 stacklevel=3,
             )
 
-    def fit_predict(self, X, y=None, sample_weight=None):
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Find the clusters and return the one of each row."""
         return self.fit(X, y, sample_weight).labels_
 
-    def fit_transform(self, X, y=None, sample_weight=None):
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Find the clusters and return the distance of each row to every centre."""
         return self.fit(X, y, sample_weight).transform(X)
 
     # What follows from the centres
 
-    def predict(self, X, out=None):
+    def predict(self, X: Any, out: Any = None) -> Any:
         """Nearest centre of each row.
 
         Parameters
@@ -287,7 +273,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         model, params = self._searcher(), self._params()
         return self._apply(X, lambda block: model.assign(params, block)[0].astype(np.int32), out, ["cluster"])
 
-    def transform(self, X, out=None):
+    def transform(self, X: Any, out: Any = None) -> Any:
         """Distance of each row to every centre; over observed cells, scaled up to all, where cells are missing.
 
         Parameters
@@ -304,7 +290,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         names = [f"distance_{k}" for k in range(len(self.cluster_centers_))]
         return self._apply(X, lambda block: like(block, model.apart(params, block) ** (1.0 / self._power)), out, names)
 
-    def score(self, X, y=None, sample_weight=None):
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the loss of rows: the weighted sum of distances, squared but for medians, to the nearest centre.
 
         Parameters
@@ -326,7 +312,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         return -float(sum(loss for _, loss in source.map(partial(model.assign, params))))
 
 
-def _origin(mean, variance, source):
+def _origin(mean: np.ndarray, variance: float, source: Source) -> np.ndarray:
     """The point that sums are taken about: the mean or, of sparse rows, zero, where they have most of their cells."""
     if not isinstance(source, SparseSource):
         return mean
@@ -341,7 +327,7 @@ def _origin(mean, variance, source):
     return np.zeros_like(mean)
 
 
-def _check_scale(variance, source):
+def _check_scale(variance: float, source: Source) -> None:
     """Refuse rows whose squares cannot be added up."""
     squares = variance * source.n_rows * source.n_features
     if not squares < (1e37 if source.dtype == np.float32 else 1e307):

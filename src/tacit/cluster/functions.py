@@ -1,6 +1,7 @@
 """`k_means` and `kmeans_plusplus`: k-means, and its starts, as functions."""
 
 import numbers
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -15,20 +16,10 @@ __all__ = ["k_means", "kmeans_plusplus"]
 
 
 def k_means(
-    X,
-    n_clusters,
-    *,
-    sample_weight=None,
-    init="k-means++",
-    n_init="auto",
-    max_iter=300,
-    verbose=False,
-    tol=1e-4,
-    random_state=None,
-    copy_x=True,
-    algorithm="auto",
-    return_n_iter=False,
-):
+    X: Any, n_clusters: int, *, sample_weight: Any = None, init: Any = "k-means++", n_init: int | str = "auto",
+    max_iter: int = 300, verbose: bool = False, tol: float = 1e-4, random_state: Any = None, copy_x: bool = True,
+    algorithm: str = "auto", return_n_iter: bool = False,
+) -> tuple:  # fmt: skip
     """Cluster rows around centres; see `KMeans`.
 
     Parameters
@@ -69,8 +60,9 @@ def k_means(
 
 
 def kmeans_plusplus(
-    X, n_clusters, *, sample_weight=None, x_squared_norms=None, random_state=None, n_local_trials=None
-):  # fmt: skip
+    X: Any, n_clusters: int, *, sample_weight: Any = None, x_squared_norms: Any = None, random_state: Any = None,
+    n_local_trials: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Choose rows far apart to start k-means at: each is the best of a few drawn in proportion to squared distance.
 
     Parameters
@@ -109,8 +101,7 @@ def kmeans_plusplus(
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
     n_rows = X.shape[0]
     check_number("n_clusters", n_clusters, numbers.Integral, 1)
-    if n_local_trials is not None:
-        check_number("n_local_trials", n_local_trials, numbers.Integral, 1)
+    check_number("n_local_trials", n_local_trials, numbers.Integral, 1, also=(None,))
     if n_rows < n_clusters:
         raise ValueError(f"n_samples={n_rows} should be >= n_clusters={n_clusters}; use at most {n_rows} clusters.")
     if x_squared_norms is not None and np.shape(x_squared_norms) != (n_rows,):
@@ -120,6 +111,5 @@ def kmeans_plusplus(
     source = as_source(X, check_weight(sample_weight, n_rows))
     eligible = source.eligible()
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-    n_trials = n_local_trials or 2 + int(np.log(n_clusters))
-    centers, rows = seed_rows(source.take(eligible), n_clusters, rng, n_trials)
+    centers, rows = seed_rows(source.take(eligible), n_clusters, rng, n_candidates=n_local_trials)
     return centers.astype(X.dtype), eligible[rows]

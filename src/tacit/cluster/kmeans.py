@@ -2,13 +2,17 @@
 
 import warnings
 from functools import partial
+from typing import Any, Self
+
+import numpy as np
 
 from ..base import Task
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice
 from ..engine import Fit, Online, Trace
 from ..notes import Note
-from .centers import KMeansModel
+from ..source import Source
+from .centers import Centers, CenterStats, KMeansModel
 from .estimator import CenterEstimator
 
 __all__ = ["ALGORITHMS", "KMeans"]
@@ -95,7 +99,7 @@ class KMeans(CenterEstimator):
 
     _takes_sparse = True
 
-    def _check_settings(self):
+    def _check_settings(self) -> None:
         super()._check_settings()
         check_choice("algorithm", self.algorithm, ALGORITHMS)
         if self.algorithm == "elkan" and self.n_clusters == 1:
@@ -105,13 +109,13 @@ class KMeans(CenterEstimator):
                 stacklevel=3,
             )
 
-    def _model(self):
+    def _model(self) -> KMeansModel:
         return KMeansModel(self.n_clusters, "lloyd" if self.n_clusters == 1 else self.algorithm)
 
-    def _searcher(self):
+    def _searcher(self) -> KMeansModel:
         return KMeansModel(self.n_clusters, "lloyd")  # bounds pay only from the second pass on
 
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Move the centres by one more batch of rows, as mini-batch k-means does: a centre is the mean of all rows it ever got.
 
         The first batch sets the start, so it should be typical and hold at least `n_clusters` rows.
@@ -144,18 +148,21 @@ class KMeans(CenterEstimator):
         self._label(source)
         return self
 
-    def _first(self, model, source):
+    def _first(self, model: KMeansModel, source: Source) -> Centers:
         """Where to start, from the first batch."""
         known, rng = self._prepare(source), self._rng()
         return self._start(model, Task(source, source.sample(self._sample_rows(), rng), rng, known))
 
-    def _step(self, model, batch, state, rng=None):
+    def _step(self, model: KMeansModel, batch: Source, state: Online, rng: np.random.Generator | None = None) -> Online:
         """What is known after one more batch: every row counts the same, whenever it came."""
         stats = batch.sum(partial(model.e_step, state.params))
         total = stats if state.stats is None else state.weight * state.stats + stats
         total, image = self._tend(model, batch, state, total, model.m_step(total, state.params), rng)
         return Online(image, (1.0 / total.weight) * total, state.steps + 1, stats.loglik / stats.weight, total.weight)
 
-    def _tend(self, model, batch, state, total, image, rng=None):
+    def _tend(
+        self, model: KMeansModel, batch: Source, state: Online, total: CenterStats, image: Centers,
+        rng: np.random.Generator | None,
+    ) -> tuple[CenterStats, Centers]:  # fmt: skip
         """Sums and centres, where those that no row joined are mended."""
         return total, model.mend(batch, total, state.params, image)

@@ -74,5 +74,5 @@ class KMedians(CenterEstimator):
 
     _power = 1
 
-    def _model(self):
+    def _model(self) -> KMediansModel:
         return KMediansModel(self.n_clusters, self.tol)

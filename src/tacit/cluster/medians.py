@@ -8,11 +8,16 @@ and their sum, tell the loss at all of them and between which two the median lie
 that the loss never increases, and draws the next grid between and around them. After a few passes a single value is left.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from ..arrays import Arrays, record
+from ..engine import Trace
 from ..kernels import backend, host, integers, kernel
 from ..notes import Note
+from ..source import Block
 from .model import UNCHANGED, CenterModel
 
 __all__ = ["KMediansModel", "MedianStats", "Medians"]
@@ -65,7 +70,7 @@ class Bracket:
         Mean distance of cells to `best`, and about the distance between their quartiles.
     """
 
-    def __init__(self, grid, bins):
+    def __init__(self, grid: np.ndarray, bins: np.ndarray):
         self.weight, self.sums = bins[..., 0], bins[..., 1]
         self.cumulated = np.cumsum(self.weight, axis=-1)
         self.cells = self.cumulated[..., -1]
@@ -85,10 +90,10 @@ class Bracket:
         self.deviation = np.abs(terms).sum(axis=-1) / np.where(self.cells > 0, self.cells, 1.0)
         self.spread = self._quantile(0.75) - self._quantile(0.25)
 
-    def _place(self, rank):
+    def _place(self, rank: np.ndarray) -> np.ndarray:
         return np.argmax(self.cumulated >= rank[..., None], axis=-1)
 
-    def _choose(self, place):
+    def _choose(self, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         weight, total, through = (_at(values, place) for values in (self.weight, self.sums, self.cumulated))
         # The loss at `high` less that at `low`: cells below add, cells above take away, those in between do both.
         rise = (2.0 * through - self.cells) * self.width - 2.0 * total
@@ -97,7 +102,7 @@ class Bracket:
         lower = np.where(first, self.high, self.low)
         return best, np.clip(lower + total / np.where(weight > 0, weight, 1.0), self.low, self.high)
 
-    def _quantile(self, share):
+    def _quantile(self, share: float) -> np.ndarray:
         """About where a share of the weight lies below, taking cells to be spread evenly between points."""
         rank = share * self.cells
         place = self._place(rank)
@@ -106,17 +111,17 @@ class Bracket:
         return high - (through - rank) / np.where(weight > 0, weight, 1.0) * (high - low)
 
     @property
-    def unit(self):
+    def unit(self) -> np.ndarray:
         """The distance below which points are one."""
         least = np.maximum(1e-14 * self.deviation, 4.0 * np.spacing(np.abs(self.best)))
         return np.maximum(EXACT * np.minimum(self.deviation, self.spread), least)
 
     @property
-    def found(self):
+    def found(self) -> np.ndarray:
         """Whether the median is known; where there are no cells there is none to find."""
         return (self.width <= self.unit) | (self.cells <= 0)
 
-    def next_grid(self):
+    def next_grid(self) -> np.ndarray:
         """Points between and around `low` and `high`, and close to the mean, which is the median once one value is left."""
         low, high, mean, unit = (values[..., None] for values in (self.low, self.high, self.mean, self.unit))
         width = np.maximum(high - low, unit)
@@ -127,7 +132,7 @@ class Bracket:
         return np.sort(np.concatenate(points, axis=-1), axis=-1)
 
 
-def _at(values, place):
+def _at(values: np.ndarray, place: np.ndarray) -> np.ndarray:
     return np.take_along_axis(values, place[..., None], axis=-1)[..., 0]
 
 
@@ -145,34 +150,35 @@ class KMediansModel(CenterModel):
 
     power = 1
 
-    def __init__(self, n_clusters, tol=0.0):
+    def __init__(self, n_clusters: int, tol: float = 0.0):
         super().__init__(n_clusters)
         self.tol = tol
 
-    def at(self, center, origin=None):
+    def at(self, center: np.ndarray, origin: Any = None) -> Medians:
         """Parameters at given centres; the grid is yet to be found."""
         return Medians(center, np.repeat(center.T[..., None], N_POINTS, axis=-1), center)
 
-    def e_step(self, params, block):
+    def e_step(self, params: Medians, block: Block) -> MedianStats:
         """Weights and sums of the cells of each cluster between the points of its grid."""
         counts, bins = np.zeros(self.n_clusters), np.zeros((*params.center.T.shape, N_POINTS + 1, 2))
         _, loss = self._pass(params, params.guide, params.grid, block, counts, bins)
         return MedianStats(-loss, float(block.weight.sum()), counts, bins)
 
-    def assign(self, params, block):
-        """Labels of a block's rows, and their loss."""
+    def assign(self, params: Medians, block: Block) -> tuple[np.ndarray, float]:
         nowhere = np.empty((*params.center.T.shape, 0))
         counts, bins = np.zeros(self.n_clusters), np.zeros((*nowhere.shape[:2], 1, 2))
         return self._pass(params, params.center, nowhere, block, counts, bins)
 
-    def _pass(self, params, guide, grid, block, counts, bins):
+    def _pass(
+        self, params: Medians, guide: np.ndarray, grid: np.ndarray, block: Block, counts: np.ndarray, bins: np.ndarray
+    ) -> tuple[np.ndarray, float]:
         labels = integers(len(block), 0, block.X)
         loss = kernel("medians", backend(block.X))(
             block.X, block.weight, guide.astype(block.dtype), params.center, grid, labels, counts, bins
         )
         return host(labels), loss
 
-    def m_step(self, stats, params):
+    def m_step(self, stats: MedianStats, params: Medians) -> Medians:
         """The best points known, and finer grids where they are not yet the medians."""
         bracket = Bracket(params.grid, stats.bins)
         found = bracket.found
@@ -185,14 +191,16 @@ class KMediansModel(CenterModel):
         center = np.ascontiguousarray(center.T)
         return Medians(center, grid, params.guide if relative.mean() <= self.tol else center)
 
-    def reseated(self, stats, params, image, empty, taken):
+    def reseated(
+        self, stats: MedianStats, params: Medians, image: Medians, empty: np.ndarray, taken: Sequence[tuple]
+    ) -> Medians:
         """The image with centres at the rows `taken`; the medians they leave follow at the next step."""
         center, grid = image.center.copy(), image.grid.copy()
         for j, (_, x, *_) in zip(empty, taken):
             center[j], grid[:, j] = x, x[:, None]
         return Medians(center, grid, center)
 
-    def settled(self, trace, params, image, tol):
+    def settled(self, trace: Trace, params: Medians, image: Medians, tol: float) -> Note | None:
         """Whether all medians are exact, and rows stayed where they were."""
         if not (np.array_equal(image.grid, params.grid) and np.array_equal(image.guide, params.guide)):
             return None

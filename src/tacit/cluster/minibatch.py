@@ -2,7 +2,8 @@
 
 import numbers
 import warnings
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -14,8 +15,9 @@ from ..declared import Whole
 from ..engine import Fit, Online, Trace
 from ..kernels import host
 from ..notes import Note
-from ..source import OneBlock
+from ..source import OneBlock, Source
 from .centers import Centers, CenterStats, KMeansModel, moved_within
+from .estimator import Spread
 from .kmeans import KMeans
 from .seeds import filled
 
@@ -93,34 +95,29 @@ class MiniBatchKMeans(KMeans):
     max_no_improvement: int = 10
     init_size: Any = None
     reassignment_ratio: float = 0.01
-    algorithm: ClassVar = "lloyd"  # a batch is seen once, so that bounds would never be used
-    copy_x: ClassVar = True
-    callback: ClassVar = None
+    algorithm: ClassVar = "lloyd"  # type: ignore[misc]  # a batch is seen once, so that bounds would never be used
+    copy_x: ClassVar = True  # type: ignore[misc]
+    callback: ClassVar = None  # type: ignore[misc]
 
     _saved = KMeans._saved | {"n_steps_": Whole(0)}
 
-    def _check_settings(self):
+    def _check_settings(self) -> None:
         super()._check_settings()
         check_number("batch_size", self.batch_size, numbers.Integral, 1)
         check_number("reassignment_ratio", self.reassignment_ratio, numbers.Real, 0)
-        if self.max_no_improvement is not None:
-            check_number("max_no_improvement", self.max_no_improvement, numbers.Integral, 0)
-        if self.init_size is not None:
-            check_number("init_size", self.init_size, numbers.Integral, 1)
+        check_number("max_no_improvement", self.max_no_improvement, numbers.Integral, 0, also=(None,))
+        check_number("init_size", self.init_size, numbers.Integral, 1, also=(None,))
 
-    def _model(self):
-        return KMeansModel(self.n_clusters, self.algorithm)
-
-    def _n_starts(self, model):
+    def _n_starts(self, model: Any) -> int:
         n_starts = super()._n_starts(model)
         return 3 if self.n_init == "auto" and n_starts > 1 else n_starts
 
-    def _init_rows(self, source):
+    def _init_rows(self, source: Source) -> int:
         """Rows to draw starts from."""
         size = 3 * self.batch_size if self.init_size is None else self.init_size
         return min(size if size >= self.n_clusters else 3 * self.n_clusters, source.n_rows)
 
-    def fit(self, X, y=None, sample_weight=None):  # type: ignore[override]  # batches are not checkpointed
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]  # no checkpoints
         """Find the clusters.
 
         Parameters
@@ -148,7 +145,7 @@ class MiniBatchKMeans(KMeans):
         self._publish_batches(source, state, progress)
         return self
 
-    def _publish_batches(self, source, state, progress):
+    def _publish_batches(self, source: Source, state: Online, progress: "_Progress") -> None:
         fit = Fit(state.params, progress.trace, progress.reason, progress.converged, progress.interrupted)
         self._publish_fit(fit, source.dtype)
         self._online, self.n_steps_, self._init_size = state, state.steps, self._init_rows(source)
@@ -160,12 +157,12 @@ class MiniBatchKMeans(KMeans):
         self.__dict__.pop("labels_", None)
         self.inertia_ = progress.smooth * float(sum(host(block.weight).sum() for block in source))
 
-    def fit_predict(self, X, y=None, sample_weight=None):
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Find the clusters and return the one of each row."""
         self.fit(X, y, sample_weight)
         return self.labels_ if self.compute_labels else self.predict(X)
 
-    def _best_start(self, model, source, rng):
+    def _best_start(self, model: KMeansModel, source: Source, rng: np.random.Generator) -> tuple[Centers, Spread]:
         """The start that fits a second sample of rows best, and what is known of all rows."""
         known, size = self._prepare(source), self._init_rows(source)
         if self.init_size is not None and self.init_size < self.n_clusters:
@@ -175,17 +172,15 @@ class MiniBatchKMeans(KMeans):
                 stacklevel=3,
             )
         sample, check = (source.sample(size, rng) for _ in range(2))
-        n_starts, best, least = self._n_starts(model), None, np.inf
+        n_starts, starts = self._n_starts(model), []
         for number in range(n_starts):
             params = self._start(model, Task(source, sample, rng, known))
-            loss = model.assign(params, check)[1]
+            starts.append((model.assign(params, check)[1], params))
             if self.verbose:
-                print(f"Init {number + 1}/{n_starts} has the inertia {loss:.8g}")
-            if best is None or loss < least:
-                best, least = params, loss
-        return best, known
+                print(f"Init {number + 1}/{n_starts} has the inertia {starts[-1][0]:.8g}")
+        return min(starts, key=lambda start: start[0])[1], known
 
-    def _batches(self, source, rng):
+    def _batches(self, source: Any, rng: np.random.Generator) -> Iterator[Source]:
         """Batches of rows: random ones where rows are in memory, else the blocks of the stream."""
         if not source.in_memory:
             for _ in range(self.max_iter):
@@ -199,7 +194,7 @@ class MiniBatchKMeans(KMeans):
             yield source.subset(np.sort(waiting[:size]))
             waiting = waiting[size:]
 
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one more batch of rows.
 
         Parameters
@@ -215,19 +210,24 @@ class MiniBatchKMeans(KMeans):
         self.n_steps_ = self.n_iter_
         return self
 
-    def _first(self, model, source):
+    def _first(self, model: KMeansModel, source: Source) -> Centers:
         return self._best_start(model, source, self._rng())[0]
 
-    def _tend(self, model, batch, state, total, image, rng=None):
+    def _tend(
+        self, model: KMeansModel, batch: Source, state: Online, total: CenterStats, image: Centers,
+        rng: np.random.Generator | None,
+    ) -> tuple[CenterStats, Centers]:  # fmt: skip
         """Move centres that got few rows, as often as every cluster may be expected to have had ten new ones."""
         before, after = (steps * batch.n_rows // (10 * self.n_clusters) for steps in (state.steps, state.steps + 1))
         if self.reassignment_ratio > 0 and (after > before or (total.counts <= 0).any()):
-            # Batches that come one by one draw by their number.
-            seed = check_random_state(self.random_state).randint(2**31) if rng is None else None
-            return self._reassign(batch, total, image, rng or np.random.default_rng([seed, state.steps]))
+            if rng is None:  # batches that come one by one draw by their number
+                rng = np.random.default_rng([check_random_state(self.random_state).randint(2**31), state.steps])
+            return self._reassign(batch, total, image, rng)
         return total, image
 
-    def _reassign(self, batch, total, image, rng):
+    def _reassign(
+        self, batch: Source, total: CenterStats, image: Centers, rng: np.random.Generator
+    ) -> tuple[CenterStats, Centers]:
         """Move centres with few rows to random rows of the batch, where they count as much as the least of the others."""
         few = np.flatnonzero(total.counts < self.reassignment_ratio * total.counts.max())
         few = few[np.argsort(total.counts[few], kind="stable")][: batch.n_rows // 2]
@@ -250,21 +250,21 @@ class MiniBatchKMeans(KMeans):
 class _Progress:
     """When to stop: the centres stand still, or the smoothed loss of a row has not improved for long."""
 
-    def __init__(self, estimator, source, tol):
+    def __init__(self, estimator: MiniBatchKMeans, source: Source, tol: float):
         self.estimator, self.n_rows = estimator, source.n_rows
         self.tol, self.patience = tol, estimator.max_no_improvement
-        self.trace, self.smooth, self.least = Trace(), None, np.inf
+        self.trace, self.smooth, self.least = Trace(), np.nan, np.inf
         self.rows_seen = self.waited = 0
         self.converged, self.interrupted = False, False
         self.reason = Note("max_iter", "max_iter={max_iter} passes were made", max_iter=estimator.max_iter)
 
-    def ended(self, before, state, n_rows):
+    def ended(self, before: Centers, state: Online, n_rows: int) -> bool:
         """Whether this batch was the last, after `before` moved to the state."""
         self.rows_seen += n_rows
         loss = -state.score
         share = min(2.0 * n_rows / (self.n_rows + 1), 1.0)
         # The loss of the first batch is that of the start, which is much worse than what follows.
-        fresh = self.smooth is None or state.steps <= 2
+        fresh = state.steps <= 2
         self.smooth = loss if fresh else (1.0 - share) * self.smooth + share * loss
         self.trace.record(-self.smooth, 1.0)
         if self.estimator.verbose:
@@ -281,7 +281,7 @@ class _Progress:
             return self._end("lack of improvement in inertia", reason)
         return False
 
-    def interrupt(self, state):
+    def interrupt(self, state: Online) -> None:
         """End where the user said so; what was learned so far is kept."""
         if not state.steps:
             raise KeyboardInterrupt from None
@@ -289,7 +289,7 @@ class _Progress:
         self.interrupted, self.reason = True, Note("interrupted", told, batches=state.steps)
         warnings.warn(f"{self.reason}; what was learned so far is kept.", UserWarning, stacklevel=3)
 
-    def _end(self, line, reason):
+    def _end(self, line: str, reason: Note) -> bool:
         self.converged, self.reason = True, reason
         if self.estimator.verbose:
             print(f"Converged ({line})")

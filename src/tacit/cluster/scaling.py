@@ -5,6 +5,7 @@ missing cells and row weights; `dominant_column` tells where units decide.
 """
 
 import warnings
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
@@ -80,12 +81,12 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, RowsEstimator):
         "mixture_": Part(RowsEstimator, optional=True),
     }
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the scale of every column.
 
         Parameters
@@ -113,12 +114,13 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, RowsEstimator):
                 raise ValueError(f"column {self._told(j)} has no observed value; drop it before fitting.")
             self._learn(j, column[seen].astype(np.float64), weight[seen])
         self._tell_constant()
-        self.whitening_ = self.mixture_ = None
+        self.whitening_: Any = None
+        self.mixture_: Any = None
         if self.method == "whiten":
             self._whiten(X, weight)
         return self
 
-    def _learn(self, j, cells, weight):
+    def _learn(self, j: int, cells: np.ndarray, weight: np.ndarray) -> None:
         """Centre and scale of a column from its observed cells."""
         self.constant_[j] = cells.min() == cells.max()
         if cells.max() / 2.0 - cells.min() / 2.0 > FARTHEST:
@@ -144,7 +146,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, RowsEstimator):
             self.center_[j] = _mean(cells, weight)
             self.scale_[j] = _deviation(cells, weight, self.center_[j])
 
-    def _tell_constant(self):
+    def _tell_constant(self) -> None:
         if self.constant_.any():
             names = ", ".join(self._told(j) for j in np.flatnonzero(self.constant_)[:5])
             more = f" and {self.constant_.sum() - 5} more" if self.constant_.sum() > 5 else ""
@@ -154,7 +156,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, RowsEstimator):
                 stacklevel=3,
             )
 
-    def _whiten(self, X, weight):
+    def _whiten(self, X: np.ndarray, weight: np.ndarray) -> None:
         """Learn a Gaussian of the varying columns, already divided, and the symmetric root of its precision."""
         from ..mixture import GaussianMixture
 
@@ -166,10 +168,10 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, RowsEstimator):
         value, vector = np.linalg.eigh(self.mixture_.covariances_[0].astype(np.float64))
         self.whitening_[np.ix_(varying, varying)] = (vector / np.sqrt(value)) @ vector.T
 
-    def _divided(self, X):
+    def _divided(self, X: np.ndarray) -> np.ndarray:
         return (X.astype(np.float64) - self.center_) / self.scale_
 
-    def transform(self, X):
+    def transform(self, X: Any) -> np.ndarray:
         """Rows on the scale that was learned.
 
         Parameters
@@ -184,15 +186,13 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, RowsEstimator):
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
         Z = self._divided(X)
-        if self.whitening_ is not None:
+        if self.mixture_ is not None:
             varying = ~self.constant_
-            if self.mixture_ is not None and np.isnan(Z[:, varying]).any():
-                Z[:, varying] = self.mixture_.impute(Z[:, varying])
-            shown = Z[:, varying] - (0.0 if self.mixture_ is None else self.mixture_.means_[0])
-            Z[:, varying] = shown @ self.whitening_[np.ix_(varying, varying)]
+            shown = self.mixture_.impute(Z[:, varying]) if np.isnan(Z[:, varying]).any() else Z[:, varying]
+            Z[:, varying] = (shown - self.mixture_.means_[0]) @ self.whitening_[np.ix_(varying, varying)]
         return Z.astype(X.dtype, copy=False)
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows in the units that they had.
 
         Parameters
@@ -209,26 +209,26 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, RowsEstimator):
         if Z.ndim != 2 or Z.shape[1] != self.n_features_in_:
             raise ValueError(f"X has shape {Z.shape}, but rows of {self.n_features_in_} columns are needed.")
         dtype, Z = Z.dtype, Z.astype(np.float64)
-        if self.whitening_ is not None and self.mixture_ is not None:
+        if self.mixture_ is not None:
             varying = ~self.constant_
             back = np.linalg.inv(self.whitening_[np.ix_(varying, varying)])
             Z[:, varying] = Z[:, varying] @ back + self.mixture_.means_[0]
         return (Z * self.scale_ + self.center_).astype(dtype, copy=False)
 
 
-def _mean(cells, weight):
+def _mean(cells: np.ndarray, weight: np.ndarray) -> float:
     origin = cells[0]
     return origin + (weight / weight.sum()) @ (cells - origin)
 
 
-def _deviation(cells, weight, center):
+def _deviation(cells: np.ndarray, weight: np.ndarray, center: float) -> float:
     """Root of the mean square about a point."""
     apart = np.abs(cells - center)
     largest = apart.max()  # squares of what remains neither vanish nor overflow
     return float(largest * np.sqrt(weight @ (apart / largest) ** 2 / weight.sum())) if largest > 0 else 0.0
 
 
-def _median(cells, weight):
+def _median(cells: np.ndarray, weight: np.ndarray) -> float:
     """The weighted median; of two cells in the middle, the point between them."""
     order = np.argsort(cells, kind="stable")
     cells, below = cells[order], np.cumsum(weight[order])
@@ -238,7 +238,7 @@ def _median(cells, weight):
     return 0.5 * cells[low] + 0.5 * cells[min(high, len(cells) - 1)]
 
 
-def dominant_column(cells, weight):
+def dominant_column(cells: np.ndarray, weight: np.ndarray) -> tuple[int, float] | None:
     """The column that has more than 95 % of the total variance of several, and its share; None where none has."""
     variance = np.zeros(cells.shape[1])
     for j, column in enumerate(cells.T.astype(np.float64)):

@@ -12,15 +12,15 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import like
+from ..base import Task, like
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_positive
 from ..declared import Numbers
 from ..engine import fit
 from ..kernels import backend, kernel
-from ..source import as_source
-from .centers import CenterStats, KMeansModel, MeansModel
-from .estimator import CenterEstimator
+from ..source import Block, Source, as_source
+from .centers import Centers, CenterStats, KMeansModel, MeansModel
+from .estimator import CenterEstimator, Spread
 
 __all__ = ["SoftKMeans", "SoftKMeansModel"]
 
@@ -38,34 +38,34 @@ class SoftKMeansModel(MeansModel):
 
     extrapolates = True
 
-    def __init__(self, n_clusters, stiffness):
+    def __init__(self, n_clusters: int, stiffness: float):
         super().__init__(n_clusters)
         self.stiffness = stiffness
 
-    def e_step(self, params, block):
+    def e_step(self, params: Centers, block: Block) -> CenterStats:
         """Weighted sums over all rows for each cluster."""
         counts, cells, sums = np.zeros(self.n_clusters), *np.zeros((2, *params.center.shape))
         nothing = np.empty((0, self.n_clusters)), np.empty(0)
         value = self._pass(params, block, block.weight, nothing, (counts, cells, sums))
         return CenterStats(value, float(block.weight.sum()), counts, cells, sums)
 
-    def posterior(self, params, block):
+    def posterior(self, params: Centers, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """Memberships (rows, classes), and (1/β) log Σ_k exp(−β ‖x − μ_k‖²) of each row."""
         resp, evidence = np.empty((len(block), self.n_clusters)), np.empty(len(block))
         unused = np.zeros(self.n_clusters), *np.zeros((2, *params.center.shape))
         self._pass(params, block, block.weight * 0.0 + 1.0, (resp, evidence), unused)
         return resp, evidence
 
-    def _pass(self, params, block, weight, out, sums):
+    def _pass(self, params: Centers, block: Block, weight: np.ndarray, out: tuple, sums: tuple) -> float:
         return kernel("soft", backend(block.X))(
             block.X, weight, params.origin, params.about_origin, float(self.stiffness), *out, *sums
         )
 
-    def free(self, params):
+    def free(self, params: Centers) -> np.ndarray:
         """The centres as a vector, for acceleration."""
         return params.center.ravel()
 
-    def bound(self, vector, params):
+    def bound(self, vector: np.ndarray, params: Centers) -> Centers:
         """Parameters with the centres of a vector."""
         return self.at(vector.reshape(params.center.shape), params.origin)
 
@@ -143,11 +143,11 @@ class SoftKMeans(CenterEstimator):
     _: KW_ONLY
     stiffness: Any = "auto"
 
-    accelerate: ClassVar = "auto"
+    accelerate: ClassVar = "auto"  # type: ignore[misc]
 
     _saved = CenterEstimator._saved | {"stiffness_": Numbers(low=0)}
 
-    def _check_settings(self):
+    def _check_settings(self) -> None:
         super()._check_settings()
         if isinstance(self.stiffness, str):
             if self.stiffness != "auto":
@@ -155,15 +155,15 @@ class SoftKMeans(CenterEstimator):
         else:
             check_positive("stiffness", self.stiffness)
 
-    def _model(self):
+    def _model(self) -> SoftKMeansModel:
         return SoftKMeansModel(self.n_clusters, self.stiffness_)
 
-    def _prepare(self, source):
+    def _prepare(self, source: Source) -> Spread:
         known = super()._prepare(source)
         self.stiffness_ = float(self.stiffness) if self.stiffness != "auto" else self._usual_stiffness(source, known)
         return known
 
-    def _usual_stiffness(self, source, known):
+    def _usual_stiffness(self, source: Source, known: Spread) -> float:
         """1/(2σ²) of a short run of k-means; the seed is fixed, so that it depends on the rows alone."""
         rng = np.random.default_rng(0)
         sample = source.sample(self._sample_rows(), rng)
@@ -174,10 +174,10 @@ class SoftKMeans(CenterEstimator):
         within = max(within, 1e-12 * known.variance)
         return 0.5 / within if within > 0 else 1.0
 
-    def _tol(self, task):
+    def _tol(self, task: Task) -> float:
         return self.tol * min(1.0 / self.stiffness_, task.known.variance)
 
-    def predict_proba(self, X, out=None):
+    def predict_proba(self, X: Any, out: Any = None) -> Any:
         """The degrees to which rows belong to clusters, which add up to 1.
 
         Parameters
@@ -194,7 +194,7 @@ class SoftKMeans(CenterEstimator):
         names = [f"cluster_{k}" for k in range(self.n_clusters)]
         return self._apply(X, lambda block: like(block, model.posterior(params, block)[0]), out, names)
 
-    def score(self, X, y=None, sample_weight=None):
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The objective on rows: (1/β) Σ_i w_i log Σ_k exp(−β ‖x_i − μ_k‖²), which tends to that of `KMeans` with β.
 
         Parameters

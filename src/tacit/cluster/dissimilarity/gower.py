@@ -78,10 +78,9 @@ def _column_weights(parameters: dict | None, n_columns: int, names: list | None)
     if weights is None:
         return np.ones(n_columns)
     if isinstance(weights, dict):  # by column; those not named weigh 1
-        columns = check_columns("metric_params['weights']", list(weights), n_columns, names) if weights else []
-        given = np.ones(n_columns)
-        given[columns] = list(weights.values())
-        weights = given
+        given, weights = weights, np.ones(n_columns)
+        if given:
+            weights[check_columns("metric_params['weights']", list(given), n_columns, names)] = list(given.values())
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (n_columns,) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise ValueError(

@@ -60,7 +60,9 @@ def k_curve(
         )
     if isinstance(n_clusters, (numbers.Number, str)):
         raise ValueError(f"n_clusters={n_clusters!r} is not several numbers; give a range, such as range(2, 11).")
-    counts = [int(k) for k in n_clusters if check_number("n_clusters", k, numbers.Integral, 2) is None]
+    counts = list(n_clusters)
+    for k in counts:
+        check_number("n_clusters", k, numbers.Integral, 2)
     if not counts:
         raise ValueError("n_clusters is empty; give at least one number.")
     final = estimator[-1] if hasattr(estimator, "steps") else estimator
@@ -71,7 +73,7 @@ def k_curve(
     setting = step + setting
     weights = {} if sample_weight is None else {f"{step}sample_weight": sample_weight}
     rows = []
-    for k in sorted(set(counts)):
+    for k in sorted(set(map(int, counts))):
         fitted = clone(estimator).set_params(**{setting: k}).fit(X, **weights)
         _, clusters, measure = read_clustered(X, fitted, sample_weight, metric, metric_params)
         score = None

@@ -177,8 +177,7 @@ def cluster_report(
     ('flipper_length_mm high (217 vs 201)', 124)
     """
     check_number("n_defining", n_defining, numbers.Integral, 1)
-    if max_rows is not None:
-        check_number("max_rows", max_rows, numbers.Integral, 2)
+    check_number("max_rows", max_rows, numbers.Integral, 2, also=(None,))
     rows, clusters, seen = read_clustered(
         X, labels, sample_weight, metric, metric_params, space=space, names=feature_names, noise=noise
     )

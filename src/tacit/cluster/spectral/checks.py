@@ -31,23 +31,20 @@ CHOICES = {
 
 def check_settings(model: SpectralClustering) -> None:
     """Raise where a setting is not of its kind."""
-    if model.n_clusters != "auto":
-        check_number("n_clusters", model.n_clusters, numbers.Integral, 1)
+    check_number("n_clusters", model.n_clusters, numbers.Integral, 1, also=("auto",))
+    check_number("n_components", model.n_components, numbers.Integral, 1, also=(None,))
     if not callable(model.affinity):
         check_choice("affinity", model.affinity, AFFINITIES)
     for name, choices in CHOICES.items():
         check_choice(name, getattr(model, name), choices)
     for name in ("n_init", "n_neighbors", "max_clusters"):
         check_number(name, getattr(model, name), numbers.Integral, 1)
-    if model.n_components is not None:
-        check_number("n_components", model.n_components, numbers.Integral, 1)
     check_n_jobs(model.n_jobs)
     if isinstance(model.gamma, str):
         check_choice("gamma", model.gamma, ("scale", "local"))
     else:
         check_number("gamma", model.gamma, numbers.Real, 0)
-    if model.eigen_tol != "auto":
-        check_number("eigen_tol", model.eigen_tol, numbers.Real, 0)
+    check_number("eigen_tol", model.eigen_tol, numbers.Real, 0, also=("auto",))
     if model.epsilon is not None:
         check_positive("epsilon", model.epsilon)
     if model.gamma == "local" and model.affinity != "rbf" and model.edge_weights != "gaussian":
