@@ -5,6 +5,7 @@ A mixture whose labels are given. Missing cells are integrated out, at fit and a
 
 import numbers
 import warnings
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -12,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..base import LatentClassEstimator, RowsEstimator
+from ..base.settings import KW_ONLY, settings
 from ..checks import check_number
 from ..declared import Names, Part
 from ..mixture import GaussianMixture, Mixture
@@ -24,10 +26,10 @@ class BayesClassifier(ClassifierMixin, RowsEstimator):
 
     _saved = RowsEstimator._saved | {"classes_": Names("K", labels=True), "mixture_": Part(LatentClassEstimator)}
 
-    def _mixture(self, n_classes):
+    def _mixture(self, n_classes: int) -> Any:
         raise NotImplementedError
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the classes.
 
         Parameters
@@ -66,7 +68,7 @@ class BayesClassifier(ClassifierMixin, RowsEstimator):
                 setattr(self, name, getattr(mixture, name))
         return self
 
-    def _given_priors(self):
+    def _given_priors(self) -> np.ndarray:
         priors = np.asarray(self.priors, dtype=np.float64)
         if priors.shape != self.classes_.shape:
             raise ValueError(f"priors has shape {priors.shape}, but there are {len(self.classes_)} classes.")
@@ -75,36 +77,37 @@ class BayesClassifier(ClassifierMixin, RowsEstimator):
         return priors
 
     @property
-    def n_iter_(self):
+    def n_iter_(self) -> int:
         """Passes over the rows that were needed to learn from them."""
         return self.mixture_.n_iter_
 
     @property
-    def class_prior_(self):
+    def class_prior_(self) -> np.ndarray:
         """Probability of each class before its row is seen."""
         return self.mixture_.weights_
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class for each row, in the order of ``classes_``."""
         check_is_fitted(self)
         return self.mixture_.predict_proba(X)
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log probability of each class for each row."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Most probable class of each row."""
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
 
-    def score_samples(self, X):
+    def score_samples(self, X: Any) -> np.ndarray:
         """Log density of each row, whatever its class: a low one has no place among the rows seen at fit."""
         check_is_fitted(self)
         return self.mixture_.score_samples(X)
 
 
+@settings
 class GaussianBayes(BayesClassifier):
     """Discriminant analysis with missing cells: quadratic with ``"full"``, linear with ``"tied"`` covariances.
 
@@ -145,31 +148,32 @@ class GaussianBayes(BayesClassifier):
     ['a']
     """
 
-    def __init__(self, covariance_type="full", *, priors=None, reg_covar=1e-6, tol=1e-6, max_iter=200, n_jobs=None):
-        self.covariance_type = covariance_type
-        self.priors = priors
-        self.reg_covar = reg_covar
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
+    covariance_type: str = "full"
+    _: KW_ONLY
+    priors: Any = None
+    reg_covar: float = 1e-6
+    tol: float = 1e-6
+    max_iter: int = 200
+    n_jobs: int | None = None
 
-    def _mixture(self, n_classes):
+    def _mixture(self, n_classes: int) -> GaussianMixture:
         return GaussianMixture(
             n_classes, covariance_type=self.covariance_type, reg_covar=self.reg_covar, tol=self.tol,
             max_iter=self.max_iter, n_jobs=self.n_jobs, random_state=0,
         )  # fmt: skip
 
     @property
-    def means_(self):
+    def means_(self) -> np.ndarray:
         """Means of the classes."""
         return self.mixture_.means_
 
     @property
-    def covariances_(self):
+    def covariances_(self) -> np.ndarray:
         """Covariances of the classes."""
         return self.mixture_.covariances_
 
 
+@settings
 class NaiveBayes(BayesClassifier):
     """Naive Bayes over columns of any kind: measurements, counts, categories, yes/no, with missing cells.
 
@@ -206,21 +210,21 @@ class NaiveBayes(BayesClassifier):
     [0, 1]
     """
 
-    def __init__(self, family="auto", *, by_column=None, smoothing=1.0, priors=None, reg_covar=1e-6, n_jobs=None):
-        self.family = family
-        self.by_column = by_column
-        self.smoothing = smoothing
-        self.priors = priors
-        self.reg_covar = reg_covar
-        self.n_jobs = n_jobs
+    family: Any = "auto"
+    _: KW_ONLY
+    by_column: dict | None = None
+    smoothing: float = 1.0
+    priors: Any = None
+    reg_covar: float = 1e-6
+    n_jobs: int | None = None
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
 
-    def _mixture(self, n_classes):
+    def _mixture(self, n_classes: int) -> Mixture:
         check_number("smoothing", self.smoothing, numbers.Real, 0)
         return Mixture(
             n_classes, family=self.family, by_column=self.by_column, covariance_type="diag", smoothing=self.smoothing,
