@@ -44,7 +44,8 @@ class Cells:
     """One column as it was given: the cells, which of them are missing, and what its type says.
 
     `values` are float64 for numbers, Python objects for categories; `levels` are those the type declares, `whole` says that the
-    type holds whole numbers only. `given` are the cells before they were turned into `values`, where that lost their type.
+    type holds whole numbers only. `given` are the cells before they were turned into `values`, where that lost their type: a
+    column of Arrow, a list, or other `Cells`.
     """
 
     values: np.ndarray
@@ -61,7 +62,9 @@ class Cells:
     @property
     def objects(self) -> np.ndarray:
         """The cells as Python objects, None where missing."""
-        return np.where(self.missing, None, self.values)
+        cells = self.values.astype(object)
+        cells[self.missing] = None
+        return cells
 
     def take(self, rows: np.ndarray) -> Cells:
         """The cells of the rows with these numbers."""
@@ -74,6 +77,8 @@ class Cells:
     def originals(self) -> list:
         """The cells as the table holds them, in a list, None where missing: what a table with imputed values is written from."""
         cells = self.values if self.given is None else self.given
+        if isinstance(cells, Cells):
+            return cells.originals()
         cells = cells.to_pylist() if hasattr(cells, "to_pylist") else list(cells)
         if self.given is None and self.whole:
             cells = [cell if gone else int(cell) for cell, gone in zip(cells, self.missing)]
@@ -164,7 +169,7 @@ def _levels_of(column: Any) -> Sequence | None:
 def _unusable(column: Any) -> Any:
     """The type of a column that holds dates, durations or lists; None where it is another."""
     library, odd = package(column), False
-    kind = column.type if library == "pyarrow" else getattr(column, "dtype", None)
+    kind: Any = column.type if library == "pyarrow" else getattr(column, "dtype", None)
     if library == "pandas":
         odd = kind.kind in "mM"
     elif library == "polars":

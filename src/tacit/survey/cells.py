@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
-from ..frames import Cells, is_missing
+from ..frames import Cells, as_numbers, is_missing
 from .dates import date_text
 from .numerals import canonical, numbers_of
 
-__all__ = ["CODES", "MARKS", "MISSING", "Missing", "Texts", "cells_of_arrow"]
+__all__ = ["CODES", "MARKS", "MISSING", "Missing", "Texts", "cells_of_arrow", "has_names"]
 
 PLAIN = ("", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null")
 MARKS = ("?", ".", "-")
@@ -76,8 +76,7 @@ class Texts(Cells):
             values = self.known.cast(pa.float64()).to_numpy(zero_copy_only=False)
             return values if np.isfinite(values).all() else None
         except pa.ArrowInvalid:  # some are written as only Python reads them, or are no numbers
-            found = self.read(numbers_of)
-            return found
+            return self.read(numbers_of)
 
     def read(self, parser: Any) -> np.ndarray | None:
         """Numbers that a parser of texts makes of those that are not missing, each different text once; None where it cannot."""
@@ -95,8 +94,12 @@ class Texts(Cells):
         return bool(compute.any(compute.match_substring(self.known, ".")).as_py()), bool(zeros), long
 
     def take(self, rows: np.ndarray) -> Texts:
-        """The cells of the rows with these numbers."""
         return Texts(self.column.take(pa.array(rows)), self.missing[rows], self._given(rows))
+
+
+def has_names(values: np.ndarray, whole: bool) -> bool:
+    """Whether numbers are rather names, all of whose digits count: whole, and beyond those that double precision tells apart."""
+    return whole and bool((np.abs(values) > EXACT).any())
 
 
 class Missing:
@@ -141,7 +144,7 @@ class Missing:
         if kinds and all(issubclass(kind, (int, float, Decimal, np.number)) and kind is not bool for kind in kinds):
             whole = all(issubclass(kind, (int, np.integer)) for kind in kinds)
             values = np.array([np.nan if cell is None else float(cell) for cell in cells])
-            if not (whole and (np.abs(values) > EXACT).any()):  # such numbers are names, and all their digits count
+            if not has_names(values, whole):
                 return self.of_numbers(values, whole, given)
         return self.of_texts([_text(cell) for cell in cells], given=None if kinds <= {str} else given)
 
@@ -168,35 +171,24 @@ def _number(text: str) -> float | None:
 
 
 def _text(cell: Any) -> str:
-    if isinstance(cell, str):
-        return cell
     if cell is None:
         return ""
-    if isinstance(cell, (float, np.floating)):
+    if isinstance(cell, (str, float, np.floating)):
         return canonical(cell)
     if isinstance(cell, (datetime.date, datetime.time, datetime.timedelta)):
         return date_text(cell)
     return str(cell)
 
 
-def cells_of_arrow(column: Any, missing: Missing) -> Cells:
-    """An Arrow column as cells.
-
-    Parameters
-    ----------
-    column : pyarrow.Array
-    missing : Missing
-    """
+def cells_of_arrow(column: pa.Array, missing: Missing) -> Cells:
+    """An Arrow column as cells."""
     types = pa.types
     column = column.storage if isinstance(column, pa.ExtensionArray) else column
     kind = column.type
-    if types.is_integer(kind):
-        values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        if not (np.abs(np.nan_to_num(values)) > EXACT).any():  # larger ones are names, and all their digits count
-            return missing.of_numbers(values, whole=True, given=column)
-    elif types.is_floating(kind) or types.is_decimal(kind):
-        values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        return missing.of_numbers(values, given=column)
+    found = as_numbers(column)
+    if found is not None:
+        if not has_names(*found):
+            return missing.of_numbers(*found, given=column)
     elif types.is_string(kind) or types.is_large_string(kind):
         return missing.of_texts(column.cast(pa.string()), given=column)
     elif types.is_dictionary(kind):

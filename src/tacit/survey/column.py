@@ -1,10 +1,13 @@
 """`ColumnInfo`: what a column of a table holds, in what role a model takes it, and why."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Any
 
 __all__ = ["ROLES", "ColumnInfo"]
 
-ROLES: dict = {
+ROLES: dict[str, Any] = {
     "measurement": "continuous", "count": "count", "category": "category", "yes/no": "category",
     "date": None, "id": None, "text": None, "constant": None, "empty": None,
 }  # fmt: skip
@@ -63,10 +66,10 @@ class ColumnInfo:
     copied: bool = False
 
     @property
-    def used(self):
+    def used(self) -> bool:
         """Whether models use it."""
         return not self.left_out
 
-    def saved(self):
+    def saved(self) -> dict:
         """The column as the notes of a saved model hold it, for `open_table(…, like=…)`."""
         return {"name": self.name, "role": self.role, "reading": self.reading, "levels": list(self.levels)}

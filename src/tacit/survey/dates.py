@@ -1,5 +1,7 @@
 """Texts read as dates: days since 1970, with the time of day as a fraction."""
 
+from __future__ import annotations
+
 import datetime
 import re
 
@@ -13,41 +15,33 @@ YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4})" + TIME)
 EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 
-def days_of(texts, month_first=False):
+def days_of(texts: list[str], month_first: bool = False) -> np.ndarray | None:
     """Days since 1970 of dates such as 2024-01-31, 31/01/2024 or 31.1.2024 14:30; None if a text is no date.
 
-    Parameters
-    ----------
-    texts : list of str
-    month_first : bool
-        Whether 01/02/2024 is the second of January.
+    With the month first, 01/02/2024 is the second of January.
     """
-    days = np.empty(len(texts))
-    for index, text in enumerate(texts):
-        day = _day(text, month_first)
-        if day is None:
-            return None
-        days[index] = day
-    return days
-
-
-def _day(text, month_first):
-    found = YEAR_FIRST.fullmatch(text)
-    if found:
-        year, month, day = found[1], found[3], found[4]
-    else:
-        found = YEAR_LAST.fullmatch(text)
-        if not found:
-            return None
-        year, (day, month) = found[4], (found[1], found[3])[:: -1 if month_first else 1]
     try:
-        ordinal = datetime.date(int(year), int(month), int(day)).toordinal()
-        return ordinal - EPOCH + _fraction(*found.groups()[4:])
+        return np.array([_day(text, month_first) for text in texts])
     except ValueError:
         return None
 
 
-def _fraction(hour, minute, second, fraction, half, zone):
+def _day(text: str, month_first: bool) -> float:
+    """The day of a date; ValueError where the text is none."""
+    if found := YEAR_FIRST.fullmatch(text):
+        year, month, day = found[1], found[3], found[4]
+    elif found := YEAR_LAST.fullmatch(text):
+        year, (day, month) = found[4], (found[1], found[3])[:: -1 if month_first else 1]
+    else:
+        raise ValueError("no date")
+    ordinal = datetime.date(int(year), int(month), int(day)).toordinal()
+    return ordinal - EPOCH + _fraction(*found.groups()[4:])
+
+
+def _fraction(
+    hour: str | None, minute: str, second: str | None, fraction: str | None, half: str | None, zone: str | None
+) -> float:
+    """The time of day, as a share of it."""
     if hour is None:
         return 0.0
     hours = int(hour) % 12 + 12 * (half.lower() == "pm") if half else int(hour)
@@ -64,7 +58,7 @@ DATE_READINGS = {"date": days_of, "date month first": lambda texts: days_of(text
 """How a column of texts may hold dates: with the day or the month first where the year is last."""
 
 
-def date_text(value):
+def date_text(value: datetime.date | datetime.time | datetime.timedelta) -> str:
     """A date, time or duration of Python as text; midnight is left out."""
     if isinstance(value, datetime.datetime):
         if value.tzinfo is None and value.time() == datetime.time():

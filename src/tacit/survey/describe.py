@@ -1,13 +1,17 @@
 """`describe`: a column as the tally of its cells shows it, in the role that a model takes it in."""
 
+from __future__ import annotations
+
 import dataclasses
+from typing import Any
 
 from ..notes import Note, NoteError, Option
 from .column import ROLES, ColumnInfo
 from .dates import DATE_READINGS
-from .notes import notes_of
+from .notes import as_role, notes_of
 from .numerals import NUMBER_READINGS
 from .roles import asked_reading, find_reading, infer_role, levels_of
+from .tally import Tally
 
 __all__ = ["Asked", "describe", "moments_of"]
 
@@ -38,8 +42,8 @@ class Asked:
     decimal: str | None = None
 
 
-def describe(tally, asked, odd=None):
-    """A column as it is now known."""
+def describe(tally: Tally, asked: Asked, odd: str | None = None) -> ColumnInfo:
+    """A column as it is now known; `odd` says what it holds that no model can use."""
     name = tally.name
     wanted = asked.roles.get(name)
     reading = find_reading(tally, asked.decimal)
@@ -61,25 +65,21 @@ def describe(tally, asked, odd=None):
     )  # fmt: skip
 
 
-def _too_rare(tally):
+def _too_rare(tally: Tally) -> str:
     """Models are tried on some of many rows, of which a column must have some cells in nearly any choice."""
     if tally.n_rows >= MANY_ROWS and tally.n_seen < RAREST * tally.n_rows:
         return f"only {tally.n_seen:,} of {tally.n_rows:,} cells observed, too few to learn from"
     return ""
 
 
-def as_number(tally):
-    """The option that takes a column as numbers."""
-    return Option("roles", (tally.name, "measurement"))
-
-
-def _why_not(tally, role, reason):
+def _why_not(tally: Tally, role: str, reason: str) -> str:
     if role == "date" and reason == "dates":
-        return Note("date", "a date; to use it as a number of days, use {option}", option=as_number(tally))
+        option = as_role(tally, "measurement")
+        return Note("date", "a date; to use it as a number of days, use {option}", option=option)
     return reason
 
 
-def _usable(tally, role, reading):
+def _usable(tally: Tally, role: str, reading: str) -> str | None:
     """The role in which a column is used that was asked for by name, though it does not look like one to use."""
     if reading in NUMBER_READINGS or reading in DATE_READINGS:
         return "measurement"
@@ -87,15 +87,18 @@ def _usable(tally, role, reading):
     return "category" if role in ("text", "id") and few else None
 
 
-def _reading_for(tally, role, reading, decimal):
+def _reading_for(tally: Tally, role: str, reading: str, decimal: str | None) -> str:
     """How the cells are read in a role that was asked for; refused where they cannot be."""
     name = tally.name
     if role in ("measurement", "count"):
         found = asked_reading(tally, decimal)
         if found is None:
+            cell = tally.example("infinity", "text", "either", "comma", "money", "percent", "thousands") or _any_value(
+                tally
+            )
             raise NoteError(
                 "no_number", "column {column!r} is asked for as a number but holds {cell!r}; if that stands for a missing "
-                "value, use {option}.", column=name, cell=_no_number(tally), option=Option("missing", _no_number(tally)),
+                "value, use {option}.", column=name, cell=cell, option=Option("missing", cell),
             )  # fmt: skip
         moments = tally.readings[found]
         if role == "count" and (moments.low < 0 or not moments.whole):
@@ -103,13 +106,13 @@ def _reading_for(tally, role, reading, decimal):
             raise NoteError(
                 "no_count", "column {column!r} is asked for as a count but holds {fault} numbers (from {low:g} to {high:g}); use "
                 "{option}.", column=name, fault="negative" if value < 0 else "fractional", low=moments.low,
-                high=moments.high, option=as_number(tally),
+                high=moments.high, option=as_role(tally, "measurement"),
             )  # fmt: skip
         return found
     if role == "date":
         found = next((reading for reading in DATE_READINGS if reading in tally.readings), None)
         if found is None:
-            text = str(next(iter(tally.distinct.counts)))
+            text = _any_value(tally)
             raise ValueError(f"column {name!r} is asked for as a date but holds {text!r}; write dates as 2024-01-31.")
         return found
     if ROLES[role] == "category" and not (tally.distinct.exact and tally.distinct.n <= MOST_ASKED_LEVELS):
@@ -121,14 +124,11 @@ def _reading_for(tally, role, reading, decimal):
     return reading if reading == "number" else "text"
 
 
-def _no_number(tally):
-    for shape in ("infinity", "text", "either", "comma", "money", "percent", "thousands"):
-        if tally.examples.get(shape):
-            return next(iter(tally.examples[shape]))
+def _any_value(tally: Tally) -> str:
     return str(next(iter(tally.distinct.counts)))
 
 
-def moments_of(tally, reading):
+def moments_of(tally: Tally, reading: str) -> dict[str, Any]:
     """What a `ColumnInfo` says of the numbers of a column."""
     moments = tally.readings.get(reading)
     if moments is None or not moments.n:

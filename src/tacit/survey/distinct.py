@@ -5,7 +5,11 @@ needed: whatever occurs of a kept value is counted, so that a value that occurs 
 about 2^k times that of those kept.
 """
 
+from __future__ import annotations
+
 from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -16,48 +20,39 @@ MOST = 10_000
 
 
 class Distinct:
-    """Values counted.
+    """Values counted: `counts` says how often those that are kept occur."""
 
-    Attributes
-    ----------
-    counts : Counter
-        How often the kept values occur.
-    exact : bool
-        Whether all values are kept.
-    """
-
-    def __init__(self):
-        self.counts: Counter = Counter()
+    def __init__(self) -> None:
+        self.counts: Counter[Any] = Counter()
         self.zeros = 0
 
     @property
-    def exact(self):
+    def exact(self) -> bool:
         """Whether every value is counted."""
         return self.zeros == 0
 
     @property
-    def n(self):
+    def n(self) -> int:
         """The number of different values, about if not `exact`."""
         return len(self.counts) << self.zeros
 
     @property
-    def unique(self):
+    def unique(self) -> bool:
         """Whether no value was seen twice."""
         return all(times == 1 for times in self.counts.values())
 
-    def add(self, values):
+    def add(self, values: np.ndarray | Mapping[Any, int]) -> None:
         """Take values in: an array of float64, or how often texts and numbers occur."""
         if isinstance(values, np.ndarray):
             self._add_numbers(values[_ends(values, self.zeros)] if self.zeros else values)
         else:
-            self.counts.update(
-                {value: values[value] for value in _kept(list(values), self.zeros)} if self.zeros else values
-            )
+            kept = {value: values[value] for value in _kept(list(values), self.zeros)} if self.zeros else values
+            self.counts.update(kept)
         while len(self.counts) > MOST:
             self.zeros += 1
             self._drop()
 
-    def _add_numbers(self, values):
+    def _add_numbers(self, values: np.ndarray) -> None:
         found, times = np.unique(values, return_counts=True)
         before = self.zeros
         while len(found) > MOST:
@@ -68,30 +63,30 @@ class Distinct:
             self._drop()
         self.counts.update(dict(zip(found.tolist(), times.tolist())))
 
-    def _drop(self):
+    def _drop(self) -> None:
         self.counts = Counter({value: self.counts[value] for value in _kept(list(self.counts), self.zeros)})
 
 
-def _kept(values, zeros):
+def _kept(values: list, zeros: int) -> list:
     """Those values, texts and numbers, whose hashes end in so many zeros."""
     numbers = np.array([value for value in values if not isinstance(value, str)], dtype=np.float64)
     texts = [value for value in values if isinstance(value, str)]
     return [*numbers[_ends(numbers, zeros)].tolist(), *_few(texts, zeros)]
 
 
-def _few(texts, zeros):
+def _few(texts: list[str], zeros: int) -> list[str]:
     # A checksum is linear in its bits, and texts that are counted up would come in or stay out together: stir it.
     limit = 1 << (32 - zeros)
     return [text for text in texts if crc32(text.encode("utf-8", "surrogatepass")) * 0x9E3779B1 & 0xFFFFFFFF < limit]
 
 
-def _ends(values, zeros):
+def _ends(values: np.ndarray, zeros: int) -> np.ndarray:
     """Whether the hashes of numbers end in so many zeros."""
     bits = mixed((values + 0.0).view(np.uint64))
     return bits & np.uint64((1 << zeros) - 1) == 0
 
 
-def mixed(bits):
+def mixed(bits: np.ndarray) -> np.ndarray:
     """64 bits stirred so that every one of them depends on all."""
     bits = bits + np.uint64(0x9E3779B97F4A7C15)
     for _ in range(2):

@@ -1,5 +1,7 @@
 """`Moments`: count, mean, spread and range of numbers that go by in batches."""
 
+from __future__ import annotations
+
 import numpy as np
 
 __all__ = ["Moments"]
@@ -11,13 +13,13 @@ class Moments:
     Batches are merged about their own means (Chan, Golub and LeVeque 1983), so that nothing cancels at a large offset.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.n, self.mean, self.squares = 0, 0.0, 0.0
         self.low, self.high = np.inf, -np.inf
         self.whole = True
         self.increasing = True
 
-    def add(self, values):
+    def add(self, values: np.ndarray) -> None:
         """Take some finite numbers in."""
         if not len(values):
             return
@@ -25,9 +27,8 @@ class Moments:
         # Scaled, so that sums of numbers near the largest there is do not overflow.
         scale = max(abs(low), abs(high)) or 1.0
         mean = float((values / scale).mean()) * scale
-        with np.errstate(
-            over="ignore"
-        ):  # of numbers beyond 1e154 the spread is infinity, which nothing is concluded from
+        # Of numbers beyond 1e154 the spread is infinity, which nothing is concluded from.
+        with np.errstate(over="ignore"):
             squares = float(((values - mean) ** 2).sum())
             total, gap = self.n + n, mean - self.mean
             self.squares += squares + float(np.float64(gap) ** 2) * self.n * n / total
@@ -38,11 +39,11 @@ class Moments:
         self.n, self.low, self.high = total, min(self.low, low), max(self.high, high)
 
     @property
-    def std(self):
+    def std(self) -> float:
         """Standard deviation, divisor n."""
         return float(np.sqrt(self.squares / self.n)) if self.n else 0.0
 
-    def without(self, value, times):
+    def without(self, value: float, times: int) -> tuple[float, float]:
         """Mean and standard deviation of the numbers that are left when one that occurs so many times is left out."""
         left = self.n - times
         mean = self.mean + (self.mean - value) * times / left

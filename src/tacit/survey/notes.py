@@ -1,36 +1,36 @@
 """What the user may want to know about a column, each with the option that changes it."""
 
-from ..notes import Note, Option
-from .roles import CODES, MOST_CODES, are_days
+from __future__ import annotations
 
-__all__ = ["notes_of"]
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from ..notes import Note, Option
+from .moments import Moments
+from .roles import CODES, MOST_CODES, are_days
+from .tally import Tally
+
+__all__ = ["as_role", "notes_of"]
 
 NEGATIVE_MARKS = (-1.0, -9.0, -99.0, -999.0, -9999.0, -99999.0)
 
 
-def notes_of(tally, role, reading, levels=()):
-    """Notes on a column that was taken in a role.
-
-    Parameters
-    ----------
-    tally : Tally
-    role, reading : str
-    levels : tuple of str
-        Of a category.
-    """
+def notes_of(tally: Tally, role: str, reading: str, levels: Iterable[str] = ()) -> tuple[Note, ...]:
+    """Notes on a column that was taken in a role; `levels` are those of a category."""
     return (
         *_missing_marks(tally, reading), *_mixed_cells(tally, role, reading), *_of_role(tally, role, reading),
         *_spellings(levels),
     )  # fmt: skip
 
 
-def _as(tally, role):
+def as_role(tally: Tally, role: str) -> Option:
+    """The option that takes a column in another role."""
     return Option("roles", (tally.name, role))
 
 
-def _of_role(tally, role, reading):
+def _of_role(tally: Tally, role: str, reading: str) -> Iterator[Note]:
     """What follows from how a column is taken."""
-    number = _as(tally, "measurement")
+    number = as_role(tally, "measurement")
     for mark, n in sorted(tally.marks.items()) if reading == "text" else ():
         cells = f"{n} cell{'s' if n > 1 else ''}"
         text = "{mark!r} is taken as missing ({cells}); if it is a value, write it as a word"
@@ -38,17 +38,17 @@ def _of_role(tally, role, reading):
     if role == "category" and reading == "number":
         yield Note("codes", "whole numbers taken as codes; if their size counts, use {option}", option=number)
     if role == "count" and 2 < tally.distinct.n <= MOST_CODES:
-        yield Note("counts", "taken as counts; if they are codes, use {option}", option=_as(tally, "category"))
+        yield Note("counts", "taken as counts; if they are codes, use {option}", option=as_role(tally, "category"))
     if role == "measurement" and reading == "number" and _grows(tally):
         text = "grows from row to row; if it only numbers the rows, use {option}"
-        yield Note("grows", text, option=_as(tally, "id"))
+        yield Note("grows", text, option=as_role(tally, "id"))
     if role == "measurement" and reading == "number" and are_days(tally, tally.readings[reading]):
         text = "runs through the days of a month; to leave it out, use {option}"
         yield Note("days", text, option=Option("ignore", tally.name))
     if role == "id" and reading == "number":
         yield Note("ids", "numbers taken as ids; if they measure something, use {option}", option=number)
     if role == "text" and 20 < tally.distinct.n <= 1000 and reading == "text" and not tally.distinct.unique:
-        yield Note("texts", "to use it all the same, use {option}", option=_as(tally, "category"))
+        yield Note("texts", "to use it all the same, use {option}", option=as_role(tally, "category"))
     if role == "date" and reading != "number":
         order = ""
         if "date month first" in tally.readings and "date" in tally.readings and _ambiguous(tally):
@@ -63,11 +63,11 @@ def _of_role(tally, role, reading):
         yield Note("constant", "if an empty cell means no, write no into it")
 
 
-def _ambiguous(tally):
+def _ambiguous(tally: Tally) -> bool:
     return tally.readings["date"].mean != tally.readings["date month first"].mean
 
 
-def _missing_marks(tally, reading):
+def _missing_marks(tally: Tally, reading: str) -> Iterator[Note]:
     """Numbers that may stand for missing cells: far from the rest again and again, or the only negative one."""
     if reading != "number":
         return
@@ -86,21 +86,21 @@ def _missing_marks(tally, reading):
         yield Note("only_negative", text, value=moments.low, where=where, option=Option("missing", f"{moments.low:g}"))
 
 
-def _lonely(tally, moments):
+def _lonely(tally: Tally, moments: Moments) -> bool:
     """Whether the lowest number is a usual mark of missing cells, below whole numbers that are all positive."""
     if moments.low not in NEGATIVE_MARKS or not moments.whole or not tally.distinct.exact or tally.distinct.n <= 3:
         return False
     return min(value for value in tally.distinct.counts if value != moments.low) > 0
 
 
-def _grows(tally):
+def _grows(tally: Tally) -> bool:
     moments = tally.readings["number"]
     return moments.whole and moments.increasing and tally.n_seen > CODES and moments.low >= 0
 
 
-def _mixed_cells(tally, role, reading):
+def _mixed_cells(tally: Tally, role: str, reading: str) -> Iterator[Note]:
     """Cells of several shapes in one column, and shapes that only a person can tell the meaning of."""
-    shapes, number = tally.shapes, _as(tally, "measurement")
+    shapes, number = tally.shapes, as_role(tally, "measurement")
     if reading != "text" or role in ("measurement", "count", "empty"):
         return
     numbers = shapes["number"] + shapes["point"]
@@ -121,24 +121,22 @@ def _mixed_cells(tally, role, reading):
         yield Note("amounts", text, cell=_example(tally, "percent", "money", "thousands"), option=number)
 
 
-def _strangers(tally, numbers):
-    texts = tally.examples.get("infinity", {}) | tally.examples.get("text", {})
-    few = sorted(texts, key=texts.get, reverse=True)[:3]
+def _strangers(tally: Tally, numbers: int) -> Note:
+    texts = tally.examples.get("infinity", Counter()) | tally.examples.get("text", Counter())
+    few = [text for text, _ in texts.most_common(3)]
     named = ", ".join(repr(text) for text in few) + (", …" if len(texts) > len(few) else "")
     text = "{cells} among {numbers:,} numbers; if it stands for missing, use {option}"
     return Note("strangers", text, cells=named, numbers=numbers, option=Option("missing", few))
 
 
-def _example(tally, *shapes):
-    for shape in shapes:
-        if tally.examples.get(shape):
-            return repr(next(iter(tally.examples[shape])))
-    return "a number with a point"
+def _example(tally: Tally, *shapes: str) -> str:
+    found = tally.example(*shapes)
+    return "a number with a point" if found is None else repr(found)
 
 
-def _spellings(levels):
+def _spellings(levels: Iterable[str]) -> Iterator[Note]:
     """Levels that differ in case or spaces only."""
-    seen: dict = {}
+    seen: dict[str, str] = {}
     for level in levels:
         key = "".join(level.casefold().split())
         if key in seen:

@@ -1,13 +1,17 @@
 """Which role a column takes, and why: rules that look at all cells at once."""
 
+from __future__ import annotations
+
 import datetime
 import re
+from collections import Counter
 
-from .column import ROLES
 from .dates import DATE_READINGS
+from .moments import Moments
 from .numerals import NUMBER_READINGS, canonical
+from .tally import Tally
 
-__all__ = ["are_days", "asked_reading", "find_reading", "infer_role", "is_compact_date", "levels_of", "says_id"]
+__all__ = ["are_days", "asked_reading", "find_reading", "infer_role", "levels_of", "says_id"]
 
 MANY_LEVELS = 20
 MOST_LEVELS = 100
@@ -28,7 +32,7 @@ BOOLEANS = (
 )  # fmt: skip
 
 
-def find_reading(tally, decimal=None):
+def find_reading(tally: Tally, decimal: str | None = None) -> str:
     """How the cells are read, without being asked: "number", "comma", a date, or "text"."""
     alive = tally.readings
     if not tally.n_seen:
@@ -45,7 +49,7 @@ def find_reading(tally, decimal=None):
     return next((reading for reading in DATE_READINGS if reading in alive), "text")
 
 
-def asked_reading(tally, decimal=None):
+def asked_reading(tally: Tally, decimal: str | None = None) -> str | None:
     """How the cells are read if they must be numbers; None if they are not."""
     order = ["number", "amount", "comma amount", "comma", *DATE_READINGS]
     if decimal == "," or (decimal is None and tally.shapes["comma"]):
@@ -53,21 +57,16 @@ def asked_reading(tally, decimal=None):
     return next((reading for reading in order if reading in tally.readings), None)
 
 
-def levels_of(tally, reading):
+def levels_of(tally: Tally, reading: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """The different values as texts with their counts, in order: numbers by size, texts by the alphabet."""
-    counts: dict = {}
+    counts: Counter[str] = Counter()
     for value, times in tally.distinct.counts.items():
-        level = value
-        if not isinstance(value, str):
-            level = canonical(value)
-        elif reading == "number":
-            level = canonical(float(value))
-        counts[level] = counts.get(level, 0) + times
+        counts[canonical(float(value) if reading == "number" else value)] += times
     ordered = sorted(counts, key=float if reading == "number" else None)
     return tuple(ordered), tuple(counts[level] for level in ordered)
 
 
-def infer_role(tally, reading, odd=None):
+def infer_role(tally: Tally, reading: str, odd: str | None = None) -> tuple[str, str]:
     """The role of a column and the reason."""
     if not tally.n_seen:
         return "empty", "no value in any row"
@@ -77,7 +76,7 @@ def infer_role(tally, reading, odd=None):
     if distinct.n == 1:
         value = next(iter(distinct.counts))
         where = "every row" if not tally.n_missing else "every row that has one"
-        return "constant", f"the same value in {where} ({value if isinstance(value, str) else canonical(value)})"
+        return "constant", f"the same value in {where} ({canonical(value)})"
     if reading in DATE_READINGS:
         return "date", "dates"
     if reading in NUMBER_READINGS:
@@ -86,13 +85,13 @@ def infer_role(tally, reading, odd=None):
     return _role_of_texts(tally)
 
 
-def _role_of_numbers(tally, moments, levels):
+def _role_of_numbers(tally: Tally, moments: Moments, levels: tuple[str, ...]) -> tuple[str, str]:
     distinct, seen = tally.distinct.n, tally.n_seen
     if len(levels) == 1:
         return "constant", f"the same value in every row ({levels[0]})"
     if not moments.whole:
         return "measurement", "numbers with decimals"
-    if is_compact_date(tally):
+    if _is_compact_date(tally):
         return "date", "dates written as yyyymmdd; write them as 2024-01-31 to use them"
     named = says_id(tally.name)
     if tally.distinct.unique and seen > MANY_LEVELS:
@@ -112,7 +111,7 @@ def _role_of_numbers(tally, moments, levels):
     return "measurement", "whole numbers"
 
 
-def _are_codes(moments, distinct, seen):
+def _are_codes(moments: Moments, distinct: int, seen: int) -> bool:
     """Whether whole numbers that are few rather name classes than count or measure."""
     if seen <= CODES or (distinct > 2 and seen < ROWS_PER_CODE * distinct):
         return False
@@ -121,14 +120,14 @@ def _are_codes(moments, distinct, seen):
     return moments.low == 1 and moments.high == distinct <= MOST_CODES
 
 
-def are_days(tally, moments):
+def are_days(tally: Tally, moments: Moments) -> bool:
     """Whether whole numbers run evenly through the days of a month."""
     if moments.low != 1 or not 28 <= moments.high <= 31 or tally.distinct.n < moments.high:
         return False
     return max(tally.distinct.counts.values()) <= 2 * tally.n_seen / moments.high or "day" in tally.name.lower()
 
 
-def is_compact_date(tally):
+def _is_compact_date(tally: Tally) -> bool:
     """Whether whole numbers are dates without dashes, such as 20240131."""
     moments = tally.readings.get("number")
     if moments is None or not moments.whole or not 19000101 <= moments.low <= moments.high <= 21001231:
@@ -136,7 +135,7 @@ def is_compact_date(tally):
     return all(not isinstance(value, str) and _is_day(int(value)) for value in tally.distinct.counts)
 
 
-def _is_day(value):
+def _is_day(value: int) -> bool:
     try:
         datetime.date(value // 10000, value // 100 % 100, value % 100)
     except ValueError:
@@ -144,12 +143,12 @@ def _is_day(value):
     return True
 
 
-def says_id(name):
+def says_id(name: str) -> bool:
     """Whether the name of a column says that it tells which row it is."""
     return bool(ID_NAME.fullmatch(name) or ID_NAME.fullmatch(name.lower()))
 
 
-def _id_reason(tally, moments, named):
+def _id_reason(tally: Tally, moments: Moments, named: bool) -> str | None:
     """Why whole numbers that all differ say which row it is, if they do: a sorted measurement does not."""
     consecutive = moments.high - moments.low + 1 == tally.n_seen
     if consecutive and (named or tally.leads or (moments.increasing and moments.low in (0, 1))):
@@ -162,7 +161,7 @@ def _id_reason(tally, moments, named):
     return None
 
 
-def _role_of_texts(tally):
+def _role_of_texts(tally: Tally) -> tuple[str, str]:
     distinct, seen = tally.distinct, tally.n_seen
     words = {str(value).casefold() for value in distinct.counts}
     if distinct.exact and any(words <= pair for pair in BOOLEANS):
@@ -171,9 +170,8 @@ def _role_of_texts(tally):
     codes = tally.leading_zeros or tally.long_digits
     if 2 * (seen - tally.shapes["text"]) > seen and distinct.n > CODES and not codes:
         return "text", "numbers mixed with other texts" if tally.shapes["text"] else "numbers written as text"
-    if (
-        distinct.unique and seen > 1 and (seen > CODES or long or says_id(tally.name))
-    ):  # of fewer, any may differ by chance
+    # Of few cells, any may differ by chance.
+    if distinct.unique and seen > 1 and (seen > CODES or long or says_id(tally.name)):
         return ("text", "long texts, each only once") if long else ("id", "a different value in every row")
     if distinct.n > 0.9 * seen and seen > MANY_LEVELS and not long:
         return "id", "a different value in nearly every row"
@@ -183,8 +181,3 @@ def _role_of_texts(tally):
         about = "" if distinct.exact else "about "
         return "text", f"{about}{distinct.n:,} different texts"
     return "category", f"{distinct.n} levels"
-
-
-def is_number(role):
-    """Whether cells of that role are numbers."""
-    return ROLES[role] in ("continuous", "count")

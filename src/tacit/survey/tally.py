@@ -1,11 +1,16 @@
 """`Tally`: what is kept of a column while its cells go by, and the way its texts are read."""
 
+from __future__ import annotations
+
 import re
 from collections import Counter
+from collections.abc import Callable
+from copy import copy
 
 import numpy as np
 from pyarrow import compute
 
+from ..frames import Cells
 from .cells import CODES, MARKS, Missing, Texts
 from .dates import DATE_READINGS
 from .distinct import Distinct
@@ -14,7 +19,7 @@ from .numerals import NUMBER_READINGS, canonical, shape_of
 
 __all__ = ["PARSERS", "Tally"]
 
-PARSERS = NUMBER_READINGS | DATE_READINGS
+PARSERS: dict[str, Callable[[list[str]], np.ndarray | None]] = NUMBER_READINGS | DATE_READINGS
 """How texts become numbers, by the reading of their column; each returns None where a text does not fit."""
 HOPELESS = 2000
 SENTINELS = (-9.0, -99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0)
@@ -39,59 +44,65 @@ class Tally:
         Whether it is the first of several columns, where tables number their rows.
     """
 
-    def __init__(self, name, leads=False):
+    def __init__(self, name: str, leads: bool = False):
         self.name, self.n_rows, self.n_missing, self.leads = name, 0, 0, leads
         self.readings = {reading: Moments() for reading in PARSERS}
         self.distinct = Distinct()
-        self.shapes: Counter = Counter()
-        self.examples: dict = {}
+        self.shapes: Counter[str] = Counter()
+        self.examples: dict[str, Counter[str]] = {}
         self.leading_zeros = self.long_digits = self.points = False
         self.letters = 0
         self.by_number: bool | None = None
-        self.sentinels: Counter = Counter()
-        self.marks: Counter = Counter()
+        self.sentinels: Counter[float] = Counter()
+        self.marks: Counter[str] = Counter()
 
     @property
-    def n_seen(self):
+    def n_seen(self) -> int:
         """Cells that are not missing."""
         return self.n_rows - self.n_missing
 
-    def add(self, cells):
+    def example(self, *shapes: str) -> str | None:
+        """A cell of the first of these shapes that was seen."""
+        return next((text for shape in shapes for text in self.examples.get(shape, ())), None)
+
+    def add(self, cells: Cells) -> None:
         """Take some cells in."""
         missing = int(cells.missing.sum())
         self.n_rows += len(cells.missing)
         self.n_missing += missing
         if not (cells.numeric or isinstance(cells, Texts)):
-            cells = Missing().of_objects(np.where(cells.missing, None, cells.values).tolist())
-        if missing and not cells.numeric:
+            cells = Missing().of_objects(cells.objects.tolist())
+        if missing and isinstance(cells, Texts):
             texts = cells.take(np.flatnonzero(cells.missing)).values.tolist()
             self.marks.update(text for text in texts if text in MARKS)
         if missing == len(cells.missing):
             return
-        if cells.numeric:
-            seen = cells.values[~cells.missing] if missing else cells.values
-            self._add_numbers(seen)
-            self._count(None, seen)
-        else:
+        if isinstance(cells, Texts):
             self._add_texts(cells)
             codes = self.leading_zeros or self.long_digits
             self._count(cells, None if codes else cells.numbers)
+        else:
+            seen = cells.values[~cells.missing] if missing else cells.values
+            self._add_numbers(seen)
+            self._count(None, seen)
 
-    def _count(self, cells, numbers):
+    def _count(self, cells: Texts | None, numbers: np.ndarray | None) -> None:
         """Count different values: by number if the first cells are numbers, by text otherwise, in all batches alike."""
         if self.by_number is None:
             self.by_number = numbers is not None
         if self.by_number and numbers is not None:
             self.distinct.add(numbers)
+        elif cells is None:
+            self.distinct.add(Counter(map(canonical, [] if numbers is None else numbers.tolist())))
         elif self.by_number:
-            found: Counter = Counter()
+            found: Counter[str | float] = Counter()
             for text, times in cells.counts.items():
                 found[_key(text)] += times
             self.distinct.add(found)
         else:
-            self.distinct.add(cells.counts if cells is not None else Counter(map(canonical, numbers.tolist())))
+            self.distinct.add(cells.counts)
 
-    def _add_numbers(self, values):
+    def _add_numbers(self, values: np.ndarray) -> None:
         if not np.isfinite(values).all():
             self._note_shape("infinity", {str(v): 1 for v in values[np.isinf(values)][:1]}, int(np.isinf(values).sum()))
             self.readings = {}
@@ -99,7 +110,7 @@ class Tally:
         self._note_shape("number", {}, len(values))
         self._keep_plain(values)
 
-    def _keep_plain(self, values):
+    def _keep_plain(self, values: np.ndarray) -> None:
         """Numbers written plainly: no dates, and the same in every reading but one, where a point separates thousands."""
         for reading in list(self.readings):
             if reading in DATE_READINGS or (reading == "comma amount" and self.points):
@@ -114,7 +125,7 @@ class Tally:
         for end in {float(values.min()), float(values.max())} & set(SENTINELS) if len(values) else ():
             self.sentinels[end] += int((values == end).sum())
 
-    def _add_texts(self, cells):
+    def _add_texts(self, cells: Texts) -> None:
         if cells.numbers is not None and "number" in self.readings:
             points, zeros, long = cells.marks
             self.points = self.points or points
@@ -124,7 +135,9 @@ class Tally:
             self._keep_plain(cells.numbers)
             return
         self.letters += compute.sum(compute.utf8_length(cells.known)).as_py()
-        self._part_readings()
+        self.readings = {
+            reading: copy(moments) for reading, moments in self.readings.items()
+        }  # from here on they differ
         self._read_otherwise(cells)
         if self.shapes["text"] < HOPELESS or len(self.shapes) > 1:
             for text, times in cells.counts.items():
@@ -132,14 +145,7 @@ class Tally:
         else:
             self.shapes["text"] += len(cells.known)
 
-    def _part_readings(self):
-        """From here on readings differ."""
-        for reading, moments in self.readings.items():
-            parted = Moments()
-            parted.__dict__.update(moments.__dict__)
-            self.readings[reading] = parted
-
-    def _read_otherwise(self, cells):
+    def _read_otherwise(self, cells: Texts) -> None:
         """Drop the readings that do not suit the texts, and keep the moments of those that do."""
         for reading in list(self.readings):
             values = cells.read(PARSERS[reading])
@@ -148,7 +154,7 @@ class Tally:
             else:
                 self.readings[reading].add(values)
 
-    def _note_shape(self, shape, examples, times):
+    def _note_shape(self, shape: str, examples: dict[str, int], times: int) -> None:
         if not times:
             return
         self.shapes[shape] += times
@@ -158,7 +164,7 @@ class Tally:
                 kept[text] += count
 
 
-def _key(text):
+def _key(text: str) -> str | float:
     """A text as the number it holds, if it holds one and is no name such as 007."""
     values = None if re.fullmatch(CODES, text) else NUMBER_READINGS["number"]([text])
     return text if values is None else float(values[0])

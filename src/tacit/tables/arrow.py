@@ -1,10 +1,16 @@
 """Tables of Arrow and Parquet: read in batches, never whole."""
 
+from __future__ import annotations
+
 import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import ipc, types
 
 from ..frames import Batch
-from ..source.parquet import arrow
 from ..survey.cells import cells_of_arrow
 from .reader import Reader, checked_names
 
@@ -12,41 +18,22 @@ __all__ = ["ArrowReader", "arrow_batches", "odd_columns"]
 
 
 class ArrowReader(Reader):
-    """Read a Parquet or Arrow file.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    kind : {"parquet", "arrow", "stream"}
-        What it is.
-    missing : iterable of str
-        Texts that stand for missing beside the usual ones.
-    only : list of str, optional
-        The columns to read where there are too many for all.
-    """
+    """Read a file of Parquet or Arrow; its `kind` is "parquet", "arrow" or "stream"."""
 
     format = "parquet"
 
-    def __init__(self, path, kind="parquet", missing=(), only=None):
+    def __init__(self, path: str, kind: str, missing: Iterable[str] = (), only: Iterable[str] | None = None):
         super().__init__(missing)
         self.locate(path)
         self.path, self.kind = path, kind
-        pa = arrow()
-        with self._guarded():
-            if kind == "parquet":
-                with pa.parquet.ParquetFile(path) as file:
-                    schema = file.schema_arrow
-            else:
-                with self._opened() as file:
-                    schema = file.schema
+        with self._guarded(), self._opened() as file:
+            schema = file.schema_arrow if kind == "parquet" else file.schema
         self.names, self.positions = checked_names(schema.names, self.place, self.notes, only)
         self.fields = [schema.names[position] for position in self.positions]
         self.odd = odd_columns(self.names, [schema.field(position).type for position in self.positions])
 
     @contextlib.contextmanager
-    def _guarded(self):
-        pa = arrow()
+    def _guarded(self) -> Iterator[None]:
         try:
             yield
         except (pa.ArrowException, OSError, EOFError) as error:
@@ -55,23 +42,21 @@ class ArrowReader(Reader):
                 f"{self.place} cannot be read as {self.kind.title()} ({first}); it may be damaged, so write it again."
             ) from None
 
-    def _opened(self):
-        pa = arrow()
-        if self.kind == "arrow":
-            return pa.ipc.open_file(pa.memory_map(self.path))
-        return pa.ipc.open_stream(self.path)
-
-    def _parts(self):
-        pa = arrow()
+    def _opened(self) -> Any:
         if self.kind == "parquet":
-            with pa.parquet.ParquetFile(self.path) as file:
-                yield from file.iter_batches(batch_size=self.batch_rows, columns=self.fields)
-            return
-        with self._opened() as file:
-            parts = map(file.get_batch, range(file.num_record_batches)) if self.kind == "arrow" else file
-            yield from parts
+            from pyarrow import parquet
 
-    def read(self):
+            return parquet.ParquetFile(self.path)
+        return ipc.open_file(pa.memory_map(self.path)) if self.kind == "arrow" else ipc.open_stream(self.path)
+
+    def _parts(self) -> Iterator[pa.RecordBatch]:
+        with self._opened() as file:
+            if self.kind == "parquet":
+                yield from file.iter_batches(batch_size=self.batch_rows, columns=self.fields)
+            else:
+                yield from map(file.get_batch, range(file.num_record_batches)) if self.kind == "arrow" else file
+
+    def read(self) -> Iterator[Batch]:
         parts = self._parts()
         while True:
             with self._guarded():
@@ -82,7 +67,7 @@ class ArrowReader(Reader):
             yield from arrow_batches(self, columns)
 
 
-def arrow_batches(reader, columns):
+def arrow_batches(reader: Reader, columns: Sequence[pa.Array]) -> Iterator[Batch]:
     """Yield Arrow columns as batches of at most so many rows as the reader wants."""
     n_rows = len(columns[0])
     for start in range(0, n_rows, reader.batch_rows):
@@ -91,9 +76,8 @@ def arrow_batches(reader, columns):
         yield Batch(zip(reader.names, map(cells, parts)))
 
 
-def odd_columns(names, kinds):
+def odd_columns(names: Iterable[str], kinds: Iterable[pa.DataType]) -> dict[str, str]:
     """Columns whose type no model can use, and what they hold in words."""
-    types = arrow().types
     found = {}
     for name, kind in zip(names, kinds):
         if types.is_nested(kind) and not types.is_dictionary(kind):

@@ -1,12 +1,16 @@
 """Columns that repeat what others say: copies, rescaled copies, sums of others, the same categories under other names."""
 
+from __future__ import annotations
+
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 
+from ..frames import Batch
 from ..notes import Note, Option
 from ..source.threads import one_blas_thread
-from ..survey.column import ROLES
+from ..survey.column import ROLES, ColumnInfo
 from ..survey.typed import as_typed
 
 __all__ = ["MOST_ROWS", "note_copies"]
@@ -16,20 +20,12 @@ MOST_COLUMNS = 100
 EXACT = 1e-9
 LARGEST = 1e150
 
+Terms = tuple[list[tuple[float, int]], float]
+"""Factors and columns, and a constant, that a column is the sum of."""
 
-def note_copies(columns, batches):
-    """Note columns that follow exactly from others, as far as the first rows tell.
 
-    Parameters
-    ----------
-    columns : tuple of ColumnInfo
-    batches : list of Batch
-        The first rows, as they were read.
-
-    Returns
-    -------
-    tuple of ColumnInfo
-    """
+def note_copies(columns: tuple[ColumnInfo, ...], batches: list[Batch]) -> tuple[ColumnInfo, ...]:
+    """Note columns that follow exactly from others, as far as the first rows tell, which are given as they were read."""
     used = [column for column in columns if column.used]
     numbers = [column for column in used if ROLES[column.role] in ("continuous", "count")][:MOST_COLUMNS]
     categories = [column for column in used if ROLES[column.role] == "category"][:MOST_COLUMNS]
@@ -43,16 +39,15 @@ def note_copies(columns, batches):
     )
 
 
-def _found(numbers, categories, batches):
-    found: dict = {}
+def _found(numbers: list[ColumnInfo], categories: list[ColumnInfo], batches: list[Batch]) -> dict[str, Note]:
+    found: dict[str, Note] = {}
     if len(numbers) > 1:
         X = np.column_stack([_first(column, batches) for column in numbers])
         found |= _dependent(X, [column.name for column in numbers])
-    texts = {column.name: _first(column, batches) for column in categories}
-    return found | _same_categories(texts)
+    return found | _same_categories({column.name: _first(column, batches) for column in categories})
 
 
-def _first(column, batches):
+def _first(column: ColumnInfo, batches: list[Batch]) -> np.ndarray:
     """The first cells of a column."""
     parts, n_rows = [], 0
     for batch in batches:
@@ -63,10 +58,10 @@ def _first(column, batches):
     return np.concatenate(parts)
 
 
-def _dependent(X, names):
+def _dependent(X: np.ndarray, names: list[str]) -> dict[str, Note]:
     """Notes on numbers that are linear functions of columns before them, by name."""
-    found: dict = {}
-    free: list = []
+    found: dict[str, Note] = {}
+    free: list[int] = []
     for j, name in enumerate(names):
         terms = _single(X, j, free) or _several(X, j, free)
         if terms is None:
@@ -76,8 +71,8 @@ def _dependent(X, names):
     return found
 
 
-def _single(X, j, free):
-    """(factor, column) and constant if the column is a linear function of one other."""
+def _single(X: np.ndarray, j: int, free: list[int]) -> Terms | None:
+    """The terms of a column that is a linear function of one other."""
     for k in free:
         both = ~np.isnan(X[:, j]) & ~np.isnan(X[:, k])
         if both.sum() < 4 or (np.isnan(X[:, j]) != np.isnan(X[:, k])).mean() > 0.5:
@@ -88,7 +83,7 @@ def _single(X, j, free):
     return None
 
 
-def _several(X, j, free):
+def _several(X: np.ndarray, j: int, free: list[int]) -> Terms | None:
     """The same for a function of several others, where enough rows are complete."""
     if len(free) < 2:
         return None
@@ -98,7 +93,7 @@ def _several(X, j, free):
     return _fit(X[full], j, free)
 
 
-def _nearly(X, j, others):
+def _nearly(X: np.ndarray, j: int, others: list[int]) -> bool:
     """Whether correlations allow the column to be a function of others: quicker to say than to fit it."""
     Z = X[:, [j, *others]]
     if np.abs(Z).max() > LARGEST or not (Z.std(axis=0) > 0).all():
@@ -109,7 +104,7 @@ def _nearly(X, j, others):
     return explained > 1 - 1e-6
 
 
-def _fit(X, j, others):
+def _fit(X: np.ndarray, j: int, others: list[int]) -> Terms | None:
     y, Z = X[:, j], X[:, others]
     if max(np.abs(y).max(), np.abs(Z).max()) > LARGEST:
         return None
@@ -125,8 +120,8 @@ def _fit(X, j, others):
     return [(float(factor), k) for factor, k in zip(factors, others) if factor], float(y.mean() - factors @ centre)
 
 
-def _sentence(name, terms, constant):
-    parts: list = []
+def _sentence(name: str, terms: Sequence[tuple[float, str]], constant: float) -> Note:
+    parts: list[str] = []
     for factor, other in terms[:6]:
         size = "" if abs(abs(factor) - 1) < 1e-9 else f"{abs(factor):.4g} × "
         parts.append(f"{'- ' if factor < 0 else '+ ' if parts else ''}{size}{other}")
@@ -138,24 +133,23 @@ def _sentence(name, terms, constant):
     return _note("equals {what}", " ".join(parts) + (" + …" if len(terms) > 6 else ""), name)
 
 
-def _note(text, what, name):
+def _note(text: str, what: str, name: str) -> Note:
     return Note("copy", f"{text}; leave one of them out: {{option}}", what=what, option=Option("ignore", name))
 
 
-def _same_categories(texts):
+def _same_categories(texts: dict[str, np.ndarray]) -> dict[str, Note]:
     """Notes on categories that tell the same rows apart as one before them, by name."""
-    found: dict = {}
-    kept: list = []
+    found: dict[str, Note] = {}
+    kept: list[str] = []
     for name, values in texts.items():
-        pairs_of = None
-        for other in kept:
-            pairs = {pair for pair in zip(values, texts[other]) if None not in pair}
-            sides = [set(side) for side in zip(*pairs)] or [set(), set()]
-            if len(pairs) == len(sides[0]) == len(sides[1]) > 1:
-                pairs_of = other
-                break
-        if pairs_of is None:
+        same = next((other for other in kept if _tell_alike(values, texts[other])), None)
+        if same is None:
             kept.append(name)
         else:
-            found[name] = _note("tells the same rows apart as {what}", pairs_of, name)
+            found[name] = _note("tells the same rows apart as {what}", same, name)
     return found
+
+
+def _tell_alike(values: np.ndarray, others: np.ndarray) -> bool:
+    pairs = {pair for pair in zip(values, others) if None not in pair}
+    return len(pairs) > 1 and all(len(set(side)) == len(pairs) for side in zip(*pairs))

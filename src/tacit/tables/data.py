@@ -1,5 +1,8 @@
 """`DataTable`: a table whose columns are known: cells as numbers, a batch, a sample or all of them at a time."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -7,6 +10,8 @@ import numpy as np
 
 from ..frames import Batch, Cells
 from ..schema import Column, Schema
+from ..source import Source
+from ..survey.column import ColumnInfo
 from ..survey.typed import as_typed
 from .reader import Reader
 from .source import TableSource
@@ -34,13 +39,13 @@ class DataTable:
     """
 
     reader: Reader
-    columns: tuple
+    columns: tuple[ColumnInfo, ...]
     n_rows: int
-    order: tuple = ()
-    notes: tuple = ()
+    order: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @cached_property
-    def used(self):
+    def used(self) -> tuple[ColumnInfo, ...]:
         """The columns that models use."""
         if self.order:
             named = {column.name: column for column in self.columns}
@@ -48,12 +53,12 @@ class DataTable:
         return tuple(column for column in self.columns if column.used)
 
     @cached_property
-    def ids(self):
+    def ids(self) -> list[str]:
         """Names of the columns that say which row it is."""
         return [column.name for column in self.columns if column.role == "id"]
 
     @cached_property
-    def schema(self):
+    def schema(self) -> Schema:
         """How the columns that models use become numbers."""
         if not self.used:
             reasons = ", ".join(f"{column.name} ({column.left_out})" for column in self.columns[:10])
@@ -62,16 +67,16 @@ class DataTable:
         return Schema(tuple(Column.of(column) for column in self.used))
 
     @cached_property
-    def decimal(self):
+    def decimal(self) -> str:
         """The decimal mark of the numbers of a text table; a point elsewhere."""
         return "," if any(column.reading.startswith("comma") for column in self.columns) else "."
 
     @property
-    def is_large(self):
+    def is_large(self) -> bool:
         """Whether the cells that models use are too many to keep."""
         return 8 * self.n_rows * len(self.used) > IN_MEMORY
 
-    def batches(self):
+    def batches(self) -> Iterator[Batch]:
         """Yield batches of all columns: measurements and counts as numbers, the rest as text, None where missing.
 
         ``batch[name].originals()`` are the cells of a column as the table holds them.
@@ -79,12 +84,13 @@ class DataTable:
         for _, batch in self.scan():
             yield batch
 
-    def encoded(self):
+    def encoded(self) -> Iterator[np.ndarray]:
         """Yield the cells that models use, as arrays of numbers, batch by batch."""
-        for _, batch in self.scan(self.schema and self.used):
-            yield self.schema.encode(batch)
+        schema = self.schema  # refused where no column is in use
+        for _, batch in self.scan(self.used):
+            yield schema.encode(batch)
 
-    def scan(self, columns=None):
+    def scan(self, columns: Iterable[ColumnInfo] = ()) -> Iterator[tuple[Batch, Batch]]:
         """Yield every batch as it was read and as `batches` has it: of one pass, since two of a query may differ in order."""
         n_rows = 0
         for read in self.reader.batches():
@@ -97,11 +103,11 @@ class DataTable:
             )
 
     @cached_property
-    def cells(self):
+    def cells(self) -> np.ndarray:
         """All cells that models use, in memory."""
         return np.concatenate(list(self.encoded()))
 
-    def source(self, targets=(), unit=None, n_jobs=None):
+    def source(self, targets: Sequence[str] = (), unit: str | None = None, n_jobs: int | None = None) -> Source:
         """The rows for an estimator's `fit`: kept in memory unless they are too many.
 
         Parameters
@@ -113,14 +119,13 @@ class DataTable:
         n_jobs : int, optional
             Threads; default all cores.
         """
-        source = TableSource(self, targets, unit, n_jobs=n_jobs)
-        if not self.is_large:
-            source = source.held(self.cells)
+        streamed = TableSource(self, targets, unit, n_jobs=n_jobs)
+        source: Source = streamed if self.is_large else streamed.held(self.cells)
         source.schema = Schema(tuple(column for column in self.schema.columns if column.name not in targets))
         source.columns = source.schema.names
         return source
 
-    def sample(self, n_rows, seed=0):
+    def sample(self, n_rows: int, seed: int = 0) -> tuple[np.ndarray, Batch]:
         """Sorted numbers of at most `n_rows` rows drawn at random, and those rows as one batch of all columns."""
         rows = np.arange(self.n_rows)
         if self.n_rows > n_rows:
@@ -130,12 +135,13 @@ class DataTable:
             chosen = rows[(rows >= start) & (rows < start + batch.n_rows)] - start
             start += batch.n_rows
             if len(chosen):
-                taken = {column.name: batch[column.name].take(chosen) for column in self.columns}
-                parts.append({column.name: as_typed(column, taken[column.name]) for column in self.columns})
+                parts.append(
+                    {column.name: as_typed(column, batch[column.name].take(chosen)) for column in self.columns}
+                )
         return rows, Batch({column.name: _joined([part[column.name] for part in parts]) for column in self.columns})
 
 
-def _joined(parts):
+def _joined(parts: list[Cells]) -> Cells:
     values = np.concatenate([part.values for part in parts])
     missing = np.concatenate([part.missing for part in parts])
     given = [cell for part in parts for cell in part.originals()]

@@ -5,18 +5,21 @@ Files that pyarrow refuses are read once more by the standard library, which say
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any
 
+import pyarrow as pa
+
+from ..frames import Batch
 from ..notes import NoteError, Option
 from ..survey.numerals import numbers_of
 from .arrow import arrow_batches
 from .reader import Reader, checked_names
-from .textfile import CORRUPT, Utf8, encoding_error, find_encoding, open_lines
+from .textfile import CORRUPT, Utf8, damaged, encoding_error, find_encoding, open_lines
 
 __all__ = ["DelimitedReader"]
 
@@ -39,28 +42,27 @@ class DelimitedReader(Reader):
         What stands between cells; default whichever of comma, semicolon, tab and bar cuts the first lines alike.
     encoding : str, optional
         Default UTF-8, or UTF-16 where the file begins with its mark.
-    missing : iterable of str
-        Texts that stand for missing beside the usual ones.
-    only : list of str, optional
-        The columns to read where there are too many for all.
+    missing, only
+        As in `open_reader`.
     """
 
     is_text = True
 
-    def __init__(self, path, *, separator=None, encoding=None, missing=(), only=None):
+    def __init__(
+        self, path: str, *, separator: str | None = None, encoding: str | None = None, missing: Iterable[str] = (),
+        only: Iterable[str] | None = None,
+    ):  # fmt: skip
         super().__init__(missing)
         self.locate(path)
         self.path = os.fspath(path)
         self.encoding = find_encoding(self.path, encoding)
-        self.separator = _character(separator)
-        self.skipped = 0
-        with _Guard(self):
+        self.separator, self.skipped = "" if separator is None else _character(separator), 0
+        with self._guarded():
             first = self._first_lines()
-            if self.separator is None:
-                self.separator = _find_separator(first)
+            self.separator = self.separator or _find_separator(first)
             self._read_names(only)
 
-    def _first_lines(self):
+    def _first_lines(self) -> list[str]:
         """The first lines; one that only tells the separator, as Excel writes it, is noted and skipped."""
         with open_lines(self.path, self.encoding) as file:
             lines = [file.readline(LONGEST_LINE) for _ in range(LOOKED_AT)]
@@ -73,7 +75,7 @@ class DelimitedReader(Reader):
             self.skipped, self.separator = 1, self.separator or told[1]
         return [line for line in lines[self.skipped :] if line.strip()]
 
-    def _read_names(self, only):
+    def _read_names(self, only: Iterable[str] | None) -> None:
         with open_lines(self.path, self.encoding) as file:
             rows = csv.reader(islice(file, self.skipped, None), delimiter=self.separator)
             found = next((row for row in rows if row), [])
@@ -90,9 +92,9 @@ class DelimitedReader(Reader):
             )
         self.names, self.positions = checked_names(found, self.place, self.notes, only)
 
-    def read(self):
+    def read(self) -> Iterator[Batch]:
         n_rows = 0
-        with _Guard(self), Utf8(self.path, self.encoding, self.header_lines) as file:
+        with self._guarded(), Utf8(self.path, self.encoding, self.header_lines) as file:
             for batch in self._parsed(file):
                 n_rows += batch.n_rows
                 yield batch
@@ -101,8 +103,7 @@ class DelimitedReader(Reader):
         if not n_rows:
             raise ValueError(f"{self.place} has a line of names but no row below it.")
 
-    def _parsed(self, file) -> Iterator[Any]:
-        import pyarrow as pa
+    def _parsed(self, file: Utf8) -> Iterator[Batch]:
         from pyarrow import csv as arrow_csv
 
         if file.at_end:
@@ -121,7 +122,7 @@ class DelimitedReader(Reader):
             if part.num_rows:
                 yield from arrow_batches(self, part.columns)
 
-    def _refuse(self):
+    def _refuse(self) -> None:
         """Raise where a line has a fault."""
         with open_lines(self.path, self.encoding) as file:
             lines = _Lines(islice(file, self.header_lines, None), self.header_lines, self.place)
@@ -137,15 +138,35 @@ class DelimitedReader(Reader):
                         raise self._wrong_width(before + 1 + sum(cell.count("\n") for cell in row), len(row))
                     before = lines.number
             except csv.Error as error:
-                told = f"{self.place}, line {lines.number}: {error}."
-                if "field larger" in str(error):
+                told = str(error)
+                if "field larger" in told:
                     told = (
-                        f"{self.place}, line {lines.number}: a cell is longer than {csv.field_size_limit():,} characters; a "
-                        "quote is probably not closed in or before that line."
+                        f"a cell is longer than {csv.field_size_limit():,} characters; a quote is probably not closed in or "
+                        "before that line"
                     )
-                raise ValueError(told) from None
+                raise ValueError(f"{self.place}, line {lines.number}: {told}.") from None
 
-    def _wrong_width(self, line, n):
+    @contextlib.contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Say errors of decoding and of parsing in words."""
+        try:
+            yield
+        except CORRUPT as error:
+            raise damaged(self.path, error) from None
+        except csv.Error as error:
+            raise self._no_table(error) from None
+        except pa.ArrowException as error:
+            if "invalid UTF8" in str(error):
+                raise encoding_error(self.path, self.encoding) from None
+            self._refuse()
+            raise self._no_table(error) from None
+        except UnicodeError:
+            raise encoding_error(self.path, self.encoding) from None
+
+    def _no_table(self, error: Exception) -> ValueError:
+        return ValueError(f"{self.path} is not a table of text: {str(error).splitlines()[0].rstrip('.')}.")
+
+    def _wrong_width(self, line: int, n: int) -> NoteError:
         cells = "1 cell" if n == 1 else f"{n} cells"
         return NoteError(
             "width", "{place}, line {line}: {cells} under {width} column names; quote cells that hold the separator, or use "
@@ -160,13 +181,13 @@ class _Lines:
     It knows how often it was asked for more at the end: twice if a quoted cell was still open.
     """
 
-    def __init__(self, lines, number, place):
+    def __init__(self, lines: Iterable[str], number: int, place: str):
         self.lines, self.number, self.place, self.ended = iter(lines), number, place, 0
 
-    def __iter__(self):
+    def __iter__(self) -> _Lines:
         return self
 
-    def __next__(self):
+    def __next__(self) -> str:
         for line in self.lines:
             self.number += 1
             if "\0" in line:
@@ -176,31 +197,8 @@ class _Lines:
         raise StopIteration
 
 
-class _Guard:
-    """A context that turns errors of decoding and of parsing into words."""
-
-    def __init__(self, reader):
-        self.reader = reader
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, error, trace):
-        path = self.reader.path
-        if isinstance(error, UnicodeError) or (isinstance(error, ValueError) and "invalid UTF8" in str(error)):
-            raise encoding_error(path, self.reader.encoding) from None
-        if isinstance(error, CORRUPT):
-            raise ValueError(f"{path} is damaged ({error}); copy or pack it again.") from None
-        if isinstance(error, csv.Error):
-            raise ValueError(f"{path} is not a table of text: {error}.") from None
-        if kind is not None and kind.__module__.startswith("pyarrow"):
-            self.reader._refuse()
-            raise ValueError(f"{path} is not a table of text: {str(error).splitlines()[0]}.") from None
-
-
-def _character(separator):
-    if separator is None:
-        return None
+def _character(separator: str) -> str:
+    """A separator that was asked for."""
     separator = NAMED.get(separator, separator)
     if len(separator) != 1 or separator in '"\r\n':
         raise NoteError(
@@ -209,11 +207,11 @@ def _character(separator):
     return separator
 
 
-def _find_separator(lines):
+def _find_separator(lines: list[str]) -> str:
     """The separator that cuts most of the first lines into as many cells as the first, and into most cells."""
     lines = lines if sum(map(len, lines)) < LOOKED_AT_CHARACTERS else lines[:1]
 
-    def score(separator):
+    def score(separator: str) -> tuple[bool, bool, int]:
         try:
             rows = [row for row in csv.reader(lines, delimiter=separator) if row]
         except csv.Error:

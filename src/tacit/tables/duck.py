@@ -1,30 +1,25 @@
 """`DuckReader`: a query of DuckDB, which also reads files of many kinds where they are."""
 
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
 
-from .arrow import arrow_batches, odd_columns
-from .reader import checked_names
-from .sql import QueryReader
+from .sql import ArrowQueryReader
 
 __all__ = ["DuckReader"]
 
 
-class DuckReader(QueryReader):
+class DuckReader(ArrowQueryReader):
     """Read a query of a DuckDB database, opened for reading only.
 
-    Parameters
-    ----------
-    path : str or None
-        The database file; None for none, where queries read files: ``select * from 'visits.parquet'``.
-    sql : str
-        The query.
-    missing : iterable of str
-        Texts that stand for missing beside the usual ones.
+    Without a file, queries read other files: ``select * from 'visits.parquet'``.
     """
 
-    def __init__(self, path, sql, missing=()):
+    def __init__(self, path: str | None, sql: str, missing: Iterable[str] = ()):
         super().__init__(path or "duckdb", sql, missing)
         try:
             import duckdb
@@ -36,38 +31,25 @@ class DuckReader(QueryReader):
         except self.errors as error:
             reason = str(error).splitlines()[0]
             raise ValueError(f"{path} cannot be opened as a DuckDB database: {reason}") from None
-        try:
-            self._refuse_writing(duckdb)
+        with self._guarded():
+            self._refuse_writing(duckdb.StatementType.SELECT)
             # Rows must come in the same order at every pass, which threads of a query without an order do not promise.
             self.connection.execute("set threads = 1")
-            with self._run(1) as reader:
-                schema = reader.schema
-        except self.errors as error:
-            raise self.fault(error) from None
-        self.names, _ = checked_names(schema.names, self.place, self.notes)
-        self.odd = odd_columns(self.names, schema.types)
+        self._learn_columns()
 
-    def _refuse_writing(self, duckdb):
+    def _refuse_writing(self, reading: Any) -> None:
         """A database in memory cannot be opened for reading only, and COPY writes files from any."""
-        statements = self.connection.extract_statements(self.sql)
-        kinds = [statement.type for statement in statements]
-        if kinds != [duckdb.StatementType.SELECT]:
+        kinds = [statement.type for statement in self.connection.extract_statements(self.sql)]
+        if kinds != [reading]:
             words = ", ".join(str(kind).rpartition(".")[2].lower() for kind in kinds)
             raise ValueError(
                 f"the query holds {words}, and one query that only reads is run; begin with select or with."
             )
 
-    def _run(self, rows):
-        relation = self.connection.sql(self.sql)
-        if hasattr(relation, "to_arrow_reader"):
-            return relation.to_arrow_reader(rows)
-        older: Any = self.connection.execute(self.sql)
-        return older.fetch_record_batch(rows)  # before DuckDB 1.4
-
-    def read(self):
-        try:
-            with self._run(self.batch_rows) as reader:
-                for part in reader:
-                    yield from arrow_batches(self, part.columns)
-        except self.errors as error:
-            raise self.fault(error) from None
+    @contextlib.contextmanager
+    def _run(self, rows: int) -> Iterator[Any]:
+        with self._guarded():
+            relation: Any = self.connection.sql(self.sql)
+            fetch = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader  # before DuckDB 1.4
+            with fetch(rows) as reader:
+                yield reader

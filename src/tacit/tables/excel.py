@@ -1,29 +1,25 @@
 """`ExcelReader`: a sheet of an Excel or OpenDocument file."""
 
-from difflib import get_close_matches
-from itertools import islice
+from __future__ import annotations
 
-from ..frames import Batch
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from ..frames import Batch, Cells
 from ..notes import Note, Option
-from .reader import Reader, checked_names
+from .reader import Reader, checked_names, meant
 
 __all__ = ["ExcelReader"]
 
 
 class ExcelReader(Reader):
-    """Read a sheet; its first row that is not empty names the columns.
+    """Read a sheet of an xlsx, xlsm, xlsb, xls or ods file; its first row that is not empty names the columns.
 
-    Parameters
-    ----------
-    path : str
-        The file (xlsx, xlsm, xlsb, xls or ods).
-    sheet : str, optional
-        Name of the sheet, or its number from 1; default the first.
-    missing : iterable of str
-        Texts that stand for missing beside the usual ones.
+    The sheet is given by its name or by its number from 1; default the first.
     """
 
-    def __init__(self, path, sheet=None, missing=()):
+    def __init__(self, path: str, sheet: str | None = None, missing: Iterable[str] = ()):
         super().__init__(missing)
         self.locate(path)
         self.sheet = self._open(path, sheet)
@@ -33,7 +29,7 @@ class ExcelReader(Reader):
             raise ValueError(f"{self.place} is empty; a row of names and at least one row below it are needed.")
         self.names, self.positions = checked_names(found, self.place, self.notes)
 
-    def _open(self, path, sheet):
+    def _open(self, path: str, sheet: str | None) -> Any:
         try:
             import python_calamine
         except ImportError as error:
@@ -57,23 +53,20 @@ class ExcelReader(Reader):
             return book.get_sheet_by_name(sheet or names[0])
         if sheet.isdigit() and 1 <= int(sheet) <= len(names):
             return book.get_sheet_by_index(int(sheet) - 1)
-        close = get_close_matches(sheet, names, 1)
-        hint = f"is {close[0]!r} meant?" if close else f"it has {', '.join(names)}."
-        raise ValueError(f"{path} has no sheet {sheet!r}; {hint}")
+        raise ValueError(f"{path} has no sheet {sheet!r}; {meant(sheet, names)}")
 
-    def _rows(self):
+    def _rows(self) -> Iterator[list]:
         """Rows that hold anything, without the cells beyond the last name."""
         return (row for row in self.sheet.iter_rows() if any(cell != "" for cell in row))
 
-    def read(self):
+    def read(self) -> Iterator[Batch]:
         rows = islice(self._rows(), 1, None)
         empty = True
         while part := list(islice(rows, self.batch_rows)):
             empty = False
-            columns = list(zip(*part))
-            yield Batch(zip(self.names, map(self._cells, columns)))
+            yield Batch(zip(self.names, map(self._cells, zip(*part))))
         if empty:
             raise ValueError(f"{self.place} has a row of names but no row below it.")
 
-    def _cells(self, cells):
+    def _cells(self, cells: tuple) -> Cells:
         return self.missing.of_objects([None if cell == "" else cell for cell in cells])

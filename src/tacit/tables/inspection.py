@@ -1,11 +1,14 @@
 """What is worth knowing about a table before anything is fitted: outlying cells, repeated rows, what is missing together."""
 
+from __future__ import annotations
+
 from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..survey.column import ROLES
+from .data import DataTable
 from .rowhash import RowHashes
 
 __all__ = ["Inspection", "inspect_table"]
@@ -44,27 +47,23 @@ class Inspection:
     n_patterns: int
 
 
-def inspect_table(table, most_patterns=8):
+def inspect_table(table: DataTable, most_patterns: int = 8) -> Inspection:
     """Inspect a `DataTable` in two passes."""
     limits = _limits(table)
     shown = [column for column in table.columns if column.role not in ("empty", "id")]
+    names = [column.name for column in shown]
     hashes, start = RowHashes(), 0
-    patterns: Counter = Counter()
-    outlying: dict = {}
+    patterns: Counter[bytes] = Counter()
+    outlying: dict[str, dict] = {}
     for batch in table.batches():
         hashes.add(batch)
-        gone = (
-            np.column_stack([batch[column.name].missing for column in shown])
-            if shown
-            else np.zeros((batch.n_rows, 0), bool)
-        )
-        _count_patterns(gone, patterns)
+        gone = np.array([batch[name].missing for name in names], dtype=bool).reshape(len(names), batch.n_rows)
+        _count_patterns(gone.T, patterns)
         for name, (median, reach) in limits.items():
             _note_far(outlying, name, batch[name].values, median, reach, start)
         start += batch.n_rows
-    names = [column.name for column in shown]
     told = [
-        {"n_rows": times, "missing": [name for name, gone in zip(names, _unpacked(key, len(names))) if gone]}
+        {"n_rows": times, "missing": [name for name, gone in zip(names, _unpacked(key)) if gone]}
         for key, times in patterns.most_common(most_patterns)
     ]
     blank = patterns[np.packbits(np.ones(len(names), bool)).tobytes()] if names else 0
@@ -72,7 +71,7 @@ def inspect_table(table, most_patterns=8):
     return Inspection(farthest, hashes.n_repeated, hashes.exact, blank, told, len(patterns))
 
 
-def _limits(table):
+def _limits(table: DataTable) -> dict[str, tuple[float, float]]:
     """Median and reach of every measurement, from a sample of rows."""
     _, batch = table.sample(SAMPLE)
     found = {}
@@ -87,7 +86,9 @@ def _limits(table):
     return found
 
 
-def _note_far(outlying, name, values, median, reach, start):
+def _note_far(
+    outlying: dict[str, dict], name: str, values: np.ndarray, median: float, reach: float, start: int
+) -> None:
     with np.errstate(invalid="ignore"):
         distance = np.abs(values - median) / reach
         far = distance > 1
@@ -102,7 +103,7 @@ def _note_far(outlying, name, values, median, reach, start):
         found |= {"value": float(values[row]), "row": start + row + 1, "distance": float(distance[row])}
 
 
-def _count_patterns(gone, patterns):
+def _count_patterns(gone: np.ndarray, patterns: Counter[bytes]) -> None:
     packed = np.packbits(gone, axis=1)
     keys, times = np.unique(packed, axis=0, return_counts=True)
     for key, n_rows in zip(keys, times):
@@ -111,5 +112,5 @@ def _count_patterns(gone, patterns):
             patterns[key] += int(n_rows)
 
 
-def _unpacked(key, n):
-    return np.unpackbits(np.frombuffer(key, dtype=np.uint8))[:n].astype(bool)
+def _unpacked(key: bytes) -> np.ndarray:
+    return np.unpackbits(np.frombuffer(key, dtype=np.uint8))

@@ -1,30 +1,26 @@
 """A new table read as the one that a model was fitted to."""
 
+from __future__ import annotations
+
 import dataclasses
-from difflib import get_close_matches
 
 from ..survey.column import ROLES, ColumnInfo
 from ..survey.dates import DATE_READINGS
 from ..survey.describe import Asked, describe, moments_of
 from ..survey.numerals import canonical
 from ..survey.roles import asked_reading
+from ..survey.tally import Tally
 from ..survey.typed import level_lookup
+from .reader import Reader, meant
 from .surveying import tally_columns
 
 __all__ = ["read_like"]
 
 
-def read_like(reader, known, decimal=None):
-    """Survey a table whose columns are known from the notes of a model.
-
-    Parameters
-    ----------
-    reader : Reader
-        The new table.
-    known : list of dict
-        Columns with "name", "role", "reading" and "levels".
-    decimal : {".", ","}, optional
-        The decimal mark of texts.
+def read_like(
+    reader: Reader, known: list[dict], decimal: str | None = None
+) -> tuple[tuple[ColumnInfo, ...], int, tuple[str, ...], list[str]]:
+    """Survey a table whose columns are known from the notes of a model, as `ColumnInfo.saved` gives them.
 
     Returns
     -------
@@ -39,10 +35,8 @@ def read_like(reader, known, decimal=None):
     order = tuple(column["name"] for column in known if _used(column))
     absent = [name for name in order if name not in reader.names]
     if absent:
-        others = [name for name in reader.names if name not in by_name]
-        close = get_close_matches(absent[0], others, 1) if len(absent) == 1 else []
-        hint = f"is {close[0]!r} meant?" if close else f"it has {', '.join(reader.names[:20])}."
         listed = ", ".join(map(repr, absent[:20])) + ", …" * (len(absent) > 20)
+        hint = meant(absent[0] if len(absent) == 1 else "", [name for name in reader.names if name not in by_name])
         raise ValueError(
             f"{reader.place} has no column{'s' * (len(absent) > 1)} {listed}, which the model uses; {hint}"
         )
@@ -52,38 +46,30 @@ def read_like(reader, known, decimal=None):
     return tuple(columns), n_rows, order, notes
 
 
-def _used(column):
+def _used(column: dict) -> bool:
     return ROLES[column["role"]] is not None and not column.get("left_out")
 
 
-def _column(tally, known, reader, decimal, notes):
+def _column(tally: Tally, known: dict | None, reader: Reader, decimal: str | None, notes: list[str]) -> ColumnInfo:
     if known is None or not _used(known):
         found = describe(tally, Asked(decimal=decimal), reader.odd.get(tally.name))
         role = "id" if known is not None and known["role"] == "id" else found.role
         return dataclasses.replace(found, role=role, left_out="not used by the model", notes=())
-    facts = dict(n_rows=tally.n_rows, n_missing=tally.n_missing, n_distinct=tally.distinct.n)
     info = ColumnInfo(
-        tally.name,
-        known["role"],
-        "as in the model",
-        reading=known["reading"],
-        levels=tuple(known["levels"] or ()),
-        **facts,
-    )
+        tally.name, known["role"], "as in the model", reading=known["reading"], n_rows=tally.n_rows,
+        n_missing=tally.n_missing, levels=tuple(known["levels"] or ()), n_distinct=tally.distinct.n,
+    )  # fmt: skip
     if ROLES[info.role] == "category":
         return _category(info, tally, notes)
     return _number(info, tally, reader, decimal)
 
 
-def _number(info, tally, reader, decimal):
+def _number(info: ColumnInfo, tally: Tally, reader: Reader, decimal: str | None) -> ColumnInfo:
     if not tally.n_seen:
         return info
     reading = asked_reading(tally, decimal)
     if reading is None or (reading in DATE_READINGS) != (info.reading in DATE_READINGS):
-        text = next((text for shape in ("infinity", "text") for text in tally.examples.get(shape, ())), None)
-        if text is None:
-            value = next(iter(tally.distinct.counts))
-            text = value if isinstance(value, str) else canonical(value)
+        text = tally.example("infinity", "text") or canonical(next(iter(tally.distinct.counts)))
         kind = "dates" if info.reading in DATE_READINGS else "numbers"
         raise ValueError(
             f"{reader.place}: column {info.name!r} holds {text!r}, but the model was fitted to {kind} there."
@@ -91,14 +77,14 @@ def _number(info, tally, reader, decimal):
     return dataclasses.replace(info, reading=reading, **moments_of(tally, reading))
 
 
-def _category(info, tally, notes):
+def _category(info: ColumnInfo, tally: Tally, notes: list[str]) -> ColumnInfo:
     values = list(tally.distinct.counts)
     found = level_lookup(info, values)
     times = dict.fromkeys(info.levels, 0)
     unknown: dict = {}
     for value, level in zip(values, found):
         if level is None:
-            unknown[value if isinstance(value, str) else canonical(value)] = tally.distinct.counts[value]
+            unknown[canonical(value)] = tally.distinct.counts[value]
         else:
             times[level] += tally.distinct.counts[value]
     if unknown:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
 from ..frames import Batch, Cells, as_numbers, as_objects, columns_of, package
-from ..survey.cells import EXACT, cells_of_arrow
+from ..survey.cells import cells_of_arrow, has_names
 from .arrow import odd_columns
 from .reader import Reader, checked_names
 
@@ -28,7 +26,7 @@ class FrameReader(Reader):
         found = columns_of(X)
         if not found:
             raise ValueError("the table has no columns; at least one is needed.")
-        names, self.columns = zip(*found)
+        names, self.columns = map(list, zip(*found))
         lengths = {len(column) for column in self.columns}
         if len(lengths) > 1:
             raise ValueError(f"the columns of the table have {min(lengths)} to {max(lengths)} rows; all need as many.")
@@ -51,6 +49,6 @@ class FrameReader(Reader):
             return cells_of_arrow(part.combine_chunks() if hasattr(part, "combine_chunks") else part, self.missing)
         part = column.iloc[start:stop] if library == "pandas" else column[start:stop]
         found = as_numbers(part)
-        if found is None or (found[1] and (np.abs(found[0]) > EXACT).any()):  # larger ones are names
+        if found is None or has_names(*found):
             return self.missing.of_objects(as_objects(part))
         return self.missing.of_numbers(*found, given=part if library == "polars" else None)

@@ -1,8 +1,12 @@
 """Open a table by its path, or a query by its database."""
 
+from __future__ import annotations
+
 import os
 import zipfile
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from typing import Any
 
 from ..frames import is_table, package
 from ..notes import NoteError, Option
@@ -12,12 +16,16 @@ from .data import DataTable
 from .delimited import DelimitedReader
 from .like import read_like
 from .memory import FrameReader
+from .reader import Reader, meant
 from .surveying import survey
 
 __all__ = ["open_reader", "open_table"]
 
 
-def open_reader(path, *, sql=None, sheet=None, separator=None, decimal=None, encoding=None, missing=(), only=None):
+def open_reader(
+    path: Any, *, sql: str | None = None, sheet: str | None = None, separator: str | None = None, decimal: str | None = None,
+    encoding: str | None = None, missing: Iterable[str] = (), only: Iterable[str] | None = None,
+) -> Reader:  # fmt: skip
     """The reader of a table.
 
     Parameters
@@ -51,12 +59,8 @@ def open_reader(path, *, sql=None, sheet=None, separator=None, decimal=None, enc
     _refuse_places(path)
     kind = _kind_of(path)
     if sheet is not None and kind != "excel":
-        raise NoteError(
-            "sheet",
-            "{option} is for Excel files, and {path} is none; leave it out.",
-            option=Option("sheet", sheet),
-            path=path,
-        )
+        text = "{option} is for Excel files, and {path} is none; leave it out."
+        raise NoteError("sheet", text, option=Option("sheet", sheet), path=path)
     if kind == "text":
         return DelimitedReader(path, separator=separator, encoding=encoding, missing=missing, only=only)
     if kind == "excel":
@@ -68,7 +72,7 @@ def open_reader(path, *, sql=None, sheet=None, separator=None, decimal=None, enc
     return ArrowReader(path, kind, missing, only)
 
 
-def _refuse_places(path):
+def _refuse_places(path: str) -> None:
     """Refuse what is no file."""
     if "://" in path and not os.path.exists(path):
         scheme = path.partition("://")[0]
@@ -84,13 +88,13 @@ def _refuse_places(path):
         raise ValueError(f"there is no file {path}.{hint}")
 
 
-def _database(place, url):
+def _database(place: str, url: str) -> NoteError:
     """That a database needs a query."""
     text = "{place} is a database; say which rows to read by a query: {option}."
     return NoteError("database", text, place=place, option=Option("sql", url))
 
 
-def _kind_of(path):
+def _kind_of(path: str) -> str:
     """What a file is, by how it begins: names of files lie."""
     try:
         with open(path, "rb") as file:
@@ -114,7 +118,7 @@ def _kind_of(path):
     return "text"
 
 
-def _kind_of_zip(path):
+def _kind_of_zip(path: str) -> str:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
@@ -127,7 +131,10 @@ def _kind_of_zip(path):
     return "excel"
 
 
-def open_table(path, *, roles=None, columns=None, ignore=(), like=None, decimal=None, on_batch=None, **reading):
+def open_table(
+    path: Any, *, roles: dict[str, str] | None = None, columns: list[str] | None = None, ignore: Iterable[str] = (),
+    like: list[dict] | None = None, decimal: str | None = None, on_batch: Callable[[int], Any] | None = None, **reading: Any,
+) -> DataTable:  # fmt: skip
     """Open a table and survey its columns.
 
     Parameters
@@ -170,15 +177,10 @@ def open_table(path, *, roles=None, columns=None, ignore=(), like=None, decimal=
     return DataTable(reader, infos, n_rows, notes=tuple(reader.notes))
 
 
-def _check_names(reader, **asked):
+def _check_names(reader: Reader, **asked: Iterable[str]) -> None:
     known = set(reader.names)
     for option, names in asked.items():
         for name in names:
             if name not in known:
-                near = get_close_matches(name, reader.names, 1, 0.5) or [
-                    other for other in reader.names if other.lower() == name.lower()
-                ]
-                listed = ", ".join(reader.names[:20]) + (", …" if len(reader.names) > 20 else "")
-                hint = f"is {near[0]!r} meant?" if near else f"it has {listed}."
-                text = "{place} has no column {name!r}, which {option} names; {hint}"
+                text, hint = "{place} has no column {name!r}, which {option} names; {hint}", meant(name, reader.names)
                 raise NoteError("no_column", text, place=reader.place, name=name, option=Option(option), hint=hint)

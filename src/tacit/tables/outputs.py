@@ -1,9 +1,12 @@
 """`Outputs`: files that appear all together at the end, or not at all."""
 
+from __future__ import annotations
+
 import contextlib
 import errno
 import os
 import tempfile
+from typing import Any
 
 from .csvwriter import CsvWriter
 
@@ -42,16 +45,16 @@ class Outputs:
     2,
     """
 
-    def __init__(self, separator=",", decimal="."):
+    def __init__(self, separator: str = ",", decimal: str = "."):
         self.separator, self.decimal = separator, decimal
-        self.paths: list = []
-        self._temporary: list = []
-        self._writers: list = []
+        self.paths: list[str] = []
+        self._temporary: list[str] = []
+        self._writers: list[Any] = []
 
-    def __enter__(self):
+    def __enter__(self) -> Outputs:
         return self
 
-    def file(self, path):
+    def file(self, path: Any) -> str:
         """The path to write a file to that shall be at `path` in the end."""
         path = os.fspath(path)
         folder = os.path.dirname(os.path.abspath(path))
@@ -68,7 +71,7 @@ class Outputs:
         self._temporary.append(temporary)
         return temporary
 
-    def table(self, path):
+    def table(self, path: Any) -> Any:
         """A writer with ``write(columns)``, columns a dictionary of lists or arrays; CSV or Parquet, as the path ends.
 
         Cells of lists are written as they are, numbers of arrays with ten digits in CSV; None and NaN are missing.
@@ -82,7 +85,7 @@ class Outputs:
             self._writers.append(CsvWriter(place, self.separator, self.decimal))
         return self._writers[-1]
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
         try:
             if kind is None:
                 self._finish()
@@ -93,7 +96,7 @@ class Outputs:
         finally:
             self._discard()
 
-    def _finish(self):
+    def _finish(self) -> None:
         for writer in self._writers:
             writer.close()
         mask = os.umask(0)
@@ -104,7 +107,7 @@ class Outputs:
             os.chmod(temporary, 0o666 & ~mask)
         _swap(self._temporary, self.paths)
 
-    def _discard(self):
+    def _discard(self) -> None:
         for writer in self._writers:
             with contextlib.suppress(Exception):  # a disk that is full fails again when what is left is written
                 writer.close()
@@ -113,28 +116,28 @@ class Outputs:
                 os.unlink(temporary)
 
 
-def _swap(temporary, paths):
+def _swap(temporary: list[str], paths: list[str]) -> None:
     """Put files in their places; if one cannot be, all are as before."""
-    kept: list = []
+    kept: list[tuple[str, str]] = []
     try:
         for new, path in zip(temporary, paths):
-            old = f"{new}.old" if os.path.exists(path) else None
-            if old is not None:
+            old = f"{new}.old" if os.path.exists(path) else ""
+            if old:
                 _set_aside(path, old)
             kept.append((old, path))
             os.replace(new, path)
     except BaseException:
         for old, path in reversed(kept):
             with contextlib.suppress(OSError):
-                os.replace(old, path) if old is not None else os.unlink(path)
+                os.replace(old, path) if old else os.unlink(path)
         raise
     finally:
         for old, _ in kept:
-            with contextlib.suppress(OSError, TypeError):
+            with contextlib.suppress(OSError):
                 os.unlink(old)
 
 
-def _set_aside(path, old):
+def _set_aside(path: str, old: str) -> None:
     """A second name for a file, which is then replaced in one step; where a disk knows no links, another name."""
     try:
         os.link(path, old)
@@ -142,7 +145,7 @@ def _set_aside(path, old):
         os.replace(path, old)
 
 
-def _worded(error, path):
+def _worded(error: OSError, path: str) -> Exception:
     """An error of the file system with its remedy; others as they are."""
     folder = os.path.dirname(os.path.abspath(path))
     if error.errno in FULL or "errno 28" in str(error).lower():

@@ -1,11 +1,14 @@
 """`PostgresReader`: a query of a PostgreSQL database, streamed as Arrow batches through ADBC."""
 
+from __future__ import annotations
+
+import contextlib
 import weakref
+from collections.abc import Iterable, Iterator
+from typing import Any
 from urllib.parse import urlsplit
 
-from .arrow import arrow_batches, odd_columns
-from .reader import checked_names
-from .sql import QueryReader, secrets_of
+from .sql import ArrowQueryReader, secrets_of
 
 __all__ = ["PostgresReader"]
 
@@ -20,20 +23,13 @@ SETTINGS = (
 )
 
 
-class PostgresReader(QueryReader):
-    """Read a query of a PostgreSQL database in one transaction that cannot write.
+class PostgresReader(ArrowQueryReader):
+    """Read a query of ``postgresql://user:password@host:port/name`` in one transaction that cannot write.
 
-    Parameters
-    ----------
-    url : str
-        ``postgresql://user:password@host:port/name``; the password appears in no message.
-    sql : str
-        The query.
-    missing : iterable of str
-        Texts that stand for missing beside the usual ones.
+    The password appears in no message.
     """
 
-    def __init__(self, url, sql, missing=()):
+    def __init__(self, url: str, sql: str, missing: Iterable[str] = ()):
         super().__init__(_shown(url), sql, missing)
         try:
             import pyarrow as pa
@@ -46,16 +42,11 @@ class PostgresReader(QueryReader):
         self.errors, self.secrets = (Error, pa.ArrowException, OSError), secrets_of(url)
         self.connection = self._connect(dbapi, url)
         self._begin()
-        with self._run() as reader:
-            schema = reader.schema
+        self._learn_columns()
         # A query that failed while nobody was reading leaves the transaction in ruins.
         self._begin()
-        if not schema.names:
-            raise ValueError(f"{self.place} gives no columns; begin the query with select or with.")
-        self.names, _ = checked_names(schema.names, self.place, self.notes)
-        self.odd = odd_columns(self.names, [getattr(kind, "storage_type", kind) for kind in schema.types])
 
-    def _connect(self, dbapi, url):
+    def _connect(self, dbapi: Any, url: str) -> Any:
         if "connect_timeout" not in url:
             url += f"{'&' if '?' in url else '?'}connect_timeout={PATIENCE}"
         try:
@@ -69,17 +60,15 @@ class PostgresReader(QueryReader):
         weakref.finalize(self, connection.close)
         return connection
 
-    def _begin(self):
+    def _begin(self) -> None:
         """Begin the transaction of all passes."""
-        try:
+        with self._guarded():
             self.connection.rollback()
             for setting in SETTINGS:
                 with self.connection.cursor() as cursor:
                     cursor.execute(setting)
-        except self.errors as error:
-            raise self.fault(error) from None
 
-    def _reason(self, error):
+    def _reason(self, error: BaseException) -> str:
         """The line of an error that says what is wrong, without secrets."""
         text = str(error).split("Query was:")[0]
         for secret in self.secrets:
@@ -87,8 +76,7 @@ class PostgresReader(QueryReader):
         text = text.rpartition("ERROR:")[2] if "ERROR:" in text else text
         return next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
 
-    def fault(self, error):
-        """An error of the database in one line."""
+    def fault(self, error: BaseException) -> ValueError:
         reason = self._reason(error)
         if "read-only transaction" in reason:
             return ValueError(
@@ -96,37 +84,14 @@ class PostgresReader(QueryReader):
             )
         return super().fault(ValueError(reason))
 
-    def _run(self):
-        return _Result(self)
-
-    def read(self):
-        with self._run() as reader:
-            for part in reader:
-                yield from arrow_batches(self, part.columns)
+    @contextlib.contextmanager
+    def _run(self, rows: int) -> Iterator[Any]:
+        with self._guarded(), self.connection.cursor() as cursor:
+            cursor.execute(self.sql)
+            yield cursor.fetch_record_batch()
 
 
-class _Result:
-    """Rows of a query while they are read."""
-
-    def __init__(self, owner):
-        self.owner = owner
-
-    def __enter__(self):
-        self.cursor = self.owner.connection.cursor()
-        try:
-            self.cursor.execute(self.owner.sql)
-            return self.cursor.fetch_record_batch()
-        except self.owner.errors as error:
-            self.cursor.close()
-            raise self.owner.fault(error) from None
-
-    def __exit__(self, kind, error, trace):
-        self.cursor.close()
-        if isinstance(error, self.owner.errors):
-            raise self.owner.fault(error) from None
-
-
-def _shown(url):
+def _shown(url: str) -> str:
     """Host and name of a database, without user and password."""
     try:
         parts = urlsplit(url)

@@ -1,13 +1,19 @@
 """`Reader`: a table somewhere, read in batches of rows as often as wanted and never held whole."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 
+from ..frames import Batch
 from ..notes import NoteError, Option
 from ..survey.cells import Missing
 
-__all__ = ["BATCH_ROWS", "Reader", "checked_names", "duplicate_error"]
+__all__ = ["BATCH_ROWS", "Reader", "checked_names", "meant"]
 
 BATCH_ROWS = 50_000
 BATCH_CELLS = 1 << 20
@@ -52,29 +58,29 @@ class Reader:
     name: str
     place: str
     folder: str = "."
-    names: list
+    names: list[str]
     is_text: bool = False
     format: str = "csv"
-    on_batch = None
+    on_batch: Callable[[int], Any] | None = None
 
-    def __init__(self, missing=()):
+    def __init__(self, missing: Iterable[str] = ()):
         self.missing = Missing(missing)
-        self.notes: list = []
-        self.odd: dict = {}
-        self._kept = None
+        self.notes: list[str] = []
+        self.odd: dict[str, str] = {}
+        self._kept: list[Batch] | None = None
 
-    def read(self):
+    def read(self) -> Iterator[Batch]:
         """Yield every row once, in the order of the table, as `tacit.frames.Batch` of at most `batch_rows` rows."""
         raise NotImplementedError
 
     @property
-    def batch_rows(self):
+    def batch_rows(self) -> int:
         """Rows of a batch: fewer where there are many columns."""
         return int(np.clip(BATCH_CELLS // max(len(self.names), 1), 1, BATCH_ROWS))
 
-    def batches(self):
+    def batches(self) -> Iterator[Batch]:
         """Yield every row once, in the order of the table, as `tacit.frames.Batch`; small tables are read only once."""
-        kept: list | None = []
+        kept: list[Batch] | None = []
         n_rows = 0
         for batch in self._kept or self.read():
             n_rows += batch.n_rows
@@ -86,7 +92,7 @@ class Reader:
                 self.on_batch(n_rows)
         self._kept = kept
 
-    def locate(self, path):
+    def locate(self, path: str) -> None:
         """Name the table after a file."""
         self.place, self.folder = os.fspath(path), os.path.dirname(os.path.abspath(path))
         self.name = os.path.basename(os.fspath(path))
@@ -95,12 +101,14 @@ class Reader:
         self.name = os.path.splitext(self.name)[0] or self.name
 
 
-def checked_names(names, place, notes, only=None):
+def checked_names(
+    found: Sequence, place: str, notes: list[str], only: Iterable[str] | None = None
+) -> tuple[list[str], list[int]]:
     """Names of columns as text, each once and not empty, and their positions.
 
     Parameters
     ----------
-    names : list
+    found : list
         Names as they are found.
     place : str
         What messages call the table.
@@ -109,10 +117,11 @@ def checked_names(names, place, notes, only=None):
     only : list of str, optional
         The columns to read where there are too many for all.
     """
-    names = ["" if name is None else " ".join(str(name).split()) for name in names]
+    names = ["" if name is None else " ".join(str(name).split()) for name in found]
     positions = list(range(len(names)))
     if len(names) > MOST_COLUMNS:
-        positions = [position for position, name in enumerate(names) if name in set(only or ())]
+        wanted = set(only or ())
+        positions = [position for position, name in enumerate(names) if name in wanted]
     if len(positions) > MOST_COLUMNS or (names and not positions):
         raise NoteError(
             "many_columns", "{place} has {n:,} columns, and at most {most:,} are read at once; choose some, such as {option}.",
@@ -120,29 +129,22 @@ def checked_names(names, place, notes, only=None):
         )  # fmt: skip
     names = [names[position] for position in positions]
     taken = set(names)
+    seen: dict[str, int] = {}
     for index, position in enumerate(positions):
+        name = names[index] or f"column_{position + 1}"
         if not names[index]:
-            names[index] = _unused(f"column_{position + 1}", taken)
-            notes.append(f"column {position + 1} has no name and is called {names[index]}")
-    if len(set(names)) < len(names):
-        raise duplicate_error(names, place)
+            while name in taken:
+                name += "_"
+            notes.append(f"column {position + 1} has no name and is called {name}")
+        if name in seen:
+            raise ValueError(
+                f"{place} names the column {name!r} twice (columns {seen[name]} and {index + 1}); rename one."
+            )
+        names[index], seen[name] = name, index + 1
     return names, positions
 
 
-def _unused(name, taken):
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
-
-
-def duplicate_error(names, place):
-    """The error of a name that occurs twice."""
-    seen: dict = {}
-    for position, name in enumerate(names, 1):
-        if name in seen:
-            return ValueError(
-                f"{place} names the column {name!r} twice (columns {seen[name]} and {position}); rename one."
-            )
-        seen[name] = position
-    raise AssertionError("all names differ")
+def meant(name: str, known: Sequence[str]) -> str:
+    """The remedy for a name that is not there: the one that is nearest, or those that there are."""
+    near = get_close_matches(name, known, 1) or [other for other in known if other.lower() == name.lower()]
+    return f"is {near[0]!r} meant?" if near else f"it has {', '.join(known[:20])}{', …' * (len(known) > 20)}."

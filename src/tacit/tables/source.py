@@ -90,6 +90,5 @@ def _scan(table: Any, unit: str) -> UnitScan:
         known = ", ".join(column.name for column in table.columns)
         raise ValueError(f"the table has no column {unit!r} to tell units by; it has {known}.")
     for _, batch in table.scan(column):
-        cells = batch[unit]
-        scan.add(np.where(cells.missing, None, cells.values.astype(object)))
+        scan.add(batch[unit].objects)
     return scan

@@ -1,12 +1,20 @@
 """Queries: the rows of a database, scanned in batches and never copied to a file. No query can write."""
 
+from __future__ import annotations
+
+import contextlib
 import os
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from .reader import Reader
+from ..frames import Batch
+from .arrow import arrow_batches, odd_columns
+from .reader import Reader, checked_names
 
-__all__ = ["QueryReader", "open_query"]
+__all__ = ["ArrowQueryReader", "QueryReader", "open_query"]
 
 SCHEMES = "duckdb://FILE, sqlite:///FILE or postgresql://USER@HOST/NAME"
 FIRST_WORDS = ("select", "with", "from", "values", "table", "(")
@@ -14,18 +22,10 @@ COMMENTS = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 TABLE_NAME = re.compile(r"""\bfrom\s+(?:[\w"]+\.)*(?:"([^"]+)"|'([^']+)'|(\w+))""", re.IGNORECASE)
 
 
-def open_query(url, sql, missing=()):
-    """The reader of a query.
+def open_query(url: Any, sql: str, missing: Iterable[str] = ()) -> QueryReader:
+    """The reader of one query that only reads.
 
-    Parameters
-    ----------
-    url : str
-        The database: ``duckdb://FILE``, ``duckdb://`` (in memory, for queries of files), ``sqlite:///FILE`` or
-        ``postgresql://…``.
-    sql : str
-        One query that only reads.
-    missing : iterable of str
-        Texts that stand for missing beside the usual ones.
+    The database is ``duckdb://FILE``, ``duckdb://`` (in memory, for queries of files), ``sqlite:///FILE`` or ``postgresql://…``.
     """
     scheme, found, _ = str(url).partition("://")
     scheme = scheme.lower().partition("+")[0]
@@ -53,17 +53,11 @@ def open_query(url, sql, missing=()):
 
 
 class QueryReader(Reader):
-    """Base of readers of queries.
+    """Base of readers of queries: `database` is what messages call the database, `errors` what it raises."""
 
-    Parameters
-    ----------
-    database : str
-        What messages call the database.
-    sql : str
-        The query.
-    """
+    errors: tuple[type[BaseException], ...] = ()
 
-    def __init__(self, database, sql, missing=()):
+    def __init__(self, database: str, sql: str, missing: Iterable[str] = ()):
         super().__init__(missing)
         self.sql = sql
         shown = " ".join(sql.split())
@@ -73,14 +67,45 @@ class QueryReader(Reader):
         found = next(filter(None, named.groups())) if named else "query"
         self.name = re.sub(r"\W+", "_", os.path.splitext(os.path.basename(found))[0]).strip("_") or "query"
 
-    def fault(self, error):
+    def _run(self, rows: int) -> AbstractContextManager:
+        """A context with the rows of the query, in parts of at most so many where the database can."""
+        raise NotImplementedError
+
+    def _learn_names(self, names: list[str]) -> None:
+        if not names:
+            raise ValueError(f"{self.place} gives no columns; begin the query with select or with.")
+        self.names, _ = checked_names(names, self.place, self.notes)
+
+    @contextlib.contextmanager
+    def _guarded(self) -> Iterator[None]:
+        try:
+            yield
+        except self.errors as error:
+            raise self.fault(error) from None
+
+    def fault(self, error: BaseException) -> ValueError:
         """An error of the database in one line."""
         lines = [line.strip() for line in str(error).splitlines()]
         first = next((line for line in lines if line), type(error).__name__)
         return ValueError(f"{self.database}: {first.rstrip('.')}; correct the query.")
 
 
-def file_of(url):
+class ArrowQueryReader(QueryReader):
+    """Base of readers of databases that give Arrow batches."""
+
+    def _learn_columns(self) -> None:
+        with self._run(1) as reader:
+            schema = reader.schema
+        self._learn_names(schema.names)
+        self.odd = odd_columns(self.names, [getattr(kind, "storage_type", kind) for kind in schema.types])
+
+    def read(self) -> Iterator[Batch]:
+        with self._run(self.batch_rows) as reader:
+            for part in reader:
+                yield from arrow_batches(self, part.columns)
+
+
+def file_of(url: Any) -> str | None:
     """Path of the database file that a URL names, None if it names none."""
     rest = unquote(str(url).partition("://")[2])
     if rest in ("", "/", ":memory:", "/:memory:"):
@@ -92,14 +117,14 @@ def file_of(url):
     raise ValueError(f"there is no database file {rest.removeprefix('/') if not rest.startswith('//') else rest[1:]}.")
 
 
-def without_password(url):
+def without_password(url: str) -> str:
     """A URL without what must stay secret."""
     for secret in secrets_of(url):
         url = url.replace(secret, "***")
     return url
 
 
-def secrets_of(url):
+def secrets_of(url: str) -> list[str]:
     """Passwords in a URL, as they are written there and as they are meant; the longest first."""
     try:
         parts = urlsplit(url)

@@ -1,5 +1,7 @@
 """Text files of any encoding and compression, opened as lines; what is no text is refused with the remedy."""
 
+from __future__ import annotations
+
 import bz2
 import codecs
 import gzip
@@ -7,10 +9,11 @@ import io
 import lzma
 import os
 import zlib
+from typing import Any
 
 from ..notes import NoteError, Option
 
-__all__ = ["CORRUPT", "Utf8", "encoding_error", "find_encoding", "open_bytes", "open_lines"]
+__all__ = ["CORRUPT", "Utf8", "damaged", "encoding_error", "find_encoding", "open_bytes", "open_lines"]
 
 PACKED: dict = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 """Compressed files, by how they begin."""
@@ -19,7 +22,7 @@ MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM
 CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f\x1a")
 
 
-def open_bytes(path):
+def open_bytes(path: str) -> Any:
     """The file's content, unpacked."""
     with open(path, "rb") as file:
         start = file.read(6)
@@ -27,7 +30,7 @@ def open_bytes(path):
     return opener(path, "rb")
 
 
-def open_lines(path, encoding):
+def open_lines(path: str, encoding: str) -> io.TextIOWrapper:
     """The file as text; ends of lines are left as they are."""
     return io.TextIOWrapper(open_bytes(path), encoding=encoding, newline="")
 
@@ -45,9 +48,10 @@ class Utf8:
         Whether nothing is left.
     """
 
+    file: Any
     closed = False
 
-    def __init__(self, path, encoding, n_lines):
+    def __init__(self, path: str, encoding: str, n_lines: int):
         plain = encoding in ("utf-8", "utf-8-sig", "ascii")
         self.file = open_bytes(path) if plain else open_lines(path, encoding)
         self.n_quotes, self.has_nul, self.kept = 0, False, b""
@@ -60,7 +64,7 @@ class Utf8:
         self.kept = self.read(1)
         self.at_end = not self.kept
 
-    def read(self, size=-1):
+    def read(self, size: int = -1) -> bytes:
         """The next bytes."""
         if self.kept:
             found, self.kept = self.kept, b""
@@ -71,26 +75,31 @@ class Utf8:
         self.has_nul = self.has_nul or b"\0" in found
         return found
 
-    def readable(self):
+    def readable(self) -> bool:
         """It is."""
         return True
 
-    def __enter__(self):
+    def __enter__(self) -> Utf8:
         return self
 
-    def __exit__(self, *fault):
+    def __exit__(self, *fault: object) -> None:
         self.file.close()
 
     close = __exit__
 
 
-def find_encoding(path, encoding=None):
+def damaged(path: str, error: Exception) -> ValueError:
+    """The error of a compressed file that cannot be unpacked."""
+    return ValueError(f"{path} is damaged ({error}); copy or pack it again.")
+
+
+def find_encoding(path: str, encoding: str | None = None) -> str:
     """The encoding asked for, or that which the file's first bytes tell; what cannot be a text file is refused."""
     try:
         with open_bytes(path) as file:
             start = file.read(1 << 16)
     except CORRUPT as error:
-        raise ValueError(f"{path} is damaged ({error}); copy or pack it again.") from None
+        raise damaged(path, error) from None
     if not start:
         raise ValueError(f"{path} is empty; a line of names and at least one row are needed.")
     if encoding is not None:
@@ -103,7 +112,7 @@ def find_encoding(path, encoding=None):
     return "utf-8"
 
 
-def _known(encoding):
+def _known(encoding: str) -> str:
     try:
         return codecs.lookup(encoding).name
     except LookupError:
@@ -112,7 +121,7 @@ def _known(encoding):
         ) from None
 
 
-def _no_text(path, start):
+def _no_text(path: str, start: bytes) -> ValueError:
     """The error of a file with NUL bytes."""
     pairs = len(start) // 2 or 1
     for name, first in (("utf-16-le", 1), ("utf-16-be", 0)):
@@ -127,7 +136,7 @@ def _no_text(path, start):
     )
 
 
-def encoding_error(path, encoding):
+def encoding_error(path: str, encoding: str) -> ValueError:
     """The error of a file that is not written in an encoding: where, and in which other it may be."""
     with open_bytes(path) as file:
         for number, line in enumerate(file, 1):
@@ -141,7 +150,7 @@ def encoding_error(path, encoding):
     return ValueError(f"{os.fspath(path)} is not {encoding.upper()} text; name its encoding.")
 
 
-def _guess(line):
+def _guess(line: bytes) -> str:
     if not CONTROLS & set(line):
         try:
             text = line.decode("cp1252")
