@@ -198,7 +198,7 @@ def test_inverse_transform():
     with pytest.raises(NotFittedError, match="not fitted"):
         KernelPCA(2, fit_inverse_transform=True).inverse_transform(np.zeros((1, 2)))
     model = KernelPCA(2, kernel="rbf", fit_inverse_transform=True).fit(X)
-    with pytest.raises(ValueError, match=r"X has 3 columns, but there are 2 components"):
+    with pytest.raises(ValueError, match=r"X has 3 columns, but there are 2 scores per row"):
         model.inverse_transform(np.zeros((1, 3)))
     with pytest.raises(
         TypeError, match=r"X is sparse, and the inverse transform is learned from dense rows; give X\.toarray"

@@ -117,12 +117,12 @@ def test_simulated_eigenvalues_are_those_of_rows():
     variances = np.arange(1.0, 6.0)
     for known, make in ((variances, np.cov), (None, np.corrcoef)):
         table = rank.Spectrum(np.ones(d), n, d, known)
-        drawn = np.mean([rank._wishart(table, rng) for _ in range(1500)], axis=0)
+        drawn = np.mean([rank._simulated(table, rng) for _ in range(1500)], axis=0)
         scale = np.sqrt(variances)
         rows = [np.linalg.eigvalsh(make((rng.normal(size=(n, d)) * scale).T))[::-1] for _ in range(1500)]
         np.testing.assert_allclose(drawn, np.mean(rows, axis=0), rtol=0.03)
     wide = rank.Spectrum(np.ones(10), 10, 30, np.ones(30))
-    assert rank._rows(wide, rng).sum() == pytest.approx(30, rel=0.2)
+    assert rank._simulated(wide, rng).sum() == pytest.approx(30, rel=0.2)
 
 
 def test_a_share_of_the_variance():

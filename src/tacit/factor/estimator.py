@@ -15,10 +15,12 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from ..base import DensityEstimator, MissingCells, RowsEstimator, like
 from ..checks import check_number
 from ..engine import Fit, Trace
-from ..families.factor import FactorGaussian, FactorParams, groups_of, unpack
+from ..families.factor import FactorGaussian, FactorParams, groups_of
+from ..kernels import host
 from ..mixture.model import MixtureModel, MixtureParams
 from ..notes import Note
 from ..source import Block
+from .scores import METHODS
 
 __all__ = ["FactorEstimator", "RowScores", "closed_form_fit", "factor_params"]
 
@@ -87,6 +89,10 @@ class FactorEstimator(RowScores, MissingCells, DensityEstimator):
     def _noise(self) -> np.ndarray:
         raise NotImplementedError
 
+    def _root(self) -> np.ndarray:
+        """L (k, k), where scores are L z."""
+        return np.eye(self.n_components_)
+
     def _expected(self) -> np.ndarray:
         """What a unit of each score adds to the columns, (k, d)."""
         return self._loadings().T
@@ -121,22 +127,23 @@ class FactorEstimator(RowScores, MissingCells, DensityEstimator):
         covariance : ndarray of shape (n_samples, n_components, n_components)
             Only if `return_cov`.
         """
-        check_is_fitted(self)
         if return_cov and out is not None:
             raise ValueError("return_cov=True gives arrays, so it does not go with out; call transform once for each.")
         found = self._posterior(X, return_cov, out)
         return (found[:, 0], found[:, 1:]) if return_cov else found
 
-    def _posterior(self, X: Any, return_cov: bool, out: Any) -> Any:
-        """Expectations (n, k); with `return_cov` each stacked on its covariance, (n, 1 + k, k)."""
-        family, params = self._family(), self._params().components
+    def _posterior(self, X: Any, return_cov: bool, out: Any = None, method: str = "regression") -> Any:
+        """Scores (n, k) by a method of `METHODS`; with `return_cov` each stacked on its covariance, (n, 1 + k, k)."""
+        check_is_fitted(self)
+        family, params, root = self._family(), self._params().components, self._root()
 
         def posterior(block: Block) -> np.ndarray:
-            score, inverse = family.scores(params, block)
-            if not return_cov:
-                return like(block, score[0])
-            spread = unpack(inverse[0])[groups_of(block.patterns)]
-            return like(block, np.concatenate([score[0][:, None], spread], axis=1))
+            hidden, packed = family.scores(params, block)
+            hidden, group = host(hidden)[0][:, : len(root)], groups_of(block.patterns)
+            if method == "regression" and not return_cov:
+                return like(block, hidden @ root.T)
+            score, spread = METHODS[method](hidden, host(packed)[0], group, root)
+            return like(block, np.concatenate([score[:, None], spread[group]], axis=1) if return_cov else score)
 
         return self._apply(X, posterior, out, self.get_feature_names_out())
 

@@ -3,6 +3,8 @@
 m = Σ w x / Σ w,    S = Σ w (x − m)(x − m)ᵀ / Σ w
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,6 +12,7 @@ import numpy as np
 
 from ..arrays import Arrays, record
 from ..kernels import backend, host, kernel
+from ..source import Block, Source
 
 __all__ = ["CellMoments", "Moments", "cell_moments", "moments"]
 
@@ -46,7 +49,7 @@ class Moments:
     covariance: np.ndarray
 
 
-def moments(source):
+def moments(source: Source) -> Moments:
     """The `Moments` of a source of rows.
 
     Parameters
@@ -61,7 +64,7 @@ def moments(source):
     return Moments(sums.weight, sums.incomplete, origin + shift, covariance)
 
 
-def _near_mean(source):
+def _near_mean(source: Source) -> np.ndarray:
     """A point near the mean, in the rows' precision: raw second moments lose nine digits at an offset of 1e6.
 
     It is 0 where no column is off by more than its spread: that costs a bit of the digits and saves a copy of the rows.
@@ -74,12 +77,11 @@ def _near_mean(source):
     return origin.astype(source.dtype).astype(np.float64)
 
 
-def _sums(origin, block):
+def _sums(origin: np.ndarray, block: Block) -> MomentSums:
     block = block.joined
     rows = block.patterns.complete
     weight = host(block.weight)
-    which = backend(block.X)
-    first, second = kernel("scatter", which)(block.X, rows, origin, block.weight)
+    first, second = kernel("scatter", backend(block.X))(block.X, rows, origin, block.weight)
     total = float(weight[rows].sum())
     return MomentSums(total, float(weight.sum()) - total, first, second)
 
@@ -97,41 +99,30 @@ class CellSums(Arrays):
 
 @dataclass(frozen=True)
 class CellMoments:
-    """Weight, mean and variance of the observed cells of each column.
+    """Weight, mean and variance of the observed cells of each column."""
 
-    Attributes
-    ----------
-    rows : float
-        Total weight of the rows.
-    pairs : float
-        Weight of the rows that observe both of two columns, on average over all pairs of columns.
-    weight, mean, variance : (d,)
-    """
-
-    rows: float
-    pairs: float
+    rows: float  # total weight of the rows
+    pairs: float  # weight of the rows that observe both of two columns, on average over all pairs of columns
     weight: np.ndarray
     mean: np.ndarray
     variance: np.ndarray
 
 
-def cell_moments(source):
+def cell_moments(source: Source) -> CellMoments:
     """The `CellMoments` of a source of rows."""
     origin = _near_mean(source)
     sums = source.sum(partial(_cell_sums, origin))
     weight = np.where(sums.weight > 0, sums.weight, 1.0)
     shift = sums.first / weight
     variance, d = np.maximum(sums.second / weight - shift**2, 0.0), len(weight)
-    return CellMoments(
-        sums.rows, sums.pairs / (d * (d - 1)) if d > 1 else sums.rows, sums.weight, origin + shift, variance
-    )
+    pairs = sums.pairs / (d * (d - 1)) if d > 1 else sums.rows
+    return CellMoments(sums.rows, pairs, sums.weight, origin + shift, variance)
 
 
-def _cell_sums(origin, block):
+def _cell_sums(origin: np.ndarray, block: Block) -> CellSums:
     x, weight = host(block.X) - origin, host(block.weight)
     seen = ~np.isnan(x)
     x = np.where(seen, x, 0.0)
     cells = seen.sum(axis=1)
-    return CellSums(
-        float(weight.sum()), float(weight @ (cells * (cells - 1))), weight @ seen, weight @ x, weight @ x**2
-    )
+    pairs = float(weight @ (cells * (cells - 1)))
+    return CellSums(float(weight.sum()), pairs, weight @ seen, weight @ x, weight @ x**2)

@@ -5,7 +5,11 @@ image(p) = Σ w x / Σ w    over the cells x of all patches that lie on pixel p
 A patch is a row like any other: models of rows denoise it, and fill its lost pixels.
 """
 
+from __future__ import annotations
+
 import numbers
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +21,7 @@ __all__ = ["average_patches", "extract_patches", "patch_blocks"]
 compiled = lazy("patches")
 
 
-def extract_patches(image, size=8, step=1):
+def extract_patches(image: Any, size: Any = 8, step: Any = 1) -> np.ndarray:
     """The patches of an image, one a row.
 
     Parameters
@@ -51,7 +55,7 @@ def extract_patches(image, size=8, step=1):
     return grid.cut(image, grid.tops)
 
 
-def patch_blocks(image, size=8, step=1, block_rows=16384):
+def patch_blocks(image: Any, size: Any = 8, step: Any = 1, block_rows: int = 16384) -> Iterator[np.ndarray]:
     """The patches of an image in blocks, for images whose patches would not fit in memory.
 
     Parameters
@@ -82,7 +86,7 @@ def patch_blocks(image, size=8, step=1, block_rows=16384):
     return (grid.cut(image, grid.tops[i : i + n_lines]) for i in range(0, len(grid.tops), n_lines))
 
 
-def average_patches(rows, shape, size=8, step=1, weight=None):
+def average_patches(rows: Any, shape: Any, size: Any = 8, step: Any = 1, weight: Any = None) -> np.ndarray:
     """The image whose patches are the given rows, averaged where they overlap.
 
     Parameters
@@ -120,29 +124,21 @@ def average_patches(rows, shape, size=8, step=1, weight=None):
     for item in rows if streamed else [(rows, weight)]:
         block, share = item if isinstance(item, tuple) else (item, None)
         block, share = _weighted(block, share, grid.n_cells)
-        grid.check_count(done + len(block), "more" if streamed else "other")
+        grid.check_count(done + len(block), more=streamed)
         compiled.add_patches(
             block, share, done, grid.tops, grid.lefts * grid.channels, grid.size[1] * grid.channels, total, mass
         )
         done += len(block)
         dtype = block.dtype if dtype is None else np.result_type(dtype, block.dtype)
-    grid.check_count(done, "other")
+    grid.check_count(done, more=False)
     image = np.divide(total, mass, out=np.full_like(total, np.nan), where=mass > 0)
     return image.reshape(grid.shape).astype(dtype, copy=False)
 
 
 class Grid:
-    """Where the patches of an image lie.
+    """Where the patches of an image lie: `tops` and `lefts` are their first lines and first columns."""
 
-    Attributes
-    ----------
-    shape, size, step, channels
-    tops, lefts : int arrays
-        First lines and first columns of patches.
-    n_patches, n_cells : int
-    """
-
-    def __init__(self, shape, size, step):
+    def __init__(self, shape: tuple[int, ...], size: Any, step: Any):
         self.shape, self.size, self.step = shape, _pair("size", size), _pair("step", step)
         if self.size[0] > shape[0] or self.size[1] > shape[1]:
             raise ValueError(
@@ -158,7 +154,7 @@ class Grid:
         self.n_patches = len(self.tops) * len(self.lefts)
         self.n_cells = self.size[0] * self.size[1] * self.channels
 
-    def cut(self, image, tops):
+    def cut(self, image: np.ndarray, tops: np.ndarray) -> np.ndarray:
         """The patches of some lines, one a row."""
         band = image[tops[0] : tops[-1] + self.size[0]]
         windows = np.lib.stride_tricks.sliding_window_view(band, self.size, axis=(0, 1))
@@ -166,20 +162,25 @@ class Grid:
             windows = np.moveaxis(windows, 2, -1)
         return windows[(tops - tops[0])[:, None], self.lefts].reshape(len(tops) * len(self.lefts), self.n_cells)
 
-    def check_count(self, n_rows, fault):
-        """Raise where there are more patches than there should be, or any other number."""
-        if n_rows > self.n_patches or (fault == "other" and n_rows < self.n_patches):
+    def check_count(self, n_rows: int, *, more: bool) -> None:
+        """Raise where there are more patches than there should be or, unless `more` may come, fewer."""
+        if n_rows > self.n_patches or (not more and n_rows < self.n_patches):
             raise ValueError(
                 f"there are {n_rows} rows, but an image of shape {self.shape} has {self.n_patches} patches of size {self.size} "
                 f"and step {self.step}; give the rows of extract_patches, in their order."
             )
 
 
-def _pixels(image):
+def _unmasked(values: Any) -> np.ndarray:
+    """An array with NaN where it is masked."""
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(values.dtype if values.dtype.kind == "f" else np.float64), np.nan)
+    return np.asarray(values)
+
+
+def _pixels(image: Any) -> np.ndarray:
     """An image as an array of numbers, lost pixels as NaN."""
-    if isinstance(image, np.ma.MaskedArray):
-        image = np.ma.filled(image.astype(image.dtype if image.dtype.kind == "f" else np.float64), np.nan)
-    image = np.asarray(image)
+    image = _unmasked(image)
     if image.dtype.kind not in "fiub":
         raise TypeError(f"image holds {image.dtype}; give pixels as numbers.")
     if image.ndim not in (2, 3) or not image.size:
@@ -187,14 +188,14 @@ def _pixels(image):
     return image
 
 
-def _shape(shape):
+def _shape(shape: Any) -> tuple[int, ...]:
     """The shape of an image, checked."""
     if not _whole(shape) or len(shape) not in (2, 3):
         raise ValueError(f"shape={shape!r} is none of an image; give (height, width) or (height, width, channels).")
     return tuple(int(n) for n in shape)
 
 
-def _pair(name, value):
+def _pair(name: str, value: Any) -> tuple[int, int]:
     """A number for both directions, or one for each."""
     pair = tuple(value) if np.iterable(value) else (value, value)
     if not _whole(pair) or len(pair) != 2:
@@ -202,18 +203,16 @@ def _pair(name, value):
     return int(pair[0]), int(pair[1])
 
 
-def _whole(values):
+def _whole(values: Any) -> bool:
     """Whether these are whole numbers of at least 1."""
     return np.iterable(values) and all(
         isinstance(n, (int, np.integer)) and not isinstance(n, bool) and n >= 1 for n in values
     )
 
 
-def _weighted(rows, weight, n_cells):
+def _weighted(rows: Any, weight: Any, n_cells: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows and weights as the kernel takes them: a column of weights per cell, one, or none."""
-    if isinstance(rows, np.ma.MaskedArray):
-        rows = np.ma.filled(rows.astype(rows.dtype if rows.dtype.kind == "f" else np.float64), np.nan)
-    rows = np.asarray(rows)
+    rows = _unmasked(rows)
     rows = np.ascontiguousarray(rows, dtype=np.float32 if rows.dtype == np.float32 else np.float64)
     if rows.ndim != 2 or rows.shape[1] != n_cells:
         raise ValueError(f"rows have shape {rows.shape}, but a patch has {n_cells} cells; give one patch a row.")

@@ -8,20 +8,18 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ...base import like
 from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice
 from ...declared import Listed, Numbers, Part, Whole
 from ...engine import Model
 from ...families.factor import FactorGaussian, groups_of
-from ...kernels import host
 from ...source import Block
 from ..principal.rank import RankChoice
+from ..scores import METHODS
 from .adequacy import FitTest
 from .correlation import n_parameters
 from .learning import FactorAnalysisBase
 from .maximum import family
-from .scores import METHODS
 
 __all__ = ["FactorAnalysis"]
 
@@ -211,9 +209,6 @@ class FactorAnalysis(FactorAnalysisBase):
         volume = ~block.patterns.missing @ np.log(self.scale_)
         return super()._log_density(model, params, block) + volume[groups_of(block.patterns)]
 
-    def _posterior(self, X: Any, return_cov: bool, out: Any) -> Any:
-        return self._factors(X, "regression", return_cov, out)
-
     def scores(self, X: Any, method: str = "regression", return_std: bool = False) -> Any:
         """Factor scores of each row, with standard errors.
 
@@ -234,25 +229,10 @@ class FactorAnalysis(FactorAnalysisBase):
             Only if `return_std`.
         """
         check_choice("method", method, METHODS)
+        found = self._posterior(X, return_std, method=method)
         if not return_std:
-            return self._factors(X, method)
-        found = self._factors(X, method, return_cov=True)
+            return found
         return found[:, 0], np.sqrt(np.diagonal(found[:, 1:], axis1=1, axis2=2))
-
-    def _factors(self, X: Any, method: str, return_cov: bool = False, out: Any = None) -> Any:
-        """Scores by a method, stacked on their covariances where these are asked for."""
-        check_is_fitted(self)
-        hidden, params, root = self._family(), self._params().components, self._root()
-        k, estimate = self.n_components_, METHODS[method]
-
-        def factors(block: Block) -> np.ndarray:
-            score, packed = hidden.scores(params, block)
-            group = groups_of(block.patterns)
-            score, spread = estimate(host(score)[0][:, :k], host(packed)[0], group, root)
-            both = np.concatenate([score[:, None], spread[group]], axis=1) if return_cov else score
-            return like(block, both)
-
-        return self._apply(X, factors, out, self.get_feature_names_out())
 
     def _column_variances(self) -> np.ndarray:
         """Variances of the standardised columns under the model: 1 unless cells are missing."""

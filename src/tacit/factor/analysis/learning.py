@@ -25,11 +25,11 @@ from ...words import count
 from ..estimator import FactorEstimator
 from ..moments import moments
 from ..principal.rank import RankChoice, Spectrum, parallel
+from ..scores import canonical
 from .adequacy import FitTest, fit_test
 from .correlation import Correlation, degrees_of_freedom, ledermann_bound, pairwise
 from .maximum import Maximum, least_bic
 from .rotation import ROTATIONS, Rotation, rotate
-from .scores import canonical
 
 __all__ = ["FactorAnalysisBase", "HeywoodWarning"]
 

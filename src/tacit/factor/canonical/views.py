@@ -29,11 +29,8 @@ class TwoViews(MultiOutputMixin, RowScores):
         "_y_is_flat": Flag(),
         "target_names_in_": Names("t"),
     }
-    canonical_correlations_: np.ndarray
     x_loadings_: np.ndarray
     y_loadings_: np.ndarray
-    x_rotations_: np.ndarray
-    y_rotations_: np.ndarray
     target_names_in_: np.ndarray
     _y_is_flat: bool
 

@@ -1,13 +1,20 @@
 """What `KernelPCA` accepts, and what it says of kernels that are no inner products."""
 
+from __future__ import annotations
+
 import numbers
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from ...checks import check_choice, check_n_jobs, check_number, check_rows
+
+if TYPE_CHECKING:
+    from .estimator import KernelPCA
+    from .function import Kernel
 
 __all__ = [
     "check_callable", "check_finite", "check_negative", "check_settings", "checked_rows", "n_wanted", "symmetric",
@@ -23,7 +30,7 @@ NONE = 1e-10  # largest eigenvalue as a share of the least: none is positive
 DISTANCES = "it seems to hold distances D: give -D**2 / 2, or exp(-gamma * D**2)"
 
 
-def check_settings(model, kernels):
+def check_settings(model: KernelPCA, kernels: tuple[str, ...]) -> None:
     """Raise where a setting is not of its kind, or two do not go together."""
     if not callable(model.kernel):
         check_choice("kernel", model.kernel, (*kernels, "precomputed"))
@@ -45,7 +52,7 @@ def check_settings(model, kernels):
     _check_together(model)
 
 
-def _check_together(model):
+def _check_together(model: KernelPCA) -> None:
     if model.kernel == "precomputed":
         if model.fit_inverse_transform:
             raise ValueError(
@@ -77,15 +84,14 @@ def _check_together(model):
         )
 
 
-def checked_rows(model, X, *, reset, copy=False):
+def checked_rows(model: KernelPCA, X: Any, *, reset: bool, copy: bool = False) -> Any:
     """X as floats, dense or CSR."""
     X = check_rows(model, X, reset=reset, accept_sparse="csr", copy=copy)
     if sparse.issparse(X) and model.kernel in ("chi2", "additive_chi2"):
         raise TypeError(f"kernel={model.kernel!r} takes no sparse rows; give X.toarray().")
     if sparse.issparse(X) and X.indices.dtype != np.int32 and max(X.nnz, *X.shape) < 2**31:
-        X = type(X)(
-            (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape
-        )  # as kernels want them
+        # As kernels want them.
+        X = type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
     if reset and model.fit_inverse_transform and sparse.issparse(X):
         raise TypeError(
             "X is sparse, and the inverse transform is learned from dense rows; give X.toarray(), or fit_inverse_transform=False."
@@ -97,7 +103,7 @@ def checked_rows(model, X, *, reset, copy=False):
     return X
 
 
-def n_wanted(model, n_rows):
+def n_wanted(model: KernelPCA, n_rows: int) -> int | None:
     """Components that an estimator's settings ask for; None is all."""
     if model.n_components is not None and model.n_components > n_rows:
         warnings.warn(
@@ -110,7 +116,7 @@ def n_wanted(model, n_rows):
     return model.n_components
 
 
-def check_callable(kernel, X):
+def check_callable(kernel: Kernel, X: Any) -> None:
     """Try a user's function on a few rows: it must give numbers, and the same both ways round."""
     few = X[: min(N_TRIED_ROWS, X.shape[0])]
     try:
@@ -130,7 +136,7 @@ def check_callable(kernel, X):
         )
 
 
-def check_finite(values, label):
+def check_finite(values: np.ndarray, label: str) -> None:
     """Raise where a kernel value is not a finite number."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = float(values.sum())
@@ -144,7 +150,7 @@ def check_finite(values, label):
     )
 
 
-def symmetric(K):
+def symmetric(K: np.ndarray) -> np.ndarray:
     """A given kernel matrix, averaged with its transpose where it differs, with a warning."""
     # By strips: no second matrix of this size.
     gap = max(float(np.abs(K[i : i + 256] - K[:, i : i + 256].T).max()) for i in range(0, len(K), 256))
@@ -157,7 +163,7 @@ def symmetric(K):
     return 0.5 * (K + K.T)
 
 
-def check_negative(values, least, label):
+def check_negative(values: np.ndarray, least: float, label: str) -> None:
     """Raise where the least of the eigenvalues wanted is negative beyond rounding; `values` are in decreasing order."""
     largest = float(values[0])
     share, size = SIGNIFICANT[values.dtype]
@@ -173,7 +179,7 @@ def check_negative(values, least, label):
     )
 
 
-def warn_negative(least, largest, label):
+def warn_negative(least: float | None, largest: float, label: str) -> None:
     """Say that eigenvalues outside those wanted are negative."""
     if least is not None and largest <= NONE * abs(least):
         message = (
@@ -190,7 +196,7 @@ def warn_negative(least, largest, label):
     warnings.warn(message, stacklevel=5)
 
 
-def warn_constant(label):
+def warn_constant(label: str) -> None:
     """Say that there is nothing to find."""
     warnings.warn(
         f"{label} gives all rows the same values (the columns of X are constant, or gamma is too small): there is no variance, "

@@ -3,40 +3,33 @@
 K̃ = (I − 11ᵀ/n) K (I − 11ᵀ/n) = V Λ Vᵀ,    score_j(x) = Σ_i k̃(x, x_i) v_ij / √λ_j
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ...base import RowsEstimator
 from ...base.settings import KW_ONLY, settings
 from ...declared import Numbers, Text
 from ...signs import signs
+from ..estimator import RowScores
 from .checks import check_callable, check_settings, checked_rows, n_wanted
 from .exact import exact
-from .function import KERNELS, Kernel
+from .function import KERNELS, SHIFTABLE, Kernel
 from .nystrom import choose_landmarks, nystrom, takes_landmarks, warn_landmarks
 from .preimage import fixed_points, learn_inverse
+from .spectrum import Spectrum
 
 __all__ = ["KernelPCA"]
 
-OPTIONAL = (
-    "dual_coef_",
-    "X_transformed_fit_",
-    "X_fit_",
-    "landmarks_",
-    "landmark_indices_",
-    "landmark_coef_",
-    "mean_coef_",
-)
-
 
 @settings
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator):
+class KernelPCA(RowScores):
     """Principal components in the space of a kernel.
 
     Works where scikit-learn's does, with the same settings and attributes. Beyond it: every named kernel, Nyström's method for
@@ -151,7 +144,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator
     fit_inverse_transform: bool = False
     eigen_solver: str = "auto"
     tol: float = 0
-    max_iter: int = None
+    max_iter: int | None = None
     iterated_power: Any = "auto"
     remove_zero_eig: bool = False
     random_state: Any = None
@@ -181,18 +174,17 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator
     _takes_missing = False
     _min_rows = 1
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     @property
-    def _takes_sparse(self):
+    def _takes_sparse(self) -> bool:  # type: ignore[override]
         return not self.fit_inverse_transform
 
     @property
-    def _missing_remedy(self):
+    def _missing_remedy(self) -> str:  # type: ignore[override]
         if self.kernel == "precomputed":
             return "and a kernel matrix needs every pair: compute the kernel on imputed rows"
         return (
@@ -201,10 +193,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator
         )
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return len(self.eigenvalues_)
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the components.
 
         Parameters
@@ -220,32 +212,28 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator
         """
         check_settings(self, KERNELS)
         X = checked_rows(self, X, reset=True, copy=self.copy_X)
-        for name in OPTIONAL:
+        for name in self._saved.keys() - RowsEstimator._saved.keys():  # some are of one route alone
             self.__dict__.pop(name, None)
         self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
-        self.origin_ = None
-        if self.kernel != "precomputed":
-            kernel = Kernel.of(self, X)
-            self.origin_ = kernel.origin
-            if callable(self.kernel):
-                check_callable(kernel, X)
+        shift = not sparse.issparse(X) and isinstance(self.kernel, str) and self.kernel in SHIFTABLE
+        self.origin_ = X.mean(axis=0, dtype=np.float64) if shift else None
+        if callable(self.kernel):
+            check_callable(self._rule(), X)
         if takes_landmarks(self, X.shape[0]):
-            self._fit_landmarks(kernel, X)
+            self._fit_landmarks(X)
         else:
             self._fit_exactly(X)
         if self.fit_inverse_transform and self.preimage == "ridge":
             self._learn_inverse(X)
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Find the components and give the scores of the rows.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-            Rows; kernel values with kernel="precomputed".
-        y : None
-            Ignored.
+        X, y
+            As in `fit`.
 
         Returns
         -------
@@ -254,7 +242,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator
         self.fit(X)
         return self._fitted_scores()
 
-    def transform(self, X):
+    def transform(self, X: Any) -> np.ndarray:
         """Scores of rows.
 
         Parameters
@@ -271,11 +259,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator
         if self.kernel == "precomputed":
             X = X.toarray() if sparse.issparse(X) else X
             return ((X - self.K_fit_rows_) @ self._coefficients()).astype(X.dtype, copy=False)
-        if hasattr(self, "landmarks_"):
-            return self._rule().project(X, self.landmarks_, self.K_fit_rows_, self.landmark_coef_)
-        return self._rule().project(X, self.X_fit_, self.K_fit_rows_, self._coefficients())
+        rows, coefficients = self._expansion()
+        return self._rule().project(X, rows, self.K_fit_rows_, coefficients)
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows that have these scores, nearly.
 
         Parameters
@@ -292,26 +279,21 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator
                 "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse transform is "
                 "not available."
             )
-        check_is_fitted(self)
-        X = check_array(X, dtype=[np.float64, np.float32])
-        if X.shape[1] != self._n_features_out:
-            raise ValueError(
-                f"X has {X.shape[1]} columns, but there are {self._n_features_out} components; give scores as transform does."
-            )
+        X = self._check_scores(X)
         if self.preimage == "ridge":
             center = np.zeros(len(self.dual_coef_), dtype=self.dual_coef_.dtype)
             return self._latent_rule().project(X, self.X_transformed_fit_, center, self.dual_coef_)
         return self._fixed_points(X).astype(X.dtype, copy=False)
 
-    def _rule(self):
+    def _rule(self) -> Kernel:
         params = dict(self.kernel_params or {})
         return Kernel(self.kernel, self.gamma_, self.degree, self.coef0, params, self.origin_, self.n_jobs)
 
-    def _latent_rule(self):
+    def _latent_rule(self) -> Kernel:
         """The kernel between scores, of which none is the origin but 0."""
         return replace(self._rule(), origin=None)
 
-    def _fit_exactly(self, X):
+    def _fit_exactly(self, X: Any) -> None:
         """By the matrix of all pairs of rows."""
         found, means, floor, total = exact(self, X, n_wanted(self, X.shape[0]))
         self.eigen_solver_, self.approximation_error_, self.K_fit_rows_ = "exact", 0.0, means
@@ -319,9 +301,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator
         if self.kernel != "precomputed":
             self.X_fit_ = X
 
-    def _fit_landmarks(self, kernel, X):
+    def _fit_landmarks(self, X: Any) -> None:
         """By the kernel values of rows with landmarks."""
-        n, wanted = X.shape[0], n_wanted(self, X.shape[0])
+        kernel, n, wanted = self._rule(), X.shape[0], n_wanted(self, X.shape[0])
         self.landmark_indices_ = chosen = choose_landmarks(n, wanted, self.n_landmarks, self.random_state)
         self.landmarks_ = X[chosen]
         found = nystrom(kernel, X, self.landmarks_.astype(np.float64), wanted)
@@ -332,7 +314,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator
         if self.eigen_solver == "auto" and self.n_landmarks is None:
             warn_landmarks(n, len(chosen), found.missed)
 
-    def _publish(self, found, floor, total):
+    def _publish(self, found: Spectrum, floor: float, total: float) -> np.ndarray:
         """Set eigenvalues and eigenvectors; return the signs that make the largest entry of each eigenvector positive."""
         values, vectors, n_positive = found.values.copy(), found.vectors, found.positive(floor)
         values[n_positive:] = 0.0
@@ -343,24 +325,29 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator
         self.explained_variance_ratio_ = self.eigenvalues_ / total if total > 0 else np.zeros_like(self.eigenvalues_)
         return sign
 
-    def _fitted_scores(self):
+    def _fitted_scores(self) -> np.ndarray:
         return self.eigenvectors_ * np.sqrt(self.eigenvalues_)
 
-    def _coefficients(self):
+    def _coefficients(self) -> np.ndarray:
         """What centred kernel values are multiplied by; columns sum to 0, which centres the rows of new values too."""
         scale = np.where(self.eigenvalues_ > 0, np.sqrt(self.eigenvalues_), np.inf)
         scaled = self.eigenvectors_ / scale.astype(self.eigenvectors_.dtype)
         return scaled - scaled.mean(axis=0)
 
-    def _learn_inverse(self, X):
+    def _learn_inverse(self, X: np.ndarray) -> None:
         scores, marks = self._fitted_scores(), getattr(self, "landmark_indices_", None)
         self.X_transformed_fit_ = scores if marks is None else scores[marks]
         self.dual_coef_ = learn_inverse(self._latent_rule(), scores, X, self.alpha, marks)
 
-    def _fixed_points(self, scores):
-        known = self._fitted_scores()
+    def _expansion(self) -> tuple[Any, np.ndarray]:
+        """Rows whose φ(x) components are made of, which are landmarks or all fitted rows, and their coefficients."""
         if hasattr(self, "landmarks_"):
-            rows, known = self.landmarks_, known[self.landmark_indices_]
-            return fixed_points(self._rule(), scores, rows, known, self.landmark_coef_, self.mean_coef_)
-        rows = self.X_fit_
-        return fixed_points(self._rule(), scores, rows, known, self._coefficients(), np.full(len(rows), 1 / len(rows)))
+            return self.landmarks_, self.landmark_coef_
+        return self.X_fit_, self._coefficients()
+
+    def _fixed_points(self, scores: np.ndarray) -> np.ndarray:
+        rows, coefficients = self._expansion()
+        known, mean = self._fitted_scores(), np.full(len(rows), 1 / len(rows))
+        if hasattr(self, "landmarks_"):
+            known, mean = known[self.landmark_indices_], self.mean_coef_
+        return fixed_points(self._rule(), scores, rows, known, coefficients, mean)

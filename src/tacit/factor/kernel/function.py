@@ -4,6 +4,8 @@ Products of rows come from BLAS and the rest is compiled. Kernels that do not ch
 all rows are shifted are computed about the mean of the fitted rows: far from the origin, expanding ‖x − y‖² would cancel.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +17,7 @@ from ...kernels import lazy
 from ...source.threads import all_of, slices, thread_count
 from .checks import check_finite
 
-__all__ = ["KERNELS", "Kernel", "Rows", "centre"]
+__all__ = ["KERNELS", "SHIFTABLE", "Kernel", "Rows", "centre"]
 
 KERNELS = tuple(sorted(PAIRWISE_KERNEL_FUNCTIONS))
 COMPILED = ("linear", "poly", "polynomial", "rbf", "sigmoid", "cosine", "laplacian")
@@ -28,67 +30,36 @@ gram = lazy("gram")
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as a kernel wants them.
+    """Rows as a kernel wants them."""
 
-    Attributes
-    ----------
-    values : ndarray or CSR of shape (n, d)
-        Shifted or scaled where the kernel asks for it.
-    squares : ndarray of shape (n,)
-        Their squared lengths.
-    """
+    values: Any  # (n, d) array or CSR, shifted or scaled where the kernel asks for it
+    squares: np.ndarray  # (n,) squared lengths
 
-    values: Any
-    squares: np.ndarray
-
-    def __len__(self):
+    def __len__(self) -> int:
         return self.values.shape[0]
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: slice) -> Rows:
         return Rows(self.values[rows], self.squares[rows])
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A rule for k(x, y).
+    """A rule for k(x, y)."""
 
-    Attributes
-    ----------
-    rule : str or callable
-        A name of :func:`sklearn.metrics.pairwise.pairwise_kernels`, or a function of two rows.
-    gamma, degree, coef0 : float
-        Of the named kernels that have them.
-    params : dict
-        Keyword arguments of a callable.
-    origin : ndarray of shape (d,), or None
-        What is subtracted from all rows.
-    n_jobs : int or None
-        Threads.
-    """
-
-    rule: Any
-    gamma: float
+    rule: Any  # a name of `sklearn.metrics.pairwise.pairwise_kernels`, or a function of two rows
+    gamma: float  # of the named kernels that have it, as degree and coef0
     degree: float
     coef0: float
-    params: dict
-    origin: Any = None
+    params: dict[str, Any]  # keyword arguments of a function
+    origin: np.ndarray | None = None  # what is subtracted from all rows
     n_jobs: int | None = None
 
-    @classmethod
-    def of(cls, model, X):
-        """The kernel of an estimator's settings for the fitted rows X."""
-        dense = not sparse.issparse(X)
-        shift = dense and isinstance(model.kernel, str) and model.kernel in SHIFTABLE
-        origin = X.mean(axis=0, dtype=np.float64) if shift else None
-        params = dict(model.kernel_params or {})
-        return cls(model.kernel, model.gamma_, model.degree, model.coef0, params, origin, model.n_jobs)
-
     @property
-    def threads(self):
+    def threads(self) -> int:
         """Threads that blocks may run on; a user's function is called from one."""
         return 1 if callable(self.rule) else thread_count(self.n_jobs)
 
-    def rows(self, X):
+    def rows(self, X: Any) -> Rows:
         """Rows ready for `block`."""
         if sparse.issparse(X):
             return Rows(X, np.asarray(X.multiply(X).sum(axis=1)).ravel())
@@ -102,7 +73,7 @@ class Kernel:
             squares = np.where(squares > 0, 1.0, 0.0).astype(X.dtype)
         return Rows(X, squares)
 
-    def block(self, A, B):
+    def block(self, A: Rows, B: Rows) -> np.ndarray:
         """k(a, b) for all rows of A and B, as `rows` made them."""
         if callable(self.rule) or sparse.issparse(A.values) or self.rule not in COMPILED:
             return self._named(A.values, B.values)
@@ -121,7 +92,7 @@ class Kernel:
             gram.polynomial(out, self.gamma, self.coef0, int(self.degree) if whole else float(self.degree), whole)
         return out
 
-    def _named(self, A, B=None):
+    def _named(self, A: Any, B: Any = None) -> np.ndarray:
         """By scikit-learn's function."""
         given = self.params
         if not callable(self.rule):
@@ -129,7 +100,7 @@ class Kernel:
         values = pairwise_kernels(A, B, metric=self.rule, filter_params=True, **given)
         return values.toarray() if sparse.issparse(values) else values
 
-    def square(self, X):
+    def square(self, X: Any) -> np.ndarray:
         """The symmetric matrix of all pairs, each computed once."""
         if callable(self.rule):
             return self._named(X)
@@ -137,7 +108,7 @@ class Kernel:
         n = len(rows)
         K = np.empty((n, n), dtype=X.dtype)
 
-        def fill(place):
+        def fill(place: tuple[int, int]) -> None:
             a, b = slice(place[0], place[0] + TILE), slice(place[1], place[1] + TILE)
             K[a, b] = block = self.block(rows[a], rows[b])
             if a != b:
@@ -149,7 +120,7 @@ class Kernel:
             np.fill_diagonal(K, 1.0)  # ‖x‖² + ‖x‖² − 2 x·x is 0 but for rounding
         return K
 
-    def diagonal(self, A):
+    def diagonal(self, A: Rows) -> np.ndarray:
         """k(a, a) for all rows of A, as `rows` made them."""
         if callable(self.rule):
             return np.array([self._named(A.values[i : i + 1])[0, 0] for i in range(len(A))])
@@ -165,13 +136,13 @@ class Kernel:
         with np.errstate(over="ignore", invalid="ignore"):
             return np.tanh(inner) if self.rule == "sigmoid" else inner ** float(self.degree)
 
-    def project(self, X, fitted, center, coefficients):
+    def project(self, X: Any, fitted: Any, center: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
         """(k(x, fitted) − center) @ coefficients for all rows x of X, in blocks, in the precision of X."""
         dtype = np.result_type(X, coefficients)
         rows = self.rows(fitted.astype(dtype, copy=False))
         out = np.empty((X.shape[0], coefficients.shape[1]), dtype=X.dtype)
 
-        def fill(part):
+        def fill(part: slice) -> None:
             values = self.block(self.rows(X[part].astype(dtype, copy=False)), rows)
             check_finite(values, self.label)
             values -= center
@@ -181,16 +152,16 @@ class Kernel:
         return out
 
     @property
-    def label(self):
+    def label(self) -> str:
         """The kernel in words, for messages."""
         return f"kernel={self.rule!r}"
 
 
-def centre(K, threads, label):
+def centre(K: np.ndarray, threads: int, label: str) -> tuple[np.ndarray, float]:
     """Centre a symmetric kernel matrix in place; return the means of its columns and its largest entry in size before."""
     parts = slices(len(K), len(K))
 
-    def describe(part):
+    def describe(part: slice) -> tuple[np.ndarray, float]:
         check_finite(K[part], label)
         return K[part].mean(axis=1, dtype=np.float64), max(float(K[part].max()), -float(K[part].min()))
 
@@ -198,7 +169,7 @@ def centre(K, threads, label):
     means = np.concatenate([mean for mean, _ in found])
     shift = means - means.mean()
 
-    def subtract(part):
+    def subtract(part: slice) -> None:
         K[part] -= means.astype(K.dtype)
         K[part] -= shift[part, None].astype(K.dtype)
 

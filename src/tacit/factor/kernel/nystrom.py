@@ -4,8 +4,11 @@ The projection lowers K in the Loewner order: every eigenvalue found is at most 
 the variance outside the span, which is measured. Rows are read in blocks; nothing of size n × m is kept.
 """
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import eigh
@@ -13,7 +16,11 @@ from sklearn.utils import check_random_state
 
 from ...source.threads import slices, total_of
 from .checks import check_finite, check_negative, warn_constant
+from .function import Kernel, Rows
 from .spectrum import Spectrum
+
+if TYPE_CHECKING:
+    from .estimator import KernelPCA
 
 __all__ = ["Embedding", "Span", "choose_landmarks", "nystrom", "span_of", "takes_landmarks", "warn_landmarks"]
 
@@ -24,34 +31,30 @@ CUT = 1e-8  # of eigenvalues of W: sums of squares of C have half of the digits
 
 @dataclass(frozen=True)
 class Span:
-    """An orthonormal basis of the span of landmarks, Σ_l M_lr φ(landmark_l).
+    """An orthonormal basis of the span of landmarks, Σ_l M_lr φ(landmark_l)."""
 
-    Attributes
-    ----------
-    coefficients : ndarray of shape (m, r)
-        M.
-    mean : ndarray of shape (m,)
-        Mean of the landmarks' kernel values, by which values of rows are shifted before they are multiplied.
-    level : float
-        Mean of `mean`.
-    """
-
-    coefficients: np.ndarray
-    mean: np.ndarray
-    level: float
+    coefficients: np.ndarray  # M (m, r)
+    mean: (
+        np.ndarray
+    )  # (m,), of the landmarks' kernel values, by which values of rows are shifted before they are multiplied
+    level: float  # mean of `mean`
+    largest: float  # kernel value in size
 
 
-def span_of(W, label):
-    """The `Span` of landmarks with kernel matrix W.
+def span_of(kernel: Kernel, marks: Rows) -> Span:
+    """The `Span` of landmarks.
 
     Differences of landmarks come first, and the direction from 0 to their mean last: a kernel that is nearly constant keeps
     its digits, since its size does not decide what is negligible.
     """
-    mean = W.mean(axis=0)
+    W = kernel.block(marks, marks)
+    check_finite(W, kernel.label)
+    W = 0.5 * (W + W.T)
+    mean, largest = W.mean(axis=0), float(np.abs(W).max())
     level = float(mean.mean())
     values, vectors = eigh(W - mean - mean[:, None] + level)
-    check_negative(values[::-1], float(values[0]), label)
-    kept = values > max(CUT * values[-1], 1e-13 * np.abs(W).max())
+    check_negative(values[::-1], float(values[0]), kernel.label)
+    kept = values > max(CUT * values[-1], 1e-13 * largest)
     basis = vectors[:, kept] / np.sqrt(values[kept])
     basis -= basis.mean(axis=0)
     inside = basis.T @ mean
@@ -59,56 +62,40 @@ def span_of(W, label):
     if outside > CUT * max(level, values[-1] / len(W)):
         direction = (np.full(len(W), 1 / len(W)) - basis @ inside) / np.sqrt(outside)
         basis = np.hstack([basis, direction[:, None]])
-    return Span(basis, mean, level)
+    return Span(basis, mean, level, largest)
 
 
 @dataclass(frozen=True)
 class Embedding:
-    """What Nyström's method learns.
+    """What Nyström's method learns: scores are (k(x, landmarks) − center) @ coefficients."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (k,)
-        Eigenvalues, decreasing.
-    coefficients : ndarray of shape (m, k)
-        Scores are (k(x, landmarks) − center) @ coefficients.
-    center : ndarray of shape (m,)
-        Mean kernel values of the rows with the landmarks.
-    mean_coefficients : ndarray of shape (m,)
-        The mean of φ(x) in terms of the landmarks.
-    total : float
-        Trace of the centred kernel matrix.
-    missed : float
-        Share of it that lies outside the span of the landmarks.
-    """
-
-    values: np.ndarray
-    coefficients: np.ndarray
-    center: np.ndarray
-    mean_coefficients: np.ndarray
-    total: float
-    missed: float
+    values: np.ndarray  # eigenvalues, decreasing
+    coefficients: np.ndarray  # (m, k)
+    center: np.ndarray  # (m,), mean kernel values of the rows with the landmarks
+    mean_coefficients: np.ndarray  # (m,), the mean of φ(x) in terms of the landmarks
+    total: float  # trace of the centred kernel matrix
+    missed: float  # share of it that lies outside the span of the landmarks
 
     @property
-    def floor(self):
+    def floor(self) -> float:
         """Eigenvalues up to here are rounding."""
         return 0.1 * CUT * float(self.values[0]) if len(self.values) else 0.0
 
-    def spectrum(self, kernel, X, landmarks):
+    def spectrum(self, kernel: Kernel, X: Any, landmarks: Any) -> Spectrum:
         """The `Spectrum` of rows X, whose eigenvectors are their scores, scaled to length 1."""
         scores = kernel.project(X, landmarks, self.center, self.coefficients)
         scale = np.sqrt(np.where(self.values > 0, self.values, 1.0)).astype(scores.dtype)
         return Spectrum(self.values, scores / scale)
 
 
-def takes_landmarks(model, n_rows):
+def takes_landmarks(model: KernelPCA, n_rows: int) -> bool:
     """Whether an estimator's settings ask for landmarks with so many rows."""
     if model.eigen_solver != "auto" or model.kernel == "precomputed":
         return model.eigen_solver == "nystrom"
     return model.n_landmarks is not None or n_rows > EXACT_ROWS
 
 
-def choose_landmarks(n_rows, n_components, n_landmarks, random_state):
+def choose_landmarks(n_rows: int, n_components: int | None, n_landmarks: int | None, random_state: Any) -> np.ndarray:
     """Numbers of random rows, in order; `n_landmarks` None is 1000, or twice `n_components` where that is more."""
     n_landmarks = min(n_rows, n_landmarks or max(N_LANDMARKS, 2 * (n_components or 0)))
     if n_components is not None and n_components > n_landmarks:
@@ -119,7 +106,7 @@ def choose_landmarks(n_rows, n_components, n_landmarks, random_state):
     return np.sort(check_random_state(random_state).permutation(n_rows)[:n_landmarks])
 
 
-def warn_landmarks(n_rows, n_landmarks, missed):
+def warn_landmarks(n_rows: int, n_landmarks: int, missed: float) -> None:
     """Say that landmarks stand for all rows without having been asked for."""
     warnings.warn(
         f"the {n_rows} rows of X have too many pairs for an exact solution, so that {n_landmarks} landmarks stand for them; "
@@ -129,14 +116,12 @@ def warn_landmarks(n_rows, n_landmarks, missed):
     )
 
 
-def nystrom(kernel, X, landmarks, n_components):
+def nystrom(kernel: Kernel, X: Any, landmarks: Any, n_components: int | None) -> Embedding:
     """The `Embedding` of rows X by landmarks; `n_components` None is all."""
     marks = kernel.rows(landmarks)
-    W = kernel.block(marks, marks)
-    check_finite(W, kernel.label)
-    span = span_of(0.5 * (W + W.T), kernel.label)
+    span = span_of(kernel, marks)
 
-    def sums(part):
+    def sums(part: slice) -> tuple[np.ndarray, np.ndarray, float]:
         rows = kernel.rows(X[part].astype(np.float64))
         values = kernel.block(rows, marks)
         check_finite(values, kernel.label)
@@ -151,7 +136,7 @@ def nystrom(kernel, X, landmarks, n_components):
     values, vectors = eigh(0.5 * (covariance + covariance.T))
     captured = float(values.sum())
     total = max(apart - n * float(((shift @ span.coefficients) ** 2).sum()), captured, 0.0)
-    if total <= 1e-13 * n * float(np.abs(W).max()):
+    if total <= 1e-13 * n * span.largest:
         warn_constant(kernel.label)
     if n_components is not None and n_components > len(values):  # the span has fewer dimensions: the others are 0
         more = n_components - len(values)

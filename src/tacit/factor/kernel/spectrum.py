@@ -5,7 +5,11 @@ arpack       Lanczos from one vector, with products that read half of the matrix
 randomized   block Krylov from a random block, until residuals are small
 """
 
+from __future__ import annotations
+
 import warnings
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, eigh_tridiagonal, get_blas_funcs, get_lapack_funcs, qr
@@ -13,9 +17,8 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-__all__ = ["SOLVERS", "Spectrum", "leading"]
+__all__ = ["Spectrum", "leading"]
 
-SOLVERS = ("dense", "arpack", "randomized")
 DENSE_ROWS = 300  # LAPACK is as fast as the others up to here
 DENSE_SHARE = 1 / 20  # and where a larger share of all eigenvectors is wanted
 OVERSAMPLE = 8
@@ -24,47 +27,46 @@ ACCURACY = 1e-7  # of an eigenvector's residual, as a share of its eigenvalue
 NEGLIGIBLE = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 2e-6}  # eigenvalue as a share of the largest
 
 
+@dataclass(frozen=True)
 class Spectrum:
-    """Eigenvalues in decreasing order, eigenvectors in columns, and the least eigenvalue where it is known."""
+    """Eigenvalues in decreasing order, eigenvectors in columns, and the least and the sum of all eigenvalues where known."""
 
-    def __init__(self, values, vectors, *, least=None, total=None):
-        self.values, self.vectors, self.least, self.total = values, vectors, least, total
+    values: np.ndarray
+    vectors: np.ndarray
+    least: float | None = None
+    total: float | None = None
 
-    def positive(self, floor=0.0):
+    def positive(self, floor: float) -> int:
         """How many of the values are above 0 by more than rounding, which is at least `floor`."""
         share = NEGLIGIBLE[self.values.dtype]
         return int(np.count_nonzero(self.values > max(share * float(self.values[0]), floor, 0.0)))
 
 
-def leading(K, n_components, solver, *, tol=0.0, max_iter=None, power="auto", random_state=None):
-    """The `Spectrum` of the largest eigenvalues of a symmetric matrix.
+def leading(
+    K: np.ndarray,
+    n_components: int | None,
+    solver: str,
+    *,
+    tol: float = 0.0,
+    max_iter: int | None = None,
+    power: int | str = "auto",
+    random_state: Any = None,
+) -> Spectrum:
+    """The `Spectrum` of the largest eigenvalues of a symmetric matrix, which may be overwritten; `n_components` None is all.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        The matrix; it may be overwritten.
-    n_components : int or None
-        How many; None is all.
-    solver : {"auto", "dense", "arpack", "randomized"}
-        "auto" is LAPACK for a small matrix or many components, else ARPACK.
-    tol, max_iter : float, int or None
-        Of ARPACK.
-    power : int or "auto"
-        Products of the randomised solver after the first; "auto" goes on until residuals are small.
-    random_state : int, RandomState or None
-        For starting vectors.
+    "auto" is LAPACK for a small matrix or many components, else ARPACK, which `tol` and `max_iter` are for. `power` is the number
+    of products of the randomised solver after the first; "auto" goes on until residuals are small.
     """
     n = len(K)
-    few = n_components is not None and n_components < n - 1
     if solver == "randomized":
         return _randomized(K, n if n_components is None else n_components, power, check_random_state(random_state))
-    small = n <= DENSE_ROWS or (few and n_components > DENSE_SHARE * n)
-    if few and (solver == "arpack" or (solver == "auto" and not small)):
+    small = n <= DENSE_ROWS or (n_components is not None and n_components > DENSE_SHARE * n)
+    if n_components is not None and n_components < n - 1 and (solver == "arpack" or (solver == "auto" and not small)):
         return _arpack(K, n_components, tol, max_iter, check_random_state(random_state).uniform(-1, 1, n))
     return dense(K, n_components)
 
 
-def dense(K, n_components=None):
+def dense(K: np.ndarray, n_components: int | None) -> Spectrum:
     """By LAPACK; `n_components` None is all."""
     n = len(K)
     # A symmetric matrix in C order is its own transpose in Fortran order, so that nothing is copied.
@@ -78,7 +80,7 @@ def dense(K, n_components=None):
     return Spectrum(values, vectors, least=float(every[-1]), total=total)
 
 
-def _some(K, count):
+def _some(K: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """All eigenvalues, and the largest of them with their eigenvectors, which is what takes time."""
     n = len(K)
     reduce, tail, apply = get_lapack_funcs(("sytrd", "sytrd_lwork", "ormqr"), (K,))
@@ -97,12 +99,12 @@ def _some(K, count):
     return every[::-1], values[::-1], np.vstack([inner[:1], rotated])[:, ::-1]
 
 
-def _check(info, routine):
+def _check(info: int, routine: str) -> None:
     if info:
         raise np.linalg.LinAlgError(f"LAPACK's {routine} failed with info={info}.")
 
 
-def _arpack(K, n_components, tol, max_iter, start):
+def _arpack(K: np.ndarray, n_components: int, tol: float, max_iter: int | None, start: np.ndarray) -> Spectrum:
     multiply = get_blas_funcs("symv", (K,))
     # Half of the matrix is read, which is what a product costs.
     operator = LinearOperator(K.shape, matvec=lambda v: multiply(1.0, K.T, v.ravel(), lower=1), dtype=K.dtype)
@@ -120,30 +122,26 @@ def _arpack(K, n_components, tol, max_iter, start):
     return Spectrum(values[order], vectors[:, order])
 
 
-def _randomized(K, n_components, power, random_state):
+def _randomized(K: np.ndarray, n_components: int, power: int | str, random_state: np.random.RandomState) -> Spectrum:
     """The eigenvalues that are largest in size: a negative one among them must be seen, and not passed over."""
-    n = len(K)
-    blocks = MOST_BLOCKS if power == "auto" else power + 1
-    found = None
+    n, found = len(K), None
     if n_components + OVERSAMPLE < n // 3:
-        found = krylov(K, n_components, random_state, blocks=blocks, settle=power == "auto")
+        blocks = MOST_BLOCKS if isinstance(power, str) else power + 1
+        found = _krylov(K, n_components, random_state, blocks, settle=power == "auto")
     if found is None:
         found = dense(K, n)
         chosen = np.sort(np.argsort(-np.abs(found.values), kind="stable")[:n_components])
-        found = Spectrum(found.values[chosen], found.vectors[:, chosen], least=found.least, total=found.total)
+        found = replace(found, values=found.values[chosen], vectors=found.vectors[:, chosen])
     return found
 
 
-def krylov(K, n_components, random_state, *, blocks=MOST_BLOCKS, settle=True):
-    """Eigenvalues largest in size by Rayleigh–Ritz in span(Q, KQ, K²Q, …), Q random; None where residuals stay large.
+def _krylov(
+    K: np.ndarray, n_components: int, random_state: np.random.RandomState, blocks: int, *, settle: bool
+) -> Spectrum | None:
+    """Eigenvalues largest in size by Rayleigh–Ritz in span(Q, KQ, K²Q, …), Q random, of at most so many products with K.
 
-    Parameters
-    ----------
-    blocks : int
-        Most products with K of which residuals are made.
-    settle : bool
-        Stop when residuals ‖Kv − λv‖ are small, and return None where they never are; else take K times a random block for Q,
-        make all products and return what there is.
+    To `settle` is to stop when residuals ‖Kv − λv‖ are small, and to return None where they never are; else take K times a random
+    block for Q, make all products and return what there is.
     """
     n, width = len(K), n_components + OVERSAMPLE
     eps = float(np.finfo(K.dtype).eps)

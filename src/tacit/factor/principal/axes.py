@@ -51,13 +51,7 @@ class Axes:
 
 
 def deviations(mean: np.ndarray, variance: np.ndarray, scaled: bool, names: list | None = None) -> np.ndarray | None:
-    """What columns are divided by: their standard deviations, or nothing (None).
-
-    Raises
-    ------
-    ValueError
-        Where squares of cells overflow, or where a column does not vary but must be scaled.
-    """
+    """What columns are divided by: their standard deviations, or nothing (None); columns that have none are refused."""
     if not np.isfinite(variance).all():
         j = int(np.argmin(np.isfinite(variance)))
         raise ValueError(f"column {_name(j, names)} holds values so great that their squares overflow; rescale it.")

@@ -278,11 +278,10 @@ class PCA(PrincipalAxes):
         return k if isinstance(k, numbers.Integral) else float(k)
 
     def _settings(self, route: str) -> dict[str, Any]:
-        settings: dict[str, dict[str, Any]] = {
-            "randomized": {"n_oversamples": self.n_oversamples, "n_iter": self.iterated_power},
-            "arpack": {"tol": self.tol},
-        }
-        return settings[route] | {"random_state": self.random_state} if route in settings else {}
+        seed = {"random_state": self.random_state}
+        if route == "randomized":
+            return seed | {"n_oversamples": self.n_oversamples, "n_iter": self.iterated_power}
+        return seed | {"tol": self.tol} if route == "arpack" else {}
 
     def _unbiased(self, found: Axes) -> Axes:
         if found.weight <= 1.0:

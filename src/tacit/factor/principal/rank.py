@@ -166,17 +166,13 @@ def bic(spectrum: Spectrum) -> RankChoice:
     """The rank with the least BIC of probabilistic PCA, from 0 to the greatest that leaves noise."""
     n, d = spectrum.n_rows, spectrum.n_features
     values = spectrum.eigenvalues * (n - 1.0) / n
-    ranks = np.arange(min(spectrum.most, _trusted(n)) + 1)
+    # Beyond half of the number of rows, likelihoods of fits to few rows run away.
+    ranks = np.arange(min(spectrum.most, max(int(n) // 2, 1)) + 1)
     kept = np.append(0.0, np.cumsum(np.log(np.maximum(values[: len(ranks) - 1], np.finfo(float).tiny))))
     noise = (values.sum() - np.append(0.0, np.cumsum(values[: len(ranks) - 1]))) / (d - ranks)
     deviance = n * (d * np.log(2.0 * np.pi) + kept + (d - ranks) * np.log(np.maximum(noise, np.finfo(float).tiny)) + d)
     criterion = deviance + np.log(n) * n_parameters(ranks, d)
     return RankChoice(int(np.argmin(criterion)), "bic", ranks, criterion)
-
-
-def _trusted(n: float) -> int:
-    """The greatest rank that n rows may speak for: beyond half their number, likelihoods of fits to few rows run away."""
-    return max(int(n) // 2, 1)
 
 
 def cross_validation(spectrum: Spectrum) -> RankChoice:
@@ -220,10 +216,9 @@ def parallel(
     parallel analysis.
     """
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-    simulate = _wishart if spectrum.n_rows > spectrum.n_features else _rows
     # Threads of BLAS cost more than they save on matrices of this size.
     with one_blas_thread() if spectrum.n_features <= 500 else nullcontext():
-        simulated = np.array([simulate(spectrum, rng) for _ in range(n_simulations)])
+        simulated = np.array([_simulated(spectrum, rng) for _ in range(n_simulations)])
     threshold = np.quantile(simulated, quantile, axis=0)
     values = spectrum.eigenvalues
     m = min(len(values), len(threshold))
@@ -232,28 +227,23 @@ def parallel(
     return RankChoice(rank, "parallel", np.arange(1, m + 1), values[:m], threshold[:m])
 
 
-def _wishart(spectrum: Spectrum, rng: np.random.Generator) -> np.ndarray:
-    """Eigenvalues of the covariance of normal rows, whose law is Wishart's: drawn by Bartlett at no cost per row."""
-    d = spectrum.n_features
-    root = np.tril(rng.normal(size=(d, d)), -1)
-    root[np.diag_indices(d)] = np.sqrt(rng.chisquare(spectrum.n_rows - 1.0 - np.arange(d)))
+def _simulated(spectrum: Spectrum, rng: np.random.Generator) -> np.ndarray:
+    """Eigenvalues of the covariance, or correlation matrix, of independent normal columns."""
+    n, d = spectrum.n_rows, spectrum.n_features
+    many = n > d
+    if many:
+        # A root of the matrix, whose law is Wishart's: drawn by Bartlett at no cost per row.
+        root = np.tril(rng.normal(size=(d, d)), -1)
+        root[np.diag_indices(d)] = np.sqrt(rng.chisquare(n - 1.0 - np.arange(d)))
+    else:
+        n = max(round(n), 2)
+        rows = rng.normal(size=(n, d))
+        root = (rows - rows.mean(axis=0)).T
     if spectrum.variances is None:
         root /= np.linalg.norm(root, axis=1)[:, None]
     else:
-        root *= np.sqrt(spectrum.variances / (spectrum.n_rows - 1.0))[:, None]
-    return np.maximum(np.linalg.eigvalsh(root @ root.T)[::-1], 0.0)
-
-
-def _rows(spectrum: Spectrum, rng: np.random.Generator) -> np.ndarray:
-    """The same from the rows themselves, where there are no more of them than columns."""
-    n = max(round(spectrum.n_rows), 2)
-    rows = rng.normal(size=(n, spectrum.n_features))
-    rows -= rows.mean(axis=0)
-    if spectrum.variances is None:
-        rows /= np.linalg.norm(rows, axis=0)
-    else:
-        rows *= np.sqrt(spectrum.variances / (n - 1.0))
-    return np.maximum(np.linalg.eigvalsh(rows @ rows.T)[::-1], 0.0)
+        root *= np.sqrt(spectrum.variances / (n - 1.0))[:, None]
+    return np.maximum(np.linalg.eigvalsh(root @ root.T if many else root.T @ root)[::-1], 0.0)
 
 
 def choose_rank(

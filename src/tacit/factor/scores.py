@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...families.factor import unpack
+from ..families.factor import unpack
 
 __all__ = ["METHODS", "bartlett", "canonical", "regression"]
 
