@@ -3,6 +3,7 @@
 import os
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 from ..archive import replacing
 from ..study.subject import study
@@ -50,22 +51,22 @@ class Report:
     [30, 30]
     """
 
-    def __init__(self, model, X, *, title=None, selection=None, seed=0):
+    def __init__(self, model: Any, X: Any, *, title: str | None = None, selection: Any = None, seed: int = 0) -> None:
         findings = study(model, X, selection=_selected(selection), seed=seed)
         self.findings = findings if title is None else replace(findings, title=str(title))
 
     @cached_property
-    def html(self):
+    def html(self) -> str:
         """The page."""
         return render(self.findings)
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike) -> str:
         """Write the page, whole or not at all; returns the path."""
         with replacing(path) as place, open(place, "w", encoding="utf-8", newline="\n") as file:
             file.write(self.html)
         return os.fspath(path)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         # A frame of its own keeps the page's style and the notebook's apart.
         return tag(
             "iframe", srcdoc=self.html, title="Report", width="100%", height="720", style="border:1px solid #ccc",
@@ -73,7 +74,9 @@ class Report:
         )  # fmt: skip
 
 
-def write_report(model, X, path, *, title=None, selection=None, seed=0):
+def write_report(
+    model: Any, X: Any, path: str | os.PathLike, *, title: str | None = None, selection: Any = None, seed: int = 0
+) -> Report:
     """Write a page about a fitted model and the rows it describes.
 
     Parameters
@@ -92,7 +95,7 @@ def write_report(model, X, path, *, title=None, selection=None, seed=0):
     return report
 
 
-def _selected(selection):
+def _selected(selection: Any) -> list[dict]:
     """Rows of a selection as `Findings` has them."""
     if selection is None:
         return []

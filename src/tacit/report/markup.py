@@ -6,14 +6,16 @@ is made only of numbers.
 
 import html
 import re
+from collections.abc import Container, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from .. import words
 
 __all__ = [
-    "LONGEST_SENTENCE", "Markup", "amount", "breakable", "clean", "cut", "join", "number", "option", "percent",
-    "plural", "sentence", "table", "tag",
+    "LONGEST_SENTENCE", "Markup", "amount", "breakable", "cut", "framed", "join", "note", "number", "option", "percent",
+    "plural", "sentence", "table", "tag", "unfolding",
 ]  # fmt: skip
 
 VOID = frozenset(["br", "circle", "ellipse", "input", "line", "link", "meta", "path", "rect", "use"])
@@ -33,22 +35,22 @@ class Markup(str):
     __slots__ = ()
 
 
-def clean(text):
+def clean(text: Any) -> str:
     """Text without characters that do not belong on a page."""
     return UNFIT.sub("\ufffd", str(text))
 
 
-def cut(text, most=LONGEST):
+def cut(text: Any, most: int = LONGEST) -> str:
     """Text of at most so many characters."""
     text = clean(text)
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-def _escaped(child):
+def _escaped(child: Any) -> str:
     return child if isinstance(child, Markup) else html.escape(clean(child), quote=True)
 
 
-def join(children, between=""):
+def join(children: Iterable, between: str = "") -> Markup:
     """Children one after the other, None left out."""
     flat = [child for child in children if child is not None and child is not False]
     return Markup(
@@ -56,23 +58,23 @@ def join(children, between=""):
     )
 
 
-def breakable(name):
+def breakable(name: str) -> Markup:
     """A name that may be broken after its underscores, points and slashes."""
     return join(re.split(r"(?<=[_./])(?=\w)", name), Markup("<wbr>"))
 
 
-def option(typed):
+def option(typed: str) -> Markup:
     """What is typed on a command line, in one piece."""
     return tag("code", typed, class_="whole")
 
 
-def sentence(text, most=LONGEST_SENTENCE):
+def sentence(text: Any, most: int = LONGEST_SENTENCE) -> Markup:
     """Text of at most so many characters, in which options of the command line are not broken apart."""
     parts = OPTION.split(cut(text, most))
     return join([option(part) if k % 2 and len(part) <= LONGEST_OPTION else part for k, part in enumerate(parts)])
 
 
-def tag(name, /, *children, **attributes):
+def tag(name: str, /, *children: Any, **attributes: Any) -> Markup:
     """An element; ``class_`` and ``aria_label`` stand for class and aria-label, None leaves an attribute out."""
     opened = name + "".join(_attribute(key, value) for key, value in attributes.items())
     if name in VOID and not children:
@@ -80,7 +82,7 @@ def tag(name, /, *children, **attributes):
     return Markup(f"<{opened}>{join(children)}</{name}>")
 
 
-def _attribute(key, value):
+def _attribute(key: str, value: Any) -> str:
     if value is None or value is False:
         return ""
     key = key.rstrip("_").replace("_", "-")
@@ -95,34 +97,53 @@ def _attribute(key, value):
 # Numbers in words
 
 
-def number(value, digits=4):
+def number(value: float | None, digits: int = 4) -> str:
     """A number with a true minus sign; see `tacit.words.number`."""
     return words.number(value, digits).replace("-", "−")
 
 
-def amount(count):
+def amount(count: float) -> str:
     """A whole number."""
     return f"{int(count):,}"
 
 
-def percent(share, digits=None):
+def percent(share: float | None, digits: int | None = None) -> str:
     """A share in one piece; see `tacit.words.share`."""
     return words.share(share, digits).replace(" ", "\u00a0")
 
 
-def plural(count, noun, many=None):
+def plural(count: int, noun: str, many: str | None = None) -> str:
     """A number of things: "1 row", "2 rows", "0 rows"."""
     return words.count(count, noun, many) if count else f"0 {many or noun + 's'}"
 
 
-# Tables
+# Parts of a page
 
 
-def table(header, rows, *, numeric=(), caption=None, class_=None):
+def note(words: str) -> Markup | None:
+    """A remark in small letters; nothing for no words."""
+    return tag("p", words, class_="note") if words else None
+
+
+def unfolding(summary: str, *body: Any) -> Markup:
+    """What is folded away until it is asked for."""
+    return tag("details", tag("summary", summary), *body, class_="numbers")
+
+
+def framed(
+    heads: Any, body: Any, caption: str, class_: str | None = None, scroll: str = "scroll", **own: Any
+) -> Markup:
+    """A table of header cells and of rows that are made already, in a frame that scrolls where it is too narrow."""
+    title = tag("caption", caption, class_="hidden-text")
+    made = tag("table", title, tag("thead", tag("tr", heads)), tag("tbody", body), class_=class_, **own)
+    return tag("div", made, class_=scroll, tabindex="0", role="region", aria_label=caption)
+
+
+def table(
+    header: Sequence, rows: Iterable[Iterable], *, caption: str, numeric: Container[int] = (), class_: str | None = None
+) -> Markup:
     """A table with a header; columns whose position is in `numeric` stand right."""
     align = ["n" if j in numeric else None for j in range(len(header))]
-    head = tag("tr", [tag("th", name, scope="col", class_=side) for name, side in zip(header, align)])
+    heads = [tag("th", name, scope="col", class_=side) for name, side in zip(header, align)]
     body = [tag("tr", [tag("td", cell, class_=side) for cell, side in zip(row, align)]) for row in rows]
-    title = tag("caption", caption, class_="hidden-text") if caption else None
-    made = tag("table", title, tag("thead", head), tag("tbody", body), class_=class_)
-    return tag("div", made, class_="scroll", tabindex="0", role="region", aria_label=caption or "Table")
+    return framed(heads, body, caption, class_)

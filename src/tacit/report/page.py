@@ -10,25 +10,19 @@ from functools import cache
 from importlib.resources import files
 
 from .. import __version__
+from ..study.findings import Findings
 from .charts.colours import style
 from .markup import Markup, cut, join, tag
 from .sections import ORDER, summary
+from .sections.common import Section
 
 __all__ = ["render"]
 
+FOOT = f"Made with tacit {__version__}. This page holds the rows it shows: share it as you would share the table."
 
-def render(findings):
-    """The whole page.
 
-    Parameters
-    ----------
-    findings : Findings
-
-    Returns
-    -------
-    str
-        HTML; the same findings give the same text.
-    """
+def render(findings: Findings) -> str:
+    """The whole page as HTML; the same findings give the same text."""
     sections = [section for section in (make(findings) for make in ORDER) if section is not None]
     script = _asset("page.js")
     page = [
@@ -38,7 +32,7 @@ def render(findings):
             tag("a", "Skip to the findings", href="#main", class_="skip"),
             _bar(sections),
             tag("main", summary(findings), [_section(section) for section in sections], id="main", tabindex="-1"),
-            _foot(),
+            tag("footer", tag("p", FOOT)),
             tag("script", Markup(script)),
         ),
     ]
@@ -46,11 +40,11 @@ def render(findings):
 
 
 @cache
-def _asset(name):
+def _asset(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _head(title, script):
+def _head(title: str, script: str) -> Markup:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (
         f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:; "
@@ -69,13 +63,13 @@ def _head(title, script):
     )
 
 
-def _bar(sections):
+def _bar(sections: list[Section]) -> Markup:
     links = [tag("li", tag("a", section.short, href=f"#{section.name}")) for section in sections]
     theme = tag("button", "Dark", type="button", id="theme", class_="control", aria_pressed="false")
     return tag("div", tag("nav", tag("ul", links), aria_label="Sections"), theme, class_="top")
 
 
-def _section(section):
+def _section(section: Section) -> Markup:
     heading = f"{section.name}-heading"
     return tag(
         "section",
@@ -84,14 +78,4 @@ def _section(section):
         section.body,
         id=section.name,
         aria_labelledby=heading,
-    )
-
-
-def _foot():
-    return tag(
-        "footer",
-        tag(
-            "p",
-            f"Made with tacit {__version__}. This page holds the rows it shows: share it as you would share the table.",
-        ),
     )

@@ -7,15 +7,17 @@ at least as far as Ledoit and Wolf advise, so that more columns than rows, or co
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 from sklearn.covariance import ledoit_wolf_shrinkage
 
+from ..study.findings import Findings
 from ..survey.column import ROLES
 
-__all__ = ["View", "features", "fisher_axes", "principal_axes", "views"]
+__all__ = ["View", "fisher_axes", "golden", "principal_axes", "views"]
 
 MOST_FEATURES = 200
 LEAST_SHRINKAGE = 0.25
@@ -40,11 +42,16 @@ class View:
 
     name: str
     places: np.ndarray
-    labels: tuple
+    labels: tuple[str, str]
     note: str
 
 
-def features(findings):
+def golden(n: int) -> np.ndarray:
+    """Numbers in [0, 1), each far from those before it."""
+    return (np.arange(n) * GOLDEN) % 1.0
+
+
+def _features(findings: Findings) -> tuple[np.ndarray, list[str]]:
     """Filled cells as standardised numbers, a column for each level of a category, and the name of each column."""
     roles = {column.name: column for column in findings.columns}
     parts, names = [], []
@@ -71,7 +78,7 @@ def features(findings):
     return Z[:, varies] / std[varies], [name for name, kept in zip(names, varies) if kept]
 
 
-def principal_axes(Z):
+def principal_axes(Z: np.ndarray) -> np.ndarray:
     """Scores of the rows on the two axes along which they vary most."""
     if Z.shape[1] == 0 or len(Z) < 2:
         return np.zeros((len(Z), 2))
@@ -80,7 +87,7 @@ def principal_axes(Z):
     return np.column_stack([scores, np.zeros((len(Z), 2 - scores.shape[1]))])
 
 
-def fisher_axes(Z, memberships):
+def fisher_axes(Z: np.ndarray, memberships: np.ndarray) -> np.ndarray:
     """Scores on the two axes that separate groups best, given the rows' probabilities of them.
 
     Two groups differ along one axis; the second is then what else the rows vary in most.
@@ -103,7 +110,7 @@ def fisher_axes(Z, memberships):
     return scores
 
 
-def _whitening(Z, memberships, weight, means):
+def _whitening(Z: np.ndarray, memberships: np.ndarray, weight: np.ndarray, means: np.ndarray) -> np.ndarray:
     """W^(−1/2) of the shrunk spread within groups."""
     centred = Z - Z.mean(axis=0)
     gaps = means - Z.mean(axis=0)
@@ -115,7 +122,7 @@ def _whitening(Z, memberships, weight, means):
     return vectors / np.sqrt((1.0 - shrinkage) * np.maximum(values, 0.0) + shrinkage * level) @ vectors.T
 
 
-def _separating(means, share):
+def _separating(means: np.ndarray, share: np.ndarray) -> np.ndarray:
     """At most two orthonormal axes on which the means lie apart; the one along which they differ most comes first."""
     means = means - share @ means
     _, values, rows = np.linalg.svd(np.sqrt(share)[:, None] * means, full_matrices=False)
@@ -125,7 +132,7 @@ def _separating(means, share):
     first, second = np.triu_indices(len(means), 1)
     gaps, weight = (means[first] - means[second]) @ basis, share[first] * share[second]
 
-    def overlap(flat):
+    def overlap(flat: np.ndarray) -> Any:
         plane = np.linalg.qr(flat.reshape(-1, 2))[0]
         return logsumexp(-0.125 * ((gaps @ plane) ** 2).sum(axis=1), b=weight)
 
@@ -135,9 +142,9 @@ def _separating(means, share):
     return basis @ plane @ turn.T
 
 
-def views(findings):
+def views(findings: Findings) -> list[View]:
     """The planes to show, the best first."""
-    Z, names = features(findings)
+    Z, names = _features(findings)
     if len(Z) < 2 or not names:
         return []
     found = []
@@ -149,14 +156,14 @@ def views(findings):
     return found
 
 
-def _view(name, places, Z, names, note):
+def _view(name: str, places: np.ndarray, Z: np.ndarray, names: list[str], note: str) -> View:
     """Signed so that the leading column of each axis rises along it; rows on a line are spread so that all are seen."""
     places = np.array(places, dtype=float)
     flat = places.std(axis=0) < 1e-9 * max(places.std(), 1e-300)
     labels = []
     for j in range(2):
         if flat[j]:
-            places[:, j] = (np.arange(len(places)) * GOLDEN) % 1.0
+            places[:, j] = golden(len(places))
             labels.append("")
             continue
         correlation = Z.T @ (places[:, j] - places[:, j].mean()) / (len(Z) * places[:, j].std())
@@ -167,17 +174,17 @@ def _view(name, places, Z, names, note):
         note += " One axis tells all; across it rows are only spread so that they can be seen."
     if len(np.unique(np.round(places / np.maximum(np.ptp(places, axis=0), 1e-300), 3), axis=0)) < 0.5 * len(places):
         places, note = _scattered(places), note + " Rows at the same place are spread a little."
-    return View(name, places, tuple(labels), note)
+    return View(name, places, (labels[0], labels[1]), note)
 
 
-def _scattered(places):
+def _scattered(places: np.ndarray) -> np.ndarray:
     """Places moved by up to a fiftieth of their range, on a sunflower's spiral, so that equal rows can be seen."""
     turn = np.arange(len(places)) * 2.0 * np.pi * GOLDEN
     radius = 0.02 * np.sqrt((np.arange(len(places)) * np.sqrt(2.0)) % 1.0)
     return places + np.ptp(places, axis=0) * radius[:, None] * np.column_stack([np.cos(turn), np.sin(turn)])
 
 
-def _opposed(correlation, names, most=2):
+def _opposed(correlation: np.ndarray, names: list[str], most: int = 2) -> str:
     """The columns that go along with an axis: "more of these; less of those"."""
     first = np.argsort(-np.abs(correlation), kind="stable")[:most]
     order = [j for j in first if abs(correlation[j]) >= 0.6 * abs(correlation[first[0]])]

@@ -1,26 +1,27 @@
 """Bars: what sets groups apart from the other rows, and shares of all kinds."""
 
 import math
+from collections.abc import Sequence
 
-from ..markup import breakable, cut, number, percent, table, tag
+from ...study.findings import Group
+from ..markup import Markup, breakable, cut, framed, note, number, percent, table, tag, unfolding
 from .colours import colour, glyph
+from .figure import stretched
 
-__all__ = ["glance", "named", "profile_bars", "value_text"]
+__all__ = ["glance", "profile_bars"]
 
 MOST_ROWS = 14
 MOST_GLANCED = 16
 
 
-def named(entry):
+def _named(entry: dict) -> Markup:
     """What a line of a profile is about."""
-    return (
-        cut(entry["column"], 40)
-        if entry.get("level") is None
-        else f"{cut(entry['column'], 32)}: {cut(entry['level'], 28)}"
-    )
+    if entry.get("level") is None:
+        return breakable(cut(entry["column"], 40))
+    return breakable(f"{cut(entry['column'], 32)}: {cut(entry['level'], 28)}")
 
 
-def value_text(entry, key, digits=4):
+def _value_text(entry: dict, key: str, digits: int = 4) -> str:
     """A value of a profile in its units, a level's as a share of rows."""
     value = entry.get(key)
     if value is None or not math.isfinite(value):
@@ -28,67 +29,46 @@ def value_text(entry, key, digits=4):
     return number(value, digits) if entry.get("level") is None else percent(value)
 
 
-def _difference(entry):
+def _difference(entry: dict) -> float:
     value = entry.get("difference")
     return float(value) if value is not None and math.isfinite(value) else 0.0
 
 
-def _bar(value, most):
+def _bar(value: float, most: float) -> Markup:
     """A bar to the left or right of the middle."""
     length = 50.0 * min(abs(value) / most, 1.0)
-    bar = tag(
-        "rect",
-        x=50.0 - length if value < 0 else 50.0,
-        width=length,
-        y=2.0,
-        height=8.0,
-        class_="low" if value < 0 else "high",
-    )
+    left, side = (50.0 - length, "low") if value < 0 else (50.0, "high")
+    bar = tag("rect", x=left, width=length, y=2.0, height=8.0, class_=side)
     middle = tag("rect", x=49.8, width=0.4, height=12.0, class_="zero")
-    return tag(
-        "svg",
-        bar,
-        middle,
-        class_="lean",
-        viewBox="0 0 100 12",
-        preserveAspectRatio="none",
-        aria_hidden="true",
-        focusable="false",
-    )
+    return stretched([bar, middle], "0 0 100 12", "lean", aria_hidden="true", focusable="false")
 
 
-def _signed(value):
+def _signed(value: float) -> str:
     return f"{value:+.2f}".replace("-", "−") if abs(value) >= 0.005 else "0.00"
 
 
-def profile_bars(group):
+def profile_bars(group: Group) -> Markup:
     """Columns and levels of one group with its bars; those that matter least are folded away."""
     entries = sorted(group.profile, key=lambda entry: -abs(_difference(entry)))
     most = max([1.0, *(abs(_difference(entry)) for entry in entries)])
     first, rest = entries[:MOST_ROWS], entries[MOST_ROWS:]
     parts = [_profile_table(group, first, most)]
     if rest:
-        summary = tag("summary", f"{len(rest)} more that set it apart less")
-        parts.append(tag("details", summary, _profile_table(group, rest[:200], most), class_="numbers"))
+        more = f"{len(rest)} more that set it apart less"
+        parts.append(unfolding(more, _profile_table(group, rest[:200], most)))
     return tag("div", parts, class_=colour(group.number))
 
 
-def _profile_table(group, entries, most):
+def _profile_table(group: Group, entries: list[dict], most: float) -> Markup:
     rows = [
-        [
-            breakable(named(e)),
-            _bar(_difference(e), most),
-            _signed(_difference(e)),
-            value_text(e, "value"),
-            value_text(e, "rest"),
-        ]
-        for e in entries
+        [_named(e), _bar(d, most), _signed(d), _value_text(e, "value"), _value_text(e, "rest")]
+        for e, d in ((e, _difference(e)) for e in entries)
     ]
     header = ["Column", "Lower or higher", "Difference (SD)", "This group", "Other rows"]
     return table(header, rows, numeric=(2, 3, 4), caption=f"Profile of group {group.number}", class_="profile")
 
 
-def glance(groups):
+def glance(groups: Sequence[Group]) -> Markup:
     """All groups side by side, the columns that differ most first, shaded by how much they differ."""
     by_name: dict = {}
     for group in groups:
@@ -101,26 +81,21 @@ def glance(groups):
     ]
     body = [
         tag(
-            "tr", tag("th", breakable(named(next(iter(entries.values())))), scope="row"),
+            "tr", tag("th", _named(next(iter(entries.values()))), scope="row"),
             [_shaded(entries.get(group.number)) for group in groups],
         )
         for _, entries in ranked[:MOST_GLANCED]
     ]  # fmt: skip
-    made = tag(
-        "table", tag("caption", "Values of all groups", class_="hidden-text"), tag("thead", tag("tr", head)),
-        tag("tbody", body), class_="glance",
-    )  # fmt: skip
-    note = (
+    words = (
         "Columns in which a group differs most from the mean of all rows come first. Shaded by how far it lies from it: blue ▲ "
         "higher, orange ▼ lower."
     )
     if len(ranked) > MOST_GLANCED:
-        note += f" The {MOST_GLANCED} of {len(ranked)} columns and levels that differ most."
-    scroll = tag("div", made, class_="scroll", tabindex="0", role="region", aria_label="Values of all groups")
-    return tag("div", scroll, tag("p", note, class_="note"))
+        words += f" The {MOST_GLANCED} of {len(ranked)} columns and levels that differ most."
+    return tag("div", framed(head, body, "Values of all groups", "glance"), note(words))
 
 
-def _shaded(entry):
+def _shaded(entry: dict | None) -> Markup:
     if entry is None:
         return tag("td", "–", class_="n")
     value = _difference(entry)
@@ -129,6 +104,6 @@ def _shaded(entry):
     side = "low" if value < 0 else "high"
     sign = "" if step == 0 else "▲" if value > 0 else "▼"
     return tag(
-        "td", value_text(entry, "value", 3), tag("span", sign, class_="lean-sign", aria_hidden="true"),
+        "td", _value_text(entry, "value", 3), tag("span", sign, class_="lean-sign", aria_hidden="true"),
         class_=f"n {side}{step}", title=f"{_signed(value)} standard deviations from the mean of all rows",
     )  # fmt: skip

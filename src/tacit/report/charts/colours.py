@@ -3,9 +3,9 @@
 Groups differ in hue and in lightness, so that the colour-blind can tell them apart, and each has a shape of its own beside.
 """
 
-from ..markup import tag
+from ..markup import Markup, join, tag
 
-__all__ = ["DARK", "GROUPS", "LIGHT", "SHAPES", "colour", "glyph", "shape", "style"]
+__all__ = ["DARK", "GROUPS", "LIGHT", "SHAPES", "colour", "glyph", "group_name", "shape", "style"]
 
 LIGHT = {
     "paper": "#ffffff", "panel": "#f7f6f3", "ink": "#1c1b19", "soft": "#5c5953", "line": "#dedbd4", "grid": "#eceae5",
@@ -33,25 +33,28 @@ SHAPES = (
 )
 
 
-def colour(group):
+def colour(group: int) -> str:
     """Name of the colour of a group, counted from 1."""
     return GROUPS[(group - 1) % len(GROUPS)]
 
 
-def shape(group):
+def shape(group: int) -> int:
     """Position in `SHAPES` of the shape of a group; colour and shape together repeat after 81 groups."""
     return (group - 1 + (group - 1) // len(GROUPS)) % len(SHAPES)
 
 
-def glyph(group):
+def glyph(group: int) -> Markup:
     """The mark of a group, to stand in text."""
-    mark = tag("path", d=SHAPES[shape(group)])
-    return tag(
-        "svg", mark, class_=f"glyph {colour(group)}", viewBox="-6 -6 12 12", aria_hidden="true", focusable="false"
-    )
+    mark, hidden = tag("path", d=SHAPES[shape(group)]), {"aria_hidden": "true", "focusable": "false"}
+    return tag("svg", mark, class_=f"glyph {colour(group)}", viewBox="-6 -6 12 12", **hidden)
 
 
-def style():
+def group_name(group: int) -> Markup:
+    """Mark and name of a group."""
+    return join([glyph(group), f" Group {group}"])
+
+
+def style() -> str:
     """The colours as CSS: light, dark where the system asks for it, and what the button chooses."""
     light, dark = ("".join(f"--{name}:{value};" for name, value in theme.items()) for theme in (LIGHT, DARK))
     rules = "".join(f".{name}{{--own:var(--{name})}}" for name in GROUPS)

@@ -1,10 +1,12 @@
 """Curves: a criterion against the number of groups, the objective against the steps of a fit, shares against axes."""
 
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from ..markup import amount, cut, number, percent, plural, table, tag
+from ..markup import Markup, amount, cut, note, number, percent, plural, table, tag
 from .figure import chart, figure, horizontal, line_path, text, vertical
 from .scale import Scale, spanning
 
@@ -20,9 +22,11 @@ FEW_STEPS = 3
 LEVEL = 1e-6
 """Traces that vary by less than this share of their size are called level."""
 CRITERIA = {"bic": "BIC", "aic": "AIC", "icl": "ICL", "cv": "Cross-validated density"}
+Lines = dict[str, list[tuple[int, float]]]
+"""Numbers of groups and values of the criterion, by structure, the one of the best model first."""
 
 
-def selection_curve(tried):
+def selection_curve(tried: Sequence[dict]) -> Markup:
     """The criterion against the number of groups, a line for each covariance structure, the best marked."""
     name, least = _criterion(tried)
     sound = [row for row in tried if _value(row, name) is not None and not row.get("failed")]
@@ -31,54 +35,62 @@ def selection_curve(tried):
         numeric=(0, 2, 3), caption="Models tried, best first",
     )  # fmt: skip
     if not sound:
-        return figure(tag("p", "No model could be fitted without trouble.", class_="note"), data=data)
-    best, drawn = sound[0], _structures(sound)
-    rows = [(row["covariance_type"], int(row["n_components"]), _value(row, name)) for row in sound]
-    upward = _readable([row[2] for row in rows if row[0] in drawn], BOTTOM - 6, TOP + 6, least)
-    inside = {structure for structure, _, value in rows if upward.low <= value <= upward.high}
-    drawn = [structure for structure in drawn if structure in inside]
-    rows = [row for row in rows if row[0] in drawn]
+        return figure(note("No model could be fitted without trouble."), data=data)
+    lines: Lines = {}
+    for row in sound:
+        lines.setdefault(row["covariance_type"], []).append((int(row["n_components"]), _value(row, name)))
+    lines, n_structures = {structure: sorted(lines[structure]) for structure in list(lines)[:MOST_LINES]}, len(lines)
+    upward = _readable([value for points in lines.values() for _, value in points], BOTTOM - 6, TOP + 6, least)
+    lines = {
+        structure: points
+        for structure, points in lines.items()
+        if any(upward.low <= value <= upward.high for _, value in points)
+    }
     counts = sorted({int(row["n_components"]) for row in tried})
     across = spanning(counts, LEFT + 6, RIGHT - 6, 0.02)
-    lines = [_line(k, structure, rows, across, upward) for k, structure in enumerate(drawn)]
-    ends = _apart([(_last(rows, structure, upward), structure, k) for k, structure in enumerate(drawn)], LINE)
-    names = [text(RIGHT + 8, y + 4, cut(structure, 16), "start", class_=f"end s{k}") for y, structure, k in ends]
     failed = sorted({int(row["n_components"]) for row in tried if row.get("failed")})
     crosses = [text(across(count), BOTTOM - 6, "×", class_="failed") for count in failed]
+    best = sound[0]
     value = _value(best, name)
     words = f"Best: {plural(best['n_components'], 'group')}, {best['covariance_type']}, {CRITERIA[name]} {number(value, 7)}."
+    window = tag("rect", x=LEFT, y=TOP, width=RIGHT - LEFT + 4, height=BOTTOM - TOP + 4)
     svg = chart(
         "selection-curve", f"{CRITERIA[name]} against the number of groups", words, WIDTH, HEIGHT,
         vertical(upward, LEFT, RIGHT, f"{CRITERIA[name]} ({'lower' if least else 'higher'} is better)"),
         horizontal(across, BOTTOM, "number of groups", labels=[(c, amount(c)) for c in _thin(counts)]),
-        _window(), tag("g", lines, clip_path="url(#selection-window)"), names, crosses,
-        _best_mark(across(best["n_components"]), upward(value), least, _along(drawn, rows, across, upward)),
+        tag("clipPath", window, id="selection-window"),
+        tag("g", [_line(k, lines[each], across, upward) for k, each in enumerate(lines)], clip_path="url(#selection-window)"),
+        _names(lines, upward), crosses,
+        _best_mark(across(best["n_components"]), upward(value), least, _along(lines, across, upward)),
     )  # fmt: skip
     notes = [words]
     if failed:
         notes.append("× marks numbers of groups with models that failed or collapsed onto few rows.")
-    if len(drawn) < len({row["covariance_type"] for row in sound}):
+    if len(lines) < n_structures:
         notes.append("Structures that are far worse, or more than can be told apart, are left to the table below.")
     return figure(svg, " ".join(notes), data)
 
 
-def _criterion(tried):
+def _criterion(tried: Sequence[dict]) -> tuple[str, bool]:
     """What models were compared by, and whether less of it is better."""
     name = tried[0].get("criterion", "bic")
     return (name if name in CRITERIA else "bic"), name != "cv"
 
 
-def _value(row, name):
+def _value(row: dict, name: str) -> Any:
     value = row.get(name)
     return float(value) if value is not None and np.isfinite(value) else None
 
 
-def _window():
-    room = tag("rect", x=LEFT, y=TOP, width=RIGHT - LEFT + 4, height=BOTTOM - TOP + 4)
-    return tag("clipPath", room, id="selection-window")
+def _tried(row: dict, sound: list[dict], name: str) -> list[str]:
+    value, best = _value(row, name), _value(sound[0], name) if sound else None
+    failed = row.get("failed")
+    words = failed if isinstance(failed, str) else "failed or collapsed" if failed else ""
+    gap = number(abs(value - best), 4) if value is not None and best is not None and not failed else "–"
+    return [amount(row["n_components"]), cut(row["covariance_type"]), number(value, 7), gap, cut(words, 120)]
 
 
-def _best_mark(x, y, least, drawn):
+def _best_mark(x: float, y: float, least: bool, drawn: np.ndarray) -> Markup:
     """A ring around the best model, and its name where it covers least of the lines."""
     offsets = [(0, 26), (0, -14), (30, 26), (-30, 26), (30, -14), (-30, -14), (0, 44), (0, -44), (0, -74)]
     spots = [(x + dx, y + (dy if least else 12 - dy)) for dx, dy in offsets]
@@ -87,47 +99,31 @@ def _best_mark(x, y, least, drawn):
     return tag("g", tag("circle", cx=x, cy=y, r=7.0, class_="best"), text(a, b, "best", class_="best"))
 
 
-def _covered(drawn, x, y):
+def _covered(drawn: np.ndarray, x: float, y: float) -> int:
     """How much of the lines a short name at (x, y) would cover."""
     return int(((np.abs(drawn[:, 0] - x) < 24) & (drawn[:, 1] > y - LINE + 3) & (drawn[:, 1] < y + 6)).sum())
 
 
-def _along(drawn, rows, across, upward):
+def _along(lines: Lines, across: Scale, upward: Scale) -> np.ndarray:
     """Places all along the lines, (n, 2)."""
     found = []
-    for name in drawn:
-        x, y = np.array(sorted(row[1:] for row in rows if row[0] == name)).T
+    for points in lines.values():
+        x, y = np.array(points).T
         fine = np.linspace(x[0], x[-1], 400)
         found.append(np.column_stack([across(fine), upward(np.interp(fine, x, y))]))
     return np.concatenate(found)
 
 
-def _tried(row, sound, name):
-    value, best = _value(row, name), _value(sound[0], name) if sound else None
-    failed = row.get("failed")
-    note = failed if isinstance(failed, str) else "failed or collapsed" if failed else ""
-    gap = number(abs(value - best), 4) if value is not None and best is not None and not failed else "–"
-    return [
-        amount(row["n_components"]), cut(row["covariance_type"]), number(value, 7), gap, cut(note, 120),
-    ]  # fmt: skip
-
-
-def _structures(sound):
-    """Structures to draw, the one of the best model first."""
-    return list(dict.fromkeys(row["covariance_type"] for row in sound))[:MOST_LINES]
-
-
-def _readable(values, start, end, least):
+def _readable(values: list[float], start: float, end: float, least: bool) -> Scale:
     """A scale on which the good values can be told apart: the very bad ones are cut off."""
-    values = np.sort(np.asarray(values, dtype=float) * (1.0 if least else -1.0))
-    low, middle, high = values[0], np.median(values), values[-1]
+    ranked = np.sort(np.asarray(values, dtype=float) * (1.0 if least else -1.0))
+    low, middle, high = ranked[0], np.median(ranked), ranked[-1]
     if high - low > 4.0 * (middle - low) > 0:
         high = low + 4.0 * (middle - low)
     return spanning([low, high] if least else [-high, -low], start, end, 0.06)
 
 
-def _line(k, name, rows, across, upward):
-    points = sorted(row[1:] for row in rows if row[0] == name)
+def _line(k: int, points: list[tuple[int, float]], across: Scale, upward: Scale) -> Markup:
     # Far off, coordinates would only grow; the window cuts them.
     places = [(across(x), float(np.clip(upward(y), -2000.0, 3000.0))) for x, y in points]
     dots = [tag("circle", cx=x, cy=y, r=3.0) for x, y in places]
@@ -135,27 +131,24 @@ def _line(k, name, rows, across, upward):
     return tag("g", path, dots, class_=f"curve s{k}")
 
 
-def _last(rows, name, upward):
-    return float(upward(np.clip(max(row[1:] for row in rows if row[0] == name)[1], upward.low, upward.high)))
-
-
-def _apart(places, gap):
-    """Places moved so that labels at them do not overlap: down from the top, then up from the bottom."""
-    placed = [list(place) for place in sorted(places)]
+def _names(lines: Lines, upward: Scale) -> list[Markup]:
+    """Names of the structures where their lines end, moved apart: down from the top, then up from the bottom."""
+    ends = (float(upward(np.clip(points[-1][1], upward.low, upward.high))) for points in lines.values())
+    placed: list[list[Any]] = sorted([y, structure, k] for k, (y, structure) in enumerate(zip(ends, lines)))
     for above, below in pairwise(placed):
-        below[0] = max(below[0], above[0] + gap)
+        below[0] = max(below[0], above[0] + LINE)
     limit = float(BOTTOM)
     for place in reversed(placed):
         place[0] = min(place[0], limit)
-        limit = place[0] - gap
-    return placed
+        limit = place[0] - LINE
+    return [text(RIGHT + 8, y + 4, cut(structure, 16), "start", class_=f"end s{k}") for y, structure, k in placed]
 
 
-def _thin(counts, most=14):
+def _thin(counts: Sequence[int], most: int = 14) -> Sequence[int]:
     return counts[:: max(1, -(-len(counts) // most))]
 
 
-def trace_curve(trace):
+def trace_curve(trace: Any) -> Markup:
     """The objective per row after each step; in words where few steps make no curve."""
     trace = np.asarray(trace, dtype=float)
     level = np.ptp(trace) <= LEVEL * np.abs(trace).max()
@@ -184,20 +177,16 @@ def trace_curve(trace):
     return figure(svg, words, data)
 
 
-def _told_apart(trace):
+def _told_apart(trace: np.ndarray) -> tuple[np.ndarray, Scale, str]:
     """Values to draw, their scale and its name: differences from the last where the numbers themselves need many digits."""
     upward = spanning(trace, 228, TOP + 6, 0.06)
     if max(len(words) for _, words in upward.labels()) <= 6:
         return trace, upward, "log-likelihood per row"
-    values = trace - trace[-1]
-    return (
-        values,
-        spanning(values, 228, TOP + 6, 0.06),
-        f"log-likelihood per row, less the final {number(trace[-1], 6)}",
-    )
+    values, label = trace - trace[-1], f"log-likelihood per row, less the final {number(trace[-1], 6)}"
+    return values, spanning(values, 228, TOP + 6, 0.06), label
 
 
-def scree(spectrum, n_kept):
+def scree(spectrum: Any, n_kept: int) -> Markup:
     """Shares of the variance along all axes, those kept filled."""
     spectrum = np.asarray(spectrum, dtype=float)
     shown = min(len(spectrum), 30)
@@ -212,11 +201,10 @@ def scree(spectrum, n_kept):
         for j, share in enumerate(spectrum[:shown])
     ]  # fmt: skip
     kept = float(spectrum[:n_kept].sum())
-    words = (
-        f"The {n_kept} kept explain {percent(kept)} of the variance." if n_kept > 1 else f"It explains {percent(kept)}."
-    )
+    words = f"The {n_kept} kept explain {percent(kept)} of the variance."
+    words = words if n_kept > 1 else f"It explains {percent(kept)}."
     labels = [(tick, percent(tick, 0 if upward.high > 0.05 else 1)) for tick in upward.ticks(5)]
-    numbers = range(1, shown + 1, max(1, -(-shown // 14)))
+    numbers = _thin(range(1, shown + 1))
     svg = chart(
         "scree-plot", "Share of the variance along each axis", words, WIDTH, 280,
         vertical(upward, LEFT, RIGHT + 100, "share of the variance", labels=labels),

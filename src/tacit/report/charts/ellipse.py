@@ -36,18 +36,13 @@ class Ellipse:
     shape: np.ndarray
 
     @property
-    def reach(self):
+    def reach(self) -> np.ndarray:
         """How far it extends from its centre along each axis."""
         return np.sqrt(np.diag(self.shape))
 
 
-def ellipse_of(places):
-    """The ellipse that holds about 90 % of rows; None where they are fewer than three.
-
-    Parameters
-    ----------
-    places : (n, 2) array
-    """
+def ellipse_of(places: np.ndarray) -> Ellipse | None:
+    """The ellipse that holds about 90 % of rows at (n, 2) places; None where they are fewer than three."""
     n = len(places)
     if n < FEWEST:
         return None
@@ -64,7 +59,7 @@ def ellipse_of(places):
     return Ellipse(centre * unit, shape * _squared_size(distance) * np.outer(unit, unit))
 
 
-def _measured(Z, central):
+def _measured(Z: np.ndarray, central: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean and covariance of central rows, and squared distances of all by them."""
     # A trace of noise: rows on a line or at one place have an ellipse that is all but flat.
     centre, shape = central.mean(axis=0), np.cov(central.T) + 1e-9 * np.eye(2)
@@ -72,7 +67,7 @@ def _measured(Z, central):
     return centre, shape, (gap @ np.linalg.inv(shape) * gap).sum(axis=1)
 
 
-def _squared_size(distance):
+def _squared_size(distance: np.ndarray) -> float:
     """Squared distance up to which rows are held."""
     least, most = np.quantile(distance, LEAST, method="higher"), np.quantile(distance, MOST, method="lower")
     # A little more, so that rounding leaves out no row that lies on the ellipse.

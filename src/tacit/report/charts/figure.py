@@ -1,34 +1,40 @@
 """What charts share: the SVG around them, their axes, captions, and the same numbers as a table."""
 
-from ..markup import Markup, tag
+from collections.abc import Iterable
+from typing import Any
 
-__all__ = ["chart", "figure", "horizontal", "line_path", "strip", "text", "vertical"]
+import numpy as np
+
+from ..markup import Markup, cut, plural, tag, unfolding
+from .scale import Scale
+
+__all__ = ["chart", "figure", "horizontal", "line_path", "missing_strip", "stretched", "strip", "text", "vertical"]
 
 
-def chart(name, title, description, width, height, *body, class_="chart", **attributes):
+def chart(name: str, title: str, description: str, width: float, height: float, *body: Any) -> Markup:
     """An SVG that a screen reader announces by its title and description."""
     return tag(
         "svg",
         tag("title", title, id=f"{name}-title"),
         tag("desc", description, id=f"{name}-desc"),
         *body,
-        class_=class_, viewBox=f"0 0 {width} {height}", role="img",
-        aria_labelledby=f"{name}-title", aria_describedby=f"{name}-desc", **attributes,
+        class_="chart", viewBox=f"0 0 {width} {height}", role="img",
+        aria_labelledby=f"{name}-title", aria_describedby=f"{name}-desc",
     )  # fmt: skip
 
 
-def figure(svg, caption=None, data=None, class_=None, **attributes):
+def figure(svg: Any, caption: str = "", data: Markup | None = None, **attributes: Any) -> Markup:
     """A chart with a caption, and its numbers to unfold."""
-    numbers = tag("details", tag("summary", "Numbers of this chart"), data, class_="numbers") if data else None
-    return tag("figure", svg, tag("figcaption", caption) if caption else None, numbers, class_=class_, **attributes)
+    numbers = unfolding("Numbers of this chart", data) if data else None
+    return tag("figure", svg, tag("figcaption", caption) if caption else None, numbers, **attributes)
 
 
-def text(x, y, content, anchor="middle", **attributes):
+def text(x: float, y: float, content: str, anchor: str = "middle", **attributes: Any) -> Markup:
     """Text in a chart."""
     return tag("text", content, x=float(x), y=float(y), text_anchor=anchor, **attributes)
 
 
-def horizontal(scale, y, label=None, n=6, labels=None):
+def horizontal(scale: Scale, y: float, label: str = "", n: int = 6, labels: list | None = None) -> Markup:
     """An axis below a chart."""
     marks = [
         (tag("line", x1=scale(tick), x2=scale(tick), y1=y, y2=y + 4, class_="axis"), text(scale(tick), y + 19, words))
@@ -39,27 +45,36 @@ def horizontal(scale, y, label=None, n=6, labels=None):
     return tag("g", line, marks, text(middle, y + 42, label, class_="label") if label else None, class_="ticks")
 
 
-def vertical(scale, x, to, label=None, n=5, labels=None):
+def vertical(scale: Scale, x: float, to: float, label: str = "", labels: list | None = None) -> Markup:
     """An axis left of a chart, with lines across to `to`; its label stands above it."""
     marks = [
-        (
-            tag("line", x1=x, x2=to, y1=scale(tick), y2=scale(tick), class_="grid"),
-            text(x - 8, scale(tick) + 4, words, "end"),
-        )
-        for tick, words in labels or scale.labels(n)
+        (tag("line", x1=x, x2=to, y1=y, y2=y, class_="grid"), text(x - 8, y + 4, words, "end"))
+        for y, words in ((scale(tick), words) for tick, words in labels or scale.labels())
     ]
     top = min(scale.start, scale.end)
     return tag("g", marks, text(0, top - 18, label, "start", class_="label") if label else None, class_="ticks")
 
 
-def line_path(points):
+def line_path(points: Iterable[tuple[float, float]]) -> Markup:
     """The path through points."""
     return Markup("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points))
 
 
-def strip(share, class_="bar", label=None):
-    """A bar of that share of its width; decoration beside a number, unless it has a label."""
-    width = 100.0 * min(max(float(share), 0.0), 1.0)
-    bar = tag("rect", width=width, height=10.0)
-    own = {"aria_hidden": "true"} if label is None else {"role": "img", "aria_label": label}
-    return tag("svg", bar, class_=class_, viewBox="0 0 100 10", preserveAspectRatio="none", focusable="false", **own)
+def stretched(body: Any, box: str, class_: str, **attributes: Any) -> Markup:
+    """An SVG that takes whatever width there is."""
+    return tag("svg", body, class_=class_, viewBox=box, preserveAspectRatio="none", **attributes)
+
+
+def strip(share: float) -> Markup:
+    """A bar of that share of its width: decoration beside a number."""
+    bar = tag("rect", width=100.0 * min(max(float(share), 0.0), 1.0), height=10.0)
+    return stretched(bar, "0 0 100 10", class_="bar", focusable="false", aria_hidden="true")
+
+
+def missing_strip(missing: np.ndarray, name: str) -> Markup:
+    """Rows from left to right, with a mark for every run of them in which the cell is missing."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], missing.astype(np.int8), [0]])))
+    path = "".join(f"M{start} 5H{end}" for start, end in zip(edges[::2], edges[1::2]))
+    words = f"{cut(name, 60)}: {plural(missing.sum(), 'row')} with it missing"
+    marks = tag("path", d=Markup(path)) if path else None
+    return stretched(marks, f"0 0 {max(len(missing), 1)} 10", class_="missing-strip", role="img", aria_label=words)

@@ -1,8 +1,11 @@
 """Filled cells against observed ones: a histogram with dots and intervals, or bars of levels."""
 
+from typing import Any
+
 import numpy as np
 
-from ..markup import cut, number, percent, plural, table, tag
+from ...survey.column import ColumnInfo
+from ..markup import Markup, cut, number, percent, plural, table, tag
 from .figure import chart, figure, horizontal, text
 from .scale import Scale, spanning
 
@@ -13,7 +16,9 @@ MOST_DOTS = 30
 MOST_LEVELS = 8
 
 
-def filled_numbers(name, column, seen, values, low, high):
+def filled_numbers(
+    name: str, column: ColumnInfo, seen: np.ndarray, values: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> Markup:
     """A histogram of observed numbers below, filled ones with their intervals above."""
     chosen = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_DOTS)).astype(int))
     order = np.argsort(values, kind="stable")[chosen]
@@ -26,29 +31,33 @@ def filled_numbers(name, column, seen, values, low, high):
     words = f"{plural(len(seen), 'observed cell')}, {plural(len(values), 'filled one')}"
     if len(order) < len(values):
         words += f" ({len(order)} of them drawn)"
-    svg = chart(
-        name, f"{cut(column.name, 60)}: observed and filled cells", words, WIDTH, round(base + 26),
-        _histogram(seen, across, top, base), horizontal(across, base, n=4), tag("g", dots, class_="dots"),
-    )  # fmt: skip
+    body = [_histogram(seen, across, top, base), horizontal(across, base, n=4), tag("g", dots, class_="dots")]
     rows = [["Observed", *_spread(seen)], ["Filled", *_spread(values)]]
-    data = table(
-        ["Cells", "Least", "Middle", "Most"], rows, numeric=(1, 2, 3), caption=f"{cut(column.name, 60)} in numbers"
-    )
-    return figure(tag("div", tag("h3", cut(column.name, 28)), svg), words + ".", data)
+    return _figure(name, column, words, body, round(base + 26), ["Cells", "Least", "Middle", "Most"], rows, ".")
 
 
-def _spread(values):
+def _figure(
+    name: str, column: ColumnInfo, words: str, body: list, height: int, header: list[str], rows: list, more: str
+) -> Markup:
+    """The chart of a column under its name, with its numbers to unfold; `more` ends the words below it."""
+    svg = chart(name, f"{cut(column.name, 60)}: observed and filled cells", words, WIDTH, height, *body)
+    numeric, caption = range(1, len(header)), f"{cut(column.name, 60)} in numbers"
+    data = table(header, rows, numeric=numeric, caption=caption)
+    return figure(tag("div", tag("h3", cut(column.name, 28)), svg), words + more, data)
+
+
+def _spread(values: np.ndarray) -> list[str]:
     return [number(value) for value in np.quantile(values, [0, 0.5, 1])] if len(values) else ["–"] * 3
 
 
-def _dot(across, y, value, low, high):
+def _dot(across: Scale, y: float, value: float, low: float, high: float) -> list:
     line = None
     if np.isfinite(low) and np.isfinite(high):
         line = tag("line", x1=across(low), x2=across(high), y1=y, y2=y)
     return [line, tag("circle", cx=across(value), cy=y, r=2.8)]
 
 
-def _histogram(seen, across, top, base):
+def _histogram(seen: np.ndarray, across: Scale, top: float, base: float) -> Markup | None:
     if not len(seen):
         return None
     n_bins = int(np.clip(np.sqrt(len(seen)) * 1.5, 6, 36))
@@ -65,37 +74,27 @@ def _histogram(seen, across, top, base):
     return tag("g", bars, class_="seen")
 
 
-def filled_levels(name, column, seen, codes, sure):
+def filled_levels(name: str, column: ColumnInfo, seen: np.ndarray, codes: np.ndarray, sure: np.ndarray) -> Markup:
     """Bars of the observed levels, and how often each was filled in."""
     n_levels = len(column.levels)
     observed = np.bincount(seen, minlength=n_levels)[:n_levels]
     into = np.bincount(codes.astype(int), minlength=n_levels)[:n_levels]
     order = np.argsort(-(observed + into), kind="stable")
     shown = order[:MOST_LEVELS]
-    most = max(int((observed + into).max()), 1)
-    across = Scale(0, most, LEFT, RIGHT - 74)
-    lines = []
+    across = Scale(0, max(int((observed + into).max()), 1), LEFT, RIGHT - 74)
+    lines: list[Any] = []
     for k, code in enumerate(shown):
-        y = 16.0 + 36.0 * k
+        y, end = 16.0 + 36.0 * k, across(observed[code] + into[code])
+        counts = f"{observed[code]:,}" + (f" + {into[code]:,}" if into[code] else "")
         lines += [
             text(LEFT, y, cut(column.levels[code], 36), "start"),
             tag("rect", x=LEFT, y=y + 5, width=across(observed[code]) - LEFT, height=12.0, class_="seen"),
             tag("rect", x=across(observed[code]), y=y + 5, width=across(into[code]) - LEFT, height=12.0, class_="new"),
-            text(
-                across(observed[code] + into[code]) + 6,
-                y + 15,
-                f"{observed[code]:,}" + (f" + {into[code]:,}" if into[code] else ""),
-                "start",
-            ),
+            text(end + 6, y + 15, counts, "start"),
         ]
     middle = float(np.median(sure)) if len(sure) else float("nan")
     words = f"{plural(len(codes), 'cell')} filled in, {percent(middle)} sure as a rule."
-    svg = chart(
-        name, f"{cut(column.name, 60)}: observed and filled cells", words, WIDTH, 36 * len(shown) + 8,
-        tag("g", lines, class_="levels"),
-    )  # fmt: skip
+    body, height = [tag("g", lines, class_="levels")], 36 * len(shown) + 8
     rows = [[cut(column.levels[j]), f"{observed[j]:,}", f"{into[j]:,}"] for j in order[:50]]
-    data = table(["Level", "Observed", "Filled"], rows, numeric=(1, 2), caption=f"{cut(column.name, 60)} in numbers")
-    if n_levels > MOST_LEVELS:
-        words += f" The {MOST_LEVELS} most frequent of {n_levels} levels."
-    return figure(tag("div", tag("h3", cut(column.name, 28)), svg), words, data)
+    more = f" The {MOST_LEVELS} most frequent of {n_levels} levels." if n_levels > MOST_LEVELS else ""
+    return _figure(name, column, words, body, height, ["Level", "Observed", "Filled"], rows, more)

@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,17 +19,17 @@ class Scale:
     start: float
     end: float
 
-    def __call__(self, value):
+    def __call__(self, value: Any) -> Any:
         """Where a number lies."""
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
-    def ticks(self, n=5):
+    def ticks(self, n: int = 5) -> list[float]:
         """Round numbers on the line, about n of them."""
         step = _round_step((self.high - self.low) / max(n, 1))
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return [k * step for k in range(first, last + 1)][: 4 * n + 4]
 
-    def labels(self, n=5):
+    def labels(self, n: int = 5) -> list[tuple[float, str]]:
         """Ticks with their texts, which have as many decimals as tell them apart."""
         ticks = self.ticks(n)
         step = ticks[1] - ticks[0] if len(ticks) > 1 else abs(self.high) or 1.0
@@ -46,12 +47,12 @@ class Scale:
         return [(tick, "0" if tick == 0 else words.replace("-", "−")) for tick, words in zip(ticks, texts)]
 
 
-def _round_step(step):
+def _round_step(step: float) -> float:
     power = 10.0 ** math.floor(math.log10(step))
     return next(power * nice for nice in (1, 2, 2.5, 5, 10) if power * nice >= step * (1 - 1e-9))
 
 
-def spanning(values, start, end, margin=0.05):
+def spanning(values: Any, start: float, end: float, margin: float = 0.05) -> Scale:
     """The scale on which all finite values lie, with a margin at both ends."""
     values = np.asarray(values, dtype=float)
     values = values[np.isfinite(values)]

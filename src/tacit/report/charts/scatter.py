@@ -1,10 +1,13 @@
 """Rows on a plane: a mark each, coloured and shaped by group, with the ellipse that holds 90 % of a group."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
 from ..markup import Markup, join, tag
 from .colours import SHAPES, colour, shape
-from .ellipse import ellipse_of
+from .ellipse import Ellipse, ellipse_of
 from .figure import text
 from .scale import Scale, spanning
 
@@ -19,7 +22,7 @@ MOST_ROOM = 0.25
 """Share of its length by which a scale may grow at either end to hold ellipses."""
 
 
-def symbols(groups, n_rows):
+def symbols(groups: Iterable[int], n_rows: int) -> Markup:
     """The marks of groups, defined once for all maps of the page; smaller where there are many."""
     size = 1.0 if n_rows <= 400 else 0.8 if n_rows <= 1000 else 0.65
     marks = [
@@ -29,7 +32,10 @@ def symbols(groups, n_rows):
     return tag("svg", tag("defs", marks), class_="defs", aria_hidden="true", focusable="false")
 
 
-def scatter(name, places, group, *, hollow=None, ringed=None, spread=None, ellipses=True, **attributes):
+def scatter(
+    name: str, places: np.ndarray, group: np.ndarray, *, hollow: np.ndarray | None = None, ringed: np.ndarray | None = None,
+    spread: np.ndarray | None = None, ellipses: bool = True, **attributes: Any,
+) -> tuple[Markup, int]:  # fmt: skip
     """The map as SVG.
 
     Parameters
@@ -72,19 +78,19 @@ def scatter(name, places, group, *, hollow=None, ringed=None, spread=None, ellip
     return svg, int(beyond.sum())
 
 
-def _layer(number, rows, *parts):
+def _layer(number: int, rows: np.ndarray, *parts: Any) -> Markup:
     """What is drawn of a group; the script finds the rows of its marks by their places in the table of rows."""
     return tag("g", *parts, class_=f"layer {colour(number)}", data_group=number, data_rows=" ".join(map(str, rows)))
 
 
-def _mark(number, x, y, hollow, ringed):
+def _mark(number: int, x: float, y: float, hollow: bool, ringed: bool) -> str:
     # Written by hand: there are thousands of these, and nothing in them but numbers.
     ring = f'<use href="#ring" class="o" x="{x:.1f}" y="{y:.1f}"/>' if ringed else ""
     kind = ' class="u"' if hollow else ""
     return f'{ring}<use href="#m{number}"{kind} x="{x:.1f}" y="{y:.1f}"/>'
 
 
-def _scales(places, reaches):
+def _scales(places: np.ndarray, reaches: list[Ellipse]) -> tuple[Scale, Scale, np.ndarray]:
     """Scales that hold the ellipses and that a few rows far out do not spoil, and which rows lie beyond them."""
     lines, beyond = [], np.zeros(len(places), bool)
     for axis, start, end in ((0, LEFT + 8, RIGHT - 8), (1, BOTTOM - 8, TOP + 8)):
@@ -100,7 +106,7 @@ def _scales(places, reaches):
     return lines[0], lines[1], beyond
 
 
-def _zero(across, upward):
+def _zero(across: Scale, upward: Scale) -> list[Markup]:
     lines = []
     if across.low < 0 < across.high:
         lines.append(tag("line", x1=across(0), x2=across(0), y1=TOP, y2=BOTTOM, class_="grid"))
@@ -109,7 +115,7 @@ def _zero(across, upward):
     return lines
 
 
-def _holding(scale, spans):
+def _holding(scale: Scale, spans: list[tuple[float, float]]) -> Scale:
     """The scale made longer, within reason, so that spans (middle, half its length) lie on it."""
     room = MOST_ROOM * (scale.high - scale.low)
     low = min([scale.low, *(middle - 1.03 * half for middle, half in spans)])
@@ -117,7 +123,7 @@ def _holding(scale, spans):
     return Scale(max(low, scale.low - room), min(high, scale.high + room), scale.start, scale.end)
 
 
-def _outline(reach, across, upward):
+def _outline(reach: Ellipse | None, across: Scale, upward: Scale) -> tuple[Markup | None, list]:
     """The ellipse of a group, and where its name may stand: above it, below it, beside it."""
     if reach is None:
         return None, []
@@ -135,7 +141,7 @@ def _outline(reach, across, upward):
     return outline, [(x, y - high - 6), (x, y + high + 22), (x + wide + 50, y + 4), (x - wide - 50, y + 4)]
 
 
-def _name(number, spots, taken):
+def _name(number: int, spots: list, taken: list) -> list[Markup]:
     """The name of a group at the first spot that no other name has taken."""
     if not spots:
         return []
@@ -148,7 +154,7 @@ def _name(number, spots, taken):
     return [text(x, y, f"Group {number}", class_=f"place {colour(number)}", data_group=number)]
 
 
-def _spreads(places, spread, across, upward):
+def _spreads(places: np.ndarray, spread: np.ndarray, across: Scale, upward: Scale) -> Markup:
     """Ellipses of rows; of many rows only of those that are less certain than most, and a typical one in the corner."""
     typical = None
     if len(places) > MOST_SPREADS:

@@ -1,12 +1,13 @@
 """Stacked bars: probabilities of groups, a thin bar a row, ordered by group and certainty."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from ..markup import Markup, plural, tag
 from .colours import colour
-from .figure import chart, text, vertical
+from .figure import chart, line_path, text, vertical
 from .scale import Scale
 
 __all__ = ["stacked"]
@@ -16,14 +17,13 @@ LEFT, RIGHT, TOP, BOTTOM = 78, 672, 16, 176
 MOST_BARS = 620
 
 
-def stacked(shares, group):
+def stacked(shares: np.ndarray, group: Any) -> Markup:
     """The chart as SVG."""
     shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
     # Certain rows in the middle of a group's stretch would hide where it ends: the most certain come first.
     order = np.lexsort((-shares.max(axis=1), np.asarray(group)))
     bars, places = _binned(shares[order], np.asarray(group)[order])
-    across = Scale(0, len(bars), LEFT, RIGHT)
-    upward = Scale(0.0, 1.0, BOTTOM, TOP)
+    across, upward = Scale(0, len(bars), LEFT, RIGHT), Scale(0.0, 1.0, BOTTOM, TOP)
     tops = np.cumsum(bars, axis=1)
     layers = [
         tag("path", d=_steps(tops[:, k] - bars[:, k], tops[:, k], across, upward), class_=colour(k + 1))
@@ -38,7 +38,7 @@ def stacked(shares, group):
     )  # fmt: skip
 
 
-def _binned(shares, group):
+def _binned(shares: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """At most as many bars as can be seen, means of neighbours, and the group of each."""
     if len(shares) <= MOST_BARS:
         return shares, group
@@ -47,14 +47,14 @@ def _binned(shares, group):
     return bars, group[edges[:-1]]
 
 
-def _steps(low, high, across, upward):
+def _steps(low: np.ndarray, high: np.ndarray, across: Scale, upward: Scale) -> Markup:
     """The outline of a layer of bars: along the top and back along the bottom, equal neighbours joined."""
     top = _stairs(high, across, upward)
     bottom = _stairs(low, across, upward)[::-1]
-    return Markup("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in [*top, *bottom]) + "Z")
+    return Markup(line_path([*top, *bottom]) + "Z")
 
 
-def _stairs(values, across, upward):
+def _stairs(values: np.ndarray, across: Scale, upward: Scale) -> list[tuple[float, float]]:
     points: list = []
     start = 0
     for i in range(1, len(values) + 1):
@@ -64,7 +64,7 @@ def _stairs(values, across, upward):
     return points
 
 
-def _names(group, across):
+def _names(group: np.ndarray, across: Scale) -> list:
     """Numbers of the groups below their stretch, where there is room."""
     marks = []
     for number in sorted(set(group.tolist())):

@@ -1,14 +1,16 @@
 """Hidden axes: what they oppose, how much each explains, and where the rows lie on them."""
 
+from typing import Any
+
 import numpy as np
 
 from ..charts.curve import scree
-from ..charts.figure import strip
+from ..charts.figure import figure, strip
 from ..charts.scatter import scatter, symbols
-from ..markup import LONGEST_SENTENCE, cut, join, number, percent, plural, tag
-from ..markup import table as table_of
-from ..section import Section
-from .map import choices, plot
+from ..markup import LONGEST_SENTENCE, Markup, cut, framed, join, note, number, percent, plural, table, tag
+from ..projection import golden
+from .common import Findings, Section, choices, drawn_rows
+from .map import plot
 
 __all__ = ["axes", "scores"]
 
@@ -16,7 +18,7 @@ MOST_COLUMNS = 60
 PAIRS = ((0, 1), (0, 2), (1, 2))
 
 
-def axes(findings):
+def axes(findings: Findings) -> Section | None:
     """The axes in words, their loadings and the scree plot."""
     found = findings.axes
     if found is None or not found.names:
@@ -28,47 +30,40 @@ def axes(findings):
         )
         for name, share, words in zip(found.names, found.explained, found.words)
     ]  # fmt: skip
-    body = [tag("ol", cards, class_="cards"), tag("h3", "How each column leans on the axes"), _loadings(findings)]
+    loadings = _loadings(findings.used, found.loadings, found.names)
+    body = [tag("ol", cards, class_="cards"), tag("h3", "How each column leans on the axes"), loadings]
     if len(found.spectrum) > 1:
         body += [tag("h3", "How many axes there are"), scree(found.spectrum, len(found.names))]
     lead = "Each axis weighs columns that rise and fall together; a row has one place on it, instead of one in every column."
     return Section("axes", "The axes", "Axes", join(body), lead)
 
 
-def _loadings(findings):
+def _loadings(columns: list[str], loadings: Any, names: list[str]) -> Markup:
     """Columns by axes, shaded by weight and sign."""
-    found = findings.axes
-    loadings = np.asarray(found.loadings, dtype=float)
+    loadings = np.asarray(loadings, dtype=float)
     most = np.max(np.abs(loadings), initial=0.0) or 1.0
     order = np.argsort(-np.max(np.abs(loadings), axis=1), kind="stable")
     rows = [
-        tag("tr", tag("th", cut(findings.used[j], 40), scope="row"), [_weight(value, most) for value in loadings[j]])
+        tag("tr", tag("th", cut(columns[j], 40), scope="row"), [_weight(value, most) for value in loadings[j]])
         for j in order[:MOST_COLUMNS]
     ]
-    head = tag(
-        "tr",
-        tag("th", "Column", scope="col"),
-        [tag("th", cut(name, 24), scope="col", class_="n") for name in found.names],
-    )
-    caption = tag("caption", "Loadings of the columns on the axes", class_="hidden-text")
-    made = tag("table", caption, tag("thead", head), tag("tbody", rows), class_="glance")
-    note = (
+    heads = [tag("th", "Column", scope="col"), *(tag("th", cut(name, 24), scope="col", class_="n") for name in names)]
+    words = (
         "A loading is the correlation of the column with the axis, from −1 to +1. Blue rises along the axis, orange falls; the "
         "stronger the shade, the closer the two go together. Columns that load most come first."
     )
     if len(loadings) > MOST_COLUMNS:
-        note += f" The {MOST_COLUMNS} of {len(loadings)} columns that load most."
-    scroll = tag("div", made, class_="scroll", tabindex="0", role="region", aria_label="Loadings")
-    return join([scroll, tag("p", note, class_="note")])
+        words += f" The {MOST_COLUMNS} of {len(loadings)} columns that load most."
+    return join([framed(heads, rows, "Loadings of the columns on the axes", "glance"), note(words)])
 
 
-def _weight(value, most):
+def _weight(value: float, most: float) -> Markup:
     depth = abs(value) / most
     step = 0 if depth < 0.15 else 1 if depth < 0.4 else 2 if depth < 0.7 else 3
     return tag("td", f"{value:+.2f}".replace("-", "−"), class_=f"n {'low' if value < 0 else 'high'}{step}")
 
 
-def scores(findings):
+def scores(findings: Findings) -> Section | None:
     """The rows on pairs of axes, each with its uncertainty."""
     found = findings.axes
     if found is None or len(found.scores) < 2:
@@ -76,11 +71,8 @@ def scores(findings):
     places, spread = (np.asarray(part, dtype=float) for part in (found.scores, found.std))
     if places.shape[1] == 1:
         # Spread across so that rows on a line can be seen.
-        across = (np.arange(len(places)) * 0.6180339887498949) % 1.0
-        places, spread = (
-            np.column_stack([places[:, 0], across]),
-            np.column_stack([spread[:, 0], np.full(len(places), 0.008)]),
-        )
+        places = np.column_stack([places[:, 0], golden(len(places))])
+        spread = np.column_stack([spread[:, 0], np.full(len(places), 0.008)])
     names = [cut(name, 40) for name in found.names] + [""]
     pairs = [pair for pair in PAIRS if max(pair) < places.shape[1]]
     group = np.ones(len(places), dtype=int)
@@ -88,18 +80,16 @@ def scores(findings):
         _panel(k, places[:, pair], spread[:, pair], [names[j] for j in pair], group)
         for k, pair in enumerate(map(list, pairs))
     ]
-    labels = [f"{names[a]} and {names[b]}" for a, b in pairs]
+    labels = [cut(f"{names[a]} and {names[b]}", 40) for a, b in pairs]
     body = join([symbols([1], len(places)), choices("scores", labels), panels])
-    m = len(places)
-    which = f"{plural(m, 'row')} drawn at random of {findings.n_rows:,}" if m < findings.n_rows else "every row"
     lead = (
-        f"A point for {which}, with the ellipse that holds its true place with 90 % probability. Where rows are many, only those "
-        "that are less certain than most have one, such as rows with missing values."
+        f"A point for {drawn_rows(len(places), findings)}, with the ellipse that holds its true place with 90 % probability. "
+        "Where rows are many, only those that are less certain than most have one, such as rows with missing values."
     )
     return Section("scores", "Where the rows lie", "Map", body, lead)
 
 
-def _panel(k, places, spread, labels, group):
+def _panel(k: int, places: np.ndarray, spread: np.ndarray, labels: list[str], group: np.ndarray) -> Markup:
     svg, beyond = scatter(
         f"scores{k}", places, group, spread=spread, ellipses=False,
         aria_label=f"Rows on the axes {' and '.join(label for label in labels if label)}.",
@@ -109,12 +99,7 @@ def _panel(k, places, spread, labels, group):
         for j, label in enumerate(labels)
         if label
     ]
-    data = table_of(
-        ["Axis", "Least", "Quarter", "Middle", "Three quarters", "Most"],
-        rows,
-        numeric=range(1, 6),
-        caption="Places of the rows",
-    )
-    note = tag("figcaption", f"{plural(beyond, 'row')} beyond the edge drawn at it.") if beyond else None
-    numbers = tag("details", tag("summary", "Numbers of this chart"), data, class_="numbers")
-    return tag("figure", plot(svg, labels), note, numbers, class_="panel", data_set="scores", data_panel=k)
+    header = ["Axis", "Least", "Quarter", "Middle", "Three quarters", "Most"]
+    data = table(header, rows, numeric=range(1, 6), caption="Places of the rows")
+    words = f"{plural(beyond, 'row')} beyond the edge drawn at it." if beyond else ""
+    return figure(plot(svg, labels), words, data, class_="panel", data_set="scores", data_panel=k)

@@ -4,12 +4,12 @@ import numpy as np
 
 from ..charts.curve import trace_curve
 from ..markup import cut, join, sentence, tag
-from ..section import Section
+from .common import Findings, Section
 
 __all__ = ["card", "convergence"]
 
 
-def convergence(findings):
+def convergence(findings: Findings) -> Section | None:
     """The objective after each step of the fit."""
     trace = np.asarray(findings.trace, dtype=float)
     if np.isfinite(trace).sum() < 2:
@@ -22,7 +22,7 @@ def convergence(findings):
     return Section("convergence", "How the fit went", "Fit", made, lead if "<svg" in made else "")
 
 
-def card(findings):
+def card(findings: Findings) -> Section | None:
     """The model card and its limits."""
     if not findings.card and not findings.limits:
         return None

@@ -1,41 +1,65 @@
-"""What sections share: which columns a model uses, what a cell says, which rows are uncertain or outlying."""
+"""What sections share: `Section` itself, the columns a model uses, what a cell says, which rows are uncertain or outlying."""
 
 import math
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ...survey.column import ROLES
-from ..charts.colours import glyph
-from ..markup import cut, number, percent, tag
+from ...base.classes import outlier_threshold
+from ...study.findings import Findings, Sample
+from ...study.scores import SURE
+from ...survey.column import ROLES, ColumnInfo
+from ..charts.colours import group_name
+from ..markup import Markup, cut, number, percent, plural, tag
 
 __all__ = [
-    "SURE", "cell_text", "filled_in", "group_mark", "ids", "is_category", "missing_share", "outlying", "unsure",
-    "used_columns",
+    "Findings", "Section", "cell_text", "choices", "drawn_rows", "filled_in", "group_mark", "how_sure", "ids", "is_category",
+    "missing_share", "outlying", "unsure", "used_columns",
 ]  # fmt: skip
 
-SURE = 0.9
-"""Rows less sure of their group than this are uncertain."""
-FAR = 0.05
-"""Rows are outliers if a row of their group lies farther out with less than this probability, divided by the number of rows."""
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page, with a heading.
+
+    Attributes
+    ----------
+    name : str
+        Its anchor.
+    title : str
+        Its heading.
+    short : str
+        What the navigation calls it.
+    body : Markup
+    lead : str
+        One or two sentences that say what it shows and how to read it.
+    """
+
+    name: str
+    title: str
+    short: str
+    body: Markup
+    lead: str = ""
 
 
-def used_columns(findings):
+def used_columns(findings: Findings) -> list[ColumnInfo]:
     """The columns of the model, in its order."""
     by_name = {column.name: column for column in findings.columns}
     return [by_name[name] for name in findings.used]
 
 
-def is_category(column):
+def is_category(column: ColumnInfo) -> bool:
     """Whether its cells are codes of levels."""
     return ROLES[column.role] == "category"
 
 
-def ids(findings):
+def ids(findings: Findings) -> list[str]:
     """Names of the columns that say which row it is."""
     return [column.name for column in findings.columns if column.role == "id" and column.name in findings.sample.cells]
 
 
-def cell_text(column, value):
+def cell_text(column: ColumnInfo, value: float | None) -> str:
     """A cell of the model as text."""
     if value is None or not math.isfinite(value):
         return "–"
@@ -45,50 +69,62 @@ def cell_text(column, value):
     return number(value, 4 if column.std is None or column.std == 0 else _digits(column.std, value))
 
 
-def _digits(std, value):
+def _digits(std: float, value: float) -> int:
     """Significant digits that resolve a hundredth of the column's spread."""
     if value == 0:
         return 2
     return int(np.clip(math.floor(math.log10(abs(value))) - math.floor(math.log10(std)) + 3, 2, 9))
 
 
-def filled_in(sample):
+def how_sure(sample: Sample, column: ColumnInfo, i: int, j: int) -> str:
+    """How sure a filled cell is: its probability, or its interval."""
+    if is_category(column):
+        return f"{percent(sample.sure[i, j])} probable"
+    return f"{cell_text(column, sample.low[i, j])} to {cell_text(column, sample.high[i, j])}"
+
+
+def filled_in(sample: Sample) -> np.ndarray:
     """Which cells were missing and have been filled in, (m, d) bool; a few may have been left empty."""
     return np.isnan(sample.encoded) & np.isfinite(sample.filled)
 
 
-def missing_share(column):
+def missing_share(column: ColumnInfo) -> float:
     """Share of its cells that are missing."""
     return column.n_missing / column.n_rows if column.n_rows else 0.0
 
 
-def unsure(findings):
+def unsure(findings: Findings) -> np.ndarray:
     """Which of the sample's rows are uncertain; none where there are no groups."""
     if findings.memberships is None or len(findings.groups) < 2:
         return np.zeros(len(findings.sample.rows), bool)
     return np.max(findings.memberships, axis=1) < SURE
 
 
-def outlying(findings):
+def outlying(findings: Findings) -> np.ndarray:
     """Which of the sample's rows are outliers."""
     listed = np.isin(findings.sample.rows, [entry.get("row", -1) for entry in findings.outliers])
     if findings.outlier is None or not findings.n_outliers:
         return listed
-    return listed | (np.nan_to_num(np.asarray(findings.outlier, dtype=float), nan=1.0) < FAR / max(findings.n_rows, 1))
+    farther = np.nan_to_num(np.asarray(findings.outlier, dtype=float), nan=1.0)
+    return listed | (farther < outlier_threshold(findings.n_rows))
 
 
-def group_mark(group):
+def drawn_rows(m: int, findings: Findings) -> str:
+    """Which rows a map shows."""
+    return f"{plural(m, 'row')} drawn at random of {findings.n_rows:,}" if m < findings.n_rows else "every row"
+
+
+def group_mark(group: int) -> Markup:
     """Mark and name of a group, in one piece."""
-    return tag("span", glyph(group), f" Group {group}", class_="whole")
+    return tag("span", group_name(group), class_="whole")
 
 
-def said(key, value):
-    """A value of a list of rows, as text."""
-    if key in ("group", "other") and isinstance(value, (int, np.integer)):
-        return group_mark(int(value))
-    if value is None:
-        return "–"
-    if isinstance(value, (float, np.floating)):
-        likely = key.startswith("probability") or key in ("other_probability", "outlier", "farther_out")
-        return percent(float(value), 1 if value >= 0.001 else 4) if likely else number(float(value))
-    return cut(value)
+def choices(name: str, labels: list[Any], what: str = "What to show") -> Markup | None:
+    """Buttons that choose one of several panels."""
+    if len(labels) < 2:
+        return None
+    buttons = [
+        tag("button", label, type="button", data_show=k, aria_pressed="false" if k else "true")
+        for k, label in enumerate(labels)
+    ]
+    return tag("div", buttons, class_="choices control", role="group", aria_label=what, data_set=name)

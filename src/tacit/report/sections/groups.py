@@ -1,15 +1,16 @@
 """The groups as cards, and the models that were tried to find how many there are."""
 
-from ..charts.colours import colour, glyph
+from ...study.findings import Group
+from ..charts.colours import colour, group_name
 from ..charts.curve import selection_curve
 from ..charts.figure import strip
-from ..markup import LONGEST_SENTENCE, cut, percent, plural, tag
-from ..section import Section
+from ..markup import LONGEST_SENTENCE, Markup, cut, percent, plural, tag
+from .common import Findings, Section
 
 __all__ = ["groups", "selection"]
 
 
-def groups(findings):
+def groups(findings: Findings) -> Section | None:
     """A card for each group."""
     if not findings.groups:
         return None
@@ -22,11 +23,11 @@ def groups(findings):
     return Section("groups", "The groups", "Groups", tag("ol", cards, class_="cards"), lead)
 
 
-def _card(group, n_rows):
+def _card(group: Group, n_rows: int) -> Markup:
     share = group.n_rows / max(n_rows, 1)
     return tag(
         "li",
-        tag("h3", glyph(group.number), f" Group {group.number}"),
+        tag("h3", group_name(group.number)),
         tag("p", tag("b", plural(group.n_rows, "row")), f" · {percent(share)} of the table", class_="size"),
         strip(share),
         tag("p", cut(group.words, LONGEST_SENTENCE) or "Close to the average in every column.", class_="what"),
@@ -34,7 +35,7 @@ def _card(group, n_rows):
     )
 
 
-def selection(findings):
+def selection(findings: Findings) -> Section | None:
     """The selection curve and the models behind it."""
     tried = findings.selection
     if len(tried) < 2:

@@ -2,11 +2,10 @@
 
 import numpy as np
 
+from ...survey.column import ColumnInfo
 from ..charts.imputation import filled_levels, filled_numbers
-from ..markup import amount, cut, join, number, percent, plural, tag
-from ..markup import table as table_of
-from ..section import Section
-from .common import cell_text, filled_in, ids, is_category, used_columns
+from ..markup import Markup, amount, cut, join, note, number, percent, plural, table, tag, unfolding
+from .common import Findings, Section, cell_text, filled_in, how_sure, ids, is_category, used_columns
 
 __all__ = ["filled"]
 
@@ -14,7 +13,7 @@ MOST_COLUMNS = 24
 MOST_CELLS = 300
 
 
-def filled(findings):
+def filled(findings: Findings) -> Section | None:
     """A small chart for each column with missing values, and the list of filled cells."""
     sample, columns = findings.sample, used_columns(findings)
     missing = filled_in(sample)
@@ -24,9 +23,7 @@ def filled(findings):
     charts = [_chart(findings, int(j), columns[j], missing[:, j]) for j in incomplete[:MOST_COLUMNS]]
     body = [tag("div", charts, class_="multiples"), _cells(findings, columns, missing), _check(findings)]
     if len(incomplete) > MOST_COLUMNS:
-        body.insert(
-            1, tag("p", f"The {MOST_COLUMNS} columns with most filled cells of {len(incomplete)}.", class_="note")
-        )
+        body.insert(1, note(f"The {MOST_COLUMNS} columns with most filled cells of {len(incomplete)}."))
     lead = (
         "Grey bars are observed values. Above them, each filled cell is a dot at its expected value with the "
         f"interval that holds the true one with {percent(findings.level)} probability: a wide one says that the other "
@@ -35,25 +32,24 @@ def filled(findings):
     return Section("filled", "The cells that were filled in", "Filled cells", join(body), lead)
 
 
-def _check(findings):
+def _check(findings: Findings) -> Markup | None:
     """How good the fills are, where cells were hidden on purpose to see it."""
-    listed = (getattr(findings, "check", None) or {}).get("columns") or []
+    check = findings.check or {}
+    listed = check.get("columns") or []
     if not listed:
         return None
     rows = [
         [
             cut(entry["column"], 40), amount(entry["cells"]), number(entry.get("error"), 2),
-            percent(entry["covered"]) if "covered" in entry else "–", percent(entry["right"]) if "right" in entry else "–",
-            percent(entry["usual"]) if "usual" in entry else "–",
+            *(percent(entry.get(share)) for share in ("covered", "right", "usual")),
         ]
         for entry in listed
     ]  # fmt: skip
     header = ["Column", "Hidden cells", "Error (SD)", "Within interval", "Right level", "Most frequent level right"]
     words = (
         "Cells that are known were hidden on purpose and filled. An error of 1 would be no better than the "
-        f"column's mean; intervals should hold about {percent(findings.check.get('level', findings.level))} of the numbers; "
-        "levels should be right more often than "
-        "by always guessing the most frequent one."
+        f"column's mean; intervals should hold about {percent(check.get('level', findings.level))} of the numbers; "
+        "levels should be right more often than by always guessing the most frequent one."
     )
     poor = [
         entry["column"]
@@ -61,50 +57,34 @@ def _check(findings):
         if entry.get("error", 0.0) >= 1.0 or entry.get("right", 1.0) < entry.get("usual", 0.0)
     ]
     if poor:
-        named = ", ".join(cut(name, 40) for name in poor[:12]) + (
-            f" and {len(poor) - 12} more" if len(poor) > 12 else ""
-        )
-        words += f" No better than a guess: {named}."
-    made = table_of(header, rows, numeric=range(1, 6), caption="How good the filled cells are")
-    return join([tag("h3", "How good they are"), tag("p", words, class_="note"), made])
+        more = f" and {len(poor) - 12} more" if len(poor) > 12 else ""
+        words += f" No better than a guess: {', '.join(cut(name, 40) for name in poor[:12])}{more}."
+    made = table(header, rows, numeric=range(1, 6), caption="How good the filled cells are")
+    return join([tag("h3", "How good they are"), note(words), made])
 
 
-def _chart(findings, j, column, missing):
-    sample = findings.sample
-    name = f"filled{j}"
-    if is_category(column):
-        codes = sample.encoded[~missing, j]
-        return filled_levels(
-            name, column, codes[np.isfinite(codes)].astype(int), sample.filled[missing, j], sample.sure[missing, j]
-        )
+def _chart(findings: Findings, j: int, column: ColumnInfo, missing: np.ndarray) -> Markup:
+    sample, name = findings.sample, f"filled{j}"
     seen = sample.encoded[~missing, j]
-    values, low, high = (part[missing, j] for part in (sample.filled, sample.low, sample.high))
-    return filled_numbers(name, column, seen[np.isfinite(seen)], values, low, high)
+    seen = seen[np.isfinite(seen)]
+    values, low, high, sure = (part[missing, j] for part in (sample.filled, sample.low, sample.high, sample.sure))
+    if is_category(column):
+        return filled_levels(name, column, seen.astype(int), values, sure)
+    return filled_numbers(name, column, seen, values, low, high)
 
 
-def _cells(findings, columns, missing):
+def _cells(findings: Findings, columns: list[ColumnInfo], missing: np.ndarray) -> Markup:
     sample, known = findings.sample, ids(findings)
     places = np.argwhere(missing)
     rows = []
     for i, j in places[:MOST_CELLS]:
         column = columns[j]
-        value = cell_text(column, sample.filled[i, j])
-        if is_category(column):
-            sure = f"{percent(sample.sure[i, j])} probable"
-        else:
-            sure = f"{cell_text(column, sample.low[i, j])} to {cell_text(column, sample.high[i, j])}"
+        value, sure = cell_text(column, sample.filled[i, j]), how_sure(sample, column, i, j)
         named = [cut(sample.cells[name][i] if sample.cells[name][i] is not None else "–", 40) for name in known]
         rows.append([str(sample.rows[i]), *named, cut(column.name, 40), value, sure])
-    header = [
-        "Row",
-        *(cut(name, 40) for name in known),
-        "Column",
-        "Filled with",
-        f"{percent(findings.level)} interval or probability",
-    ]
+    header = ["Row", *(cut(name, 40) for name in known), "Column", "Filled with"]
+    header.append(f"{percent(findings.level)} interval or probability")
     words = f"List of the {plural(len(places), 'filled cell')}"
     if len(places) > MOST_CELLS:
         words = f"List of the first {MOST_CELLS} of {plural(len(places), 'filled cell')}"
-    return tag(
-        "details", tag("summary", words), table_of(header, rows, numeric=(0,), caption="Filled cells"), class_="numbers"
-    )  # fmt: skip
+    return unfolding(words, table(header, rows, numeric=(0,), caption="Filled cells"))

@@ -1,13 +1,13 @@
 """How sure the groups are of their rows, and the rows they are least sure of."""
 
+from typing import Any
+
 import numpy as np
 
 from ..charts.figure import figure, strip
 from ..charts.stacked import stacked
-from ..markup import amount, cut, join, percent, plural, tag
-from ..markup import table as table_of
-from ..section import Section
-from .common import said
+from ..markup import Markup, amount, cut, join, note, number, percent, plural, table, tag, unfolding
+from .common import Findings, Section, group_mark
 
 __all__ = ["listed", "memberships"]
 
@@ -19,13 +19,13 @@ NAMES = {
 }  # fmt: skip
 
 
-def memberships(findings):
+def memberships(findings: Findings) -> Section | None:
     """Probabilities of the groups row by row, how many rows are how sure, and the uncertain ones."""
     if findings.memberships is None or len(findings.groups) < 2 or not len(findings.memberships):
         return None
     shares = np.asarray(findings.memberships, dtype=float)
     parts = [
-        tag("div", figure(stacked(shares, findings.group), None), _bands(shares), class_="beside"),
+        tag("div", figure(stacked(shares, findings.group)), _bands(shares), class_="beside"),
         _uncertain(findings),
     ]
     lead = (
@@ -35,7 +35,7 @@ def memberships(findings):
     return Section("memberships", "How sure the groups are", "Certainty", join(parts), lead)
 
 
-def _bands(shares):
+def _bands(shares: np.ndarray) -> Markup:
     top = shares.max(axis=1)
     rows, above = [], np.inf
     for least, words in BANDS:
@@ -43,34 +43,46 @@ def _bands(shares):
         rows.append([words, strip(count / len(top)), amount(count), percent(count / len(top))])
         above = least
     header = ["Sure of the group", "", "Rows", "Share"]
-    return table_of(header, rows, numeric=(2, 3), caption="How many rows are how sure of their group", class_="bands")
+    return table(header, rows, numeric=(2, 3), caption="How many rows are how sure of their group", class_="bands")
 
 
-def _uncertain(findings):
+def _uncertain(findings: Findings) -> Markup:
     title = tag("h3", "Rows that are less than 90 % sure")
     if not findings.n_uncertain:
-        return join([title, tag("p", "None: every row belongs clearly to one group.", class_="note")])
+        return join([title, note("None: every row belongs clearly to one group.")])
     words = (
         f"{plural(findings.n_uncertain, 'row')} of {amount(findings.n_rows)} could belong to more than one group; the least "
         "certain come first."
     )
-    return join([title, tag("p", words, class_="note"), listed(findings.uncertain, "Uncertain rows")])
+    return join([title, note(words), listed(findings.uncertain, "Uncertain rows")])
 
 
-def listed(entries, caption, names=None):
+def listed(entries: list[dict], caption: str, names: dict[str, str] | None = None) -> Markup | None:
     """Rows given as dictionaries, as a table; the first few shown, more to unfold."""
     if not entries:
         return None
     keys = list(dict.fromkeys(key for entry in entries for key in entry))
     numeric = tuple(j for j, key in enumerate(keys) if key not in ("group", "other") and _are_numbers(entries, key))
     header = [(NAMES | (names or {})).get(key, cut(key, 40)) for key in keys]
-    rows = [[said(key, entry.get(key)) for key in keys] for entry in entries[:MOST_LISTED]]
-    made = table_of(header, rows[:8], numeric=numeric, caption=caption)
+    rows = [[_said(key, entry.get(key)) for key in keys] for entry in entries[:MOST_LISTED]]
+    made = table(header, rows[:8], numeric=numeric, caption=caption)
     if len(rows) <= 8:
         return made
-    rest = table_of(header, rows[8:], numeric=numeric, caption=f"{caption}, continued")
-    return join([made, tag("details", tag("summary", f"{len(rows) - 8} more"), rest, class_="numbers")])
+    rest = table(header, rows[8:], numeric=numeric, caption=f"{caption}, continued")
+    return join([made, unfolding(f"{len(rows) - 8} more", rest)])
 
 
-def _are_numbers(entries, key):
+def _said(key: str, value: Any) -> str:
+    """A value of a list of rows, as text."""
+    if key in ("group", "other") and isinstance(value, (int, np.integer)):
+        return group_mark(int(value))
+    if value is None:
+        return "–"
+    if isinstance(value, (float, np.floating)):
+        likely = key.startswith("probability") or key in ("other_probability", "outlier", "farther_out")
+        return percent(float(value), 1 if value >= 0.001 else 4) if likely else number(float(value))
+    return cut(value)
+
+
+def _are_numbers(entries: list[dict], key: str) -> bool:
     return all(isinstance(entry.get(key), (int, float, np.number, type(None))) for entry in entries)

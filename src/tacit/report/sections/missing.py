@@ -4,12 +4,10 @@ from collections import Counter
 
 import numpy as np
 
-from ..charts.figure import strip
-from ..charts.missing import missing_strip
-from ..markup import amount, breakable, cut, join, percent, plural, tag
-from ..markup import table as table_of
-from ..section import Section
-from .common import missing_share, used_columns
+from ...survey.column import ColumnInfo
+from ..charts.figure import missing_strip, strip
+from ..markup import Markup, amount, breakable, cut, join, note, percent, plural, table, tag
+from .common import Findings, Section, missing_share, used_columns
 
 __all__ = ["missing_values"]
 
@@ -17,7 +15,7 @@ MOST_COLUMNS = 40
 MOST_PATTERNS = 8
 
 
-def missing_values(findings):
+def missing_values(findings: Findings) -> Section | None:
     """The missingness map."""
     missing = np.isnan(findings.sample.encoded)
     columns = used_columns(findings)
@@ -34,13 +32,12 @@ def missing_values(findings):
         for j in shown
     ]  # fmt: skip
     header = ["Column", f"{plural(len(order), 'row')} with missing values", "", "Missing", "Share"]
-    body = [table_of(header, rows, numeric=(3, 4), caption="Missing cells by column and row", class_="missing")]
-    complete = len(columns) - len(incomplete)
-    notes = (
-        [f"{plural(complete, 'column')} of the model {'has' if complete == 1 else 'have'} no missing values."]
-        if complete
-        else []
-    )
+    made = table(header, rows, numeric=(3, 4), caption="Missing cells by column and row", class_="missing")
+    complete, notes = len(columns) - len(incomplete), []
+    if complete:
+        notes.append(
+            f"{plural(complete, 'column')} of the model {'has' if complete == 1 else 'have'} no missing values."
+        )
     if len(incomplete) > MOST_COLUMNS:
         notes.append(f"The {MOST_COLUMNS} columns with most missing values of {len(incomplete)} are shown.")
     n_empty = int((missing & ~np.isfinite(findings.sample.filled)).sum())
@@ -49,16 +46,15 @@ def missing_values(findings):
             f"{plural(n_empty, 'missing cell')} of the rows shown {'was' if n_empty == 1 else 'were'} left empty: nothing in the "
             "table tells what would stand there."
         )
-    body.append(tag("p", " ".join(notes), class_="note") if notes else None)
-    body.append(_patterns(missing, columns))
+    body = join([made, note(" ".join(notes)), _patterns(missing, columns)])
     lead = (
         "Rows with missing values run from left to right, those that miss the same cells side by side, with a mark for "
         "every missing cell. Columns that are dark in the same places go missing together."
     )
-    return Section("missing", "Where cells are missing", "Missing cells", join(body), lead)
+    return Section("missing", "Where cells are missing", "Missing cells", body, lead)
 
 
-def _by_pattern(missing):
+def _by_pattern(missing: np.ndarray) -> np.ndarray:
     """Rows with missing values, those with the same pattern together, the most frequent pattern first."""
     keys = [bytes(key) for key in np.packbits(missing, axis=1)]
     counted = Counter(keys)
@@ -66,7 +62,7 @@ def _by_pattern(missing):
     return np.array(ranked, dtype=int)
 
 
-def _patterns(missing, columns):
+def _patterns(missing: np.ndarray, columns: list[ColumnInfo]) -> Markup:
     """The most frequent combinations of missing cells."""
     counted = Counter(tuple(np.flatnonzero(row).tolist()) for row in missing)
     complete = counted.pop((), 0)
@@ -76,8 +72,7 @@ def _patterns(missing, columns):
         names = ", ".join(cut(columns[j].name, 30) for j in pattern[:6])
         more = f" and {len(pattern) - 6} more" if len(pattern) > 6 else ""
         rows.append([names + more, amount(count), percent(count / len(missing), 1)])
-    caption = "The most frequent patterns" + (
-        f" of {len(counted) + bool(complete)}" if len(counted) > MOST_PATTERNS else ""
-    )
-    made = table_of(["Missing together", "Rows", "Share"], rows, numeric=(1, 2), caption=caption)
+    of_all = f" of {len(counted) + bool(complete)}" if len(counted) > MOST_PATTERNS else ""
+    caption = f"The most frequent patterns{of_all}"
+    made = table(["Missing together", "Rows", "Share"], rows, numeric=(1, 2), caption=caption)
     return join([tag("h3", caption), made])

@@ -1,17 +1,23 @@
 """The table of results: all rows shown, with groups, probabilities and filled cells, for the script to sort and filter."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
-from ..markup import Markup, breakable, cut, join, percent, plural, tag
-from ..section import Section
-from .common import cell_text, filled_in, ids, is_category, outlying, unsure, used_columns
+from ...survey.column import ColumnInfo
+from ..markup import Markup, breakable, cut, framed, join, note, percent, plural, tag
+from .common import Findings, Section, cell_text, filled_in, how_sure, ids, is_category, outlying, unsure, used_columns
 
 __all__ = ["rows"]
 
 MOST_CELLS = 40_000
+FLAGS = {"u": "uncertain", "o": "outliers", "f": "with filled cells"}
+Columns = list[tuple[str, bool, list[str]]]
+"""Names, whether they hold numbers, and cells."""
 
 
-def rows(findings):
+def rows(findings: Findings) -> Section | None:
     """The rows, each with its results."""
     sample = findings.sample
     m = len(sample.rows)
@@ -20,54 +26,27 @@ def rows(findings):
     leads = _results(findings)
     cells, left_out = _cells(findings, max(4, MOST_CELLS // m - len(leads)))
     columns = leads + cells
-    heads = [
-        tag(
-            "th",
-            breakable(cut(name, 40)),
-            scope="col",
-            class_="n" if numeric else None,
-            data_kind="number" if numeric else "text",
-        )
-        for name, numeric, _ in columns
-    ]
+    kinds = {True: {"class_": "n", "data_kind": "number"}, False: {"data_kind": "text"}}
+    heads = [tag("th", breakable(cut(name, 40)), scope="col", **kinds[numeric]) for name, numeric, _ in columns]
     marks = _classes(findings)
     lines = [f"<tr{marks[i]}>" + "".join(texts[i] for _, _, texts in columns) for i in range(m)]
-    made = tag(
-        "table", tag("caption", "Rows and what was found about them", class_="hidden-text"), tag("thead", tag("tr", heads)),
-        tag("tbody", Markup("".join(lines))), id="rows-table",
-    )  # fmt: skip
-    scroll = tag(
-        "div",
-        made,
-        class_="scroll tall wide",
-        tabindex="0",
-        role="region",
-        aria_label="Rows and what was found about them",
-    )
-    body = [
-        _controls(findings),
-        scroll,
-        tag("div", class_="pager control", id="rows-pager"),
-        _notes(findings, left_out),
-    ]
+    caption, body = "Rows and what was found about them", Markup("".join(lines))
+    scroll = framed(heads, body, caption, scroll="scroll tall wide", id="rows-table")
+    pager = tag("div", class_="pager control", id="rows-pager")
+    parts = [_controls(findings), scroll, pager, _notes(findings, left_out)]
     lead = "Sort by a click on a column's name. Values in italics were missing and have been filled in."
-    return Section("rows", "The rows", "Rows", join(body), lead)
+    return Section("rows", "The rows", "Rows", join(parts), lead)
 
 
-def _controls(findings):
+def _controls(findings: Findings) -> Markup:
     groups = [tag("option", f"Group {group.number}", value=group.number) for group in findings.groups]
-    chosen = (
-        tag("label", "Group ", tag("select", tag("option", "all", value=""), groups, id="rows-group"))
-        if len(groups) > 1
-        else None
-    )
-    flags = []
-    if unsure(findings).any():
-        flags.append(_flag("u", "only uncertain"))
-    if outlying(findings).any():
-        flags.append(_flag("o", "only outliers"))
-    if filled_in(findings.sample).any():
-        flags.append(_flag("f", "only with filled cells"))
+    select = tag("select", tag("option", "all", value=""), groups, id="rows-group")
+    chosen = tag("label", "Group ", select) if len(groups) > 1 else None
+    flags = [
+        tag("label", tag("input", type="checkbox", data_flag=kind), f" only {FLAGS[kind]}")
+        for kind, found in _flags(findings).items()
+        if found.any()
+    ]
     search = tag(
         "label", "Search ", tag("input", type="search", id="rows-search", autocomplete="off", spellcheck="false")
     )
@@ -78,11 +57,12 @@ def _controls(findings):
     return tag("div", search, chosen, flags, tag("div", count, buttons, class_="break"), class_="filters control")
 
 
-def _flag(kind, words):
-    return tag("label", tag("input", type="checkbox", data_flag=kind), f" {words}")
+def _flags(findings: Findings) -> dict[str, Any]:
+    """What the script filters by, row by row."""
+    return {"u": unsure(findings), "o": outlying(findings), "f": np.any(filled_in(findings.sample), axis=1)}
 
 
-def _notes(findings, left_out):
+def _notes(findings: Findings, left_out: int) -> Markup:
     m = len(findings.sample.rows)
     notes = []
     if m < findings.n_rows:
@@ -92,13 +72,12 @@ def _notes(findings, left_out):
     if left_out:
         notes.append(f"{plural(left_out, 'more column')} {'is' if left_out == 1 else 'are'} not shown.")
     printed = tag("p", "Printed are at most the first 40 rows and 12 columns.", class_="note printed")
-    return join([tag("p", " ".join(notes), class_="note") if notes else None, printed])
+    return join([note(" ".join(notes)), printed])
 
 
-def _classes(findings):
-    """What the script filters by: u uncertain, o outlier, f with filled cells; and the group."""
-    flags = {"u": unsure(findings), "o": outlying(findings), "f": filled_in(findings.sample).any(axis=1)}
-    lines = []
+def _classes(findings: Findings) -> list[str]:
+    """Attributes of the rows: their flags and their group."""
+    flags, lines = _flags(findings), []
     for i in range(len(findings.sample.rows)):
         found = " ".join(name for name, flag in flags.items() if flag[i])
         group = f' data-g="{int(findings.group[i])}"' if findings.group is not None else ""
@@ -106,19 +85,18 @@ def _classes(findings):
     return lines
 
 
-def _td(text, kind=""):
+def _td(text: str, kind: str = "") -> str:
     # Written short: end tags of cells may be left out, and there are tens of thousands. Those of text have the class: of the
     # cells of wide tables most are numbers.
     return f"<td{kind}>{join([text])}"
 
 
-def _number(text):
+def _number(text: str) -> str:
     """A cell with a number; the script gives files the minus of programs."""
     return f"<td>{text.replace('-', '−')}"
 
 
-def _results(findings):
-    """Columns of results: name, whether numbers, cells."""
+def _results(findings: Findings) -> Columns:
     sample = findings.sample
     known = [("Row", True, [_number(str(row)) for row in sample.rows])]
     known += [(name, False, _raw(sample.cells[name])) for name in ids(findings)]
@@ -136,7 +114,7 @@ def _results(findings):
     return known
 
 
-def _cells(findings, most):
+def _cells(findings: Findings, most: int) -> tuple[Columns, int]:
     """The table's own columns, those of the model first, and how many there was no room for."""
     sample = findings.sample
     shown = [
@@ -150,26 +128,23 @@ def _cells(findings, most):
     return shown, max(0, len(findings.used) - most) + len(others[room:])
 
 
-def _filled(findings, column, j):
+def _filled(findings: Findings, column: ColumnInfo, j: int) -> list[str]:
     """Cells of a column of the model: observed, filled in with how sure they are, or left empty."""
-    sample, numeric, level = findings.sample, not is_category(column), percent(findings.level)
-    cells = []
+    sample, numeric, cells = findings.sample, not is_category(column), []
     for i, value in enumerate(sample.encoded[:, j]):
         if np.isfinite(value):
             cells.append(_number(f"{value:.10g}") if numeric else _td(cell_text(column, value), " class=t"))
         elif not np.isfinite(sample.filled[i, j]):  # left empty: no group can say what it is
             cells.append('<td class="gone" title="missing, left empty">')
-        elif numeric:
-            between = f"{level}: {cell_text(column, sample.low[i, j])} to {cell_text(column, sample.high[i, j])}"
-            text = cell_text(column, sample.filled[i, j]).replace(",", "")
-            cells.append(_td(text, f' class="new" title="{join([between])}"'))
         else:
-            sure = join([f"{percent(sample.sure[i, j])} probable"])
-            cells.append(_td(cell_text(column, sample.filled[i, j]), f' class="t new" title="{sure}"'))
+            text, sure = cell_text(column, sample.filled[i, j]), how_sure(sample, column, i, j)
+            text, kind = (text.replace(",", ""), "new") if numeric else (text, "t new")
+            sure = join([f"{percent(findings.level)}: " if numeric else "", sure])
+            cells.append(_td(text, f' class="{kind}" title="{sure}"'))
     return cells
 
 
-def _raw(values):
+def _raw(values: Iterable) -> list[str]:
     """Cells as they were read."""
     texts = ["" if value is None else f"{value:.10g}" if isinstance(value, float) else value for value in values]
     return [_td(cut(text), " class=t") for text in texts]

@@ -1,19 +1,20 @@
 """The top of the page: what was found, in a sentence, in figures and in plain words."""
 
-from ..markup import amount, cut, percent, plural, sentence, tag
+from ..markup import Markup, amount, cut, percent, plural, sentence, tag
+from .common import Findings
 
 __all__ = ["summary"]
 
 KINDS = {"groups": "Groups in a table", "fill": "Missing cells filled in", "axes": "Hidden axes behind a table"}
 
 
-def summary(findings):
+def summary(findings: Findings) -> Markup:
     """The header."""
     answer, *rest = findings.summary or [_answer(findings)]
     words = tag("ul", [tag("li", sentence(words)) for words in rest], class_="words") if rest else None
     figures = [
         tag("div", tag("dt", name), tag("dd", value, tag("small", note) if note else None))
-        for name, value, note in key_figures(findings)
+        for name, value, note in _key_figures(findings)
     ]
     return tag(
         "header",
@@ -25,7 +26,7 @@ def summary(findings):
     )
 
 
-def _answer(findings):
+def _answer(findings: Findings) -> str:
     rows = plural(findings.n_rows, "row")
     if findings.kind == "groups":
         return f"{rows} in {plural(len(findings.groups), 'group')}."
@@ -35,10 +36,10 @@ def _answer(findings):
     return f"{rows} on {plural(n_axes, 'axis', 'axes')}."
 
 
-def key_figures(findings):
+def _key_figures(findings: Findings) -> list[tuple[str, str, str | None]]:
     """Names, values and notes of the figures at the top."""
     unused = len(findings.columns) - len(findings.used)
-    found = [
+    found: list[tuple[str, str, str | None]] = [
         ("Rows", amount(findings.n_rows), None),
         ("Columns used", amount(len(findings.used)), f"of {amount(len(findings.columns))}" if unused else None),
     ]
@@ -47,12 +48,10 @@ def key_figures(findings):
     if findings.axes is not None:
         explained = float(sum(findings.axes.explained))
         found.append(("Axes", amount(len(findings.axes.names)), f"explain {percent(explained)}"))
-    n_filled = sum(findings.n_filled.values())
-    cells = findings.n_rows * len(findings.used)
     if findings.n_filled:
-        found.append(
-            ("Cells filled in", amount(n_filled), f"{percent(n_filled / cells, 1)} of all" if n_filled else None)
-        )
+        n_filled, cells = sum(findings.n_filled.values()), findings.n_rows * len(findings.used)
+        of_all = f"{percent(n_filled / cells, 1)} of all" if n_filled else None
+        found.append(("Cells filled in", amount(n_filled), of_all))
     if len(findings.groups) > 1:
         share = percent(findings.n_uncertain / findings.n_rows, 1) if findings.n_uncertain else None
         found.append(("Uncertain rows", amount(findings.n_uncertain), share))
