@@ -23,7 +23,7 @@ from ..source import Source, SparseSource
 from .model import CenterModel
 from .seeds import column_sums, oversampled, sample_rows, seed_rows
 
-__all__ = ["CenterEstimator"]
+__all__ = ["CenterEstimator", "Spread", "check_enough"]
 
 INITS = ("k-means++", "k-means||", "random")
 
@@ -130,7 +130,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         """
         self._check_settings()
         source = self._open(X, sample_weight, reset=True)
-        self._check_enough(source)
+        check_enough(source.n_rows, self.n_clusters)
         with warnings.catch_warnings():
             # As in scikit-learn; where a fit is stopped before it ends by itself, `fit_.reason` says so.
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -138,12 +138,6 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         self._label(source)
         self._check_distinct()
         return self
-
-    def _check_enough(self, source: Source) -> None:
-        if source.n_rows < self.n_clusters:
-            raise ValueError(
-                f"n_samples={source.n_rows} should be >= n_clusters={self.n_clusters}; use at most {source.n_rows} clusters."
-            )
 
     def _prepare(self, source: Source) -> Spread:
         """Find the spread of the columns, which `tol` is relative to."""
@@ -295,12 +289,8 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; NaN is missing.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            Row weights.
+        X, y, sample_weight
+            As in `fit`.
 
         Returns
         -------
@@ -310,6 +300,12 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         model, params = self._searcher(), self._params()
         source = self._open(X, sample_weight)
         return -float(sum(loss for _, loss in source.map(partial(model.assign, params))))
+
+
+def check_enough(n_rows: int, n_clusters: int) -> None:
+    """Raise where there are fewer rows than clusters."""
+    if n_rows < n_clusters:
+        raise ValueError(f"n_samples={n_rows} should be >= n_clusters={n_clusters}; use at most {n_rows} clusters.")
 
 
 def _origin(mean: np.ndarray, variance: float, source: Source) -> np.ndarray:

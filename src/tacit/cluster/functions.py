@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_array
 
 from ..checks import check_number, check_weight
 from ..source import as_source
+from .estimator import check_enough
 from .kmeans import KMeans
 from .seeds import seed_rows
 
@@ -102,8 +103,7 @@ def kmeans_plusplus(
     n_rows = X.shape[0]
     check_number("n_clusters", n_clusters, numbers.Integral, 1)
     check_number("n_local_trials", n_local_trials, numbers.Integral, 1, also=(None,))
-    if n_rows < n_clusters:
-        raise ValueError(f"n_samples={n_rows} should be >= n_clusters={n_clusters}; use at most {n_rows} clusters.")
+    check_enough(n_rows, n_clusters)
     if x_squared_norms is not None and np.shape(x_squared_norms) != (n_rows,):
         raise ValueError(
             f"The length of x_squared_norms {np.shape(x_squared_norms)} should be equal to the length of n_samples {n_rows}."

@@ -13,7 +13,7 @@ from ..engine import Fit, Online, Trace
 from ..notes import Note
 from ..source import Source
 from .centers import Centers, CenterStats, KMeansModel
-from .estimator import CenterEstimator
+from .estimator import CenterEstimator, check_enough
 
 __all__ = ["ALGORITHMS", "KMeans"]
 
@@ -73,10 +73,8 @@ class KMeans(CenterEstimator):
         Passes of the best start.
     fit_ : Fit
         What was learned, with the loss after every pass (negated, in ``fit_.trace``) and the reason why it stopped.
-    n_features_in_ : int
-        Columns seen at fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     References
     ----------
@@ -134,19 +132,23 @@ class KMeans(CenterEstimator):
         source = self._open(X, sample_weight, reset=first)
         model = self._model()
         if first:
-            self._check_enough(source)
+            check_enough(source.n_rows, self.n_clusters)
             state = Online(self._first(model, source))
         else:
             state = self._online or Online(self._params())
         state = self._step(model, source, state)
         trace = Trace()
         trace.record(state.score, 1.0)
-        told = "1 batch was seen" if state.steps == 1 else f"{state.steps} batches were seen"
-        reason = Note.told("batches", told, {"batches": state.steps})
+        told = "1 batch was seen" if state.steps == 1 else "{batches} batches were seen"
+        reason = Note("batches", told, batches=state.steps)
         self._publish_fit(Fit(state.params, trace, reason, stats=state.weight * state.stats), source.dtype)
-        self._online, self.n_iter_ = state, state.steps
+        self._online = state
+        self._count(state)
         self._label(source)
         return self
+
+    def _count(self, state: Online) -> None:
+        self.n_iter_ = state.steps
 
     def _first(self, model: KMeansModel, source: Source) -> Centers:
         """Where to start, from the first batch."""

@@ -25,22 +25,12 @@ class KMedians(CenterEstimator):
     init : {"k-means++", "k-means||", "random"}, array of shape (n_clusters, n_features) or callable, default="k-means++"
         Where centres start: rows far apart in L1 (greedily, among a sample of rows), rows far apart by a few passes over all
         rows, random rows, these points, or ``init(X, n_clusters, random_state)``.
-    n_init : int or "auto", default="auto"
-        Number of starts, of which the best is kept; ``auto`` is 1 where starts lie far apart, else 10.
-    max_iter : int, default=300
-        Passes at most.
     tol : float, default=1e-4
         Once centres move by no more than this share of the spread of their rows (the distance between quartiles, averaged over
         centres and columns), rows stay in their clusters and only the medians are made exact. With 0, the fit ends when
         no row changes its cluster.
-    verbose : int, default=0
-        Print progress.
-    random_state : int, RandomState instance or None, default=None
-        Seed.
-    n_jobs : int, optional
-        Threads; default all cores. Results do not depend on it.
-    callback : callable, optional
-        Called with a `tacit.engine.Progress` after every pass.
+    n_init, max_iter, verbose, random_state, n_jobs, callback
+        As in `KMeans`.
 
     Attributes
     ----------
@@ -54,10 +44,8 @@ class KMedians(CenterEstimator):
         Passes of the best start.
     fit_ : Fit
         What was learned, with the loss after every pass (negated, in ``fit_.trace``) and the reason why it stopped.
-    n_features_in_ : int
-        Columns seen at fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     References
     ----------

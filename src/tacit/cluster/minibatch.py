@@ -17,7 +17,7 @@ from ..kernels import host
 from ..notes import Note
 from ..source import OneBlock, Source
 from .centers import Centers, CenterStats, KMeansModel, moved_within
-from .estimator import Spread
+from .estimator import Spread, check_enough
 from .kmeans import KMeans
 from .seeds import filled
 
@@ -68,10 +68,8 @@ class MiniBatchKMeans(KMeans):
         Batches.
     fit_ : Fit
         What was learned, with the smoothed loss of a row after every batch (negated) and the reason why it stopped.
-    n_features_in_ : int
-        Columns seen at fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     References
     ----------
@@ -131,7 +129,7 @@ class MiniBatchKMeans(KMeans):
         """
         self._check_settings()
         source = self._open(X, sample_weight, reset=True)
-        self._check_enough(source)
+        check_enough(source.n_rows, self.n_clusters)
         model, rng = self._model(), self._rng()
         start, known = self._best_start(model, source, rng)
         state, progress = Online(start), _Progress(self, source, self.tol * known.variance)
@@ -194,21 +192,8 @@ class MiniBatchKMeans(KMeans):
             yield source.subset(np.sort(waiting[:size]))
             waiting = waiting[size:]
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from one more batch of rows.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `KMeans`. The first batch sets the start, so it should be typical and hold at least `n_clusters` rows.
-
-        Returns
-        -------
-        self
-        """
-        super().partial_fit(X, y, sample_weight)
-        self.n_steps_ = self.n_iter_
-        return self
+    def _count(self, state: Online) -> None:
+        self.n_iter_ = self.n_steps_ = state.steps
 
     def _first(self, model: KMeansModel, source: Source) -> Centers:
         return self._best_start(model, source, self._rng())[0]

@@ -16,7 +16,7 @@ from ..base.settings import settings
 from ..checks import check_choice, check_rows, check_weight
 from ..declared import Numbers, Part
 
-__all__ = ["SCALINGS", "ColumnScaler", "dominant_column"]
+__all__ = ["SCALINGS", "ColumnScaler", "column_variances", "dominant_column"]
 
 SCALINGS = ("deviation", "range", "mad", "whiten")
 NORMAL_MAD = 1.4826022185056018
@@ -238,13 +238,19 @@ def _median(cells: np.ndarray, weight: np.ndarray) -> float:
     return 0.5 * cells[low] + 0.5 * cells[min(high, len(cells) - 1)]
 
 
-def dominant_column(cells: np.ndarray, weight: np.ndarray) -> tuple[int, float] | None:
-    """The column that has more than 95 % of the total variance of several, and its share; None where none has."""
+def column_variances(cells: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Weighted variances of the observed cells of each column; 0 where there are none."""
     variance = np.zeros(cells.shape[1])
     for j, column in enumerate(cells.T.astype(np.float64)):
         seen = ~np.isnan(column) & (weight > 0)
         if seen.any():
             variance[j] = _deviation(column[seen], weight[seen], _mean(column[seen], weight[seen])) ** 2
+    return variance
+
+
+def dominant_column(cells: np.ndarray, weight: np.ndarray) -> tuple[int, float] | None:
+    """The column that has more than 95 % of the total variance of several, and its share; None where none has."""
+    variance = column_variances(cells, weight)
     total = variance.sum()
     if np.count_nonzero(variance) < 2 or not np.isfinite(total):
         return None

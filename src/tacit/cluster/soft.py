@@ -87,24 +87,11 @@ class SoftKMeans(CenterEstimator):
     stiffness : float or "auto", default="auto"
         β, in units of one over squared distance. ``auto`` is 1/(2σ²), where σ² is the mean variance of columns within the
         clusters of a short run of k-means on a sample: clusters as wide as those are told apart.
-    init : {"k-means++", "k-means||", "random"}, array of shape (n_clusters, n_features) or callable, default="k-means++"
-        Where centres start: rows far apart (greedily, among a sample of rows), rows far apart by a few passes over all rows,
-        random rows, these points, or ``init(X, n_clusters, random_state)``.
-    n_init : int or "auto", default="auto"
-        Number of starts, of which the best is kept; ``auto`` is 1 where starts lie far apart, else 10.
-    max_iter : int, default=300
-        Passes at most.
     tol : float, default=1e-4
         The fit ends when a pass improves the objective per unit of weight by less than this share of 1/β, and of the columns'
         mean variance. With a large β that is when no row changes its cluster.
-    verbose : int, default=0
-        Print progress.
-    random_state : int, RandomState instance or None, default=None
-        Seed.
-    n_jobs : int, optional
-        Threads; default all cores. Results do not depend on it.
-    callback : callable, optional
-        Called with a `tacit.engine.Progress` after every pass.
+    init, n_init, max_iter, verbose, random_state, n_jobs, callback
+        As in `KMeans`.
 
     Attributes
     ----------
@@ -120,10 +107,8 @@ class SoftKMeans(CenterEstimator):
         Passes of the best start.
     fit_ : Fit
         What was learned, with the objective after every pass (in ``fit_.trace``) and the reason why it stopped.
-    n_features_in_ : int
-        Columns seen at fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     References
     ----------
@@ -199,12 +184,8 @@ class SoftKMeans(CenterEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; NaN is missing.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            Row weights.
+        X, y, sample_weight
+            As in `fit`.
 
         Returns
         -------

@@ -13,21 +13,11 @@ TILE = 256
 
 
 class Dissimilarity:
-    """Base of dissimilarities; a subclass defines ``between``.
-
-    Attributes
-    ----------
-    label : str
-        How messages name it.
-    undefined : str
-        What to do where it gives no finite number.
-    threads : bool
-        Whether several threads may compute it at once.
-    """
+    """Base of dissimilarities; a subclass defines ``between`` and how messages name it."""
 
     label: str
-    undefined: str
-    threads: bool = True
+    undefined: str  # what to do where it gives no finite number
+    threads: bool = True  # whether several may compute it at once
 
     def between(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         """d(a, b) for all rows of A and B."""

@@ -22,13 +22,7 @@ ROUNDING = 1e-9
 
 
 class Function(Dissimilarity):
-    """A Python function of two rows, compiled where numba can do it and finds the same values.
-
-    Attributes
-    ----------
-    note : str
-        Whether the function was compiled, and if not, why.
-    """
+    """A Python function of two rows, compiled where numba can do it and finds the same values; `note` tells whether and why."""
 
     undefined = "a dissimilarity must be a finite number; where cells are missing, metric='gower' may do"
 

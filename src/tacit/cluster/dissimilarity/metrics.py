@@ -10,6 +10,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics.pairwise import haversine_distances
 
 from ...kernels import lazy
+from ..scaling import column_variances
 from .blocks import Dissimilarity
 from .function import Function
 from .gower import gower_parameters
@@ -99,7 +100,8 @@ def learn_parameters(
     if metric == "nan_euclidean":
         if parameters:
             raise ValueError(f"metric_params={parameters!r} do not fit metric='nan_euclidean', which takes none.")
-        return {"unknown": _random_distance(X, weight)}
+        # How far apart two rows drawn at random are, in the root mean square.
+        return {"unknown": float(np.sqrt(2.0 * column_variances(X, weight).sum()))}
     if metric in OF_BOOLEANS and not np.isin(X, (0.0, 1.0)).all():
         warnings.warn(
             f"metric={metric!r} compares booleans, and takes all cells of X but 0 as true; for measurements use 'euclidean', for "
@@ -115,17 +117,6 @@ def learn_parameters(
     if metric == "mahalanobis" and "VI" not in parameters:
         parameters["VI"] = np.linalg.pinv(_covariance(X, weight))
     return parameters
-
-
-def _random_distance(X: np.ndarray, weight: np.ndarray) -> float:
-    """√(2 Σ_j variance_j): how far apart two rows drawn at random are, in the root mean square."""
-    total = 0.0
-    for column in X.T.astype(np.float64):
-        seen = ~np.isnan(column) & (weight > 0)
-        if seen.any():
-            mean = np.average(column[seen], weights=weight[seen])
-            total += np.average((column[seen] - mean) ** 2, weights=weight[seen])
-    return float(np.sqrt(2.0 * total))
 
 
 def _covariance(X: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -359,12 +359,10 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or table
-            Rows, as in `transform`.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            Row weights.
+        X
+            As in `transform`.
+        y, sample_weight
+            As in `fit`.
 
         Returns
         -------

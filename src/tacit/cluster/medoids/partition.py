@@ -5,16 +5,16 @@
 with d1 ≤ d2 the distances to the nearest and the second nearest medoid.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from ...kernels import lazy
 from ...source.threads import all_of
 
-__all__ = ["Pairs", "Partition", "medoid_silhouette", "ranges"]
+__all__ = ["Pairs", "Partition", "medoid_silhouette", "over_ranges"]
 
 kernels = lazy("medoids")
 
@@ -26,10 +26,10 @@ ROUNDING = 1e-12
 """Exchanges must gain this share of the loss: below is rounding, which could go in circles."""
 
 
-def ranges(n_rows: int, threads: int, most: int | None = None) -> tuple[range, int]:
-    """Starts and length of ranges that cover rows, at least one range per thread."""
-    step = max(1, -(-n_rows // threads) if most is None else min(most, -(-n_rows // threads)))
-    return range(0, n_rows, step), step
+def over_ranges(function: Callable[[int, int], Any], n_rows: int, threads: int, most: int | None = None) -> list:
+    """function(start, stop) of ranges that cover all rows, of at most so many, at least one range per thread."""
+    step = max(1, min(most or n_rows, -(-n_rows // threads)))
+    return all_of(lambda start: function(start, min(start + step, n_rows)), range(0, n_rows, step), threads)
 
 
 def medoid_silhouette(d1: np.ndarray, d2: np.ndarray, weight: np.ndarray) -> float:
@@ -73,11 +73,8 @@ class Partition:
 
     def assign(self) -> None:
         """Find the nearest two medoids of all rows anew."""
-        starts, step = ranges(len(self.D), self.threads)
         rows = self.near, self.second, self.d1, self.d2
-        all_of(
-            lambda a: kernels.assign(self.D, self.medoids, a, min(a + step, len(self.D)), *rows), starts, self.threads
-        )
+        over_ranges(lambda a, b: kernels.assign(self.D, self.medoids, a, b, *rows), len(self.D), self.threads)
         self._measure()
 
     def _measure(self) -> None:
@@ -118,8 +115,9 @@ class Partition:
     def best_exchange(self) -> tuple[int, int] | None:
         """The candidate that lowers the loss most, and the place of the medoid it replaces, or None."""
         n = len(self.D)
-        starts, step = ranges(n, self.threads, max(1, CHUNK_CELLS // n))
-        found = all_of(lambda a: kernels.best_exchange(*self._state(), a, min(a + step, n)), starts, self.threads)
+        found = over_ranges(
+            lambda a, b: kernels.best_exchange(*self._state(), a, b), n, self.threads, max(1, CHUNK_CELLS // n)
+        )
         change, candidate, place = min(found, key=lambda one: one[0])
         return (candidate, place) if change < -ROUNDING * self.loss else None
 

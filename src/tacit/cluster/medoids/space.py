@@ -5,9 +5,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ...kernels import lazy
-from ...source.threads import all_of
 from ..dissimilarity.blocks import Dissimilarity
-from .partition import ranges
+from .partition import over_ranges
 
 __all__ = ["MatrixSpace", "RowSpace", "Space"]
 
@@ -124,10 +123,10 @@ def _check_matrix(D: np.ndarray, threads: int) -> np.ndarray:
     """Raise where a matrix holds no dissimilarities; says which rows are at distance 0 of an earlier one."""
     n = len(D)
     threads = 1 if n < 500 else threads
-    starts, step = ranges(n, threads, max(64, -(-n // 16)))
-    slack = SLACK * float(max(all_of(lambda a: D[a : a + step].max(), starts, threads)))
+    most = max(64, -(-n // 16))
+    slack = SLACK * float(max(over_ranges(lambda a, b: D[a:b].max(), n, threads, most)))
     duplicate = np.zeros(n, dtype=bool)
-    found = all_of(lambda a: kernels.inspect(D, a, min(a + step, n), slack, duplicate), starts, threads)
+    found = over_ranges(lambda a, b: kernels.inspect(D, a, b, slack, duplicate), n, threads, most)
     for fault, i, j in found:
         if fault:
             raise ValueError(_fault(fault, i, j, D))

@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...kernels import lazy
-from ...source.threads import all_of
-from .partition import CHUNK_CELLS, Pairs, ranges
+from .partition import CHUNK_CELLS, Pairs, over_ranges
 
 __all__ = ["STARTS", "build", "heuristic"]
 
@@ -15,9 +14,7 @@ kernels = lazy("medoids")
 
 def _over_candidates(function: Callable[[int, int], None], pairs: Pairs) -> None:
     """Run function(start, stop) over all candidates."""
-    n = len(pairs.D)
-    starts, step = ranges(n, pairs.threads, max(1, CHUNK_CELLS // n))
-    all_of(lambda a: function(a, min(a + step, n)), starts, pairs.threads)
+    over_ranges(function, len(pairs.D), pairs.threads, max(1, CHUNK_CELLS // len(pairs.D)))
 
 
 def heuristic(pairs: Pairs, k: int, rng: np.random.Generator | None = None) -> np.ndarray:

@@ -65,16 +65,15 @@ def k_curve(
         check_number("n_clusters", k, numbers.Integral, 2)
     if not counts:
         raise ValueError("n_clusters is empty; give at least one number.")
-    final = estimator[-1] if hasattr(estimator, "steps") else estimator
+    step, final = estimator.steps[-1] if hasattr(estimator, "steps") else ("", estimator)
     setting = next((name for name in ("n_clusters", "n_components") if name in final.get_params()), None)
     if setting is None:
         raise TypeError(f"{type(final).__name__} has no setting n_clusters; k_curve needs one to try.")
-    step = f"{estimator.steps[-1][0]}__" if hasattr(estimator, "steps") else ""
-    setting = step + setting
-    weights = {} if sample_weight is None else {f"{step}sample_weight": sample_weight}
+    prefix = f"{step}__" if step else ""
+    weights = {} if sample_weight is None else {f"{prefix}sample_weight": sample_weight}
     rows = []
     for k in sorted(set(map(int, counts))):
-        fitted = clone(estimator).set_params(**{setting: k}).fit(X, **weights)
+        fitted = clone(estimator).set_params(**{prefix + setting: k}).fit(X, **weights)
         _, clusters, measure = read_clustered(X, fitted, sample_weight, metric, metric_params)
         score = None
         if len(clusters.names) > 1:

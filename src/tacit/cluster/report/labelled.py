@@ -42,20 +42,10 @@ class Rows:
 
 @dataclass(frozen=True)
 class Clusters:
-    """The clusters of rows that count.
+    """The clusters of rows that count: those that have a cluster and a weight.
 
-    Attributes
-    ----------
-    names : list
-        Labels of the clusters, sorted.
-    rows : (m,) array
-        Numbers of the rows that have a cluster and a weight.
-    codes, weight : (m,) arrays
-        The place of each row's cluster in `names`, and its weight.
-    n_noise, noise_weight : int, float
-        Rows without a cluster.
-    n_rows : int
-        All rows.
+    Sorted labels of the clusters; numbers of the rows that count, the place of each one's cluster among the labels, and its
+    weight; number and weight of rows that are noise; number of all rows.
     """
 
     names: list

@@ -15,7 +15,7 @@ from ...table import Table, html
 from ..dissimilarity.metrics import METRICS
 from ..scaling import dominant_column
 from .labelled import Clusters, Rows, read_clusters, read_rows
-from .scores import calinski_harabasz, davies_bouldin
+from .scores import scatter_scores
 from .silhouette import Measure, Silhouettes, measure, silhouettes
 
 __all__ = ["ClusterReport", "cluster_report"]
@@ -273,8 +273,7 @@ def _scores(seen: Measure, clusters: Clusters, found: Silhouettes, notes: list[s
         if (X[0] == X).all():
             notes.append("all rows are equal: any clusters are as good as any others.")
             return scores
-        scores["calinski_harabasz"] = calinski_harabasz(X, clusters)
-        scores["davies_bouldin"] = davies_bouldin(X, clusters)
+        scores["calinski_harabasz"], scores["davies_bouldin"] = scatter_scores(X, clusters)
     return scores
 
 

@@ -14,12 +14,15 @@ import numpy as np
 from scipy import sparse
 
 from ...checks import check_choice
+from ...kernels import lazy
 from ...source.threads import all_of, one_blas_thread, thread_count
 from ..dissimilarity.blocks import Dissimilarity
 from ..dissimilarity.metrics import ALIASES, METRICS, learn_parameters, make, takes_nan
 from .labelled import Clusters, Rows
 
 __all__ = ["METHODS", "Measure", "Silhouettes", "measure", "silhouettes"]
+
+kernels = lazy("silhouette")
 
 METHODS = ("auto", "exact", "sample", "simplified")
 BLOCK_CELLS = 1 << 20
@@ -59,19 +62,9 @@ class Measure:
 class Silhouettes:
     """Silhouettes of rows, and what the same distances tell of their clusters.
 
-    Attributes
-    ----------
-    values : (n,) array
-        NaN for rows that have none: those outside the sample, and all where there is one cluster.
-    neighbours : (n,) int array
-        The nearest other cluster of each row; −1 where unknown.
-    central : (K,) int array
-        The most central row of each cluster.
-    radius : (K,) array
-        Mean dissimilarity to it (to the centre, where `method` is "simplified").
-    method : {"exact", "sample", "simplified"}
-    n_rows : int
-        Rows that have one.
+    Of each row its silhouette (NaN outside the sample, and where there is one cluster) and the nearest other cluster (−1 where
+    unknown); of each cluster its most central row and the mean dissimilarity to it, or to the centre if "simplified"; how they
+    were computed ("exact", "sample" or "simplified"); and how many rows have one.
     """
 
     values: np.ndarray
@@ -167,12 +160,20 @@ def _exact(space: Measure, clusters: Clusters, chosen: np.ndarray, method: str, 
     totals = np.add.reduceat(weight, starts)
     step = max(16, BLOCK_CELLS // len(chosen))
 
-    sums = _euclidean_sums if space.name == "euclidean" else _any_sums
-    from_row = sums(space, rows, weight, [*starts, len(rows)], step)
+    is_euclidean = space.name == "euclidean"
+    if is_euclidean:  # by matrix products
+        X = space.rows[rows].astype(np.float64)
+        X = np.ascontiguousarray(X - X.mean(axis=0))
+        squares, cuts = (X**2).sum(axis=1), np.append(starts, len(rows))
 
     def part(start: int) -> tuple[np.ndarray, ...]:
         here = slice(start, start + step)
-        return _scores(from_row(start), codes[here], weight[here], totals)
+        if is_euclidean:
+            sums = np.empty((len(codes[here]), len(starts)))
+            kernels.cluster_sums(X[here] @ X.T, X, squares, weight, cuts, start, sums)
+        else:
+            sums = np.add.reduceat(space.between(rows[here], rows) * weight, starts, axis=1)
+        return _scores(sums, codes[here], weight[here], totals)
 
     with one_blas_thread():
         parts = all_of(part, range(0, len(chosen), step), threads if getattr(space.metric, "threads", True) else 1)
@@ -181,35 +182,6 @@ def _exact(space: Measure, clusters: Clusters, chosen: np.ndarray, method: str, 
     values, near = np.full(len(clusters.codes), np.nan), np.full(len(clusters.codes), -1)
     values[chosen], near[chosen] = scores, neighbours
     return Silhouettes(values, near, rows[central], within[central] / totals, method, len(chosen))
-
-
-def _any_sums(
-    space: Measure, rows: np.ndarray, weight: np.ndarray, cuts: Sequence[int], step: int
-) -> Callable[[int], np.ndarray]:
-    """A function of a row's place: for it and the next ones the sums of dissimilarities to every cluster (step, K)."""
-
-    def sums(start: int) -> np.ndarray:
-        return np.add.reduceat(space.between(rows[start : start + step], rows) * weight, cuts[:-1], axis=1)
-
-    return sums
-
-
-def _euclidean_sums(
-    space: Measure, rows: np.ndarray, weight: np.ndarray, cuts: Sequence[int], step: int
-) -> Callable[[int], np.ndarray]:
-    """The same for Euclidean distances, by matrix products."""
-    from ...kernels.silhouette import cluster_sums
-
-    X = space.rows[rows].astype(np.float64)
-    X = np.ascontiguousarray(X - X.mean(axis=0))
-    squares, borders = (X**2).sum(axis=1), np.array(cuts)
-
-    def sums(start: int) -> np.ndarray:
-        out = np.empty((len(X[start : start + step]), len(cuts) - 1))
-        cluster_sums(X[start : start + step] @ X.T, X, squares, weight, borders, start, out)
-        return out
-
-    return sums
 
 
 def _central(space: Measure, rows: np.ndarray, apart: np.ndarray, cuts: Sequence[int] | np.ndarray) -> np.ndarray:
