@@ -55,15 +55,15 @@ def check_choice(name: str, value: Any, choices: Collection) -> None:
 
 def check_columns(name: str, value: Any, n_features: int, names: Iterable | None = None) -> np.ndarray:
     """Numbers of columns that are given by number or, where they have names, by name."""
-    known = [] if names is None else [str(column) for column in names]
+    known = [] if names is None else list(names)
     numbered = []
     for column in [value] if isinstance(value, (str, numbers.Integral)) else value:
-        if isinstance(column, str) and column in known:
+        if column in known:
             numbered.append(known.index(column))
         elif isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < n_features:
             numbered.append(int(column))
         else:
-            there = f"named {', '.join(known)}" if known else "without names"
+            there = f"named {', '.join(map(str, known))}" if known else "without names"
             raise ValueError(f"{name} holds {column!r}, which is no column; there are 0 to {n_features - 1}, {there}.")
     if not numbered:
         raise ValueError(f"{name} names no column; give at least one.")

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from ..base import Task
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice, check_positive, check_shaped
 from ..declared import Listed, Numbers, Spec
-from ..engine import fit, short_runs
+from ..engine import Trace, fit, short_runs
 from ..engine.restarts import SAMPLE_ROWS
 from ..families import DiagonalGaussian, FullGaussian
+from ..source import Block, Source
 from .gaussian_base import BaseGaussianMixture
-from .model import MixtureModel
+from .model import MixtureModel, MixtureStats
 from .variational import VariationalMixture, VariationalParams, VariationalPrior
 from .weights import Dirichlet, Sticks
 
@@ -29,7 +31,7 @@ SCATTER = {"full": "d d", "tied": "d d", "diag": "d", "spherical": ""}
 class Concentration(Spec):
     """What is believed of the weights: an array, or two in a tuple where they are stick-breaking."""
 
-    def examine(self, name, value, sizes, owner):
+    def examine(self, name: str, value: Any, sizes: dict[str, int], owner: Any) -> None:
         each = Numbers("K", low=0)
         process = owner.weight_concentration_prior_type == "dirichlet_process"
         (Listed(each, kind=tuple) if process else each).examine(name, value, sizes, owner)
@@ -88,17 +90,12 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     degrees_of_freedom_ : ndarray of shape (n_components,), or a number for tied covariances
     weight_concentration_prior_, mean_precision_prior_, mean_prior_, degrees_of_freedom_prior_, covariance_prior_
         The priors that were used.
-    converged_ : bool
-    n_iter_ : int
-        Steps of the best start.
     lower_bound_ : float
         Lower bound of the log evidence at the last step; no constant is left out, so that settings can be compared.
     lower_bounds_ : list of float
         The same after every step.
-    fit_ : tacit.engine.Fit
-        Parameters, trace, the reason the fit stopped, and what became of failed starts.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    converged_, n_iter_, fit_, n_features_in_, feature_names_in_
+        As in :class:`tacit.mixture.GaussianMixture`.
 
     Notes
     -----
@@ -141,7 +138,7 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     }
     _by_likelihood = False
 
-    def _check_settings(self):
+    def _check_settings(self) -> None:
         super()._check_settings()
         check_choice("covariance_type", self.covariance_type, ("full", "tied", "diag", "spherical"))
         check_choice("weight_concentration_prior_type", self.weight_concentration_prior_type, WEIGHT_PRIORS)
@@ -149,13 +146,13 @@ class BayesianGaussianMixture(BaseGaussianMixture):
             if getattr(self, name) is not None:
                 check_positive(name, getattr(self, name))
 
-    def _tol(self, task):
+    def _tol(self, task: Task) -> float:
         return self.tol / task.source.n_rows
 
-    def _bounds(self, trace):
+    def _bounds(self, trace: Trace) -> list[float]:
         return list(trace.objectives)
 
-    def _start(self, model, task):
+    def _start(self, model: Any, task: Task) -> VariationalParams:
         """The best of short runs that occupy from one to all components: it takes many steps to empty a component."""
         sample, rng = task.sample, task.rng
         if model.one_start:
@@ -167,12 +164,18 @@ class BayesianGaussianMixture(BaseGaussianMixture):
 
     # Priors
 
-    def _prepare(self, source):
+    def _prepare(self, source: Source) -> None:
         d = source.n_features
-        concentration, precision = self.weight_concentration_prior, self.mean_precision_prior
+        concentration, precision, degrees = (
+            self.weight_concentration_prior, self.mean_precision_prior, self.degrees_of_freedom_prior
+        )  # fmt: skip
+        if degrees is not None and degrees <= d - 1:
+            raise ValueError(
+                f"The parameter 'degrees_of_freedom_prior' should be greater than {d - 1}, but got {degrees:.3f}."
+            )
         self.weight_concentration_prior_ = 1.0 / self.n_components if concentration is None else concentration
         self.mean_precision_prior_ = 1.0 if precision is None else precision
-        self.degrees_of_freedom_prior_ = self._degrees_prior(d)
+        self.degrees_of_freedom_prior_ = d if degrees is None else degrees
         mean = None if self.mean_prior is None else check_shaped("means", self.mean_prior, (d,))
         covariance = None if self.covariance_prior is None else self._covariance_prior(d)
         if mean is None or covariance is None:
@@ -180,15 +183,7 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         self.mean_prior_ = found_mean if mean is None else mean
         self.covariance_prior_ = found_covariance if covariance is None else covariance
 
-    def _degrees_prior(self, d):
-        degrees = self.degrees_of_freedom_prior
-        if degrees is not None and degrees <= d - 1:
-            raise ValueError(
-                f"The parameter 'degrees_of_freedom_prior' should be greater than {d - 1}, but got {degrees:.3f}."
-            )
-        return d if degrees is None else degrees
-
-    def _covariance_prior(self, d):
+    def _covariance_prior(self, d: int) -> Any:
         """The user's prior covariance, checked."""
         value, kind = self.covariance_prior, self.covariance_type
         if kind == "spherical":
@@ -205,7 +200,7 @@ class BayesianGaussianMixture(BaseGaussianMixture):
             )
         return value
 
-    def _moments(self, source):
+    def _moments(self, source: Source) -> tuple[np.ndarray, Any]:
         """Mean and unbiased covariance of all rows, taken as one Gaussian with missing cells integrated out."""
         family = FullGaussian if self.covariance_type in ("full", "tied") else DiagonalGaussian
         model, rng = OneGaussian(family(self.reg_covar), 1), np.random.default_rng(0)
@@ -217,12 +212,15 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         covariance = components.covariance[0] * n / max(n - 1.0, 0.5 * n)
         return components.mean[0], float(covariance.mean()) if self.covariance_type == "spherical" else covariance
 
-    def _model(self):
-        k, concentration = self.n_components, self.weight_concentration_prior_
-        process = self.weight_concentration_prior_type == "dirichlet_process"
-        alike = np.full(k, float(concentration))
+    def _weights(self, *beliefs: np.ndarray) -> Dirichlet | Sticks:
+        return (
+            Sticks(*beliefs) if self.weight_concentration_prior_type == "dirichlet_process" else Dirichlet(beliefs[-1])
+        )
+
+    def _model(self) -> VariationalMixture:
+        k = self.n_components
         prior = VariationalPrior(
-            Sticks(np.ones(k), alike) if process else Dirichlet(alike),
+            self._weights(np.ones(k), np.full(k, float(self.weight_concentration_prior_))),
             float(self.mean_precision_prior_),
             np.asarray(self.mean_prior_, dtype=np.float64),
             float(self.degrees_of_freedom_prior_),
@@ -232,7 +230,7 @@ class BayesianGaussianMixture(BaseGaussianMixture):
 
     # Fitted attributes and parameters
 
-    def _publish(self, params, dtype):
+    def _publish(self, params: Any, dtype: np.dtype) -> None:
         beliefs = [value.astype(dtype) for _, value in params.weights.items()]
         self.weight_concentration_ = tuple(beliefs) if len(beliefs) == 2 else beliefs[0]
         self.weights_ = params.weight.astype(dtype)
@@ -241,11 +239,9 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         self.degrees_of_freedom_ = degrees[0] if self.covariance_type == "tied" else degrees
         self._publish_components(params.components, dtype)
 
-    def _params(self):
-        process = self.weight_concentration_prior_type == "dirichlet_process"
-        beliefs = np.asarray(self.weight_concentration_, dtype=np.float64)
+    def _params(self) -> VariationalParams:
         return VariationalParams(
-            Sticks(*beliefs) if process else Dirichlet(beliefs),
+            self._weights(*np.atleast_2d(np.asarray(self.weight_concentration_, dtype=np.float64))),
             np.asarray(self.mean_precision_, dtype=np.float64),
             np.full(self.n_components, self.degrees_of_freedom_, dtype=np.float64),
             self._components(),
@@ -255,5 +251,5 @@ class BayesianGaussianMixture(BaseGaussianMixture):
 class OneGaussian(MixtureModel):
     """All rows as one class, whatever their labels."""
 
-    def e_step(self, params, block):
+    def e_step(self, params: Any, block: Block) -> MixtureStats:
         return super().e_step(params, replace(block, labels=0 * block.labels - 1))

@@ -157,12 +157,7 @@ def bootstrap_lrt(
 
 
 def _test(
-    estimator: Any,
-    source: ArraySource,
-    k: int,
-    n_bootstrap: int,
-    rng: np.random.Generator,
-    callback: Callable[[int, int], Any] | None,
+    estimator: Any, source: ArraySource, k: int, n_bootstrap: int, rng: np.random.Generator, callback: Callable | None
 ) -> BootstrapTest:
     """One test of k components against k + 1."""
     statistic, null = _ratio(estimator, source, k)

@@ -1,7 +1,5 @@
 """Which family describes which columns of a table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,7 +8,7 @@ import numpy as np
 from ..families import GAUSSIANS, NAMED, Categorical, DirichletPrior, Family, Product, StudentT
 from ..schema import Column, Schema
 
-__all__ = ["by_column", "check_columns", "kinds_of", "plain_schema", "positions", "product_family"]
+__all__ = ["by_column", "check_columns", "kinds_of", "plain_schema", "product_family"]
 
 CODED = {"categorical": "category", "bernoulli": "binary"}
 BY_KIND = {"continuous": "gaussian", "category": "categorical", "count": "poisson"}
@@ -41,13 +39,7 @@ def _kind(family: Any) -> str | None:
 
 
 def product_family(
-    schema: Schema,
-    family: Any,
-    by_column: dict | None,
-    covariance_type: str,
-    *,
-    floor: float = 1e-6,
-    smoothing: float = 0.0,
+    schema: Schema, family: Any, by_column: dict | None, covariance_type: str, *, floor: float, smoothing: float
 ) -> Product:
     """The product of families over the columns of a schema: by column, then of the rest together or, if "auto", by kind."""
     position = {column.name: j for j, column in enumerate(schema.columns)}
@@ -119,16 +111,6 @@ def plain_schema(n_features: int, names: Any = None) -> Schema:
     """The schema of rows that are numbers only."""
     names = range(n_features) if names is None else names
     return Schema(tuple(Column(name, "continuous") for name in names))
-
-
-def positions(schema: Schema, names: Any) -> np.ndarray:
-    """Positions of columns by name."""
-    names = [names] if isinstance(names, (str, int)) else list(names)
-    where = {name: j for j, name in enumerate(schema.names)}
-    for name in names:
-        if name not in where:
-            raise ValueError(f"there is no column {name!r}; the columns are {', '.join(map(str, schema.names))}.")
-    return np.array([where[name] for name in names], dtype=int)
 
 
 def by_column(name: str, value: np.ndarray, columns: Sequence[Column], levels: bool = False) -> dict[str, np.ndarray]:

@@ -1,5 +1,8 @@
 """`Description`: what each group of a mixture looks like, column by column."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from ..table import Table
 
 __all__ = ["Description"]
@@ -21,15 +24,15 @@ class Description(dict):
     age     std    5.0000   8.0000
     """
 
-    def table(self):
+    def table(self) -> Table:
         """The description as a `tacit.table.Table`: a row for each mean, deviation and level."""
         return Table([row for column, told in self.items() for row in _rows(column, told)])
 
-    def __str__(self):
+    def __str__(self) -> str:
         return str(self.table())
 
 
-def _rows(column, told):
+def _rows(column: Any, told: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if "probability" in told:
         parts = {f"= {level}": share.round(4) for level, share in told["probability"].items()}
     else:

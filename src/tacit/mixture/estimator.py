@@ -1,7 +1,5 @@
 """`MixtureEstimator`: what estimators of mixtures share, whatever describes the columns of their rows."""
 
-from __future__ import annotations
-
 import numbers
 from typing import Any
 
@@ -9,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import LatentClassEstimator
-from ..checks import check_choice, check_number
+from ..checks import check_choice, check_columns, check_number
 from ..families import GAUSSIANS
 from .model import MixtureModel
 from .seeds import INITS
@@ -18,9 +16,13 @@ __all__ = ["MixtureEstimator", "check_mixture"]
 
 
 class MixtureEstimator(LatentClassEstimator):
-    """Base of mixtures: a subclass defines ``_family()``, ``_names()`` and ``_positions(name, columns)`` of columns."""
+    """Base of mixtures: a subclass defines ``_family()``."""
 
     weight_prior: Any = None
+
+    def _names(self) -> list | None:
+        """Names of the columns, where they have any."""
+        return self._known_names()
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -38,16 +40,17 @@ class MixtureEstimator(LatentClassEstimator):
         check_is_fitted(self)
         if given is None and target is None:
             raise ValueError("neither given nor target names a column; say what is known or what is asked for.")
-        every = np.arange(self.n_features_in_)
+        d, names = self.n_features_in_, self._names()
         given, target = (
-            None if columns is None else self._positions(name, columns)
+            None if columns is None else check_columns(name, columns, d, names)
             for name, columns in (("given", given), ("target", target))
         )
-        given = np.setdiff1d(every, target) if given is None else given
-        target = np.setdiff1d(every, given) if target is None else target
+        given = np.setdiff1d(np.arange(d), target) if given is None else given
+        target = np.setdiff1d(np.arange(d), given) if target is None else target
         both = np.intersect1d(given, target)
         if both.size:
-            raise ValueError(f"column {self._names()[both[0]]!r} is both given and target; name it in one of the two.")
+            column = (names or range(d))[both[0]]
+            raise ValueError(f"column {column!r} is both given and target; name it in one of the two.")
         if not target.size:
             raise ValueError("every column is given, so that none is left to predict; leave out the target.")
         return given, target

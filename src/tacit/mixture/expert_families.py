@@ -112,7 +112,10 @@ class LinearExperts:
 
 
 class LogisticExperts:
-    """Softmax regressions, with a Gaussian prior of precision `alpha`; the one target is the number of the class."""
+    """Softmax regressions, with a Gaussian prior of precision `alpha`; the one target is the number of the class.
+
+    Its methods are those of `LinearExperts`.
+    """
 
     def __init__(self, n_classes: int, alpha: float):
         self.n_classes, self.each = n_classes, SoftmaxGate(alpha)
@@ -132,7 +135,6 @@ class LogisticExperts:
         return LogisticParams(np.stack([self.each.start(Z, counts, reach) for counts in self._counts(Y, resp)]))
 
     def stats(self, params: LogisticParams, Z: np.ndarray, Y: np.ndarray, resp: np.ndarray) -> SoftmaxStats:
-        """What a block adds."""
         parts = [self.each.stats(coef, Z, counts) for coef, counts in zip(params.coef, self._counts(Y, resp))]
         return SoftmaxStats(np.stack([p.gradient for p in parts]), np.stack([p.curvature for p in parts]))
 
@@ -142,19 +144,15 @@ class LogisticExperts:
         return LogisticParams(np.stack([self.each.m_step(SoftmaxStats(*part), coef, reach) for coef, *part in rows]))
 
     def log_prior(self, params: LogisticParams) -> float:
-        """Log density of the coefficients, up to a constant."""
         return self.each.log_prior(params.coef)
 
     def free(self, params: LogisticParams) -> np.ndarray:
-        """Coefficients as a vector."""
         return params.to_vector()
 
     def bound(self, vector: np.ndarray, params: LogisticParams) -> LogisticParams:
-        """Coefficients from a vector."""
         return params.from_vector(vector)
 
     def n_parameters(self, params: LogisticParams) -> int:
-        """Free parameters of all experts."""
         return sum(map(self.each.n_parameters, params.coef))
 
 

@@ -42,9 +42,7 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
         The fit has converged when the objective gains less than this per row.
     max_iter : int, default=500
         Most EM steps of a start.
-    n_init : int, default=1
-        Number of starts; the best is kept. Each is already the best of several short runs.
-    random_state, warm_start, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
+    n_init, random_state, warm_start, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
         As in :class:`GaussianMixture`.
 
     Attributes
@@ -198,17 +196,5 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
         return self._shaped(np.moveaxis(every, 0, -1) if levels.ndim else every[0])
 
     def sample(self, X: Any, random_state: Any = None) -> np.ndarray:
-        """Draw y for every row of X.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-        random_state : int, RandomState instance or None, default=None
-            Seeds the draws.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        """
+        """Draw y for every row of X, (n_samples,) or (n_samples, n_outputs)."""
         return self._shaped(self._conditional(X).sample(1, random_state)[0])

@@ -97,17 +97,7 @@ class MixtureOfExpertsClassifier(ClassifierMixin, ExpertsEstimator):
         return LogisticParams(np.concatenate([self.intercept_[:, :, None], self.coef_], axis=2))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
+        """Probability of each class given the features of each row, (n_samples, n_classes)."""
         check_is_fitted(self)
         X = self._validate(X, reset=False)
         experts = softmax(np.einsum("nj,kcj->nkc", X, self.coef_) + self.intercept_, axis=2)

@@ -150,17 +150,7 @@ class ExpertsEstimator(LoopSettings, DensityEstimator):
         return softmax(self.gate_intercept_ + X @ self.gate_coef_.T, axis=1)
 
     def predict_gate(self, X: Any) -> np.ndarray:
-        """Probability of each expert given the features alone.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-        """
+        """Probability of each expert given the features alone, (n_samples, n_components)."""
         check_is_fitted(self)
         return self._gate_of(self._validate(X, reset=False))
 
@@ -171,31 +161,11 @@ class ExpertsEstimator(LoopSettings, DensityEstimator):
         return [np.concatenate(part) for part in zip(*parts)]
 
     def responsibilities(self, X: Any, y: Any) -> np.ndarray:
-        """Probability of each expert given features and target.
-
-        Parameters
-        ----------
-        X, y
-            As in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-        """
+        """Probability of each expert given features and targets, (n_samples, n_components)."""
         return self._posterior(X, y)[0]
 
     def log_density(self, X: Any, y: Any) -> np.ndarray:
-        """Log density (of classes: log probability) of each target given its features.
-
-        Parameters
-        ----------
-        X, y
-            As in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """Log density (of classes: log probability) of the targets of each row given its features, (n_samples,)."""
         return self._posterior(X, y)[1]
 
     def density(self, X: Any, y: Any) -> np.ndarray:

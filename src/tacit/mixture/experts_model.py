@@ -108,7 +108,7 @@ class ExpertsStats(Arrays):
 
     loglik: float
     weight: float
-    gate: Arrays
+    gate: Any
     experts: Arrays
 
 

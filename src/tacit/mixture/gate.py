@@ -34,13 +34,6 @@ class SoftmaxStats(Arrays):
     curvature: np.ndarray
 
 
-@record
-class ConstantStats(Arrays):
-    """Sizes of the classes."""
-
-    counts: np.ndarray
-
-
 def grams(Z: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Σ_i w_ij z_i z_iᵀ for every column j of `weights`, (columns, q, q)."""
     return np.stack([(Z * weight[:, None]).T @ Z for weight in weights.T])
@@ -117,11 +110,10 @@ class ConstantGate(SoftmaxGate):
     """The same probabilities for every row, by maximum likelihood: a softmax whose slopes are zero."""
 
     def stats(self, coef: np.ndarray, Z: np.ndarray, counts: np.ndarray) -> Any:
-        return ConstantStats(counts.sum(axis=0))
+        return counts.sum(axis=0)
 
     def m_step(self, stats: Any, coef: np.ndarray, reach: np.ndarray) -> np.ndarray:
-        share = stats.counts / stats.counts.sum()
-        return self._of(np.log(np.maximum(share, np.finfo(float).tiny)), coef)
+        return self._of(np.log(np.maximum(stats / stats.sum(), np.finfo(float).tiny)), coef)
 
     def _of(self, log_share: np.ndarray, coef: np.ndarray) -> np.ndarray:
         return np.column_stack([log_share, np.zeros_like(coef[:, 1:])])

@@ -145,7 +145,7 @@ class GaussianMixture(BaseGaussianMixture):
 
         params = self._params()
         mixture = Mixture(self.n_components, covariance_type=self.covariance_type, n_jobs=self.n_jobs)
-        mixture.schema_ = plain_schema(self.n_features_in_, self._names())
+        mixture.schema_ = plain_schema(self.n_features_in_, self._known_names())
         mixture.family_ = Product([(self._model().family, range(self.n_features_in_))])
         for name in ("n_features_in_", "fit_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_"):
             setattr(mixture, name, getattr(self, name))

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ..checks import check_columns
 from ..declared import Numbers
 from ..families import GAUSSIANS, Gaussian
 from ..families.gaussian import GaussianParams
@@ -45,12 +44,6 @@ class BaseGaussianMixture(MixtureEstimator):
 
     def _family(self) -> Gaussian:
         return GAUSSIANS[self.covariance_type](floor=self.reg_covar)
-
-    def _names(self) -> Any:
-        return self._known_names() or range(self.n_features_in_)
-
-    def _positions(self, name: str, columns: Any) -> np.ndarray:
-        return check_columns(name, columns, self.n_features_in_, self._known_names())
 
     # Fitted Gaussians
 

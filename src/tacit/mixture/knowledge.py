@@ -31,7 +31,7 @@ def count_observed(model: Any, params: Any, source: Source) -> np.ndarray | None
     def count(block: Block) -> np.ndarray:
         return host(model.posterior(params, block)[0]).T @ ~np.isnan(host(block.X))
 
-    return sum(source.map(count))
+    return source.sum(count)
 
 
 def _is_complete(block: Block) -> bool:

@@ -66,19 +66,11 @@ class MixtureModel(Model):
     def __init__(self, family: Family, n_components: int, init: str = "kmeans", weight_prior: float | None = None):
         self.family, self.n_components, self.init_method = family, n_components, init
         self.weight_prior = 1.0 if weight_prior is None else float(weight_prior)
-
-    @property
-    def one_start(self) -> bool:  # type: ignore[override]
-        """Whether every start is the same."""
-        return self.n_components == 1
-
-    @property
-    def labels_suffice(self) -> bool:  # type: ignore[override]
-        """Whether one M-step is the maximum where every class is known: where that of the family is."""
-        return self.family.exact
+        self.one_start = n_components == 1
+        # Where every class is known, one M-step is the maximum if that of the family is.
+        self.labels_suffice = family.exact
 
     def init(self, sample: Block, rng: np.random.Generator) -> Any:
-        """A random start from a sample of rows."""
         if self.one_start:
             return MixtureParams(np.ones(1), self.family.start(sample, np.ones((len(sample), 1))))
         return self.start(sample, self.seed(sample, rng))
@@ -98,7 +90,6 @@ class MixtureModel(Model):
         return MixtureParams(params.weight, self.family.m_step(stats, params.components))
 
     def e_step(self, params: Any, block: Block) -> MixtureStats:
-        """Statistics of a block at the posterior of its classes."""
         loglik, counts, components = self.family.e_step(params.components, params.log_weight, block)
         return MixtureStats(loglik, float(block.weight.sum()), counts, components)
 
@@ -108,7 +99,6 @@ class MixtureModel(Model):
         return MixtureParams(counts / counts.sum(), self.family.m_step(stats.components, params.components))
 
     def log_prior(self, params: Any) -> float:
-        """Log density of the parameters under their priors, 0 where there are none."""
         value = self.family.log_prior(params.components)
         alpha, k = self.weight_prior, self.n_components
         if alpha == 1.0:
@@ -121,7 +111,6 @@ class MixtureModel(Model):
         return self.family.collapsed(params.components, params.weight)
 
     def permute(self, params: Any, order: np.ndarray) -> Any:
-        """The same mixture with its classes in another order."""
         return MixtureParams(params.weight[order], self.family.permute(params.components, order))
 
     def free(self, params: Any) -> np.ndarray:
@@ -129,7 +118,6 @@ class MixtureModel(Model):
         return np.concatenate([params.log_weight, self.family.free(params.components)])
 
     def bound(self, vector: np.ndarray, params: Any) -> Any:
-        """The parameters that `free` made into a vector, valid for any vector."""
         log_weight, rest = np.split(vector, [self.n_components])
         return MixtureParams(softmax(log_weight), self.family.bound(rest, params.components))
 
@@ -147,7 +135,6 @@ class MixtureModel(Model):
         return self.family.sample(params.components, classes, rng), classes
 
     def n_parameters(self, params: Any) -> int:
-        """Free parameters."""
         return self.n_components - 1 + self.family.n_parameters(params.components)
 
 

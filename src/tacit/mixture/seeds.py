@@ -1,11 +1,14 @@
 """Where mixtures start: soft assignments of a sample of rows to classes."""
 
 import warnings
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ..kernels import backend, host, kernel
+from ..source import Block
 
 __all__ = ["INITS", "assign", "draw", "seed_responsibilities", "spread_seeds"]
 
@@ -13,7 +16,9 @@ ORDER = "order of rows"
 INITS = ("kmeans", "k-means++", "random", "random_from_data")
 
 
-def seed_responsibilities(family, sample, n_classes, rng, method):
+def seed_responsibilities(
+    family: Any, sample: Block, n_classes: int, rng: np.random.Generator, method: str
+) -> np.ndarray:
     """Assign the rows of a sample to classes around random seeds.
 
     ``kmeans`` and ``k-means++`` choose seeds far apart, in proportion to squared distance, and the former refines them by a few
@@ -49,7 +54,7 @@ def seed_responsibilities(family, sample, n_classes, rng, method):
     return np.eye(n_classes)[nearest]
 
 
-def _labelled_seeds(Z, sample, n_classes):
+def _labelled_seeds(Z: np.ndarray, sample: Block, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
     """Means of the labelled rows of each class, and which classes have any."""
     seeds, fixed = np.zeros((n_classes, Z.shape[1])), np.zeros(n_classes, bool)
     for k in np.unique(sample.labels[sample.labels >= 0]):
@@ -58,25 +63,35 @@ def _labelled_seeds(Z, sample, n_classes):
     return seeds, fixed
 
 
-def _squared_distances(Z, seeds, square=None):
+def _squared_distances(Z: Any, seeds: np.ndarray, square: np.ndarray | None = None) -> np.ndarray:
     square = (Z**2).sum(axis=1) if square is None else square
     apart = square[:, None] - 2 * (Z @ seeds.T) + (seeds**2).sum(axis=1)
     return np.maximum(apart, 0.0, out=apart)
 
 
-def assign(Z, seeds, labels):
+def assign(Z: np.ndarray, seeds: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Nearest seed of each row; a labelled row keeps its label."""
     return np.where(labels >= 0, labels, _squared_distances(Z, seeds).argmin(axis=1))
 
 
-def draw(chance, order, rng, size):
+def draw(chance: np.ndarray, order: np.ndarray, rng: np.random.Generator, size: int) -> np.ndarray:
     """Rows drawn in proportion to chance, by the inverse of its cumulated sum over the sorted rows."""
     cumulated = np.cumsum(chance[order])
     at = np.searchsorted(cumulated, rng.random(size) * cumulated[-1], side="right")
     return order[np.minimum(at, len(order) - 1)]
 
 
-def spread_seeds(Z, sample, seeds, fixed, rng, *, uniform, n_candidates=3, between=None):
+def spread_seeds(
+    Z: Any,
+    sample: Block,
+    seeds: np.ndarray,
+    fixed: np.ndarray,
+    rng: np.random.Generator,
+    *,
+    uniform: bool,
+    n_candidates: int = 3,
+    between: Callable | None = None,
+) -> tuple[np.ndarray, int]:
     """Each seed is the best of a few rows drawn in proportion to weight times squared distance from the others.
 
     If `uniform`, all rows that are not yet a seed have equal chances, and the first drawn is taken. ``between(Z, points)``

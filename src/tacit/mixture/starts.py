@@ -5,7 +5,7 @@ it is a start for one class more; with two classes merged, for one fewer.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from ..families.gaussian import WIDE
 from ..source import Block, OneBlock, Source
 from ..source.threads import one_blas_thread
 
-T = TypeVar("T")
 __all__ = ["follow", "merges", "merit", "pinned", "race", "splits"]
 
 
@@ -106,7 +105,7 @@ def race(model: Model, sample: Block, starts: Sequence[Any], heats: Sequence[tup
 class _Sample(OneBlock):
     """A block whose user has seen to the threads of BLAS, for hundreds of passes over few rows."""
 
-    def sum(self, function: Callable[[Block], T]) -> T:
+    def sum(self, function: Callable[[Block], Any]) -> Any:
         return function(self._made(self.only))
 
 

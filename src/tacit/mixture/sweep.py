@@ -42,13 +42,7 @@ class Sweep:
     """
 
     def __init__(
-        self,
-        estimator: Any,
-        grid: list[dict[str, Any]],
-        source: Source,
-        told: Callable[[Outcome], Any] | None = None,
-        *,
-        thorough: bool = True,
+        self, estimator: Any, grid: list[dict], source: Source, told: Callable | None = None, *, thorough: bool = True
     ):
         self.estimator, self.source, self.told = estimator, source, told
         self.outcomes = [Outcome(settings) for settings in grid]

@@ -1,7 +1,5 @@
 """`TableEstimator`: how estimators take tables of any columns, and give tables back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,7 @@ from ..frames import is_table
 from ..schema import Schema
 from ..source import ParquetSource, Source, is_streamed
 from ..source.parquet import is_arrow
-from .columns import check_columns, kinds_of, plain_schema, positions, product_family
+from .columns import check_columns, kinds_of, plain_schema, product_family
 from .estimator import MixtureEstimator
 
 __all__ = ["TableEstimator"]
@@ -125,9 +123,6 @@ class TableEstimator(MixtureEstimator):
 
     def _names(self) -> list:
         return self.schema_.names
-
-    def _positions(self, name: str, columns: Any) -> np.ndarray:
-        return positions(self.schema_, columns)
 
     def _family(self) -> Product:
         return self.family_

@@ -178,24 +178,21 @@ def _weights(method: str, source: Source, n_bootstrap: int, rng: np.random.Gener
     if not isinstance(source, ArraySource):
         raise ValueError(f"method={method!r} takes rows in memory; use method='information' for rows in a stream.")
     weight = np.ones(source.n_rows) if source.weight is None else source.weight
-    rows = np.flatnonzero(weight > 0)
     if method == "jackknife":
-        if (weight[rows] != 1.0).any():
+        if not np.isin(weight, (0.0, 1.0)).all():
             raise ValueError(
                 "method='jackknife' leaves out rows one by one, so weights must be 0 or 1; use 'weighted'."
             )
-        for row in rows:
+        for row in np.flatnonzero(weight):
             yield np.where(np.arange(len(weight)) == row, 0.0, weight)
         return
     for _ in range(n_bootstrap):
-        drawn = np.zeros(len(weight))
         if method == "bootstrap":
             # A row of weight 2 is two rows, and may be drawn as often as two are.
-            drawn = rng.multinomial(round(weight.sum()), weight / weight.sum()).astype(float)
+            yield rng.multinomial(round(weight.sum()), weight / weight.sum()).astype(float)
         else:
-            share = rng.standard_gamma(weight[rows])
-            drawn[rows] = weight.sum() * share / share.sum()
-        yield drawn
+            share = rng.standard_gamma(weight)
+            yield weight.sum() * share / share.sum()
 
 
 def _replicates(estimator: Any, source: Any, weights: Iterable[np.ndarray]) -> Named:

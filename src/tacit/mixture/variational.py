@@ -8,11 +8,13 @@ lower bound.
 """
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Arrays, record
-from ..families.gaussian import GaussianParams
+from ..families.gaussian import Gaussian, GaussianParams
+from ..source import Block
 from .model import MixtureModel
 from .seeds import seed_responsibilities
 from .weights import Dirichlet, Sticks
@@ -54,12 +56,12 @@ class VariationalParams(Arrays):
     components: GaussianParams
 
     @cached_property
-    def weight(self):
+    def weight(self) -> np.ndarray:
         """Expected class weights."""
         return self.weights.expected
 
     @cached_property
-    def log_weight(self):
+    def log_weight(self) -> np.ndarray:
         """E log π_k + c_k, which the E-step adds to the Gaussian log density."""
         d = self.components.mean.shape[1]
         return self.weights.expected_log + 0.5 * (expected_log_det(self.degrees, d) - d / self.mean_precision)
@@ -82,11 +84,12 @@ class VariationalMixture(MixtureModel):
 
     shares_starts = False  # its starts differ in how many classes they occupy
 
-    def __init__(self, family, n_components, prior, init="kmeans"):
+    def __init__(self, family: Gaussian, n_components: int, prior: VariationalPrior, init: str = "kmeans"):
         super().__init__(family, n_components, init)
+        self.family: Gaussian = family
         self.prior, self.shape = prior, SHAPES[type(family)]
 
-    def init(self, sample, rng, n_occupied=None):
+    def init(self, sample: Block, rng: np.random.Generator, n_occupied: int | None = None) -> VariationalParams:
         """A random start from a sample of rows, with `n_occupied` classes occupied and the others empty."""
         k, labelled = self.n_components, sample.labels.max(initial=-1) + 1
         resp = np.zeros((len(sample), k))
@@ -98,13 +101,13 @@ class VariationalMixture(MixtureModel):
         resp[:, :n_seeds] = found
         return self.believe(sample.weight @ resp, self.family.start(sample, resp))
 
-    def believe(self, counts, components):
+    def believe(self, counts: np.ndarray, components: Any) -> VariationalParams:
         """Parameters of classes of these sizes, means and covariances."""
         prior = self.prior
         degrees = prior.degrees + self.shape.share(counts)
         return VariationalParams(prior.weights.after(counts), prior.mean_precision + counts, degrees, components)
 
-    def m_step(self, stats, params):
+    def m_step(self, stats: Any, params: VariationalParams) -> VariationalParams:
         """The conjugate update: the prior and the expected statistics, added up about the origin."""
         prior, shape, old = self.prior, self.shape, params.components
         precision = prior.mean_precision + stats.counts
@@ -117,7 +120,7 @@ class VariationalMixture(MixtureModel):
         covariance = shape.covariance(self.family, scatter, degrees, old)
         return self.believe(stats.counts, self.family.params(old.origin + shift, covariance, old.origin, old.scale))
 
-    def log_prior(self, params):
+    def log_prior(self, params: VariationalParams) -> float:
         """−KL(q(π, μ, Λ) ‖ p)."""
         prior, shape, found = self.prior, self.shape, params.components
         d = found.mean.shape[1]
@@ -130,14 +133,13 @@ class VariationalMixture(MixtureModel):
         )  # fmt: skip
         return -float(params.weights.divergence(prior.weights) + (means + precisions).sum())
 
-    def free(self, params):
+    def free(self, params: VariationalParams) -> np.ndarray:
         """Parameters as a vector without constraints: roots of sizes, then what the family makes of its own."""
         # Unlike logarithms, roots stay calm where a class is emptied.
         sizes = params.mean_precision - self.prior.mean_precision
         return np.concatenate([np.sqrt(sizes / sizes.sum()), self.family.free(params.components)])
 
-    def bound(self, vector, params):
-        """The parameters that `free` made into a vector, valid for any vector."""
+    def bound(self, vector: np.ndarray, params: VariationalParams) -> VariationalParams:
         root, rest = np.split(vector, [self.n_components])
         share = (root / max(np.abs(root).max(), np.finfo(float).tiny)) ** 2
         total = (params.mean_precision - self.prior.mean_precision).sum()

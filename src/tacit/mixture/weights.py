@@ -4,6 +4,8 @@ Dirichlet: π ~ Dir(α), α_k ← α_k + N_k        sticks: π_k = v_k Π_{j<k} 
                                                        a_k ← a_k + N_k, b_k ← b_k + Σ_{j>k} N_j
 """
 
+from typing import Any, Self
+
 import numpy as np
 from scipy.special import betaln, digamma, gammaln
 
@@ -18,21 +20,21 @@ class Dirichlet(Arrays):
 
     concentration: np.ndarray
 
-    def after(self, counts):
+    def after(self, counts: np.ndarray) -> Self:
         """The belief after seeing classes of these sizes."""
-        return Dirichlet(self.concentration + counts)
+        return type(self)(self.concentration + counts)
 
     @property
-    def expected(self):
+    def expected(self) -> np.ndarray:
         """E π."""
         return self.concentration / self.concentration.sum()
 
     @property
-    def expected_log(self):
+    def expected_log(self) -> np.ndarray:
         """E log π."""
         return digamma(self.concentration) - digamma(self.concentration.sum())
 
-    def divergence(self, prior):
+    def divergence(self, prior: Any) -> float:
         """KL from the prior to this belief."""
         new, old = self.concentration, prior.concentration
         normalisers = gammaln(new.sum()) - gammaln(new).sum() - gammaln(old.sum()) + gammaln(old).sum()
@@ -49,31 +51,31 @@ class Sticks(Arrays):
     taken: np.ndarray
     left: np.ndarray
 
-    def after(self, counts):
+    def after(self, counts: np.ndarray) -> Self:
         """The belief after seeing classes of these sizes."""
         beyond = np.append(np.cumsum(counts[:0:-1])[::-1], 0.0)
-        return Sticks(self.taken + counts, self.left + beyond)
+        return type(self)(self.taken + counts, self.left + beyond)
 
     @property
-    def expected(self):
+    def expected(self) -> np.ndarray:
         """E π, scaled to sum to 1."""
         share = self.taken / (self.taken + self.left)
         weight = share * np.cumprod(np.append(1.0, 1.0 - share[:-1]))
         return weight / weight.sum()
 
     @property
-    def expected_log(self):
+    def expected_log(self) -> np.ndarray:
         """E log π."""
         taken, left = self._logs
         return taken + np.append(0.0, np.cumsum(left)[:-1])
 
     @property
-    def _logs(self):
+    def _logs(self) -> tuple[np.ndarray, np.ndarray]:
         """E log v and E log (1 − v)."""
         both = digamma(self.taken + self.left)
         return digamma(self.taken) - both, digamma(self.left) - both
 
-    def divergence(self, prior):
+    def divergence(self, prior: Any) -> float:
         """KL from the prior to this belief."""
         taken, left = self._logs
         normalisers = betaln(prior.taken, prior.left) - betaln(self.taken, self.left)
