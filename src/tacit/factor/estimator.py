@@ -151,10 +151,10 @@ class FactorEstimator(RowScores, MissingCells, DensityEstimator):
         names, (scores, std) = [f"{self._axis[0]}_{k}" for k in range(1, self.n_components_ + 1)], self._scored(X)
         return dict(zip(names, scores.T)) | {f"se_{name}": part for name, part in zip(names, std.T)}
 
-    def _scored(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _scored(self, X: Any, method: str = "regression") -> tuple[np.ndarray, np.ndarray]:
         """Scores of rows and their standard errors, (n, k) each."""
-        scores, covariance = self.transform(X, return_cov=True)
-        return scores, np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+        found = self._posterior(X, return_cov=True, method=method)
+        return found[:, 0], np.sqrt(np.diagonal(found[:, 1:], axis1=1, axis2=2))
 
     def inverse_transform(self, Z: Any) -> np.ndarray:
         """Rows that scores expect: μ + W z, in the columns' own units.
@@ -183,13 +183,7 @@ class FactorEstimator(RowScores, MissingCells, DensityEstimator):
         -------
         ndarray of shape (n_samples, n_features)
         """
-        check_is_fitted(self)
-        family, params = self._family(), self._params().components
-
-        def expected(block: Block) -> np.ndarray:
-            return like(block, family.scores(params, block)[0][0] @ params.loading[0].T + params.mean[0])
-
-        return self._apply(X, expected)
+        return self.inverse_transform(self.transform(X))
 
     # What the scores say of the columns
 
@@ -232,25 +226,33 @@ class FactorEstimator(RowScores, MissingCells, DensityEstimator):
         check_number("n_samples", n_samples, numbers.Integral, 1)
         return self._family().sample(self._params().components, np.zeros(n_samples, np.intp), self._rng(random_state))
 
+    def _unit(self) -> Any:
+        """What columns are divided by where covariances tell of them."""
+        return 1.0
+
     def get_covariance(self) -> np.ndarray:
-        """Covariance of rows under the model, W Wᵀ + Ψ.
+        """Covariance of rows under the model, W Wᵀ + Ψ; of the standardised columns where factor analysis scales them.
 
         Returns
         -------
         ndarray of shape (n_features, n_features)
         """
         check_is_fitted(self)
-        return self._params().components.dense[0]
+        return self._params().components.dense[0] / np.outer(self._unit(), self._unit())
 
     def get_precision(self) -> np.ndarray:
-        """Inverse of the covariance of rows, made without inverting anything larger than n_components.
+        """Inverse of `get_covariance`; of few components made without inverting anything larger than their number.
 
         Returns
         -------
         ndarray of shape (n_features, n_features)
         """
         check_is_fitted(self)
-        loading, noise = np.asarray(self._loadings(), np.float64), np.asarray(self._noise(), np.float64)
+        if 2 * self.n_components_ > self.n_features_in_:
+            return np.linalg.inv(self.get_covariance())
+        params = self._params().components
+        loading, noise = params.loading[0], params.noise[0]
         weighted = loading / noise[:, None]
         inner = np.eye(loading.shape[1]) + loading.T @ weighted
-        return np.diag(1.0 / noise) - weighted @ np.linalg.solve(inner, weighted.T)
+        precision = np.diag(1.0 / noise) - weighted @ np.linalg.solve(inner, weighted.T)
+        return precision * np.outer(self._unit(), self._unit())

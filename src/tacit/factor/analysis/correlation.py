@@ -14,9 +14,11 @@ from ...arrays import Arrays, record
 from ...families.gaussian import LOG_2PI
 from ...kernels import host
 from ...source import Block, Source
-from ..moments import cell_moments, moments
+from ..moments import moments
 
-__all__ = ["Correlation", "degrees_of_freedom", "ledermann_bound", "n_parameters", "pairwise", "variance_spectrum"]
+__all__ = [
+    "Correlation", "correlation_of", "degrees_of_freedom", "ledermann_bound", "n_parameters", "variance_spectrum",
+]  # fmt: skip
 
 PRIOR_ROWS = 10.0  # as if rows of this weight more had shown no covariance: pairs that few rows observe say little
 
@@ -76,7 +78,15 @@ class PairSums(Arrays):
     product: np.ndarray
 
 
-def pairwise(source: Source, origin: np.ndarray) -> Correlation:
+def correlation_of(source: Source) -> tuple[Correlation, bool]:
+    """The `Correlation` of rows, and whether no cell is missing."""
+    found = moments(source)
+    if found.incomplete:
+        return _pairwise(source, found.mean), False
+    return Correlation.of(found.weight, found.mean, found.covariance), True
+
+
+def _pairwise(source: Source, origin: np.ndarray) -> Correlation:
     """The `Correlation` of rows with missing cells: covariances from the rows that observe both columns, made positive."""
     sums = source.sum(partial(_pair_sums, origin))
     cells = np.diagonal(sums.both).copy()
@@ -129,10 +139,6 @@ def ledermann_bound(n_features: int) -> int:
 
 def variance_spectrum(source: Source) -> np.ndarray:
     """Shares of the variance of the standardised columns of a source along all their principal axes, falling."""
-    known = moments(source)
-    if known.incomplete or not known.weight:
-        found = pairwise(source, cell_moments(source).mean)
-    else:
-        found = Correlation.of(known.weight, known.mean, known.covariance)
+    found, _ = correlation_of(source)
     values = np.maximum(np.linalg.eigvalsh(found.matrix)[::-1], 0.0)
     return values / values.sum()

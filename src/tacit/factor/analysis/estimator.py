@@ -199,6 +199,9 @@ class FactorAnalysis(FactorAnalysisBase):
     def _noise(self) -> np.ndarray:
         return np.asarray(self.noise_variance_, np.float64) * self.scale_**2
 
+    def _unit(self) -> np.ndarray:
+        return self.scale_
+
     def _expected(self) -> np.ndarray:
         return self.components_ * self.scale_
 
@@ -229,10 +232,7 @@ class FactorAnalysis(FactorAnalysisBase):
             Only if `return_std`.
         """
         check_choice("method", method, METHODS)
-        found = self._posterior(X, return_std, method=method)
-        if not return_std:
-            return found
-        return found[:, 0], np.sqrt(np.diagonal(found[:, 1:], axis1=1, axis2=2))
+        return self._scored(X, method) if return_std else self._posterior(X, return_cov=False, method=method)
 
     def _column_variances(self) -> np.ndarray:
         """Variances of the standardised columns under the model: 1 unless cells are missing."""
@@ -246,24 +246,3 @@ class FactorAnalysis(FactorAnalysisBase):
     def variance_shares(self) -> np.ndarray:
         check_is_fitted(self)
         return (self.components_ * self.structure_ / self._column_variances()).mean(axis=1)
-
-    def get_covariance(self) -> np.ndarray:
-        """Covariance of rows under the model, ΛΦΛᵀ + Ψ; of the standardised columns where `scale`.
-
-        Returns
-        -------
-        ndarray of shape (n_features, n_features)
-        """
-        return super().get_covariance() / np.outer(self.scale_, self.scale_)
-
-    def get_precision(self) -> np.ndarray:
-        """Inverse of `get_covariance`.
-
-        Returns
-        -------
-        ndarray of shape (n_features, n_features)
-        """
-        check_is_fitted(self)
-        if 2 * self.n_components_ > self.n_features_in_:
-            return np.linalg.inv(self.get_covariance())
-        return super().get_precision() * np.outer(self.scale_, self.scale_)

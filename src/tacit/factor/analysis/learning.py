@@ -23,11 +23,10 @@ from ...source import Source
 from ...source.threads import one_blas_thread
 from ...words import count
 from ..estimator import FactorEstimator
-from ..moments import moments
 from ..principal.rank import RankChoice, Spectrum, parallel
 from ..scores import canonical
 from .adequacy import FitTest, fit_test
-from .correlation import Correlation, degrees_of_freedom, ledermann_bound, pairwise
+from .correlation import Correlation, correlation_of, degrees_of_freedom, ledermann_bound
 from .maximum import Maximum, least_bic
 from .rotation import ROTATIONS, Rotation, rotate
 
@@ -95,15 +94,10 @@ class FactorAnalysisBase(FactorEstimator):
         """
         self._check_settings()
         source = self._open(X, sample_weight, reset=True)
-        found = moments(source)
-        complete = found.incomplete == 0.0
-        if complete:
-            correlation = Correlation.of(found.weight, found.mean, found.covariance)
-        else:
-            correlation = pairwise(source, found.mean)
+        correlation, complete = correlation_of(source)
         self._check_columns_vary(correlation)
         # Threads gain nothing on small matrices, and lose tenfold where other processes want the cores too.
-        with one_blas_thread() if len(found.mean) <= SMALL else nullcontext():
+        with one_blas_thread() if source.n_features <= SMALL else nullcontext():
             self._learn_factors(correlation, None if complete else source, source.dtype)
         self._warn(correlation)
         return self

@@ -340,8 +340,5 @@ def _downhill(
 
 
 ROTATIONS: dict[str, Callable[..., Rotation]] = {
-    "varimax": varimax,
-    "quartimax": quartimax,
-    "promax": promax,
-    "oblimin": oblimin,
+    function.__name__: function for function in (varimax, quartimax, promax, oblimin)
 }

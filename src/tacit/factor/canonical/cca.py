@@ -19,7 +19,7 @@ from ...source.threads import one_blas_thread
 from ...table import Table
 from ..moments import moments
 from .pairs import Canonical, View, canonical_pairs, correlation_tests, views_of_covariance, views_of_rows
-from .views import TwoViews, check_ridge, project, refuse_missing
+from .views import TwoViews, check_ridge, project
 
 __all__ = ["CCA"]
 
@@ -152,7 +152,6 @@ class CCA(RegressorMixin, TwoViews):
         """
         self._check_settings()
         X, y = self._check_views(X, y, reset=True)
-        refuse_missing(X=X, y=y)
         most = min(len(X), X.shape[1], y.shape[1])
         if self.n_components > most:
             raise ValueError(
@@ -272,12 +271,7 @@ class CCA(RegressorMixin, TwoViews):
             Both if y is given, else those of X alone.
         """
         check_is_fitted(self)
-        if y is None:
-            X = self._check_first(X)
-        else:
-            X, y = self._check_views(X, y)
-            refuse_missing(y=y)
-        refuse_missing(X=X)
+        X, y = (self._check_first(X), None) if y is None else self._check_views(X, y)
         scores = project(X, self._x_mean, self._x_std, self.x_rotations_, copy)
         return scores if y is None else (scores, project(y, self._y_mean, self._y_std, self.y_rotations_, copy))
 
@@ -325,7 +319,6 @@ class CCA(RegressorMixin, TwoViews):
         """
         check_is_fitted(self)
         X = self._check_first(X)
-        refuse_missing(X=X)
         predicted = project(X, self._x_mean, 1.0, self.coef_.T, copy) + self.intercept_.astype(X.dtype)
         return predicted[:, 0] if self._y_is_flat else predicted
 

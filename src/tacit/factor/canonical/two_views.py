@@ -6,7 +6,7 @@ E[z | x_O] = Wᵀ Σ⁻¹ (E[x | x_O] − μ),    cov[z | x_O] = I − Wᵀ Σ�
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...base import EMEstimator, like
 from ...checks import check_number, check_weight
-from ...families.dense import FullParams
 from ...source import ArraySource, Block
 from .views import TwoViews
 
@@ -80,16 +79,18 @@ class TwoViewEstimator(TwoViews, DensityMixin, EMEstimator):
         rows = self._join(X, y)
         family, params = self._model().family, self._params().components
         gain = np.linalg.solve(params.covariance[0], self._loadings)
-        unsure = np.eye(gain.shape[1]) - gain.T @ self._loadings
+        unsure, precision = np.eye(gain.shape[1]) - gain.T @ self._loadings, params.posterior[1][0]
 
         def mean(block: Block) -> np.ndarray:
             filled = family.filled(params, block, np.ones((len(block), 1)))
             return like(block, (filled - params.mean[0]) @ gain)
 
         def covariance(block: Block) -> np.ndarray:
-            spread = np.repeat(unsure[None], len(block), axis=0)
-            for where, cells, given in _conditioned(params, block):
-                spread[where] += gain[cells].T @ given @ gain[cells]
+            spread, incomplete = np.repeat(unsure[None], len(block), axis=0), block.patterns.incomplete
+            for start, end, missing in zip(incomplete.starts, incomplete.starts[1:], incomplete.missing):
+                cells = np.flatnonzero(missing)
+                given = np.linalg.inv(precision[np.ix_(cells, cells)])
+                spread[incomplete.rows[start:end]] += gain[cells].T @ given @ gain[cells]
             return like(block, spread)
 
         found = self._over_blocks(rows, mean)
@@ -125,10 +126,8 @@ class TwoViewEstimator(TwoViews, DensityMixin, EMEstimator):
         return self._other(None, y, 0, return_std)
 
     def _other(self, X: Any, y: Any, view: int, return_std: bool) -> Any:
-        if not return_std:
-            return self.impute(X, y)[view]
-        filled, std = self.impute(X, y, return_std=True)
-        return filled[view], std[view]
+        found = self.impute(X, y, return_std)
+        return (found[0][view], found[1][view]) if return_std else found[view]
 
     def impute(self, X: Any, y: Any = None, return_std: bool = False) -> Any:
         """Fill missing cells and missing views with their expectation given what is observed of the row.
@@ -247,11 +246,3 @@ class TwoViewEstimator(TwoViews, DensityMixin, EMEstimator):
         check_is_fitted(self)
         check_number("n_samples", n_samples, numbers.Integral, 1)
         return self._cut(self._model().sample(self._params(), n_samples, self._rng(random_state))[0])
-
-
-def _conditioned(params: FullParams, block: Block) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """For every pattern of missing cells: its rows, those cells, and their covariance given the observed ones."""
-    precision, incomplete = params.posterior[1][0], block.patterns.incomplete
-    for start, end, missing in zip(incomplete.starts, incomplete.starts[1:], incomplete.missing):
-        cells = np.flatnonzero(missing)
-        yield incomplete.rows[start:end], cells, np.linalg.inv(precision[np.ix_(cells, cells)])

@@ -14,7 +14,7 @@ from ...declared import Flag, Names, Numbers
 from ...source import Source, is_streamed
 from ..estimator import RowScores
 
-__all__ = ["TwoViews", "check_ridge", "project", "refuse_missing"]
+__all__ = ["TwoViews", "check_ridge", "project"]
 
 
 class TwoViews(MultiOutputMixin, RowScores):
@@ -51,7 +51,9 @@ class TwoViews(MultiOutputMixin, RowScores):
 
     def _check_first(self, X: Any, *, reset: bool = False) -> np.ndarray:
         self._refuse_stream(X, "X")
-        return check_rows(self, X, reset=reset, ensure_all_finite="allow-nan")
+        X = check_rows(self, X, reset=reset, ensure_all_finite="allow-nan")
+        self._refuse_missing(X, "X")
+        return X
 
     def _check_second(self, y: Any, *, reset: bool = False) -> np.ndarray:
         name = type(self).__name__
@@ -72,6 +74,7 @@ class TwoViews(MultiOutputMixin, RowScores):
             raise ValueError(
                 f"y has {y.shape[1]} columns, but {name} was fitted to a second view of {len(self.y_loadings_)}."
             )
+        self._refuse_missing(y, "y")
         return y
 
     def _check_target_names(self, y: Any, *, reset: bool) -> None:
@@ -95,6 +98,15 @@ class TwoViews(MultiOutputMixin, RowScores):
                 f"{name} is read in a stream, but {type(self).__name__} takes two views in memory; read their columns first."
             )
 
+    def _refuse_missing(self, view: np.ndarray, name: str) -> None:
+        missing = np.isnan(view)
+        if not self._takes_missing and missing.any():
+            i, j = np.argwhere(missing)[0]
+            raise ValueError(
+                f"{name} contains NaN in {int(missing.sum())} cells, the first in row {i} and column {j}; "
+                "tacit.factor.ProbabilisticCCA integrates missing cells and missing views out, or fill them in first."
+            )
+
 
 def check_ridge(ridge: Any) -> tuple[float, float]:
     """The ridge of each view from one number, or a pair of them."""
@@ -104,18 +116,6 @@ def check_ridge(ridge: Any) -> tuple[float, float]:
     for value in pair:
         check_number("ridge", value, numbers.Real, 0, 1e12)
     return float(pair[0]), float(pair[1])
-
-
-def refuse_missing(**views: np.ndarray) -> None:
-    """Raise where a view has missing cells, with the remedy."""
-    for name, rows in views.items():
-        missing = np.isnan(rows)
-        if missing.any():
-            i, j = np.argwhere(missing)[0]
-            raise ValueError(
-                f"{name} contains NaN in {int(missing.sum())} cells, the first in row {i} and column {j}; "
-                "tacit.factor.ProbabilisticCCA integrates missing cells and missing views out, or fill them in first."
-            )
 
 
 def project(rows: np.ndarray, mean: np.ndarray, deviation: Any, matrix: np.ndarray, copy: bool) -> np.ndarray:
