@@ -41,7 +41,7 @@ def changed(*cells):
         ),
         (
             {"metric": "gower", "metric_params": {"weights": [1, -1, 1, 1]}},
-            r"\[1.0, -1.0, 1.0, 1.0\] do not weigh 4 columns",
+            r"\[1.0, -1.0, 1.0, 1.0\] are invalid weights of 4 columns",
         ),
         ({"metric": "gower", "metric_params": {"categorical": [9]}}, r"categorical'\] holds 9, which is no column"),
         (
@@ -73,9 +73,9 @@ def test_settings(options, message):
 @pytest.mark.parametrize(
     ("D", "message"),
     [
-        (changed((3, 5, np.nan)), r"X\[3, 5\]=nan is no dissimilarity \(NaN or infinity\)"),
-        (changed((5, 3, np.inf)), r"X\[5, 3\]=inf is no dissimilarity"),
-        (changed((2, 9, -0.5), (9, 2, -0.5)), r"X\[(2, 9|9, 2)\]=-0.5; dissimilarities are not"),
+        (changed((3, 5, np.nan)), r"X\[3, 5\]=nan is not a dissimilarity \(NaN or infinity\)"),
+        (changed((5, 3, np.inf)), r"X\[5, 3\]=inf is not a dissimilarity"),
+        (changed((2, 9, -0.5), (9, 2, -0.5)), r"X\[(2, 9|9, 2)\]=-0.5; dissimilarities must not be negative"),
         (changed((2, 9, 50.0)), r"X\[9, 2\]=.* but X\[2, 9\]=50: the matrix is not symmetric; use \(X \+ X.T\) / 2"),
         (changed((4, 4, 1.0)), r"X\[4, 4\]=1, but a row is at distance 0 of itself; use np.fill_diagonal"),
     ],
@@ -184,7 +184,7 @@ def test_more_clusters_than_distinct_points():
 
 def test_a_search_that_was_cut_short():
     rows = gaussian_rows(n=200)
-    with pytest.warns(ConvergenceWarning, match="has not ended after max_iter=1 iterations"):
+    with pytest.warns(ConvergenceWarning, match="did not converge within max_iter=1 iterations"):
         model = KMedoids(6, max_iter=1, init="random", random_state=0).fit(rows)
     assert not model.converged_
     assert model.n_iter_ == 1

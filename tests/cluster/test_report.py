@@ -290,7 +290,7 @@ def test_columns_that_tell_nothing_are_left_out():
     ("change", "kind", "message"),
     [
         ({"labels": [0, 1]}, ValueError, r"labels have shape \(2,\), but X has 6 rows"),
-        ({"labels": [0, 1, 0.5, 1, 0, 1]}, ValueError, "labels hold 0.5, which is a measurement"),
+        ({"labels": [0, 1, 0.5, 1, 0, 1]}, ValueError, "labels hold 0.5, which is not the label"),
         ({"labels": [0, 1, None, 1, 0, 1]}, ValueError, "the label of row 2 is missing"),
         ({"labels": [-1] * 6}, ValueError, "every row is noise or has weight 0"),
         ({"labels": KMeans()}, NotFittedError, "not fitted"),
@@ -300,7 +300,7 @@ def test_columns_that_tell_nothing_are_left_out():
         ({"X": np.full((6, 2), np.nan)}, ValueError, "no column has an observed value"),
         ({"X": np.full((6, 2), np.inf)}, ValueError, "infinity"),
         ({"X": np.linspace(-1e200, 1e200, 12).reshape(6, 2)}, ValueError, "column 0' holds numbers beyond 1e\\+150"),
-        ({"X": "rows.parquet"}, ValueError, "reports are of rows in memory"),
+        ({"X": "rows.parquet"}, ValueError, "reports need rows in memory"),
         ({"metric": "banana"}, ValueError, "metric='banana' is unknown"),
         ({"metric": "precomputed"}, ValueError, r"takes a matrix of 6 × 6, but the shape is \(6, 2\)"),
         ({"space": np.ones((5, 2))}, ValueError, "space has 5 rows, but X has 6"),
@@ -311,7 +311,7 @@ def test_columns_that_tell_nothing_are_left_out():
         ({"sample_weight": [-1.0] * 6}, ValueError, "sample_weight holds -1"),
         ({"X": np.array([[0.0, 1.0]] * 5 + [[np.nan, 1.0]]), "metric": "cosine"}, ValueError, "metric='cosine' cannot handle"),
         ({"X": pd.DataFrame({"a": list("xxyyzz")}), "metric": "euclidean"}, ValueError, "column 'a' holds categories"),
-        ({"metric": "precomputed", "space": -np.ones((6, 6))}, ValueError, "holds -1; dissimilarities are not negative"),
+        ({"metric": "precomputed", "space": -np.ones((6, 6))}, ValueError, "holds -1; dissimilarities must not be negative"),
         (
             {"metric": "precomputed", "space": np.ones((6, 6)), "silhouette": "simplified"},
             ValueError, "silhouette='simplified' needs rows",
@@ -330,7 +330,7 @@ def test_identifiers_are_no_labels():
 
 
 def test_unknown_cluster_is_named(blobs):
-    with pytest.raises(KeyError, match="9 is no cluster; there are 0, 1, 2"):
+    with pytest.raises(KeyError, match="9 is not a cluster; there are 0, 1, 2"):
         cluster_report(*blobs).describe(9)
 
 

@@ -122,9 +122,9 @@ def test_weights_of_columns_by_name():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: KMeans(2, callback=3).fit(X), ValueError, "callback=3 cannot be called"),
+        (lambda: KMeans(2, callback=3).fit(X), ValueError, "callback=3 is not callable"),
         (lambda: KMeans("auto").fit(X), ValueError, "n_clusters='auto' is not a whole number .*k_curve tries several"),
-        (lambda: k_curve(KMeans(), X, 3), ValueError, r"n_clusters=3 is not several numbers; give a range"),
+        (lambda: k_curve(KMeans(), X, 3), ValueError, r"n_clusters=3 must be several numbers; give a range"),
         (lambda: k_curve(KMeans, X), TypeError, r"estimator is the class KMeans; give an instance, such as KMeans\(\)"),
     ],
 )

@@ -21,7 +21,7 @@ from ..engine import InertiaLines, Trace
 from ..kernels import backend, host
 from ..source import Source, SparseSource
 from .model import CenterModel
-from .seeds import column_sums, oversampled, sample_rows, seed_rows
+from .seeds import column_sums, oversampled, seed_rows
 
 __all__ = ["CenterEstimator", "Spread", "check_enough"]
 
@@ -93,7 +93,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         check_number("n_clusters", self.n_clusters, numbers.Integral, 1)
         check_number("n_init", self.n_init, numbers.Integral, 1, also=("auto",))
         if self.callback is not None and not callable(self.callback):
-            raise ValueError(f"callback={self.callback!r} cannot be called; give a function of one argument, or None.")
+            raise ValueError(f"callback={self.callback!r} is not callable; give a function of one argument, or None.")
         if isinstance(self.init, str):
             check_choice("init", str(self.init), INITS)
 
@@ -189,7 +189,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         return self.n_init
 
     def _sample_rows(self) -> int:
-        return sample_rows(self.n_clusters)
+        return max(10_000, 25 * self.n_clusters)
 
     def _start(self, model: Any, task: Task) -> Any:
         """Parameters to start from."""
@@ -217,6 +217,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         self.cluster_centers_ = params.center.astype(dtype)
 
     def _params(self) -> Any:
+        check_is_fitted(self)
         center = self.cluster_centers_.astype(np.float64)
         return self._model().at(center, center.mean(axis=0))
 
@@ -263,8 +264,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         -------
         ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
-        model, params = self._searcher(), self._params()
+        params, model = self._params(), self._searcher()
         return self._apply(X, lambda block: model.assign(params, block)[0].astype(np.int32), out, ["cluster"])
 
     def transform(self, X: Any, out: Any = None) -> Any:
@@ -279,8 +279,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         -------
         ndarray of shape (n_samples, n_clusters)
         """
-        check_is_fitted(self)
-        model, params = self._searcher(), self._params()
+        params, model = self._params(), self._searcher()
         names = [f"distance_{k}" for k in range(len(self.cluster_centers_))]
         return self._apply(X, lambda block: like(block, model.apart(params, block) ** (1.0 / self._power)), out, names)
 
@@ -296,8 +295,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         -------
         float
         """
-        check_is_fitted(self)
-        model, params = self._searcher(), self._params()
+        params, model = self._params(), self._searcher()
         source = self._open(X, sample_weight)
         return -float(sum(loss for _, loss in source.map(partial(model.assign, params))))
 

@@ -10,7 +10,7 @@ from ..kernels import backend, host, kernel
 from ..mixture.seeds import spread_seeds
 from ..source import Block, Source
 
-__all__ = ["ColumnSums", "column_means", "column_sums", "filled", "oversampled", "sample_rows", "seed_rows"]
+__all__ = ["ColumnSums", "column_means", "column_sums", "filled", "oversampled", "seed_rows"]
 
 ROUNDS = 5
 
@@ -31,11 +31,6 @@ def column_sums(origin: np.ndarray, block: Block) -> ColumnSums:
         block.X, block.weight, origin.astype(block.dtype), sums.weight, sums.total, sums.square
     )
     return sums
-
-
-def sample_rows(n_clusters: int) -> int:
-    """Rows to draw starts from."""
-    return max(10_000, 25 * n_clusters)
 
 
 def column_means(sample: Block) -> np.ndarray:

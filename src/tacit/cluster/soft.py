@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ..base import Task, like
 from ..base.settings import KW_ONLY, settings
@@ -174,8 +173,7 @@ class SoftKMeans(CenterEstimator):
         -------
         ndarray of shape (n_samples, n_clusters)
         """
-        check_is_fitted(self)
-        model, params = self._model(), self._params()
+        params, model = self._params(), self._model()
         names = [f"cluster_{k}" for k in range(self.n_clusters)]
         return self._apply(X, lambda block: like(block, model.posterior(params, block)[0]), out, names)
 
@@ -191,5 +189,5 @@ class SoftKMeans(CenterEstimator):
         -------
         float
         """
-        check_is_fitted(self)
-        return float(self._open(X, sample_weight).sum(partial(self._model().e_step, self._params())).loglik)
+        params, model = self._params(), self._model()
+        return float(self._open(X, sample_weight).sum(partial(model.e_step, params)).loglik)

@@ -24,7 +24,7 @@ ROUNDING = 1e-9
 class Function(Dissimilarity):
     """A Python function of two rows, compiled where numba can do it and finds the same values; `note` tells whether and why."""
 
-    undefined = "a dissimilarity must be a finite number; where cells are missing, metric='gower' may do"
+    undefined = "a dissimilarity must be a finite number; metric='gower' handles missing cells"
 
     def __init__(self, function: Callable, parameters: dict, sample: np.ndarray):
         self.function, self.parameters = function, parameters

@@ -84,7 +84,7 @@ def _column_weights(parameters: dict | None, n_columns: int, names: list | None)
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (n_columns,) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise ValueError(
-            f"metric_params['weights']={weights.tolist()} do not weigh {n_columns} columns; give one number per column, none "
-            "negative and not all zero."
+            f"metric_params['weights']={weights.tolist()} are invalid weights of {n_columns} columns; give one number each, "
+            "none negative and not all zero."
         )
     return weights

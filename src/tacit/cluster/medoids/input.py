@@ -70,7 +70,7 @@ def read_query(estimator: KMedoids, X: Any) -> np.ndarray:
     if len(bad):
         i, j = bad[0]
         raise ValueError(
-            f"X holds {X[i, j]:g} between row {i} and medoid {j}; dissimilarities are finite and not negative (no NaN, no inf)."
+            f"X holds {X[i, j]:g} between row {i} and medoid {j}; dissimilarities must be finite and not negative."
         )
     return X
 

@@ -269,7 +269,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             metric.check(X)
             self.metric_note_ = metric.note
             if not metric.threads and len(X) > SLOW_ROWS:
-                warnings.warn(f"metric={metric.label} is {metric.note}; this may take long.", UserWarning, stacklevel=3)
+                warnings.warn(f"metric={metric.label} is {metric.note}; this may be slow.", UserWarning, stacklevel=3)
         return RowSpace(X, weight, metric, threads)
 
     def _report(self, *line: float) -> None:
@@ -305,7 +305,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self._n_features_out = self.n_clusters_
         if self.max_iter > 0 and not fit.converged:
             warnings.warn(
-                f"the search for medoids has not ended after max_iter={self.max_iter} iterations; increase max_iter.",
+                f"the search for medoids did not converge within max_iter={self.max_iter} iterations; increase max_iter.",
                 ConvergenceWarning, stacklevel=3,
             )  # fmt: skip
 
@@ -314,7 +314,9 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         """The medoids as rows of the kind that X was: a table where it was one (`metric` "gower"), else an array."""
         check_is_fitted(self)
         if self._is("precomputed"):
-            raise AttributeError("a precomputed matrix has no rows to show; use medoid_indices_ on the data behind it.")
+            raise AttributeError(
+                "a precomputed matrix has no rows; use medoid_indices_ on the data that it was computed from."
+            )
         return self.cluster_centers_ if self.schema_ is None else self.schema_.decode(self.cluster_centers_)
 
     def _distances(self, X: Any, reduce: Callable = np.asarray) -> list[np.ndarray]:

@@ -136,9 +136,9 @@ def _check_matrix(D: np.ndarray, threads: int) -> np.ndarray:
 def _fault(fault: int, i: int, j: int, D: np.ndarray) -> str:
     value = f"X[{i}, {j}]={D[i, j]:g}"
     if fault == 1:
-        return f"{value} is no dissimilarity (NaN or infinity); compute it, or leave one of the two rows out."
+        return f"{value} is not a dissimilarity (NaN or infinity); compute it, or leave one of the two rows out."
     if fault == 2:
-        return f"Negative values in data: {value}; dissimilarities are not: subtract similarities from their largest value."
+        return f"Negative values in data: {value}; dissimilarities must not be negative: subtract similarities from the largest."
     if fault == 3:
         return f"{value} but X[{j}, {i}]={D[j, i]:g}: the matrix is not symmetric; use (X + X.T) / 2."
     return f"{value}, but a row is at distance 0 of itself; use np.fill_diagonal(X, 0), unless X holds similarities."

@@ -59,7 +59,7 @@ def k_curve(
             f"estimator is the class {estimator.__name__}; give an instance, such as {estimator.__name__}()."
         )
     if isinstance(n_clusters, (numbers.Number, str)):
-        raise ValueError(f"n_clusters={n_clusters!r} is not several numbers; give a range, such as range(2, 11).")
+        raise ValueError(f"n_clusters={n_clusters!r} must be several numbers; give a range, such as range(2, 11).")
     counts = list(n_clusters)
     for k in counts:
         check_number("n_clusters", k, numbers.Integral, 2)
@@ -68,7 +68,7 @@ def k_curve(
     step, final = estimator.steps[-1] if hasattr(estimator, "steps") else ("", estimator)
     setting = next((name for name in ("n_clusters", "n_components") if name in final.get_params()), None)
     if setting is None:
-        raise TypeError(f"{type(final).__name__} has no setting n_clusters; k_curve needs one to try.")
+        raise TypeError(f"{type(final).__name__} has no setting n_clusters, which k_curve varies.")
     prefix = f"{step}__" if step else ""
     weights = {} if sample_weight is None else {f"{prefix}sample_weight": sample_weight}
     rows = []

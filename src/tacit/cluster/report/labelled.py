@@ -76,7 +76,7 @@ class Clusters:
 def read_rows(X: Any, names: Any = None) -> Rows:
     """The cells of a table or array; columns that are empty or hold identifiers are left out."""
     if is_streamed(X) and not is_table(X):
-        raise ValueError("reports are of rows in memory; read the rows you want to see first, or a sample of them.")
+        raise ValueError("reports need rows in memory; read the rows, or a sample of them, first.")
     X = host(X)
     if is_table(X):
         return _read_table(np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X, names)
@@ -103,9 +103,7 @@ def _filled(cells: np.ndarray, columns: list[Column], left_out: list[tuple[objec
     far = np.nanmax(np.abs(cells), axis=0, where=~np.isnan(cells), initial=0.0).astype(np.float64) > FARTHEST
     if far.any():
         name = columns[int(np.argmax(far))].name
-        raise ValueError(
-            f"column {name!r} holds numbers beyond {FARTHEST:g}, whose squares no float holds; scale it first."
-        )
+        raise ValueError(f"column {name!r} holds numbers beyond {FARTHEST:g}, whose squares overflow; scale it first.")
     kept = tuple(column for column, is_seen in zip(columns, seen) if is_seen)
     return Rows(cells if seen.all() else cells[:, seen], kept, tuple(left_out))
 
@@ -185,10 +183,10 @@ def _check_labels(labels: np.ndarray) -> None:
     )
     if missing.any():
         row = int(np.argmax(missing))
-        raise ValueError(f"the label of row {row} is missing; leave the row out, or call it -1 for noise.")
+        raise ValueError(f"the label of row {row} is missing; leave the row out, or label it -1, which is noise.")
     if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
         value = labels[labels != np.floor(labels)][0]
-        raise ValueError(f"labels hold {value:g}, which is a measurement and no cluster; give whole numbers or names.")
+        raise ValueError(f"labels hold {value:g}, which is not the label of a cluster; use whole numbers or names.")
 
 
 def _sorted(labels: np.ndarray) -> tuple[list, np.ndarray]:

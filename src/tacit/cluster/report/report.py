@@ -25,7 +25,7 @@ UNITS_MATTER = ("euclidean", "nan_euclidean", "sqeuclidean", "cityblock", "cheby
 SCORES = {"silhouette": "silhouette", "calinski_harabasz": "Calinski–Harabasz", "davies_bouldin": "Davies–Bouldin"}
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+@dataclass(eq=False, repr=False, kw_only=True)
 class ClusterReport:
     """What clusters are like; made by `cluster_report`, printed as text or, in a notebook, as tables.
 
@@ -77,7 +77,7 @@ class ClusterReport:
     def describe(self, label: Any, n_columns: int | None = None) -> str:
         """What sets a cluster apart, as one line."""
         if label not in self.labels:
-            raise KeyError(f"{label!r} is no cluster; there are {', '.join(map(str, self.labels))}.")
+            raise KeyError(f"{label!r} is not a cluster; there are {', '.join(map(str, self.labels))}.")
         texts = [row["text"] for row in self.defining if row["cluster"] == label]
         return "; ".join(texts[: n_columns or self.n_defining]) or "nothing sets it apart"
 
@@ -240,7 +240,7 @@ def _matrix(D: Any, n_rows: int) -> Measure:
     if D.shape != (n_rows, n_rows):
         raise ValueError(f"metric='precomputed' takes a matrix of {n_rows} × {n_rows}, but the shape is {D.shape}.")
     if D.min() < 0:
-        raise ValueError(f"the matrix of dissimilarities holds {D.min():g}; dissimilarities are not negative.")
+        raise ValueError(f"the matrix of dissimilarities holds {D.min():g}; dissimilarities must not be negative.")
     return Measure("precomputed", D)
 
 

@@ -159,16 +159,15 @@ def _exact(space: Measure, clusters: Clusters, chosen: np.ndarray, method: str, 
     starts = np.searchsorted(codes, np.arange(len(clusters.names)))
     totals = np.add.reduceat(weight, starts)
     step = max(16, BLOCK_CELLS // len(chosen))
-
-    is_euclidean = space.name == "euclidean"
-    if is_euclidean:  # by matrix products
+    by_products = space.name == "euclidean"
+    if by_products:
         X = space.rows[rows].astype(np.float64)
         X = np.ascontiguousarray(X - X.mean(axis=0))
         squares, cuts = (X**2).sum(axis=1), np.append(starts, len(rows))
 
     def part(start: int) -> tuple[np.ndarray, ...]:
         here = slice(start, start + step)
-        if is_euclidean:
+        if by_products:
             sums = np.empty((len(codes[here]), len(starts)))
             kernels.cluster_sums(X[here] @ X.T, X, squares, weight, cuts, start, sums)
         else:

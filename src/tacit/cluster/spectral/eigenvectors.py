@@ -100,7 +100,7 @@ def _positive(
         f"eigenvectors of the Laplacian have a residual of {best[0]:.1e}; the clusters may be wrong. "
         "Use a better connected graph (a larger n_neighbors), a larger eigen_tol, or eigen_solver=None.",
         ConvergenceWarning,
-        stacklevel=6,
+        stacklevel=5,
     )
     return best[1]
 

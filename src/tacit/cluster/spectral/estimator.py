@@ -239,7 +239,7 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
             self.affinity_matrix_ = rule.graph(X)
         except MemoryError as error:
             raise MemoryError(
-                f"affinity={self.affinity!r} joins all {X.shape[0]} rows to each other, and memory does not hold so many pairs; "
+                f"affinity={self.affinity!r} joins all {X.shape[0]} rows to each other, and so many pairs exceed the memory; "
                 f"use affinity='nearest_neighbors' ({error})."
             ) from None
         edges = without_diagonal(self.affinity_matrix_)
