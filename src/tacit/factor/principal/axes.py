@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,9 +14,12 @@ from scipy.sparse import issparse
 
 from ..moments import Moments
 from . import routes
-from .rank import Spectrum
+from .rank import Spectrum, check_total
 
-__all__ = ["Axes", "deviations", "from_moments", "from_rows", "sparse_moments"]
+__all__ = ["Axes", "Told", "deviations", "from_moments", "from_rows", "sparse_moments"]
+
+Told = Callable[[int], str]
+"""What messages call a column."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Axes:
 
     def unbiased(self) -> Axes:
         """The same with divisor n − 1 instead of n."""
+        check_total(self.weight)
         factor = self.weight / (self.weight - 1.0)
         found = replace(self, spread=self.spread * factor)
         if self.scale is not None:
@@ -50,11 +55,11 @@ class Axes:
         return Spectrum(self.variances[:n_values][:d], n_rows, d, self.spread if self.scale is None else None)
 
 
-def deviations(mean: np.ndarray, variance: np.ndarray, scaled: bool, names: list | None = None) -> np.ndarray | None:
+def deviations(mean: np.ndarray, variance: np.ndarray, scaled: bool, told: Told) -> np.ndarray | None:
     """What columns are divided by: their standard deviations, or nothing (None); columns that have none are refused."""
     if not np.isfinite(variance).all():
         j = int(np.argmin(np.isfinite(variance)))
-        raise ValueError(f"column {_name(j, names)} holds values so great that their squares overflow; rescale it.")
+        raise ValueError(f"column {told(j)} holds values so great that their squares overflow; rescale it.")
     if not scaled:
         return None
     scale = np.sqrt(variance)
@@ -63,20 +68,16 @@ def deviations(mean: np.ndarray, variance: np.ndarray, scaled: bool, names: list
     if constant.any():
         j = int(np.argmax(constant))
         raise ValueError(
-            f"column {_name(j, names)} is constant, so it cannot be scaled to unit variance; drop it, or use scale=False."
+            f"column {told(j)} is constant, so it cannot be scaled to unit variance; drop it, or use scale=False."
         )
     return scale
 
 
-def _name(j: int, names: list | None) -> str:
-    return f"{j} ({names[j]!r})" if names is not None else str(j)
-
-
-def from_moments(known: Moments, scaled: bool, names: list | None = None, n_components: int | None = None) -> Axes:
+def from_moments(known: Moments, scaled: bool, told: Told, n_components: int | None = None) -> Axes:
     """Axes of the covariance or correlation matrix of complete rows, from their `Moments`; all, or the first."""
     matrix = known.covariance
     spread = np.diagonal(matrix).copy()
-    scale = deviations(known.mean, spread, scaled, names)
+    scale = deviations(known.mean, spread, scaled, told)
     if scale is not None:
         matrix = matrix / scale[:, None] / scale
     values, axes = routes.covariance(matrix, n_components)
@@ -99,7 +100,7 @@ def _sparse_sums(X: Any, weight: np.ndarray | None) -> tuple[Any, Any, float, np
 
 
 def from_rows(
-    X: Any, weight: np.ndarray | None, route: str, n_axes: int, scaled: bool, names: list | None = None, **settings: Any
+    X: Any, weight: np.ndarray | None, route: str, n_axes: int, scaled: bool, told: Told, **settings: Any
 ) -> Axes:
     """Axes of complete rows in memory, dense or sparse, by any route but the covariance matrix; "full" finds all.
 
@@ -109,7 +110,7 @@ def from_rows(
         rows, weighted, total, mean = _sparse_sums(X, weight)
         second = np.asarray(weighted.multiply(rows).sum(axis=0)).ravel() / total
         spread = np.maximum(second - mean**2, 0.0)
-        scale = deviations(mean, spread, scaled, names)
+        scale = deviations(mean, spread, scaled, told)
         A = routes.CentredRows(X, mean, scale, None if weight is None else np.sqrt(weight))
     else:
         total = float(len(X) if weight is None else weight.sum())
@@ -118,7 +119,7 @@ def from_rows(
         if weight is not None:
             A *= np.sqrt(weight).astype(X.dtype)[:, None]
         spread = np.einsum("ij,ij->j", A, A, dtype=np.float64) / total
-        scale = deviations(mean, spread, scaled, names)
+        scale = deviations(mean, spread, scaled, told)
         if scale is not None:
             A /= scale.astype(X.dtype)
     values, axes = routes.decompose(A, route, n_axes, **settings)

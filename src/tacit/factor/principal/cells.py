@@ -18,7 +18,7 @@ from ...kernels import host
 from ...mixture import GaussianMixture
 from ...source import Block, Source
 from ..moments import cell_moments
-from .axes import Axes, deviations
+from .axes import Axes, Told, deviations
 from .ppca import ProbabilisticPCA
 from .rank import RankChoice, check_total, degrees_left, least_rank, rank_of
 from .routes import oriented
@@ -41,13 +41,13 @@ class Cells:
     Where `scaled`, columns are divided by their standard deviations; `settings` are those of `ProbabilisticPCA`.
     """
 
-    def __init__(self, source: Source, scaled: bool, names: list | None = None, **settings: Any):
+    def __init__(self, source: Source, scaled: bool, told: Told, **settings: Any):
         self.source, self.scaled, self.settings = source, bool(scaled), settings
         known = cell_moments(source)
         self.total, self.weight, self.mean, self.variance = known.rows, known.weight, known.mean, known.variance
         self.pairs = known.pairs
         self.d = source.n_features
-        scale = deviations(self.mean, self.variance, scaled, names)
+        scale = deviations(self.mean, self.variance, scaled, told)
         self.scale = np.ones(self.d) if scale is None else scale
         self.models: dict[int, ProbabilisticPCA] = {}
 
@@ -139,13 +139,13 @@ def _residuals(model: ProbabilisticPCA, scale: np.ndarray, block: Block) -> Resi
 
 
 def from_cells(
-    source: Source, n_components: Any, scaled: bool, names: list | None, simulations: dict, **settings: Any
+    source: Source, n_components: Any, scaled: bool, told: Told, simulations: dict, **settings: Any
 ) -> tuple[Axes, RankChoice | None]:
     """`Axes` of rows with missing cells, and the `RankChoice` where the number of components was to be chosen.
 
     Without a number of components there are as many as can be told; `simulations` are settings of parallel analysis.
     """
-    cells = Cells(source, scaled, names, **settings)
+    cells = Cells(source, scaled, told, **settings)
     if n_components is None:
         return cells.axes(cells.d if cells.most == cells.d - 1 else cells.most), None
     if isinstance(n_components, (int, np.integer)):

@@ -202,24 +202,26 @@ class PCA(PrincipalAxes):
         found = self._axes(rows, weight, route, _given(k), min(n, d))
         if found is None:
             settings = {"random_state": self.random_state, "n_jobs": self.n_jobs}
-            cells, choice = from_cells(
-                rows, self.n_components, self.scale, self._known_names(), simulations, **settings
-            )
-            self._publish(self._unbiased(cells), len(cells.axes), choice, n, rows.dtype)
+            cells, choice = from_cells(rows, self.n_components, self.scale, self._told, simulations, **settings)
+            found, k = self._unbiased(cells), len(cells.axes)
         else:
-            self._settle(self._unbiased(found), k, n, rows.dtype, simulations)
+            found, choice = self._unbiased(found), None
+            if _given(k) is None:
+                choice = rank_of(found.spectrum(n), k, random_state=self.random_state, **simulations)
+                k = choice.rank
+        self._publish(found, int(k), choice, n, rows.dtype)
         return rows
 
     def _axes(self, rows: Any, weight: np.ndarray | None, route: str, k: int | None, most: int) -> Axes | None:
         """The first k axes by a route, or at most all; None where a cell is missing."""
-        sparse, names = issparse(rows), self._known_names()
+        sparse = issparse(rows)
         if isinstance(rows, ArraySource) and not all(block.patterns.is_complete for block in rows):
             return None
         if route == "covariance_eigh":
             known = self._sparse_moments(rows, weight) if sparse else moments(rows)
-            return None if known.incomplete else from_moments(known, self.scale, names, k)
+            return None if known.incomplete else from_moments(known, self.scale, self._told, k)
         table, n_axes = rows if sparse else rows.X, most if k is None else k
-        return from_rows(table, weight, route, n_axes, self.scale, names, **self._settings(route))
+        return from_rows(table, weight, route, n_axes, self.scale, self._told, **self._settings(route))
 
     def _sparse_moments(self, X: Any, weight: np.ndarray | None) -> Moments:
         n, d = X.shape
@@ -290,14 +292,6 @@ class PCA(PrincipalAxes):
                 "sample_weight so that it sums to the number of rows."
             )
         return found.unbiased()
-
-    def _settle(self, found: Axes, k: Any, n: int, dtype: np.dtype, simulations: dict) -> None:
-        """Choose the number of components where it is not given, and publish."""
-        choice = None
-        if not isinstance(k, numbers.Integral):
-            choice = rank_of(found.spectrum(n), k, random_state=self.random_state, **simulations)
-            k = choice.rank
-        self._publish(found, int(k), choice, n, dtype)
 
     def _publish(self, found: Axes, k: int, choice: RankChoice | None, n: int, dtype: np.dtype) -> None:
         """Set the fitted attributes."""

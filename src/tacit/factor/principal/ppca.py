@@ -24,7 +24,7 @@ from ...source import ArraySource, Source
 from ..estimator import FactorEstimator, closed_form_fit, factor_params
 from ..moments import cell_moments, moments
 from .axes import Axes, deviations, from_moments, from_rows
-from .rank import METHODS, RankChoice, check_total, rank_of
+from .rank import METHODS, RankChoice, rank_of
 from .routes import choose_route
 
 __all__ = ["ProbabilisticPCA", "closed_form"]
@@ -198,31 +198,25 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
 
     def _axes(self, source: Source) -> Axes | None:
         """Principal axes of complete rows; None where a cell is missing or axes are best learned by EM."""
-        names, d, k = self._known_names(), source.n_features, self.n_components
-        complete = None
+        d, k, complete = source.n_features, self.n_components, None
         if isinstance(source, ArraySource):
             complete = all(block.patterns.is_complete for block in source)
             route = choose_route(source.n_rows, d, k)
             if complete and route != "covariance_eigh":
                 n_axes = k if isinstance(k, numbers.Integral) else min(source.n_rows, d)
                 settings = {"random_state": self.random_state} if route == "randomized" else {}
-                return from_rows(source.X, source.weight, route, n_axes, self.scale, names, **settings)
+                return from_rows(source.X, source.weight, route, n_axes, self.scale, self._told, **settings)
         if complete is not False and (d <= MOST_COLUMNS or self.solver == "closed"):
             known = moments(source)
             if not known.incomplete:
-                return from_moments(known, self.scale, names)
+                return from_moments(known, self.scale, self._told)
         if self.solver == "closed":
             raise ValueError("solver='closed' needs complete rows, but X has missing cells; use solver='auto'.")
         return None
 
     def _solve(self, found: Axes, dtype: np.dtype) -> None:
         """The maximum for complete rows, from their axes."""
-
-        def choose(method: str | float, **settings: Any) -> RankChoice:
-            check_total(found.weight)
-            return rank_of(found.unbiased().spectrum(), method, **settings)
-
-        self._settle_rank(choose)
+        self._settle_rank(lambda method, **seed: rank_of(found.unbiased().spectrum(), method, **seed))
         d, k, axes = len(found.mean), self.n_components_, found.axes.T.astype(np.float64)
         self.scale_ = np.ones(d) if found.scale is None else found.scale
         kept = np.zeros(k)
@@ -243,9 +237,8 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
             return None
         from .cells import Cells
 
-        names = self._known_names()
         shared = ("tol", "max_iter", "noise_floor", "convergence", "accelerate", "n_jobs")
-        tried = Cells(source, self.scale, names, **{name: getattr(self, name) for name in shared})
+        tried = Cells(source, self.scale, self._told, **{name: getattr(self, name) for name in shared})
         self._settle_rank(tried.choose)
         return [tried.model(self.n_components_).fit_.params]
 
@@ -261,7 +254,7 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
         self.scale_ = np.ones(source.n_features)
         if self.scale:
             cells = cell_moments(source)
-            self.scale_ = np.asarray(deviations(cells.mean, cells.variance, True, self._known_names()))
+            self.scale_ = np.asarray(deviations(cells.mean, cells.variance, True, self._told))
 
     def _family(self) -> FactorGaussian:
         return FactorGaussian(self.n_components_, floor=self.noise_floor, unit=self.scale_**2 if self.scale else None)
