@@ -198,10 +198,8 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
-            Rows; NaN is missing.
-        out : path, optional
-            A Parquet file to write to, in a stream, instead of returning an array.
+        X, out
+            As in `predict`.
 
         Returns
         -------
@@ -230,10 +228,8 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
-            Rows; NaN is missing. A row without any observed measurement has score 0.
-        out : path, optional
-            A Parquet file to write to, in a stream, instead of returning an array.
+        X, out
+            As in `predict`. A row without any observed measurement has score 0.
 
         Returns
         -------
