@@ -26,9 +26,6 @@ class BayesClassifier(ClassifierMixin, RowsEstimator):
 
     _saved = RowsEstimator._saved | {"classes_": Names("K", labels=True), "mixture_": Part(LatentClassEstimator)}
 
-    def _mixture(self, n_classes: int) -> Any:
-        raise NotImplementedError
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the classes.
 
@@ -220,8 +217,7 @@ class NaiveBayes(BayesClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
+        tags.input_tags.string = tags.input_tags.categorical = True
         return tags
 
     def _mixture(self, n_classes: int) -> Mixture:

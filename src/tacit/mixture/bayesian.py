@@ -166,9 +166,8 @@ class BayesianGaussianMixture(BaseGaussianMixture):
 
     def _prepare(self, source: Source) -> None:
         d = source.n_features
-        concentration, precision, degrees = (
-            self.weight_concentration_prior, self.mean_precision_prior, self.degrees_of_freedom_prior
-        )  # fmt: skip
+        concentration, precision = self.weight_concentration_prior, self.mean_precision_prior
+        degrees = self.degrees_of_freedom_prior
         if degrees is not None and degrees <= d - 1:
             raise ValueError(
                 f"The parameter 'degrees_of_freedom_prior' should be greater than {d - 1}, but got {degrees:.3f}."

@@ -3,9 +3,8 @@
 Linear:    p(y | z, k) = Π_j N(y_j | β_kj·z, σ_kj²)        Logistic:  p(y = c | z, k) = softmax_c(B_k z)
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
+from typing import Self
 
 import numpy as np
 from scipy.special import log_softmax
@@ -24,9 +23,9 @@ class LinearParams(Arrays):
     coef: np.ndarray
     variance: np.ndarray
 
-    def rescaled(self, coef: np.ndarray, factor: np.ndarray) -> LinearParams:
+    def rescaled(self, coef: np.ndarray, factor: np.ndarray) -> Self:
         """The same experts with targets in another unit, whose coefficients are known."""
-        return LinearParams(coef, self.variance * factor**2)
+        return type(self)(coef, self.variance * factor**2)
 
 
 @record
@@ -45,9 +44,9 @@ class LogisticParams(Arrays):
 
     coef: np.ndarray
 
-    def rescaled(self, coef: np.ndarray, factor: np.ndarray) -> LogisticParams:
+    def rescaled(self, coef: np.ndarray, factor: np.ndarray) -> Self:
         """The same experts with other coefficients; classes have no unit."""
-        return LogisticParams(coef)
+        return type(self)(coef)
 
 
 class LinearExperts:

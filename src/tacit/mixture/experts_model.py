@@ -139,7 +139,8 @@ class ExpertsModel(Model):
         elif not n_classes and rng.random() < 0.5:
             resp = self._random_lines(Z, Y, sample, rng)
         else:
-            view = _View(Z[:, 1:], np.eye(n_classes)[Y[:, 0].astype(int)] if n_classes else Y)
+            targets = np.eye(n_classes)[Y[:, 0].astype(int)] if n_classes else Y
+            view = _view(Z[:, 1:], targets, sample.weight, rng)
             resp = seed_responsibilities(view, sample, self.n_components, rng, "kmeans")
         resp = resp * sample.weight[:, None]
         gate = self.gate.start(Z, resp, frame.reach)
@@ -200,20 +201,14 @@ class ExpertsModel(Model):
         return self.gate.n_parameters(params.gate) + self.experts.n_parameters(params.experts)
 
 
-class _View:
+def _view(X: np.ndarray, Y: np.ndarray, weight: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Rows as k-means is to see them: features, targets and what a line leaves of these, each of random importance."""
-
-    def __init__(self, X: np.ndarray, Y: np.ndarray):
-        self.X, self.Y = X, Y
-
-    def embed(self, sample: Block, rng: np.random.Generator) -> np.ndarray:
-        share = sample.weight[:, None] / sample.weight.sum()
-        Z = np.column_stack([np.ones(len(self.X)), self.X])
-        left = self.Y - Z @ np.linalg.lstsq(np.sqrt(share) * Z, np.sqrt(share) * self.Y, rcond=1e-10)[0]
-        left = left / max(float(np.sqrt((share * left**2).sum())), 1e-12)
-        importance = rng.choice([0.0, 1.0, 3.0], size=3) + 0.1 * rng.random(3)
-        parts = self.X / np.sqrt(self.X.shape[1]), self.Y, left
-        return np.column_stack([factor * part for factor, part in zip(importance, parts)])
+    share = weight[:, None] / weight.sum()
+    Z = np.column_stack([np.ones(len(X)), X])
+    left = Y - Z @ np.linalg.lstsq(np.sqrt(share) * Z, np.sqrt(share) * Y, rcond=1e-10)[0]
+    left = left / max(float(np.sqrt((share * left**2).sum())), 1e-12)
+    importance = rng.choice([0.0, 1.0, 3.0], size=3) + 0.1 * rng.random(3)
+    return np.column_stack([factor * part for factor, part in zip(importance, (X / np.sqrt(X.shape[1]), Y, left))])
 
 
 def _counted(block: Block, origin: Any = 0.0, target_origin: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:

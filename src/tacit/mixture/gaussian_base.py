@@ -122,7 +122,6 @@ class BaseGaussianMixture(MixtureEstimator):
 
     def _known(self, X: Any, given: Any, target: Any) -> tuple[np.ndarray, np.ndarray]:
         """Rows of all columns with only the given cells in them, and the numbers of the target columns."""
-        check_is_fitted(self)
         if is_streamed(X):
             raise ValueError("this method takes rows in memory; read the part you need first.")
         given, target = self._given_and_target(given, target)

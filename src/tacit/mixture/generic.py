@@ -4,12 +4,10 @@ Continuous columns share one Gaussian block, with whatever covariance structure,
 of any kind is integrated out.
 """
 
-from __future__ import annotations
-
 import numbers
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -118,7 +116,7 @@ class Mixture(TableEstimator):
     def _params(self) -> MixtureParams:
         return MixtureParams(np.asarray(self.weights_, dtype=np.float64), self.params_.components)
 
-    def _for_study(self) -> Mixture:
+    def _for_study(self) -> Self:
         """The same with texts for the names of columns."""
         names = [
             f"column_{name + 1}" if isinstance(name, numbers.Integral) else str(name) for name in self.schema_.names
@@ -151,16 +149,14 @@ class Mixture(TableEstimator):
         check_is_fitted(self)
         told: dict = {}
         for (part, columns), params in zip(self.family_.parts, self.params_.components.parts):
+            family = type(part).__name__
             if isinstance(part, Categorical):
                 for j, share in zip(columns, part.shares(params)):
                     levels = self.schema_.columns[j].levels or range(share.shape[1])
-                    told[j] = {"probability": dict(zip(levels, share.T))}
+                    told[j] = {"family": family, "probability": dict(zip(levels, share.T))}
             else:
-                moments = part.mean(params), np.sqrt(part.variance(params))
-                for j, mean, std in zip(columns, *(moment.T for moment in moments)):
-                    told[j] = {"mean": mean, "std": std}
-            for j in columns:
-                told[j] = {"family": type(part).__name__, **told[j]}
+                for j, mean, std in zip(columns, part.mean(params).T, np.sqrt(part.variance(params)).T):
+                    told[j] = {"family": family, "mean": mean, "std": std}
         return Description({self.schema_.columns[j].name: told[j] for j in range(len(told))})
 
     # Missing cells

@@ -6,8 +6,6 @@ Below two there is no spread to learn, and the group's parameters are where the 
 missing cell is left empty where such groups have more than a tenth of its row; below, the other groups share their part.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -25,7 +23,7 @@ MOST_IGNORANT = 0.1
 
 def count_observed(model: Any, params: Any, source: Source) -> np.ndarray | None:
     """Observed cells of every column in every group, (K, d), rows counted by how probable the group is; None where all are."""
-    if all(source.map(_is_complete)):
+    if all(source.map(lambda block: block.patterns.is_complete)):
         return None
 
     def count(block: Block) -> np.ndarray:
@@ -34,18 +32,8 @@ def count_observed(model: Any, params: Any, source: Source) -> np.ndarray | None
     return source.sum(count)
 
 
-def _is_complete(block: Block) -> bool:
-    return block.patterns.is_complete
-
-
 class Knowledge:
-    """Which groups know which columns.
-
-    Parameters
-    ----------
-    observed : (K, d) array
-        As `count_observed` gives it.
-    """
+    """Which groups know which columns, from the cells that `count_observed` counted."""
 
     def __init__(self, observed: np.ndarray):
         self.knows = np.asarray(observed) >= FEWEST

@@ -5,8 +5,6 @@ E-step: r_ik ∝ π_k p(x_i | θ_k)        M-step: π_k = Σ_i r_ik / n,  θ_k f
 With a Dirichlet(α, …, α) prior on π and the family's own prior on θ, the M-step maximises the posterior density instead.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -71,13 +69,11 @@ class MixtureModel(Model):
         self.labels_suffice = family.exact
 
     def init(self, sample: Block, rng: np.random.Generator) -> Any:
-        if self.one_start:
-            return MixtureParams(np.ones(1), self.family.start(sample, np.ones((len(sample), 1))))
-        return self.start(sample, self.seed(sample, rng))
+        return self.start(sample, np.ones((len(sample), 1)) if self.one_start else self.seed(sample, rng))
 
     def seed(self, sample: Block, rng: np.random.Generator) -> np.ndarray:
         """Random assignments of a sample of rows to the classes, (rows, classes)."""
-        return seed_responsibilities(self.family, sample, self.n_components, rng, self.init_method)
+        return seed_responsibilities(self.family.embed(sample, rng), sample, self.n_components, rng, self.init_method)
 
     def start(self, sample: Block, resp: np.ndarray) -> Any:
         """Cautious parameters from assignments of a sample of rows: classes that few rows define borrow from the others."""

@@ -17,9 +17,9 @@ INITS = ("kmeans", "k-means++", "random", "random_from_data")
 
 
 def seed_responsibilities(
-    family: Any, sample: Block, n_classes: int, rng: np.random.Generator, method: str
+    Z: np.ndarray, sample: Block, n_classes: int, rng: np.random.Generator, method: str
 ) -> np.ndarray:
-    """Assign the rows of a sample to classes around random seeds.
+    """Assign the rows of a sample to classes around random seeds, by their places Z, in which distance is meaningful.
 
     ``kmeans`` and ``k-means++`` choose seeds far apart, in proportion to squared distance, and the former refines them by a few
     rounds of k-means; ``random_from_data`` takes random distinct rows and ``random`` random points of the data's spread. Rows
@@ -28,7 +28,6 @@ def seed_responsibilities(
     Draws are made along the cumulated weight of the sorted rows, so that neither the order of the rows nor writing a row
     twice instead of giving it weight 2 changes the outcome.
     """
-    Z = family.embed(sample, rng)
     seeds, fixed = _labelled_seeds(Z, sample, n_classes)
     if method == "random":
         weight = sample.weight / sample.weight.sum()

@@ -30,8 +30,7 @@ class TableEstimator(MixtureEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
+        tags.input_tags.string = tags.input_tags.categorical = True
         return tags
 
     def _open(

@@ -94,7 +94,7 @@ class VariationalMixture(MixtureModel):
         k, labelled = self.n_components, sample.labels.max(initial=-1) + 1
         resp = np.zeros((len(sample), k))
         n_seeds = max(n_occupied or k, labelled)
-        found = seed_responsibilities(self.family, sample, n_seeds, rng, self.init_method)
+        found = seed_responsibilities(self.family.embed(sample, rng), sample, n_seeds, rng, self.init_method)
         if not labelled:
             # Sticks expect large classes first.
             found = found[:, np.argsort(-(sample.weight @ found), kind="stable")]
