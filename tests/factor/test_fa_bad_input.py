@@ -157,14 +157,14 @@ def test_extreme_units(factor):
             {"rotation": "equamax"},
             "rotation='equamax' is unknown; use one of 'varimax', 'quartimax', 'promax', 'oblimin'",
         ),
-        ({"rotation_params": "kaiser"}, "rotation_params='kaiser' is no dictionary"),
+        ({"rotation_params": "kaiser"}, "rotation_params='kaiser' must be a dictionary"),
         (
             {"rotation": "promax", "rotation_params": {"gamma": 1}},
             "promax has no option 'gamma'; there are power, normalize",
         ),
-        ({"scale": "yes"}, "scale='yes' is neither True nor False"),
-        ({"uniqueness_floor": 0.0}, "uniqueness_floor=0.0 is no share of variance; use a number from 1e-09 to below 1"),
-        ({"uniqueness_floor": 1}, "uniqueness_floor=1 is no share of variance"),
+        ({"scale": "yes"}, "scale='yes' must be True or False"),
+        ({"uniqueness_floor": 0.0}, "uniqueness_floor=0.0 must be a share of the variance, from 1e-09 to below 1"),
+        ({"uniqueness_floor": 1}, "uniqueness_floor=1 must be a share of the variance"),
         (
             {"noise_variance_init": np.ones(3)},
             r"noise_variance_init has shape \(3,\), but X has 8 columns; give one each",

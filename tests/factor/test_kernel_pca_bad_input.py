@@ -59,11 +59,11 @@ SETTINGS = [
     ({"kernel": lambda x, y: np.nan}, r"gives nan between rows of X; kernel values must be finite"),
     (
         {"kernel": lambda x, y: "much"},
-        r"gives no number for two rows of X \(ValueError: could not convert string to float",
+        r"returns no number for two rows of X \(ValueError: could not convert string to float",
     ),
     ({"kernel": lambda x, y: None}, r"gives nan between rows of X"),
-    ({"kernel": lambda x, y: x * y}, r"gives no number for two rows of X"),
-    ({"kernel": lambda x: 1.0}, r"gives no number for two rows of X \(TypeError"),
+    ({"kernel": lambda x, y: x * y}, r"returns no number for two rows of X"),
+    ({"kernel": lambda x: 1.0}, r"returns no number for two rows of X \(TypeError"),
     ({"kernel": lambda x, y: x[0]}, r"but .* for rows .*; a kernel must not depend on the order"),
 ]
 

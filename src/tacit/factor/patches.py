@@ -191,7 +191,9 @@ def _pixels(image: Any) -> np.ndarray:
 def _shape(shape: Any) -> tuple[int, ...]:
     """The shape of an image, checked."""
     if not _whole(shape) or len(shape) not in (2, 3):
-        raise ValueError(f"shape={shape!r} is none of an image; give (height, width) or (height, width, channels).")
+        raise ValueError(
+            f"shape={shape!r} is not the shape of an image; give (height, width) or (height, width, channels)."
+        )
     return tuple(int(n) for n in shape)
 
 

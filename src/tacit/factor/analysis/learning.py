@@ -65,13 +65,15 @@ class FactorAnalysisBase(FactorEstimator):
         check_number("iterated_power", self.iterated_power, numbers.Integral, 0)
         check_choice("rotation", self.rotation, (*ROTATIONS, None))
         if not isinstance(self.rotation_params, (dict, type(None))):
-            raise ValueError(f"rotation_params={self.rotation_params!r} is no dictionary of arguments of the rotation.")
+            raise ValueError(
+                f"rotation_params={self.rotation_params!r} must be a dictionary of arguments of the rotation."
+            )
         if not isinstance(self.scale, (bool, np.bool_)):
-            raise ValueError(f"scale={self.scale!r} is neither True nor False.")
+            raise ValueError(f"scale={self.scale!r} must be True or False.")
         floor = self.uniqueness_floor
         if not isinstance(floor, (int, float, np.floating)) or not LEAST_FLOOR <= floor < 1.0:
             raise ValueError(
-                f"uniqueness_floor={floor!r} is no share of variance; use a number from {LEAST_FLOOR:g} to below 1."
+                f"uniqueness_floor={floor!r} must be a share of the variance, from {LEAST_FLOOR:g} to below 1."
             )
 
     # Learning

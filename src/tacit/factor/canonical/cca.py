@@ -43,9 +43,9 @@ class CCA(RegressorMixin, TwoViews):
     scale : bool, default=True
         Divide columns by their standard deviations. Without a ridge this changes weights and loadings, not correlations.
     max_iter, tol : int, default=500, and float, default=1e-6
-        Taken for scikit-learn's sake; nothing is iterated.
+        Accepted for compatibility with scikit-learn and ignored: nothing is iterated.
     copy : bool, default=True
-        If False, X and y may be overwritten, by their centred and scaled selves.
+        If False, X and y may be overwritten with their centred and scaled values.
     ridge : float or pair of floats, default=0
         Added to the variances of each view, in units of their mean: for more columns than rows, where correlations are
         otherwise 1 whatever the data, and for columns that nearly repeat each other.
@@ -171,7 +171,7 @@ class CCA(RegressorMixin, TwoViews):
         check_number("tol", self.tol, numbers.Real, 0)
         for name in ("scale", "copy"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ValueError(f"{name}={getattr(self, name)!r} is neither True nor False.")
+                raise ValueError(f"{name}={getattr(self, name)!r} must be True or False.")
 
     # Two routes to the views
 

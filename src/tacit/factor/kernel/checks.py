@@ -1,4 +1,4 @@
-"""What `KernelPCA` accepts, and what it says of kernels that are no inner products."""
+"""What `KernelPCA` accepts, and what it says of kernels that are not inner products."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def check_callable(kernel: Kernel, X: Any) -> None:
         values = np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"{kernel.label} gives no number for two rows of X ({type(error).__name__}: {error}); a kernel takes two rows, and "
+            f"{kernel.label} returns no number for two rows of X ({type(error).__name__}: {error}); a kernel takes two rows, and "
             "kernel_params by name, and returns one number."
         ) from error
     check_finite(values, kernel.label)
@@ -146,7 +146,7 @@ def check_finite(values: np.ndarray, label: str) -> None:
     worst = float(bad[0]) if bad.size else total
     raise ValueError(
         f"{label} gives {worst:g} between rows of X; kernel values must be finite numbers: scale the columns of X (for example "
-        "with sklearn.preprocessing.StandardScaler), or mend the kernel."
+        "with sklearn.preprocessing.StandardScaler), or correct the kernel."
     )
 
 
@@ -175,7 +175,7 @@ def check_negative(values: np.ndarray, least: float, label: str) -> None:
         remedy = DISTANCES
     raise ValueError(
         f"There are significant negative eigenvalues: the least is {least:g}, and the largest {largest:g}. The matrix of {label} "
-        f"is not positive semi-definite, so that it is no inner product; {remedy}."
+        f"is not positive semi-definite, so it is not an inner product; {remedy}."
     )
 
 

@@ -43,7 +43,7 @@ class PCA(PrincipalAxes):
         Number of components; a share of the variance to explain, between 0 and 1; or how to choose: by Minka's evidence,
         by BIC, by parallel analysis, or by generalised cross-validation of cells. None keeps all.
     copy : bool, default=True
-        Taken for compatibility: rows are never overwritten.
+        Accepted for compatibility: rows are never overwritten.
     whiten : bool, default=False
         Divide scores by their standard deviations.
     svd_solver : {"auto", "full", "covariance_eigh", "gram", "randomized", "arpack"}, default="auto"
@@ -56,7 +56,7 @@ class PCA(PrincipalAxes):
     n_oversamples : int, default=10
         Random vectors of ``"randomized"`` beyond the components.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
-        Taken for compatibility: blocks of ``"randomized"`` are always orthonormal.
+        Accepted for compatibility: blocks of ``"randomized"`` are always orthonormal.
     random_state : int, RandomState or None, default=None
         Seed of ``"arpack"``, ``"randomized"``, ``"parallel"`` and fits to missing cells.
     scale : bool, default=False

@@ -36,7 +36,7 @@ class TruncatedSVD(RowScores):
     n_oversamples : int, default=10
         Random vectors of ``"randomized"`` beyond the components.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
-        Taken for compatibility: blocks are always orthonormal.
+        Accepted for compatibility: blocks are always orthonormal.
     random_state : int, RandomState or None, default=None
         Seed.
     tol : float, default=0.0
