@@ -302,7 +302,7 @@ def test_factors_leave_the_rest(run, tmp_path):
     code, out, _ = run("visits.csv", visits(), "--method", "factors", "--no-report")
     assert code == 0
     assert "(axes take measurements only)" in out
-    assert "Holes remain in visits, colour" in out
+    assert "Missing values remain in visits, colour" in out
     assert {row["column"] for row in rows_of(tmp_path / "visits.imputed.cells.csv")} == {"height", "score"}
     assert any(row["colour"] == "NA" for row in rows_of(tmp_path / "visits.imputed.csv"))
 

@@ -1,14 +1,15 @@
 """Fill in the missing cells of a table."""
 
+from importlib import import_module
+from typing import Any
+
 from .gaussian import GaussianImputer
 
 __all__ = ["Choice", "GaussianImputer", "choose_imputer", "try_fills"]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     # Loaded when asked for: choosing needs tables, mixtures and factors.
-    from importlib import import_module
-
     if name in ("Choice", "choose_imputer"):
         return getattr(import_module(f"{__name__}.choice"), name)
     if name == "try_fills":

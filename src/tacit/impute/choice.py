@@ -4,20 +4,25 @@ A mixture takes columns of every kind; its number of groups and the structure of
 (`ProbabilisticPCA`) take measurements only. Between the two, cells that were hidden on purpose decide.
 """
 
+from __future__ import annotations
+
 import warnings
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from ..checks import check_choice
 from ..factor import ProbabilisticPCA
 from ..mixture import Mixture, find_groups, select
 from ..mixture.finding import SMOOTHING, default_groups
 from ..notes import NoteError, Option
-from ..source import ArraySource
+from ..source import ArraySource, Source
 from ..study.phrases import shape_words
 from ..tables import DataTable
-from .trial import hide, judge, sampled
+from .trial import check_finished, hide, judge, sampled
 
 __all__ = ["METHODS", "SAMPLE_ROWS", "Choice", "choose_imputer", "only"]
 
@@ -47,15 +52,15 @@ class Choice:
         Why this method, as a sentence; empty where it was asked for.
     """
 
-    model: object
+    model: Any
     table: DataTable
     method: str
     why: str
-    selection: list
+    selection: list[dict]
     said: str = ""
 
 
-def only(table, roles, reason):
+def only(table: DataTable, roles: Sequence[str], reason: str) -> DataTable:
     """The table with all columns left out that are in none of these roles."""
     columns = tuple(
         column if column.role in roles or not column.used else replace(column, left_out=reason)
@@ -64,7 +69,10 @@ def only(table, roles, reason):
     return replace(table, columns=columns)
 
 
-def choose_imputer(table, method="mixture", *, groups=None, seed=0, watch=None):
+def choose_imputer(
+    table: DataTable, method: str = "mixture", *, groups: Iterable[int] | None = None, seed: int = 0,
+    watch: Callable | None = None,
+) -> Choice:  # fmt: skip
     """Choose and learn the model that fills a table.
 
     Parameters
@@ -82,8 +90,7 @@ def choose_imputer(table, method="mixture", *, groups=None, seed=0, watch=None):
     -------
     Choice
     """
-    if method not in METHODS:
-        raise ValueError(f"method={method!r} is unknown; use one of {', '.join(METHODS)}.")
+    check_choice("method", method, METHODS)
     groups = default_groups(table.n_rows, MOST_GROUPS) if groups is None else groups
     said = ""
     if method == "auto":
@@ -92,7 +99,7 @@ def choose_imputer(table, method="mixture", *, groups=None, seed=0, watch=None):
     return replace(choice, said=said)
 
 
-def _mixture(table, groups, seed, watch):
+def _mixture(table: DataTable, groups: Iterable[int], seed: int, watch: Callable | None) -> Choice:
     found = find_groups(table, groups=groups, covariance=STRUCTURES, seed=seed, watch=watch)
     model, rows = found.model, found.selection
     how = f"chosen by BIC among {len(rows)} models" if len(rows) > 1 else "as asked for"
@@ -101,7 +108,7 @@ def _mixture(table, groups, seed, watch):
     return Choice(model, table, "mixture", f"{_phrase(model)}, {how}", rows)
 
 
-def _phrase(model):
+def _phrase(model: Any) -> str:
     k, shape = model.n_components, shape_words(model.covariance_type)
     if k == 1:
         return "what all rows have in common (one group)"
@@ -109,7 +116,7 @@ def _phrase(model):
     return f"a mixture of {k} groups ({shape})" if measured > 1 else f"a mixture of {k} groups"
 
 
-def _factors(table, groups, seed, watch):
+def _factors(table: DataTable, groups: Iterable[int], seed: int, watch: Callable | None) -> Choice:
     table = only(table, ("measurement",), "axes take measurements only")
     if len(table.used) < 2:
         text = "axes need at least 2 columns of measurements, and the table has {n}; use {option}."
@@ -119,26 +126,20 @@ def _factors(table, groups, seed, watch):
     seen = watch([1], 1) if watch else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = ProbabilisticPCA("bic", scale=True, random_state=seed, callback=seen and seen.step).fit(sample)
-        _check_finished(model)
+        start = ProbabilisticPCA("bic", scale=True, random_state=seed, callback=seen and seen.step)
+        model = check_finished(start.fit(sample))
         if sample is not source:
-            model = clone(model).set_params(n_components=model.n_components_).fit(source)
-            _check_finished(model)
+            model = check_finished(clone(model).set_params(n_components=model.n_components_).fit(source))
     model.set_params(callback=None)
     k = model.n_components_
     axes = f"{k} axes" if k > 1 else "one axis"
     return Choice(model, table, "factors", f"{axes} behind {len(table.used)} measurements, chosen by BIC", [])
 
 
-def _check_finished(model):
-    if model.fit_.interrupted:
-        raise KeyboardInterrupt
-
-
 # Groups or axes?
 
 
-def _better(table, groups, seed):
+def _better(table: DataTable, groups: Iterable[int], seed: int) -> tuple[str, str]:
     """The method whose fills of hidden measurements err less, and a sentence that says so."""
     numbers = only(table, ("measurement",), "axes take measurements only")
     others = [column.name for column in table.used if column.role != "measurement" and column.n_missing]
@@ -153,35 +154,32 @@ def _better(table, groups, seed):
     hidden[:, measured] = mask
     plain = Mixture(smoothing=SMOOTHING, tol=1e-5, max_iter=500, random_state=seed)
     groups = [k for k in groups if k <= len(rows)]
+
+    def best_mixture(source: Source) -> Any:
+        return select(plain, source, n_components=groups, covariance_type=STRUCTURES).best
+
+    axes = ProbabilisticPCA("bic", scale=True, random_state=seed)
     errors = {
-        "groups": _error(
-            table,
-            lambda source: select(plain, source, n_components=groups, covariance_type=STRUCTURES).best,
-            rows,
-            hidden,
-        ),
-        "axes": _error(numbers, ProbabilisticPCA("bic", scale=True, random_state=seed).fit, rows[:, measured], mask),
-    }
-    if None in errors.values():
+        "groups": _error(table, best_mixture, rows, hidden), "axes": _error(numbers, axes.fit, rows[:, measured], mask),
+    }  # fmt: skip
+    known = {name: error for name, error in errors.items() if error is not None}
+    if len(known) < 2:
         return "mixture", "Groups were taken because too few cells are observed to compare them with axes."
-    best, other = sorted(errors, key=lambda name: errors[name])
+    best, other = sorted(known, key=lambda name: known[name])
     return {"groups": "mixture", "axes": "factors"}[best], (
-        f"Of {int(mask.sum())} measurements hidden on purpose, {best} missed by {errors[best]:.2f} of the columns' spread and "
-        f"{other} by {errors[other]:.2f}, so {best} were taken."
+        f"Of {int(mask.sum())} measurements hidden on purpose, {best} missed by {known[best]:.2f} of the columns' spread and "
+        f"{other} by {known[other]:.2f}, so {best} were taken."
     )
 
 
-def _error(table, learn, cells, hidden):
+def _error(table: DataTable, learn: Callable, cells: np.ndarray, hidden: np.ndarray) -> float | None:
     """Error of fills relative to the columns' spread, by a model that never saw the hidden cells; None where there is none."""
     if not hidden.any():
         return None
-    source = ArraySource(np.where(hidden, np.nan, cells))
-    source.schema, source.columns = table.schema, table.schema.names
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = learn(source)
+            model = learn(ArraySource(np.where(hidden, np.nan, cells)).described_as(table.source()))
     except ValueError:  # nothing could be learned without the hidden cells
         return None
-    _check_finished(model)
-    return judge(model, table, cells, hidden)["error"]
+    return judge(check_finished(model), table, cells, hidden)["error"]

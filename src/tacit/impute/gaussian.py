@@ -3,10 +3,12 @@
 x̂_M = E[x_M | x_O] = μ_M + Σ_MO Σ_OO⁻¹ (x_O − μ_O)
 """
 
+from __future__ import annotations
+
 import numbers
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import TransformerMixin
@@ -94,12 +96,12 @@ class GaussianImputer(TransformerMixin, RowsEstimator):
         "indicator_": Part(MissingIndicator, optional=True),
     }
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _validate(self, X, *, reset):
+    def _validate(self, X: Any, *, reset: bool) -> np.ndarray:
         """Rows with NaN in missing cells."""
         X = super()._validate(X, reset=reset)
         marker = self.missing_values
@@ -109,7 +111,7 @@ class GaussianImputer(TransformerMixin, RowsEstimator):
             X = np.where(marker == X, X.dtype.type(np.nan), X)
         return X
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the distribution of the columns.
 
         Parameters
@@ -157,7 +159,7 @@ class GaussianImputer(TransformerMixin, RowsEstimator):
         self.n_iter_ = self.mixture_.n_iter_
         return self
 
-    def _check_streamable(self):
+    def _check_streamable(self) -> None:
         """Raise where a setting needs all rows at once."""
         for name in ("sample_posterior", "add_indicator", "keep_empty_features"):
             if getattr(self, name):
@@ -165,7 +167,7 @@ class GaussianImputer(TransformerMixin, RowsEstimator):
         if self.missing_values == self.missing_values:
             raise ValueError(f"missing_values={self.missing_values!r} needs the rows in memory; mark cells as null.")
 
-    def transform(self, X, out=None):
+    def transform(self, X: Any, out: Any = None) -> Any:
         """Fill missing cells.
 
         Parameters
@@ -197,7 +199,7 @@ class GaussianImputer(TransformerMixin, RowsEstimator):
             return filled
         return np.hstack([filled, self.indicator_.transform(X).astype(X.dtype)])
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the output columns.
 
         Parameters
@@ -217,6 +219,6 @@ class GaussianImputer(TransformerMixin, RowsEstimator):
         return np.concatenate([kept, self.indicator_.get_feature_names_out(names)])
 
 
-def _columns(X, kept):
+def _columns(X: np.ndarray, kept: np.ndarray) -> np.ndarray:
     """The kept columns; X itself where that is all of them."""
     return X if kept.all() else np.ascontiguousarray(X[:, kept])

@@ -3,16 +3,22 @@
 error = √ mean((ŷ − y)² / s²), s the standard deviation of the cell's column: 0 is perfect, 1 no better than the column's mean
 """
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
-from ..base.missing import impute_cells
+from ..base.missing import Imputed, impute_cells
 from ..schema import Column
-from ..source import ArraySource
+from ..source import ArraySource, Source
 
-__all__ = ["FEWEST", "SHARE", "hide", "judge", "lowest_of", "sampled", "try_fills"]
+if TYPE_CHECKING:
+    from ..tables import DataTable
+
+__all__ = ["FEWEST", "SHARE", "check_finished", "filled_cells", "hide", "judge", "lowest_of", "sampled", "try_fills"]
 
 SHARE = 0.1
 MOST = 2000
@@ -22,12 +28,17 @@ REFIT_ROWS = 20_000
 """Rows beyond which a few cells more or less do not change a model."""
 
 
-def lowest_of(model, table):
+def lowest_of(model: Any, table: DataTable) -> np.ndarray | None:
     """The least values that cells of a table may have; None where the model knows them itself."""
     return None if model._reads_tables else np.array([Column.of(column).least for column in table.used])
 
 
-def sampled(source, n_rows, seed):
+def filled_cells(model: Any, table: DataTable, cells: np.ndarray, level: float) -> Imputed:
+    """Cells of a table, as the model codes them, with the missing ones filled in."""
+    return Imputed(*impute_cells(model, cells, level, lowest_of(model, table)))
+
+
+def sampled(source: Source, n_rows: int, seed: int) -> Source:
     """At most so many rows of a source, as a source; itself where it has no more."""
     if source.n_rows <= n_rows:
         return source
@@ -35,7 +46,7 @@ def sampled(source, n_rows, seed):
     return source.subset(rows).described_as(source)
 
 
-def hide(cells, share=SHARE, most=MOST, seed=0):
+def hide(cells: np.ndarray, share: float = SHARE, most: int = MOST, seed: int = 0) -> np.ndarray:
     """Which observed cells to hide, in columns that have missing values: a mask of the shape of `cells`.
 
     All False where too few are observed.
@@ -54,7 +65,7 @@ def hide(cells, share=SHARE, most=MOST, seed=0):
     return mask
 
 
-def judge(model, table, cells, hidden, level=0.9):
+def judge(model: Any, table: DataTable, cells: np.ndarray, hidden: np.ndarray, level: float = 0.9) -> dict:
     """Compare filled cells with those hidden.
 
     Parameters
@@ -79,7 +90,7 @@ def judge(model, table, cells, hidden, level=0.9):
     """
     rows = np.flatnonzero(hidden.any(axis=1))
     hidden, truth = hidden[rows], cells[rows]
-    filled, low, high, _ = impute_cells(model, np.where(hidden, np.nan, truth), level, lowest_of(model, table))
+    filled, low, high, _ = filled_cells(model, table, np.where(hidden, np.nan, truth), level)
     listed, squares, within, right, usual = [], [], [], [], []
     for j, column in enumerate(table.used):
         here = hidden[:, j] & ~np.isnan(filled[:, j])  # some may be left empty
@@ -103,15 +114,15 @@ def judge(model, table, cells, hidden, level=0.9):
     }  # fmt: skip
 
 
-def _mean(parts):
+def _mean(parts: list[np.ndarray]) -> float | None:
     return float(np.concatenate(parts).mean()) if parts else None
 
 
-def _most_frequent(codes):
-    return np.bincount(codes[~np.isnan(codes)].astype(int)).argmax()
+def _most_frequent(codes: np.ndarray) -> int:
+    return int(np.bincount(codes[~np.isnan(codes)].astype(int)).argmax())
 
 
-def try_fills(model, table, *, level=0.9, seed=0):
+def try_fills(model: Any, table: DataTable, *, level: float = 0.9, seed: int = 0) -> dict | None:
     """Hide a few cells of a table, fill them, compare.
 
     Up to `REFIT_ROWS` rows the model is learned once more without the hidden cells; beyond, they do not matter to it.
@@ -141,14 +152,17 @@ def try_fills(model, table, *, level=0.9, seed=0):
     return judge(model, table, cells, hidden, level) | {"refit": refit}
 
 
-def _relearned(model, cells, table):
-    source = ArraySource(cells)
-    source.schema, source.columns = table.schema, table.schema.names
+def _relearned(model: Any, cells: np.ndarray, table: DataTable) -> Any:
     rank = getattr(model, "n_components_", None)
     again = clone(model).set_params(**({} if rank is None else {"n_components": rank}))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        again.fit(source)
-    if again.fit_.interrupted:
+        again.fit(ArraySource(cells).described_as(table.source()))
+    return check_finished(again)
+
+
+def check_finished(model: Any) -> Any:
+    """The model; what interrupted its fit interrupts more than that."""
+    if model.fit_.interrupted:
         raise KeyboardInterrupt
-    return again
+    return model

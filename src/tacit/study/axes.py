@@ -5,17 +5,21 @@ loading l_ja = v_ja √λ_a = correlation of column j with axis a;    Σ_a l_ja�
 with v the directions and λ the variances of the axes; the mean share over the columns is the variance explained.
 """
 
+from __future__ import annotations
+
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from .. import __version__
 from ..factor.analysis.correlation import variance_spectrum
+from ..tables import DataTable
 from ..words import joined, share
-from .findings import Axes, Findings
+from .findings import Axes, Findings, card_of, findings_of
 from .sample import take_sample
 
-__all__ = ["axis_names", "study_axes", "words_of"]
+__all__ = ["study_axes", "words_of"]
 
 STRONG = 0.4
 """Loadings from which a column is said to belong to an axis, if they are at least half of the greatest."""
@@ -24,12 +28,7 @@ MOST_COLUMNS = 2000
 """Columns beyond which no matrix of all pairs of them is made for the scree plot."""
 
 
-def axis_names(model):
-    """Names of the axes, from 1."""
-    return [f"{model._axis[0]} {number}" for number in range(1, model.n_components_ + 1)]
-
-
-def words_of(loadings, names):
+def words_of(loadings: np.ndarray, names: Sequence[str]) -> list[str]:
     """What each axis opposes: the columns that load on it most, and those that load the other way."""
     told = []
     for column in loadings.T:
@@ -43,22 +42,8 @@ def words_of(loadings, names):
     return told
 
 
-def study_axes(model, table, *, seed=0):
-    """Findings about the axes behind the columns of a table.
-
-    Parameters
-    ----------
-    model : fitted ProbabilisticPCA or FactorAnalysis
-        Whose columns are those that the table uses.
-    table : DataTable
-    seed : int
-        Seeds the sample of rows shown.
-
-    Returns
-    -------
-    Findings
-        Of kind ``"axes"``.
-    """
+def study_axes(model: Any, table: DataTable, *, seed: int = 0) -> Findings:
+    """Findings about the axes behind the columns of a table, which are those of a fitted ProbabilisticPCA or FactorAnalysis."""
     sample = take_sample(model, table, seed=seed)
     names, loadings, explained = table.schema.names, model.column_correlations(), model.variance_shares()
     few = len(names) <= MOST_COLUMNS
@@ -66,24 +51,17 @@ def study_axes(model, table, *, seed=0):
         warnings.simplefilter("ignore")  # arrays without the names that the source had
         scores, std = model._scored(sample.encoded)
     spectrum = variance_spectrum(table.source()) if few else explained
-    axes = Axes(axis_names(model), explained, loadings, scores, std, spectrum, words_of(loadings, names))
-    return Findings(
-        kind="axes",
-        title=table.reader.name,
-        n_rows=table.n_rows,
-        columns=table.columns,
-        used=list(names),
-        sample=sample,
-        summary=_summary(model, table, axes),
-        card=_card(model, table, seed),
-        limits=_limits(model, table),
-        trace=np.asarray(getattr(model, "lower_bounds_", ()), dtype=np.float64),
-        n_filled={column.name: column.n_missing for column in table.used},
-        axes=axes,
-    )
+    axis_names = [f"{model._axis[0]} {number}" for number in range(1, model.n_components_ + 1)]
+    axes = Axes(axis_names, explained, loadings, scores, std, spectrum, words_of(loadings, names))
+    rotated = f", rotated by {model.rotation}" if getattr(model, "rotation", None) else ""
+    kind = f"{type(model).__name__} of standardised columns, {model.n_components_} {model._axis[1]}{rotated}"
+    return findings_of(
+        "axes", model, table, sample=sample, axes=axes, n_filled={column.name: column.n_missing for column in table.used},
+        summary=_summary(model, table, axes), card=card_of(model, table, seed, Model=kind), limits=_limits(model, table),
+    )  # fmt: skip
 
 
-def _summary(model, table, axes):
+def _summary(model: Any, table: DataTable, axes: Axes) -> list[str]:
     k, d = len(axes.names), len(table.used)
     word = model._axis[k > 1]
     number = str(k) if k > 1 else "One"
@@ -110,7 +88,7 @@ def _summary(model, table, axes):
     return told
 
 
-def _how(model):
+def _how(model: Any) -> str:
     choice = getattr(model, "rank_choice_", None)
     if choice is None:
         return ""
@@ -120,19 +98,7 @@ def _how(model):
     return f": {ways.get(choice.method, choice.method)}"
 
 
-def _card(model, table, seed):
-    rotation = getattr(model, "rotation", None)
-    turned = f", rotated by {rotation}" if rotation else ""
-    return {
-        "Data": f"{table.reader.name}: {table.n_rows:,} rows, {len(table.used)} columns used of {len(table.columns)}",
-        "Model": f"{type(model).__name__} of standardised columns, {model.n_components_} {model._axis[1]}{turned}",
-        "Fitted": f"{model.fit_.reason} ({model.n_iter_} steps)",
-        "Seed": str(seed),
-        "Version": f"tacit {__version__}",
-    }
-
-
-def _limits(model, table):
+def _limits(model: Any, table: DataTable) -> list[str]:
     axis = model._axis[0]
     oblique = getattr(model, "rotation", None) in ("promax", "oblimin")
     meaning = (

@@ -1,14 +1,22 @@
 """`Findings`: what was found in a table, as plain numbers and words.
 
-The console summary, the JSON of ``--json`` and the page are three views of the same findings; none of them computes anything
+The console summary, the JSON for programs and the page are three views of the same findings; none of them computes anything
 else.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-__all__ = ["Axes", "Findings", "Group", "Sample"]
+from .. import __version__
+
+if TYPE_CHECKING:
+    from ..tables import DataTable
+
+__all__ = ["Axes", "Findings", "Group", "Sample", "card_of", "findings_of"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +39,7 @@ class Sample:
     """
 
     rows: np.ndarray
-    cells: dict
+    cells: dict[str, list]
     encoded: np.ndarray
     filled: np.ndarray
     low: np.ndarray
@@ -63,7 +71,7 @@ class Group:
     n_rows: int
     share: float
     words: str
-    profile: list
+    profile: list[dict]
 
 
 @dataclass(frozen=True)
@@ -85,13 +93,13 @@ class Axes:
         What each axis opposes, as a phrase.
     """
 
-    names: list
+    names: list[str]
     explained: np.ndarray
     loadings: np.ndarray
     scores: np.ndarray
     std: np.ndarray
     spectrum: np.ndarray
-    words: list
+    words: list[str]
 
 
 @dataclass(frozen=True)
@@ -146,23 +154,42 @@ class Findings:
     title: str
     n_rows: int
     columns: tuple
-    used: list
+    used: list[str]
     sample: Sample
-    summary: list
-    card: dict
-    limits: list
+    summary: list[str] = field(default_factory=list)
+    card: dict[str, str] = field(default_factory=dict)
+    limits: list[str] = field(default_factory=list)
     trace: np.ndarray = field(default_factory=lambda: np.empty(0))
-    selection: list = field(default_factory=list)
-    groups: tuple = ()
+    selection: list[dict] = field(default_factory=list)
+    groups: tuple[Group, ...] = ()
     memberships: np.ndarray | None = None
     group: np.ndarray | None = None
     outlier: np.ndarray | None = None
-    uncertain: list = field(default_factory=list)
-    outliers: list = field(default_factory=list)
+    uncertain: list[dict] = field(default_factory=list)
+    outliers: list[dict] = field(default_factory=list)
     n_uncertain: int = 0
     n_outliers: int = 0
-    n_filled: dict = field(default_factory=dict)
-    n_empty: dict = field(default_factory=dict)
+    n_filled: dict[str, int] = field(default_factory=dict)
+    n_empty: dict[str, int] = field(default_factory=dict)
     axes: Axes | None = None
     check: dict | None = None
     level: float = 0.9
+
+
+def findings_of(kind: str, model: Any, table: DataTable, **found: Any) -> Findings:
+    """Findings about the columns that a table uses, with what is known of every table and of every fit."""
+    trace = np.asarray(getattr(model, "lower_bounds_", ()), dtype=np.float64)
+    return Findings(
+        kind, table.reader.name, table.n_rows, table.columns, list(table.schema.names), trace=trace, **found
+    )
+
+
+def card_of(model: Any, table: DataTable, seed: int, **facts: str) -> dict[str, str]:
+    """The model card of such findings."""
+    return {
+        "Data": f"{table.reader.name}: {table.n_rows:,} rows, {len(table.used)} columns used of {len(table.columns)}",
+        **facts,
+        "Fitted": f"{model.fit_.reason} ({model.n_iter_} steps)",
+        "Seed": str(seed),
+        "Version": f"tacit {__version__}",
+    }

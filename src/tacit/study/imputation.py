@@ -1,12 +1,18 @@
 """What is said of a table whose missing cells were filled in."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
-from .. import __version__
 from ..impute.trial import FEWEST, SHARE, try_fills
+from ..notes import Note, Option
 from ..schema import Column
+from ..tables import DataTable
 from ..words import joined, share
-from .findings import Findings
+from .findings import Findings, Sample, card_of, findings_of
 from .sample import take_sample
 from .sentences import empty_words
 
@@ -14,11 +20,18 @@ __all__ = ["study_fill", "tell_check"]
 
 DULL = 0.95
 """Errors, relative to a column's spread, from which its mean would do as well."""
+EXPECTED = (
+    "Filled cells are what the model expects, not what was measured. Counted as measurements they make tests and intervals too "
+    "sure; for those, analyse several tables of draws ({option}) and pool the results."
+)
 FEWEST_NAMED = 10
 """Hidden cells of a column below which nothing is said of it by name."""
 
 
-def study_fill(model, table, *, selection=(), seed=0, level=0.9, why="", said=""):
+def study_fill(
+    model: Any, table: DataTable, *, selection: Sequence[dict] = (), seed: int = 0, level: float = 0.9, why: str = "",
+    said: str = "",
+) -> Findings:  # fmt: skip
     """Findings about a table whose missing cells a model fills in.
 
     Parameters
@@ -47,26 +60,15 @@ def study_fill(model, table, *, selection=(), seed=0, level=0.9, why="", said=""
     empty = _left_empty(model, table)
     filled = {column.name: column.n_missing - empty.get(column.name, 0) for column in table.used}
     why = why or _phrase(model)
-    return Findings(
-        kind="fill",
-        level=level,
-        title=table.reader.name,
-        n_rows=table.n_rows,
-        columns=table.columns,
-        used=list(table.schema.names),
-        sample=sample,
-        summary=_summary(table, filled, why, said, check, empty),
-        card=_card(model, table, why, seed, level),
-        limits=_limits(table, sample, check, empty),
-        trace=np.asarray(getattr(model, "lower_bounds_", ()), dtype=np.float64),
-        selection=list(selection),
-        n_filled=filled,
-        n_empty=empty,
-        check=check,
-    )
+    intervals = f"central {share(level, 0)} of each cell's distribution given the row's observed cells"
+    return findings_of(
+        "fill", model, table, level=level, sample=sample, selection=list(selection), n_filled=filled, n_empty=empty, check=check,
+        summary=_summary(table, filled, why, said, check, empty), limits=_limits(table, sample, check, empty),
+        card=card_of(model, table, seed, Model=f"{type(model).__name__}: {why}", Intervals=intervals),
+    )  # fmt: skip
 
 
-def _left_empty(model, table):
+def _left_empty(model: Any, table: DataTable) -> dict[str, int]:
     """Missing cells that the model cannot tell, by column, where there are any."""
     known = model._knowledge()
     if known is None:
@@ -76,25 +78,27 @@ def _left_empty(model, table):
     return {name: int(n) for name, n in zip(table.schema.names, counts) if n}
 
 
-def _phrase(model):
+def _phrase(model: Any) -> str:
     if model._study == "groups":
         return f"a {type(model).__name__} of {model.n_components} groups"
     return f"a {type(model).__name__} of {model.n_components_} {model._axis[model.n_components_ > 1]}"
 
 
-def _summary(table, missing, why, said, check, n_empty):
+def _summary(
+    table: DataTable, missing: dict[str, int], why: str, said: str, check: dict | None, n_empty: dict[str, int]
+) -> list[str]:
     """Sentences, the most important first."""
     total, n_cells = sum(missing.values()), table.n_rows * len(table.used)
     incomplete = [name for name, n in missing.items() if n]
     most = max(missing, key=lambda name: missing[name])
     told = [
         f"{total:,} missing cells in {len(incomplete)} of {len(table.used)} columns were filled, {share(total / n_cells, 1)} of "
-        f"all; most of them in {most} ({missing[most]:,})."
+        f"all; most of them in {most} ({missing[most]:,}).",
+        f"They were filled by {why}.",
+        *empty_words(n_empty),
+        *filter(None, [said]),
+        *tell_check(check),
     ]
-    told.append(f"They were filled by {why}.")
-    told += empty_words(n_empty)
-    told += [said] if said else []
-    told += tell_check(check)
     empty = [column.name for column in table.columns if column.role == "empty"]
     if empty:
         stay = "stays" if len(empty) == 1 else "stay"
@@ -105,7 +109,7 @@ def _summary(table, missing, why, said, check, n_empty):
     return told
 
 
-def tell_check(check):
+def tell_check(check: dict | None) -> list[str]:
     """How good the fills are, in sentences."""
     if check is None:
         return [
@@ -130,7 +134,7 @@ def tell_check(check):
     return told + _weak_columns(check)
 
 
-def _weak_columns(check):
+def _weak_columns(check: dict) -> list[str]:
     """Sentences about columns that are filled badly."""
     tried = [row for row in check["columns"] if row["cells"] >= FEWEST_NAMED]
     dull = [row["column"] for row in tried if row.get("error", 0.0) >= DULL]
@@ -151,27 +155,14 @@ def _weak_columns(check):
     return told
 
 
-def _too_few(covered, n, level):
+def _too_few(covered: float, n: int, level: float) -> bool:
     """Whether intervals held clearly fewer cells than they should."""
     return covered < level - 3 * np.sqrt(level * (1 - level) / n)
 
 
-def _card(model, table, why, seed, level):
-    fit = model.fit_
-    return {
-        "Data": f"{table.reader.name}: {table.n_rows:,} rows, {len(table.used)} columns used of {len(table.columns)}",
-        "Model": f"{type(model).__name__}: {why}",
-        "Intervals": f"central {share(level, 0)} of each cell's distribution given the row's observed cells",
-        "Fitted": f"{fit.reason} ({model.n_iter_} steps)",
-        "Seed": str(seed),
-        "Version": f"tacit {__version__}",
-    }
-
-
-def _limits(table, sample, check, n_empty):
-    told = [
-        "Filled cells are what the model expects, not what was measured. Counted as measurements they make tests and "
-        "intervals too sure; for those, analyse several tables of draws (--draws) and pool the results.",
+def _limits(table: DataTable, sample: Sample, check: dict | None, n_empty: dict[str, int]) -> list[str]:
+    told: list[str] = [
+        Note("expected", EXPECTED, option=Option("draws")),
         "Whether a cell is missing may depend on the row's other cells, but not on the missing value itself: where it does, as "
         "with incomes that the rich keep to themselves, fills are off by an amount that no table can tell.",
         "Intervals take the fitted model as known; with few rows they are somewhat too narrow.",
@@ -184,11 +175,10 @@ def _limits(table, sample, check, n_empty):
     for j, column in enumerate(table.used):
         if Column.of(column).least == 0 and (sample.low[:, j] == 0).any():
             told.append(f"No observed value of {column.name} is negative, so no fill or interval goes below 0.")
-    if check is not None and check["covered"] is not None:
-        level = check["level"]
-        if _too_few(check["covered"], check["numbers"], level):
-            told.append(
-                f"Intervals that should hold {share(level, 0)} held {share(check['covered'], 0)} of the hidden numbers: take "
-                "them as too narrow."
-            )
+    covered = None if check is None else check["covered"]
+    if check is not None and covered is not None and _too_few(covered, check["numbers"], check["level"]):
+        told.append(
+            f"Intervals that should hold {share(check['level'], 0)} held {share(covered, 0)} of the hidden numbers: take them as "
+            "too narrow."
+        )
     return told

@@ -1,5 +1,10 @@
 """Models and columns left out, as phrases."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
 from ..words import count
 
 __all__ = ["CRITERIA", "left_out_words", "model_words", "shape_words"]
@@ -17,25 +22,19 @@ LETTERS = (
 )
 
 
-def left_out_words(columns, brief=False, said=str):
+def left_out_words(columns: Iterable[Any], brief: bool = False, said: Callable[[str], str] = str) -> list[str]:
     """Columns that are left out, those for the same reason together: "species, island (axes take numbers only)".
 
-    Parameters
-    ----------
-    columns : iterable of tacit.tables.ColumnInfo
-    brief : bool
-        Without what to do about it.
-    said : callable
-        Words a note.
+    `said` words a note; where `brief`, without what to do about it.
     """
-    names: dict = {}
+    names: dict[str, list[str]] = {}
     for column in columns:
         reason = said(column.left_out)
         names.setdefault(reason.partition(";")[0] if brief else reason, []).append(column.name)
     return [f"{', '.join(each)} ({reason})" for reason, each in names.items()]
 
 
-def shape_words(covariance_type, n_measurements=2):
+def shape_words(covariance_type: str, n_measurements: int = 2) -> str:
     """A covariance structure of so many measurements in words."""
     if covariance_type in MODEL_SHAPES:
         words = MODEL_SHAPES[covariance_type]
@@ -43,7 +42,9 @@ def shape_words(covariance_type, n_measurements=2):
     return ", ".join(words[letter] for words, letter in zip(LETTERS, covariance_type))
 
 
-def model_words(n_components, covariance_type=None, student=False, n_measurements=2):
+def model_words(
+    n_components: int, covariance_type: str | None = None, student: bool = False, n_measurements: int = 2
+) -> str:
     """A model as a phrase: "5 groups, round (spherical)"."""
     parts = [count(n_components, "group")]
     if covariance_type is not None and n_components == 1:

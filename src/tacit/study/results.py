@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..base.classes import outlier_threshold
-from ..base.missing import Imputed, draw_cells, impute_cells
-from ..impute.trial import lowest_of
+from ..base.missing import Imputed, draw_cells
+from ..impute.trial import filled_cells, lowest_of
 from ..schema import labels_of
 from ..survey.dates import DATE_READINGS
 from .scores import SURE, Coder, Scorer, Scores
@@ -68,7 +68,7 @@ class Part:
     def imputed(self) -> Imputed:
         """The same with missing cells filled in."""
         own = self.results
-        found = impute_cells(own.model, self.cells, own.level, lowest_of(own.model, own.table))
+        found = filled_cells(own.model, own.table, self.cells, own.level)
         return Imputed(*(answer[:, own.columns] for answer in found))
 
     @property
@@ -252,7 +252,7 @@ class GroupResults(Results):
 
     def __init__(self, model: Any, table: Any, *, n_rows: int, level: float = 0.9, typed: bool = False):
         super().__init__(model, table, level=level, typed=typed)
-        self.coder, self.scorer, self.known = Coder(model.schema_, table), Scorer(model), model._knowledge()
+        self.coder, self.scorer = Coder(model.schema_, table), Scorer(model)
         self.encode, self.columns, self.threshold = self.coder.encode, self.coder.columns, outlier_threshold(n_rows)
         self.weights = np.asarray(model.weights_)[self.scorer.order]
         self.counts = np.zeros(len(self.weights), dtype=int)
@@ -267,10 +267,7 @@ class GroupResults(Results):
         self.n_uncertain += int((scores.sure < SURE).sum())
         self.n_outliers += int(self.outlier.sum())
         self.n_missing += int(np.isnan(part.cells).sum())
-        empty = np.zeros(part.missing.shape, bool)
-        if self.known is not None:
-            resp = scores.memberships[:, np.argsort(self.scorer.order)]
-            empty = part.missing & self.known.empty(part.cells, resp)[:, self.columns]
+        empty = part.missing & self.scorer.empty(part.cells, scores)[:, self.columns]
         self.n_filled += int((part.missing & ~empty).sum())
         for column, n in zip(self.table.used, empty.sum(axis=0).tolist()):
             if n:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base.missing import impute_cells
-from ..impute.trial import lowest_of
+from ..impute.trial import filled_cells
+from ..tables import DataTable
 from .findings import Sample
 
 __all__ = ["TopRows", "take_sample"]
@@ -17,31 +17,22 @@ MOST_ROWS = 2000
 
 
 def take_sample(
-    model: Any, table: Any, *, level: float = 0.9, most: int = MOST_ROWS, seed: int = 0, encode: Callable | None = None
+    model: Any,
+    table: DataTable,
+    *,
+    level: float = 0.9,
+    most: int = MOST_ROWS,
+    seed: int = 0,
+    encode: Callable | None = None,
 ) -> Sample:
-    """Draw rows of a table, as they were read and with their missing cells filled in.
+    """Draw at most so many rows of a table, as they were read and with their missing cells filled in.
 
-    Parameters
-    ----------
-    model : fitted model
-    table : DataTable
-    level : float
-        Of the intervals.
-    most : int
-        At most so many rows.
-    seed : int
-        Seeds the draw.
-    encode : callable, optional
-        Of a batch to the cells that the model uses; default as the table's own schema does.
+    `encode` makes the cells that the model uses of a batch; default as the table's own schema does.
     """
     rows, batch = table.sample(most, seed)
-    shown = {
-        name: [None if gone else value for value, gone in zip(cells.values.tolist(), cells.missing)]
-        for name, cells in batch.items()
-    }
+    shown = {name: cells.objects.tolist() for name, cells in batch.items()}
     encoded = (encode or table.schema.encode)(batch)
-    filled = impute_cells(model, encoded, level, lowest_of(model, table))
-    return Sample(np.asarray(rows) + 1, shown, encoded, *filled)
+    return Sample(rows + 1, shown, encoded, *filled_cells(model, table, encoded, level))
 
 
 class TopRows:

@@ -87,6 +87,13 @@ class Scorer:
         resp = host(self.mixture.posterior(self.params, block)[0])
         return np.column_stack([resp[:, self.order], outlier_scores(self.mixture, self.params, block, resp)])
 
+    def empty(self, cells: np.ndarray, scores: Scores) -> np.ndarray:
+        """Which cells are missing in rows whose group cannot tell them."""
+        known = self.model._knowledge()
+        if known is None:
+            return np.zeros(cells.shape, dtype=bool)
+        return known.empty(cells, scores.memberships[:, np.argsort(self.order)])
+
     def reason(self, cells: np.ndarray, group: int) -> str:
         """Why a row is far out, in words: the measurement farthest from what its group has, or from what its others say."""
         nothing = (0.0, "", 0.0, 0.0, 1.0)

@@ -1,9 +1,17 @@
 """Sentences about groups: what was found, and what not to conclude from it."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
 from ..base.classes import FALSE_ALARMS, outlier_threshold
 from ..families import StudentT
 from ..families.gaussian import Gaussian
+from ..notes import Note, Option
 from ..words import count, joined, number, probability, share
+from .findings import Findings, Group
 from .phrases import CRITERIA, left_out_words
 
 __all__ = ["empty_words", "groups_limits", "groups_summary"]
@@ -12,14 +20,35 @@ CLOSE = 10.0
 """A difference of BIC below this leaves a choice open."""
 
 
-def groups_summary(findings):
+def groups_summary(findings: Findings) -> list[str]:
     """What was found, in sentences."""
     return [
         _how_many(findings), *_sizes(findings), _uncertain(findings), *_outliers(findings), _filled(findings),
     ]  # fmt: skip
 
 
-def _how_many(findings):
+@dataclass(frozen=True)
+class _Evidence:
+    """By how much the chosen number of groups is better than one, and than the best other number; None if not compared."""
+
+    criterion: str
+    over_one: float | None
+    other: int | None
+    lead: float
+
+    @classmethod
+    def of(cls, findings: Findings) -> _Evidence:
+        rows, chosen = findings.selection, len(findings.groups)
+        key = rows[0].get("criterion", "bic")
+        sign, best = 1.0 if key == "cv" else -1.0, rows[0].get(key)
+        known = [row for row in rows if row.get(key) is not None] if best is not None else []
+        leads = [(row["n_components"], sign * (best - row[key])) for row in known]
+        over_one = next((lead for size, lead in leads if size == 1), None)
+        others = [each for each in leads[1:] if each[0] != chosen and key != "cv"]
+        return cls(CRITERIA[key], over_one, *(others[0] if others else (None, 0.0)))
+
+
+def _how_many(findings: Findings) -> str:
     groups, sizes = findings.groups, {row["n_components"] for row in findings.selection}
     rows = count(findings.n_rows, "row")
     doubt = _doubt(findings) if len(sizes) > 1 else None
@@ -29,66 +58,62 @@ def _how_many(findings):
         asked = ", as asked" if len(sizes) == 1 else ""
         return f"{rows} {'fall' if findings.n_rows != 1 else 'falls'} into {count(len(groups), 'group')}{asked}."
     if len(sizes) > 1:
-        criterion = CRITERIA[findings.selection[0].get("criterion", "bic")]
+        criterion = _Evidence.of(findings).criterion
         return f"{rows} form a single group: by {criterion}, no division into more describes them better."
     return f"{rows} {'are' if findings.n_rows != 1 else 'is'} described as a single group."
 
 
-def _doubt(findings):
+def _doubt(findings: Findings) -> str | None:
     """What is said of the number of groups where the evidence for it is weak; None where it is not."""
-    rows, chosen = findings.selection, len(findings.groups)
-    criterion = rows[0].get("criterion", "bic")
-    others = [row for row in rows[1:] if row.get(criterion) is not None and row["n_components"] != chosen]
-    if criterion == "cv" or rows[0].get(criterion) is None or not others:
+    found, chosen = _Evidence.of(findings), len(findings.groups)
+    if found.other is None:
         return None
-    name, told = CRITERIA[criterion], count(findings.n_rows, "row")
-    alone = next((row for row in others if row["n_components"] == 1), None)
-    if alone is not None and chosen > 1 and _better(rows[0], alone, criterion) < CLOSE:
-        gap = number(_better(rows[0], alone, criterion), 2)
+    name, told = found.criterion, count(findings.n_rows, "row")
+    if chosen > 1 and found.over_one is not None and found.over_one < CLOSE:
+        gap = number(found.over_one, 2)
         return f"{chosen} groups describe {told} slightly better than one ({name} lead {gap}): weak evidence of any groups."
-    lead = _better(rows[0], others[0], criterion)
-    if lead >= CLOSE:
+    if found.lead >= CLOSE:
         return None
     first = f"{told} fall into {chosen} groups" if chosen > 1 else f"{told} form a single group"
-    other = count(others[0]["n_components"], "group")
-    verb = "describes" if others[0]["n_components"] == 1 else "describe"
-    return f"{first}, but {other} {verb} them nearly as well ({name} lead {number(lead, 2)}): weak evidence for the number."
+    other = f"{count(found.other, 'group')} {'describes' if found.other == 1 else 'describe'}"
+    return (
+        f"{first}, but {other} them nearly as well ({name} lead {number(found.lead, 2)}): weak evidence for the number."
+    )
 
 
-def _sizes(findings):
+def _sizes(findings: Findings) -> Iterator[str]:
     groups = findings.groups
     if len(groups) < 2:
         return
-    first, last = groups[0], groups[-1]
-    yield f"The largest is {_named(first, findings.n_rows)}."
-    yield f"The smallest is {_named(last, findings.n_rows)}."
+    yield f"The largest is {_named(groups[0], findings.n_rows)}."
+    yield f"The smallest is {_named(groups[-1], findings.n_rows)}."
 
 
-def _named(group, n_rows):
+def _named(group: Group, n_rows: int) -> str:
     size = f"{count(group.n_rows, 'row')}, {share(group.n_rows / max(n_rows, 1))}"
     return f"group {group.number} ({size}): {group.words}"
 
 
-def _uncertain(findings):
+def _of_rows(n: int, what: str) -> str:
+    """A sentence about some rows and the groups they are in."""
+    verb, whose = ("are", "their") if n > 1 else ("is", "its")
+    return f"{count(n, 'row')} {verb} {what} {whose} group."
+
+
+def _uncertain(findings: Findings) -> str:
     n = findings.n_uncertain
     if len(findings.groups) == 1:
         return "With one group there is nothing to be unsure of."
-    if not n:
-        return "Every row is at least 90 % sure of its group."
-    return f"{count(n, 'row')} {'are' if n > 1 else 'is'} less than 90 % sure of {'their' if n > 1 else 'its'} group."
+    return _of_rows(n, "less than 90 % sure of") if n else "Every row is at least 90 % sure of its group."
 
 
-def _outliers(findings):
-    if findings.outlier is None:
-        return
-    n = findings.n_outliers
-    if not n:
-        yield "No row is unusual for its group."
-    else:
-        yield f"{count(n, 'row')} {'are' if n > 1 else 'is'} unusual for {'their' if n > 1 else 'its'} group."
+def _outliers(findings: Findings) -> Iterator[str]:
+    if findings.outlier is not None:
+        n = findings.n_outliers
+        yield _of_rows(n, "unusual for") if n else "No row is unusual for its group."
 
 
-def _filled(findings):
+def _filled(findings: Findings) -> str:
     n = sum(findings.n_filled.values())
     if not n:
         return "No cell was filled in." if findings.n_empty else "No cell is missing."
@@ -100,7 +125,7 @@ def _filled(findings):
     return f"{count(n, 'missing cell')} ({share(n / cells)} of the cells used) {verb} filled in{most}{only}."
 
 
-def empty_words(n_empty):
+def empty_words(n_empty: dict[str, int]) -> list[str]:
     """Sentences about cells that were left empty, by column."""
     return [
         f"{count(n, 'cell')} of {name} {'were' if n > 1 else 'was'} left empty: {'their' if n > 1 else 'its'} group has no "
@@ -112,15 +137,15 @@ def empty_words(n_empty):
 # What not to conclude
 
 
-def groups_limits(findings, model):
+def groups_limits(findings: Findings, model: Any) -> list[str]:
     """What not to conclude, in sentences, the weightiest first."""
     return [
-        *_of_the_fit(model), *_of_the_choice(findings), *_of_the_shape(model), *_of_small_groups(findings, model),
+        *_of_the_fit(model), *_of_the_choice(findings), *_of_the_shape(model), *_of_small_groups(findings),
         *_of_outliers(findings, model), *_of_missing(findings), *_of_columns(findings),
     ]  # fmt: skip
 
 
-def _of_the_fit(model):
+def _of_the_fit(model: Any) -> Iterator[str]:
     if model._model().collapsed(model._params()):
         yield (
             "A group collapsed onto rows that are all but equal, where the likelihood has no maximum; ask for fewer groups "
@@ -130,78 +155,57 @@ def _of_the_fit(model):
         yield f"The fit was stopped after {count(len(model.fit_.trace), 'step')} before it had settled."
 
 
-def _of_the_choice(findings):
+def _of_the_choice(findings: Findings) -> Iterator[str]:
     rows, chosen = findings.selection, len(findings.groups)
     if not rows:
         return
-    criterion = rows[0].get("criterion", "bic")
-    name, sizes = CRITERIA[criterion], [row["n_components"] for row in rows]
-    if len(set(sizes)) > 1 and chosen == max(sizes):
+    sizes, found = {row["n_components"] for row in rows}, _Evidence.of(findings)
+    if len(sizes) > 1 and chosen == max(sizes):
         yield f"{count(chosen, 'group')} is the most that was tried; more may describe the rows better."
     if "n_rows" in rows[0]:
         yield (
             f"The model was chosen on {rows[0]['n_rows']:,} of {findings.n_rows:,} rows, drawn at random, and then fitted to "
             "all; groups of very few rows may have been overlooked."
         )
-    if chosen > 1:
-        yield from _against_one(rows, criterion, name, chosen)
-    yield from _close_call(rows, criterion, name, chosen)
-
-
-def _better(row, other, criterion):
-    """By how much the first of two rows is better."""
-    gap = other[criterion] - row[criterion]
-    return -gap if criterion == "cv" else gap
-
-
-def _against_one(rows, criterion, name, chosen):
-    alone = next((row for row in rows if row["n_components"] == 1 and row.get(criterion) is not None), None)
-    if alone is None or rows[0].get(criterion) is None:
+    if chosen > 1 and found.over_one is None:
         yield (
             "A mixture finds as many groups as it is asked for, even where the rows form a continuum; a single group was "
             "not compared."
         )
-        return
-    gap = number(_better(rows[0], alone, criterion), 3)
-    yield (
-        "Groups are also found where rows form a continuum, as a way to describe its shape; here "
-        f"{count(chosen, 'group')} describe the rows better than one by {gap} of {name}."
-    )
-
-
-def _close_call(rows, criterion, name, chosen):
-    if criterion == "cv" or rows[0].get(criterion) is None:
-        return
-    others = [row for row in rows[1:] if row.get(criterion) is not None and row["n_components"] != chosen]
-    if others and _better(rows[0], others[0], criterion) < CLOSE:
-        gap = number(_better(rows[0], others[0], criterion), 2)
+    elif chosen > 1:
         yield (
-            f"{count(others[0]['n_components'], 'group')} would do nearly as well ({name} differs by {gap}): the number of "
-            "groups is not settled by these rows."
+            "Groups are also found where rows form a continuum, as a way to describe its shape; here "
+            f"{count(chosen, 'group')} describe the rows better than one by {number(found.over_one, 3)} of {found.criterion}."
+        )
+    if found.other is not None and found.lead < CLOSE:
+        yield (
+            f"{count(found.other, 'group')} would do nearly as well ({found.criterion} differs by {number(found.lead, 2)}): the "
+            "number of groups is not settled by these rows."
         )
 
 
-def _of_the_shape(model):
+def _of_the_shape(model: Any) -> Iterator[str]:
     parts = [part for part, _ in model.family_.parts]
     if any(isinstance(part, StudentT) for part in parts):
         yield "Measurements are taken to be symmetric with heavy tails inside a group; a skewed group may appear as several."
     elif any(isinstance(part, Gaussian) for part in parts):
-        yield (
+        text = (
             "Measurements are taken to be bell-shaped (Gaussian) inside a group: a skewed or bent group may appear as several, "
-            "and outliers may pull a group; the option --student is less easily pulled."
+            "and outliers may pull a group; heavier tails ({option}) are less easily pulled."
         )
+        yield Note("gaussian", text, option=Option("student"))
     if len(model.family_.parts) > 1 or not any(isinstance(part, Gaussian) for part in parts):
         yield "Categories and counts are taken to be independent of all other columns inside a group."
 
 
-def _of_small_groups(findings, model):
+def _of_small_groups(findings: Findings) -> Iterator[str]:
     few = [group for group in findings.groups if group.n_rows <= len(findings.used)]
     if few and len(findings.groups) > 1:
         names = joined(f"group {group.number} ({count(group.n_rows, 'row')})" for group in few)
         yield f"Little can be said about {names}: hardly more rows than columns."
 
 
-def _of_outliers(findings, model):
+def _of_outliers(findings: Findings, model: Any) -> Iterator[str]:
     if findings.outlier is None:
         yield "Unusual rows were not looked for, as no column is a measurement."
         return
@@ -214,7 +218,7 @@ def _of_outliers(findings, model):
     )
 
 
-def _of_missing(findings):
+def _of_missing(findings: Findings) -> Iterator[str]:
     if sum(findings.n_filled.values()):
         yield (
             "Filled cells are right on average if cells are missing by chance, or for reasons that the other columns tell; "
@@ -222,7 +226,7 @@ def _of_missing(findings):
         )
 
 
-def _of_columns(findings):
+def _of_columns(findings: Findings) -> Iterator[str]:
     left_out = left_out_words((column for column in findings.columns if column.name not in findings.used), brief=True)
     if left_out:
         yield f"Not used: {'; '.join(left_out[:8])}{' …' if len(left_out) > 8 else ''}."

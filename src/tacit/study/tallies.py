@@ -87,8 +87,8 @@ class Tallies:
                     found.append(_profile(name, str(level), self.seen[j], sums, sums))
             else:
                 origin = np.nan_to_num(self.origin[j])
-                sums = self.seen[j], self.first[j], self.second[j]
-                found.append(_profile(name, None, *sums, origin=float(origin), largest=float(self.largest[j])))
+                moments = self.seen[j], self.first[j], self.second[j]
+                found.append(_profile(name, None, *moments, origin=float(origin), largest=float(self.largest[j])))
             lost = self.n_rows - self.seen[j]
             if lost.any():
                 found.append(_profile(name, "missing", self.n_rows, lost, lost, is_missing=True))
