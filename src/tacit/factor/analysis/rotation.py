@@ -195,15 +195,10 @@ def _rotated(loadings: Any, turn: Callable[..., np.ndarray], normalize: bool, ma
     used = np.flatnonzero((loadings != 0.0).any(axis=0))  # a factor without loadings has no direction
     matrix = np.eye(n_factors)
     if len(used) > 1:
-        weight = _kaiser(loadings) if normalize else 1.0
-        matrix[np.ix_(used, used)] = turn(loadings[:, used] * weight, max_iter=max_iter, tol=tol)
+        length = np.linalg.norm(loadings, axis=1, keepdims=True) if normalize else np.ones(1)
+        weighted = loadings[:, used] / np.where(length > 0.0, length, 1.0)
+        matrix[np.ix_(used, used)] = turn(weighted, max_iter=max_iter, tol=tol)
     return _ordered(loadings, matrix)
-
-
-def _kaiser(loadings: np.ndarray) -> np.ndarray:
-    """Weights of the columns that make their communalities 1."""
-    length = np.sqrt((loadings**2).sum(axis=1))
-    return 1.0 / np.where(length > 0.0, length, 1.0)[:, None]
 
 
 def _ordered(loadings: np.ndarray, matrix: np.ndarray) -> Rotation:

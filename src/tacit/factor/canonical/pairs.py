@@ -147,13 +147,12 @@ def correlation_tests(correlations: np.ndarray, n_rows: int, ranks: tuple[int, i
     """
     wilks = np.exp(np.cumsum(np.log1p(-np.square(correlations))[::-1])[::-1])
     test = _rao if method == "rao" else _bartlett
-    return Table(
-        [
-            {"from pair": i + 1, "correlation": float(value), "wilks": float(wilks[i])}
-            | test(wilks[i], n_rows, ranks[0] - i, ranks[1] - i, i)
-            for i, value in enumerate(correlations)
-        ]
-    )
+    rows = [
+        {"from pair": i + 1, "correlation": float(value), "wilks": float(wilks[i])}
+        | test(wilks[i], n_rows, ranks[0] - i, ranks[1] - i, i)
+        for i, value in enumerate(correlations)
+    ]
+    return Table(rows)
 
 
 def _bartlett(wilks: float, n_rows: int, p: int, q: int, i: int) -> dict[str, float]:
