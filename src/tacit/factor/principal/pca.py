@@ -127,8 +127,9 @@ class PCA(PrincipalAxes):
 
     def _check_settings(self) -> None:
         k: Any = self.n_components
-        whole = isinstance(k, numbers.Integral) and not isinstance(k, bool) and k >= 0
-        share = isinstance(k, numbers.Real) and not isinstance(k, numbers.Integral) and 0 < k < 1
+        whole = isinstance(k, numbers.Integral) and not isinstance(k, bool)
+        share = isinstance(k, numbers.Real) and not isinstance(k, numbers.Integral)
+        whole, share = whole and k >= 0, share and 0 < k < 1
         if not (k is None or whole or share or (isinstance(k, str) and k in METHODS)):
             raise ValueError(
                 f"n_components={k!r} is unknown; use None, a whole number of at least 0, a share of the variance between 0 "
