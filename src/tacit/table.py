@@ -1,7 +1,11 @@
 """`Table`: results in columns, which print as text and become a data frame."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
 from html import escape
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 
@@ -34,24 +38,24 @@ class Table:
     full         -
     """
 
-    def __init__(self, rows, title=None):
+    def __init__(self, rows: Iterable[dict], title: str | None = None):
         self.rows, self.title = list(rows), title
         self.columns = list(self.rows[0]) if self.rows else []
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.rows)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[dict]:
         return iter(self.rows)
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             if key not in self.columns:
                 raise KeyError(f"{key!r} is no column; there are {', '.join(self.columns)}.")
             return [row[key] for row in self.rows]
         return Table(self.rows[key], self.title) if isinstance(key, slice) else self.rows[key]
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
         """The table as a pandas DataFrame."""
         try:
             import pandas
@@ -61,23 +65,23 @@ class Table:
 
     to_frame = to_pandas
 
-    def __str__(self):
-        shown = [name for name in self.columns if any(row[name] is not None for row in self.rows)]
-        cells = {name: _texts(self[name]) for name in shown}
-        widths = {name: max(len(name), *map(len, texts)) for name, texts in cells.items()}
-        right = {name: all(_is_number(value) for value in self[name]) for name in shown}
-        lines = [] if self.title is None else [self.title]
-        for texts in [{name: name for name in shown}, *(dict(zip(cells, row)) for row in zip(*cells.values()))]:
-            parts = [
-                text.rjust(widths[name]) if right[name] else text.ljust(widths[name]) for name, text in texts.items()
-            ]
-            lines.append("  ".join(parts).rstrip())
-        return "\n".join(lines)
+    def _shown(self) -> list[str]:
+        """The columns that hold anything."""
+        return [name for name in self.columns if any(row[name] is not None for row in self.rows)]
+
+    def __str__(self) -> str:
+        columns = []
+        for name in self._shown():
+            texts = [name, *_texts(self[name])]
+            align = str.rjust if all(map(_is_number, self[name])) else str.ljust
+            columns.append([align(text, max(map(len, texts))) for text in texts])
+        lines = ["  ".join(row).rstrip() for row in zip(*columns)]
+        return "\n".join(lines if self.title is None else [self.title, *lines])
 
     __repr__ = __str__
 
-    def _repr_html_(self):
-        shown = [name for name in self.columns if any(row[name] is not None for row in self.rows)]
+    def _repr_html_(self) -> str:
+        shown = self._shown()
         head = "".join(f"<th>{html(name)}</th>" for name in shown)
         body = zip(*(_texts(self[name], widest=None) for name in shown))
         rows = "\n".join("<tr>" + "".join(f"<td>{html(text)}</td>" for text in texts) + "</tr>" for texts in body)
@@ -85,7 +89,7 @@ class Table:
         return f"<table>{title}\n<tr>{head}</tr>\n{rows}\n</table>"
 
 
-def html(text):
+def html(text: object) -> str:
     """Text as it is safe to show in a page.
 
     Parameters
@@ -96,11 +100,11 @@ def html(text):
     return escape(str(text))
 
 
-def _is_number(value):
+def _is_number(value: Any) -> bool:
     return value is None or (isinstance(value, Real) and not isinstance(value, (bool, np.bool_)))
 
 
-def _texts(values, widest=WIDEST):
+def _texts(values: list, widest: int | None = WIDEST) -> list[str]:
     """Values of a column as text: numbers with as many decimals as their size asks for, the same in all rows."""
     numbers = [abs(float(v)) for v in values if _is_number(v) and v is not None and np.isfinite(v)]
     largest = max(numbers, default=0.0)
@@ -108,7 +112,7 @@ def _texts(values, widest=WIDEST):
     return [_text(value, decimals, widest) for value in values]
 
 
-def _text(value, decimals, widest):
+def _text(value: Any, decimals: int, widest: int | None) -> str:
     if value is None:
         return "-"
     if isinstance(value, (bool, np.bool_)):

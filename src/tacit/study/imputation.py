@@ -101,8 +101,8 @@ def _summary(
     ]
     empty = [column.name for column in table.columns if column.role == "empty"]
     if empty:
-        stay = "stays" if len(empty) == 1 else "stay"
-        told.append(f"{', '.join(empty)} {'has' if len(empty) == 1 else 'have'} no value in any row and {stay} empty.")
+        has, stays = ("has", "stays") if len(empty) == 1 else ("have", "stay")
+        told.append(f"{', '.join(empty)} {has} no value in any row and {stays} empty.")
     kept = [column.name for column in table.columns if not column.used and column.n_missing and column.role != "empty"]
     if kept:
         told.append(f"Missing values remain in {', '.join(kept)}, which the model does not use.")
@@ -140,13 +140,14 @@ def _weak_columns(check: dict) -> list[str]:
     dull = [row["column"] for row in tried if row.get("error", 0.0) >= DULL]
     usual = [row["column"] for row in tried if "right" in row and row["right"] <= row["usual"]]
     narrow = [row for row in tried if "covered" in row and _too_few(row["covered"], row["cells"], check["level"])]
-    told = []
-    if dull:
-        told.append(f"{joined(dull)} {'is' if len(dull) == 1 else 'are'} filled hardly better than by the mean.")
-    if usual:
-        told.append(
-            f"{joined(usual)} {'is' if len(usual) == 1 else 'are'} filled no better than by the most frequent level."
+    told = [
+        f"{joined(names)} {'is' if len(names) == 1 else 'are'} filled {how}."
+        for names, how in (
+            (dull, "hardly better than by the mean"),
+            (usual, "no better than by the most frequent level"),
         )
+        if names
+    ]
     if narrow:
         shares = joined([f"{row['column']} ({share(row['covered'], 0)})" for row in narrow])
         told.append(

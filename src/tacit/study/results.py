@@ -214,12 +214,10 @@ class Results:
         if info.levels:
             labels = labels_of(coded, values)
             return [self.levels[j].get(int(code), label) for code, label in zip(values, labels)]
-        if self.dated[j]:
-            return [str(day) if is_text else day for day in _dates(values)]
-        made = [round(value) if self.whole[j] else value for value in values.tolist()]
+        made = self._numbers(j, values)
         if not is_text:
             return made
-        texts = [str(value) if self.whole[j] else f"{value:.{6 if abs(value) < 1e6 else 10}g}" for value in made]
+        texts = [f"{v:.{6 if abs(v) < 1e6 else 10}g}" if isinstance(v, float) else str(v) for v in made]
         return [text.replace(".", ",") for text in texts] if info.reading.startswith("comma") else texts
 
     def _cell(self, value: float, dated: bool) -> str | None:

@@ -9,9 +9,11 @@ import numpy as np
 
 from ..base.classes import outlier_scores
 from ..families.gaussian import Gaussian
+from ..frames import Batch
 from ..kernels import host
-from ..schema import Schema, level_text
+from ..schema import Column, Schema, level_text
 from ..source import ArraySource, Block
+from ..tables import DataTable
 from ..words import number
 
 __all__ = ["SURE", "Coder", "Scorer", "Scores"]
@@ -140,32 +142,25 @@ class Coder:
         Positions, among the model's columns, of those that the table uses.
     """
 
-    def __init__(self, schema: Schema, table: Any):
-        self.table, self.n_columns = table, len(schema.columns)
-        given = {str(column.name): (place, column) for place, column in enumerate(table.schema.columns)}
-        self.absent = [str(column.name) for column in schema.columns if str(column.name) not in given]
-        where = {str(name): j for j, name in enumerate(schema.names)}
-        self.columns = [where[column.name] for column in table.used if column.name in where]
-        self.places = [
-            (j, given[str(column.name)][0], _recode(column, given[str(column.name)][1]))
-            for j, column in enumerate(schema.columns)
-            if str(column.name) in given
-        ]
+    def __init__(self, schema: Schema, table: DataTable):
+        self.names = [str(name) for name in schema.names]
+        given = {str(column.name): column for column in table.schema.columns}
+        self.absent = [name for name in self.names if name not in given]
+        self.columns = [self.names.index(column.name) for column in table.used if column.name in self.names]
+        named = enumerate(zip(self.names, schema.columns))
+        self.codes = {j: _codes(column, given[name]) for j, (name, column) in named if name in given}
 
-    def encode(self, batch: Any) -> np.ndarray:
+    def encode(self, batch: Batch) -> np.ndarray:
         """The cells that the model uses as numbers, NaN where missing."""
-        cells = self.table.schema.encode(batch)
-        out = np.full((len(cells), self.n_columns), np.nan)
-        for j, place, codes in self.places:
-            out[:, j] = cells[:, place]
-            if codes is not None:
-                seen = ~np.isnan(out[:, j])
-                out[seen, j] = codes[out[seen, j].astype(int)]
+        out = np.full((batch.n_rows, len(self.names)), np.nan)
+        for j, codes in self.codes.items():
+            cells = batch[self.names[j]]
+            out[:, j] = cells.values if codes is None else [codes.get(level, np.nan) for level in cells.values.tolist()]
         return out
 
 
-def _recode(column: Any, own: Any) -> np.ndarray | None:
-    """The model's code of every code of a table's category; None for numbers."""
+def _codes(column: Column, own: Column) -> dict[str | None, int] | None:
+    """The model's code of every level of a category as tables write it; None for numbers."""
     if (column.kind == "category") != (own.kind == "category"):
         raise ValueError(
             f"column {own.name!r} is {own.kind} in the table, but {column.kind} in the model; read the table as the model was "
@@ -173,5 +168,4 @@ def _recode(column: Any, own: Any) -> np.ndarray | None:
         )
     if column.kind != "category":
         return None
-    codes = {level_text(level): code for code, level in enumerate(column.levels)}
-    return np.array([codes.get(level_text(level), np.nan) for level in own.levels], dtype=np.float64)
+    return {level_text(level): code for code, level in enumerate(column.levels)}

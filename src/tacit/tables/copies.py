@@ -62,8 +62,9 @@ def _dependent(X: np.ndarray, names: list[str]) -> dict[str, Note]:
     """Notes on numbers that are linear functions of columns before them, by name."""
     found: dict[str, Note] = {}
     free: list[int] = []
+    seen = ~np.isnan(X)
     for j, name in enumerate(names):
-        terms = _single(X, j, free) or _several(X, j, free)
+        terms = _terms(X, seen, j, free)
         if terms is None:
             free.append(j)
         else:
@@ -71,53 +72,39 @@ def _dependent(X: np.ndarray, names: list[str]) -> dict[str, Note]:
     return found
 
 
-def _single(X: np.ndarray, j: int, free: list[int]) -> Terms | None:
-    """The terms of a column that is a linear function of one other."""
+def _terms(X: np.ndarray, seen: np.ndarray, j: int, free: list[int]) -> Terms | None:
+    """The terms of a column that is a function of one other, or of all where enough rows are complete."""
     for k in free:
-        both = ~np.isnan(X[:, j]) & ~np.isnan(X[:, k])
-        if both.sum() < 4 or (np.isnan(X[:, j]) != np.isnan(X[:, k])).mean() > 0.5:
-            continue
-        terms = _fit(X[both], j, [k])
-        if terms:
-            return terms
-    return None
-
-
-def _several(X: np.ndarray, j: int, free: list[int]) -> Terms | None:
-    """The same for a function of several others, where enough rows are complete."""
-    if len(free) < 2:
-        return None
-    full = ~np.isnan(X[:, [j, *free]]).any(axis=1)
-    if full.sum() < 2 * len(free) + 10 or not _nearly(X[full], j, free):
-        return None
-    return _fit(X[full], j, free)
-
-
-def _nearly(X: np.ndarray, j: int, others: list[int]) -> bool:
-    """Whether correlations allow the column to be a function of others: quicker to say than to fit it."""
-    Z = X[:, [j, *others]]
-    if np.abs(Z).max() > LARGEST or not (Z.std(axis=0) > 0).all():
-        return False
-    Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
-    correlation = Z.T @ Z / len(Z)
-    explained = correlation[0, 1:] @ np.linalg.lstsq(correlation[1:, 1:], correlation[0, 1:], rcond=1e-10)[0]
-    return explained > 1 - 1e-6
+        both = seen[:, j] & seen[:, k]
+        if both.sum() >= 4 and (seen[:, j] != seen[:, k]).mean() <= 0.5:
+            terms = _fit(X[both], j, [k])
+            if terms:
+                return terms
+    full = seen[:, [j, *free]].all(axis=1)
+    enough = len(free) > 1 and full.sum() >= 2 * len(free) + 10
+    return _fit(X[full], j, free) if enough else None
 
 
 def _fit(X: np.ndarray, j: int, others: list[int]) -> Terms | None:
-    y, Z = X[:, j], X[:, others]
-    if max(np.abs(y).max(), np.abs(Z).max()) > LARGEST:
+    Z = X[:, [j, *others]]
+    if np.abs(Z).max() > LARGEST:
         return None
-    scale, spread = Z.std(axis=0), y.std()
-    if not (scale > 0).all() or not spread > 0:
+    centre, scale = Z.mean(axis=0), Z.std(axis=0)
+    if not (scale > 0).all():
         return None
-    centre = Z.mean(axis=0)
-    Z, z = (Z - centre) / scale, (y - y.mean()) / spread
-    weights = Z.T @ z / len(z) if len(others) == 1 else np.linalg.lstsq(Z, z, rcond=1e-10)[0]
+    Z = (Z - centre) / scale
+    z, Z = Z[:, 0], Z[:, 1:]
+    weights = Z.T @ z / len(z)
+    if len(others) > 1:
+        # Correlations say sooner than a fit to all rows that a column is no function of others.
+        if weights @ np.linalg.lstsq(Z.T @ Z / len(z), weights, rcond=1e-10)[0] <= 1 - 1e-6:
+            return None
+        weights = np.linalg.lstsq(Z, z, rcond=1e-10)[0]
     if np.abs(z - Z @ weights).max() > EXACT * max(1.0, np.abs(z).max()):
         return None
-    factors = np.where(np.abs(weights) > 1e-7, weights * spread / scale, 0.0)
-    return [(float(factor), k) for factor, k in zip(factors, others) if factor], float(y.mean() - factors @ centre)
+    factors = np.where(np.abs(weights) > 1e-7, weights * scale[0] / scale[1:], 0.0)
+    terms = [(float(factor), k) for factor, k in zip(factors, others) if factor]
+    return terms, float(centre[0] - factors @ centre[1:])
 
 
 def _sentence(name: str, terms: Sequence[tuple[float, str]], constant: float) -> Note:

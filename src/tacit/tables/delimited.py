@@ -124,19 +124,29 @@ class DelimitedReader(Reader):
 
     def _refuse(self) -> None:
         """Raise where a line has a fault."""
+        ended = False
+
+        def lines() -> Iterator[str]:
+            nonlocal ended
+            for number, line in enumerate(islice(file, self.header_lines, None), self.header_lines + 1):
+                if "\0" in line:
+                    raise ValueError(f"{self.place}, line {number}: it holds a NUL character; is the file damaged?")
+                yield line
+            ended = True
+
         with open_lines(self.path, self.encoding) as file:
-            lines = _Lines(islice(file, self.header_lines, None), self.header_lines, self.place)
-            parsed, before = csv.reader(lines, delimiter=self.separator), self.header_lines
+            parsed, before = csv.reader(lines(), delimiter=self.separator), self.header_lines
             try:
                 for row in parsed:
-                    if lines.ended:  # a row that comes after the end was asked for is one whose quote is open
-                        line = lines.number - "".join(row).rstrip("\r\n").count("\n")
+                    number = self.header_lines + parsed.line_num
+                    if ended:  # a row that comes after the end was asked for is one whose quote is open
+                        line = number - "".join(row).rstrip("\r\n").count("\n")
                         raise ValueError(
                             f'{self.place}: a quote (") opens in or after line {max(line, 1)} and is never closed; close it.'
                         )
                     if row and len(row) != self.width:
                         raise self._wrong_width(before + 1 + sum(cell.count("\n") for cell in row), len(row))
-                    before = lines.number
+                    before = number
             except csv.Error as error:
                 told = str(error)
                 if "field larger" in told:
@@ -144,7 +154,7 @@ class DelimitedReader(Reader):
                         f"a cell is longer than {csv.field_size_limit():,} characters; a quote is probably not closed in or "
                         "before that line"
                     )
-                raise ValueError(f"{self.place}, line {lines.number}: {told}.") from None
+                raise ValueError(f"{self.place}, line {self.header_lines + parsed.line_num}: {told}.") from None
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -173,28 +183,6 @@ class DelimitedReader(Reader):
             "another than {option}.", place=self.place, line=line, cells=cells, width=self.width,
             option=Option("separator", self.separator),
         )  # fmt: skip
-
-
-class _Lines:
-    """Lines below the names, counted; no cell may hold a NUL.
-
-    It knows how often it was asked for more at the end: twice if a quoted cell was still open.
-    """
-
-    def __init__(self, lines: Iterable[str], number: int, place: str):
-        self.lines, self.number, self.place, self.ended = iter(lines), number, place, 0
-
-    def __iter__(self) -> _Lines:
-        return self
-
-    def __next__(self) -> str:
-        for line in self.lines:
-            self.number += 1
-            if "\0" in line:
-                raise ValueError(f"{self.place}, line {self.number}: it holds a NUL character; is the file damaged?")
-            return line
-        self.ended += 1
-        raise StopIteration
 
 
 def _character(separator: str) -> str:

@@ -14,10 +14,9 @@ from ..survey.column import ROLES
 from ..survey.describe import Asked
 from .data import DataTable
 from .delimited import DelimitedReader
-from .like import read_like
 from .memory import FrameReader
 from .reader import Reader, meant
-from .surveying import survey
+from .surveying import read_like, survey
 
 __all__ = ["open_reader", "open_table"]
 

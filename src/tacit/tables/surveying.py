@@ -1,23 +1,26 @@
-"""`survey`: what the columns of a table hold, found out in one pass over all its rows."""
+"""What the columns of a table hold: found out in one pass over all its rows, or known from a model."""
 
 from __future__ import annotations
 
 import dataclasses
 
 from ..frames import Batch
-from ..survey.column import ColumnInfo
-from ..survey.describe import Asked, describe
-from ..survey.roles import says_id
+from ..survey.column import ROLES, ColumnInfo
+from ..survey.dates import DATE_READINGS
+from ..survey.describe import Asked, describe, moments_of
+from ..survey.numerals import canonical
+from ..survey.roles import asked_reading, says_id
 from ..survey.tally import Tally
+from ..survey.typed import level_lookup
 from .copies import MOST_ROWS, note_copies
-from .reader import Reader
+from .reader import Reader, meant
 
-__all__ = ["survey", "tally_columns"]
+__all__ = ["read_like", "survey"]
 
 
 def survey(reader: Reader, asked: Asked) -> tuple[tuple[ColumnInfo, ...], int]:
     """The columns of a table, and the number of its rows."""
-    tallies, first, n_rows = tally_columns(reader)
+    tallies, first, n_rows = _tally_columns(reader)
     infos = [describe(tally, asked, reader.odd.get(name)) for name, tally in tallies.items()]
     if not any(info.used for info in infos):
         infos = [_rescued(info, tallies[info.name], asked) for info in infos]
@@ -33,7 +36,7 @@ def _rescued(info: ColumnInfo, tally: Tally, asked: Asked) -> ColumnInfo:
     return describe(tally, dataclasses.replace(asked, roles={**asked.roles, info.name: "measurement"}))
 
 
-def tally_columns(reader: Reader) -> tuple[dict[str, Tally], list[Batch], int]:
+def _tally_columns(reader: Reader) -> tuple[dict[str, Tally], list[Batch], int]:
     """A `Tally` of every column by name, the first batches, and the number of rows."""
     first_of_several = reader.names[0] if len(reader.names) > 1 else None
     tallies = {name: Tally(name, leads=name == first_of_several) for name in reader.names}
@@ -48,3 +51,88 @@ def tally_columns(reader: Reader) -> tuple[dict[str, Tally], list[Batch], int]:
     if not n_rows:
         raise ValueError(f"{reader.place} has no rows; at least one is needed.")
     return tallies, first, n_rows
+
+
+# As a model knows them
+
+
+def read_like(
+    reader: Reader, known: list[dict], decimal: str | None = None
+) -> tuple[tuple[ColumnInfo, ...], int, tuple[str, ...], list[str]]:
+    """Survey a table whose columns are known from the notes of a model, as `ColumnInfo.saved` gives them.
+
+    Returns
+    -------
+    columns : tuple of ColumnInfo
+    n_rows : int
+    order : tuple of str
+        The columns that the model uses, in its order.
+    notes : list of str
+        What became of cells that the model does not know.
+    """
+    by_name = {column["name"]: column for column in known}
+    order = tuple(column["name"] for column in known if _used(column))
+    absent = [name for name in order if name not in reader.names]
+    if absent:
+        listed = ", ".join(map(repr, absent[:20])) + ", …" * (len(absent) > 20)
+        hint = meant(absent[0] if len(absent) == 1 else "", [name for name in reader.names if name not in by_name])
+        raise ValueError(
+            f"{reader.place} has no column{'s' * (len(absent) > 1)} {listed}, which the model uses; {hint}"
+        )
+    tallies, _, n_rows = _tally_columns(reader)
+    notes: list = []
+    columns = [_column(tally, by_name.get(name), reader, decimal, notes) for name, tally in tallies.items()]
+    return tuple(columns), n_rows, order, notes
+
+
+def _used(column: dict) -> bool:
+    return ROLES[column["role"]] is not None and not column.get("left_out")
+
+
+def _column(tally: Tally, known: dict | None, reader: Reader, decimal: str | None, notes: list[str]) -> ColumnInfo:
+    if known is None or not _used(known):
+        found = describe(tally, Asked(decimal=decimal), reader.odd.get(tally.name))
+        role = "id" if known is not None and known["role"] == "id" else found.role
+        return dataclasses.replace(found, role=role, left_out="not used by the model", notes=())
+    info = ColumnInfo(
+        tally.name, known["role"], "as in the model", reading=known["reading"], n_rows=tally.n_rows,
+        n_missing=tally.n_missing, levels=tuple(known["levels"] or ()), n_distinct=tally.distinct.n,
+    )  # fmt: skip
+    if ROLES[info.role] == "category":
+        return _category(info, tally, notes)
+    return _number(info, tally, reader, decimal)
+
+
+def _number(info: ColumnInfo, tally: Tally, reader: Reader, decimal: str | None) -> ColumnInfo:
+    if not tally.n_seen:
+        return info
+    reading = asked_reading(tally, decimal)
+    if reading is None or (reading in DATE_READINGS) != (info.reading in DATE_READINGS):
+        text = tally.example("infinity", "text") or canonical(next(iter(tally.distinct.counts)))
+        kind = "dates" if info.reading in DATE_READINGS else "numbers"
+        raise ValueError(
+            f"{reader.place}: column {info.name!r} holds {text!r}, but the model was fitted to {kind} there."
+        )
+    return dataclasses.replace(info, reading=reading, **moments_of(tally, reading))
+
+
+def _category(info: ColumnInfo, tally: Tally, notes: list[str]) -> ColumnInfo:
+    values = list(tally.distinct.counts)
+    found = level_lookup(info, values)
+    times = dict.fromkeys(info.levels, 0)
+    unknown: dict = {}
+    for value, level in zip(values, found):
+        if level is None:
+            unknown[canonical(value)] = tally.distinct.counts[value]
+        else:
+            times[level] += tally.distinct.counts[value]
+    if unknown:
+        named = ", ".join(map(repr, sorted(unknown, key=lambda text: -unknown[text])[:3])) + ", …" * (len(unknown) > 3)
+        total = sum(unknown.values())
+        about = "" if tally.distinct.exact else "at least "
+        note = (
+            f"{info.name}: {about}{total} cells hold {named}, which the model does not know; they are taken as missing"
+        )
+        notes.append(note)
+        info = dataclasses.replace(info, n_missing=info.n_missing + total, notes=(note,))
+    return dataclasses.replace(info, counts=tuple(times[level] for level in info.levels))
