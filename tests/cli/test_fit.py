@@ -13,7 +13,7 @@ import pytest
 
 import tacit
 from tacit.cli.main import main
-from tacit.cli.telling import plain
+from tacit.cli.outcome import plain
 from tacit.datasets import penguins_path
 from tacit.mixture import Mixture, sweep
 from tacit.persistence import notes

@@ -118,7 +118,7 @@ def test_what_it_refuses(run, tmp_path):
         ([model, tmp_path / "bad.csv"], "has no columns 'bill_length_mm', "),
         ([model, penguins_path(), "--out", tmp_path / "x.csv"], "x.csv is no HTML file; name one that ends in .html"),
         ([model, penguins_path(), "--out", tmp_path / "no" / "x.html"], f"the folder {tmp_path}/no does not exist; create it"),
-        ([model, penguins_path(), "--sql", "select 1"], "--sql alone does not say which rows; add --from"),
+        ([model, penguins_path(), "--sql", "select 1"], "--sql needs a database; say which with --from"),
         ([model, penguins_path(), "--sql", "select 1", "--from", "sqlite:///x.db"], "give one table: either a file, or a query"),
     ]  # fmt: skip
     for arguments, message in cases:

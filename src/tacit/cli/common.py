@@ -1,30 +1,32 @@
 """Options that commands share: which table, how to read it, which columns in which role, where results go."""
 
-import argparse
 import csv
 import os
 import re
 import shlex
-import zipfile
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from .parser import whole_number
 
+if TYPE_CHECKING:
+    from ..study.findings import Findings
+    from ..survey.column import ColumnInfo
+    from ..tables import DataTable
+else:
+    ColumnInfo = DataTable = Findings = Any  # loaded when a table is read: help must be quick
+
 __all__ = [
-    "add_columns", "add_output", "add_table", "check_model", "check_numbers", "check_usable", "open_asked", "out_folder",
-    "table_options", "whole_range",
+    "ColumnInfo", "DataTable", "Findings", "add_columns", "add_output", "add_table", "check_folder", "check_numbers",
+    "open_asked", "open_usable", "out_folder", "reading_asked", "table_options", "whole_range",
 ]  # fmt: skip
 
-ASKED = {
-    "number": "measurement",
-    "yes/no": "yes/no",
-    "count": "count",
-    "category": "category",
-    "date": "date",
-    "id": "id",
-}
+ASKED = {"number": "measurement"} | {role: role for role in ("yes/no", "count", "category", "date", "id")}
+"""Roles as they are typed."""
 
 
-def add_table(parser):
+def add_table(parser: ArgumentParser) -> None:
     """Declare which table to read, and how."""
     group = parser.add_argument_group("table")
     group.add_argument(
@@ -39,16 +41,11 @@ def add_table(parser):
     group.add_argument("--sep", metavar="C", help="what separates cells of a text file (found out)")
     group.add_argument("--decimal", metavar="C", choices=[".", ","], help="decimal mark of a text file (found out)")
     group.add_argument("--encoding", metavar="NAME", help="encoding of a text file (utf-8)")
-    group.add_argument(
-        "--missing",
-        metavar="TEXT",
-        action="append",
-        default=[],
-        help="a text that stands for a missing cell, such as -999",
-    )
+    help = "a text that stands for a missing cell, such as -999"
+    group.add_argument("--missing", metavar="TEXT", action="append", default=[], help=help)
 
 
-def add_columns(parser):
+def add_columns(parser: ArgumentParser) -> None:
     """Declare which columns are used, and in which role."""
     group = parser.add_argument_group("columns")
     group.add_argument("--columns", type=_names, metavar="A,B", help="columns to use (all that suit)")
@@ -60,8 +57,8 @@ def add_columns(parser):
     )  # fmt: skip
 
 
-def add_output(parser):
-    """Declare where results go."""
+def add_output(parser: ArgumentParser, page: bool = False) -> None:
+    """Declare where results go, a page among them or not."""
     group = parser.add_argument_group("results")
     group.add_argument("--out", metavar="FOLDER", help="where to write (beside the table)")
     group.add_argument(
@@ -69,34 +66,37 @@ def add_output(parser):
     )
     group.add_argument("--seed", type=whole_number("--seed", 0), default=0, help="random seed (0)")
     group.add_argument("--quiet", action="store_true", help="no progress")
+    if page:
+        parser.add_argument("--no-report", action="store_true", help="write no page")
 
 
-def open_asked(arguments):
-    """The table that the options ask for, surveyed.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        Of a parser with `add_table`, and `add_columns` if the command has it.
-    """
-    from ..tables import open_table
-    from .progress import Progress
-
+def reading_asked(arguments: Namespace) -> tuple[Any, dict]:
+    """What the options say of a table: its place and how to read it; the place is None where none is given."""
     if arguments.database and not arguments.sql:
         raise ValueError(
             "--from needs a query; say which rows to read with --sql, such as --sql 'select * from visits'."
         )
     if arguments.sql and not arguments.database:
         raise ValueError("--sql needs a database; say which with --from, such as --from sqlite:///shop.db.")
-    if bool(arguments.file) == bool(arguments.sql):
+    if arguments.file and arguments.sql:
+        raise ValueError("give one table: either a file, or a query with --sql and --from.")
+    reading = {name: getattr(arguments, name) for name in ("sql", "sheet", "decimal", "encoding", "missing")}
+    return arguments.database or arguments.file, reading | {"separator": arguments.sep}
+
+
+def open_asked(arguments: Namespace) -> DataTable:
+    """The table that the options of `add_table`, and of `add_columns` if the command has it, ask for, surveyed."""
+    from ..tables import open_table
+    from .progress import Progress
+
+    place, reading = reading_asked(arguments)
+    if not place:
         raise ValueError("give one table: either a file, or a query with --sql and --from.")
     roles = dict(getattr(arguments, "roles", [])) | dict.fromkeys(getattr(arguments, "id", []), "id")
     with Progress(getattr(arguments, "quiet", False)) as progress:
         table = open_table(
-            arguments.database if arguments.sql else arguments.file, sql=arguments.sql, sheet=arguments.sheet,
-            separator=arguments.sep, decimal=arguments.decimal, encoding=arguments.encoding, missing=arguments.missing,
-            roles=roles, columns=getattr(arguments, "columns", None), ignore=getattr(arguments, "ignore", []),
-            on_batch=lambda n_rows: progress.show(None, f"reading: {n_rows:,} rows"),
+            place, roles=roles, columns=getattr(arguments, "columns", None), ignore=getattr(arguments, "ignore", []),
+            on_batch=lambda n_rows: progress.show(None, f"reading: {n_rows:,} rows"), **reading,
         )  # fmt: skip
     table.reader.on_batch = None
     return table
@@ -106,7 +106,15 @@ HUGE = 1e150
 """Numbers from which squares overflow."""
 
 
-def check_usable(table):
+def open_usable(arguments: Namespace) -> tuple[DataTable, str]:
+    """The table that the options ask for, where a model can learn from it, and the folder that results go to."""
+    table = open_asked(arguments)
+    folder = out_folder(arguments, table)
+    _check_usable(table)
+    return table, folder
+
+
+def _check_usable(table: DataTable) -> None:
     """Refuse a table that no model can learn from, for a reason that the remedy fits."""
     place, roles = table.reader.place, {column.role for column in table.columns}
     if roles == {"empty"}:
@@ -123,7 +131,7 @@ def check_usable(table):
     check_numbers(table)
 
 
-def check_numbers(table):
+def check_numbers(table: DataTable) -> None:
     """Refuse numbers too large to compute with, by column, row and text."""
     for column in table.used:
         ends = [abs(end) for end in (column.low, column.high) if end is not None]
@@ -136,7 +144,7 @@ def check_numbers(table):
             )
 
 
-def _huge(table, column):
+def _huge(table: DataTable, column: ColumnInfo) -> tuple[int, str]:
     """Number of the first row that holds a huge number in a column, and the number as it is written."""
     import numpy as np
 
@@ -149,31 +157,16 @@ def _huge(table, column):
     raise ValueError(f"column {column.name!r} was changed while it was read; start again.")
 
 
-def check_model(path):
-    """Refuse what is no model file before it is read."""
-    remedy = "give a .tacit file that tacit fit, impute or reduce wrote, or tacit.save"
-    if not os.path.isfile(path):
-        what = "is a folder" if os.path.isdir(path) else "does not exist"
-        raise ValueError(f"the model file {path} {what}; {remedy}.")
-    if not zipfile.is_zipfile(path):
-        raise ValueError(f"{path} is no model file; {remedy}.")
-
-
-def table_options(arguments, *, missing=(), ignore=()):
+def table_options(arguments: Namespace, *, missing: Iterable[str] = (), ignore: Iterable[str] = ()) -> str:
     """The options that read the same table again, as they are typed, without any password.
 
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        What was typed.
-    missing, ignore : iterable of str
-        Texts that stand for missing, and columns not to use, beside those typed.
+    `missing` are texts that stand for missing, and `ignore` columns not to use, beside those typed.
     """
     from ..tables.sql import without_password
 
-    words = (
-        [arguments.file] if arguments.file else ["--sql", arguments.sql, "--from", without_password(arguments.database)]
-    )
+    words = [arguments.file]
+    if not arguments.file:
+        words = ["--sql", arguments.sql, "--from", without_password(arguments.database)]
     for option in ("sheet", "sep", "decimal", "encoding"):
         if getattr(arguments, option) is not None:
             words += [f"--{option}", getattr(arguments, option)]
@@ -188,11 +181,16 @@ def table_options(arguments, *, missing=(), ignore=()):
     return " ".join(map(shlex.quote, words))
 
 
-def out_folder(arguments, table):
+def out_folder(arguments: Namespace, table: DataTable) -> str:
     """The folder that results go to, which must exist and take files."""
     folder = arguments.out or table.reader.folder
     if os.path.isfile(folder):
         raise ValueError(f"--out {folder} is a file; give a folder.")
+    return check_folder(folder)
+
+
+def check_folder(folder: str) -> str:
+    """Refuse a folder that does not exist or takes no files; returns it."""
     if not os.path.isdir(folder):
         raise ValueError(f"the folder {folder} does not exist; create it or choose another with --out.")
     if not os.access(folder, os.W_OK):
@@ -200,26 +198,26 @@ def out_folder(arguments, table):
     return folder
 
 
-def _names(text):
+def _names(text: str) -> list[str]:
     """Names between commas; one that holds a comma itself is quoted."""
     return [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()]
 
 
-def _role(text):
+def _role(text: str) -> tuple[str, str]:
     name, _, role = text.rpartition("=")
     if not name or role not in ASKED:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=ROLE with a role of {', '.join(ASKED)}")
+        raise ArgumentTypeError(f"{text!r} is not NAME=ROLE with a role of {', '.join(ASKED)}")
     return name, ASKED[role]
 
 
-def whole_range(text):
+def whole_range(text: str) -> range:
     """Numbers such as 1-9, for an option."""
     found = re.fullmatch(r"\s*(\d+)\s*(?:(?:-|:|to)\s*(\d+))?\s*", text)
     if not found:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a range such as 1-9")
+        raise ArgumentTypeError(f"{text!r} is not a range such as 1-9")
     first, last = int(found[1]), int(found[2] or found[1])
     if first > last:
-        raise argparse.ArgumentTypeError(f"{text!r} runs backwards; say {last}-{first}")
+        raise ArgumentTypeError(f"{text!r} runs backwards; say {last}-{first}")
     if first < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} starts below 1, but numbers of groups start at 1")
+        raise ArgumentTypeError(f"{text!r} starts below 1, but numbers of groups start at 1")
     return range(first, last + 1)

@@ -11,10 +11,14 @@ import signal
 import sys
 import threading
 import warnings
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
 from importlib import import_module
+from typing import Any
 
 from .. import __version__
 from . import commands
+from .outcome import plain
 from .parser import Parser
 from .voice import said
 
@@ -35,7 +39,7 @@ class Interrupted(BaseException):
     """A signal asked to stop; nothing between here and `main` may take it for an ordinary interrupt and go on."""
 
 
-def build_parser():
+def build_parser() -> Parser:
     """The parser of the command line, with all commands."""
     what = "Learn what a table does not state: groups, missing cells, hidden axes."
     parser = Parser(prog="tacit", description=what, epilog=EPILOG)
@@ -53,14 +57,14 @@ def build_parser():
     return parser
 
 
-def _example(line):
+def _example(line: str) -> str:
     """A command that works as it is printed, after those that write what it reads."""
     before = ["tacit datasets penguins"] if "penguins." in line else []
     before += ["tacit fit penguins.csv"] if ".tacit" in line else []
     return "\n".join(["example:", *(f"  {each}" for each in [*before, line])])
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
     parser = build_parser()
     arguments = parser.parse_args(argv)
@@ -72,10 +76,10 @@ def main(argv=None):
         return _run(arguments)
 
 
-def _run(arguments):
+def _run(arguments: Namespace) -> int:
     try:
         outcome = arguments.run(arguments)
-        print(json.dumps(outcome.data, indent=1, allow_nan=False) if arguments.json else outcome.text)
+        print(json.dumps(plain(outcome.data), indent=1, allow_nan=False) if arguments.json else outcome.text)
         sys.stdout.flush()
         return 0
     except BrokenPipeError:  # the reader of the output has gone, as in `tacit inspect … | head`
@@ -93,7 +97,7 @@ def _run(arguments):
         return _say(f"unexpected {what.rstrip('.')}; {remedy}", 1, debug=True)
 
 
-def _say(message, code, debug=False):
+def _say(message: str, code: int, debug: bool = False) -> int:
     """Write one line about what went wrong; return the exit code."""
     if debug and os.environ.get("TACIT_DEBUG"):
         import traceback
@@ -103,16 +107,16 @@ def _say(message, code, debug=False):
     return code
 
 
-def _note(message, *place, **more):
+def _note(message: Warning | str, *place: Any, **more: Any) -> None:
     """Show a warning as one line."""
     print(f"tacit: note: {' '.join(str(message).split())}", file=sys.stderr)
 
 
 @contextlib.contextmanager
-def _stoppable():
+def _stoppable() -> Iterator[None]:
     """Let signals end the command at once, wherever it is, so that what is half-written is taken away."""
 
-    def stop(number, frame):
+    def stop(number: int, frame: Any) -> None:
         raise Interrupted(number)
 
     if threading.current_thread() is not threading.main_thread():

@@ -1,8 +1,9 @@
 """`Outcome`: what a command has to say, to people and to programs."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
-__all__ = ["Outcome"]
+__all__ = ["Outcome", "plain"]
 
 
 @dataclass(frozen=True)
@@ -14,8 +15,23 @@ class Outcome:
     text : str
         For people.
     data : dict
-        The same for programs (``--json``): anything JSON can hold.
+        The same for programs (``--json``), as `plain` makes it fit for JSON.
     """
 
     text: str
     data: dict = field(default_factory=dict)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it: no arrays, and None for numbers that are not finite."""
+    import numpy as np
+
+    if isinstance(value, dict):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple, set, np.ndarray)):
+        return [plain(each) for each in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)

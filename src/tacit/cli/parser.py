@@ -4,7 +4,9 @@ import argparse
 import re
 import sys
 import textwrap
+from collections.abc import Callable
 from difflib import get_close_matches
+from typing import Any, NoReturn
 
 __all__ = ["Help", "Parser", "whole_number"]
 
@@ -14,7 +16,7 @@ ABOVE = 2**32 - 1
 class Help(argparse.HelpFormatter):
     """Paragraphs are broken to the terminal's width; lines that are indented stay as they are."""
 
-    def _fill_text(self, text, width, indent):
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
         told = []
         for paragraph in textwrap.dedent(text).strip().split("\n\n"):
             kept = any(line.startswith("  ") for line in paragraph.splitlines())
@@ -27,22 +29,22 @@ class Help(argparse.HelpFormatter):
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
 
-    def __init__(self, *arguments, **settings):
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **{"formatter_class": Help} | settings)
 
-    def parse_args(self, args=None, namespace=None):
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse; what no command knows is told with the name that comes nearest."""
         found, unknown = self.parse_known_args(args, namespace)
         if unknown:
             self._of(getattr(found, "command", None)).refuse(unknown[0])
         return found
 
-    def _of(self, command):
+    def _of(self, command: str | None) -> Any:
         """The parser of a command; this one for none."""
         choices = (action.choices for action in self._actions if isinstance(action, argparse._SubParsersAction))
-        return next(choices, {}).get(command, self)
+        return next(choices, {}).get(command or "", self)
 
-    def refuse(self, word):
+    def refuse(self, word: str) -> NoReturn:
         """End because of a word that means nothing here."""
         if not word.startswith("-"):
             self.error(f"{word!r} is one word too many; put a name with spaces in quotes")
@@ -50,13 +52,13 @@ class Parser(argparse.ArgumentParser):
         near = get_close_matches(option, self._option_string_actions, 1)
         self.error(f"there is no option {option}" + (f"; is {near[0]} meant?" if near else ""))
 
-    def error(self, message):
+    def error(self, message: str) -> NoReturn:
         """End with one line."""
         print(f"tacit: {' '.join(_plain(message).split())} (see {self.prog} --help)", file=sys.stderr)
         sys.exit(2)
 
 
-def _plain(message):
+def _plain(message: str) -> str:
     """What argparse says, as this command says it."""
     option, _, fault = message.removeprefix("argument ").partition(": ")
     chosen = re.match(r"invalid choice: (.+?) \(choose from (.+)\)", fault)
@@ -75,20 +77,10 @@ def _plain(message):
     return f"{option}: {fault}" if fault else message
 
 
-def whole_number(option, example, least=0):
-    """The type of an option that takes whole numbers.
+def whole_number(option: str, example: int, least: int = 0) -> Callable[[str], int]:
+    """The type of an option that takes whole numbers from the least; errors advise the example."""
 
-    Parameters
-    ----------
-    option : str
-        As it is typed.
-    example : int
-        A value to advise.
-    least : int
-        The smallest that is allowed.
-    """
-
-    def read(text):
+    def read(text: str) -> int:
         try:
             value = int(text)
         except ValueError:

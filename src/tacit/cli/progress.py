@@ -2,6 +2,10 @@
 
 import sys
 import time
+from collections.abc import Sequence
+from typing import Any, Self, TextIO
+
+from .common import DataTable
 
 __all__ = ["Progress", "is_prepared", "told_time"]
 
@@ -9,7 +13,7 @@ WIDTH = 24
 PREPARING = "preparing (once per machine; about half a minute)"
 
 
-def is_prepared():
+def is_prepared() -> bool:
     """Whether compiled code is there from an earlier run, so that the first step will not take its time."""
     import os
 
@@ -18,7 +22,7 @@ def is_prepared():
     return jit._FOLDER is None or any(name.endswith(".nbc") for _, _, names in os.walk(jit._FOLDER) for name in names)
 
 
-def told_time(seconds):
+def told_time(seconds: float) -> str:
     """A duration as people say it."""
     if seconds < 90:
         return f"{max(seconds, 1):.0f} s"
@@ -42,18 +46,18 @@ class Progress:
     ...     progress.show(0.5, "trying 3 groups")
     """
 
-    def __init__(self, quiet=False, stream=None):
+    def __init__(self, quiet: bool = False, stream: TextIO | None = None) -> None:
         self.stream = stream or sys.stderr
         self.silent = quiet or not self.stream.isatty()
         self.started, self.last, self.shown = time.monotonic(), 0.0, 0
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         self.clear()
 
-    def line(self, share, text):
+    def line(self, share: float | None, text: str) -> str:
         """The bar as text; `share` of the work is done, None where that is not known."""
         if share is None:
             return f"{text} …"
@@ -63,7 +67,7 @@ class Progress:
         left = f"  about {told_time(seconds * (1 - share) / share)} left" if 0.02 < share < 1 and seconds > 1 else ""
         return f"{'█' * full}{'░' * (WIDTH - full)} {share:4.0%}  {text}{left}"
 
-    def show(self, share, text):
+    def show(self, share: float | None, text: str) -> None:
         """Draw the bar, at most ten times a second."""
         now = time.monotonic()
         if self.silent or now - self.last < 0.1:
@@ -74,12 +78,12 @@ class Progress:
         self.stream.flush()
         self.shown = len(line)
 
-    def follow(self, table, text):
+    def follow(self, table: DataTable, text: str) -> None:
         """Show how far the passes over a table have come."""
         self.started = time.monotonic()
         table.reader.on_batch = lambda n_rows: self.show(n_rows / max(table.n_rows, 1), text)
 
-    def clear(self):
+    def clear(self) -> None:
         """Take the bar away."""
         if self.shown:
             self.stream.write("\r" + " " * self.shown + "\r")
@@ -101,14 +105,14 @@ class SweepProgress:
     rounds : int
     """
 
-    def __init__(self, progress, sizes, rounds=1):
+    def __init__(self, progress: Progress, sizes: Sequence[int], rounds: int = 1) -> None:
         self.progress, self.sizes, self.rounds = progress, sizes, rounds
         self.told, self.fits, self.first_round = 0, 0, 0
         progress.last = 0.0
         progress.show(None, PREPARING) if not is_prepared() else self._show()
 
     @property
-    def share(self):
+    def share(self) -> float:
         """The share of the work that is done."""
         if self.told < len(self.sizes):
             return sum(self.sizes[: self.told]) / sum(self.sizes) / self.rounds
@@ -116,23 +120,23 @@ class SweepProgress:
         later = (self.fits - self.first_round) / max(self.first_round, 1) / max(self.rounds - 1, 1)
         return 1 / self.rounds + (1 - 1 / self.rounds) * min(later, 0.99)
 
-    def row(self, row):
+    def row(self, row: Any) -> None:
         """One model was tried."""
         self.told += 1
         self.first_round = self.fits
         self._show()
 
-    def step(self, progress):
+    def step(self, progress: Any) -> None:
         """One step of a fit was taken, or its last."""
         self.fits += bool(progress.done)
         self._show()
 
-    def last(self, progress):
+    def last(self, progress: Any) -> None:
         """One step of the fit to all rows was taken."""
         left = "" if progress.seconds_left is None else f", about {told_time(progress.seconds_left)} left"
         self.progress.show(None, f"learning from all {progress.n_rows:,} rows: step {progress.step}{left}")
 
-    def _show(self):
+    def _show(self) -> None:
         tried = f"{min(self.told + 1, len(self.sizes))} of {len(self.sizes)}"
         text = f"trying model {tried}" if self.told < len(self.sizes) else "trying again from what was learned"
         self.progress.show(self.share, text)

@@ -1,16 +1,16 @@
 """A saved model and what its file says about the table it was learned from, which may be anything and is believed in nothing."""
 
 import os
+import zipfile
+from typing import Any
 
-from .common import check_model
-
-__all__ = ["open_model", "reading_asked"]
+__all__ = ["open_model"]
 
 KINDS = {"command": str, "table": dict, "seed": int, "selection": list, "settings": dict}
 COLUMN = {"name": str, "role": str, "reading": str, "levels": list}
 
 
-def open_model(path):
+def open_model(path: str) -> tuple[Any, dict]:
     """The model in a file and its notes, checked.
 
     Returns
@@ -22,7 +22,7 @@ def open_model(path):
     from .. import load
     from ..persistence import notes
 
-    check_model(path)
+    _check_model(path)
     model, told = load(path), notes(path)
     fault = _fault(told)
     if fault:
@@ -30,7 +30,17 @@ def open_model(path):
     return model, told
 
 
-def _fault(told):
+def _check_model(path: str) -> None:
+    """Refuse what is no model file before it is read."""
+    remedy = "give a .tacit file that tacit fit, impute or reduce wrote, or tacit.save"
+    if not os.path.isfile(path):
+        what = "is a folder" if os.path.isdir(path) else "does not exist"
+        raise ValueError(f"the model file {path} {what}; {remedy}.")
+    if not zipfile.is_zipfile(path):
+        raise ValueError(f"{path} is no model file; {remedy}.")
+
+
+def _fault(told: dict) -> str | None:
     """What is wrong with notes, or nothing."""
     from ..survey.tally import PARSERS
     from ..tables import ROLES
@@ -58,14 +68,14 @@ def _fault(told):
     return _settings_fault(told.get("settings", {}))
 
 
-def _is_row(row):
+def _is_row(row: dict) -> bool:
     numbers = ("bic", "aic", "icl", "cv", "log_likelihood")
     return isinstance(row.get("n_components"), int) and all(
         row.get(key) is None or (isinstance(row[key], (int, float)) and abs(row[key]) < 1e300) for key in numbers
     )
 
 
-def _settings_fault(settings):
+def _settings_fault(settings: dict) -> str | None:
     level, n_rows = settings.get("level", 0.9), settings.get("n_rows", 1)
     if not isinstance(level, float) or not 0 < level < 1:
         return "the level of the intervals is no probability"
@@ -74,18 +84,3 @@ def _settings_fault(settings):
     if not all(isinstance(settings.get(key, ""), str) for key in ("why", "said")):
         return "the choice is not told in words"
     return None
-
-
-def reading_asked(arguments):
-    """What the options say of a table for a model: its place and how to read it; the place is None where none is given."""
-    if bool(arguments.sql) != bool(arguments.database):
-        missing = (
-            "--from, such as --from sqlite:///shop.db" if arguments.sql else '--sql, such as --sql "select * from t"'
-        )
-        raise ValueError(f"{'--sql' if arguments.sql else '--from'} alone does not say which rows; add {missing}.")
-    if arguments.sql and arguments.file:
-        raise ValueError("give one table: either a file, or a query with --sql and --from.")
-    return arguments.database if arguments.sql else arguments.file, dict(
-        sql=arguments.sql, sheet=arguments.sheet, separator=arguments.sep, decimal=arguments.decimal,
-        encoding=arguments.encoding, missing=arguments.missing,
-    )  # fmt: skip

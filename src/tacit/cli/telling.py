@@ -1,33 +1,49 @@
-"""Findings about groups as the console shows them, and as JSON."""
+"""Findings as the console shows them, and as JSON."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-
-import numpy as np
+from typing import Any
 
 from ..study.phrases import CRITERIA, left_out_words, model_words
-from ..study.scores import Scorer
 from ..study.tallies import defining
 from ..words import count, number, pair, probability, share
+from .common import DataTable, Findings
 from .console import grid, heading, paragraph
 from .voice import said
 
-__all__ = ["columns_text", "groups_data", "groups_text", "plain", "wrote"]
+__all__ = ["findings_data", "findings_text", "groups_data", "groups_text", "wrote"]
 
 SHOWN_ROWS = 10
 SHOWN_COLUMNS = 5
 MOST_COLUMNS, MOST_NOTES = 40, 6
 
 
-def groups_text(findings, model, table, files, commands=()):
-    """Everything that was found, for people."""
-    parts = [
-        columns_text(table), _summary(findings), _model(findings, model), _groups(findings), _uncertain(findings),
-        _outliers(findings), _filled(findings), _limits(findings), wrote(files), _commands(commands),
-    ]  # fmt: skip
-    return "\n\n".join("\n".join(part) for part in parts if part)
+def groups_text(
+    findings: Findings, model: Any, table: DataTable, files: dict[str, str], commands: Sequence[str] = ()
+) -> str:
+    """Everything that was found about groups, for people."""
+    parts = [_model(findings, model), _groups(findings), _uncertain(findings), _outliers(findings), _filled(findings)]
+    after = [heading("Next"), *(f"  {command}" for command in commands)] if commands else []
+    return _told(table, findings, parts, files, after)
 
 
-def columns_text(table):
+def findings_text(table: DataTable, findings: Findings, title: str, rows: Sequence, files: dict[str, str]) -> str:
+    """What was found, for people, with a table of numbers."""
+    numbers = [heading(title), *grid(rows, right=range(1, len(rows[0])))] if len(rows) > 1 else []
+    return _told(table, findings, [numbers], files)
+
+
+def _told(
+    table: DataTable, findings: Findings, parts: list[list[str]], files: dict[str, str], after: Sequence[str] = ()
+) -> str:
+    """The columns and the summary, parts of a command's own, then the limits and the files."""
+    summary = [heading("In short"), *(paragraph(sentence, "  ") for sentence in findings.summary)]
+    limits = [heading("Bear in mind"), *(paragraph(f"- {said(sentence)}", "  ") for sentence in findings.limits)]
+    every = [_columns(table), summary, *parts, limits, wrote(files), after]
+    return "\n\n".join("\n".join(part) for part in every if part)
+
+
+def _columns(table: DataTable) -> list[str]:
     """What was read, and how each column is taken."""
     used = [column for column in table.columns if column.used]
     lines = [heading(f"{table.reader.name}: {count(table.n_rows, 'row')}, {count(len(table.columns), 'column')}")]
@@ -49,18 +65,14 @@ def columns_text(table):
     return [*lines, f"  … and {count(more, 'more note')}; tacit inspect shows all"] if more > 0 else lines
 
 
-def _summary(findings):
-    return [heading("In short"), *(paragraph(sentence, "  ") for sentence in findings.summary)]
-
-
-def _model(findings, model):
+def _model(findings: Findings, model: Any) -> list[str]:
     rows = findings.selection
     if not rows:
         return []
     criterion = rows[0]["criterion"]
     name = "log density per row left out" if criterion == "cv" else CRITERIA[criterion]
     student = bool(model.by_column)
-    n = Scorer(model).n_measurements
+    n = sum(column.role == "measurement" for column in findings.columns if column.name in findings.used)
     shape = rows[0]["covariance_type"] if n else None
     value = rows[0][criterion]
     told = f"{name} {number(value, 6)}" if value is not None else rows[0]["failed"]
@@ -77,11 +89,11 @@ def _model(findings, model):
     return lines
 
 
-def _short(row, shape):
+def _short(row: dict, shape: str | None) -> str:
     return count(row["n_components"], "group") + (f" {row['covariance_type']}" if shape else "")
 
 
-def _behind(row, best, criterion, shape):
+def _behind(row: dict, best: dict, criterion: str, shape: str | None) -> str:
     name = _short(row, shape)
     if row["failed"] or row[criterion] is None or best[criterion] is None:
         return f"{name} (set aside)"
@@ -90,7 +102,7 @@ def _behind(row, best, criterion, shape):
     return f"{name} ({'-' if gap < 0 else '+'}{number(abs(gap), 3)})"
 
 
-def _groups(findings):
+def _groups(findings: Findings) -> list[str]:
     lines = [heading("Groups")]
     for group in findings.groups:
         size = f"{count(group.n_rows, 'row')}, {share(group.n_rows / findings.n_rows)}"
@@ -107,106 +119,84 @@ def _groups(findings):
     return lines
 
 
-def _values(entry):
+def _values(entry: dict) -> list[str]:
     """What the group has and what all rows have, with as many digits as tell the two apart."""
     values = entry["value"], entry["overall"]
     if None in values or values[0] == values[1]:
-        return ["-" if value is None else _value(entry, value) for value in values]
+        worded = number if entry["level"] is None else share
+        return ["-" if value is None else worded(value) for value in values]
     return list(pair(*values)) if entry["level"] is None else [share(value) for value in values]
 
 
-def _value(entry, value):
-    return number(value) if entry["level"] is None else share(value)
-
-
-def _which(row):
-    """The ids of a listed row."""
+def _listed(rows: list[dict], n: int, title: str, heads: Iterable[str], own: Any, **look: Any) -> list[str]:
+    """The first rows of a list with their ids and what `own` says of each, under a title that tells how many there are."""
     known = ("row", "group", "probability", "other", "other_probability", "reason")
-    return {key: value for key, value in row.items() if key not in known}
+    ids = [key for key in rows[0] if key not in known]
+    lines: list[list] = [["row", *ids, "group", *heads]]
+    for row in rows[:SHOWN_ROWS]:
+        named = ["" if row.get(name) is None else row[name] for name in ids]
+        lines.append([row["row"], *named, row["group"], *own(row)])
+    first = f"; the first {SHOWN_ROWS}" if n > SHOWN_ROWS else ""
+    return [heading(f"{title}{first})"), *grid(lines, **look)]
 
 
-def _uncertain(findings):
+def _uncertain(findings: Findings) -> list[str]:
     if not findings.uncertain:
         return []
-    shown = findings.uncertain[:SHOWN_ROWS]
-    rows = [["row", *_which(shown[0]), "group", "probability", "or group", "probability"]]
-    for row in shown:
-        ids = ["" if value is None else value for value in _which(row).values()]
-        odds = [f"{row['probability']:.2f}", row["other"], f"{row['other_probability']:.2f}"]
-        rows.append([row["row"], *ids, row["group"], *odds])
-    title = f"Uncertain rows ({findings.n_uncertain:,} under 90 %{_first(findings.n_uncertain)})"
-    return [heading(title), *grid(rows, right=(0, *range(len(rows[0]) - 4, len(rows[0]))))]
+    n, first = findings.n_uncertain, findings.uncertain[0]
+    wide = len(first) - ("reason" in first)  # columns: the ids and five of the command's own
+    return _listed(
+        findings.uncertain, n, f"Uncertain rows ({n:,} under 90 %", ("probability", "or group", "probability"),
+        lambda row: (f"{row['probability']:.2f}", row["other"], f"{row['other_probability']:.2f}"),
+        right=(0, *range(wide - 4, wide)),
+    )  # fmt: skip
 
 
-def _outliers(findings):
+def _outliers(findings: Findings) -> list[str]:
     if not findings.outliers:
         return []
-    shown = findings.outliers[:SHOWN_ROWS]
-    rows = [["row", *_which(shown[0]), "group", "chance", "because"]]
-    for row in shown:
-        ids = ["" if value is None else value for value in _which(row).values()]
-        rows.append([row["row"], *ids, row["group"], probability(row["probability"]), row["reason"]])
-    title = f"Unusual rows ({findings.n_outliers:,}{_first(findings.n_outliers)})"
+    n = findings.n_outliers
+    lines = _listed(
+        findings.outliers, n, f"Unusual rows ({n:,}", ("chance", "because"),
+        lambda row: (probability(row["probability"]), row["reason"]), right=(0,), widest=90,
+    )  # fmt: skip
     note = "chance: how probable it is that a row of the same group lies as far out as this one"
-    return [heading(title), *grid(rows, right=(0,), widest=90), paragraph(note, "  ")]
+    return [*lines, paragraph(note, "  ")]
 
 
-def _first(n):
-    return f"; the first {SHOWN_ROWS}" if n > SHOWN_ROWS else ""
-
-
-def _filled(findings):
+def _filled(findings: Findings) -> list[str]:
     filled = {name: n for name, n in findings.n_filled.items() if n}
     if not filled:
         return []
     ranked = sorted(filled.items(), key=lambda each: -each[1])
     told = ", ".join(f"{name} {n:,}" for name, n in ranked[:12])
     more = f" and {count(len(ranked) - 12, 'more column')}" if len(ranked) > 12 else ""
-    left = (
-        [f"left empty: {', '.join(f'{name} {n:,}' for name, n in findings.n_empty.items())}"]
-        if findings.n_empty
-        else []
-    )
-    lines = [told + more, *left]
+    lines = [told + more]
+    if findings.n_empty:
+        lines.append(f"left empty: {', '.join(f'{name} {n:,}' for name, n in findings.n_empty.items())}")
     return [heading(f"Filled cells ({sum(filled.values()):,})"), *(paragraph(line, "  ") for line in lines)]
 
 
-def _limits(findings):
-    return [heading("Bear in mind"), *(paragraph(f"- {sentence}", "  ") for sentence in findings.limits)]
-
-
-def wrote(files):
+def wrote(files: dict[str, str]) -> list[str]:
     """What was written."""
     return [heading("Wrote"), *grid([[path, what] for path, what in files.items()], widest=400)] if files else []
-
-
-def _commands(commands):
-    return [heading("Next"), *(f"  {command}" for command in commands)] if commands else []
 
 
 # For programs
 
 
-def groups_data(findings, files):
-    """Everything that was found but the sample of rows, for programs."""
-    return plain({
-        "table": findings.title, "rows": findings.n_rows, "columns": [asdict(column) for column in findings.columns],
-        "used": findings.used, "summary": findings.summary, "limits": findings.limits, "card": findings.card,
-        "selection": findings.selection, "groups": [asdict(group) for group in findings.groups],
-        "uncertain": {"count": findings.n_uncertain, "rows": findings.uncertain},
-        "outliers": {"count": findings.n_outliers, "rows": findings.outliers},
-        "filled": findings.n_filled, "empty": findings.n_empty, "trace": findings.trace, "files": list(files),
-    })  # fmt: skip
+def findings_data(findings: Findings, files: Iterable[str], **more: Any) -> dict:
+    """What all findings tell programs, and what some tell beside."""
+    told = {"table": findings.title, "rows": findings.n_rows, "columns": findings.used} | more
+    return told | {"summary": findings.summary, "limits": list(map(said, findings.limits)), "files": list(files)}
 
 
-def plain(value):
-    """A value as JSON can hold it: no arrays, and None for numbers that are not finite."""
-    if isinstance(value, dict):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple, set, np.ndarray)):
-        return [plain(each) for each in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return value if np.isfinite(value) else None
-    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+def groups_data(findings: Findings, files: Iterable[str]) -> dict:
+    """Everything that was found about groups but the sample of rows, for programs."""
+    return findings_data(
+        findings, files, columns=[asdict(column) for column in findings.columns], used=findings.used, card=findings.card,
+        selection=findings.selection, groups=[asdict(group) for group in findings.groups],
+        uncertain={"count": findings.n_uncertain, "rows": findings.uncertain},
+        outliers={"count": findings.n_outliers, "rows": findings.outliers},
+        filled=findings.n_filled, empty=findings.n_empty, trace=findings.trace,
+    )  # fmt: skip

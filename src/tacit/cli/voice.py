@@ -1,15 +1,16 @@
 """The library's notes as the command says them: settings as options that can be typed."""
 
 import shlex
+from typing import Any
 
-from ..notes import Note
+from ..notes import Note, Option
 
 __all__ = ["as_typed", "said"]
 
 ROLES = {"measurement": "number"}
 
 
-def as_typed(option):
+def as_typed(option: Option) -> str:
     """A setting as it is typed."""
     name, value = option.name, option.value
     if value is None:
@@ -27,6 +28,6 @@ def as_typed(option):
     return f"--{'sep' if name == 'separator' else name} {shlex.quote(str(value))}"
 
 
-def said(text):
+def said(text: Any) -> str:
     """A sentence of the library in the command's words."""
     return text.worded(as_typed) if isinstance(text, Note) else str(text)

@@ -1,8 +1,13 @@
-"""What commands that learn from a table share: names of results, notes in model files, the page, what is said at the end."""
+"""What commands that apply a model to a table share: names of results, writing them, notes in model files, the page."""
 
 import os
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from typing import Any
 
-__all__ = ["FILES", "name_of", "notes_of", "outputs_of", "told", "write_page"]
+from ..common import DataTable, Findings
+
+__all__ = ["FILES", "Tables", "outputs_of", "write_learned", "write_page", "write_tables"]
 
 FILES = {
     "groups": "the group of each row, with probabilities",
@@ -10,40 +15,64 @@ FILES = {
     "cells": "each filled cell with its interval or probability",
 }
 """Tables that are written, and what they hold."""
+Tables = Mapping[str, tuple[str, Callable | dict]]
+"""Tables of results by name: what each holds, and its columns or what makes them of a part of the rows."""
 
 
-def name_of(arguments, table, folder, what):
-    """Path of a table of results: NAME.WHAT.csv, or .parquet or .tsv where that was asked for or read."""
-    is_tsv = _is_tsv(str(getattr(table.reader, "path", "")).lower())
-    ending = arguments.format or ("tsv" if is_tsv else table.reader.format)
-    return os.path.join(folder, f"{table.reader.name}.{what}.{ending}")
+def _is_tsv(table: DataTable) -> bool:
+    return str(getattr(table.reader, "path", "")).lower().endswith((".tsv", ".tsv.gz", ".tsv.bz2", ".tsv.xz"))
 
 
-def _is_tsv(path):
-    return path.endswith((".tsv", ".tsv.gz", ".tsv.bz2", ".tsv.xz"))
-
-
-def outputs_of(arguments, table):
+def outputs_of(arguments: Namespace, table: DataTable) -> Any:
     """Where results are written: text with the separator and the decimal mark of the text that was read."""
     from ...tables import Outputs
 
-    separator = getattr(table.reader, "separator", ",")
-    if arguments.format and _is_tsv(str(getattr(table.reader, "path", "")).lower()):
-        separator = ","
+    separator = "," if arguments.format and _is_tsv(table) else getattr(table.reader, "separator", ",")
     return Outputs(separator, table.decimal)
 
 
-def notes_of(command, table, arguments, selection, settings):
-    """What a model file says about the table it was learned from, so that another is read in the same way."""
-    columns = [column.saved() for column in table.used]
-    file = os.path.basename(getattr(table.reader, "path", ""))
-    return {
+def write_tables(arguments: Namespace, folder: str, outputs: Any, results: Any, tables: Tables) -> dict[str, str]:
+    """Write tables of results, NAME.WHAT.csv, or .parquet or .tsv where that was asked for or read; return what each is, by path."""
+    table, files = results.table, {}
+    ending = arguments.format or ("tsv" if _is_tsv(table) else table.reader.format)
+    for name, (what, make) in tables.items():
+        path = os.path.join(folder, f"{table.reader.name}.{name}.{ending}")
+        files[path] = what
+        if isinstance(make, dict):
+            outputs.table(path).write(make)
+        else:
+            results.add(outputs.table(path), make)
+    results.write()
+    return files
+
+
+def write_learned(
+    arguments: Namespace, folder: str, results: Any, findings: Findings, tables: Tables,
+    selection: list[dict], settings: dict,
+) -> dict[str, str]:  # fmt: skip
+    """Write tables of results, the model and its page: everything or nothing. Returns what each file is, by path."""
+    from ... import save
+
+    table, command = results.table, arguments.command
+    stem = os.path.join(folder, table.reader.name)
+    model, page = (".tacit", ".report.html") if command == "fit" else (f".{command}.tacit", f".{command}.html")
+    # A table for the model is read in the same way again.
+    columns, file = [column.saved() for column in table.used], os.path.basename(getattr(table.reader, "path", ""))
+    notes = {
         "command": command, "table": {"name": table.reader.name, "file": file, "columns": columns}, "seed": arguments.seed,
         "selection": selection, "settings": settings,
     }  # fmt: skip
+    with outputs_of(arguments, table) as outputs:
+        files = write_tables(arguments, folder, outputs, results, tables)
+        save(results.model, outputs.file(stem + model), notes=notes)
+        files[stem + model] = "the model"
+        if not arguments.no_report:
+            write_page(outputs, stem + page, findings)
+            files[stem + page] = "the report; open it in a browser"
+    return files
 
 
-def write_page(outputs, path, findings):
+def write_page(outputs: Any, path: str, findings: Findings) -> None:
     """Write the page of findings, in the command's words."""
     from dataclasses import replace
 
@@ -54,22 +83,5 @@ def write_page(outputs, path, findings):
         replace(column, notes=tuple(map(said, column.notes)), left_out=said(column.left_out))
         for column in findings.columns
     )
-    findings = replace(findings, columns=columns)
-    with open(outputs.file(path), "w", encoding="utf-8") as file:
-        file.write(render(findings))
-
-
-def told(table, findings, title, rows, files):
-    """What was found, for people: the columns, the summary, a table of numbers, the limits, the files."""
-    from ..console import grid, heading, paragraph
-    from ..telling import columns_text, wrote
-
-    numbers = grid(rows, right=range(1, len(rows[0]))) if len(rows) > 1 else []
-    parts = [
-        columns_text(table),
-        [heading("In short"), *(paragraph(sentence, "  ") for sentence in findings.summary)],
-        [heading(title), *numbers] if numbers else [],
-        [heading("Bear in mind"), *(paragraph(f"- {sentence}", "  ") for sentence in findings.limits)],
-        wrote(files),
-    ]
-    return "\n\n".join("\n".join(part) for part in parts if part)
+    with open(outputs.file(path), "w", encoding="utf-8", newline="\n") as file:
+        file.write(render(replace(findings, columns=columns, limits=list(map(said, findings.limits)))))

@@ -4,9 +4,11 @@ Without a name, all are listed. With one that comes along, its table is written:
 drawn, beside NAME.truth.csv with its true groups and the cells behind its missing values: tacit datasets make mixed --rows 1000.
 """
 
-import argparse
 import os
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from typing import Any
 
+from ..common import check_folder
 from ..outcome import Outcome
 from ..parser import whole_number
 
@@ -15,7 +17,7 @@ EXAMPLE = "tacit datasets penguins"
 NEXT = {"factors": "reduce", "giss": "inspect", "earthquakes": "inspect"}
 
 
-def add_arguments(parser):
+def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("name", nargs="?", help="the set to write, or make")
     parser.add_argument("kind", nargs="?", metavar="KIND", help="what to make: mixed, factors or outliers")
@@ -37,14 +39,14 @@ def add_arguments(parser):
     group.add_argument("--seed", type=whole_number("--seed", 0), default=0, help="random seed (0)")
 
 
-def _share(text):
+def _share(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number; say --missing 0.1") from None
+        raise ArgumentTypeError(f"{text!r} is no number; say --missing 0.1") from None
 
 
-def run(arguments):
+def run(arguments: Namespace) -> Outcome:
     """List, write or draw."""
     from ...datasets import DATASETS, load
 
@@ -70,7 +72,7 @@ def run(arguments):
     return _written(arguments, entry.name, {f"{entry.name}.csv": found}, found.description)
 
 
-def _listed():
+def _listed() -> Outcome:
     """All sets, in words and as data."""
     from ...datasets import catalogue
 
@@ -91,7 +93,7 @@ def _listed():
     return Outcome("\n".join(lines), {"datasets": rows})
 
 
-def _made(arguments):
+def _made(arguments: Namespace) -> Outcome:
     """Draw a table and write it beside its truth."""
     from dataclasses import replace
 
@@ -112,7 +114,7 @@ def _made(arguments):
     return _written(arguments, found.name, files, found.description)
 
 
-def _settings(arguments):
+def _settings(arguments: Namespace) -> dict:
     """Arguments of the generator, from the options given."""
     asked = {
         "n_rows": arguments.rows, "random_state": arguments.seed, "missing": arguments.missing,
@@ -127,13 +129,11 @@ def _settings(arguments):
     return asked
 
 
-def _written(arguments, name, files, told):
+def _written(arguments: Namespace, name: str, files: dict[str, Any], told: str) -> Outcome:
     """Write tables that are not there yet, all or none."""
     from ...tables import Outputs
 
-    folder = arguments.out
-    if not os.path.isdir(folder):
-        raise ValueError(f"the folder {folder} does not exist; create it or choose another with --out.")
+    folder = check_folder(arguments.out)
     paths = {os.path.join(folder, file): found for file, found in files.items()}
     there = [path for path in paths if os.path.exists(path)]
     if there and not arguments.force:
@@ -146,12 +146,11 @@ def _written(arguments, name, files, told):
     first = next(iter(paths))
     step = f"tacit {NEXT.get(name, 'fit')} {first}"
     lines = [f"wrote {path} ({len(found.X)} rows)" for path, found in paths.items()]
-    return Outcome(
-        "\n".join([told, *lines, f"next: {step}"]), {"files": list(paths), "next": step, "description": told}
-    )
+    data = {"files": list(paths), "next": step, "description": told}
+    return Outcome("\n".join([told, *lines, f"next: {step}"]), data)
 
 
-def _write(found, path):
+def _write(found: Any, path: str) -> None:
     """The file as it was published where it comes along, else the table."""
     import shutil
 

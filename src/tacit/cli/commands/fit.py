@@ -6,11 +6,11 @@ imputed), NAME.cells.csv (one line for each filled cell with its interval or pro
 `tacit predict`) and NAME.report.html (a page that explains it all).
 """
 
-import argparse
 import os
 import shlex
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
-from ..common import add_columns, add_output, add_table, check_usable, open_asked, out_folder, whole_range
+from ..common import DataTable, add_columns, add_output, add_table, open_usable, whole_range
 from ..outcome import Outcome
 from ..parser import whole_number
 
@@ -18,7 +18,7 @@ HELP = "find groups of rows, describe them, fill missing cells"
 EXAMPLE = "tacit fit penguins.csv --groups 1-6"
 
 
-def add_arguments(parser):
+def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
     add_table(parser)
     add_columns(parser)
@@ -36,22 +36,16 @@ def add_arguments(parser):
         "--criterion", choices=["bic", "icl", "aic", "cv"], default="bic",
         help="what to choose by (bic); icl prefers groups apart, cv predicts rows left out",
     )  # fmt: skip
-    group.add_argument(
-        "--restarts",
-        type=whole_number("--restarts", 1, 1),
-        default=1,
-        metavar="N",
-        help="N times as many random starts (1)",
-    )
+    starts = whole_number("--restarts", 1, 1)
+    group.add_argument("--restarts", type=starts, default=1, metavar="N", help="N times as many random starts (1)")
     group.add_argument(
         "--sample", type=whole_number("--sample", 10_000, 1), default=10_000, metavar="N",
         help="compare models on N random rows where there are more, then fit the best to all (10000)",
     )  # fmt: skip
-    add_output(parser)
-    parser.add_argument("--no-report", action="store_true", help="write no page")
+    add_output(parser, page=True)
 
 
-def _structures(text):
+def _structures(text: str) -> str | list[str]:
     from ...families import GAUSSIANS
 
     if text == "all":
@@ -59,19 +53,20 @@ def _structures(text):
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names or [text]:
         if name not in GAUSSIANS:
-            raise argparse.ArgumentTypeError(f"{name!r} is not one of {', '.join(GAUSSIANS)} or all")
+            raise ArgumentTypeError(f"{name!r} is not one of {', '.join(GAUSSIANS)} or all")
     return names
 
 
-def run(arguments):
+def run(arguments: Namespace) -> Outcome:
     """Choose and fit a model, write what it says, tell."""
     from ...mixture import find_groups
+    from ...mixture.finding import default_groups
+    from ...study.results import GroupResults
     from ..progress import Progress, SweepProgress
     from ..telling import groups_data, groups_text
+    from ._results import FILES, write_learned
 
-    table = open_asked(arguments)
-    folder = out_folder(arguments, table)
-    check_usable(table)
+    table, folder = open_usable(arguments)
     with Progress(arguments.quiet) as progress:
         grouping = find_groups(
             table, groups=arguments.groups, covariance=arguments.covariance, criterion=arguments.criterion,
@@ -81,42 +76,16 @@ def run(arguments):
         progress.follow(table, "describing the groups")
         findings = grouping.study(arguments.seed)
         progress.follow(table, "writing")
-        files = _write(arguments, table, grouping, findings, folder)
+        results = GroupResults(grouping.model, table, n_rows=table.n_rows, typed=arguments.format == "parquet")
+        tables = {name: (what, getattr(results, name)) for name, what in FILES.items()}
+        settings = {name: getattr(arguments, name) for name in ("covariance", "criterion", "restarts", "student")}
+        settings |= {"groups": list(arguments.groups or default_groups(table.n_rows)), "n_rows": table.n_rows}
+        files = write_learned(arguments, folder, results, findings, tables, grouping.selection, settings)
     text = groups_text(findings, grouping.model, table, files, _next(table, files))
     return Outcome(text, groups_data(findings, files))
 
 
-def _write(arguments, table, grouping, findings, folder):
-    """Write everything or nothing; return what each file is, by path."""
-    from ... import save
-    from ...mixture.finding import default_groups
-    from ...study.results import GroupResults
-    from ._results import FILES, name_of, notes_of, outputs_of, write_page
-
-    stem = os.path.join(folder, table.reader.name)
-    settings = {
-        "groups": list(arguments.groups or default_groups(table.n_rows)), "covariance": arguments.covariance,
-        "criterion": arguments.criterion,
-        "restarts": arguments.restarts, "student": arguments.student, "n_rows": table.n_rows,
-    }  # fmt: skip
-    notes = notes_of("fit", table, arguments, grouping.selection, settings)
-    files = {}
-    with outputs_of(arguments, table) as outputs:
-        results = GroupResults(grouping.model, table, n_rows=table.n_rows, typed=arguments.format == "parquet")
-        for name, what in FILES.items():
-            path = name_of(arguments, table, folder, name)
-            results.add(outputs.table(path), getattr(results, name))
-            files[path] = what
-        results.write()
-        save(grouping.model, outputs.file(f"{stem}.tacit"), notes=notes)
-        files[f"{stem}.tacit"] = "the model"
-        if not arguments.no_report:
-            write_page(outputs, f"{stem}.report.html", findings)
-            files[f"{stem}.report.html"] = "the report; open it in a browser"
-    return files
-
-
-def _next(table, files):
+def _next(table: DataTable, files: dict[str, str]) -> list[str]:
     """Commands to go on with."""
     model = shlex.quote(next(path for path in files if path.endswith(".tacit")))
     new = f"NEW{os.path.splitext(getattr(table.reader, 'path', ''))[1] or '.csv'}"

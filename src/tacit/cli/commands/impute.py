@@ -5,18 +5,19 @@ Writes beside the table: NAME.imputed.csv (the whole table, imputed, everything 
 about it). Numbers of columns that hold whole numbers are rounded in NAME.imputed.csv, not in NAME.imputed.cells.csv.
 """
 
-import argparse
-import os
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable
+from typing import Any
 
-from ..common import add_columns, add_output, add_table, check_usable, open_asked, out_folder, whole_range
+from ..common import DataTable, Findings, add_columns, add_output, add_table, open_usable, whole_range
 from ..outcome import Outcome
-from ._results import name_of, notes_of, outputs_of, told, write_page
+from ._results import write_learned
 
 HELP = "impute the missing values of a table"
 EXAMPLE = "tacit impute penguins.csv --draws 5"
 
 
-def add_arguments(parser):
+def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
     add_table(parser)
     add_columns(parser)
@@ -35,35 +36,33 @@ def add_arguments(parser):
         "--draws", type=_draws, default=0, metavar="M",
         help="also write M tables NAME.draw1.csv … with cells drawn at random, for multiple imputation",
     )  # fmt: skip
-    add_output(parser)
-    parser.add_argument("--no-report", action="store_true", help="write no page")
+    add_output(parser, page=True)
 
 
-def _share(text):
+def _share(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = 0.0
     if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a probability between 0 and 1, such as 0.9")
+        raise ArgumentTypeError(f"{text!r} is not a probability between 0 and 1, such as 0.9")
     return value
 
 
-def _draws(text):
+def _draws(text: str) -> int:
     if not text.isdigit() or not 1 <= int(text) <= 1000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of tables from 1 to 1000")
+        raise ArgumentTypeError(f"{text!r} is not a number of tables from 1 to 1000")
     return int(text)
 
 
-def run(arguments):
+def run(arguments: Namespace) -> Outcome:
     """Choose a model, fill, write."""
     from ...impute import choose_imputer
     from ...study.imputation import study_fill
     from ..progress import Progress, SweepProgress
+    from ..telling import findings_data, findings_text
 
-    table = open_asked(arguments)
-    folder = out_folder(arguments, table)
-    check_usable(table)
+    table, folder = open_usable(arguments)
     if not any(column.n_missing for column in table.used):
         return _nothing(table)
     with Progress(arguments.quiet) as progress:
@@ -81,10 +80,13 @@ def run(arguments):
         progress.follow(choice.table, "writing")
         files = _write(arguments, choice, findings, folder)
     title = "How good the fills are" if findings.check else "Filled cells"
-    return Outcome(told(choice.table, findings, title, _rows(findings), files), _data(choice, findings, files))
+    told = {name: getattr(choice, name) for name in ("method", "why", "said", "selection")}
+    told |= {"filled": findings.n_filled, "empty": findings.n_empty, "check": findings.check}
+    text = findings_text(choice.table, findings, title, _rows(findings), files)
+    return Outcome(text, findings_data(findings, files, **told))
 
 
-def _nothing(table):
+def _nothing(table: DataTable) -> Outcome:
     """What is said of a table that needs no filling."""
     kept = [column.name for column in table.columns if column.n_missing and not column.used]
     more = f" (missing values in {', '.join(kept)} stay: models do not use these)" if kept else ""
@@ -92,45 +94,30 @@ def _nothing(table):
     return Outcome(text, {"table": table.reader.name, "rows": table.n_rows, "filled": {}, "files": []})
 
 
-def _write(arguments, choice, findings, folder):
+def _write(arguments: Namespace, choice: Any, findings: Findings, folder: str) -> dict[str, str]:
     """Write all results; return what each file is, by path."""
-    from ... import save
     from ...study.results import Results
 
-    stem = os.path.join(folder, choice.table.reader.name)
     results = Results(choice.model, choice.table, level=arguments.level, typed=arguments.format == "parquet")
+    tables: dict[str, tuple[str, Callable]] = {
+        "imputed": ("the table with its missing values imputed", results.filled),
+        "imputed.cells": ("each filled cell with its interval or probability", results.cells),
+    }
+    for number in range(1, arguments.draws + 1):
+        drawn = results.drawn(arguments.seed, number)
+        tables[f"draw{number}"] = ("the table with its missing values drawn at random", drawn)
     settings = {"method": choice.method, "level": arguments.level, "why": choice.why, "said": choice.said}
-    notes = notes_of("impute", choice.table, arguments, choice.selection, settings)
-    tables = {
-        "imputed": "the table with its missing values imputed",
-        "imputed.cells": "each filled cell with its interval or probability",
-    }
-    tables |= {
-        f"draw{number}": "the table with its missing values drawn at random" for number in range(1, arguments.draws + 1)
-    }
-    files = {name_of(arguments, choice.table, folder, name): what for name, what in tables.items()}
-    with outputs_of(arguments, choice.table) as outputs:
-        made = [results.filled, results.cells]
-        made += [results.drawn(arguments.seed, number) for number in range(1, arguments.draws + 1)]
-        for path, make in zip(files, made):
-            results.add(outputs.table(path), make)
-        results.write()
-        save(choice.model, outputs.file(f"{stem}.impute.tacit"), notes=notes)
-        files[f"{stem}.impute.tacit"] = "the model"
-        if not arguments.no_report:
-            write_page(outputs, f"{stem}.impute.html", findings)
-            files[f"{stem}.impute.html"] = "the report; open it in a browser"
-    return files
+    return write_learned(arguments, folder, results, findings, tables, choice.selection, settings)
 
 
-def _rows(findings):
+def _rows(findings: Findings) -> list[tuple]:
     """How many cells of each column were filled, and how good that is."""
     from ...words import share
 
     if findings.check is None:
         return [("column", "filled"), *((name, f"{n:,}") for name, n in findings.n_filled.items() if n)]
     tried = {row["column"]: row for row in findings.check["columns"]}
-    lines = [("column", "filled", "hidden", "error", "within", "right")]
+    lines: list[tuple] = [("column", "filled", "hidden", "error", "within", "right")]
     for name, n in findings.n_filled.items():
         row = tried.get(name, {})
         shares = (share(row[key], 0) if key in row else "" for key in ("covered", "right"))
@@ -138,16 +125,3 @@ def _rows(findings):
         if n or row:
             lines.append((name, f"{n:,}", str(row.get("cells", "")), error, *shares))
     return lines
-
-
-def _data(choice, findings, files):
-    """The same for programs."""
-    from ..telling import plain
-
-    return plain({
-        "table": findings.title, "rows": findings.n_rows, "columns": findings.used, "method": choice.method,
-        "why": choice.why, "said": choice.said, "filled": findings.n_filled, "empty": findings.n_empty,
-        "check": findings.check,
-        "selection": choice.selection,
-        "summary": findings.summary, "limits": findings.limits, "files": list(files),
-    })  # fmt: skip

@@ -1,8 +1,11 @@
 """`tacit inspect TABLE`: what a table holds, column by column, and what to run next."""
 
-from ...notes import Option
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from ...notes import Note, Option
 from ...words import count, number, share
-from ..common import add_columns, add_table, open_asked, table_options
+from ..common import DataTable, add_columns, add_table, open_asked, table_options
 from ..outcome import Outcome
 from ..voice import as_typed, said
 
@@ -11,22 +14,24 @@ __all__ = ["add_arguments", "run"]
 HELP = "what is in a table: types, missing values, outlying cells, repeated rows, and what to run next"
 EXAMPLE = "tacit inspect penguins.csv"
 FIRST = 50
+SHOWN = ("name", "role", "reason", "reading", "n_missing", "n_distinct", "low", "high", "mean", "std", "copied")
+"""What is told of columns for programs."""
 
 
-def add_arguments(parser):
+def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
     add_table(parser)
     add_columns(parser)
     parser.add_argument("--all", action="store_true", help=f"show all columns, not the first {FIRST} only")
 
 
-def run(arguments):
+def run(arguments: Namespace) -> Outcome:
     """Survey, inspect, tell."""
     from ...tables.inspection import inspect_table
 
     table = open_asked(arguments)
     seen = inspect_table(table)
-    steps = _next_steps(arguments, table, seen)
+    steps = _next_steps(arguments, table)
     sections = [
         _headline(table), _columns(table, arguments.all), _outlying(seen), _rows(table, seen), _patterns(table, seen),
         _notes(table, arguments.all), _steps(steps),
@@ -34,14 +39,14 @@ def run(arguments):
     return Outcome("\n\n".join(section for section in sections if section), _data(table, seen, steps))
 
 
-def _headline(table):
+def _headline(table: DataTable) -> str:
     cells = table.n_rows * len(table.columns)
     missing = sum(column.n_missing for column in table.columns)
     told = f"{missing:,} of {cells:,} cells missing ({share(missing / cells)})" if missing else "no cell missing"
     return f"{table.reader.place}: {count(table.n_rows, 'row')}, {count(len(table.columns), 'column')}; {told}"
 
 
-def _columns(table, everything):
+def _columns(table: DataTable, everything: bool) -> str:
     from ...table import Table
 
     shown = table.columns if everything else table.columns[:FIRST]
@@ -58,7 +63,7 @@ def _columns(table, everything):
     return str(Table(rows)) + (f"\n… and {more:,} more columns; --all shows them" if more else "")
 
 
-def _values(column):
+def _values(column: Any) -> str:
     if column.counts:
         ordered = sorted(zip(column.counts, column.levels), key=lambda pair: -pair[0])
         shown = ", ".join(f"{level} ({times:,})" for times, level in ordered[:4])
@@ -72,13 +77,13 @@ def _values(column):
     return f"{column.n_distinct:,} different" if column.n_distinct else ""
 
 
-def _date(days):
+def _date(days: float) -> str:
     import datetime
 
     return (datetime.date(1970, 1, 1) + datetime.timedelta(days=int(days // 1))).isoformat()
 
 
-def _outlying(seen):
+def _outlying(seen: Any) -> str:
     from ...table import Table
 
     if not seen.outlying:
@@ -93,7 +98,7 @@ def _outlying(seen):
     return str(Table(rows, "Outlying cells, more than 5 robust deviations from the median"))
 
 
-def _rows(table, seen):
+def _rows(table: DataTable, seen: Any) -> str:
     lines = []
     if seen.n_repeated:
         about = "" if seen.repeated_exact else "about "
@@ -104,7 +109,7 @@ def _rows(table, seen):
     return "Rows\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
 
 
-def _patterns(table, seen):
+def _patterns(table: DataTable, seen: Any) -> str:
     if not any(pattern["missing"] for pattern in seen.patterns):
         return ""
     lines = []
@@ -118,14 +123,14 @@ def _patterns(table, seen):
     return "\n".join(["Missing together", *lines] + ([f"  and {more:,} more patterns"] if more else []))
 
 
-def _notes(table, everything):
+def _notes(table: DataTable, everything: bool) -> str:
     lines = [f"  {said(note)}" for note in table.notes]
     shown = table.columns if everything else table.columns[:FIRST]
     lines += [f"  {column.name}: {said(note)}" for column in shown for note in column.notes]
     return "Notes\n" + "\n".join(lines) if lines else ""
 
 
-def _next_steps(arguments, table, seen):
+def _next_steps(arguments: Namespace, table: DataTable) -> list[dict]:
     """What to do next, as sentences with the command that does it."""
     missing = [text for column in table.used for note in column.notes for text in _marks(note)]
     options = table_options(arguments, missing=missing, ignore=[column.name for column in table.used if column.copied])
@@ -143,14 +148,14 @@ def _next_steps(arguments, table, seen):
     return steps
 
 
-def _role_option(table):
+def _role_option(table: DataTable) -> str:
     """The option that a note advises, so that a column can be used; a category for want of any note."""
     advised = (note.values.get("option") for column in table.columns for note in column.notes)
     found = next((option for option in advised if option is not None and option.name == "roles"), None)
     return as_typed(found or Option("roles", (table.columns[0].name, "category")))
 
 
-def _marks(note):
+def _marks(note: Note) -> list[str]:
     """Texts that a note takes for missing cells; a negative number may be right in other columns."""
     option = note.values.get("option")
     if note.code not in ("sentinel", "strangers") or option is None:
@@ -158,28 +163,14 @@ def _marks(note):
     return [option.value] if isinstance(option.value, str) else list(option.value)
 
 
-def _steps(steps):
+def _steps(steps: list[dict]) -> str:
     width = max(len(step["why"]) for step in steps) + 1
     return "Next\n" + "\n".join(f"  {step['why'] + ':':<{width}} {step['command']}" for step in steps)
 
 
-def _data(table, seen, steps):
-    names = (
-        "name",
-        "role",
-        "reason",
-        "left_out",
-        "reading",
-        "n_missing",
-        "n_distinct",
-        "low",
-        "high",
-        "mean",
-        "std",
-        "copied",
-    )
+def _data(table: DataTable, seen: Any, steps: list[dict]) -> dict:
     columns = [
-        {name: _finite(getattr(column, name)) for name in names}
+        {name: getattr(column, name) for name in SHOWN}
         | {"left_out": said(column.left_out)}
         | {"levels": dict(zip(column.levels, column.counts)), "notes": [said(note) for note in column.notes]}
         for column in table.columns
@@ -190,8 +181,3 @@ def _data(table, seen, steps):
         "repeated_rows": seen.n_repeated, "repeated_rows_exact": seen.repeated_exact, "blank_rows": seen.n_blank,
         "patterns": seen.patterns, "n_patterns": seen.n_patterns, "next": steps,
     }  # fmt: skip
-
-
-def _finite(value):
-    """Numbers that JSON has; infinity is none."""
-    return None if isinstance(value, float) and value - value != 0 else value

@@ -6,10 +6,13 @@ NAME.cells.csv.
 """
 
 import warnings
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from typing import Any
 
-from ..common import add_output, add_table, check_numbers
+from ..common import DataTable, add_output, add_table, check_numbers, out_folder, reading_asked
 from ..outcome import Outcome
-from ..saved import open_model, reading_asked
+from ..saved import open_model
 from ..voice import said
 
 HELP = "apply a saved model to a new table"
@@ -20,7 +23,7 @@ OTHERS = {
 EXAMPLE = "tacit predict penguins.tacit penguins.csv --fill"
 
 
-def add_arguments(parser):
+def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("model", help="model file, as tacit fit, impute and reduce write and tacit.save does")
     add_table(parser)
@@ -30,15 +33,12 @@ def add_arguments(parser):
         help="columns for a model that was fitted to columns without names, in their order",
     )  # fmt: skip
     group.add_argument("--fill", action="store_true", help="also write the table with its missing cells filled in")
-    group.add_argument(
-        "--allow-missing",
-        action="store_true",
-        help="take columns of the model that the table lacks as missing in every row",
-    )
+    help = "take columns of the model that the table lacks as missing in every row"
+    group.add_argument("--allow-missing", action="store_true", help=help)
     add_output(parser)
 
 
-def run(arguments):
+def run(arguments: Namespace) -> Outcome:
     """Read the model and the table, apply, write."""
     model, told = open_model(arguments.model)
     if arguments.fill and model._study is None:
@@ -55,7 +55,7 @@ def run(arguments):
 # The table, read as the model's was
 
 
-def _open(arguments, model, told):
+def _open(arguments: Namespace, model: Any, told: dict) -> DataTable:
     from ...tables import open_reader, open_table
 
     place, reading = reading_asked(arguments)
@@ -75,7 +75,7 @@ def _open(arguments, model, told):
     return open_table(place, like=like, **reading)
 
 
-def _check_there(like, reader):
+def _check_there(like: list[dict], reader: Any) -> None:
     """Refuse a table that lacks columns of the model, naming all of them."""
     used = [column["name"] for column in like]
     absent = [name for name in used if name not in reader.names]
@@ -93,11 +93,11 @@ def _check_there(like, reader):
     )
 
 
-def _number(name):
+def _number(name: Any) -> dict:
     return {"name": str(name), "role": "measurement", "reading": "number", "levels": []}
 
 
-def _like(model, told):
+def _like(model: Any, told: dict) -> list[dict] | None:
     """The columns of a model as `open_table` takes them, in the model's order; None where they have no names."""
     from ...study.subject import columns_of
 
@@ -110,7 +110,7 @@ def _like(model, told):
     return [column | {"reading": _reading(column, readings)} for column in columns_of(model)]
 
 
-def _reading(column, readings):
+def _reading(column: dict, readings: dict) -> str:
     """How the texts of a column were read when the model was fitted."""
     roles = (column["role"], "yes/no") if column["role"] == "category" else (column["role"],)
     return next(
@@ -118,7 +118,7 @@ def _reading(column, readings):
     )
 
 
-def _unnamed(model, reader, asked):
+def _unnamed(model: Any, reader: Any, asked: list[str] | None) -> list[str]:
     """Names of the table's columns that stand for those of a model without names."""
     names, n = asked or reader.names, model.n_features_in_
     unknown = [name for name in names if name not in reader.names]
@@ -135,43 +135,32 @@ def _unnamed(model, reader, asked):
 # Groups
 
 
-def _groups(arguments, model, told, table):
+def _groups(arguments: Namespace, model: Any, told: dict, table: DataTable) -> Outcome:
     """What a mixture says."""
     from ...study.results import GroupResults
 
-    settings = told.get("settings")
-    fitted = settings.get("n_rows") if isinstance(settings, dict) else None
     # A row that is unusual by itself is so in a table of few rows as well.
-    judged = max(table.n_rows, fitted if isinstance(fitted, int) else 0)
+    judged = max(table.n_rows, told.get("settings", {}).get("n_rows", 0))
     results = GroupResults(model, table, n_rows=judged, typed=arguments.format == "parquet")
     files = _write(arguments, results, {"groups": results.groups})
     return Outcome(_groups_text(results, files, arguments.fill), _groups_data(results, files))
 
 
-def _write(arguments, results, made):
+def _write(arguments: Namespace, results: Any, made: dict[str, Callable]) -> dict[str, str]:
     """Write tables of results, and the filled ones where these are asked for; return what each file is, by path."""
-    from ..common import out_folder
     from ..progress import Progress
-    from ._results import FILES, name_of, outputs_of
+    from ._results import FILES, outputs_of, write_tables
 
-    folder, files = out_folder(arguments, results.table), {}
+    folder, table = out_folder(arguments, results.table), results.table
     made |= {"filled": results.filled, "cells": results.cells} if arguments.fill else {}
-    with (
-        Progress(arguments.quiet) as progress,
-        outputs_of(arguments, results.table) as outputs,
-        warnings.catch_warnings(),
-    ):
+    tables = {name: ((FILES | OTHERS)[name], make) for name, make in made.items()}
+    with Progress(arguments.quiet) as progress, outputs_of(arguments, table) as outputs, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that rows have no names: they are in the order of the model's
-        progress.follow(results.table, "applying the model")
-        for name, make in made.items():
-            path = name_of(arguments, results.table, folder, name)
-            results.add(outputs.table(path), make)
-            files[path] = (FILES | OTHERS)[name]
-        results.write()
-    return files
+        progress.follow(table, "applying the model")
+        return write_tables(arguments, folder, outputs, results, tables)
 
 
-def _groups_text(results, files, filled):
+def _groups_text(results: Any, files: dict[str, str], filled: bool) -> str:
     from ...study.sentences import empty_words
     from ...words import count, share
     from ..console import grid, heading, paragraph
@@ -192,10 +181,8 @@ def _groups_text(results, files, filled):
     return "\n".join([*lines, "", *wrote(files)])
 
 
-def _groups_data(results, files):
-    from ..telling import plain
-
-    return plain({
+def _groups_data(results: Any, files: dict[str, str]) -> dict:
+    return {
         "table": results.table.reader.name, "rows": results.n_rows,
         "groups": [
             {"number": number, "rows": n, "share": n / results.n_rows, "fitted_share": weight}
@@ -204,13 +191,13 @@ def _groups_data(results, files):
         "uncertain": results.n_uncertain, "outliers": results.n_outliers, "missing": results.n_missing,
         "filled": results.n_filled, "empty": results.n_empty,
         "absent": results.coder.absent, "notes": list(map(said, results.table.notes)), "files": list(files),
-    })  # fmt: skip
+    }  # fmt: skip
 
 
 # Other models
 
 
-def _other(arguments, model, table):
+def _other(arguments: Namespace, model: Any, table: DataTable) -> Outcome:
     """What another estimator predicts or makes of the rows."""
     from ...study.results import Results
     from ..telling import wrote

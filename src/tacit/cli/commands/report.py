@@ -5,10 +5,13 @@ page that opens in any browser without a network.
 """
 
 import os
+from argparse import ArgumentParser, Namespace
+from typing import Any
 
-from ..common import add_table
+from ..common import DataTable, Findings, add_table, check_folder, reading_asked
 from ..outcome import Outcome
-from ..saved import open_model, reading_asked
+from ..saved import open_model
+from ._results import write_page
 
 __all__ = ["add_arguments", "run"]
 
@@ -17,7 +20,7 @@ EXAMPLE = "tacit report penguins.tacit --open"
 ENDINGS = ("csv", "tsv", "txt", "parquet", "arrow", "feather", "xlsx", "xls", "ods", "csv.gz", "tsv.gz")
 
 
-def add_arguments(parser):
+def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("model", metavar="MODEL", help="the model: NAME.tacit, NAME.impute.tacit or NAME.reduce.tacit")
     add_table(parser)
@@ -27,9 +30,11 @@ def add_arguments(parser):
     group.add_argument("--open", action="store_true", help="open the page in the browser")
 
 
-def run(arguments):
+def run(arguments: Namespace) -> Outcome:
     """Read, study, write."""
     from dataclasses import replace
+
+    from ...tables import Outputs
 
     model, noted = open_model(arguments.model)
     model = model._for_study()
@@ -37,7 +42,8 @@ def run(arguments):
     if arguments.title:
         findings = replace(findings, title=arguments.title)
     path = _place(arguments, noted)
-    _write(findings, path)
+    with Outputs() as outputs:
+        write_page(outputs, path, findings)
     if arguments.open:
         import webbrowser
 
@@ -46,7 +52,7 @@ def run(arguments):
     return Outcome(text, {"summary": list(findings.summary), "files": [path]})
 
 
-def _open(arguments, model, noted):
+def _open(arguments: Namespace, model: Any, noted: dict) -> DataTable:
     """The table, with the columns in the roles they had."""
     from ...study.subject import columns_of
     from ...tables import open_table
@@ -56,7 +62,7 @@ def _open(arguments, model, noted):
     return open_table(place or _beside(arguments.model, noted), like=columns, **reading)
 
 
-def _beside(model, noted):
+def _beside(model: str, noted: dict) -> str:
     """The table that the model was learned from, where it lies beside it."""
     name = noted.get("table", {}).get("name")
     if not name:
@@ -73,7 +79,7 @@ def _beside(model, noted):
     )
 
 
-def _study(model, table, noted):
+def _study(model: Any, table: DataTable, noted: dict) -> Findings:
     from ...study.subject import study_table
 
     selection, seed = noted.get("selection") or [], noted.get("seed", 0)
@@ -86,7 +92,7 @@ def _study(model, table, noted):
     return study_table(model, table, selection=selection, seed=seed)
 
 
-def _place(arguments, noted):
+def _place(arguments: Namespace, noted: dict) -> str:
     """Where the page goes, which must take files."""
     stem = arguments.model.removesuffix(".tacit")
     ending = ".html" if noted.get("command") in ("impute", "reduce") else ".report.html"
@@ -95,17 +101,5 @@ def _place(arguments, noted):
         path = os.path.join(path, os.path.basename(stem) + ending)
     if not path.lower().endswith((".html", ".htm")):
         raise ValueError(f"--out {path} is no HTML file; name one that ends in .html.")
-    folder = os.path.dirname(path) or "."
-    if not os.path.isdir(folder):
-        raise ValueError(f"the folder {folder} does not exist; create it or choose another with --out.")
-    if not os.access(folder, os.W_OK):
-        raise ValueError(f"the folder {folder} cannot be written to; choose another with --out.")
+    check_folder(os.path.dirname(path) or ".")
     return path
-
-
-def _write(findings, path):
-    from ...archive import replacing
-    from ...report.page import render
-
-    with replacing(path) as place, open(place, "w", encoding="utf-8", newline="\n") as file:
-        file.write(render(findings))
