@@ -32,7 +32,7 @@ def outputs_of(arguments: Namespace, table: DataTable) -> Any:
 
 
 def write_tables(arguments: Namespace, folder: str, outputs: Any, results: Any, tables: Tables) -> dict[str, str]:
-    """Write tables of results, NAME.WHAT.csv, or .parquet or .tsv where that was asked for or read; return what each is, by path."""
+    """Write tables of results, NAME.WHAT.csv, or .parquet or .tsv where that was asked for or read; say what each path is."""
     table, files = results.table, {}
     ending = arguments.format or ("tsv" if _is_tsv(table) else table.reader.format)
     for name, (what, make) in tables.items():
@@ -83,5 +83,6 @@ def write_page(outputs: Any, path: str, findings: Findings) -> None:
         replace(column, notes=tuple(map(said, column.notes)), left_out=said(column.left_out))
         for column in findings.columns
     )
+    worded = replace(findings, columns=columns, limits=list(map(said, findings.limits)))
     with open(outputs.file(path), "w", encoding="utf-8", newline="\n") as file:
-        file.write(render(replace(findings, columns=columns, limits=list(map(said, findings.limits)))))
+        file.write(render(worded))
