@@ -1,5 +1,6 @@
 """Data to try things on: small tables that come along, generators that know the truth, and loaders of larger sets from a path."""
 
+from .csvfiles import load_california, load_spambase, load_table
 from .dataset import Dataset
 from .generated import make_factors, make_mixed_table, make_outliers
 from .missingness import make_missing
@@ -7,7 +8,6 @@ from .pictures import load_faces, load_usps
 from .ratings import load_movielens
 from .registry import DATASETS, Entry, catalogue, load
 from .shipped import load_giss, load_penguins, penguins_path
-from .tabular import load_california, load_spambase, load_table
 from .texts import load_ap, load_newsgroups
 
 __all__ = [

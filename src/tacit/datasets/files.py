@@ -18,17 +18,7 @@ def missing_file(path: Path, names: Sequence[str], where: str) -> FileNotFoundEr
 
 
 def find(path: Any, names: Sequence[str], where: str) -> Path:
-    """The first of these files that is there: `path` itself, or in the folder `path`.
-
-    Parameters
-    ----------
-    path : path-like
-        A file of one of these names, or the folder that holds it.
-    names : sequence of str
-        Names of files, the most wanted first.
-    where : str
-        Where the set is published, for the error that says that none is there.
-    """
+    """The first of these files that is there: `path` itself, or in the folder `path`; `where` says who publishes them."""
     path = Path(path)
     if path.is_file():
         if path.name not in names:

@@ -78,10 +78,10 @@ ON_DISK = [
     ("faces", 400, 4096, "pictures of faces (Olivetti, Frey, CBCL)", "https://cs.nyu.edu/~roweis/data.html",
      "none stated; credit AT&T Laboratories Cambridge", "pictures", "load_faces"),
     ("california", 20640, 8, "prices of houses in California, 1990", "https://www.dcc.fc.up.pt/~ltorgo/Regression/cal_housing.html",
-     "none stated", "tabular", "load_california"),
+     "none stated", "csvfiles", "load_california"),
     ("spambase", 4601, 57, "mails as shares of words and signs", "https://archive.ics.uci.edu/dataset/94/spambase", "UCI's terms",
-     "tabular", "load_spambase"),
-    ("table", None, None, "any text file with a line of names", "yours", "yours", "tabular", "load_table"),
+     "csvfiles", "load_spambase"),
+    ("table", None, None, "any text file with a line of names", "yours", "yours", "csvfiles", "load_table"),
 ]  # fmt: skip
 DRAWN = [
     ("mixed", "groups of rows with measurements, counts, categories and missing values", "make_mixed_table"),

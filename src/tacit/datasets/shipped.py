@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .csvfiles import load_table
 from .dataset import Dataset
-from .tabular import load_table
 
 __all__ = ["earthquakes", "from_sklearn", "giss", "load_giss", "load_penguins", "penguins", "penguins_path"]
 

@@ -66,20 +66,7 @@ def hide(cells: np.ndarray, share: float = SHARE, most: int = MOST, seed: int = 
 
 
 def judge(model: Any, table: DataTable, cells: np.ndarray, hidden: np.ndarray, level: float = 0.9) -> dict:
-    """Compare filled cells with those hidden.
-
-    Parameters
-    ----------
-    model : fitted model
-        That filled cells are taken from.
-    table : DataTable
-        Whose columns the cells have.
-    cells : (n, d) array
-        The true cells.
-    hidden : (n, d) bool array
-        Which of them were hidden.
-    level : float
-        Of the intervals.
+    """Compare what a fitted model fills in with the true cells of a table, those that are hidden, at a level of intervals.
 
     Returns
     -------

@@ -36,14 +36,9 @@ def in_words(column: str, level: str | None, value: float, overall: float, diffe
 
 
 def group_phrase(entries: Sequence[dict], spreads: Iterable[tuple[str, float]] = ()) -> str:
-    """What sets a group apart, as one phrase.
+    """What sets a group apart, as one phrase, from `entries` with one each, the strongest first, one for each column.
 
-    Parameters
-    ----------
-    entries : list of dict
-        What sets the group apart, the strongest first, one for each column, with a `phrase`.
-    spreads : list of (str, float)
-        Columns and how many times more the group's values spread than those of other rows: told where nothing else is.
+    `spreads` are columns and how many times more the group's values spread than those of other rows: told where nothing else is.
     """
     if entries:
         return ", ".join(entry["phrase"] for entry in entries[:MOST_PHRASES])

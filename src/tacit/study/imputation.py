@@ -32,28 +32,10 @@ def study_fill(
     model: Any, table: DataTable, *, selection: Sequence[dict] = (), seed: int = 0, level: float = 0.9, why: str = "",
     said: str = "",
 ) -> Findings:  # fmt: skip
-    """Findings about a table whose missing cells a model fills in.
+    """Findings about a table whose missing cells a fitted Mixture, ProbabilisticPCA or FactorAnalysis fills in.
 
-    Parameters
-    ----------
-    model : fitted Mixture, ProbabilisticPCA or FactorAnalysis
-        Whose columns are those that the table uses.
-    table : DataTable
-    selection : list of dict
-        Models that were tried.
-    seed : int
-        Seeds the sample of rows shown, and which cells are hidden to see how good the fills are.
-    level : float
-        Of the intervals.
-    why : str
-        What the model is and how it was chosen, in words.
-    said : str
-        Why this kind of model, as a sentence.
-
-    Returns
-    -------
-    Findings
-        Of kind ``"fill"``; `check` says how good the fills are, as `tacit.impute.trial.judge` does.
+    `selection`, `level`, `why` and `said` are as in `tacit.impute.Choice` and in `Findings`; `seed` settles the rows shown, and
+    which cells are hidden to see how good the fills are.
     """
     check = try_fills(model, table, level=level, seed=seed)
     sample = take_sample(model, table, level=level, seed=seed)

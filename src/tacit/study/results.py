@@ -14,9 +14,11 @@ import numpy as np
 
 from ..base.classes import outlier_threshold
 from ..base.missing import Imputed, draw_cells
+from ..frames import Batch
 from ..impute.trial import filled_cells, lowest_of
 from ..schema import labels_of
 from ..survey.dates import DATE_READINGS
+from ..tables import DataTable
 from .scores import SURE, Coder, Scorer, Scores
 
 __all__ = ["GroupResults", "Results", "id_name"]
@@ -34,22 +36,11 @@ def id_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class Part:
-    """A batch of rows.
-
-    Attributes
-    ----------
-    results : Results
-    start : int
-        Number of its first row, from 0.
-    read : Batch
-        The rows as they were read.
-    cells : (n, d) array
-        The cells that the model uses as numbers, NaN where missing.
-    """
+    """A batch of rows as they were read, and the cells that the model uses as numbers; `start` is its first row, from 0."""
 
     results: Results
     start: int
-    read: Any
+    read: Batch
     cells: np.ndarray
 
     @property
@@ -80,28 +71,13 @@ class Part:
 
 
 class Results:
-    """Writes tables of results.
+    """Writes tables of results of a fitted model, for a table with its columns.
 
     Filled numbers of columns that hold whole numbers only are rounded to whole ones in the table; the list of cells keeps them
-    as they are.
-
-    Parameters
-    ----------
-    model : fitted model
-    table : DataTable
-        With columns of the model.
-    level : float
-        Of the intervals.
-    typed : bool
-        Whether results have types, so that numbers of a text are written as numbers.
-
-    Attributes
-    ----------
-    n_rows : int
-        How many there were.
+    as they are. Where results are `typed`, numbers of a text are written as numbers; `level` is that of the intervals.
     """
 
-    def __init__(self, model: Any, table: Any, *, level: float = 0.9, typed: bool = False):
+    def __init__(self, model: Any, table: DataTable, *, level: float = 0.9, typed: bool = False):
         self.model, self.table, self.level, self.typed = model, table, level, typed and table.reader.is_text
         self.dated = np.array([not column.levels and column.reading in DATE_READINGS for column in table.used])
         self.whole = np.array([column.whole and not column.levels for column in table.used])
@@ -227,18 +203,12 @@ class Results:
 
 
 class GroupResults(Results):
-    """Results of a mixture, which tell the group of every row.
+    """Results of a mixture, which tell the group of every row; what the table lacks of the model's columns is missing.
 
-    Parameters
-    ----------
-    model, table, level, typed
-        As in `Results`; what the table lacks of the model's columns is missing.
-    n_rows : int
-        Number of rows that outliers are judged among.
+    Outliers are judged among `n_rows` rows.
 
     Attributes
     ----------
-    coder : Coder
     counts, weights : (K,) arrays
         Rows of each group, and its weight in the mixture.
     n_uncertain, n_outliers, n_missing, n_filled : int
@@ -248,7 +218,7 @@ class GroupResults(Results):
         Missing cells that no group can say anything of, by column.
     """
 
-    def __init__(self, model: Any, table: Any, *, n_rows: int, level: float = 0.9, typed: bool = False):
+    def __init__(self, model: Any, table: DataTable, *, n_rows: int, level: float = 0.9, typed: bool = False):
         super().__init__(model, table, level=level, typed=typed)
         self.coder, self.scorer = Coder(model.schema_, table), Scorer(model)
         self.encode, self.columns, self.threshold = self.coder.encode, self.coder.columns, outlier_threshold(n_rows)

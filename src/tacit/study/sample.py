@@ -36,13 +36,7 @@ def take_sample(
 
 
 class TopRows:
-    """The rows of a table that come first by a key, kept while all go by, and how many there are in all.
-
-    Parameters
-    ----------
-    most : int
-        How many to keep.
-    """
+    """The rows of a table that come first by a key, at most so many, kept while all go by, and how many there are in all."""
 
     def __init__(self, most: int):
         self.most, self.n_rows = most, 0

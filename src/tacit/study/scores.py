@@ -49,17 +49,8 @@ class Scores:
 class Scorer:
     """Apply a fitted mixture to rows.
 
-    Parameters
-    ----------
-    model : Mixture
-        Fitted.
-
-    Attributes
-    ----------
-    order : (K,) int array
-        The components in the order of the groups' numbers: the largest weight first.
-    measured : list of (Gaussian, columns, parameters)
-        The parts that measurements are described by.
+    `order` has the components in the order of the groups' numbers, the largest weight first; `measured` the parts that describe
+    measurements, with their columns and parameters.
     """
 
     def __init__(self, model: Any):
@@ -126,20 +117,9 @@ def _farthest(x: np.ndarray, centre: np.ndarray, width: np.ndarray, names: list)
 
 
 class Coder:
-    """Rows of a table in the order and the codes of a model's schema; what the table lacks is missing.
+    """Rows of a table in the order and the codes of a model's schema; columns that the table lacks, `absent`, are missing.
 
-    Parameters
-    ----------
-    schema : Schema
-        That of the model.
-    table : DataTable
-
-    Attributes
-    ----------
-    absent : list of str
-        Columns that the table lacks.
-    columns : list of int
-        Positions, among the model's columns, of those that the table uses.
+    `columns` are the positions, among the model's, of those that the table uses.
     """
 
     def __init__(self, schema: Schema, table: DataTable):

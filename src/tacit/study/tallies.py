@@ -8,10 +8,10 @@ A level of a category is a column of 0 and 1, and so is a cell's being missing: 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from ..schema import Column
 from ..words import number, share
 from .differences import CLEAR, LEAST, in_words, phrase
 
@@ -19,16 +19,9 @@ __all__ = ["Tallies", "defining", "profile_of"]
 
 
 class Tallies:
-    """Sums over the observed cells of every column in every group.
+    """Sums over the observed cells of every column in every group."""
 
-    Parameters
-    ----------
-    columns : sequence of Column
-        Names, kinds and levels.
-    n_groups : int
-    """
-
-    def __init__(self, columns: Sequence[Any], n_groups: int):
+    def __init__(self, columns: Sequence[Column], n_groups: int):
         self.columns, self.n_groups = columns, n_groups
         d = len(columns)
         self.n_rows = np.zeros(n_groups)

@@ -30,21 +30,12 @@ CODES = r"^(?:0\d+|\d{16,})$"
 
 
 class Texts(Cells):
-    """Cells of text, as Arrow strings; Python texts are made of them only where somebody asks.
-
-    Parameters
-    ----------
-    column : pyarrow.StringArray
-        The texts, without blanks around them; null where missing.
-    missing : (n,) bool array
-    given : object, optional
-        The cells before they were turned into texts, where that lost their type.
-    """
+    """Cells of text, without blanks around them, as Arrow strings; Python texts are made of them only where somebody asks."""
 
     numeric = False
-    column: Any
+    column: pa.StringArray
 
-    def __init__(self, column: Any, missing: np.ndarray, given: Any = None):
+    def __init__(self, column: pa.StringArray, missing: np.ndarray, given: Any = None):
         self.__dict__.update(column=column, missing=missing, given=given, levels=None, whole=False)
 
     @cached_property

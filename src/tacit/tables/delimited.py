@@ -32,18 +32,10 @@ BLOCK = 1 << 22
 
 
 class DelimitedReader(Reader):
-    """Read a text file with a delimiter.
+    """Read a text file with a separator, which may be packed by gzip, bzip2 or xz; its first line names the columns.
 
-    Parameters
-    ----------
-    path : str
-        The file, which may be packed by gzip, bzip2 or xz; its first line names the columns.
-    separator : str, optional
-        What stands between cells; default whichever of comma, semicolon, tab and bar cuts the first lines alike.
-    encoding : str, optional
-        Default UTF-8, or UTF-16 where the file begins with its mark.
-    missing, only
-        As in `open_reader`.
+    The default separator is whichever of comma, semicolon, tab and bar cuts the first lines alike; the default encoding UTF-8, or
+    UTF-16 where the file begins with its mark.
     """
 
     is_text = True

@@ -25,13 +25,13 @@ MOST_COLUMNS = 10_000
 class Reader:
     """Base of readers.
 
+    A subclass sets the attributes and defines `read`. Cells of text formats are text (``is_text``): what is a number, a date
+    or a category is for the survey to say, by the same rules for all of them.
+
     Parameters
     ----------
     missing : iterable of str
         Texts that stand for missing beside the usual ones.
-
-    A subclass sets the attributes and defines `read`. Cells of text formats are text (``is_text``): what is a number, a date
-    or a category is for the survey to say, by the same rules for all of them.
 
     Attributes
     ----------
@@ -104,18 +104,9 @@ class Reader:
 def checked_names(
     found: Sequence, place: str, notes: list[str], only: Iterable[str] | None = None
 ) -> tuple[list[str], list[int]]:
-    """Names of columns as text, each once and not empty, and their positions.
+    """Names of columns as text, each once and not empty, and their positions; `only` those where there are too many for all.
 
-    Parameters
-    ----------
-    found : list
-        Names as they are found.
-    place : str
-        What messages call the table.
-    notes : list of str
-        Gets a line for every column without a name.
-    only : list of str, optional
-        The columns to read where there are too many for all.
+    Notes get a line for every column without a name.
     """
     names = ["" if name is None else " ".join(str(name).split()) for name in found]
     positions = list(range(len(names)))

@@ -16,20 +16,9 @@ __all__ = ["TableSource"]
 
 
 class TableSource(Source):
-    """Rows of a `DataTable` in blocks of fixed size, whatever the batches it is read in.
+    """Rows of the columns in use of a `DataTable` in blocks of fixed size, whatever the batches it is read in.
 
-    Parameters
-    ----------
-    table : DataTable
-        The table, of which the columns in use are read.
-    targets : sequence of str
-        Columns in use that are to be predicted.
-    unit : str, optional
-        The column that says which rows belong together; they must lie together.
-    block_rows : int, optional
-        Rows per block.
-    n_jobs : int, optional
-        Threads; default all cores.
+    Parameters are as in `DataTable.source`; rows of a unit must lie together.
     """
 
     def __init__(
@@ -61,16 +50,17 @@ class TableSource(Source):
             units = self.offsets[first : self._units[number + 1] + 1] - self._rows[number]
         return self._of(np.concatenate(cells), units=units, first=first)
 
+    def _split(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """The rows, and what is to be predicted of them."""
+        return (cells[:, self._places], cells[:, self._target_places]) if self.n_targets else (cells, None)
+
     def _of(self, cells: np.ndarray, **known: Any) -> Block:
-        if not self.n_targets:
-            return Block.of(cells, **known)
-        return Block.of(cells[:, self._places], targets=cells[:, self._target_places], **known)
+        X, targets = self._split(cells)
+        return Block.of(X, targets=targets, **known)
 
     def held(self, cells: np.ndarray) -> ArraySource:
         """The same rows, all in memory."""
-        X, targets = cells, None
-        if self.n_targets:
-            X, targets = cells[:, self._places], cells[:, self._target_places]
+        X, targets = self._split(cells)
         unit = None if self.offsets is None else np.repeat(np.arange(self.n_units), np.diff(self.offsets))
         return ArraySource(X, targets=targets, unit=unit, n_jobs=self.n_jobs)
 

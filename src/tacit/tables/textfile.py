@@ -38,14 +38,7 @@ def open_lines(path: str, encoding: str) -> io.TextIOWrapper:
 class Utf8:
     """The bytes of a text file below its first lines, unpacked and in UTF-8, whatever it is written in.
 
-    Attributes
-    ----------
-    n_quotes : int
-        Quotes that were read.
-    has_nul : bool
-        Whether a NUL was read.
-    at_end : bool
-        Whether nothing is left.
+    It knows how many quotes were read, whether a NUL was, and whether there is nothing to read.
     """
 
     file: Any
