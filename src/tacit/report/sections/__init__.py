@@ -6,13 +6,11 @@ To add one, write such a function and name it in `ORDER`.
 from .axes import axes, scores
 from .card import card, convergence
 from .columns import columns
-from .groups import groups, selection
+from .groups import groups, profiles, selection
 from .imputation import filled
 from .map import groups_map
-from .memberships import memberships
+from .memberships import memberships, outliers
 from .missing import missing_values
-from .outliers import outliers
-from .profiles import profiles
 from .rows import rows
 from .summary import summary
 

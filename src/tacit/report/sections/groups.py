@@ -1,13 +1,14 @@
-"""The groups as cards, and the models that were tried to find how many there are."""
+"""The groups as cards, what sets each apart, and the models that were tried to find how many there are."""
 
 from ...study.findings import Group
+from ..charts.bars import glance, profile_bars
 from ..charts.colours import colour, group_name
 from ..charts.curve import selection_curve
 from ..charts.figure import strip
-from ..markup import LONGEST_SENTENCE, Markup, cut, percent, plural, tag
-from .common import Findings, Section
+from ..markup import LONGEST_SENTENCE, Markup, cut, join, percent, plural, tag
+from .common import Findings, Section, choices
 
-__all__ = ["groups", "selection"]
+__all__ = ["groups", "profiles", "selection"]
 
 
 def groups(findings: Findings) -> Section | None:
@@ -33,6 +34,26 @@ def _card(group: Group, n_rows: int) -> Markup:
         tag("p", cut(group.words, LONGEST_SENTENCE) or "Close to the average in every column.", class_="what"),
         class_=f"card {colour(group.number)}",
     )
+
+
+def profiles(findings: Findings) -> Section | None:
+    """Differences of every group from the whole table."""
+    told = [group for group in findings.groups if group.profile]
+    if len(told) < 2:
+        return None
+    names = ["All groups", *(group_name(group.number) for group in told)]
+    charts = [glance(told), *map(profile_bars, told)]
+    panels = [
+        tag("div", tag("h3", name), made, class_="panel", data_set="profile", data_panel=k)
+        for k, (name, made) in enumerate(zip(names, charts))
+    ]
+    buttons = choices("profile", names, "Which group to show")
+    lead = (
+        "How far a group lies from the mean of all rows, in standard deviations of the column: beyond 0.5 is easily "
+        "seen, beyond 1 is large. The largest differences come first. "
+        "Values are in the column's own units; levels of categories are shares of rows."
+    )
+    return Section("profiles", "What sets each group apart", "Profiles", join([buttons, panels]), lead)
 
 
 def selection(findings: Findings) -> Section | None:

@@ -1,4 +1,4 @@
-"""How sure the groups are of their rows, and the rows they are least sure of."""
+"""How sure the groups are of their rows, the rows they are least sure of, and those that are unlike all others."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ..charts.stacked import stacked
 from ..markup import Markup, amount, cut, join, note, number, percent, plural, table, tag, unfolding
 from .common import Findings, Section, group_mark
 
-__all__ = ["listed", "memberships"]
+__all__ = ["memberships", "outliers"]
 
 BANDS = ((0.99, "99 % or more"), (0.9, "90 to 99 %"), (0.7, "70 to 90 %"), (0.5, "50 to 70 %"), (0.0, "less than 50 %"))
 MOST_LISTED = 100
@@ -54,10 +54,23 @@ def _uncertain(findings: Findings) -> Markup:
         f"{plural(findings.n_uncertain, 'row')} of {amount(findings.n_rows)} could belong to more than one group; the least "
         "certain come first."
     )
-    return join([title, note(words), listed(findings.uncertain, "Uncertain rows")])
+    return join([title, note(words), _listed(findings.uncertain, "Uncertain rows")])
 
 
-def listed(entries: list[dict], caption: str, names: dict[str, str] | None = None) -> Markup | None:
+def outliers(findings: Findings) -> Section | None:
+    """The list of outliers."""
+    if not findings.n_outliers or not findings.outliers:
+        return None
+    words = f"{plural(findings.n_outliers, 'row')} of {amount(findings.n_rows)}, the farthest out first."
+    body = join([note(words), _listed(findings.outliers, "Outliers", {"probability": "Lie farther out"})])
+    lead = (
+        "Rows so far from the middle of their group that hardly any other would be: slips of the pen, rare cases,"
+        " or the most interesting rows of all."
+    )
+    return Section("outliers", "Outliers", "Outliers", body, lead)
+
+
+def _listed(entries: list[dict], caption: str, names: dict[str, str] | None = None) -> Markup | None:
     """Rows given as dictionaries, as a table; the first few shown, more to unfold."""
     if not entries:
         return None
