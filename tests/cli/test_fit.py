@@ -282,7 +282,7 @@ def test_values_too_large_for_any_model(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [(["fly"], "there is no command 'fly'; there are fit, impute, reduce, predict, report, inspect, datasets (see tacit --help)"),
-     (["inspct", "t.csv"], "there is no command 'inspct'; is 'inspect' meant? (see tacit --help)"),
+     (["inspct", "t.csv"], "there is no command 'inspct'; did you mean 'inspect'? (see tacit --help)"),
      (["fit", "t.csv", "--format", "xls"], "there is no --format value 'xls'; there are csv, parquet (see tacit fit --help)"),
      (["fit", "t.csv", "--sql"], "--sql needs a value (see tacit fit --help)"),
      (["predict"], "model is missing (see tacit predict --help)"),
@@ -297,7 +297,7 @@ def test_values_too_large_for_any_model(run, tmp_path):
      (["fit", "t.csv", "--seed", "x"], "--seed: 'x' is no whole number; say --seed 0"),
      (["fit", "t.csv", "--banana"], "there is no option --banana (see tacit fit --help)"),
      (["fit", "t.csv", "--seed", "-1"], "'-1' is not from 0 to 4,294,967,295; say --seed 0"),
-     (["fit", "t.csv", "--gruops=2"], "there is no option --gruops; is --groups meant?")],
+     (["fit", "t.csv", "--gruops=2"], "there is no option --gruops; did you mean --groups?")],
 )  # fmt: skip
 def test_bad_usage(arguments, message, capsys):
     with pytest.raises(SystemExit) as stop:

@@ -133,7 +133,10 @@ def test_tables_with_next_to_nothing_in_them(inspect, tmp_path, content, end):
         ([], "give one table: either a file, or a query with --sql and --from."),
         (["--sql", "select 1"], "--sql needs a database; say which with --from, such as --from sqlite:///shop.db."),
         (["--from", "sqlite:///x.db"], "--from needs a query; say which rows to read with --sql"),
-        (["t.csv", "--columns", "heigth"], "t.csv has no column 'heigth', which --columns names; is 'height' meant?"),
+        (
+            ["t.csv", "--columns", "heigth"],
+            "t.csv has no column 'heigth', which --columns names; did you mean 'height'?",
+        ),
         (["t.csv", "--columns", '"a,b",height'], "t.csv has no column 'a,b', which --columns names"),
         (["nowhere.csv"], "there is no file nowhere.csv."),
     ],

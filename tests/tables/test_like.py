@@ -58,7 +58,7 @@ def test_columns_that_are_constant_or_empty_now_are_still_read(known):
     [
         (
             {"height": None, "heigth": [1.5]},
-            "the table has no column 'height', which the model uses; is 'heigth' meant?",
+            "the table has no column 'height', which the model uses; did you mean 'heigth'?",
         ),
         ({"height": ["tall"]}, "the table: column 'height' holds 'tall', but the model was fitted to numbers there."),
         (

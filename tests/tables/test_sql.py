@@ -99,7 +99,7 @@ def test_places_that_are_no_database(tmp_path):
     assert "there is no database file" in refused(f"sqlite:///{tmp_path}/nowhere.db", "select 1")
     assert "sqlite:// needs a file" in refused("sqlite://", "select 1")
     assert refused("mysql://root:geheim@host/x", "select 1") == (
-        "'mysql://root:***@host/x' is no database known here; give duckdb://FILE, sqlite:///FILE or "
+        "'mysql://root:***@host/x' is not a supported database; use duckdb://FILE, sqlite:///FILE or "
         "postgresql://USER@HOST/NAME."
     )
 

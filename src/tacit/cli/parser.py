@@ -50,7 +50,7 @@ class Parser(argparse.ArgumentParser):
             self.error(f"{word!r} is one word too many; put a name with spaces in quotes")
         option = word.partition("=")[0]
         near = get_close_matches(option, self._option_string_actions, 1)
-        self.error(f"there is no option {option}" + (f"; is {near[0]} meant?" if near else ""))
+        self.error(f"there is no option {option}" + (f"; did you mean {near[0]}?" if near else ""))
 
     def error(self, message: str) -> NoReturn:
         """End with one line."""
@@ -65,7 +65,7 @@ def _plain(message: str) -> str:
     if chosen:
         given, choices = chosen[1].strip("'"), [word.strip("'") for word in chosen[2].split(", ")]
         near = get_close_matches(given, choices, 1)
-        hint = f"is {near[0]!r} meant?" if near else f"there are {', '.join(choices)}"
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(choices)}"
         what = "command" if option == "COMMAND" else f"{option} value"
         return f"there is no {what} {given!r}; {hint}"
     if fault.startswith("expected"):

@@ -58,7 +58,7 @@ def _of_role(tally: Tally, role: str, reading: str) -> Iterator[Note]:
         text = "written with leading zeros, as codes are; if they are numbers, use {option}"
         yield Note("zeros", text, option=number)
     if tally.long_digits and reading == "text":
-        yield Note("digits", "numbers of more digits than a computer's numbers keep, taken as names")
+        yield Note("digits", "numbers with more digits than double precision keeps, taken as names")
     if role == "constant" and tally.n_missing:
         yield Note("constant", "if an empty cell means no, write no into it")
 
@@ -79,14 +79,14 @@ def _missing_marks(tally: Tally, reading: str) -> Iterator[Note]:
                 text = "{value:g} occurs {times} times, far from the rest; if it stands for missing, use {option}"
                 yield Note("sentinel", text, value=value, times=times, option=Option("missing", f"{value:g}"))
                 return
-    if _lonely(tally, moments):
+    if _only_negative(tally, moments):
         times = tally.distinct.counts[moments.low]
         where = "one row" if times == 1 else f"{times:,} rows"
         text = "{value:g} in {where} is the only negative number; if it stands for missing, use {option}"
         yield Note("only_negative", text, value=moments.low, where=where, option=Option("missing", f"{moments.low:g}"))
 
 
-def _lonely(tally: Tally, moments: Moments) -> bool:
+def _only_negative(tally: Tally, moments: Moments) -> bool:
     """Whether the lowest number is a usual mark of missing cells, below whole numbers that are all positive."""
     if moments.low not in NEGATIVE_MARKS or not moments.whole or not tally.distinct.exact or tally.distinct.n <= 3:
         return False
@@ -107,7 +107,7 @@ def _mixed_cells(tally: Tally, role: str, reading: str) -> Iterator[Note]:
     commas, amounts = shapes["comma"] + shapes["either"], shapes["percent"] + shapes["thousands"] + shapes["money"]
     others = shapes["text"] + shapes["infinity"]
     if others and numbers + commas > others:
-        yield _strangers(tally, numbers + commas)
+        yield _texts_among_numbers(tally, numbers + commas)
     elif commas and (shapes["point"] or tally.points) and not others:
         text = "{comma} and {point} in one column: decimal commas and points; to read both as decimals, use {option}"
         yield Note(
@@ -121,7 +121,7 @@ def _mixed_cells(tally: Tally, role: str, reading: str) -> Iterator[Note]:
         yield Note("amounts", text, cell=_example(tally, "percent", "money", "thousands"), option=number)
 
 
-def _strangers(tally: Tally, numbers: int) -> Note:
+def _texts_among_numbers(tally: Tally, numbers: int) -> Note:
     texts = tally.examples.get("infinity", Counter()) | tally.examples.get("text", Counter())
     few = [text for text, _ in texts.most_common(3)]
     named = ", ".join(repr(text) for text in few) + (", …" if len(texts) > len(few) else "")

@@ -21,7 +21,8 @@ __all__ = ["PARSERS", "Tally"]
 
 PARSERS: dict[str, Callable[[list[str]], np.ndarray | None]] = NUMBER_READINGS | DATE_READINGS
 """How texts become numbers, by the reading of their column; each returns None where a text does not fit."""
-HOPELESS = 2000
+MANY_TEXTS = 2000
+"""Texts of a column that holds nothing else, beyond which the shapes of more are not looked at."""
 SENTINELS = (-9.0, -99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0)
 """Numbers that often stand for a missing cell."""
 
@@ -139,7 +140,7 @@ class Tally:
             reading: copy(moments) for reading, moments in self.readings.items()
         }  # from here on they differ
         self._read_otherwise(cells)
-        if self.shapes["text"] < HOPELESS or len(self.shapes) > 1:
+        if self.shapes["text"] < MANY_TEXTS or len(self.shapes) > 1:
             for text, times in cells.counts.items():
                 self._note_shape(shape_of(text), {text: times}, times)
         else:

@@ -29,7 +29,9 @@ class FrameReader(Reader):
         names, self.columns = map(list, zip(*found))
         lengths = {len(column) for column in self.columns}
         if len(lengths) > 1:
-            raise ValueError(f"the columns of the table have {min(lengths)} to {max(lengths)} rows; all need as many.")
+            raise ValueError(
+                f"the columns of the table have {min(lengths)} to {max(lengths)} rows; all must have the same number."
+            )
         if package(X) not in ("pandas", "polars", "pyarrow") and not isinstance(X, dict):
             names = [f"column_{position + 1}" for position in names]
         self.names, _ = checked_names(names, self.place, self.notes)

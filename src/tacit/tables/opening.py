@@ -83,7 +83,7 @@ def _refuse_places(path: str) -> None:
     if not os.path.exists(path):
         folder = os.path.dirname(path) or "."
         near = get_close_matches(os.path.basename(path), os.listdir(folder), 1, 0.8) if os.path.isdir(folder) else []
-        hint = f" Is {os.path.join(os.path.dirname(path), near[0])} meant?" if near else ""
+        hint = f" Did you mean {os.path.join(os.path.dirname(path), near[0])}?" if near else ""
         raise ValueError(f"there is no file {path}.{hint}")
 
 
@@ -99,7 +99,7 @@ def _kind_of(path: str) -> str:
         with open(path, "rb") as file:
             start = file.read(16)
     except PermissionError:
-        raise ValueError(f"{path} cannot be read: you lack the permission.") from None
+        raise ValueError(f"{path} cannot be read: permission denied.") from None
     if start.startswith(b"PAR1"):
         return "parquet"
     if start.startswith((b"ARROW1", b"FEA1")):

@@ -43,7 +43,7 @@ class PostgresReader(ArrowQueryReader):
         self.connection = self._connect(dbapi, url)
         self._begin()
         self._learn_columns()
-        # A query that failed while nobody was reading leaves the transaction in ruins.
+        # A query that failed while nobody was reading leaves the transaction unusable.
         self._begin()
 
     def _connect(self, dbapi: Any, url: str) -> Any:

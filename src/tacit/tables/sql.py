@@ -30,7 +30,7 @@ def open_query(url: Any, sql: str, missing: Iterable[str] = ()) -> QueryReader:
     scheme, found, _ = str(url).partition("://")
     scheme = scheme.lower().partition("+")[0]
     if not found or scheme not in ("duckdb", "sqlite", "postgresql", "postgres"):
-        raise ValueError(f"{without_password(str(url))!r} is no database known here; give {SCHEMES}.")
+        raise ValueError(f"{without_password(str(url))!r} is not a supported database; use {SCHEMES}.")
     sql = sql.strip().rstrip(";").strip()
     first = COMMENTS.sub(" ", sql).split(None, 1)
     if not first:
