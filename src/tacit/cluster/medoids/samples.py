@@ -47,7 +47,7 @@ def draw(weight: np.ndarray, size: int, rng: np.random.Generator, held: np.ndarr
     at = (np.arange(size) + rng.random()) * (steps[-1] / size)
     drawn = order[np.minimum(np.searchsorted(steps, at, side="right"), len(order) - 1)]
     rows, count = np.unique(np.append(drawn, held).astype(np.int64), return_counts=True)
-    # Fewer than asked for where few rows have most of the weight.
+    # Where few rows have most of the weight, fewer are drawn than asked for.
     rest = np.setdiff1d(order, rows)[: max(0, min(size, len(order)) - len(rows))]
     rows, count = np.append(rows, rest), np.append(count, weight[rest] * (size / steps[-1]))
     by_row = np.argsort(rows)

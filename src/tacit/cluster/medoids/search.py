@@ -65,7 +65,7 @@ def _improve(
     partition = Partition(pairs, medoids)
     losses, ended, steps = [partition.loss], False, METHODS[method](partition)
     while not ended and len(losses) <= max_iter:
-        last = next(steps, None)
+        last = next(steps, None)  # None where there was nothing to do
         ended = last is not False
         if last is not None:
             losses.append(partition.loss)

@@ -18,7 +18,7 @@ from .labelled import Clusters, Rows, read_clusters, read_rows
 from .scores import scatter_scores
 from .silhouette import Measure, Silhouettes, measure, silhouettes
 
-__all__ = ["ClusterReport", "cluster_report"]
+__all__ = ["ClusterReport", "cluster_report", "read_clustered"]
 
 SHOWN = 20
 UNITS_MATTER = ("euclidean", "nan_euclidean", "sqeuclidean", "cityblock", "chebyshev", "minkowski")

@@ -44,18 +44,12 @@ SECONDS_OF_PRODUCTS = 3e-8  # times edges, times edges across the graph
 MOST_ENTRIES = 30_000_000  # of a factor: 0.7 GB
 BALL = 1600  # vertices of the part that is factored to see how a factor fills
 
-
 Pairs: TypeAlias = tuple[np.ndarray, np.ndarray]
 Product: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
 
 def lowest_eigenvectors(
-    laplacian: Laplacian,
-    n_vectors: int,
-    *,
-    solver: str | None = None,
-    tol: float | str = "auto",
-    random_state: Any = None,
+    laplacian: Laplacian, n_vectors: int, solver: str | None = None, tol: float | str = "auto", random_state: Any = None
 ) -> Pairs:
     """Eigenvalues in increasing order and orthonormal eigenvectors, of each of which the entry of largest size is positive.
 

@@ -320,13 +320,8 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
             n_vectors = max(self.max_clusters + 1, self.n_components or 0)
         else:
             n_vectors = self.n_clusters if self.n_components is None else self.n_components
-        values, vectors = lowest_eigenvectors(
-            laplacian,
-            min(n_vectors, laplacian.n),
-            solver=self.eigen_solver,
-            tol=self.eigen_tol,
-            random_state=random_state,
-        )
+        n_vectors = min(n_vectors, laplacian.n)
+        values, vectors = lowest_eigenvectors(laplacian, n_vectors, self.eigen_solver, self.eigen_tol, random_state)
         self.n_clusters_, self.eigengap_ = self.n_clusters, None
         if self.n_clusters == "auto":
             n_parts = int(laplacian.component.max()) + 1
@@ -335,7 +330,7 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
             if n_parts >= self.n_clusters_ == vectors.shape[1]:
                 vectors = laplacian.null_vectors(self.n_clusters_)
         self.eigenvalues_ = values
-        self.eigenvectors_ = np.zeros((len(joined), vectors.shape[1]))  # of rows that are not joined
+        self.eigenvectors_ = np.zeros((len(joined), vectors.shape[1]))  # 0 for rows that are not joined
         self.eigenvectors_[joined] = vectors
         self.embedding_ = self._rows(self.eigenvectors_ * self._scale()[:, None])
 

@@ -27,12 +27,12 @@ class Similarity:
 
     affinity: Any
     n_neighbors: int
+    edge_weights: str
+    n_jobs: int | None
+    kernel: dict
     gamma: float | None
     widths: np.ndarray | None
     epsilon: float | None
-    edge_weights: str
-    kernel: dict
-    n_jobs: int | None
 
     @classmethod
     def of(cls, settings: Any, gamma: float | None, widths: np.ndarray | None, epsilon: float | None) -> Self:
@@ -40,16 +40,8 @@ class Similarity:
         kernel = dict(settings.kernel_params or {})
         if not callable(settings.affinity):
             kernel |= {"degree": settings.degree, "coef0": settings.coef0}
-        return cls(
-            settings.affinity,
-            settings.n_neighbors,
-            gamma,
-            widths,
-            epsilon,
-            settings.edge_weights,
-            kernel,
-            settings.n_jobs,
-        )
+        asked = settings.affinity, settings.n_neighbors, settings.edge_weights, settings.n_jobs
+        return cls(*asked, kernel, gamma, widths, epsilon)
 
     @classmethod
     def learned(cls, settings: Any, X: Any) -> Self:
