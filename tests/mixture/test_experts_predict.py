@@ -232,7 +232,7 @@ def test_an_idle_expert_is_named():
     model.fit_ = replace(model.fit_, trace=Trace())  # what follows is no continuation
     model.gate_intercept_ = np.array([0.0, -700.0])
     model.intercept_ = model.intercept_ + np.array([0.0, 100.0])
-    with pytest.warns(UserWarning, match="expert 1 answers for no row; .* use n_components=1"):
+    with pytest.warns(UserWarning, match="expert 1 is responsible for no row: .* use n_components=1"):
         model.fit(X, y)
     assert np.isfinite(model.predict(X)).all()
     assert model.weights_[0] == pytest.approx(1.0)

@@ -141,7 +141,7 @@ def test_columns_are_predicted_from_the_others(fitted):
         mixture.predict_given(table)
     with pytest.raises(ValueError, match="column 'age' is continuous, not described by a categorical family"):
         mixture.predict_level(table, "age")
-    with pytest.raises(ValueError, match="holds 'weight', which is no column; there are .* named age, pressure"):
+    with pytest.raises(ValueError, match=r"holds 'weight', which is no column; there are .* named age, pressure"):
         mixture.predict_given(table, target="weight")
 
 
@@ -268,7 +268,7 @@ def test_bad_cells_are_named():
     refuse(
         "column 'visits': Poisson columns hold .* holds -1", table.assign(visits=-1), by_column={"visits": "poisson"}
     )
-    refuse("'ward' has 3 levels, so it is not yes or no", table, by_column={"ward": "bernoulli"})
+    refuse("'ward' has 3 levels, so it is not binary", table, by_column={"ward": "bernoulli"})
     refuse("'ward' is to be continuous but holds 'east'|'ward' is to be continuous but holds", table,
            by_column={"ward": "normal"})  # fmt: skip
     refuse("by_column names 'weight', but the columns are age, pressure", table, by_column={"weight": "normal"})

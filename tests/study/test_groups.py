@@ -260,7 +260,7 @@ def test_wide_tables_are_spared_large_matrices(n, structures):
     ("columns", "settings", "message"),
     [({"a": [1.5, 2.5, 9.5]}, {"groups": [4]}, "groups starts at 4, but the table has 3 rows."),
      ({"a": [1.5]}, {}, r"no column to find groups by: a \(the same value|has 1 row; at least 2"),
-     ({"a": [1.5, 2.5, 4.5]}, {"seed": -1}, "seed=-1 is no seed; use a whole number from 0 to 4294967295."),
+     ({"a": [1.5, 2.5, 4.5]}, {"seed": -1}, "seed=-1 is not a valid seed; use a whole number from 0 to 4294967295."),
      ({"a": [None, None], "b": [1, 1]}, {}, r"no column to find groups by: a \(.*b \(.*roles={'a': 'category'}")],
 )  # fmt: skip
 def test_tables_that_allow_no_groups(columns, settings, message):

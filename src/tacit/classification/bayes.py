@@ -21,8 +21,14 @@ from ..mixture import GaussianMixture, Mixture
 __all__ = ["GaussianBayes", "NaiveBayes"]
 
 
+@settings
 class BayesClassifier(ClassifierMixin, RowsEstimator):
     """What Bayes classifiers share; a subclass says which mixture it is (``_mixture(n_classes)``)."""
+
+    _: KW_ONLY
+    priors: Any = None
+    reg_covar: float = 1e-6
+    n_jobs: int | None = None
 
     _saved = RowsEstimator._saved | {"classes_": Names("K", labels=True), "mixture_": Part(LatentClassEstimator)}
 
@@ -147,11 +153,8 @@ class GaussianBayes(BayesClassifier):
 
     covariance_type: str = "full"
     _: KW_ONLY
-    priors: Any = None
-    reg_covar: float = 1e-6
     tol: float = 1e-6
     max_iter: int = 200
-    n_jobs: int | None = None
 
     def _mixture(self, n_classes: int) -> GaussianMixture:
         return GaussianMixture(
@@ -211,9 +214,6 @@ class NaiveBayes(BayesClassifier):
     _: KW_ONLY
     by_column: dict | None = None
     smoothing: float = 1.0
-    priors: Any = None
-    reg_covar: float = 1e-6
-    n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -76,7 +76,7 @@ def _named(family: Any, columns: Sequence[Column], covariance_type: str, floor: 
         wide = next((column for column in columns if len(column.levels) > 2), None)
         if wide is not None:
             raise ValueError(
-                f"column {wide.name!r} has {len(wide.levels)} levels, so it is not yes or no; use 'categorical'."
+                f"column {wide.name!r} has {len(wide.levels)} levels, so it is not binary; use 'categorical'."
             )
     if family == "student":
         return StudentT(covariance_type, floor)

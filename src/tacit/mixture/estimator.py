@@ -52,7 +52,7 @@ class MixtureEstimator(LatentClassEstimator):
             column = (names or range(d))[both[0]]
             raise ValueError(f"column {column!r} is both given and target; name it in one of the two.")
         if not target.size:
-            raise ValueError("every column is given, so that none is left to predict; leave out the target.")
+            raise ValueError("every column is given, so that none is left to predict; leave the target out of given.")
         return given, target
 
 

@@ -122,8 +122,8 @@ class ExpertsEstimator(LoopSettings, DensityEstimator):
         idle = np.flatnonzero(self.weights_ < 1e-6)
         if idle.size:
             warnings.warn(
-                f"expert {idle[0]} answers for no row; {self.n_components} experts are more than the rows tell apart, "
-                f"use n_components={self.n_components - idle.size}.",
+                f"expert {idle[0]} is responsible for no row: the data do not support {self.n_components} experts; use "
+                f"n_components={self.n_components - idle.size}.",
                 UserWarning,
                 stacklevel=3,
             )

@@ -168,7 +168,7 @@ def _same(row: dict, other: dict) -> bool:
 def _possible(table: DataTable, groups: Iterable[int], seed: int) -> list[int]:
     """The numbers of groups that a table allows; raises where it allows none."""
     if not 0 <= seed <= MOST_SEED:
-        text = "{option} is no seed; use a whole number from 0 to {most}."
+        text = "{option} is not a valid seed; use a whole number from 0 to {most}."
         raise NoteError("seed", text, option=Option("seed", seed), most=MOST_SEED)
     if not table.used:
         reasons = ", ".join(f"{column.name} ({column.left_out})" for column in table.columns)

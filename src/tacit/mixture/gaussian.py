@@ -156,12 +156,12 @@ class GaussianMixture(BaseGaussianMixture):
         super()._check_settings()
         if self.component_prior is not None and self.covariance_type not in CONJUGATE:
             raise ValueError(
-                f"component_prior does not go with covariance_type={self.covariance_type!r}; use one of "
+                f"component_prior is not available for covariance_type={self.covariance_type!r}; use one of "
                 f"{', '.join(map(repr, CONJUGATE))}."
             )
         if not (self.component_prior in (None, "default") or isinstance(self.component_prior, Prior)):
             raise ValueError(
-                f"component_prior={self.component_prior!r} is no prior; use 'default', NormalInverseWishart(...) or "
+                f"component_prior={self.component_prior!r} is invalid; use 'default', NormalInverseWishart(...) or "
                 "NormalInverseGamma(...) of tacit.families."
             )
 

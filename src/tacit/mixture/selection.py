@@ -207,8 +207,8 @@ def _key(values: Iterable[Any]) -> tuple:
 def _totals(model: Model, params: Any, block: Block) -> np.ndarray:
     """Σ w log p(x), Σ w and Σ w log max_k r_k over the rows of a block."""
     resp, log_density = model.posterior(params, block)
-    best = np.log(np.maximum(resp.max(axis=1), np.finfo(float).tiny))
-    return np.array([log_density, np.ones(len(best)), best]) @ host(block.weight)
+    weight, best = host(block.weight), np.log(np.maximum(resp.max(axis=1), np.finfo(float).tiny))
+    return np.array([weight @ log_density, weight.sum(), weight @ best])
 
 
 def _row(outcome: Outcome, source: Source) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import time
 import warnings
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +28,11 @@ class Outcome:
     seconds: float = 0.0
     resp: np.ndarray | None = None
 
+    @property
+    def size(self) -> int:
+        """The number of classes."""
+        return self.settings["n_components"]
+
 
 class Sweep:
     """Fits of one estimator under many settings.
@@ -46,34 +50,28 @@ class Sweep:
     ):
         self.estimator, self.source, self.told = estimator, source, told
         self.outcomes = [Outcome(settings) for settings in grid]
-        self.by_size: dict[int, list[Outcome]] = defaultdict(list)
-        for outcome in self.outcomes:
-            self.by_size[self._size(outcome)].append(outcome)
         self.rng = estimator._rng()
         self.fresh: dict[tuple, list[np.ndarray]] = {}
         self.few, self.thorough = source.n_rows <= FEW_ROWS, thorough
         # Enough rows to tell classes apart in all directions.
-        n_rows = int(np.clip(20 * max(self.by_size, default=1) * source.n_features, 2000, 10_000))
+        most = max((outcome.size for outcome in self.outcomes), default=1)
+        n_rows = int(np.clip(20 * most * source.n_features, 2000, 10_000))
         self.sample = source.sample(n_rows, self.rng)
         # Where rows are few, runs cost next to nothing, and many starts lead to as many maxima.
         few = [(10, 6), (20, 3)] if self.thorough else [(10, 2)]
         self.heats = few if self.few else [(4, 2), (8, 1)]
 
-    def _size(self, outcome: Outcome) -> int:
-        return outcome.settings.get("n_components", getattr(self.estimator, "n_components", 1))
-
     def run(self) -> list[Outcome]:
         """Fit everything; returns the outcomes in the order of the grid."""
+        by_size = sorted(self.outcomes, key=lambda outcome: outcome.size)
         try:
-            for size in sorted(self.by_size):
-                for outcome in self.by_size[size]:
-                    self._attempt(outcome, self._first)
-                    if self.told:
-                        self.told(outcome)
-            for size in sorted(self.by_size) if self.few and self.thorough else ():
-                for outcome in self.by_size[size]:
-                    if outcome.resp is not None:
-                        self._attempt(outcome, self._again)
+            for outcome in by_size:
+                self._attempt(outcome, self._first)
+                if self.told:
+                    self.told(outcome)
+            for outcome in by_size if self.few and self.thorough else ():
+                if outcome.resp is not None:
+                    self._attempt(outcome, self._again)
         except KeyboardInterrupt:
             if not any(outcome.estimator is not None for outcome in self.outcomes):
                 raise
@@ -159,7 +157,7 @@ class Sweep:
 
     def _inherited(self, outcome: Outcome, model: Any) -> list:
         """Starts from what other settings found with as many classes, and from splits of what was found with one less."""
-        others = [each.resp for each in self.by_size[self._size(outcome)] if each is not outcome]
+        others = [each.resp for each in self.outcomes if each.size == outcome.size and each is not outcome]
         smaller = self._related(outcome, -1)
         if smaller is not None:
             Z = model.family.embed(self.sample, self.rng)
@@ -169,6 +167,5 @@ class Sweep:
 
     def _related(self, outcome: Outcome, step: int) -> np.ndarray | None:
         """The classes that were found with `step` more of them under the same settings, if it was fitted."""
-        size = self._size(outcome) + step
-        wanted = repr({**outcome.settings, "n_components": size})
-        return next((other.resp for other in self.by_size.get(size, ()) if repr(other.settings) == wanted), None)
+        wanted = repr({**outcome.settings, "n_components": outcome.size + step})
+        return next((other.resp for other in self.outcomes if repr(other.settings) == wanted), None)
