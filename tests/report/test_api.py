@@ -45,7 +45,7 @@ def test_lists_with_levels_that_are_no_text():
     ] * 4
     model = Mixture(2, random_state=0, by_column={3: "categorical"}).fit(rows)
     found = Report(model, rows).findings
-    np.testing.assert_array_equal(found.sample.encoded, model._encoded(rows))
+    np.testing.assert_array_equal(found.sample.encoded, model._validate(rows, reset=False))
 
 
 @pytest.mark.parametrize("kind", [ProbabilisticPCA, FactorAnalysis])
