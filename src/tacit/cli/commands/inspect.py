@@ -1,11 +1,12 @@
 """`tacit inspect TABLE`: what a table holds, column by column, and what to run next."""
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from typing import Any
 
 from ...notes import Note, Option
 from ...words import count, number, share
-from ..common import DataTable, add_columns, add_table, open_asked, table_options
+from ..common import ColumnInfo, DataTable, add_columns, add_table, open_asked, table_options
 from ..outcome import Outcome
 from ..voice import as_typed, said
 
@@ -31,10 +32,10 @@ def run(arguments: Namespace) -> Outcome:
 
     table = open_asked(arguments)
     seen = inspect_table(table)
-    steps = _next_steps(arguments, table)
+    steps, shown = _next_steps(arguments, table), table.columns[: None if arguments.all else FIRST]
     sections = [
-        _headline(table), _columns(table, arguments.all), _outlying(seen), _rows(table, seen), _patterns(table, seen),
-        _notes(table, arguments.all), _steps(steps),
+        _headline(table), _columns(table, shown), _outlying(seen), _rows(table, seen), _patterns(table, seen),
+        _notes(table, shown), _steps(steps),
     ]  # fmt: skip
     return Outcome("\n\n".join(section for section in sections if section), _data(table, seen, steps))
 
@@ -46,10 +47,9 @@ def _headline(table: DataTable) -> str:
     return f"{table.reader.place}: {count(table.n_rows, 'row')}, {count(len(table.columns), 'column')}; {told}"
 
 
-def _columns(table: DataTable, everything: bool) -> str:
+def _columns(table: DataTable, shown: Sequence[ColumnInfo]) -> str:
     from ...table import Table
 
-    shown = table.columns if everything else table.columns[:FIRST]
     rows = [
         {
             "column": column.name, "taken as": column.role,
@@ -123,9 +123,8 @@ def _patterns(table: DataTable, seen: Any) -> str:
     return "\n".join(["Missing together", *lines] + ([f"  and {more:,} more patterns"] if more else []))
 
 
-def _notes(table: DataTable, everything: bool) -> str:
+def _notes(table: DataTable, shown: Sequence[ColumnInfo]) -> str:
     lines = [f"  {said(note)}" for note in table.notes]
-    shown = table.columns if everything else table.columns[:FIRST]
     lines += [f"  {column.name}: {said(note)}" for column in shown for note in column.notes]
     return "Notes\n" + "\n".join(lines) if lines else ""
 

@@ -61,17 +61,16 @@ def _open(arguments: Namespace, model: Any, told: dict) -> DataTable:
     place, reading = reading_asked(arguments)
     if place is None:
         raise ValueError("give one table after the model: either a file, or a query with --sql and --from.")
-    like = _like(model, told)
+    like, reader = _like(model, told), open_reader(place, **reading)
     if like is None or arguments.columns:
-        reader = open_reader(place, **reading)
-        like = [_number(name) for name in _unnamed(model, reader, arguments.columns)]
+        number = {"role": "measurement", "reading": "number", "levels": []}
+        like = [{"name": str(name)} | number for name in _unnamed(model, reader, arguments.columns)]
     elif arguments.allow_missing:
-        names = open_reader(place, **reading).names
-        like = [column for column in like if column["name"] in names]
+        like = [column for column in like if column["name"] in reader.names]
         if not like:
-            raise ValueError(f"{place} has none of the columns of the model; it has {', '.join(names[:20])}.")
+            raise ValueError(f"{place} has none of the columns of the model; it has {', '.join(reader.names[:20])}.")
     else:
-        _check_there(like, open_reader(place, **reading))
+        _check_there(like, reader)
     return open_table(place, like=like, **reading)
 
 
@@ -82,19 +81,14 @@ def _check_there(like: list[dict], reader: Any) -> None:
     if not absent:
         return
     listed = ", ".join(map(repr, absent[:20])) + (f" and {len(absent) - 20} more" if len(absent) > 20 else "")
-    what = "columns" if len(absent) > 1 else "column"
+    what, has = "columns" if len(absent) > 1 else "column", "it has no others"
     others = [name for name in reader.names if name not in used]
-    has = (
-        f"its other columns are {', '.join(others[:20])}{', …' * (len(others) > 20)}" if others else "it has no others"
-    )
+    if others:
+        has = f"its other columns are {', '.join(others[:20])}{', …' * (len(others) > 20)}"
     raise ValueError(
         f"{reader.place} has no {what} {listed}, which the model uses; {has}. Rename columns, or say --allow-missing to take "
         "those it lacks as missing in every row."
     )
-
-
-def _number(name: Any) -> dict:
-    return {"name": str(name), "role": "measurement", "reading": "number", "levels": []}
 
 
 def _like(model: Any, told: dict) -> list[dict] | None:
@@ -104,18 +98,14 @@ def _like(model: Any, told: dict) -> list[dict] | None:
     names = model.schema_.names if model._reads_tables else model._known_names() or [0]
     if all(isinstance(name, int) for name in names):
         return None
+    # Texts are read as they were when the model was fitted; to the model, yes/no is a category as any other.
     readings = {
-        (column["name"], column["role"]): column["reading"] for column in told.get("table", {}).get("columns", [])
+        (column["name"], column["role"].replace("yes/no", "category")): column["reading"]
+        for column in told.get("table", {}).get("columns", [])
     }
-    return [column | {"reading": _reading(column, readings)} for column in columns_of(model)]
-
-
-def _reading(column: dict, readings: dict) -> str:
-    """How the texts of a column were read when the model was fitted."""
-    roles = (column["role"], "yes/no") if column["role"] == "category" else (column["role"],)
-    return next(
-        (readings[column["name"], role] for role in roles if (column["name"], role) in readings), column["reading"]
-    )
+    return [
+        {**each, "reading": readings.get((each["name"], each["role"]), each["reading"])} for each in columns_of(model)
+    ]
 
 
 def _unnamed(model: Any, reader: Any, asked: list[str] | None) -> list[str]:

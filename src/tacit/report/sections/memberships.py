@@ -64,8 +64,8 @@ def outliers(findings: Findings) -> Section | None:
     words = f"{plural(findings.n_outliers, 'row')} of {amount(findings.n_rows)}, the farthest out first."
     body = join([note(words), _listed(findings.outliers, "Outliers", {"probability": "Lie farther out"})])
     lead = (
-        "Rows so far from the middle of their group that hardly any other would be: slips of the pen, rare cases,"
-        " or the most interesting rows of all."
+        "Rows so far from the middle of their group that hardly any other would be: errors of entry, rare cases, "
+        "or the most interesting rows of all."
     )
     return Section("outliers", "Outliers", "Outliers", body, lead)
 
