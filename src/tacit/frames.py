@@ -105,15 +105,17 @@ def is_missing(cell: Any) -> bool:
 
 def columns_of(X: Any) -> list[tuple[Any, Any]]:
     """Names and columns of a table, each column as its library has it; those of an array are numbered from 0."""
-    library = package(X)
+    library, kind = package(X), type(X).__name__
+    if library in ("pandas", "polars", "pyarrow") and kind not in ("DataFrame", "LazyFrame", "Table", "RecordBatch"):
+        raise ValueError(
+            f"a {library} {kind} is not a table; give a {'Table' if library == 'pyarrow' else 'DataFrame'}."
+        )
     if library == "pandas":
         return [(name, X.iloc[:, position]) for position, name in enumerate(X.columns)]
     if library == "polars":
-        X = X.collect() if type(X).__name__ == "LazyFrame" else X
+        X = X.collect() if kind == "LazyFrame" else X
         return [(column.name, column) for column in X.get_columns()]
     if library == "pyarrow":
-        if not hasattr(X, "column_names"):
-            raise ValueError(f"a pyarrow {type(X).__name__} is no table; give a pyarrow.Table.")
         return list(zip(X.column_names, X.columns))
     if isinstance(X, dict):
         return [(name, each if isinstance(each, (list, tuple)) else np.asarray(each)) for name, each in X.items()]

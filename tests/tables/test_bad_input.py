@@ -4,6 +4,7 @@ import gzip
 import os
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from tacit.tables import open_table
@@ -145,6 +146,7 @@ def test_no_usable_column(tmp_path):
     ("X", "message"),
     [
         (np.zeros(3), "Expected 2D array, got 1D array instead; give a table with rows and columns."),
+        (pa.array([1, 2]), "a pyarrow Int64Array is not a table; give a Table."),
         ({}, "the table has no columns; at least one is needed."),
         ({"a": [1, 2], "b": [1]}, "the columns of the table have 1 to 2 rows; all must have the same number."),
         ({"a": []}, "the table has no rows; at least one is needed."),
