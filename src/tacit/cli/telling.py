@@ -1,6 +1,6 @@
 """Findings as the console shows them, and as JSON."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -128,7 +128,10 @@ def _values(entry: dict) -> list[str]:
     return list(pair(*values)) if entry["level"] is None else [share(value) for value in values]
 
 
-def _listed(rows: list[dict], n: int, title: str, heads: Iterable[str], own: Any, **look: Any) -> list[str]:
+def _listed(
+    rows: list[dict], n: int, title: str, heads: Sequence[str], own: Callable[[dict], Iterable], right: Iterable[int],
+    widest: int = 40,
+) -> list[str]:  # fmt: skip
     """The first rows of a list with their ids and what `own` says of each, under a title that tells how many there are."""
     known = ("row", "group", "probability", "other", "other_probability", "reason")
     ids = [key for key in rows[0] if key not in known]
@@ -137,18 +140,17 @@ def _listed(rows: list[dict], n: int, title: str, heads: Iterable[str], own: Any
         named = ["" if row.get(name) is None else row[name] for name in ids]
         lines.append([row["row"], *named, row["group"], *own(row)])
     first = f"; the first {SHOWN_ROWS}" if n > SHOWN_ROWS else ""
-    return [heading(f"{title}{first})"), *grid(lines, **look)]
+    return [heading(f"{title}{first})"), *grid(lines, {j % len(lines[0]) for j in right}, widest=widest)]
 
 
 def _uncertain(findings: Findings) -> list[str]:
     if not findings.uncertain:
         return []
-    n, first = findings.n_uncertain, findings.uncertain[0]
-    wide = len(first) - ("reason" in first)  # columns: the ids and five of the command's own
+    n = findings.n_uncertain
     return _listed(
         findings.uncertain, n, f"Uncertain rows ({n:,} under 90 %", ("probability", "or group", "probability"),
         lambda row: (f"{row['probability']:.2f}", row["other"], f"{row['other_probability']:.2f}"),
-        right=(0, *range(wide - 4, wide)),
+        right=(0, -4, -3, -2, -1),
     )  # fmt: skip
 
 

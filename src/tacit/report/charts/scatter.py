@@ -133,8 +133,7 @@ def _outline(reach: Ellipse | None, across: Scale, upward: Scale) -> tuple[Marku
     radii = np.sqrt(np.maximum(values, 0.0))
     angle = np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))
     x, y = float(across(centre[0])), float(upward(centre[1]))
-    sine, cosine = np.sin(np.radians(angle)), np.cos(np.radians(angle))
-    wide, high = np.hypot(radii[1] * cosine, radii[0] * sine), np.hypot(radii[1] * sine, radii[0] * cosine)
+    wide, high = reach.reach * np.abs(factors)
     turn = f"translate({x:.1f} {y:.1f}) rotate({angle:.1f})"
     # A group of equal rows has no ellipse.
     outline = tag("ellipse", rx=radii[1], ry=radii[0], transform=turn, class_="reach") if radii[1] > 1 else None
