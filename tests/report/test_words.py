@@ -7,7 +7,7 @@ import pytest
 
 from tacit import words
 from tacit.study import phrases
-from tacit.study.differences import group_phrase
+from tacit.study.phrases import group_phrase
 
 
 @pytest.mark.parametrize(

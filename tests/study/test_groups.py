@@ -11,8 +11,8 @@ from tacit.cluster import cluster_report
 from tacit.mixture import Mixture
 from tacit.mixture.finding import _without_twins, default_groups, default_structures, find_groups
 from tacit.schema import Column, Schema, level_text
-from tacit.study.differences import group_phrase
 from tacit.study.groups import study_groups
+from tacit.study.phrases import group_phrase
 from tacit.study.scores import Coder, Scorer
 from tacit.study.sentences import _how_many
 from tacit.study.tallies import Tallies, defining, profile_of

@@ -160,8 +160,9 @@ def _better(table: DataTable, groups: Iterable[int], seed: int) -> tuple[str, st
 
     axes = ProbabilisticPCA("bic", scale=True, random_state=seed)
     errors = {
-        "groups": _error(table, best_mixture, rows, hidden), "axes": _error(numbers, axes.fit, rows[:, measured], mask),
-    }  # fmt: skip
+        "groups": _error(table, best_mixture, rows, hidden),
+        "axes": _error(numbers, axes.fit, rows[:, measured], mask),
+    }
     known = {name: error for name, error in errors.items() if error is not None}
     if len(known) < 2:
         return "mixture", "Groups were taken because too few cells are observed to compare them with axes."

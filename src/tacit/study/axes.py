@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -55,10 +56,10 @@ def study_axes(model: Any, table: DataTable, *, seed: int = 0) -> Findings:
     axes = Axes(axis_names, explained, loadings, scores, std, spectrum, words_of(loadings, names))
     rotated = f", rotated by {model.rotation}" if getattr(model, "rotation", None) else ""
     kind = f"{type(model).__name__} of standardised columns, {model.n_components_} {model._axis[1]}{rotated}"
-    return findings_of(
-        "axes", model, table, sample=sample, axes=axes, n_filled={column.name: column.n_missing for column in table.used},
-        summary=_summary(model, table, axes), card=card_of(model, table, seed, Model=kind), limits=_limits(model, table),
-    )  # fmt: skip
+    missing = {column.name: column.n_missing for column in table.used}
+    findings = findings_of("axes", model, table, sample=sample, axes=axes, n_filled=missing)
+    summary, limits = _summary(model, table, axes), _limits(model, table)
+    return replace(findings, summary=summary, limits=limits, card=card_of(model, table, seed, Model=kind))
 
 
 def _summary(model: Any, table: DataTable, axes: Axes) -> list[str]:

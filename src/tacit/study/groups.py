@@ -14,9 +14,8 @@ from ..base.classes import outlier_threshold
 from ..frames import Batch
 from ..tables import DataTable
 from ..words import count, joined, number, share
-from .differences import group_phrase
 from .findings import Findings, Group
-from .phrases import CRITERIA, left_out_words, model_words
+from .phrases import CRITERIA, group_phrase, left_out_words, model_words
 from .results import id_name
 from .sample import TopRows, take_sample
 from .scores import SURE, Coder, Scorer, Scores

@@ -43,11 +43,10 @@ def study_fill(
     filled = {column.name: column.n_missing - empty.get(column.name, 0) for column in table.used}
     why = why or _phrase(model)
     intervals = f"central {share(level, 0)} of each cell's distribution given the row's observed cells"
-    return findings_of(
-        "fill", model, table, level=level, sample=sample, selection=list(selection), n_filled=filled, n_empty=empty, check=check,
-        summary=_summary(table, filled, why, said, check, empty), limits=_limits(table, sample, check, empty),
-        card=card_of(model, table, seed, Model=f"{type(model).__name__}: {why}", Intervals=intervals),
-    )  # fmt: skip
+    found = dict(sample=sample, selection=list(selection), n_filled=filled, n_empty=empty, check=check, level=level)
+    summary, limits = _summary(table, filled, why, said, check, empty), _limits(table, sample, check, empty)
+    card = card_of(model, table, seed, Model=f"{type(model).__name__}: {why}", Intervals=intervals)
+    return findings_of("fill", model, table, **found, summary=summary, limits=limits, card=card)
 
 
 def _left_empty(model: Any, table: DataTable) -> dict[str, int]:

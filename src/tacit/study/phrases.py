@@ -1,13 +1,17 @@
-"""Models and columns left out, as phrases."""
+"""Models, columns left out, and differences between a group and all rows, as phrases."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..words import count
+import numpy as np
 
-__all__ = ["CRITERIA", "left_out_words", "model_words", "shape_words"]
+from ..words import count, pair, share
+
+__all__ = [
+    "CLEAR", "CRITERIA", "LEAST", "STRONG", "group_phrase", "in_words", "left_out_words", "model_words", "phrase", "shape_words",
+]  # fmt: skip
 
 CRITERIA = {"bic": "BIC", "aic": "AIC", "icl": "ICL", "cv": "cross-validation"}
 
@@ -20,6 +24,12 @@ LETTERS = (
     {"E": "equal shape", "V": "varying shape", "I": "round"},
     {"E": "equal orientation", "V": "varying orientation", "I": "columns independent inside a group"},
 )
+
+LEAST, CLEAR, STRONG = 0.2, 0.5, 1.2
+"""Differences from the mean of all rows, in standard deviations, that set a group apart, are plain, and are told as "very"."""
+MOST_PHRASES = 4
+NARROWER = 1.5
+"""A spread that differs by this factor is worth telling."""
 
 
 def left_out_words(columns: Iterable[Any], brief: bool = False, said: Callable[[str], str] = str) -> list[str]:
@@ -54,3 +64,38 @@ def model_words(
     if student:
         parts.append("heavy tails")
     return ", ".join(parts)
+
+
+# What sets a group apart: "flipper_length_mm very high (217 vs 201)"
+
+
+def phrase(column: str, level: str | None, value: float, difference: float) -> str:
+    """What a difference is like: "flipper_length_mm high", "island mostly Biscoe"."""
+    if level is not None:
+        if difference > 0:
+            word = "always" if value >= 0.9995 else "mostly" if value >= 0.5 else "more often"
+        else:
+            word = "never" if value < 0.0005 else "rarely" if value < 0.1 else "less often"
+        return f"{column} {word} {level}"
+    size = "very " if abs(difference) >= STRONG else "" if abs(difference) >= CLEAR else "slightly "
+    return f"{column} {size}{'high' if difference > 0 else 'low'}"
+
+
+def in_words(column: str, level: str | None, value: float, overall: float, difference: float) -> str:
+    """A difference with its numbers: "flipper_length_mm high (217 vs 201)", "island mostly Biscoe (98 % vs 49 %)"."""
+    both = pair(value, overall) if level is None else (share(value, 0), share(overall, 0))
+    return f"{phrase(column, level, value, difference)} ({' vs '.join(both)})"
+
+
+def group_phrase(entries: Sequence[dict], spreads: Iterable[tuple[str, float]] = ()) -> str:
+    """What sets a group apart, as one phrase, from `entries` with one each, the strongest first, one for each column.
+
+    `spreads` are columns and how many times more the group's values spread than those of other rows: told where nothing else is.
+    """
+    if entries:
+        return ", ".join(entry["phrase"] for entry in entries[:MOST_PHRASES])
+    ranked = sorted(spreads, key=lambda each: -abs(np.log(each[1])))
+    told = [(name, ratio) for name, ratio in ranked if not 1 / NARROWER < ratio < NARROWER][:MOST_PHRASES]
+    if told:
+        return ", ".join(f"{name} {'more' if ratio > 1 else 'less'} spread out" for name, ratio in told)
+    return "like the table as a whole"

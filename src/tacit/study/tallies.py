@@ -13,7 +13,7 @@ import numpy as np
 
 from ..schema import Column
 from ..words import number, share
-from .differences import CLEAR, LEAST, in_words, phrase
+from .phrases import CLEAR, LEAST, in_words, phrase
 
 __all__ = ["Tallies", "defining", "profile_of"]
 

@@ -94,10 +94,8 @@ def _column(tally: Tally, known: dict | None, reader: Reader, decimal: str | Non
         found = describe(tally, Asked(decimal=decimal), reader.odd.get(tally.name))
         role = "id" if known is not None and known["role"] == "id" else found.role
         return dataclasses.replace(found, role=role, left_out="not used by the model", notes=())
-    info = ColumnInfo(
-        tally.name, known["role"], "as in the model", reading=known["reading"], n_rows=tally.n_rows,
-        n_missing=tally.n_missing, levels=tuple(known["levels"] or ()), n_distinct=tally.distinct.n,
-    )  # fmt: skip
+    facts = known["role"], "as in the model", "", known["reading"], tally.n_rows, tally.n_missing
+    info = ColumnInfo(tally.name, *facts, tuple(known["levels"] or ()), n_distinct=tally.distinct.n)
     if ROLES[info.role] == "category":
         return _category(info, tally, notes)
     return _number(info, tally, reader, decimal)
