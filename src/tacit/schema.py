@@ -23,6 +23,7 @@ __all__ = ["Column", "ColumnLearner", "Schema", "encode_column"]
 
 FEWEST = 20
 """Observed values, none negative, from which a column is taken never to be."""
+CONTAINERS = ("pandas", "polars", "pyarrow")
 KINDS = ("continuous", "count", "category", "binary")
 
 
@@ -97,7 +98,7 @@ class Schema:
         kinds : dict of name to kind, optional
             Kinds that are known; the others are read off the types and the cells.
         """
-        container = package(X) if package(X) in ("pandas", "polars", "pyarrow") else "numpy"
+        container = package(X) if package(X) in CONTAINERS else "numpy"
         return cls._learned([read_columns(X)], kinds, container)
 
     @classmethod
@@ -144,13 +145,16 @@ class Schema:
         return out
 
     def decode(self, values: np.ndarray, like: Any = None) -> Any:
-        """A table of the kind this schema was made from; columns that `like` holds in full are taken from there."""
+        """A table of the kind of `like`, or that this schema was made from; columns that `like` holds in full are its own."""
         given = read_columns(like) if like is not None else {}
-        columns = {}
+        columns: dict[Any, np.ndarray | None] = {}
         for column, codes in zip(self.columns, values.T):
-            whole = column.name in given and not given[column.name].missing.any()
-            columns[column.name] = None if whole else labels_of(column, codes)
-        return assemble(columns, self.container, like)
+            cells = given.get(column.name)
+            if cells is not None and not cells.missing.any():
+                columns[column.name] = None
+            else:
+                columns[column.name] = labels_of(column, codes, cells is not None and cells.numeric)
+        return assemble(columns, package(like) if package(like) in CONTAINERS else self.container, like)
 
 
 def level_text(level: Any) -> str:
@@ -160,10 +164,12 @@ def level_text(level: Any) -> str:
     return f"{level:.15g}"
 
 
-def labels_of(column: Column, codes: np.ndarray) -> np.ndarray:
+def labels_of(column: Column, codes: np.ndarray, as_numbers: bool = False) -> np.ndarray:
     """Numbers of a column as they are; codes of a category as its levels, None where NaN."""
     if column.kind != "category":
         return codes
+    if as_numbers and all(isinstance(level, str) for level in column.levels):
+        return np.array([*map(float, column.levels), np.nan])[np.where(np.isnan(codes), -1, codes).astype(int)]
     labels = np.array([*column.levels, None], dtype=object)
     return labels[np.where(np.isnan(codes), len(column.levels), codes).astype(int)]
 
@@ -273,6 +279,9 @@ def encode_column(column: Column, cells: Cells) -> np.ndarray:
         return out
     codes = {level: code for code, level in enumerate(column.levels)}
     found = [codes.get(value, -1) for value in seen]
+    if -1 in found:  # a file has texts where a frame has numbers
+        texts = {level_text(level): code for level, code in codes.items()}
+        found = [texts.get(level_text(value), -1) for value in seen]
     if -1 in found:
         known = ", ".join(map(repr, column.levels[:10])) + (", …" if len(column.levels) > 10 else "")
         raise ValueError(

@@ -21,7 +21,7 @@ from ..mixture.finding import SMOOTHING, default_groups
 from ..notes import NoteError, Option
 from ..source import ArraySource, Source
 from ..study.phrases import shape_words
-from ..tables import DataTable
+from ..tables import DataTable, open_table
 from .trial import check_finished, hide, judge, sampled
 
 __all__ = ["METHODS", "SAMPLE_ROWS", "Choice", "choose_imputer", "only"]
@@ -70,15 +70,17 @@ def only(table: DataTable, roles: Sequence[str], reason: str) -> DataTable:
 
 
 def choose_imputer(
-    table: DataTable, method: str = "mixture", *, groups: Iterable[int] | None = None, seed: int = 0,
+    table: Any, method: str = "mixture", *, groups: Iterable[int] | None = None, seed: int = 0,
     watch: Callable | None = None,
 ) -> Choice:  # fmt: skip
     """Choose and learn the model that fills a table.
 
     Parameters
     ----------
-    table : DataTable
+    table : DataFrame, Arrow table, array, path or tacit.tables.DataTable
+        Columns of any kind, as in `tacit.mixture.find_groups`.
     method : {"mixture", "factors", "auto"}
+        Groups of rows, axes behind measurements, or whichever fills hidden cells better.
     groups : iterable of int, optional
         Numbers of groups to try; default 1 to 6, or fewer where rows are few.
     seed : int
@@ -91,6 +93,7 @@ def choose_imputer(
     Choice
     """
     check_choice("method", method, METHODS)
+    table = table if isinstance(table, DataTable) else open_table(table)
     groups = default_groups(table.n_rows, MOST_GROUPS) if groups is None else groups
     said = ""
     if method == "auto":

@@ -41,7 +41,7 @@ class Grouping:
     Attributes
     ----------
     model : Mixture
-        Fitted to all rows.
+        Fitted to all rows; its components are in the order of the groups, the largest first.
     table : tacit.tables.DataTable
         The table, with what is known of its columns.
     selection : list of dict
@@ -144,7 +144,7 @@ def find_groups(
             stopped = model.fit_.interrupted
     if stopped:
         raise KeyboardInterrupt
-    model.set_params(callback=None, warm_start=False)
+    model.set_params(callback=None, warm_start=False)._order_by_weight()
     told = {"criterion": criterion} | ({"n_rows": rows.n_rows} if sampled else {})
     return Grouping(model, table, [_told(row) | told for row in _without_twins(found.table)])
 

@@ -113,6 +113,13 @@ class Mixture(TableEstimator):
         self.params_ = params
         self.weights_ = params.weight
 
+    def _order_by_weight(self) -> None:
+        """Number the components by their weights, the largest first."""
+        order = np.argsort(-self.weights_, kind="stable")
+        params = self._model().permute(self._params(), order)
+        self._publish_fit(replace(self.fit_, params=params, stats=None), params.weight.dtype)
+        self.observed_ = None if self.observed_ is None else self.observed_[order]
+
     def _params(self) -> MixtureParams:
         return MixtureParams(np.asarray(self.weights_, dtype=np.float64), self.params_.components)
 
