@@ -21,8 +21,8 @@ def columns(findings: Findings) -> Section | None:
     body: list = [framed(head, rows, "Columns of the table", "columns-table")]
     if len(findings.columns) > MOST_COLUMNS:
         body.append(note(f"The first {MOST_COLUMNS} of {amount(len(findings.columns))} columns."))
-    lead = "What each column was taken for. If one is taken wrongly, say so when you run it again: "
-    lead = join([lead, option("--as NAME=ROLE"), "."])
+    lead = "What each column was taken for. If one is taken wrongly, give its role: in the command by "
+    lead = join([lead, option("--as NAME=ROLE"), ", in Python by ", option("roles={NAME: ROLE}"), "."])
     return Section("columns", "The columns", "Columns", join(body), lead)
 
 
