@@ -119,6 +119,7 @@ class Mixture(TableEstimator):
         params = self._model().permute(self._params(), order)
         self._publish_fit(replace(self.fit_, params=params, stats=None), params.weight.dtype)
         self.observed_ = None if self.observed_ is None else self.observed_[order]
+        self._online = None  # sums in the former order
 
     def _params(self) -> MixtureParams:
         return MixtureParams(np.asarray(self.weights_, dtype=np.float64), self.params_.components)
