@@ -16,40 +16,24 @@ __all__ = [
     "lazy", "renamed", "rows_on_host",
 ]  # fmt: skip
 
-KERNELS = {
-    "normalise": "mixture",
-    "full": "gaussian",
-    "tied": "gaussian",
-    "diag": "gaussian",
-    "scatter": "products",
-    "linear": "products",
-    "levels": "levels",
-    "log_factorial": "products",
-    "features": "cells",
-    "log_choose": "cells",
-    "log_rising": "cells",
-    "rising_slope": "cells",
-    "row_sums": "cells",
-    "factor": "factor",
-    "factor_scores": "factor",
-    "conditional": "conditional",
-    "complete": "imputation",
-    "draw": "imputation",
-    "student": "student",
-    "student_conditional": "student",
-    "lloyd": "lloyd",
-    "lloyd_cells": "lloyd",
-    "distances": "distances",
-    "misfit": "distances",
-    "column_sums": "distances",
-    "square_lengths": "products",
-    "about_means": "products",
-    "row_order": "products",
-    "means": "means",
-    "nearest": "means",
-    "medians": "medians",
-    "soft": "soft",
+HOMES = {
+    "cells": ("features", "log_choose", "log_factorial", "log_rising", "rising_slope", "row_sums"),
+    "conditional": ("conditional",),
+    "distances": ("column_sums", "distances", "misfit"),
+    "factor": ("factor", "factor_scores"),
+    "gaussian": ("diag", "full", "tied"),
+    "imputation": ("complete", "draw"),
+    "levels": ("levels",),
+    "lloyd": ("lloyd", "lloyd_cells"),
+    "means": ("means", "nearest"),
+    "medians": ("medians",),
+    "mixture": ("normalise",),
+    "products": ("about_means", "linear", "row_order", "scatter", "square_lengths"),
+    "soft": ("soft",),
+    "student": ("student", "student_conditional"),
 }
+KERNELS = {name: home for home, names in HOMES.items() for name in names}
+"""The module of every kernel's implementation for the CPU; a module of each other backend has those it has."""
 
 SCORE, MOMENTS, EXPECT = 0, 1, 2
 """What a pass over rows does: score them, add up their moments, or both with responsibilities made in between."""
@@ -97,18 +81,14 @@ def integers(n, fill, like):
     """An int32 array of n equal numbers of the kind, and on the device, of `like`."""
     if backend(like) != "torch":
         return np.full(n, fill, np.int32)
-    import torch
-
-    return torch.full((n,), fill, dtype=torch.int32, device=like.device)
+    return like.new_full((n,), fill).int()
 
 
 def renamed(names, labels):
     """names[labels] as int32, of the kind of `labels`."""
     if backend(labels) != "torch":
         return names.astype(np.int32)[labels]
-    import torch
-
-    return torch.as_tensor(names.astype(np.int32), device=labels.device)[labels.long()]
+    return labels.new_tensor(names)[labels.long()].int()
 
 
 def flipped(values, like):

@@ -1,10 +1,11 @@
-"""Functions of single cells, as the families of counts, waiting times and proportions need them.
+"""Functions of single cells, as the families of counts, waiting times and proportions need them, of arrays and of tensors.
 
-    features:      T(x), functions of the cell side by side
-    row_sums:      Σ_j x_j
-    log_choose:    Σ_j log C(n_j, x_j)
-    log_rising:    Σ_j log Γ(x_j + a_kj) − log Γ(a_kj)
-    rising_slope:  Σ_i r_ik [ψ(x_ij + a_kj) − ψ(a_kj)]
+    features:       T(x), functions of the cell side by side
+    row_sums:       Σ_j x_j
+    log_factorial:  Σ_j log x_j!
+    log_choose:     Σ_j log C(n_j, x_j)
+    log_rising:     Σ_j log Γ(x_j + a_kj) − log Γ(a_kj)
+    rising_slope:   Σ_i r_ik [ψ(x_ij + a_kj) − ψ(a_kj)]
 
 A missing cell stays missing among the features and drops out of the sums.
 """
@@ -12,19 +13,38 @@ A missing cell stays missing among the features and drops out of the sums.
 import numpy as np
 from scipy.special import digamma, gammaln
 
-__all__ = ["features", "log_choose", "log_rising", "rising_slope", "row_sums"]
+from . import backend, host
 
-FUNCTIONS: dict = {"x": lambda x: x, "log": np.log, "log1m": lambda x: np.log1p(-x)}
+__all__ = ["features", "log_choose", "log_factorial", "log_rising", "rising_slope", "row_sums"]
+
+
+def _library(X):
+    """The array library of X, and its log gamma and digamma."""
+    if backend(X) != "torch":
+        return np, gammaln, digamma
+    import torch
+
+    return torch, torch.lgamma, torch.digamma
+
+
+def _double(values, X):
+    """Values as an array of the kind of X, in float64."""
+    library, *_ = _library(X)
+    place = {"device": X.device} if library is not np else {}
+    return library.asarray(values, dtype=library.float64, **place)
 
 
 def _zero_filled(X):
-    return np.where(np.isnan(X), 0.0, X).astype(np.float64)
+    library, *_ = _library(X)
+    x = _double(X, X)
+    return library.where(library.isnan(x), 0.0, x)
 
 
 def features(X, names):
     """The named functions of the cells, side by side: (rows, names · d) in float64."""
-    X = X.astype(np.float64)
-    return np.concatenate([FUNCTIONS[name](X) for name in names], axis=1)
+    library, *_ = _library(X)
+    functions = {"x": lambda x: x, "log": library.log, "log1m": lambda x: library.log1p(-x)}
+    return library.concatenate([functions[name](_double(X, X)) for name in names], axis=1)
 
 
 def row_sums(X):
@@ -32,19 +52,29 @@ def row_sums(X):
     return _zero_filled(X).sum(axis=1)
 
 
+def log_factorial(X):
+    """Σ_j log x_j! over the observed cells of each row."""
+    _, lgamma, _ = _library(X)
+    return lgamma(_zero_filled(X) + 1.0).sum(axis=1)
+
+
 def log_choose(X, n):
     """Σ_j log C(n_j, x_j) of each row."""
-    x = _zero_filled(X)
-    return (gammaln(n + 1.0) - gammaln(x + 1.0) - gammaln(n - x + 1.0)).sum(axis=1)
+    _, lgamma, _ = _library(X)
+    x, n = _zero_filled(X), _double(n, X)
+    return (lgamma(n + 1.0) - lgamma(x + 1.0) - lgamma(n - x + 1.0)).sum(axis=1)
 
 
 def log_rising(X, a):
     """Log of the rising factorials of a (classes, d), summed over the cells: (classes, rows)."""
+    library, lgamma, _ = _library(X)
     x = _zero_filled(X)
-    return np.array([(gammaln(x + start) - gammaln(start)).sum(axis=1) for start in a])
+    return library.stack([(lgamma(x + start) - lgamma(start)).sum(axis=1) for start in _double(a, X)])
 
 
 def rising_slope(X, a, resp):
-    """Derivative of Σ_i r_ik log_rising in a, (classes, d); `resp` is (classes, rows)."""
+    """Derivative of Σ_i r_ik log_rising in a, (classes, d), as an array; `resp` is (classes, rows)."""
+    library, _, psi = _library(X)
     x = _zero_filled(X)
-    return np.array([r @ (digamma(x + start) - digamma(start)) for start, r in zip(a, resp)])
+    slopes = [r @ (psi(x + start) - psi(start)) for start, r in zip(_double(a, X), _double(resp, X))]
+    return host(library.stack(slopes))

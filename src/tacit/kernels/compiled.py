@@ -33,21 +33,25 @@ def compile_pairs(function):
 
 def _compile(function):
     inner = function if isinstance(function, Dispatcher) else _CHECKED(function)
+    between, within = (numba.njit(nogil=True)(loop) for loop in _loops(inner))
+    return _quietly(between), _quietly(within)
 
-    @numba.njit(nogil=True)
+
+def _loops(value):
+    """The two loops over pairs of rows, in plain Python."""
+
     def between(A, B, extra, out):
         for i in range(A.shape[0]):
             for j in range(B.shape[0]):
-                out[i, j] = inner(A[i], B[j], *extra)
+                out[i, j] = value(A[i], B[j], *extra)
 
-    @numba.njit(nogil=True)
     def within(A, extra, out):
         for i in range(A.shape[0]):
             out[i, i] = 0.0
             for j in range(i):
-                out[i, j] = out[j, i] = inner(A[i], A[j], *extra)
+                out[i, j] = out[j, i] = value(A[i], A[j], *extra)
 
-    return _quietly(between), _quietly(within)
+    return between, within
 
 
 def _quietly(kernel):
@@ -66,7 +70,7 @@ def _quietly(kernel):
 def python_pairs(function, parameters):
     """The same two functions by plain calls."""
 
-    def value(x, y):
+    def value(x, y, *extra):
         found = function(x, y, **parameters)
         try:
             return float(found)
@@ -75,17 +79,7 @@ def python_pairs(function, parameters):
                 f"metric={function!r} returned {found!r} for a pair of rows, which is not a number; return a float."
             ) from None
 
-    def between(A, B, extra, out):
-        for i, x in enumerate(A):
-            out[i] = [value(x, y) for y in B]
-
-    def within(A, extra, out):
-        for i, x in enumerate(A):
-            out[i, i] = 0.0
-            for j in range(i):
-                out[i, j] = out[j, i] = value(x, A[j])
-
-    return between, within
+    return _loops(value)
 
 
 # What numba freezes into the compiled code: if any of it changed, the function is compiled again.

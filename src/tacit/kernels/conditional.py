@@ -13,9 +13,9 @@ import math
 
 import numpy as np
 
-from . import EXPECT, MOMENTS, SCORE
+from . import SCORE
 from .jit import jit
-from .mixture import normalise
+from .mixture import settle
 
 BATCH = 120
 SCRATCH = 400_000  # doubles kept per batch for deviations and conditional covariances
@@ -62,6 +62,15 @@ def invert(A, size):
 
 
 @jit
+def n_missing(missing, pattern):
+    """How many cells of a pattern are missing."""
+    lost = 0
+    for j in range(missing.shape[1]):
+        lost += missing[pattern, j]
+    return lost
+
+
+@jit
 def cut_batch(start, n_rows, starts, missing, n_classes):
     """End of the batch that begins at `start`, and its segments as (first row, end row, pattern)."""
     d = missing.shape[1]
@@ -71,9 +80,7 @@ def cut_batch(start, n_rows, starts, missing, n_classes):
     used = 0
     end = start
     while end < n_rows and end - start < BATCH:
-        lost = 0
-        for j in range(d):
-            lost += missing[segment, j]
+        lost = n_missing(missing, segment)
         stop = min(starts[segment + 1], start + BATCH)
         used += n_classes * lost * lost
         if n_segments and used + n_classes * d * (stop - start) > SCRATCH:
@@ -112,8 +119,7 @@ def condition(
     the observed cells and log_dets (segments) with log|Σ_OO|.
     """
     d = mean.size
-    lost = np.empty(d + 1, np.int64)
-    seen = np.empty(d + 1, np.int64)
+    lost, seen = np.empty(d + 1, np.int64), np.empty(d + 1, np.int64)
     gain = np.empty((d, d))
     n = deviation.shape[0]
     for i in range(n):
@@ -181,9 +187,10 @@ def condition(
 
 @jit
 def workspace(n_classes, d):
-    """Scratch for one batch: a matrix, a product, deviations and conditional covariances."""
+    """Scratch for one batch: a matrix, a product, deviations and conditional covariances, distances and log determinants."""
     width = max(SCRATCH, n_classes * d * d) + n_classes * d * BATCH
-    return np.empty((d, d)), np.empty(BATCH * d), np.empty(width)
+    square, log_dets = np.empty((n_classes, BATCH)), np.empty((n_classes, BATCH))
+    return np.empty((d, d)), np.empty(BATCH * d), np.empty(width), square, log_dets
 
 
 @jit
@@ -191,10 +198,7 @@ def views(work, n_classes, n, d, bounds, missing):
     """Deviations (classes, n, d) and spreads (classes, segments, widest m²) inside the workspace."""
     widest = 0
     for s in range(bounds.shape[0]):
-        lost = 0
-        for j in range(d):
-            lost += missing[bounds[s, 2], j]
-        widest = max(widest, lost)
+        widest = max(widest, n_missing(missing, bounds[s, 2]))
     size = n_classes * n * d
     flat = work[2]
     need = size + n_classes * bounds.shape[0] * widest * widest
@@ -203,6 +207,26 @@ def views(work, n_classes, n, d, bounds, missing):
     deviation = flat[:size].reshape(n_classes, n, d)
     spread = flat[size:need].reshape(n_classes, bounds.shape[0], widest * widest)
     return deviation, spread
+
+
+@jit
+def condition_batch(X, rows, start, starts, missing, mean, precision, covariance, log_det, work):
+    """Condition every class on the observed cells of the batch that begins at `start`; see `condition`.
+
+    Returns the batch's rows, its segments, and deviations and spreads by class; squared distances and log determinants are in
+    the workspace.
+    """
+    n_classes, d = mean.shape
+    _, _, _, square, log_dets = work
+    end, bounds = cut_batch(start, rows.size, starts, missing, n_classes)
+    batch = rows[start:end]
+    deviation, spread = views(work, n_classes, batch.size, d, bounds, missing)
+    for k in range(n_classes):
+        condition(
+            X, batch, missing, bounds, mean[k], precision[k], covariance[k], log_det[k],
+            deviation[k], spread[k], square[k], log_dets[k], work,
+        )  # fmt: skip
+    return batch, bounds, deviation, spread
 
 
 @jit
@@ -215,56 +239,26 @@ def conditional(
     """
     n_classes, d = mean.shape
     work = workspace(n_classes, d)
-    joint = np.empty((n_classes, BATCH))
-    log_dets = np.empty(BATCH)
+    _, _, _, joint, log_dets = work
     loglik = 0.0
     start = 0
     while start < rows.size:
-        end, bounds = cut_batch(start, rows.size, starts, missing, n_classes)
-        n = end - start
-        batch = rows[start:end]
-        deviation, spread = views(work, n_classes, n, d, bounds, missing)
+        batch, bounds, deviation, spread = condition_batch(
+            X, rows, start, starts, missing, mean, precision, covariance, log_det, work
+        )
         for k in range(n_classes):
-            condition(
-                X, batch, missing, bounds, mean[k], precision[k], covariance[k], log_det[k],
-                deviation[k], spread[k], joint[k], log_dets, work,
-            )  # fmt: skip
             for s in range(bounds.shape[0]):
-                constant = log_dets[s] + n_observed(missing, bounds[s, 2]) * LOG_2PI
+                constant = log_dets[k, s] + (d - n_missing(missing, bounds[s, 2])) * LOG_2PI
                 for i in range(bounds[s, 0], bounds[s, 1]):
                     joint[k, i] = -0.5 * (joint[k, i] + constant)
-        loglik += settle(joint[:, :n], batch, mode, log_weight, weight, labels, out)
-        start = end
+        loglik += settle(joint[:, : batch.size], batch, mode, log_weight, weight, labels, out)
+        start += batch.size
         if mode != SCORE:
             for k in range(n_classes):
-                r = joint[k, :n]
+                r = joint[k, : batch.size]
                 s0[k] += add_first(r, deviation[k], work, s1[k], s2[k])
                 add_spread(r, missing, bounds, spread[k], s2[k])
     return loglik
-
-
-@jit
-def n_observed(missing, pattern):
-    """How many cells of a pattern are there."""
-    seen = 0
-    for j in range(missing.shape[1]):
-        seen += 1 - int(missing[pattern, j])
-    return seen
-
-
-@jit
-def settle(joint, batch, mode, log_weight, weight, labels, out):
-    """What a mode does with a batch's log densities, which become responsibilities unless the mode is SCORE."""
-    n_classes, n = joint.shape
-    if mode == EXPECT:
-        return normalise(joint, log_weight, weight[batch], labels[batch], np.empty(n))
-    for k in range(n_classes):
-        for i in range(n):
-            if mode == MOMENTS:
-                joint[k, i] = out[k, batch[i]]
-            else:
-                out[k, batch[i]] = joint[k, i]
-    return 0.0
 
 
 @jit
@@ -287,8 +281,7 @@ def add_first(r, deviation, work, s1, s2):
 def add_spread(r, missing, bounds, spread, s2):
     """Add Σ r C of a batch and a class to s2."""
     d = missing.shape[1]
-    lost = np.empty(d + 1, np.int64)
-    seen = np.empty(d + 1, np.int64)
+    lost, seen = np.empty(d + 1, np.int64), np.empty(d + 1, np.int64)
     for s in range(bounds.shape[0]):
         m = split_cells(missing, bounds[s, 2], lost, seen)
         total = 0.0

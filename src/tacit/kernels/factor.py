@@ -14,7 +14,7 @@ import numpy as np
 from . import EXPECT, MOMENTS, SCORE, kernel
 from .jit import jit, jit_sums
 
-__all__ = ["factor", "factor_scores"]
+__all__ = ["Rows", "factor", "factor_scores", "pass_over", "score_over"]
 
 TILE_BYTES = 1 << 17
 PART = 1024  # rows taken together
@@ -101,7 +101,6 @@ def _scores(starts, inverse, offset, slope, score):
 
 @jit_sums
 def _misfit(x, expected, precision, score, out):
-    """Σ_j (x_j − E[x_j])² / ψ_j over observed cells, plus |E[z]|²: no large numbers cancel here."""
     n, d = x.shape
     for i in range(n):
         total = 0.0
@@ -149,21 +148,20 @@ def _load(X, rows, origin, x, filled):
             filled[i, j] = value if value == value else 0.0
 
 
-@jit
-def _add_squares(resp, filled, square):
-    for i in range(len(resp)):
-        for j in range(len(square)):
-            square[j] += resp[i] * filled[i, j] * filled[i, j]
+class Rows:
+    """Some rows in the order of their patterns, about an origin.
 
-
-class _Rows:
-    """Some rows in the order of their patterns, about an origin."""
+    Attributes
+    ----------
+    seen : (groups, d)
+        1 where a pattern observes a column.
+    filled : (rows, d)
+        Cells, 0 where they are missing.
+    """
 
     def __init__(self, X, rows, starts, groups, missing, origin):
         self.order, self.starts, self.groups, self.n = rows, starts, groups, len(rows)
-        # The last column stands for all rows, whatever they observe.
-        self.seen = np.ones((len(missing), X.shape[1] + 1))
-        self.seen[:, :-1] -= missing
+        self.seen = 1.0 - missing
         self.x, self.filled = np.empty((self.n, X.shape[1])), np.empty((self.n, X.shape[1]))
         _load(X, rows, origin, self.x, self.filled)
 
@@ -172,27 +170,31 @@ class _Rows:
         k = loading.shape[1]
         i, j = np.tril_indices(k)
         weighted = loading / noise[:, None]
-        seen = self.seen[:, :-1]
-        inverse = seen @ (weighted[:, i] * loading[:, j])
+        inverse = self.seen @ (weighted[:, i] * loading[:, j])
         inverse[:, i == j] += 1.0
         log_det, score, misfit = np.empty(len(inverse)), np.empty((self.n, k)), np.empty(self.n)
         _invert(inverse, k, log_det)
-        _scores(self.starts, inverse, seen @ (shift[:, None] * weighted), self.filled @ weighted, score)
+        _scores(self.starts, inverse, self.seen @ (shift[:, None] * weighted), self.filled @ weighted, score)
+        self.measure(shift, loading, noise, score, misfit)
+        log_unit = self.seen @ np.log(2.0 * np.pi * noise) + log_det
+        return score, inverse, -0.5 * (np.repeat(log_unit, np.diff(self.starts)) + misfit)
+
+    def measure(self, shift, loading, noise, score, misfit):
+        """Fill in Σ_j (x_j − E[x_j])² / ψ_j over observed cells, plus |E[z]|²: no large numbers cancel here."""
         expected = score @ loading.T
         expected += shift
         _misfit(self.x, expected, 1.0 / noise, score, misfit)
-        log_unit = seen @ np.log(2.0 * np.pi * noise) + log_det
-        return score, inverse, -0.5 * (np.repeat(log_unit, np.diff(self.starts)) + misfit)
 
     def add(self, resp, score, inverse, gram, cross, square):
         """Add the statistics of one class: see `factor`."""
         k = score.shape[1]
         outer = np.zeros((len(inverse), (k + 1) * (k + 2) // 2))
         _outer_sums(self.starts, resp, score, inverse, outer)
-        gram += self.seen.T @ outer
+        gram[:-1] += self.seen.T @ outer
+        gram[-1] += outer.sum(axis=0)
         cross[:, 0] += resp @ self.filled
         cross[:, 1:] += self.filled.T @ (resp[:, None] * score)
-        _add_squares(resp, self.filled, square)
+        square += resp @ self.filled**2
 
 
 def _parts(X, rows, starts, missing, origin):
@@ -201,19 +203,22 @@ def _parts(X, rows, starts, missing, origin):
         high = min(low + PART, len(rows))
         groups = slice(np.searchsorted(starts, low, side="right") - 1, np.searchsorted(starts, high))
         inner = starts[groups.start : groups.stop + 1].clip(low, high) - low
-        yield _Rows(X, rows[low:high], inner, groups, missing[groups], origin)
+        yield Rows(X, rows[low:high], inner, groups, missing[groups], origin)
 
 
-def factor(
-    X, rows, starts, missing, origin, shift, loading, noise, mode, log_weight, weight, labels, out, gram, cross, square
-):  # fmt: skip
-    """One pass over rows that are grouped by their missing cells.
+def factor(X, rows, starts, missing, origin, *rest):
+    """One pass over rows that are grouped by their missing cells; see `pass_over`."""
+    return pass_over(_parts(X, rows, starts, missing, origin), *rest)
+
+
+def pass_over(parts, shift, loading, noise, mode, log_weight, weight, labels, out, gram, cross, square):
+    """One pass over parts of rows.
 
     Sums go to `gram` (classes, d + 1, pairs), Σ r E[(1, z)(1, z)ᵀ] over the rows that observe each column, at last over all
     rows; `cross` (classes, d, k + 1), Σ r (x − o) E[(1, z)]; and `square` (classes, d), Σ r (x − o)².
     """
     loglik = 0.0
-    for part in _parts(X, rows, starts, missing, origin):
+    for part in parts:
         found = [part.posterior(*each) for each in zip(shift, loading, noise)]
         joint, at = np.array([log_prob for _, _, log_prob in found]), part.order
         if mode == SCORE:
@@ -227,9 +232,13 @@ def factor(
     return loglik
 
 
-def factor_scores(X, rows, starts, missing, origin, shift, loading, noise, score, inverse):
+def factor_scores(X, rows, starts, missing, origin, *rest):
+    """Posteriors of rows that are grouped by their missing cells; see `score_over`."""
+    score_over(_parts(X, rows, starts, missing, origin), *rest)
+
+
+def score_over(parts, shift, loading, noise, score, inverse):
     """E[z] of every row and class, (classes, rows, k), and M⁻¹ of every group and class, packed, (classes, groups, pairs)."""
-    for part in _parts(X, rows, starts, missing, origin):
+    for part in parts:
         for c, each in enumerate(zip(shift, loading, noise)):
-            score[c, part.order], found, _ = part.posterior(*each)
-            inverse[c, part.groups] = found
+            score[c, part.order], inverse[c, part.groups], _ = part.posterior(*each)

@@ -16,7 +16,7 @@ import numpy as np
 
 from . import MOMENTS, SCORE
 from .jit import jit
-from .mixture import normalise
+from .mixture import settle
 
 TILE = 120
 PACKED = 32  # up to this many features, moments are one product with all pairs x_i x_j as rows
@@ -61,24 +61,16 @@ def copy(a, out):
 
 
 @jit
-def settle(joint, rows, start, mode, log_weight, weight, labels, out, r):
-    """What a mode does with a tile's log densities; r (rows, classes) is filled unless the mode is SCORE."""
+def settle_tile(joint, rows, start, mode, log_weight, weight, labels, out, r):
+    """As `settle` for a tile; r (rows, classes) is filled unless the mode is SCORE."""
     n_classes, m = joint.shape
-    loglik = 0.0
-    batch = rows[start : start + m]
-    if mode == SCORE:
+    batch, loglik = rows[start : start + m], 0.0
+    if mode != MOMENTS:
+        loglik = settle(joint, batch, mode, log_weight, weight, labels, out)
+    if mode != SCORE:
         for k in range(n_classes):
             for i in range(m):
-                out[k, batch[i]] = joint[k, i]
-    elif mode == MOMENTS:
-        for k in range(n_classes):
-            for i in range(m):
-                r[i, k] = out[k, batch[i]]
-    else:
-        loglik = normalise(joint, log_weight, weight[batch], labels[batch], np.empty(m))
-        for k in range(n_classes):
-            for i in range(m):
-                r[i, k] = joint[k, i]
+                r[i, k] = out[k, batch[i]] if mode == MOMENTS else joint[k, i]
     return loglik
 
 
@@ -104,7 +96,7 @@ def full(X, rows, origin, strips, shift, constant, width, mode, log_weight, weig
         log_prob = joint[: n_classes * m].reshape(n_classes, m)
         if mode != MOMENTS:
             score_full(x, strips, shift, constant, width, product, log_prob)
-        loglik += settle(log_prob, rows, start, mode, log_weight, weight, labels, out, r)
+        loglik += settle_tile(log_prob, rows, start, mode, log_weight, weight, labels, out, r)
         if mode != SCORE:
             add_moments(x, flat, r[:m], weighted, product, part, total, s2)
     if mode != SCORE:
@@ -222,7 +214,7 @@ def tied(X, rows, origin, triangle, shift, constant, mode, log_weight, weight, l
                 line[:] = constant[k]
                 subtract_distance(y, one, shift[k], line)
                 copy(line, log_prob[k])
-        loglik += settle(log_prob, rows, start, mode, log_weight, weight, labels, out, r)
+        loglik += settle_tile(log_prob, rows, start, mode, log_weight, weight, labels, out, r)
         if mode == SCORE:
             continue
         features = flat[: (d + 1) * m].reshape(d + 1, m)
@@ -269,7 +261,7 @@ def diag(X, rows, origin, scale, shift, constant, complete, mode, log_weight, we
                     line[:] = 0.0
                     subtract_observed(x, scale[k], shift[k], constant[k], line)
                 copy(line, log_prob[k])
-        loglik += settle(log_prob, rows, start, mode, log_weight, weight, labels, out, r)
+        loglik += settle_tile(log_prob, rows, start, mode, log_weight, weight, labels, out, r)
         if mode == SCORE:
             continue
         features = flat[: p * m].reshape(p, m)

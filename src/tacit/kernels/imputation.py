@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from .conditional import BATCH, condition, cut_batch, split_cells, views, workspace
+from .conditional import condition_batch, split_cells, workspace
 from .jit import jit
 
 
@@ -30,20 +30,13 @@ def complete(X, rows, starts, missing, mean, precision, covariance, log_det, res
     """Posterior mean of every row in `filled`, and its covariance in `cov` (zero on observed cells)."""
     n_classes, d = mean.shape
     work = workspace(n_classes, d)
-    ignored = np.empty(BATCH)
-    lost = np.empty(d + 1, np.int64)
-    seen = np.empty(d + 1, np.int64)
+    lost, seen = np.empty(d + 1, np.int64), np.empty(d + 1, np.int64)
     wanted = cov.shape[0] > 0
     start = 0
     while start < rows.size:
-        end, bounds = cut_batch(start, rows.size, starts, missing, n_classes)
-        batch = rows[start:end]
-        deviation, spread = views(work, n_classes, end - start, d, bounds, missing)
-        for k in range(n_classes):
-            condition(
-                X, batch, missing, bounds, mean[k], precision[k], covariance[k], log_det[k],
-                deviation[k], spread[k], ignored, ignored, work,
-            )  # fmt: skip
+        batch, bounds, deviation, spread = condition_batch(
+            X, rows, start, starts, missing, mean, precision, covariance, log_det, work
+        )
         for s in range(bounds.shape[0]):
             m = split_cells(missing, bounds[s, 2], lost, seen)
             for i in range(bounds[s, 0], bounds[s, 1]):
@@ -64,7 +57,7 @@ def complete(X, rows, starts, missing, mean, precision, covariance, log_det, res
                             db = mean[k, jb] + deviation[k, i, jb] - filled[row, jb]
                             total += resp[k, row] * (spread[k, s, a * m + b] + da * db)
                         cov[row, ja, jb] = total
-        start = end
+        start += batch.size
 
 
 @jit
@@ -72,19 +65,12 @@ def draw(X, rows, starts, missing, mean, precision, covariance, log_det, classes
     """Draws of the missing cells: filled (draws, all rows, d) given a class per draw and row and standard noise."""
     n_classes, d = mean.shape
     work = workspace(n_classes, d)
-    ignored = np.empty(BATCH)
-    lost = np.empty(d + 1, np.int64)
-    seen = np.empty(d + 1, np.int64)
+    lost, seen = np.empty(d + 1, np.int64), np.empty(d + 1, np.int64)
     start = 0
     while start < rows.size:
-        end, bounds = cut_batch(start, rows.size, starts, missing, n_classes)
-        batch = rows[start:end]
-        deviation, spread = views(work, n_classes, end - start, d, bounds, missing)
-        for k in range(n_classes):
-            condition(
-                X, batch, missing, bounds, mean[k], precision[k], covariance[k], log_det[k],
-                deviation[k], spread[k], ignored, ignored, work,
-            )  # fmt: skip
+        batch, bounds, deviation, spread = condition_batch(
+            X, rows, start, starts, missing, mean, precision, covariance, log_det, work
+        )
         for s in range(bounds.shape[0]):
             m = split_cells(missing, bounds[s, 2], lost, seen)
             for k in range(n_classes):
@@ -99,7 +85,7 @@ def draw(X, rows, starts, missing, mean, precision, covariance, log_det, classes
                         for b in range(a + 1):
                             value += spread[k, s, a * m + b] * noise[t, row, lost[b]]
                         filled[t, row, j] = value
-        start = end
+        start += batch.size
 
 
 @jit
@@ -110,26 +96,19 @@ def parts(X, rows, starts, missing, mean, precision, covariance, log_det, first,
     """
     n_classes, d = mean.shape
     work = workspace(n_classes, d)
-    ignored = np.empty(BATCH)
-    distance = np.empty(BATCH)
-    lost = np.empty(d + 1, np.int64)
-    seen = np.empty(d + 1, np.int64)
+    lost, seen = np.empty(d + 1, np.int64), np.empty(d + 1, np.int64)
     start = 0
     while start < rows.size:
-        end, bounds = cut_batch(start, rows.size, starts, missing, n_classes)
-        batch = rows[start:end]
-        deviation, spread = views(work, n_classes, end - start, d, bounds, missing)
-        for k in range(n_classes):
-            condition(
-                X, batch, missing, bounds, mean[k], precision[k], covariance[k], log_det[k],
-                deviation[k], spread[k], distance, ignored, work,
-            )  # fmt: skip
-            for s in range(bounds.shape[0]):
-                m = split_cells(missing, bounds[s, 2], lost, seen)
-                for i in range(bounds[s, 0], bounds[s, 1]):
-                    row = batch[i]
-                    square[k, row] = distance[i]
+        batch, bounds, deviation, spread = condition_batch(
+            X, rows, start, starts, missing, mean, precision, covariance, log_det, work
+        )
+        for s in range(bounds.shape[0]):
+            m = split_cells(missing, bounds[s, 2], lost, seen)
+            for i in range(bounds[s, 0], bounds[s, 1]):
+                row = batch[i]
+                for k in range(n_classes):
+                    square[k, row] = work[3][k, i]
                     for a in range(m):
                         location[k, first[row] + a] = mean[k, lost[a]] + deviation[k, i, lost[a]]
                         variance[k, first[row] + a] = spread[k, s, a * m + a]
-        start = end
+        start += batch.size

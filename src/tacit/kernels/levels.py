@@ -5,9 +5,9 @@ The levels of all columns lie side by side; a cell is one row of the table of lo
 
 import numpy as np
 
-from . import EXPECT, MOMENTS, SCORE
+from . import MOMENTS, SCORE
 from .jit import jit
-from .mixture import normalise
+from .mixture import settle
 
 __all__ = ["levels"]
 
@@ -32,6 +32,7 @@ def pass_levels(X, first, table, mode, log_weight, weight, labels, out, count, s
     flat = np.empty(n_classes * TILE)
     r = np.empty((TILE, n_classes))
     places = np.empty((TILE, d), np.int64)
+    rows = np.arange(n)
     loglik = 0.0
     for start in range(0, n, TILE):
         m = min(TILE, n - start)
@@ -44,17 +45,12 @@ def pass_levels(X, first, table, mode, log_weight, weight, labels, out, count, s
                 places[i, j] = first[j] + np.int64(x) if there else -1
         if mode != MOMENTS:
             score_levels(places[:m], table, r, joint)
-        # Loops instead of slices on the left: those take seconds to compile, for the sake of a message about shapes.
+        loglik += settle(joint, rows[start : start + m], mode, log_weight, weight, labels, out)
         if mode == SCORE:
-            for k in range(n_classes):
-                for i in range(m):
-                    out[k, start + i] = joint[k, i]
             continue
-        if mode == EXPECT:
-            loglik += normalise(joint, log_weight, weight[start : start + m], labels[start : start + m], np.empty(m))
         for k in range(n_classes):
             for i in range(m):
-                r[i, k] = joint[k, i] if mode == EXPECT else out[k, start + i]
+                r[i, k] = joint[k, i]
                 count[k] += r[i, k]
         for i in range(m):
             for j in range(d):

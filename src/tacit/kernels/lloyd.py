@@ -64,7 +64,7 @@ def lloyd(
     else:
         chosen[:] = np.arange(n_rows)
         count = n_rows
-    half = _half_squares(center)
+    half = (0.5 * (center.astype(np.float64) ** 2).sum(axis=1)).astype(X.dtype)
     rounding, longest = ROUNDING * np.finfo(X.dtype).eps, 2.0 * half.max()
     tile, norm = np.empty((TILE, X.shape[1]), X.dtype), np.empty(TILE, X.dtype)
     best, second, arg = np.empty(TILE, X.dtype), np.empty(TILE, X.dtype), np.empty(TILE, np.int32)
@@ -150,17 +150,6 @@ def _square(x, center):
         step = x[j] - center[j]
         total += step * step
     return total
-
-
-@jit_sums
-def _half_squares(center):
-    half = np.empty(len(center), center.dtype)
-    for k in range(len(center)):
-        total = 0.0
-        for j in range(center.shape[1]):
-            total += np.float64(center[k, j]) * np.float64(center[k, j])
-        half[k] = 0.5 * total
-    return half
 
 
 @jit_sums

@@ -6,7 +6,7 @@ works on a range of candidates or rows and writes only there: ranges may run on 
 
 import numpy as np
 
-from .jit import jit
+from .jit import jit, jit_sums
 
 __all__ = [
     "assign", "best_exchange", "best_member", "exchange", "first_addition", "first_exchange", "inspect",
@@ -14,38 +14,29 @@ __all__ = [
 ]  # fmt: skip
 
 
+@jit_sums
+def total_of(row, weight):
+    """Σ_i w_i d_i."""
+    total = 0.0
+    for i in range(len(row)):
+        total += weight[i] * row[i]
+    return total
+
+
 @jit
 def totals(D, weight, start, stop, out):
     """out[c] = Σ_i w_i D[c, i], the loss with the one medoid c."""
-    n = D.shape[1]
-    even = n - n % 4
     for c in range(start, stop):
-        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-        for i in range(0, even, 4):
-            s0 += weight[i] * D[c, i]
-            s1 += weight[i + 1] * D[c, i + 1]
-            s2 += weight[i + 2] * D[c, i + 2]
-            s3 += weight[i + 3] * D[c, i + 3]
-        for i in range(even, n):
-            s0 += weight[i] * D[c, i]
-        out[c] = (s0 + s1) + (s2 + s3)
+        out[c] = total_of(D[c], weight)
 
 
-@jit
+@jit_sums
 def saving(row, nearest, weight):
-    """Σ_i w_i max(nearest_i − d_i, 0)."""
-    # Four sums in a fixed order: rounding is monotone, so that a saving can only fall as `nearest` does.
-    n = len(row)
-    even = n - n % 4
-    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    for i in range(0, even, 4):
-        s0 += weight[i] * max(nearest[i] - row[i], 0.0)
-        s1 += weight[i + 1] * max(nearest[i + 1] - row[i + 1], 0.0)
-        s2 += weight[i + 2] * max(nearest[i + 2] - row[i + 2], 0.0)
-        s3 += weight[i + 3] * max(nearest[i + 3] - row[i + 3], 0.0)
-    for i in range(even, n):
-        s0 += weight[i] * max(nearest[i] - row[i], 0.0)
-    return (s0 + s1) + (s2 + s3)
+    """Σ_i w_i max(nearest_i − d_i, 0), in an order that is always the same: it can only fall as `nearest` does."""
+    total = 0.0
+    for i in range(len(row)):
+        total += weight[i] * max(nearest[i] - row[i], 0.0)
+    return total
 
 
 @jit

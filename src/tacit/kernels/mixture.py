@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from . import EXPECT, MOMENTS
 from .jit import jit
 
 LOG2_E = 1.4426950408889634
@@ -102,3 +103,19 @@ def normalise(joint, log_weight, weight, labels, evidence):
         for i in range(n_rows):
             row[i] *= total[i]
     return loglik
+
+
+@jit
+def settle(joint, batch, mode, log_weight, weight, labels, out):
+    """What a mode does with the log densities of some rows, which become responsibilities unless the mode is SCORE."""
+    n_classes, n = joint.shape
+    if mode == EXPECT:
+        return normalise(joint, log_weight, weight[batch], labels[batch], np.empty(n))
+    # Loops instead of slices on the left: those take seconds to compile, for the sake of a message about shapes.
+    for k in range(n_classes):
+        for i in range(n):
+            if mode == MOMENTS:
+                joint[k, i] = out[k, batch[i]]
+            else:
+                out[k, batch[i]] = joint[k, i]
+    return 0.0

@@ -6,11 +6,10 @@ A missing cell drops out of the sums.
 """
 
 import numpy as np
-from scipy.special import gammaln
 
 from . import EXPECT, MOMENTS, SCORE, kernel
 
-__all__ = ["about_means", "linear", "log_factorial", "row_order", "scatter", "settle", "square_lengths"]
+__all__ = ["about_means", "linear", "row_order", "scatter", "settle", "square_lengths"]
 
 
 def _zero_filled(X):
@@ -56,11 +55,6 @@ def row_order(X):
 def about_means(X, means):
     """Rows about the means of their columns, missing cells at them, in double precision."""
     return np.where(np.isnan(X), 0.0, X - means)
-
-
-def log_factorial(X):
-    """Σ_j log x_j! over the observed cells of each row."""
-    return gammaln(np.where(np.isnan(X), 0.0, X).astype(np.float64) + 1.0).sum(axis=1)
 
 
 def scatter(X, rows, origin, weight):

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from .gaussian import subtract_distance
 from .jit import jit
 from .mixture import normalise
 
@@ -50,7 +51,7 @@ def soft(X, weight, origin, center, stiffness, resp, evidence, counts, cells, su
     n_centers = len(center)
     cell_space, mask_space, joint_space = np.empty(d * TILE), np.empty(d * TILE), np.empty(n_centers * TILE)
     scale, nearest, log_sum = np.empty(TILE), np.empty(TILE), np.empty(TILE)
-    zero, unknown = np.zeros(n_centers), np.full(TILE, -1)
+    zero, unknown, one = np.zeros(n_centers), np.full(TILE, -1), np.ones(d)
     total = 0.0
     for a in range(0, n_rows, TILE):
         n = min(TILE, n_rows - a)
@@ -60,9 +61,9 @@ def soft(X, weight, origin, center, stiffness, resp, evidence, counts, cells, su
         joint[:] = 0.0
         for k in range(n_centers):
             if missing:
-                _add_observed(x, mask, center[k], joint[k])
+                _subtract_observed(x, mask, center[k], joint[k])
             else:
-                _add_squares(x, center[k], joint[k])
+                subtract_distance(x, one, center[k], joint[k])
         _exponents(joint, scale, stiffness, nearest)
         normalise(joint, zero, weight[a : a + n], unknown[:n], log_sum[:n])
         for r in range(n):
@@ -93,37 +94,21 @@ def _turn(X, a, n, origin, x, mask, scale):
 
 
 @jit
-def _add_squares(x, center, out):
-    """Add (x − c)² over columns, four at a time: sums are read and written less often."""
-    d = len(center)
-    for j in range(0, d - 3, 4):
-        xa, xb, xc, xe = x[j], x[j + 1], x[j + 2], x[j + 3]
-        ca, cb, cc, ce = center[j], center[j + 1], center[j + 2], center[j + 3]
-        for r in range(len(out)):
-            a, b, c, e = xa[r] - ca, xb[r] - cb, xc[r] - cc, xe[r] - ce
-            out[r] += (a * a + b * b) + (c * c + e * e)
-    for j in range(d - d % 4, d):
-        row, at = x[j], center[j]
-        for r in range(len(out)):
-            out[r] += (row[r] - at) ** 2
-
-
-@jit
-def _add_observed(x, mask, center, out):
+def _subtract_observed(x, mask, center, out):
     for j in range(len(center)):
         row, seen, at = x[j], mask[j], center[j]
         for r in range(len(out)):
-            out[r] += seen[r] * (row[r] - at) ** 2
+            out[r] -= seen[r] * (row[r] - at) ** 2
 
 
 @jit
 def _exponents(joint, scale, stiffness, nearest):
-    """Turn squared distances over observed cells into −β times what they exceed the least by: 0 for the nearest, whatever β."""
+    """Turn −squared distances over observed cells into −β times what they exceed the least by: 0 for the nearest, whatever β."""
     n_centers, n = joint.shape
     nearest[:] = np.inf
     for k in range(n_centers):
         for r in range(n):
-            joint[k, r] *= scale[r]
+            joint[k, r] *= -scale[r]
             nearest[r] = min(nearest[r], joint[k, r])
     for k in range(n_centers):
         for r in range(n):

@@ -7,10 +7,13 @@ vectorise over centres; a table holds few enough centres to stay in the cache. B
 reads as many columns as that to all of them.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.special import gammaln
 
-from . import EXPECT, MOMENTS, SCORE, kernel
+from . import MOMENTS, SCORE
+from .factor import Rows, pass_over, score_over
 from .jit import jit
 from .products import settle
 
@@ -23,7 +26,7 @@ __all__ = [
 def linear(X, slope, offset, base, mode, log_weight, weight, labels, out, count, s0, s1):
     """As the kernel for arrays: products with the stored cells; where the others are zero, all cells are observed."""
     x, missing = X.matrix, X.absent == "missing"
-    seen = type(x)((np.ones(len(X.data)), X.indices, X.indptr), shape=X.shape) if missing else None
+    seen = _ones(X) if missing else None
     log_prob = None
     if mode != MOMENTS:
         log_prob = (x @ slope.T).T + (offset.sum(axis=1)[:, None] if seen is None else (seen @ offset.T).T)
@@ -45,144 +48,53 @@ def features(X, functions):
 
 def log_factorial(X):
     """As the kernel for arrays: Σ_j log x_j! of each row."""
-    values = gammaln(X.data.astype(np.float64) + 1.0)
-    return np.bincount(np.repeat(np.arange(len(X)), np.diff(X.indptr)), values, minlength=len(X))
+    return replace(X, data=gammaln(X.data.astype(np.float64) + 1.0)).matrix.sum(axis=1)
 
 
-def factor(
-    X, rows, starts, missing, origin, shift, loading, noise, mode, log_weight, weight, labels, out, gram, cross, square
-):  # fmt: skip
-    """As the kernel for arrays, of rows whose other cells are missing: every row is a pattern of its own."""
-    _check_missing(X)
-    n_classes, _, k = loading.shape
-    score, inverse = np.empty((n_classes, len(X), k)), np.empty((n_classes, len(X), k * (k + 1) // 2))
-    joint = np.empty((n_classes, len(X)))
-    _posterior(X.data, X.indices, X.indptr, origin, shift, loading, noise, score, inverse, joint)
-    if mode == SCORE:
-        out[:] = joint
-        return 0.0
-    loglik = 0.0
-    if mode == EXPECT:
-        loglik = kernel("normalise")(joint, log_weight, weight, labels, np.empty(len(weight)))
-    resp = out if mode == MOMENTS else joint
-    _add_factor(X.data, X.indices, X.indptr, origin, resp, score, inverse, gram, cross, square)
-    return loglik
+def factor(X, rows, starts, missing, origin, *rest):
+    """As the kernel for arrays, of rows whose other cells are missing."""
+    return pass_over([_StoredRows(X, origin)], *rest)
 
 
-def factor_scores(X, rows, starts, missing, origin, shift, loading, noise, score, inverse):
+def factor_scores(X, rows, starts, missing, origin, *rest):
     """As the kernel for arrays: E[z] of every row and class, and M⁻¹ of every row and class."""
-    _check_missing(X)
-    _posterior(X.data, X.indices, X.indptr, origin, shift, loading, noise, score, inverse, np.empty(score.shape[:2]))
+    score_over([_StoredRows(X, origin)], *rest)
 
 
-def _check_missing(X):
-    if X.absent != "missing":
-        raise TypeError(
-            "factors of sparse rows take cells that are not stored as missing; give X with absent='missing'."
-        )
+class _StoredRows(Rows):
+    """Rows of which the stored cells are observed: every row is a pattern of its own."""
+
+    def __init__(self, X, origin):
+        if X.absent != "missing":
+            raise TypeError(
+                "factors of sparse rows take cells that are not stored as missing; give X with absent='missing'."
+            )
+        self.order, self.starts, self.groups, self.n = np.arange(len(X)), np.arange(len(X) + 1), slice(None), len(X)
+        self.seen, self.filled = _ones(X), replace(X, data=X.data - origin[X.indices]).matrix
+
+    def measure(self, shift, loading, noise, score, misfit):
+        x = self.filled
+        _stored_misfit(x.data, x.indices, x.indptr, shift, loading, 1.0 / noise, score, misfit)
 
 
-@jit
-def _posterior(data, indices, indptr, origin, shift, loading, noise, score, inverse, log_prob):
-    """E[z], M⁻¹ packed and the log density of every row and class; M = I + Σ_j w_j w_jᵀ / ψ_j over stored cells."""
-    n_classes, _, k = loading.shape
-    L, b = np.empty((k, k)), np.empty(k)
-    for c in range(n_classes):
-        for i in range(len(indptr) - 1):
-            L[:] = 0.0
-            b[:] = 0.0
-            constant = 0.0
-            for p in range(indptr[i], indptr[i + 1]):
-                j = indices[p]
-                w, precision = loading[c, j], 1.0 / noise[c, j]
-                apart = data[p] - origin[j] - shift[c, j]
-                constant += np.log(2.0 * np.pi * noise[c, j])
-                for a in range(k):
-                    scaled = w[a] * precision
-                    b[a] += scaled * apart
-                    for e in range(a + 1):
-                        L[a, e] += scaled * w[e]
-            constant += _solve(L, b, score[c, i], inverse[c, i])
-            # What is left of the cells: no large numbers cancel here.
-            for p in range(indptr[i], indptr[i + 1]):
-                j = indices[p]
-                apart = data[p] - origin[j] - shift[c, j]
-                for a in range(k):
-                    apart -= loading[c, j, a] * score[c, i, a]
-                constant += apart * apart / noise[c, j]
-            for a in range(k):
-                constant += score[c, i, a] * score[c, i, a]
-            log_prob[c, i] = -0.5 * constant
+def _ones(X):
+    """A SciPy array with 1 in the stored cells."""
+    return replace(X, data=np.ones(len(X.data))).matrix
 
 
 @jit
-def _solve(M, b, z, inverse):
-    """(I + M)⁻¹ b into z, (I + M)⁻¹ packed into `inverse`, and log|I + M|; M, given by its lower half, is overwritten."""
-    k, log_det = len(b), 0.0
-    for a in range(k):
-        M[a, a] += 1.0
-        for e in range(a + 1):
-            for m in range(e):
-                M[a, e] -= M[a, m] * M[e, m]
-            if e < a:
-                M[a, e] /= M[e, e]
-        M[a, a] = np.sqrt(M[a, a])
-        log_det += 2.0 * np.log(M[a, a])
-    for a in range(k):  # L⁻¹, column by column
-        M[a, a] = 1.0 / M[a, a]
-    for e in range(k):
-        for a in range(e + 1, k):
-            total = M[a, e] * M[e, e]
-            for m in range(e + 1, a):
-                total += M[a, m] * M[m, e]
-            M[a, e] = -total * M[a, a]
-    pair = 0
-    for a in range(k):
-        z[a] = 0.0
-    for a in range(k):
-        for e in range(a + 1):
-            total = 0.0
-            for m in range(a, k):
-                total += M[m, a] * M[m, e]
-            inverse[pair] = total
-            z[a] += total * b[e]
-            if e < a:
-                z[e] += total * b[a]
-            pair += 1
-    return log_det
-
-
-@jit
-def _add_factor(data, indices, indptr, origin, resp, score, inverse, gram, cross, square):
-    """The statistics of `factor`."""
-    n_classes, _, k = score.shape
-    one, outer = np.ones(k + 1), np.empty((k + 1) * (k + 2) // 2)
-    for c in range(n_classes):
-        for i in range(len(indptr) - 1):
-            r = resp[c, i]
-            if r == 0.0:
-                continue
-            for a in range(k):
-                one[a + 1] = score[c, i, a]
-            pair, own = 0, 0
-            for a in range(k + 1):
-                for e in range(a + 1):
-                    outer[pair] = one[a] * one[e]
-                    if e > 0:
-                        outer[pair] += inverse[c, i, own]
-                        own += 1
-                    outer[pair] *= r
-                    gram[c, -1, pair] += outer[pair]
-                    pair += 1
-            for p in range(indptr[i], indptr[i + 1]):
-                j = indices[p]
-                x = data[p] - origin[j]
-                square[c, j] += r * x * x
-                for a in range(k + 1):
-                    cross[c, j, a] += r * x * one[a]
-                row = gram[c, j]
-                for q in range(len(outer)):
-                    row[q] += outer[q]
+def _stored_misfit(data, indices, indptr, shift, loading, precision, score, out):
+    for i in range(len(out)):
+        total = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            j = indices[p]
+            apart = data[p] - shift[j]
+            for a in range(score.shape[1]):
+                apart -= loading[j, a] * score[i, a]
+            total += apart * apart * precision[j]
+        for a in range(score.shape[1]):
+            total += score[i, a] * score[i, a]
+        out[i] = total
 
 
 def means(X, patterns, weight, centers, algorithm, local):
@@ -217,9 +129,7 @@ def about_means(X, means):
 
 def square_lengths(X):
     """Σ_j x_j² of every row, in double precision."""
-    return np.bincount(
-        np.repeat(np.arange(len(X)), np.diff(X.indptr)), X.data.astype(np.float64) ** 2, minlength=len(X)
-    )
+    return replace(X, data=X.data.astype(np.float64) ** 2).matrix.sum(axis=1)
 
 
 @jit

@@ -13,12 +13,11 @@ terms of E[log u], (classes, d + 1).
 import numpy as np
 
 from . import SCORE
-from .conditional import BATCH, add_first, add_spread, condition, cut_batch, n_observed, views
-from .conditional import settle as settle_batch
+from .conditional import BATCH, add_first, add_spread, condition_batch, n_missing
 from .conditional import workspace as batch_workspace
-from .gaussian import PACKED, TILE, add_moments, load, score_full, settle, unpack_moments, workspace
+from .gaussian import PACKED, TILE, add_moments, load, score_full, settle_tile, unpack_moments, workspace
 from .jit import jit
-from .mixture import log1p
+from .mixture import log1p, settle
 
 
 @jit
@@ -69,7 +68,7 @@ def student(
         score_full(x, strips, shift, zero, width, product, log_prob)
         for k in range(n_classes):
             soften_tails(log_prob[k], df[k], d, constant[k, d] + log_root[k], pull[k, :m], log_y[k, :m])
-        loglik += settle(log_prob, rows, start, mode, log_weight, weight, labels, out, r)
+        loglik += settle_tile(log_prob, rows, start, mode, log_weight, weight, labels, out, r)
         if mode == SCORE:
             continue
         for k in range(n_classes):
@@ -90,37 +89,31 @@ def student_conditional(
     """Rows with missing cells; expected moments are about each class's mean."""
     n_classes, d = mean.shape
     work = batch_workspace(n_classes, d)
-    joint, log_y, pull = np.empty((n_classes, BATCH)), np.empty((n_classes, BATCH)), np.empty((n_classes, BATCH))
-    log_dets, r_u = np.empty(BATCH), np.empty(BATCH)
+    _, _, _, joint, log_dets = work
+    log_y, pull, r_u = np.empty((n_classes, BATCH)), np.empty((n_classes, BATCH)), np.empty(BATCH)
     loglik = 0.0
     start = 0
     while start < rows.size:
-        end, bounds = cut_batch(start, rows.size, starts, missing, n_classes)
-        n = end - start
-        batch = rows[start:end]
-        deviation, spread = views(work, n_classes, n, d, bounds, missing)
+        batch, bounds, deviation, spread = condition_batch(
+            X, rows, start, starts, missing, mean, precision, covariance, log_det, work
+        )
         for k in range(n_classes):
-            condition(
-                X, batch, missing, bounds, mean[k], precision[k], covariance[k], log_det[k],
-                deviation[k], spread[k], joint[k], log_dets, work,
-            )  # fmt: skip
             for s in range(bounds.shape[0]):
-                at, o = slice(bounds[s, 0], bounds[s, 1]), n_observed(missing, bounds[s, 2])
+                at, o = slice(bounds[s, 0], bounds[s, 1]), d - n_missing(missing, bounds[s, 2])
                 joint[k, at] *= -0.5
-                soften_tails(
-                    joint[k, at], df[k], o, constant[k, o] - 0.5 * log_dets[s], pull[k, at], log_y[k, at]
-                )  # fmt: skip
-        loglik += settle_batch(joint[:, :n], batch, mode, log_weight, weight, labels, out)
-        start = end
+                unit = constant[k, o] - 0.5 * log_dets[k, s]
+                soften_tails(joint[k, at], df[k], o, unit, pull[k, at], log_y[k, at])
+        loglik += settle(joint[:, : batch.size], batch, mode, log_weight, weight, labels, out)
+        start += batch.size
         if mode == SCORE:
             continue
         for k in range(n_classes):
-            r = joint[k, :n]
+            r = joint[k, : batch.size]
             for s in range(bounds.shape[0]):
-                at, o = slice(bounds[s, 0], bounds[s, 1]), n_observed(missing, bounds[s, 2])
+                at, o = slice(bounds[s, 0], bounds[s, 1]), d - n_missing(missing, bounds[s, 2])
                 total, log_sum = weigh(r[at], pull[k, at], log_y[k, at], log_scale[k, o], r_u[at])
                 count[k] += total
                 log_u[k] += log_sum
-            s0[k] += add_first(r_u[:n], deviation[k], work, s1[k], s2[k])
+            s0[k] += add_first(r_u[: batch.size], deviation[k], work, s1[k], s2[k])
             add_spread(r, missing, bounds, spread[k], s2[k])
     return loglik

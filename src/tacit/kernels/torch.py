@@ -12,13 +12,12 @@ import numpy as np
 import torch
 
 from . import MOMENTS, SCORE
+from .cells import features, log_choose, log_factorial, log_rising, rising_slope, row_sums
 from .layout import unpack_strips
 from .means import means, nearest
-from .torch_cells import features, log_choose, log_rising, rising_slope, row_sums
 from .torch_conditional import complete, conditional, draw, student_conditional
 from .torch_factor import factor, factor_scores
-from .torch_kin import medians, soft
-from .torch_lloyd import column_sums, distances, lloyd, lloyd_cells, misfit
+from .torch_lloyd import column_sums, distances, lloyd, lloyd_cells, medians, misfit, soft
 from .torch_pass import Pass, Tails, budget, fused, put, soften
 
 __all__ = [
@@ -44,8 +43,8 @@ def normalise(joint, log_weight, weight, labels, evidence):
 
 def pairs(x):
     """Features [x, 1, x_j x_h for h ≤ j] of x (d, rows), as (features, rows)."""
-    if x.is_cuda and fused() is not None:
-        return fused().pairs(x)
+    if quick := fused(x):
+        return quick.pairs(x)
     d, n = x.shape
     phi = x.new_empty((d + 1 + d * (d + 1) // 2, n))
     phi[:d], phi[d], at = x, 1.0, d + 1
@@ -249,11 +248,6 @@ def levels(X, n_levels, log_probability, mode, log_weight, weight, labels, out, 
     total += found[:-1].T
     count += found[-1]
     return run.finish()
-
-
-def log_factorial(X):
-    """Σ_j log x_j! over the observed cells of each row."""
-    return torch.lgamma(zero_filled(X.double())[0] + 1.0).sum(dim=1)
 
 
 def scatter(X, rows, origin, weight):

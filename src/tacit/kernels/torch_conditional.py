@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from . import SCORE
-from .torch_pass import Pass, Tails, budget, kept, put
+from .torch_pass import Pass, Tails, budget, give_back, kept, put
 
 __all__ = ["complete", "conditional", "draw"]
 
@@ -241,9 +241,3 @@ def draw(X, rows, starts, missing, mean, precision, covariance, log_det, classes
             value = means[k, each] + (root[k, batch.local] @ batch.columns(noise[t, batch.at])[..., None])[..., 0]
             found[t, batch.at[:, None], cells] = value
     give_back(found, filled)
-
-
-def give_back(found, asked):
-    """Copy results to where they were asked for, unless that is the same memory."""
-    if isinstance(asked, np.ndarray) and found.device.type != "cpu":
-        asked[...] = found.cpu().numpy()

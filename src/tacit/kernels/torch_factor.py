@@ -6,8 +6,7 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from . import MOMENTS, SCORE
-from .torch_pass import budget, kept, put, soften
+from .torch_pass import Pass, budget, index_of, kept, put
 
 __all__ = ["factor", "factor_scores"]
 
@@ -52,7 +51,7 @@ class _Chunk:
 def _chunks(X, rows, starts, missing, origin, width):
     """Patterns in runs whose rows take no more than the memory budget, but one pattern at least."""
     device = X.device
-    order = kept(rows, device, lambda: torch.as_tensor(rows, device=device).long())
+    order = index_of(rows, device)
     absent = kept(missing, device, lambda: torch.as_tensor(missing, device=device))
     most = max(budget(device) // (8 * width), 64)
     cuts = [0]
@@ -72,33 +71,22 @@ def _triangle(k, device):
 def factor(
     X, rows, starts, missing, origin, shift, loading, noise, mode, log_weight, weight, labels, out, gram, cross, square
 ):  # fmt: skip
-    """As the compiled kernel."""
     device, (n_classes, d, k) = X.device, loading.shape
+    run = Pass(X, None, mode, log_weight, weight, labels, out)
     origin, shift, loading, noise = (put(value, device) for value in (origin, shift, loading, noise))
-    log_weight, weight = put(log_weight, device), torch.as_tensor(weight, device=device)
-    labels, given = torch.as_tensor(labels, device=device), torch.as_tensor(out, device=device)
-    sums = [
-        noise.new_zeros(shape) for shape in ((n_classes, d + 1, (k + 1) ** 2), (n_classes, d, k + 1), (n_classes, d))
-    ]
-    loglik = noise.new_zeros(())
+    shapes = (n_classes, d + 1, (k + 1) ** 2), (n_classes, d, k + 1), (n_classes, d)
+    sums = [noise.new_zeros(shape) for shape in shapes]
     for _, chunk in _chunks(X, rows, starts, missing, origin, n_classes * (k * k + k) + 4 * d + (k + 1) ** 2):
         found = [chunk.posterior(*each) for each in zip(shift, loading, noise)]
-        joint = torch.stack([log_prob for _, _, log_prob in found], dim=1)
-        if mode == SCORE:
-            given[:, chunk.rows] = joint.T
+        resp = run.settle(torch.stack([log_prob for _, _, log_prob in found], dim=1), chunk.rows)
+        if resp is None:
             continue
-        if mode != MOMENTS:
-            own = weight[chunk.rows]
-            loglik += (own * soften(joint, log_weight, own, labels[chunk.rows])).sum()
-        resp = given[:, chunk.rows].T if mode == MOMENTS else joint
         for c, (score, inverse, _) in enumerate(found):
             chunk.add(resp[:, c], score, inverse, *(total[c] for total in sums))
-    if mode == SCORE and given is not out:
-        out[:] = given.cpu().numpy()
     gram += sums[0][..., _triangle(k + 1, device)].cpu().numpy()
     cross += sums[1].cpu().numpy()
     square += sums[2].cpu().numpy()
-    return float(loglik)
+    return run.finish()
 
 
 def factor_scores(X, rows, starts, missing, origin, shift, loading, noise, score, inverse):

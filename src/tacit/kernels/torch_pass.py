@@ -11,7 +11,7 @@ import torch
 
 from . import EXPECT, MOMENTS, SCORE
 
-__all__ = ["Pass", "Tails", "budget", "fused", "kept", "put", "soften"]
+__all__ = ["Pass", "Tails", "add_parts", "budget", "chunks", "fused", "give_back", "index_of", "kept", "put", "soften"]
 
 CPU_BUDGET = 1 << 25
 GPU_BUDGET = 1 << 30
@@ -43,10 +43,34 @@ def kept(array, device, make):
     return _KEPT[key]
 
 
+def index_of(rows, device):
+    """Row numbers as an index on the device."""
+    return kept(rows, device, lambda: torch.as_tensor(rows, device=device).long())
+
+
+def chunks(n_rows, width, device):
+    """Slices of rows whose temporaries of `width` numbers per row fit the budget."""
+    step = max(budget(device) // (8 * width), 64)
+    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def add_parts(found, counts, cells, sums):
+    """Add the columns of `found` (classes, 1 + 2d) to NumPy arrays (classes,), (classes, d) and (classes, d)."""
+    count, *parts = np.split(found.cpu().numpy(), [1, 1 + cells.shape[1]], axis=1)
+    for target, part in zip((counts, cells, sums), (count[:, 0], *parts)):
+        target += part
+
+
+def give_back(found, asked):
+    """Copy results to where they were asked for, unless that is the same memory."""
+    if isinstance(asked, np.ndarray) and found.device.type != "cpu":
+        asked[...] = found.cpu().numpy()
+
+
 def soften(joint, log_weight, weight, labels):
     """Turn log densities (rows, classes) into weighted responsibilities in place; return log evidence per row."""
-    if joint.is_cuda and fused() is not None:
-        return fused().soften(joint, log_weight, weight, labels)
+    if quick := fused(joint):
+        return quick.soften(joint, log_weight, weight, labels)
     joint += log_weight
     if labels is not None:
         other = torch.arange(joint.shape[1], device=joint.device) != labels[:, None]
@@ -58,10 +82,10 @@ def soften(joint, log_weight, weight, labels):
     return top + total.log()
 
 
-def fused(name="triton"):
-    """A module of Triton kernels, or None where Triton is not installed."""
+def fused(x, name="triton"):
+    """A module of Triton kernels, or None where Triton is not installed or the tensor is not on a GPU."""
     try:
-        return import_module(f".{name}", __package__)
+        return import_module(f".{name}", __package__) if x.is_cuda else None
     except ImportError:
         return None
 
@@ -74,9 +98,7 @@ class Pass:
         # As many rows as there are means all of them, in any order: no index is needed.
         whole = rows is None or len(rows) == len(X)
         self.n_rows = len(X) if whole else len(rows)
-        self.index = (
-            None if whole else kept(rows, self.device, lambda: torch.as_tensor(rows, device=self.device).long())
-        )
+        self.index = None if whole else index_of(rows, self.device)
         self.log_weight = put(log_weight, self.device)
         self.weight = torch.as_tensor(weight, device=self.device)
         labels = torch.as_tensor(labels, device=self.device)
@@ -86,9 +108,7 @@ class Pass:
 
     def chunks(self, width):
         """Where each chunk's rows lie, for temporaries of `width` numbers per row."""
-        step = max(budget(self.device) // (8 * width), 64)
-        for start in range(0, self.n_rows, step):
-            chunk = slice(start, min(start + step, self.n_rows))
+        for chunk in chunks(self.n_rows, width, self.device):
             yield chunk if self.index is None else self.index[chunk]
 
     def cells(self, at, origin):
@@ -110,8 +130,8 @@ class Pass:
 
     def finish(self):
         """The log-likelihood; scores go back to where they were asked for."""
-        if self.mode == SCORE and isinstance(self.given, np.ndarray) and self.device.type != "cpu":
-            self.given[:] = self.out.cpu().numpy()
+        if self.mode == SCORE:
+            give_back(self.out, self.given)
         return float(self.loglik)
 
     def products(self, origin, features, n_features, coefficient, score=None, tails=None):

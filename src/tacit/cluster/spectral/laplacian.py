@@ -12,13 +12,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
-
-from ...kernels import lazy
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 __all__ = ["LAPLACIANS", "Laplacian", "components_of", "cuts", "degrees_of", "without_diagonal"]
-
-graph = lazy("graph")
 
 LAPLACIANS = ("random_walk", "symmetric", "unnormalised")
 
@@ -134,6 +130,10 @@ class Laplacian:
 
     def reach(self) -> tuple[np.ndarray, int]:
         """Vertices of the largest component by their distance from one of them, and the number of edges across it."""
-        pointer, neighbours = self.affinity.indptr, self.affinity.indices
-        order, _ = graph.breadth_first(pointer, neighbours, int((self.component == 0).argmax()))
-        return order, graph.breadth_first(pointer, neighbours, order[-1])[1]
+        start = int((self.component == 0).argmax())
+        order = breadth_first_order(self.affinity, start, return_predecessors=False)
+        back, before = breadth_first_order(self.affinity, order[-1])
+        vertex, n_edges = back[-1], 0
+        while vertex != back[0]:
+            vertex, n_edges = before[vertex], n_edges + 1
+        return order, n_edges
