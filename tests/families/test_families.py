@@ -21,7 +21,7 @@ from tacit.families import (
     TiedGaussian,
     responsibilities,
 )
-from tacit.families.discrete import CategoricalParams, CellStats
+from tacit.families.linear import CellStats, ProbabilityParams
 from tacit.source import Block
 
 from ..zoo import FAMILIES, STRUCTURED, gaussian_rows, with_missing
@@ -355,7 +355,7 @@ def test_no_floor_is_needed_by_a_healthy_class(name):
 def test_floored_probabilities_sum_to_one_and_none_is_below(counts):
     family = Categorical([3, 2], floor=0.05)
     total = np.array([[*counts, 1.0, 1.0]])
-    p = family.m_step(CellStats(total, total), CategoricalParams(np.full((1, 5), 0.5)))
+    p = family.m_step(CellStats(total, total), ProbabilityParams(np.full((1, 5), 0.5)))
     np.testing.assert_allclose(p.probability[0, :3].sum(), 1.0, rtol=1e-14)
     np.testing.assert_allclose(p.probability[0, 3:], 0.5, rtol=1e-14)
     assert p.probability.min() >= 0.05 * (1 - 1e-12)

@@ -4,16 +4,19 @@
 L₁⁻¹ Σ₁₂ L₂⁻ᵀ = A diag(ρ) Bᵀ, the likeliest Σ of a covariance S keeps S₁₁, S₂₂ and the largest ρ (Bach and Jordan 2005).
 """
 
+from typing import Any
+
 import numpy as np
 
+from ..source.block import Block
+from .dense import FullParams
 from .gaussian import Gaussian
-from .structured import StructuredDense, above_floor, without_empty
-from .structures import deviance
+from .structured import StructuredDense
 
 __all__ = ["CanonicalGaussian", "canonical_form", "link"]
 
 
-def canonical_form(covariance, n_first):
+def canonical_form(covariance: np.ndarray, n_first: int) -> tuple[np.ndarray, ...]:
     """L₁, L₂, A, ρ and Bᵀ of covariances (…, d, d), the first view being their first `n_first` columns."""
     first = np.linalg.cholesky(covariance[..., :n_first, :n_first])
     second = np.linalg.cholesky(covariance[..., n_first:, n_first:])
@@ -23,7 +26,7 @@ def canonical_form(covariance, n_first):
     return first, second, left, correlation, right
 
 
-def link(covariance, n_first, n_components):
+def link(covariance: np.ndarray, n_first: int, n_components: int) -> np.ndarray:
     """The covariances (…, d, d) with the views linked by their first `n_components` canonical pairs only."""
     first, second, left, correlation, right = canonical_form(covariance, n_first)
     kept = left[..., :n_components] * correlation[..., None, :n_components] @ right[..., :n_components, :]
@@ -46,29 +49,18 @@ class CanonicalGaussian(StructuredDense):
         Smallest variance in any direction, relative to the data's variance.
     """
 
-    def __init__(self, n_first, n_components, floor=1e-6):
+    def __init__(self, n_first: int, n_components: int, floor: float = 1e-6) -> None:
         self.n_first, self.n_components, self.floor = n_first, n_components, floor
 
-    def start(self, block, resp):
+    def start(self, block: Block, resp: Any) -> FullParams:
         params = Gaussian.start(self, block, resp)
         apart = self.pool(np.diag(params.scale), len(params.mean))
         return self.inside(params, self.params(params.mean, apart, params.origin, params.scale))
 
-    def _learn(self, W, count, previous, scale):
-        W, count = without_empty(W, count, previous)
-        unit = np.sqrt(np.multiply.outer(scale, scale))
-        free = W / count[:, None, None]
+    def _likeliest(self, W: np.ndarray, count: np.ndarray, previous: np.ndarray) -> np.ndarray:
+        return link(W / count[:, None, None], self.n_first, self.n_components)
 
-        def sound(found):
-            value = np.linalg.eigvalsh(found / unit)
-            return (value[:, 0] >= np.maximum(self.floor, 1e-13 * value[:, -1]) * (1 - 1e-9)).all()
-
-        return above_floor(
-            lambda ridge: link(free + ridge * np.diag(scale), self.n_first, self.n_components),
-            sound, lambda found: deviance(W, count, found), previous, self.floor,
-        )  # fmt: skip
-
-    def n_parameters(self, params):
+    def n_parameters(self, params: FullParams) -> int:
         n_classes, d = params.mean.shape
         p, k = self.n_first, self.n_components
         q = d - p

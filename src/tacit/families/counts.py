@@ -11,19 +11,27 @@ import numpy as np
 
 from ..arrays import Arrays, record
 from ..kernels import backend, flipped, kernel
-from .family import Family, occupied
-from .linear import LinearFamily, ProbabilityFamily, RateFamily
+from ..source.block import Block
+from .family import Family, occupied, recalled, refuse
+from .linear import (
+    CellStats,
+    LinearFamily,
+    ProbabilityFamily,
+    ProbabilityParams,
+    RateFamily,
+    RateParams,
+    expected_over_counts,
+)
+from .predictive import Predictive
 from .roots import increasing_root
-from .sums import expected_over_counts
 
 __all__ = ["Geometric", "NegativeBinomial", "Poisson"]
 
 
-def check_counts(name, X):
+def check_counts(name: str, X: np.ndarray) -> None:
     """Raise ValueError where X holds anything but whole numbers from 0."""
     bad = X[~np.isnan(X) & ((X < 0) | (np.floor(X) != X))]
-    if bad.size:
-        raise ValueError(f"{name} columns hold whole numbers from 0, but X holds {bad.flat[0]:g}.")
+    refuse(bad, f"{name} columns hold whole numbers from 0, but X holds {{:g}}.")
 
 
 class Poisson(RateFamily):
@@ -43,45 +51,33 @@ class Poisson(RateFamily):
     {'rate': array([2.])}
     """
 
-    def check(self, X):
+    counted, evened = True, np.sqrt
+
+    def check(self, X: np.ndarray) -> None:
         check_counts("Poisson", X)
 
-    def form(self, params):
+    def form(self, params: RateParams) -> tuple:
         return np.log(params.rate), -params.rate
 
-    def base(self, block):
-        if "log_base" not in block.local:
-            block.local["log_base"] = -kernel("log_factorial", backend(block.X))(block.X)
-        return block.local["log_base"]
+    def base(self, block: Block) -> Any:
+        return recalled(block, "log_base", lambda: -kernel("log_factorial", backend(block.X))(block.X))
 
-    def entropy(self, params):
-        """By summing over counts; see `expected_over_counts`."""
-        from scipy.stats import poisson
-
-        return -expected_over_counts(poisson.logpmf, poisson, params.rate)
-
-    def evidence(self, stats, params):
+    def evidence(self, stats: CellStats, params: RateParams) -> tuple:
         return stats.total, stats.count
 
-    def mean(self, params):
+    def mean(self, params: RateParams) -> np.ndarray:
         return params.rate
 
-    def variance(self, params):
+    def variance(self, params: RateParams) -> np.ndarray:
         return params.rate
 
-    def sample(self, params, classes, rng):
+    def sample(self, params: RateParams, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.poisson(params.rate[classes]).astype(float)
 
-    def embed(self, block, rng):
-        """Square roots, which make the spread of counts even."""
-        return super().embed(block.transformed(np.sqrt), rng)
-
-    def scipy(self, params):
+    def scipy(self, params: RateParams) -> tuple[str, dict[str, Any]]:
         return "poisson", {"mu": params.rate}
 
-    def predictive(self, prior):
-        from .predictive import Predictive
-
+    def predictive(self, prior: Any) -> Any:
         return Predictive("nbinom", n=prior.shape, p=prior.rate / (prior.rate + 1.0))
 
 
@@ -102,34 +98,30 @@ class Geometric(ProbabilityFamily):
     {'probability': array([0.5])}
     """
 
-    def check(self, X):
+    evened = np.sqrt
+
+    def check(self, X: np.ndarray) -> None:
         check_counts("Geometric", X)
 
-    def form(self, params):
+    def form(self, params: ProbabilityParams) -> tuple:
         return np.log1p(-params.probability), np.log(params.probability)
 
-    def evidence(self, stats, params):
+    def evidence(self, stats: CellStats, params: ProbabilityParams) -> tuple:
         return stats.count, stats.total
 
-    def mean(self, params):
+    def mean(self, params: ProbabilityParams) -> np.ndarray:
         return (1.0 - params.probability) / params.probability
 
-    def variance(self, params):
+    def variance(self, params: ProbabilityParams) -> np.ndarray:
         return (1.0 - params.probability) / params.probability**2
 
-    def sample(self, params, classes, rng):
+    def sample(self, params: ProbabilityParams, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.geometric(params.probability[classes]).astype(float) - 1.0
 
-    def embed(self, block, rng):
-        """Square roots, which make the spread of counts even."""
-        return super().embed(block.transformed(np.sqrt), rng)
-
-    def scipy(self, params):
+    def scipy(self, params: ProbabilityParams) -> tuple[str, dict[str, Any]]:
         return "geom", {"p": params.probability, "loc": -1.0}
 
-    def predictive(self, prior):
-        from .predictive import Predictive
-
+    def predictive(self, prior: Any) -> Any:
         return Predictive("betanbinom", n=1, a=prior.a, b=prior.b)
 
 
@@ -178,26 +170,28 @@ class NegativeBinomial(LinearFamily):
     """
 
     conjugate = "BetaPrior"
+    counted, evened = True, np.sqrt
     largest = 1e6
+    e_step = Family.e_step  # the one pass does not know of rising factorials
 
-    def __init__(self, size=None, floor=1e-10, prior=None):
+    def __init__(self, size: Any = None, floor: float = 1e-10, prior: Any = None) -> None:
         self.size: Any = None if size is None else np.atleast_1d(np.asarray(size, dtype=np.float64))
         self.exact = size is not None
         if self.size is not None and not (self.size > 0).all():
             raise ValueError(f"size={size} must be positive.")
         self.floor, self.prior = floor, self.accepted(prior)
 
-    def check_prior(self, prior):
+    def check_prior(self, prior: Any) -> None:
         super().check_prior(prior)
         if self.size is None:
             raise ValueError("NegativeBinomial has a conjugate prior only where size is known; give size.")
 
-    def check(self, X):
+    def check(self, X: np.ndarray) -> None:
         check_counts("NegativeBinomial", X)
         if self.size is not None and self.size.size not in (1, X.shape[1]):
             raise ValueError(f"size names {self.size.size} columns, but X has {X.shape[1]}.")
 
-    def start(self, block, resp):
+    def start(self, block: Block, resp: Any) -> NegativeBinomialParams:
         """Means, pulled towards that of all rows, and sizes from the variances."""
         resp, x = resp * block.weight[:, None], np.nan_to_num(block.X.astype(np.float64))
         seen = ~np.isnan(block.X)
@@ -213,27 +207,29 @@ class NegativeBinomial(LinearFamily):
         size = mean**2 / np.maximum(variance - mean, 0.01 * mean)
         return NegativeBinomialParams(mean, np.clip(size, 0.01, 100.0 * np.maximum(mean, 1.0)))
 
-    def form(self, params):
+    def form(self, params: NegativeBinomialParams) -> tuple:
         mean, size = params.mean, params.size
         return np.log(mean / (size + mean)), -size * np.log1p(mean / size)
 
-    def base(self, block):
+    def base(self, block: Block) -> Any:
         """−log x!, and the rising factorials of a given size, which no class differs in."""
-        key = "log_base", *(self.size.tolist() if self.exact else ())
-        if key not in block.local:
-            block.local[key] = -kernel("log_factorial", backend(block.X))(block.X)
+
+        def make() -> Any:
+            base = -kernel("log_factorial", backend(block.X))(block.X)
             if self.exact:
                 size = np.broadcast_to(self.size, (1, block.X.shape[1]))
-                block.local[key] += kernel("log_rising", backend(block.X))(block.X, size)[0]
-        return block.local[key]
+                base += kernel("log_rising", backend(block.X))(block.X, size)[0]
+            return base
 
-    def log_prob(self, params, block):
+        return recalled(block, ("log_base", *(self.size.tolist() if self.exact else ())), make)
+
+    def log_prob(self, params: NegativeBinomialParams, block: Block) -> Any:
         scores = super().log_prob(params, block)
         if self.exact:
             return scores
         return scores + kernel("log_rising", backend(block.X))(block.X, params.size).T
 
-    def stats(self, params, block, resp):
+    def stats(self, params: NegativeBinomialParams, block: Block, resp: Any) -> Any:
         cells = super().stats(params, block, resp)
         tables = np.zeros(cells.total.shape)
         if not self.exact:
@@ -241,24 +237,20 @@ class NegativeBinomial(LinearFamily):
             tables = params.size * kernel("rising_slope", backend(block.X))(block.X, params.size, resp)
         return NegativeBinomialStats(cells.count, cells.total, tables)
 
-    def e_step(self, params, log_weight, block):
-        return Family.e_step(self, params, log_weight, block)
-
-    def m_step(self, stats, params):
+    def m_step(self, stats: NegativeBinomialStats, params: NegativeBinomialParams) -> NegativeBinomialParams:
         if self.exact:
             (a, b), (successes, failures) = self.pseudo, self.evidence(stats, params)
-            old = params.size / (params.size + params.mean)
-            return self.at(self.learned(successes + a, successes + failures + (a + b), stats, old))
+            return self.at(self.learned(successes + a, successes + failures + (a + b), stats, *self.value(params)))
         alive = occupied(stats.count)
         count = np.where(alive, stats.count, 1.0)
         mean = np.where(alive, np.maximum(stats.total / count, self.floor), params.mean)
         size = self._size(mean, stats.tables / count, params.size)
         return NegativeBinomialParams(mean, np.where(alive, size, params.size))
 
-    def _size(self, mean, tables, size):
+    def _size(self, mean: np.ndarray, tables: np.ndarray, size: Any) -> np.ndarray:
         """The r of r log(1 + m/r) = tables, within bounds; the left side grows with r, from 0 to m."""
 
-        def excess(log_size):
+        def excess(log_size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             r = np.exp(log_size)
             grown = r * np.log1p(mean / r)
             return grown - tables, grown - r * mean / (r + mean)
@@ -267,71 +259,51 @@ class NegativeBinomial(LinearFamily):
         root = increasing_root(excess, np.log(1e-6), np.log(self.largest), np.log(size))
         return np.where(tables > 0, np.clip(np.exp(root), 1e-6, self.largest), size)
 
-    def evidence(self, stats, params):
+    def evidence(self, stats: NegativeBinomialStats, params: NegativeBinomialParams) -> tuple:
         """Successes and failures, with r successes in every count."""
         return params.size * stats.count, stats.total
 
-    def value(self, params):
+    def value(self, params: NegativeBinomialParams) -> tuple:
         return (params.size / (params.size + params.mean),)
 
-    def at(self, value):
+    def at(self, value: np.ndarray) -> NegativeBinomialParams:
         """Parameters of a probability of success."""
         size = np.broadcast_to(self.size, value.shape)
         value = np.clip(value, np.finfo(float).tiny, 1.0)
         return NegativeBinomialParams(np.maximum(size * (1.0 - value) / value, self.floor), size.copy())
 
-    def predictive(self, prior):
-        from .predictive import Predictive
-
+    def predictive(self, prior: Any) -> Any:
         return Predictive("betanbinom", n=np.broadcast_to(self.size, prior.a.shape), a=prior.a, b=prior.b)
 
-    def mean(self, params):
+    def mean(self, params: NegativeBinomialParams) -> np.ndarray:
         return params.mean
 
-    def variance(self, params):
+    def variance(self, params: NegativeBinomialParams) -> np.ndarray:
         return params.mean + params.mean**2 / params.size
 
-    def entropy(self, params):
+    def kl(self, params: NegativeBinomialParams, other: NegativeBinomialParams) -> np.ndarray:
         """By summing over counts; see `expected_over_counts`."""
-        return -self._expected_log(params, params)
+        (name, shape), (_, other_shape) = self.scipy(params), self.scipy(other)
+        return expected_over_counts(name, shape) - expected_over_counts(name, shape, other_shape)
 
-    def kl(self, params, other):
-        """By summing over counts; see `expected_over_counts`."""
-        return self._expected_log(params, params) - self._expected_log(params, other)
-
-    def _expected_log(self, params, other):
-        from scipy.stats import nbinom
-
-        def success(p):
-            return p.size / (p.size + p.mean)
-
-        def log_prob(x, n, p, m, q):
-            return nbinom.logpmf(x, m, q)
-
-        return expected_over_counts(log_prob, nbinom, params.size, success(params), extra=(other.size, success(other)))
-
-    def sample(self, params, classes, rng):
+    def sample(self, params: NegativeBinomialParams, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         mean, size = params.mean[classes], params.size[classes]
         return rng.poisson(rng.gamma(size, mean / size)).astype(float)
 
-    def scipy(self, params):
-        return "nbinom", {"n": params.size, "p": params.size / (params.size + params.mean)}
+    def scipy(self, params: NegativeBinomialParams) -> tuple[str, dict[str, Any]]:
+        return "nbinom", {"n": params.size, "p": self.value(params)[0]}
 
-    def embed(self, block, rng):
-        """Square roots, which make the spread of counts more even."""
-        return super().embed(block.transformed(np.sqrt), rng)
-
-    def free(self, params):
+    def free(self, params: NegativeBinomialParams) -> np.ndarray:
         """Square roots of means and, where they are learned, log sizes."""
         learned = () if self.exact else (np.log(params.size).ravel(),)
         return np.concatenate([np.sqrt(params.mean).ravel(), *learned])
 
-    def bound(self, vector, params):
+    def bound(self, vector: np.ndarray, params: NegativeBinomialParams) -> NegativeBinomialParams:
         parts = vector.reshape(-1, *params.mean.shape)
         mean = np.maximum(np.maximum(parts[0], 0.0) ** 2, self.floor)
         if self.exact:
             return NegativeBinomialParams(mean, params.size)
         return NegativeBinomialParams(mean, np.clip(np.exp(np.clip(parts[1], -50.0, 50.0)), 1e-6, self.largest))
 
-    def n_parameters(self, params):
+    def n_parameters(self, params: NegativeBinomialParams) -> int:
         return params.mean.size * (1 if self.exact else 2)

@@ -4,14 +4,17 @@
 """
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Arrays, record
 from ..kernels import EXPECT, MOMENTS, backend, cast, kernel
 from ..kernels.layout import pack_strips, strip_width
-from .family import occupied
-from .gaussian import LOG_2PI, Gaussian, GaussianParams, invert_triangle
+from ..source.block import Block
+from .family import Pass, occupied
+from .gaussian import LOG_2PI, Gaussian, GaussianParams, incomplete_rows, invert_triangle
+from .predictive import MultivariatePredictive
 
 __all__ = ["DenseStats", "FullGaussian", "FullParams", "TiedGaussian", "about_origin", "class_means"]
 
@@ -25,7 +28,7 @@ class DenseStats(Arrays):
     second: np.ndarray
 
 
-def _constant(triangle, d, log_unit=LOG_2PI):
+def _constant(triangle: np.ndarray, d: int, log_unit: float = LOG_2PI) -> Any:
     """Log normaliser log|P| − ½ d log 2π."""
     return np.log(np.diagonal(triangle, axis1=-2, axis2=-1)).sum(axis=-1) - 0.5 * d * log_unit
 
@@ -35,20 +38,20 @@ class FullParams(GaussianParams):
     """One (d, d) covariance per class."""
 
     @cached_property
-    def dense(self):
+    def dense(self) -> np.ndarray:
         return self.covariance
 
     @cached_property
-    def triangle(self):
+    def triangle(self) -> np.ndarray:
         """P_k with Σ_k⁻¹ = P_k P_kᵀ."""
         return invert_triangle(np.linalg.cholesky(self.covariance))
 
     @cached_property
-    def form(self):
+    def form(self) -> tuple:
         """Arguments of the complete-row kernel: strips of P, (μ − o)P, log normaliser, strip width."""
         return self.strips(LOG_2PI)
 
-    def strips(self, log_unit):
+    def strips(self, log_unit: float) -> tuple:
         """Strips of P, (μ − o)P, log|P| − ½ d log_unit, strip width."""
         d = self.mean.shape[1]
         width = strip_width(d)
@@ -61,16 +64,16 @@ class TiedParams(GaussianParams):
     """One (d, d) covariance for all classes."""
 
     @cached_property
-    def dense(self):
+    def dense(self) -> np.ndarray:
         return np.broadcast_to(self.covariance, (len(self.mean), *self.covariance.shape))
 
     @cached_property
-    def triangle(self):
+    def triangle(self) -> np.ndarray:
         """P with Σ⁻¹ = P Pᵀ."""
         return invert_triangle(np.linalg.cholesky(self.covariance))
 
     @cached_property
-    def form(self):
+    def form(self) -> tuple:
         """Arguments of the complete-row kernel: Pᵀ/√2, (μ − o)P/√2, log normaliser."""
         constant = np.full(len(self.mean), _constant(self.triangle, self.mean.shape[1]))
         half = self.triangle * np.sqrt(0.5)
@@ -82,7 +85,7 @@ class DenseGaussian(Gaussian):
 
     conjugate = "NormalInverseWishart"
 
-    def free(self, params):
+    def free(self, params: Any) -> np.ndarray:
         """Means and log-Cholesky factors, in units of the data."""
         root = np.sqrt(params.scale)
         lower = np.linalg.cholesky(params.covariance / (root[:, None] * root))
@@ -90,7 +93,7 @@ class DenseGaussian(Gaussian):
         log_diagonal = np.log(np.diagonal(lower, axis1=-2, axis2=-1))
         return np.concatenate([(params.shift / root).ravel(), lower[..., i, j].ravel(), log_diagonal.ravel()])
 
-    def bound(self, vector, params):
+    def bound(self, vector: np.ndarray, params: Any) -> Any:
         d, root = len(params.scale), np.sqrt(params.scale)
         mean, rest = np.split(vector, [params.mean.size])
         i, j = np.tril_indices(d, -1)
@@ -104,7 +107,7 @@ class DenseGaussian(Gaussian):
         mean = params.origin + mean.reshape(params.mean.shape) * root
         return self.params(mean, self.clip(covariance, params.scale), params.origin, params.scale)
 
-    def with_prior_rows(self, stats, params):
+    def with_prior_rows(self, stats: DenseStats, params: Any) -> Any:
         """Statistics with the rows that the prior is worth, and what the scatter of each class is divided by.
 
         The exponents of |Σ| add up: a row has ½, a class's mean ½, and the inverse Wishart (dof + d + 1)/2 for every Σ.
@@ -119,37 +122,34 @@ class DenseGaussian(Gaussian):
         pseudo = DenseStats(stats.count + prior.kappa, stats.first + prior.kappa * shift, second)
         return pseudo, stats.count + 1.0 + (prior.dof + len(shift) + 1.0) / (k if tied else 1)
 
-    def one_pass(self, params, block, mode, log_weight, out):
+    def one_pass(self, params: Any, block: Block, mode: int, log_weight: np.ndarray, out: Any) -> Pass:
         rest = mode, log_weight, block.weight, block.labels, out
-        loglik, stats = self._whole(params, block, rest)
+        loglik, stats = self._complete(params, block, rest)
         if not block.patterns.is_complete:
-            more, incomplete = self._holed(params, block, rest)
+            more, incomplete = self._incomplete(params, block, rest)
             loglik, stats = loglik + more, stats + incomplete
         return loglik, stats.count, stats
 
-    def _whole(self, params, block, rest):
+    def _complete(self, params: Any, block: Block, rest: tuple) -> tuple[float, Any]:
         """The pass over complete rows."""
         raise NotImplementedError
 
-    def _holed(self, params, block, rest):
+    def _incomplete(self, params: Any, block: Block, rest: tuple) -> tuple[float, Any]:
         """The pass over rows with missing cells."""
         k, d = params.mean.shape
         s0, s1, s2 = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
-        incomplete = block.patterns.incomplete
-        loglik = kernel("conditional", backend(block.X))(
-            block.X, incomplete.rows, incomplete.starts, incomplete.missing, *params.posterior, *rest, s0, s1, s2
-        )
+        loglik = kernel("conditional", backend(block.X))(*incomplete_rows(block), *params.posterior, *rest, s0, s1, s2)
         return loglik, DenseStats(*about_origin(params.shift, s0, s1, s2))
 
 
-def about_origin(shift, s0, s1, s2):
+def about_origin(shift: np.ndarray, s0: np.ndarray, s1: np.ndarray, s2: np.ndarray) -> tuple[np.ndarray, ...]:
     """Moments about class means, where kernels keep them small, carried to the origin, where they add up."""
     cross = shift[:, :, None] * s1[:, None, :]
     outer = shift[:, :, None] * shift[:, None, :]
     return s0, s1 + s0[:, None] * shift, s2 + cross + cross.transpose(0, 2, 1) + s0[:, None, None] * outer
 
 
-def class_means(stats, params):
+def class_means(stats: Any, params: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Occupied classes, their sizes, and all means about the origin; an empty class keeps its own."""
     alive = occupied(stats.count)
     count = np.where(alive, stats.count, 1.0)
@@ -167,22 +167,20 @@ class FullGaussian(DenseGaussian):
         The M-step then gives the posterior mode.
     """
 
+    params: Any = FullParams
     complete_posterior = True
 
-    def params(self, mean, covariance, origin, scale):
-        return FullParams(mean, covariance, origin, scale)
-
-    def pool(self, covariance, n_classes):
+    def pool(self, covariance: np.ndarray, n_classes: int) -> np.ndarray:
         return np.repeat(covariance[None], n_classes, axis=0)
 
-    def _whole(self, params, block, rest):
+    def _complete(self, params: FullParams, block: Block, rest: tuple) -> tuple[float, Any]:
         k, d = params.mean.shape
         out = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
         form = cast(params.form, block.X)
         loglik = kernel("full", backend(block.X))(block.X, block.patterns.complete, params.origin, *form, *rest, *out)
         return loglik, DenseStats(*out)
 
-    def m_step(self, stats, params):
+    def m_step(self, stats: DenseStats, params: FullParams) -> FullParams:
         stats, divisor = self.with_prior_rows(stats, params)
         alive, count, shift = class_means(stats, params)
         covariance = stats.second / count[:, None, None]
@@ -197,25 +195,23 @@ class FullGaussian(DenseGaussian):
             covariance[~alive] = params.covariance[~alive]
         return FullParams(params.origin + shift, covariance, params.origin, params.scale)
 
-    def evidence(self, stats, params):
+    def evidence(self, stats: DenseStats, params: FullParams) -> tuple:
         """Number, mean and scatter of the rows of each class."""
         _, count, shift = class_means(stats, params)
         outer = shift[:, :, None] * shift[:, None, :]
         return stats.count, params.origin + shift, stats.second - count[:, None, None] * outer
 
-    def value(self, params):
+    def value(self, params: FullParams) -> tuple:
         return params.mean, params.covariance
 
-    def at(self, mean, covariance):
+    def at(self, mean: np.ndarray, covariance: np.ndarray) -> FullParams:
         return FullParams(mean, covariance, mean[0], np.diagonal(covariance[0]))
 
-    def predictive(self, prior):
-        from .predictive import MultivariatePredictive
-
+    def predictive(self, prior: Any) -> Any:
         dof = prior.dof - len(prior.mean) + 1.0
         return MultivariatePredictive(prior.mean, prior.scale * (prior.kappa + 1.0) / (prior.kappa * dof), dof)
 
-    def n_parameters(self, params):
+    def n_parameters(self, params: FullParams) -> int:
         k, d = params.mean.shape
         return k * d + k * d * (d + 1) // 2
 
@@ -231,16 +227,15 @@ class TiedGaussian(DenseGaussian):
         The M-step then gives the posterior mode.
     """
 
-    def shape(self, n_classes, d):
+    params = TiedParams
+
+    def shape(self, n_classes: int, d: int) -> tuple[int, ...]:
         return d, d
 
-    def params(self, mean, covariance, origin, scale):
-        return TiedParams(mean, covariance, origin, scale)
-
-    def pool(self, covariance, n_classes):
+    def pool(self, covariance: np.ndarray, n_classes: int) -> np.ndarray:
         return covariance
 
-    def _whole(self, params, block, rest):
+    def _complete(self, params: TiedParams, block: Block, rest: tuple) -> tuple[float, Any]:
         k, d = params.mean.shape
         s0, s1 = np.zeros(k), np.zeros((k, d))
         rows, mode, out = block.patterns.complete, rest[0], rest[-1]
@@ -259,29 +254,29 @@ class TiedGaussian(DenseGaussian):
             second = np.zeros((d, d))
         return loglik, DenseStats(s0, s1, second)
 
-    def _holed(self, params, block, rest):
-        loglik, stats = super()._holed(params, block, rest)
+    def _incomplete(self, params: TiedParams, block: Block, rest: tuple) -> tuple[float, Any]:
+        loglik, stats = super()._incomplete(params, block, rest)
         return loglik, DenseStats(stats.count, stats.first, stats.second.sum(axis=0))
 
-    def m_step(self, stats, params):
+    def m_step(self, stats: DenseStats, params: TiedParams) -> TiedParams:
         stats, divisor = self.with_prior_rows(stats, params)
         alive, count, shift = class_means(stats, params)
         between = (shift * np.where(alive, count, 0.0)[:, None]).T @ shift
         covariance = self.clip((stats.second - between) / np.sum(divisor), params.scale)
         return TiedParams(params.origin + shift, covariance, params.origin, params.scale)
 
-    def evidence(self, stats, params):
+    def evidence(self, stats: DenseStats, params: TiedParams) -> tuple:
         raise NotImplementedError(
             "the posterior of a shared covariance is no NormalInverseWishart per class; use map for its mode."
         )
 
-    def log_prior(self, params):
+    def log_prior(self, params: TiedParams) -> float:
         if self.prior is None:
             return 0.0
         prior = self.prior.over(params.mean.shape[1])
         means = prior.log_prob_mean(params.mean, params.covariance)
         return float(means.sum() + prior.log_prob_covariance(params.covariance[None])[0])
 
-    def n_parameters(self, params):
+    def n_parameters(self, params: TiedParams) -> int:
         k, d = params.mean.shape
         return k * d + d * (d + 1) // 2

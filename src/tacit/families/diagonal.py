@@ -4,14 +4,17 @@
 """
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Arrays, record
 from ..engine import SingularError
 from ..kernels import backend, cast, kernel
-from .family import Family, occupied
+from ..source.block import Block
+from .family import Family, Pass, occupied
 from .gaussian import LOG_2PI, SINGULAR, Gaussian, GaussianParams
+from .predictive import Predictive
 
 __all__ = ["DiagonalGaussian", "SphericalGaussian"]
 
@@ -30,16 +33,16 @@ class DiagonalParams(GaussianParams):
     """A variance per class and column."""
 
     @property
-    def variance(self):
+    def variance(self) -> np.ndarray:
         """Variances as (classes, d)."""
         return self.covariance
 
     @cached_property
-    def dense(self):
+    def dense(self) -> np.ndarray:
         return self.variance[:, :, None] * np.eye(self.mean.shape[1])
 
     @cached_property
-    def form(self):
+    def form(self) -> tuple:
         """Arguments of the kernel: 1/σ√2, (μ − o)/σ√2 and the log normaliser of every cell."""
         scale = 1.0 / np.sqrt(2.0 * self.variance)
         return scale, self.shift * scale, -0.5 * (np.log(self.variance) + LOG_2PI)
@@ -50,7 +53,7 @@ class SphericalParams(DiagonalParams):
     """A variance per class."""
 
     @property
-    def variance(self):
+    def variance(self) -> np.ndarray:
         return np.repeat(self.covariance[:, None], self.mean.shape[1], axis=1)
 
 
@@ -65,23 +68,21 @@ class DiagonalGaussian(Gaussian):
         The M-step then gives the posterior mode.
     """
 
+    params = DiagonalParams
     conjugate = "NormalInverseGamma"
     matrices = False
     expect = Family.expect  # no matrix per row: columns are independent given the class
 
-    def shape(self, n_classes, d):
+    def shape(self, n_classes: int, d: int) -> tuple[int, ...]:
         return n_classes, d
 
-    def variance(self, params):
+    def variance(self, params: DiagonalParams) -> np.ndarray:
         return params.variance
 
-    def params(self, mean, covariance, origin, scale):
-        return DiagonalParams(mean, covariance, origin, scale)
-
-    def pool(self, covariance, n_classes):
+    def pool(self, covariance: np.ndarray, n_classes: int) -> np.ndarray:
         return np.repeat(np.diag(covariance)[None], n_classes, axis=0)
 
-    def one_pass(self, params, block, mode, log_weight, out):
+    def one_pass(self, params: DiagonalParams, block: Block, mode: int, log_weight: np.ndarray, out: Any) -> Pass:
         count, moments = np.zeros(len(params.mean)), [np.zeros(params.mean.shape) for _ in range(3)]
         form = cast(params.form, block.X)
         patterns = block.patterns
@@ -91,13 +92,13 @@ class DiagonalGaussian(Gaussian):
         )  # fmt: skip
         return loglik, count, DiagonalStats(*moments)
 
-    def m_step(self, stats, params):
+    def m_step(self, stats: DiagonalStats, params: DiagonalParams) -> DiagonalParams:
         shift, squares, count = self.moments(self.with_prior_rows(stats, params), params)
         squares, count = self.with_prior_squares(squares, count)
         covariance = self.variances(squares, count, params)
         return self.params(params.origin + shift, covariance, params.origin, params.scale)
 
-    def moments(self, stats, params):
+    def moments(self, stats: DiagonalStats, params: DiagonalParams) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Means about the origin, sums of squared deviations from them, and counts, each (classes, d)."""
         alive = occupied(stats.count)
         count = np.where(alive, stats.count, 1.0)
@@ -107,7 +108,7 @@ class DiagonalGaussian(Gaussian):
         squares = np.where(squares > 1e-13 * stats.second, squares, 0.0)
         return shift, squares, np.where(alive, stats.count, 0.0)
 
-    def with_prior_rows(self, stats, params):
+    def with_prior_rows(self, stats: DiagonalStats, params: DiagonalParams) -> Any:
         """Statistics with the rows at its mean that the prior is worth."""
         if self.prior is None:
             return stats
@@ -115,65 +116,63 @@ class DiagonalGaussian(Gaussian):
         shift, kappa = prior.mean - params.origin, prior.kappa
         return DiagonalStats(stats.count + kappa, stats.first + kappa * shift, stats.second + kappa * shift**2)
 
-    def with_prior_squares(self, squares, count):
+    def with_prior_squares(self, squares: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Squares and counts that give the mode of σ²: its exponents are ½ a row, ½ for the mean, and shape + 1."""
         if self.prior is None:
             return squares, count
         prior = self.prior.over(squares.shape[1])
         return squares + 2.0 * prior.scale, count - prior.kappa + 1.0 + 2.0 * (prior.shape + 1.0)
 
-    def evidence(self, stats, params):
+    def evidence(self, stats: DiagonalStats, params: DiagonalParams) -> tuple:
         """Number, mean and summed squared deviations of the cells of each class and column."""
         shift, squares, count = self.moments(stats, params)
         return count, params.origin + shift, squares
 
-    def value(self, params):
+    def value(self, params: DiagonalParams) -> tuple:
         return params.mean, params.variance
 
-    def at(self, mean, variance):
+    def at(self, mean: np.ndarray, variance: np.ndarray) -> DiagonalParams:
         return self.params(mean, variance, mean[0], variance[0])
 
-    def predictive(self, prior):
-        from .predictive import Predictive
-
+    def predictive(self, prior: Any) -> Any:
         scale = np.sqrt(prior.scale * (prior.kappa + 1.0) / (prior.shape * prior.kappa))
         return Predictive("t", df=2.0 * prior.shape, loc=prior.mean, scale=scale)
 
-    def variances(self, squares, count, params):
+    def variances(self, squares: np.ndarray, count: np.ndarray, params: DiagonalParams) -> np.ndarray:
         """Variances from sums of squared deviations and counts, each (classes, d)."""
         variance = np.where(count > 0, squares / np.where(count > 0, count, 1.0), params.covariance)
         return self.floored(variance, params)
 
-    def are_above(self, params, least):
+    def are_above(self, params: DiagonalParams, least: float) -> bool:
         return bool((params.variance > least * params.scale).all())
 
-    def is_whole_above(self, params, weight, least):
+    def is_whole_above(self, params: DiagonalParams, weight: Any, least: float) -> bool:
         low = int((weight @ params.variance <= least * params.scale).sum())
         if low == 0 or low >= len(weight):  # the means add variance in fewer directions than there are classes
             return low == 0
         return super().is_whole_above(params, weight, least)
 
-    def least(self, params):
+    def least(self, params: DiagonalParams) -> Any:
         """The smallest variance allowed."""
         return self.floor * params.scale
 
-    def floored(self, variance, params):
+    def floored(self, variance: np.ndarray, params: DiagonalParams) -> Any:
         """Variances no smaller than allowed."""
         if self.floor == 0 and not (variance > 0).all():
             raise SingularError(SINGULAR)
         return np.maximum(variance, self.least(params))
 
-    def free(self, params):
+    def free(self, params: DiagonalParams) -> np.ndarray:
         """Means and log variances, in units of the data."""
         return np.concatenate([(params.shift / np.sqrt(params.scale)).ravel(), np.log(params.covariance).ravel()])
 
-    def bound(self, vector, params):
+    def bound(self, vector: np.ndarray, params: DiagonalParams) -> DiagonalParams:
         mean, log_variance = np.split(vector, [params.mean.size])
         mean = params.origin + mean.reshape(params.mean.shape) * np.sqrt(params.scale)
         covariance = np.exp(log_variance).reshape(params.covariance.shape)
         return self.params(mean, np.maximum(covariance, self.least(params)), params.origin, params.scale)
 
-    def n_parameters(self, params):
+    def n_parameters(self, params: DiagonalParams) -> int:
         return 2 * params.mean.size
 
 
@@ -188,48 +187,47 @@ class SphericalGaussian(DiagonalGaussian):
         The M-step then gives the posterior mode.
     """
 
-    def shape(self, n_classes, d):
+    params = SphericalParams
+
+    def shape(self, n_classes: int, d: int) -> tuple[int, ...]:
         return (n_classes,)
 
-    def with_prior_squares(self, squares, count):
+    def with_prior_squares(self, squares: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Here the exponents of the d means come with the inverse gamma's only once."""
         if self.prior is None:
             return squares, count
         prior, d = self._one_variance(self.prior), squares.shape[1]
         return squares + 2.0 * prior.scale[0] / d, count - prior.kappa + 1.0 + 2.0 * (prior.shape[0] + 1.0) / d
 
-    def log_prior(self, params):
+    def log_prior(self, params: DiagonalParams) -> float:
         if self.prior is None:
             return 0.0
         prior = self._one_variance(self.prior)
         means = prior.over(params.mean.shape[1]).log_prob_mean(params.mean, params.variance)
         return float(means.sum() + prior.log_prob_variance(params.covariance[:, None])[:, 0].sum())
 
-    def _one_variance(self, prior):
+    def _one_variance(self, prior: Any) -> Any:
         if np.ptp(prior.shape) > 0 or np.ptp(prior.scale) > 0:
             raise ValueError(
                 "SphericalGaussian has one variance for all columns; give its prior one shape and one scale."
             )
         return prior
 
-    def evidence(self, stats, params):
+    def evidence(self, stats: DiagonalStats, params: DiagonalParams) -> tuple:
         raise NotImplementedError(
             "the posterior of one variance for all columns is no NormalInverseGamma per column; use map for its mode."
         )
 
-    def params(self, mean, covariance, origin, scale):
-        return SphericalParams(mean, covariance, origin, scale)
-
-    def pool(self, covariance, n_classes):
+    def pool(self, covariance: np.ndarray, n_classes: int) -> np.ndarray:
         return np.full(n_classes, np.diag(covariance).mean())
 
-    def variances(self, squares, count, params):
+    def variances(self, squares: np.ndarray, count: np.ndarray, params: DiagonalParams) -> np.ndarray:
         total = count.sum(axis=1)
         variance = np.where(total > 0, squares.sum(axis=1) / np.where(total > 0, total, 1.0), params.covariance)
         return self.floored(variance, params)
 
-    def least(self, params):
+    def least(self, params: DiagonalParams) -> Any:
         return self.floor * params.scale.mean()
 
-    def n_parameters(self, params):
+    def n_parameters(self, params: DiagonalParams) -> int:
         return params.mean.size + len(params.mean)

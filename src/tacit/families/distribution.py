@@ -5,17 +5,23 @@
 All in nats. Learning is the engine's, on one class: an M-step in closed form settles at once.
 """
 
+from __future__ import annotations
+
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..source.array import ArraySource
 from ..source.block import Block
 
-__all__ = ["Distribution", "as_rows", "learn", "posterior_of"]
+if TYPE_CHECKING:
+    from .family import Family
+
+__all__ = ["Distribution", "as_rows", "learn", "posterior_of", "shown"]
 
 
-def as_rows(x, n_columns=None):
+def as_rows(x: Any, n_columns: int | None = None) -> np.ndarray:
     """Rows (n, d) in float64; a vector is one column, a number one cell."""
     x = np.asarray(x, dtype=np.float64)
     x = x.reshape(-1, 1) if x.ndim < 2 else x
@@ -26,7 +32,7 @@ def as_rows(x, n_columns=None):
     return np.ascontiguousarray(x)
 
 
-def possible(family, rows):
+def possible(family: Family, rows: np.ndarray) -> np.ndarray:
     """Which rows a family describes; halves are looked into only where the whole is refused."""
     if not len(rows):
         return np.ones(0, bool)
@@ -40,7 +46,7 @@ def possible(family, rows):
     return np.ones(len(rows), bool)
 
 
-def as_source(family, x, sample_weight):
+def as_source(family: Family, x: Any, sample_weight: Any) -> ArraySource:
     """Rows that the family describes, in one block."""
     x = as_rows(x)
     if not len(x):
@@ -54,19 +60,19 @@ def as_source(family, x, sample_weight):
     return ArraySource(x, weight, block_rows=max(len(x), 1), n_jobs=1)
 
 
-def learn(family, x, sample_weight=None, max_iter=10_000, tol=1e-13):
+def learn(family: Family, x: Any, sample_weight: Any = None) -> Distribution:
     """The distribution of a family that makes rows likeliest, or most probable under the family's prior."""
     # Here, because mixtures are made of families.
     from ..engine import fit
     from ..mixture.model import MixtureModel
 
     source, model = as_source(family, x, sample_weight), MixtureModel(family, 1)
-    start = model.init(next(iter(source)), None)
-    learned = fit(model, source, start, max_iter=max_iter, tol=tol, accelerate="auto")
+    start = model.init(next(iter(source)), np.random.default_rng(0))
+    learned = fit(model, source, start, max_iter=10_000, tol=1e-13, accelerate="auto")
     return Distribution(family, learned.params.components)
 
 
-def posterior_of(family, x, prior, sample_weight=None):
+def posterior_of(family: Family, x: Any, prior: Any, sample_weight: Any = None) -> tuple[Any, Block]:
     """The conjugate prior updated by rows, and the block of these rows."""
     family.check_prior(prior)
     block = next(iter(as_source(family, x, sample_weight)))
@@ -78,6 +84,11 @@ def posterior_of(family, x, prior, sample_weight=None):
     evidence = family.evidence(family.stats(params, block, block.weight[:, None]), params)
     prior = family.spread(prior, block.X.shape[1])
     return prior.observe(*(part[0] for part in evidence), likelihood=family), block
+
+
+def shown(name: str, parameters: dict[str, np.ndarray]) -> str:
+    """A name, and parameters in brackets."""
+    return f"{name}({', '.join(f'{key}={np.array2string(value, precision=4)}' for key, value in parameters.items())})"
 
 
 class Distribution:
@@ -111,35 +122,30 @@ class Distribution:
     0.3863
     """
 
-    def __init__(self, family, params):
+    def __init__(self, family: Family, params: Any) -> None:
         self.family, self.params = family, params
 
-    def __repr__(self):
-        numbers = ", ".join(f"{name}={np.array2string(value, precision=4)}" for name, value in self.parameters.items())
-        return f"{self._name}({numbers})"
+    def __repr__(self) -> str:
+        return shown(type(self.family).__name__, self.parameters)
 
     @property
-    def _name(self):
-        return type(self.family).__name__
-
-    @property
-    def parameters(self):
+    def parameters(self) -> dict[str, np.ndarray]:
         return {name: value[0] for name, value in self.family.parameters(self.params).items()}
 
     @cached_property
-    def mean(self):
+    def mean(self) -> np.ndarray:
         return self.family.mean(self.params)[0]
 
     @cached_property
-    def variance(self):
+    def variance(self) -> np.ndarray:
         return self.family.variance(self.params)[0]
 
     @property
-    def n_columns(self):
+    def n_columns(self) -> int:
         """Columns of a row."""
         return self.family.n_columns(self.params)
 
-    def log_prob(self, x):
+    def log_prob(self, x: Any) -> Any:
         """Log density of the observed cells of each row, (n,); −inf where a row is not what the family describes."""
         rows = as_rows(x, self.n_columns)
         inside, out = possible(self.family, rows), np.full(len(rows), -np.inf)
@@ -147,29 +153,29 @@ class Distribution:
             out[inside] = self.family.log_prob(self.params, Block.of(rows[inside]))[:, 0]
         return out
 
-    def self_information(self, x):
+    def self_information(self, x: Any) -> np.ndarray:
         """−log p(x) of each row, in nats: what seeing it tells."""
         return -self.log_prob(x)
 
-    def sample(self, n=1, random_state=None):
+    def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
         """Rows, (n, d)."""
         return self.family.sample(self.params, np.zeros(n, dtype=int), np.random.default_rng(random_state))
 
-    def entropy(self):
+    def entropy(self) -> float:
         """−E[log p(x)], in nats."""
         return float(self.family.entropy(self.params)[0])
 
-    def kl(self, other):
+    def kl(self, other: Distribution) -> float:
         """Divergence of this distribution from another over the same values, E[log p(x)/q(x)], in nats."""
         self._check_values(other)
         return float(self.family.kl(self.params, other.params)[0])
 
-    def cross_entropy(self, other):
+    def cross_entropy(self, other: Distribution) -> float:
         """−E[log q(x)] with q the other distribution, in nats: H(p) + KL(p ‖ q)."""
         self._check_values(other)
         return float(self.family.cross_entropy(self.params, other.params)[0])
 
-    def _check_values(self, other):
+    def _check_values(self, other: Distribution) -> None:
         mine, theirs = ((d.family.support, d.n_columns) for d in (self, other))
         if mine != theirs:
             raise ValueError(

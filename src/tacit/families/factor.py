@@ -7,15 +7,17 @@ gives them back to μ ← μ + W a, W ← W R^½ (parameter expansion, Liu, Rubi
 """
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
 from ..arrays import Arrays, record
 from ..kernels import backend, host, kernel
-from .family import draw_classes, occupied
+from ..source.block import Block, Patterns
+from .family import Pass, draw_classes, occupied
 from .gaussian import Gaussian, GaussianParams, location_and_scale
-from .laws import NormalLaw
+from .laws import Law, NormalLaw
 
 __all__ = ["FactorGaussian", "FactorParams", "groups_of", "n_parameters", "unpack"]
 
@@ -23,13 +25,13 @@ NOISES = ("spherical", "diagonal")
 SMALL = 300  # columns up to which eigenvectors of a covariance are found in full
 
 
-def n_parameters(n_factors, d, noise_type="spherical"):
+def n_parameters(n_factors: int, d: int, noise_type: str = "spherical") -> int:
     """Free parameters of one class: mean, loadings up to rotation and noise, which are no more than any covariance has."""
     covariance = d * n_factors - n_factors * (n_factors - 1) / 2 + (d if noise_type == "diagonal" else 1)
     return d + np.minimum(covariance, d * (d + 1) / 2)
 
 
-def unpack(packed):
+def unpack(packed: np.ndarray) -> np.ndarray:
     """Symmetric matrices (…, k, k) from rows of their lower triangles (…, pairs)."""
     k = int(np.sqrt(2 * packed.shape[-1]))
     place = np.empty((k, k), np.intp)
@@ -38,7 +40,7 @@ def unpack(packed):
     return packed[..., place]
 
 
-def leading_axes(rows, n_axes):
+def leading_axes(rows: np.ndarray, n_axes: int) -> tuple[np.ndarray, np.ndarray]:
     """The greatest eigenvalues of rowsᵀ rows, and their vectors as columns."""
     n_axes = min(n_axes, *rows.shape)
     if rows.shape[1] <= SMALL:
@@ -71,19 +73,19 @@ class FactorParams(Arrays):
     posterior = GaussianParams.posterior
 
     @cached_property
-    def dense(self):
+    def dense(self) -> np.ndarray:
         """Covariances as (classes, d, d)."""
         covariance = self.loading @ self.loading.transpose(0, 2, 1)
         covariance[:, range(self.mean.shape[1]), range(self.mean.shape[1])] += self.noise
         return covariance
 
     @property
-    def shift(self):
+    def shift(self) -> np.ndarray:
         """Means about the origin."""
         return self.mean - self.origin
 
     @property
-    def form(self):
+    def form(self) -> tuple:
         """Arguments of the kernels."""
         return self.origin, self.shift, self.loading, self.noise
 
@@ -129,7 +131,9 @@ class FactorGaussian(Gaussian):
 
     exact = False  # parameter expansion improves by more than the M-step it replaces
 
-    def __init__(self, n_factors=1, noise_type="spherical", floor=1e-6, unit=None):
+    def __init__(
+        self, n_factors: int = 1, noise_type: str = "spherical", floor: float = 1e-6, unit: Any = None
+    ) -> None:
         if noise_type not in NOISES:
             raise ValueError(f"noise_type={noise_type!r} is unknown; use one of {', '.join(map(repr, NOISES))}.")
         if isinstance(n_factors, bool) or n_factors != int(n_factors) or n_factors < 1:
@@ -138,24 +142,24 @@ class FactorGaussian(Gaussian):
         self.n_factors, self.noise_type = int(n_factors), noise_type
         self.unit = None if unit is None else np.asarray(unit, dtype=np.float64)
 
-    def units(self, scale):
+    def units(self, scale: np.ndarray) -> np.ndarray:
         """What noise variances of columns are in proportion to when they start and, if spherical, remain so."""
         if self.noise_type == "diagonal":
             return scale
         unit = np.ones_like(scale) if self.unit is None else self.unit
         return unit * (scale / unit).mean()
 
-    def least(self, scale):
+    def least(self, scale: np.ndarray) -> Any:
         """Smallest noise variance of each column."""
         return self.floor * self.units(scale)
 
-    def floored(self, mean, loading, noise, origin, scale):
-        """Parameters of this family, above the floor."""
-        return FactorParams(mean, loading, np.maximum(noise, self.least(scale)), origin, scale)
+    def floored(self, mean: np.ndarray, loading: np.ndarray, noise: np.ndarray, *frame: np.ndarray) -> FactorParams:
+        """Parameters of this family, above the floor; `frame` is their origin and scale."""
+        return FactorParams(mean, loading, np.maximum(noise, self.least(frame[1])), *frame)
 
     # Learning
 
-    def start(self, block, resp):
+    def start(self, block: Block, resp: Any) -> FactorParams:
         """Class means, and the leading axes of what varies within classes, with missing cells at their class's mean."""
         origin, scale = location_and_scale(block)
         X = host(block.X)
@@ -173,16 +177,11 @@ class FactorGaussian(Gaussian):
         loading = np.zeros((len(origin), self.n_factors))
         # An axis that starts at nothing would stay there.
         loading[:, : len(value)] = axes * np.sqrt(np.maximum(value - rest.mean(), 0.1 * value))
-        each = np.ones(len(mean))
-        return self.floored(
-            mean + origin,
-            np.multiply.outer(each, loading * unit[:, None]),
-            np.multiply.outer(each, rest * unit**2),
-            origin,
-            scale,
-        )
+        loading, noise = loading * unit[:, None], rest * unit**2
+        shared = (np.repeat(value[None], len(mean), axis=0) for value in (loading, noise))
+        return self.floored(mean + origin, *shared, origin, scale)
 
-    def one_pass(self, params, block, mode, log_weight, out):
+    def one_pass(self, params: FactorParams, block: Block, mode: int, log_weight: np.ndarray, out: Any) -> Pass:
         n_classes, d, k = params.loading.shape
         gram = np.zeros((n_classes, d + 1, (k + 1) * (k + 2) // 2))
         cross, square = np.zeros((n_classes, d, k + 1)), np.zeros((n_classes, d))
@@ -193,7 +192,7 @@ class FactorGaussian(Gaussian):
         )  # fmt: skip
         return loglik, gram[:, -1, 0], FactorStats(gram, cross, square)
 
-    def m_step(self, stats, params):
+    def m_step(self, stats: FactorStats, params: FactorParams) -> FactorParams:
         cells, size = stats.gram[:, :-1, 0], stats.gram[:, -1, 0]
         learned = occupied(cells)
         gram = unpack(stats.gram)
@@ -218,47 +217,43 @@ class FactorGaussian(Gaussian):
             loading[c] = loading[c] @ np.linalg.cholesky(spread)
         return self.floored(params.origin + shift, loading, noise, params.origin, params.scale)
 
-    def free(self, params):
+    def free(self, params: FactorParams) -> np.ndarray:
         """Means and loadings in units of the data, and log noise variances."""
         root = np.sqrt(params.scale)
         noise = params.noise if self.noise_type == "diagonal" else params.noise[:, :1]
         parts = params.shift / root, params.loading / root[:, None], np.log(noise)
         return np.concatenate([part.ravel() for part in parts])
 
-    def bound(self, vector, params):
+    def bound(self, vector: np.ndarray, params: FactorParams) -> FactorParams:
         root = np.sqrt(params.scale)
         shift, loading, noise = np.split(vector, np.cumsum([params.mean.size, params.loading.size]))
         # A leap may ask for any number; beyond these the likelihood refuses it anyway.
         noise = np.exp(np.clip(noise, -600.0, 600.0)).reshape(len(params.mean), -1)
-        return self.floored(
-            params.origin + shift.reshape(params.mean.shape) * root,
-            loading.reshape(params.loading.shape) * root[:, None],
-            noise * (1.0 if self.noise_type == "diagonal" else params.noise / params.noise[:, :1]),
-            params.origin,
-            params.scale,
-        )
+        noise = noise * (1.0 if self.noise_type == "diagonal" else params.noise / params.noise[:, :1])
+        mean, loading = shift.reshape(params.mean.shape) * root, loading.reshape(params.loading.shape) * root[:, None]
+        return self.floored(params.origin + mean, loading, noise, params.origin, params.scale)
 
     # What the classes are
 
-    def variance(self, params):
+    def variance(self, params: FactorParams) -> np.ndarray:
         return (params.loading**2).sum(axis=2) + params.noise
 
-    def parameters(self, params):
+    def parameters(self, params: FactorParams) -> dict[str, np.ndarray]:
         return {"mean": params.mean, "loading": params.loading, "noise": params.noise}
 
-    def permute(self, params, order):
+    def permute(self, params: FactorParams, order: Any) -> FactorParams:
         return FactorParams(params.mean[order], params.loading[order], params.noise[order], params.origin, params.scale)
 
-    def collapsed(self, params, weight):
+    def collapsed(self, params: FactorParams, weight: Any) -> bool:
         # A floor set by hand far above rounding is a choice: estimates on it are what was asked for.
         share = min(1.0, 1e-6 / self.floor) if self.floor > 0 else 0.0
         return bool((params.noise <= 2.0 * share * self.least(params.scale)).any())
 
-    def n_parameters(self, params):
+    def n_parameters(self, params: FactorParams) -> int:
         n_classes, d = params.mean.shape
         return n_classes * int(n_parameters(min(self.n_factors, d), d, self.noise_type))
 
-    def sample(self, params, classes, rng):
+    def sample(self, params: FactorParams, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         z = rng.standard_normal((len(classes), self.n_factors))
         noise = rng.standard_normal((len(classes), params.mean.shape[1]))
         X = params.mean[classes] + noise * np.sqrt(params.noise[classes])
@@ -268,7 +263,7 @@ class FactorGaussian(Gaussian):
 
     # What is hidden
 
-    def scores(self, params, block):
+    def scores(self, params: FactorParams, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """E[z] of every row under each class, (classes, rows, k), and Var[z] of every pattern, (classes, groups, pairs)."""
         n_classes, _, k = params.loading.shape
         groups = block.patterns
@@ -279,7 +274,7 @@ class FactorGaussian(Gaussian):
         )
         return score, inverse
 
-    def law(self, params, block):
+    def law(self, params: FactorParams, block: Block) -> Law:
         score, inverse = self.scores(params, block)
         rows, columns = block.missing_cells
         group = groups_of(block.patterns)[rows]
@@ -291,7 +286,7 @@ class FactorGaussian(Gaussian):
             variances.append((inverse[c][group] * products[columns]).sum(axis=1) + params.noise[c, columns])
         return NormalLaw(np.array(means).T, np.array(variances).T)
 
-    def draw(self, params, block, resp, n_draws, rng):
+    def draw(self, params: Any, block: Block, resp: Any, n_draws: int, rng: np.random.Generator) -> np.ndarray:
         X, resp = host(block.X).astype(np.float64), host(resp)
         score, inverse = self.scores(params, block)
         group, classes = groups_of(block.patterns), draw_classes(resp, n_draws, rng)
@@ -305,7 +300,7 @@ class FactorGaussian(Gaussian):
         return np.where(np.isnan(X), drawn, X)
 
 
-def groups_of(patterns):
+def groups_of(patterns: Patterns) -> np.ndarray:
     """The pattern that each row has."""
     group = np.empty(len(patterns.rows), np.intp)
     group[patterns.rows] = np.repeat(np.arange(len(patterns.missing)), np.diff(patterns.starts))

@@ -3,23 +3,29 @@
 Missing cells are integrated out: a family scores what is observed and its statistics are expectations over what is not.
 """
 
+from collections.abc import Callable
 from copy import copy
 from typing import Any
 
 import numpy as np
 
 from ..kernels import EXPECT, MOMENTS, SCORE, backend, empty, flipped, host, kernel, rows_on_host
+from ..source.block import Block
 from .distribution import Distribution, learn, posterior_of
 from .laws import Law, ScipyLaw
 
-__all__ = ["Family", "OnePassFamily", "draw_classes", "occupied", "responsibilities"]
+__all__ = [
+    "Family", "OnePassFamily", "centred", "draw_classes", "occupied", "recalled", "refuse", "responsibilities",
+]  # fmt: skip
 
 
+Pass = tuple[float, np.ndarray, Any]
+"""Log-likelihood, sizes of the classes and statistics."""
 WIDE = 200  # columns beyond which sparse rows are projected to seed clusters
 PROJECTED = 50
 
 
-def responsibilities(log_prob, log_weight, weight, labels):
+def responsibilities(log_prob: Any, log_weight: np.ndarray, weight: Any, labels: Any) -> tuple[Any, Any, float]:
     """Posterior of the class, times the row's weight, from log densities (rows, classes), which are overwritten.
 
     Parameters
@@ -47,16 +53,40 @@ def responsibilities(log_prob, log_weight, weight, labels):
     return resp.T, evidence, loglik
 
 
-def draw_classes(resp, n_draws, rng):
+def draw_classes(resp: Any, n_draws: int, rng: np.random.Generator) -> np.ndarray:
     """A class for every draw and row, (n_draws, rows), in proportion to resp (rows, classes)."""
     cumulated = np.cumsum(resp, axis=1)
     cumulated /= cumulated[:, -1:]
     return (rng.random((n_draws, len(resp), 1)) > cumulated).sum(axis=2)
 
 
-def occupied(count):
+def occupied(count: np.ndarray) -> np.ndarray:
     """Where there is anything to learn from; relative, because the scale of the weights is arbitrary."""
     return count > 1e-12 * count.max(initial=0.0)
+
+
+def recalled(block: Block, key: Any, make: Callable[[], Any]) -> Any:
+    """What a block remembers by a key; make() where it does not yet."""
+    if key not in block.local:
+        block.local[key] = make()
+    return block.local[key]
+
+
+def refuse(bad: np.ndarray, message: str) -> None:
+    """Raise ValueError with the first of the bad values, if there are any."""
+    if bad.size:
+        raise ValueError(message.format(bad.flat[0]))
+
+
+def centred(X: np.ndarray, weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Cells about their columns' means, 0 where missing; means, variances and weights of the columns' observed cells."""
+    seen = ~np.isnan(X)
+    cells = weight[:, None] * seen
+    total = cells.sum(axis=0)
+    size = np.maximum(total, np.finfo(float).tiny)
+    mean = np.where(seen, X, 0.0).astype(np.float64).T @ weight / size
+    X = np.where(seen, X - mean, 0.0)
+    return X, mean, (cells * X**2).sum(axis=0) / size, total
 
 
 class Family:
@@ -70,48 +100,49 @@ class Family:
     conjugate: str | None = None  # the class of its conjugate priors, where it has one
     complete_posterior = False  # whether the posterior is conjugate for complete rows only
     exact = True  # whether the M-step maximises; if not, it only improves
+    evened: Any = None  # a function that makes the spread of cells more even, before distances are taken
 
     @property
-    def support(self):
+    def support(self) -> str:
         """What its values are; divergence is between distributions over the same values."""
         return type(self).__name__
 
-    def accepted(self, prior):
+    def accepted(self, prior: Any) -> Any:
         """The prior, if it is one that this family can have and that has a mode; None is none."""
         if prior is not None:
             self.check_prior(prior)
             prior.check_mode()
         return prior
 
-    def check_prior(self, prior):
+    def check_prior(self, prior: Any) -> None:
         """Raise TypeError where a prior is not conjugate to the family."""
         if type(prior).__name__ != self.conjugate:
             known = f"takes a {self.conjugate}" if self.conjugate else "has no conjugate prior"
             raise TypeError(f"{type(self).__name__} {known}, but prior is a {type(prior).__name__}.")
 
-    def check(self, X):
+    def check(self, X: np.ndarray) -> None:
         """Raise ValueError, naming the value, where X is not what this family describes."""
 
-    def start(self, block, resp):
+    def start(self, block: Block, resp: Any) -> Any:
         """Parameters from (soft) assignments of a sample of rows; also fixes origin and scale for the fit.
 
         By default one M-step, for families whose statistics do not depend on the parameters.
         """
         return self.m_step(self.stats(None, block, resp * block.weight[:, None]), None)
 
-    def log_prob(self, params, block):
+    def log_prob(self, params: Any, block: Block) -> Any:
         """Log density of the observed cells of each row under each class, (rows, classes)."""
         raise NotImplementedError
 
-    def stats(self, params, block, resp):
+    def stats(self, params: Any, block: Block, resp: Any) -> Any:
         """Expected sufficient statistics of rows weighted by resp (rows, classes)."""
         raise NotImplementedError
 
-    def m_step(self, stats, params):
+    def m_step(self, stats: Any, params: Any) -> Any:
         """Parameters that maximise the expected log-likelihood; classes without rows keep theirs."""
         raise NotImplementedError
 
-    def e_step(self, params, log_weight, block):
+    def e_step(self, params: Any, log_weight: np.ndarray, block: Block) -> Pass:
         """Responsibilities under class weights and the statistics they give: (loglik, counts, stats).
 
         Families that can share work between the two override this.
@@ -120,38 +151,38 @@ class Family:
         resp, _, loglik = responsibilities(log_prob, log_weight, block.weight, block.labels)
         return loglik, host(resp.sum(axis=0)), self.stats(params, block, resp)
 
-    def log_prior(self, params):
+    def log_prior(self, params: Any) -> float:
         """Log density of all classes' parameters under the family's prior; 0 without one."""
         if self.prior is None:
             return 0.0
         return float(self.spread(self.prior, self.n_columns(params)).log_prob(*self.value(params)).sum())
 
-    def spread(self, prior, n_columns):
+    def spread(self, prior: Any, n_columns: int) -> Any:
         """A prior as that of all columns."""
         return prior.over(n_columns)
 
     @property
-    def pseudo(self):
+    def pseudo(self) -> Any:
         """What the prior adds to each number of `evidence` in the M-step; zeros without one."""
         return (0.0, 0.0) if self.prior is None else self.prior.pseudo
 
-    def evidence(self, stats, params):
+    def evidence(self, stats: Any, params: Any) -> tuple:
         """What the conjugate prior is updated with, one row per class; statistics were taken at `params`."""
         raise NotImplementedError(f"{type(self).__name__} has no conjugate prior.")
 
-    def value(self, params):
+    def value(self, params: Any) -> tuple:
         """The parameters as the variables of the conjugate prior, each with one row per class."""
         raise NotImplementedError(f"{type(self).__name__} has no conjugate prior.")
 
-    def at(self, *value):
+    def at(self, *value: Any, **named: Any) -> Any:
         """The parameters at a value of the conjugate prior's variables."""
         raise NotImplementedError(f"{type(self).__name__} has no conjugate prior.")
 
-    def predictive(self, prior):
+    def predictive(self, prior: Any) -> Any:
         """A row's distribution with the parameters integrated out over a prior or posterior."""
         raise NotImplementedError(f"{type(self).__name__} has no conjugate prior.")
 
-    def fit(self, x, sample_weight=None):
+    def fit(self, x: Any, sample_weight: Any = None) -> Distribution:
         """The likeliest distribution of rows; the most probable one where the family has a prior.
 
         Parameters
@@ -167,21 +198,21 @@ class Family:
         """
         return learn(self, x, sample_weight)
 
-    def map(self, x, prior, sample_weight=None):
+    def map(self, x: Any, prior: Any, sample_weight: Any = None) -> Distribution:
         """The distribution at the mode of the posterior; see `fit`."""
         return Distribution(self, learn(self.with_prior(prior), x, sample_weight).params)
 
-    def with_prior(self, prior):
+    def with_prior(self, prior: Any) -> Any:
         """A copy of the family, under a prior."""
         other = copy(self)
         other.prior = self.accepted(prior)
         return other
 
-    def posterior(self, x, prior, sample_weight=None):
+    def posterior(self, x: Any, prior: Any, sample_weight: Any = None) -> Any:
         """The conjugate prior updated by rows: an object of the same class, which knows this family."""
         return posterior_of(self, x, prior, sample_weight)[0]
 
-    def log_marginal(self, x, prior, sample_weight=None):
+    def log_marginal(self, x: Any, prior: Any, sample_weight: Any = None) -> float:
         """Log evidence of rows: their density with the parameters integrated out over the prior.
 
         By Bayes' rule log p(x) = log p(x | θ) + log p(θ) − log p(θ | x), whatever θ.
@@ -191,50 +222,50 @@ class Family:
         loglik = block.weight @ self.log_prob(self.at(*theta), block)[:, 0]
         return float(loglik + prior.log_prob(*theta)[0] - posterior.log_prob(*theta)[0])
 
-    def collapsed(self, params, weight):
+    def collapsed(self, params: Any, weight: Any) -> bool:
         """Whether a class has shrunk to where the likelihood has no maximum, and tells of a floor rather than of the rows."""
         return False
 
-    def permute(self, params, order):
+    def permute(self, params: Any, order: Any) -> Any:
         """Parameters with the classes in another order; by default every array has one entry per class."""
         return params.map(lambda value: value[order])
 
-    def mean(self, params):
+    def mean(self, params: Any) -> np.ndarray:
         """Expectation of each column under each class, (classes, d)."""
         raise NotImplementedError(f"{type(self).__name__} does not define mean.")
 
-    def variance(self, params):
+    def variance(self, params: Any) -> np.ndarray:
         """Variance of each column under each class, (classes, d)."""
         raise NotImplementedError(f"{type(self).__name__} does not define variance.")
 
-    def n_columns(self, params):
+    def n_columns(self, params: Any) -> int:
         """Columns of a row."""
         return params.items()[0][1].shape[1]
 
-    def parameters(self, params):
+    def parameters(self, params: Any) -> dict[str, np.ndarray]:
         """What is worth showing of the parameters: a dictionary of arrays (classes, …)."""
         return dict(params.items())
 
-    def entropy(self, params):
+    def entropy(self, params: Any) -> np.ndarray:
         """−E[log p(x)] under each class, in nats, (classes,)."""
         raise NotImplementedError(f"{type(self).__name__} does not define entropy.")
 
-    def kl(self, params, other):
+    def kl(self, params: Any, other: Any) -> np.ndarray:
         """Divergence Σ p log p/q of each class's p from the same class of other parameters, in nats, (classes,)."""
         raise NotImplementedError(f"{type(self).__name__} does not define kl.")
 
-    def cross_entropy(self, params, other):
+    def cross_entropy(self, params: Any, other: Any) -> np.ndarray:
         """−E[log q(x)] under each class, q being the same class of other parameters."""
         return self.entropy(params) + self.kl(params, other)
 
-    def sample(self, params, classes, rng):
+    def sample(self, params: Any, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """One row for every entry of `classes`."""
         raise NotImplementedError(f"{type(self).__name__} does not define sample.")
 
-    def scipy(self, params):
+    def scipy(self, params: Any) -> Any:
         """Its name in `scipy.stats` and the parameters there, as arrays (classes, d); None where it has none."""
 
-    def law(self, params, block):
+    def law(self, params: Any, block: Block) -> Law:
         """The `Law` of the missing cells of a block given its observed ones, in the order of `block.missing_cells`.
 
         By default columns are independent given the class.
@@ -246,7 +277,7 @@ class Family:
         moments = mean[:, columns].T, variance[:, columns].T
         return ScipyLaw(*moments, name, **shape) if known else Law(*moments)
 
-    def expect(self, params, block, resp):
+    def expect(self, params: Any, block: Block, resp: Any) -> tuple[np.ndarray, np.ndarray]:
         """The rows with missing cells at their expectation given the class probabilities, and its standard deviation.
 
         Both are (rows, d); the deviation is 0 in observed cells.
@@ -258,50 +289,44 @@ class Family:
             filled[cells], std[cells] = law.mean(weight), law.std(weight)
         return filled, std
 
-    def filled(self, params, block, resp):
+    def filled(self, params: Any, block: Block, resp: Any) -> np.ndarray:
         """The rows with missing cells at their expectation."""
         return self.expect(params, block, resp)[0]
 
-    def distance(self, params, block):
+    def distance(self, params: Any, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """Squared Mahalanobis distances of the rows from the classes, (rows, classes), and how many cells they are over.
 
         Zero over columns that have none, such as categories and counts.
         """
         return np.zeros((len(block), 1)), np.zeros(len(block))
 
-    def draw(self, params, block, resp, n_draws, rng):
+    def draw(self, params: Any, block: Block, resp: Any, n_draws: int, rng: np.random.Generator) -> np.ndarray:
         """Draws (n_draws, rows, d) of the rows from the posterior of their missing cells."""
         X, classes = host(block.X).astype(np.float64), draw_classes(host(resp), n_draws, rng)
         drawn = [self.sample(params, row_classes, rng) for row_classes in classes]
         return np.where(np.isnan(X), drawn, X)
 
-    def embed(self, block, rng):
+    def embed(self, block: Block, rng: np.random.Generator) -> np.ndarray:
         """Complete real columns in which Euclidean distance is meaningful, to seed clusters in.
 
         Of sparse rows in many columns they are random projections, which keep distances nearly.
         """
-        X = rows_on_host(block.X)
+        X = rows_on_host(block.X if self.evened is None else block.transformed(self.evened).X)
         if backend(X) == "sparse" and X.shape[1] > WIDE:
             project = rng.standard_normal((X.shape[1], PROJECTED)) / np.sqrt(PROJECTED)
             return X.matrix @ project
-        X = host(X).astype(np.float64)
-        seen = ~np.isnan(X)
-        weight = block.weight[:, None] * seen
-        total = np.maximum(weight.sum(axis=0), np.finfo(float).tiny)
-        mean = np.where(seen, X, 0.0).T @ block.weight / total
-        X = np.where(seen, X - mean, 0.0)
-        deviation = np.sqrt((weight * X**2).sum(axis=0) / total)
-        return X / np.where(deviation > 0, deviation, 1.0)
+        X, _, variance, _ = centred(host(X).astype(np.float64), block.weight)
+        return X / np.sqrt(np.where(variance > 0, variance, 1.0))
 
-    def free(self, params):
+    def free(self, params: Any) -> np.ndarray:
         """Parameters as a vector without constraints, in which accelerators extrapolate; by default as they are."""
         return params.to_vector()
 
-    def bound(self, vector, params):
+    def bound(self, vector: np.ndarray, params: Any) -> Any:
         """The parameters that `free` made into a vector, valid for any vector; the rest is taken from `params`."""
         return params.from_vector(vector)
 
-    def n_parameters(self, params):
+    def n_parameters(self, params: Any) -> int:
         """Free parameters of all classes together."""
         raise NotImplementedError(f"{type(self).__name__} does not define n_parameters.")
 
@@ -313,21 +338,19 @@ class OnePassFamily(Family):
     class and the statistics. The first array of its parameters has one entry per class.
     """
 
-    def one_pass(self, params, block, mode, log_weight, out):
+    def one_pass(self, params: Any, block: Block, mode: int, log_weight: np.ndarray, out: Any) -> Pass:
         """SCORE into `out`, MOMENTS for the responsibilities in `out`, or EXPECT both with none written."""
         raise NotImplementedError
 
-    def log_prob(self, params, block):
-        """Log density of the observed cells of each row under each class, (rows, classes)."""
+    def log_prob(self, params: Any, block: Block) -> Any:
         _, first = params.items()[0]
         out = empty((len(first), len(block)), block.X)
         self.one_pass(params, block, SCORE, np.zeros(0), out)
         return out.T
 
-    def stats(self, params, block, resp):
-        """Expected sufficient statistics of rows weighted by resp (rows, classes)."""
+    def stats(self, params: Any, block: Block, resp: Any) -> Any:
         return self.one_pass(params, block, MOMENTS, np.zeros(0), flipped(resp, block.X))[2]
 
-    def e_step(self, params, log_weight, block):
+    def e_step(self, params: Any, log_weight: np.ndarray, block: Block) -> Pass:
         """As `Family.e_step`, with every row read once for both halves."""
         return self.one_pass(params, block, EXPECT, log_weight, np.empty((0, 0)))

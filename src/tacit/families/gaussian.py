@@ -6,6 +6,7 @@ still never decreases, and where the constraint is idle the estimate is exactly 
 """
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dtrtri
@@ -14,13 +15,23 @@ from ..arrays import Arrays, record
 from ..engine import SingularError
 from ..kernels import backend, flipped, host, kernel, lazy
 from ..source.block import Block
-from .family import OnePassFamily, draw_classes
-from .laws import NormalLaw
+from .family import OnePassFamily, centred, draw_classes, recalled
+from .laws import Law, NormalLaw
 
-__all__ = ["LOG_2PI", "SINGULAR", "Gaussian", "GaussianParams", "invert_triangle", "location_and_scale", "n_observed"]
+__all__ = [
+    "LOG_2PI",
+    "SINGULAR",
+    "Gaussian",
+    "GaussianParams",
+    "incomplete_rows",
+    "invert_triangle",
+    "location_and_scale",
+    "n_observed",
+]
 
 LOG_2PI = np.log(2 * np.pi)
 imputation = lazy("imputation")
+Pair = tuple[np.ndarray, np.ndarray]
 WIDE = 200
 """Columns beyond which matrices of all pairs of them are avoided where rows are fewer."""
 SINGULAR = (
@@ -30,29 +41,21 @@ SINGULAR = (
 )
 
 
-def location_and_scale(block):
+def location_and_scale(block: Block) -> Pair:
     """Weighted mean and variance of the observed cells of each column; a constant column has variance 1."""
-    if "location" not in block.local:
-        block.local["location"] = _location_and_scale(block)
-    return block.local["location"]
+
+    def make() -> Any:
+        _, origin, variance, total = centred(host(block.X), block.weight)
+        if not total.all():
+            column = int(np.flatnonzero(total == 0)[0])
+            raise ValueError(f"column {column} has no observed value; drop it before fitting.")
+        constant = variance <= (1e-12 * np.abs(origin)) ** 2
+        return origin, np.where(constant, 1.0, variance)
+
+    return recalled(block, "location", make)
 
 
-def _location_and_scale(block):
-    X = host(block.X)
-    seen = ~np.isnan(X)
-    weight = block.weight[:, None] * seen
-    total = weight.sum(axis=0)
-    if not total.all():
-        column = int(np.flatnonzero(total == 0)[0])
-        raise ValueError(f"column {column} has no observed value; drop it before fitting.")
-    origin = np.where(seen, X, 0.0).astype(np.float64).T @ block.weight / total
-    deviation = np.where(seen, X - origin, 0.0)
-    variance = (weight * deviation**2).sum(axis=0) / total
-    constant = variance <= (1e-12 * np.abs(origin)) ** 2
-    return origin, np.where(constant, 1.0, variance)
-
-
-def invert_triangle(lower):
+def invert_triangle(lower: np.ndarray) -> np.ndarray:
     """L⁻ᵀ: the upper triangle P with P Pᵀ = (L Lᵀ)⁻¹, for one matrix or a stack of them."""
     if lower.ndim == 3:
         return np.array([invert_triangle(matrix) for matrix in lower])
@@ -77,12 +80,12 @@ class GaussianParams(Arrays):
     scale: np.ndarray
 
     @cached_property
-    def dense(self):
+    def dense(self) -> np.ndarray:
         """Covariances as (classes, d, d)."""
         raise NotImplementedError
 
     @cached_property
-    def posterior(self):
+    def posterior(self) -> Any:
         """What the conditional kernels need: means, precisions, covariances and log determinants."""
         triangle = invert_triangle(np.linalg.cholesky(self.dense))
         precision = triangle @ triangle.transpose(0, 2, 1)
@@ -91,12 +94,18 @@ class GaussianParams(Arrays):
         return self.mean, precision, np.array(self.dense, order="C"), log_det
 
     @property
-    def shift(self):
+    def shift(self) -> np.ndarray:
         """Means about the origin."""
         return self.mean - self.origin
 
 
-def n_observed(block):
+def incomplete_rows(block: Block) -> tuple:
+    """The cells of a block and its rows with missing ones, grouped, as kernels take them."""
+    groups = block.patterns.incomplete
+    return block.X, groups.rows, groups.starts, groups.missing
+
+
+def n_observed(block: Block) -> np.ndarray:
     """How many cells of each row are there, (rows, 1)."""
     return host(block.X == block.X).sum(axis=1)[:, None]
 
@@ -115,25 +124,26 @@ class Gaussian(OnePassFamily):
 
     matrices = True  # whether a covariance is held as a matrix, or as variances
     support = "Gaussian"
+    params: Any  # makes its parameters of mean, covariance, origin and scale
 
-    def __init__(self, floor=1e-6, prior=None):
+    def __init__(self, floor: float = 1e-6, prior: Any = None) -> None:
         self.floor, self.prior = floor, self.accepted(prior)
 
-    def mean(self, params):
+    def mean(self, params: Any) -> np.ndarray:
         return params.mean
 
-    def variance(self, params):
+    def variance(self, params: Any) -> np.ndarray:
         return np.diagonal(params.dense, axis1=1, axis2=2)
 
-    def parameters(self, params):
+    def parameters(self, params: Any) -> dict[str, np.ndarray]:
         return {"mean": params.mean, "covariance": params.dense}
 
     @property
-    def core(self):
+    def core(self) -> Any:
         """The Gaussian family that its parameters are those of."""
         return self
 
-    def distance(self, params, block):
+    def distance(self, params: Any, block: Block) -> Pair:
         gaussian, n_seen, frame = self.core, n_observed(block), (params.origin, params.scale)
         near, far = (
             host(gaussian.log_prob(gaussian.params(params.mean, size * params.covariance, *frame), block))
@@ -142,35 +152,31 @@ class Gaussian(OnePassFamily):
         # Log determinants cancel in the difference of two Gaussians of different size.
         return np.maximum((n_seen * np.log(4.0) - 2.0 * (near - far)) / 0.75, 0.0), n_seen[:, 0]
 
-    def entropy(self, params):
+    def entropy(self, params: Any) -> np.ndarray:
         return 0.5 * (params.posterior[3] + params.mean.shape[1] * (1.0 + LOG_2PI))
 
-    def kl(self, params, other):
+    def kl(self, params: Any, other: Any) -> np.ndarray:
         (mean, _, covariance, log_det), (mean_q, precision_q, _, log_det_q) = params.posterior, other.posterior
         apart = mean - mean_q
         squares = np.einsum("kij,kij->k", precision_q, covariance + apart[:, :, None] * apart[:, None, :])
         return 0.5 * (squares - mean.shape[1] + log_det_q - log_det)
 
-    def shape(self, n_classes, d):
+    def shape(self, n_classes: int, d: int) -> tuple[int, ...]:
         """Shape of the covariances."""
         return n_classes, d, d
 
-    def inside(self, params, fallback=None):
+    def inside(self, params: Any, fallback: Any = None) -> Any:
         """The parameters nearest to any given ones, in likelihood, that have the family's structure.
 
         Where those would be singular, the covariances of `fallback` are taken.
         """
         return params
 
-    def params(self, mean, covariance, origin, scale):
-        """Parameters of this family."""
-        raise NotImplementedError
-
-    def pool(self, covariance, n_classes):
+    def pool(self, covariance: np.ndarray, n_classes: int) -> np.ndarray:
         """One (d, d) covariance as the covariance of every class."""
         raise NotImplementedError
 
-    def start(self, block, resp):
+    def start(self, block: Block, resp: Any) -> Any:
         """Class means, and for every class the pooled covariance within classes."""
         origin, scale = location_and_scale(block)
         if resp.shape[1] == 1 and not block.patterns.is_complete:
@@ -184,13 +190,14 @@ class Gaussian(OnePassFamily):
         covariance = within / counts.sum() + np.diag(np.maximum(self.floor, 1e-9) * scale)
         return self.params(mean + origin, self.pool(covariance, len(counts)), origin, scale)
 
-    def fill(self, block):
+    def fill(self, block: Block) -> np.ndarray:
         """The rows with missing cells at their expectation under one Gaussian, learned from the block."""
         if block.patterns.is_complete:
             return block.X.astype(np.float64)
         if backend(block.X) == "sparse":
             return self.fill(Block.of(host(block.X), block.weight, block.labels))
-        if "filled" not in block.local:
+
+        def make() -> Any:
             from .dense import FullGaussian
 
             family, resp = FullGaussian(max(self.floor, 1e-6)), np.ones((len(block), 1))
@@ -198,10 +205,11 @@ class Gaussian(OnePassFamily):
             params = family.params(origin[None], np.diag(scale)[None], origin, scale)
             for _ in range(10):
                 params = family.m_step(family.stats(params, block, resp * block.weight[:, None]), params)
-            block.local["filled"] = family.complete(params, block, resp)[0]
-        return block.local["filled"]
+            return family.complete(params, block, resp)[0]
 
-    def embed(self, block, rng):
+        return recalled(block, "filled", make)
+
+    def embed(self, block: Block, rng: np.random.Generator) -> np.ndarray:
         """Standardised or, half of the time, whitened rows: clusters may be round in either."""
         X = self.fill(block)
         weight = block.weight / block.weight.sum()
@@ -217,8 +225,7 @@ class Gaussian(OnePassFamily):
         kept = value > 1e-10 * value[-1]
         return X @ vector[:, kept] / np.sqrt(value[kept]) if kept.any() else X
 
-    def sample(self, params, classes, rng):
-        """One row for every entry of `classes`."""
+    def sample(self, params: Any, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         noise = rng.standard_normal((len(classes), params.mean.shape[1]))
         root = np.linalg.cholesky(params.dense)
         X = np.empty_like(noise)
@@ -226,57 +233,48 @@ class Gaussian(OnePassFamily):
             X[classes == k] = params.mean[k] + noise[classes == k] @ root[k].T
         return X
 
-    def complete(self, params, block, resp, *, return_cov=False):
+    def complete(self, params: Any, block: Block, resp: Any, *, return_cov: bool = False) -> Pair:
         """Posterior mean (rows, d) of every row and, if asked, its covariance (rows, d, d)."""
         filled = host(block.X).astype(np.float64)
         n, d = filled.shape
         cov = np.zeros((n if return_cov else 0, d, d))
-        incomplete = block.patterns.incomplete
         resp = flipped(resp, block.X)
-        kernel("complete", backend(block.X))(
-            block.X, incomplete.rows, incomplete.starts, incomplete.missing, *params.posterior, resp, filled, cov
-        )
+        kernel("complete", backend(block.X))(*incomplete_rows(block), *params.posterior, resp, filled, cov)
         return filled, cov
 
-    def filled(self, params, block, resp):
+    def filled(self, params: Any, block: Block, resp: Any) -> np.ndarray:
         return self.complete(params, block, resp)[0]
 
-    def law(self, params, block):
+    def law(self, params: Any, block: Block) -> Law:
         return NormalLaw(*self._given_others(params, block)[:2])
 
-    def _given_others(self, params, block):
+    def _given_others(self, params: Any, block: Block) -> tuple:
         """Conditional means and variances of missing cells, (cells, classes), and distances (classes, rows) of the others."""
         rows, columns = block.missing_cells
         if not self.matrices:
             return params.mean[:, columns].T, self.variance(params)[:, columns].T, None
-        n_classes, incomplete = len(params.mean), block.patterns.incomplete
+        n_classes, (X, *groups) = len(params.mean), incomplete_rows(block)
         first = np.searchsorted(rows, np.arange(len(block)))
         mean, variance = np.empty((n_classes, len(rows))), np.empty((n_classes, len(rows)))
         square = np.zeros((n_classes, len(block)))
-        imputation.parts(
-            np.ascontiguousarray(host(block.X), dtype=np.float64), incomplete.rows, incomplete.starts, incomplete.missing,
-            *params.posterior, first, mean, variance, square,
-        )  # fmt: skip
+        X = np.ascontiguousarray(host(X), dtype=np.float64)
+        imputation.parts(X, *groups, *params.posterior, first, mean, variance, square)
         return mean.T, np.maximum(variance.T, np.finfo(float).tiny), square
 
-    def draw(self, params, block, resp, n_draws, rng):
-        """Draws (n_draws, rows, d) of the rows from the posterior of their missing cells."""
+    def draw(self, params: Any, block: Block, resp: Any, n_draws: int, rng: np.random.Generator) -> np.ndarray:
         filled = np.repeat(host(block.X).astype(np.float64)[None], n_draws, axis=0)
         classes = draw_classes(resp, n_draws, rng)
         noise = self.noise(params, block, classes, rng)
-        incomplete = block.patterns.incomplete
-        kernel("draw", backend(block.X))(
-            block.X, incomplete.rows, incomplete.starts, incomplete.missing, *params.posterior, classes, noise, filled
-        )
+        kernel("draw", backend(block.X))(*incomplete_rows(block), *params.posterior, classes, noise, filled)
         return filled
 
-    def permute(self, params, order):
-        one = np.eye(params.mean.shape[1])
-        shared = np.shape(self.pool(one, 1)) == np.shape(self.pool(one, 2))
+    def permute(self, params: Any, order: Any) -> Any:
+        d = params.mean.shape[1]
+        shared = self.shape(1, d) == self.shape(2, d)
         covariance = params.covariance if shared else params.covariance[order]
         return self.params(params.mean[order], covariance, params.origin, params.scale)
 
-    def collapsed(self, params, weight):
+    def collapsed(self, params: Any, weight: Any) -> bool:
         """Whether a class lies on the floor in a direction in which the mixture as a whole does not."""
         # A floor set by hand far above rounding is a choice: estimates on it are what was asked for.
         least = 2.0 * min(self.floor, 1e-6)
@@ -284,21 +282,21 @@ class Gaussian(OnePassFamily):
             return False
         return self.is_whole_above(params, weight, least)
 
-    def is_whole_above(self, params, weight, least):
+    def is_whole_above(self, params: Any, weight: Any, least: float) -> bool:
         """The same of the mixture as a whole."""
         shift = params.mean - weight @ params.mean
         total = np.einsum("k,kij->ij", weight, params.dense) + (shift * weight[:, None]).T @ shift
         return _above(total, params.scale, least)
 
-    def are_above(self, params, least):
+    def are_above(self, params: Any, least: float) -> bool:
         """Whether the variance of every class in every direction is above a share of the data's."""
         return _above(params.dense, params.scale, least)
 
-    def noise(self, params, block, classes, rng):
+    def noise(self, params: Any, block: Block, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """What draws of missing cells are made of, given a class per draw and row: (draws, rows, d)."""
         return rng.standard_normal((*classes.shape, params.mean.shape[1]))
 
-    def clip(self, covariance, scale):
+    def clip(self, covariance: np.ndarray, scale: np.ndarray) -> np.ndarray:
         """The nearest covariances, in likelihood, with no direction below the floor.
 
         The maximum of −log|Σ| − tr(Σ⁻¹S) under Σ ⪰ floor·diag(scale) clips the eigenvalues of S, in units of scale.
@@ -320,7 +318,7 @@ class Gaussian(OnePassFamily):
         return clipped * (root[:, None] * root)
 
 
-def _above(covariance, scale, least):
+def _above(covariance: np.ndarray, scale: np.ndarray, least: float) -> bool:
     """Whether all eigenvalues of covariances, in units of scale, are above a number; costs a tenth of finding them."""
     root = np.sqrt(scale)
     try:
@@ -330,7 +328,7 @@ def _above(covariance, scale, least):
     return True
 
 
-def _whitened_wide(X, weight):
+def _whitened_wide(X: np.ndarray, weight: Any) -> np.ndarray:
     """Centred rows fewer than columns, whitened in the directions that they span."""
     root = np.sqrt(weight)[:, None]
     value, left = np.linalg.eigh((root * X) @ (root * X).T)

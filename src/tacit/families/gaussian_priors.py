@@ -6,17 +6,16 @@
 Either is worth κ rows at `mean`, so that an M-step under a prior is one with rows added and another divisor.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln, multigammaln
 
 from .distribution import as_rows
-from .priors import Prior, positive, spread
+from .gaussian import LOG_2PI
+from .priors import Prior, positive
 
 __all__ = ["NormalInverseGamma", "NormalInverseWishart", "default_prior"]
-
-LOG_2PI = np.log(2 * np.pi)
 
 
 class MeanAndVariance(NamedTuple):
@@ -33,7 +32,20 @@ class MeanAndCovariance(NamedTuple):
     covariance: np.ndarray
 
 
-class NormalInverseGamma(Prior):
+class GaussianPrior(Prior):
+    """What priors of a mean and a variance or covariance share: there always is a mode."""
+
+    @property
+    def mode(self) -> tuple:
+        """The most probable mean, and variance or covariance."""
+        raise NotImplementedError
+
+    @property
+    def interior(self) -> tuple:
+        return tuple(value[None] for value in self.mode)
+
+
+class NormalInverseGamma(GaussianPrior):
     """Prior of the mean and variance of each Gaussian column.
 
     Parameters
@@ -64,27 +76,15 @@ class NormalInverseGamma(Prior):
     (array([2.25]), array([2.25]))
     """
 
-    def __init__(self, mean, kappa, shape, scale, likelihood=None):
+    names = ("mean", "kappa", "shape", "scale")
+
+    def __init__(self, mean: np.ndarray, kappa: Any, shape: Any, scale: np.ndarray, likelihood: Any = None) -> None:
         mean = np.atleast_1d(np.asarray(mean, dtype=np.float64))
         numbers = positive("kappa", kappa), positive("shape", shape), positive("scale", scale)
         self.mean, self.kappa, self.shape, self.scale = np.broadcast_arrays(mean, *numbers)
         self.likelihood = likelihood
 
-    def __repr__(self):
-        numbers = ", ".join(f"{name}={np.array2string(value, precision=4)}" for name, value in self.parameters.items())
-        return f"NormalInverseGamma({numbers})"
-
-    @property
-    def parameters(self):
-        """The parameters by name."""
-        return {"mean": self.mean, "kappa": self.kappa, "shape": self.shape, "scale": self.scale}
-
-    def over(self, n_columns):
-        """The prior of each of `n_columns` columns."""
-        numbers = {name: spread(name, value, n_columns) for name, value in self.parameters.items()}
-        return NormalInverseGamma(**numbers, likelihood=self.likelihood)
-
-    def observe(self, count, mean, squares, likelihood=None):
+    def observe(self, count: np.ndarray, mean: np.ndarray, squares: np.ndarray, likelihood: Any = None) -> Any:
         """The posterior, from the number, mean and summed squared deviations of the cells of each column."""
         kappa = self.kappa + count
         spread_of_means = self.kappa * count / kappa * (mean - self.mean) ** 2
@@ -93,50 +93,42 @@ class NormalInverseGamma(Prior):
             self.scale + 0.5 * (squares + spread_of_means), likelihood or self.likelihood,
         )  # fmt: skip
 
-    def check_mode(self):
-        """There always is a mode."""
-
     @property
-    def mode(self):
+    def mode(self) -> MeanAndVariance:
         return MeanAndVariance(self.mean, self.scale / (self.shape + 1.5))
 
     @property
-    def expectation(self):
+    def expectation(self) -> MeanAndVariance:
         return MeanAndVariance(self.mean, _ratio_or_infinity(self.scale, self.shape - 1.0))
 
     @property
-    def variance(self):
+    def variance(self) -> MeanAndVariance:
         expected = self.expectation.variance
         return MeanAndVariance(expected / self.kappa, expected**2 * _ratio_or_infinity(1.0, self.shape - 2.0))
 
-    @property
-    def interior(self):
-        """A value well inside the support, as rows."""
-        return tuple(value[None] for value in self.mode)
-
-    def log_prob(self, mean, variance):
+    def log_prob(self, mean: np.ndarray, variance: np.ndarray) -> Any:
         """Log density of rows of means and variances, (n,)."""
         mean, variance = (as_rows(np.atleast_2d(value), len(self.mean)) for value in (mean, variance))
         return self.log_prob_mean(mean, variance) + self.log_prob_variance(variance).sum(axis=1)
 
-    def log_prob_mean(self, mean, variance):
+    def log_prob_mean(self, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
         """Log density of rows of means given their variances, (n,)."""
         squares = self.kappa * (mean - self.mean) ** 2 / variance
         return -0.5 * (LOG_2PI + np.log(variance / self.kappa) + squares).sum(axis=1)
 
-    def log_prob_variance(self, variance):
+    def log_prob_variance(self, variance: np.ndarray) -> np.ndarray:
         """Log density of each variance."""
         constant = self.shape * np.log(self.scale) - gammaln(self.shape)
         return constant - (self.shape + 1.0) * np.log(variance) - self.scale / variance
 
-    def sample(self, n=1, random_state=None):
+    def sample(self, n: int = 1, random_state: Any = None) -> MeanAndVariance:
         """Means and variances, each (n, d)."""
         rng = np.random.default_rng(random_state)
         variance = self.scale / rng.standard_gamma(self.shape, size=(n, len(self.mean)))
         return MeanAndVariance(rng.normal(self.mean, np.sqrt(variance / self.kappa)), variance)
 
 
-class NormalInverseWishart(Prior):
+class NormalInverseWishart(GaussianPrior):
     """Prior of the mean and covariance of Gaussian rows.
 
     Parameters
@@ -171,7 +163,9 @@ class NormalInverseWishart(Prior):
     array([1.5, 1.5])
     """
 
-    def __init__(self, mean, kappa, dof, scale, likelihood=None):
+    names = ("mean", "kappa", "dof", "scale")
+
+    def __init__(self, mean: np.ndarray, kappa: Any, dof: Any, scale: np.ndarray, likelihood: Any = None) -> None:
         self.mean, self.scale = np.atleast_1d(np.asarray(mean, float)), np.atleast_2d(np.asarray(scale, float))
         self.kappa, self.dof, self.likelihood = float(positive("kappa", kappa)[0]), float(np.asarray(dof)), likelihood
         d = len(self.mean)
@@ -184,21 +178,16 @@ class NormalInverseWishart(Prior):
         except np.linalg.LinAlgError:
             raise ValueError("scale must be a positive definite matrix.") from None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"NormalInverseWishart(mean={np.array2string(self.mean, precision=4)}, kappa={self.kappa:g}, dof={self.dof:g})"
 
-    @property
-    def parameters(self):
-        """The parameters by name."""
-        return {"mean": self.mean, "kappa": self.kappa, "dof": self.dof, "scale": self.scale}
-
-    def over(self, n_columns):
+    def over(self, n_columns: int) -> Any:
         """The prior itself, if it is one of so many columns."""
         if len(self.mean) != n_columns:
             raise ValueError(f"mean has {len(self.mean)} entries, but there are {n_columns} columns.")
         return self
 
-    def observe(self, count, mean, scatter, likelihood=None):
+    def observe(self, count: np.ndarray, mean: np.ndarray, scatter: np.ndarray, likelihood: Any = None) -> Any:
         """The posterior, from the number, mean and scatter of rows."""
         kappa, apart = self.kappa + count, mean - self.mean
         return NormalInverseWishart(
@@ -206,50 +195,42 @@ class NormalInverseWishart(Prior):
             self.scale + scatter + self.kappa * count / kappa * np.outer(apart, apart), likelihood or self.likelihood,
         )  # fmt: skip
 
-    def check_mode(self):
-        """There always is a mode."""
-
     @property
-    def mode(self):
+    def mode(self) -> MeanAndCovariance:
         return MeanAndCovariance(self.mean, self.scale / (self.dof + len(self.mean) + 2.0))
 
     @property
-    def expectation(self):
+    def expectation(self) -> MeanAndCovariance:
         return MeanAndCovariance(self.mean, _ratio_or_infinity(self.scale, self.dof - len(self.mean) - 1.0))
 
     @property
-    def variance(self):
+    def variance(self) -> MeanAndCovariance:
         free = self.dof - len(self.mean)
         diagonal = np.diag(self.scale)
         squares = (free + 1.0) * self.scale**2 + (free - 1.0) * np.multiply.outer(diagonal, diagonal)
         of_covariance = _ratio_or_infinity(squares, free * (free - 1.0) ** 2 * (free - 3.0) if free > 3 else 0.0)
         return MeanAndCovariance(np.diag(self.expectation.covariance) / self.kappa, of_covariance)
 
-    @property
-    def interior(self):
-        """A value well inside the support, as rows."""
-        return tuple(value[None] for value in self.mode)
-
-    def log_prob(self, mean, covariance):
+    def log_prob(self, mean: np.ndarray, covariance: np.ndarray) -> Any:
         """Log density of means (n, d) and covariances (n, d, d), (n,)."""
         d = len(self.mean)
         mean, covariance = np.reshape(mean, (-1, d)), np.reshape(covariance, (-1, d, d))
         return self.log_prob_mean(mean, covariance) + self.log_prob_covariance(covariance)
 
-    def log_prob_mean(self, mean, covariance):
+    def log_prob_mean(self, mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
         """Log density of means given their covariances, (n,)."""
         apart = mean - self.mean
         squares = self.kappa * (apart * np.linalg.solve(covariance, apart[..., None])[..., 0]).sum(axis=-1)
         return -0.5 * (squares + len(self.mean) * (LOG_2PI - np.log(self.kappa)) + np.linalg.slogdet(covariance)[1])
 
-    def log_prob_covariance(self, covariance):
+    def log_prob_covariance(self, covariance: np.ndarray) -> np.ndarray:
         """Log density of covariances, (n,)."""
         d, nu = len(self.mean), self.dof
         constant = 0.5 * nu * (self._log_det - d * np.log(2.0)) - multigammaln(0.5 * nu, d)
         trace = np.trace(np.linalg.solve(covariance, self.scale[None]), axis1=-2, axis2=-1)
         return constant - 0.5 * ((nu + d + 1.0) * np.linalg.slogdet(covariance)[1] + trace)
 
-    def sample(self, n=1, random_state=None):
+    def sample(self, n: int = 1, random_state: Any = None) -> MeanAndCovariance:
         """Means (n, d) and covariances (n, d, d)."""
         from scipy.stats import invwishart
 
@@ -259,12 +240,12 @@ class NormalInverseWishart(Prior):
         return MeanAndCovariance(self.mean + np.einsum("nij,nj->ni", root, rng.standard_normal((n, d))), covariance)
 
 
-def _ratio_or_infinity(numerator, denominator):
+def _ratio_or_infinity(numerator: Any, denominator: Any) -> np.ndarray:
     positive = np.asarray(denominator) > 0
     return np.where(positive, numerator / np.where(positive, denominator, 1.0), np.inf)
 
 
-def default_prior(X, n_components=1, covariance_type="full"):
+def default_prior(X: np.ndarray, n_components: int = 1, covariance_type: str = "full") -> GaussianPrior:
     """A weak prior for Gaussian mixtures, scaled to the data, with the numbers of mclust's ``defaultPrior``.
 
     Parameters

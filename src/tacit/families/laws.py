@@ -29,7 +29,7 @@ class Law:
     means, variances : (m, K) arrays
     """
 
-    def __init__(self, means: np.ndarray, variances: np.ndarray):
+    def __init__(self, means: np.ndarray, variances: np.ndarray) -> None:
         self.means, self.variances = means, variances
 
     def mean(self, weight: np.ndarray) -> np.ndarray:
@@ -109,7 +109,7 @@ class QuantileLaw(Law):
 class NormalLaw(QuantileLaw):
     """Gaussian in every class."""
 
-    def __init__(self, means: np.ndarray, variances: np.ndarray):
+    def __init__(self, means: np.ndarray, variances: np.ndarray) -> None:
         super().__init__(means, variances)
         self.width = np.sqrt(variances)
 
@@ -127,7 +127,7 @@ class NormalLaw(QuantileLaw):
 class LogNormalLaw(Law):
     """The logarithm is Gaussian in every class, with these means and variances."""
 
-    def __init__(self, means: np.ndarray, variances: np.ndarray):
+    def __init__(self, means: np.ndarray, variances: np.ndarray) -> None:
         expected = np.exp(means + 0.5 * variances)
         super().__init__(expected, np.expm1(variances) * expected**2)
         self.log = NormalLaw(means, variances)
@@ -139,7 +139,7 @@ class LogNormalLaw(Law):
 class StudentLaw(QuantileLaw):
     """Student t in every class, with these places, widths and degrees of freedom."""
 
-    def __init__(self, place: np.ndarray, width: np.ndarray, df: np.ndarray):
+    def __init__(self, place: np.ndarray, width: np.ndarray, df: np.ndarray) -> None:
         spread = np.where(df > 2, df / np.maximum(df - 2.0, np.finfo(float).tiny), np.inf)
         super().__init__(place, width**2 * spread)
         self.width, self.df = width, df
@@ -159,7 +159,7 @@ class StudentLaw(QuantileLaw):
 class ScipyLaw(QuantileLaw):
     """A distribution of `scipy.stats`, by name, in every class; its parameters are arrays (m, K)."""
 
-    def __init__(self, means: np.ndarray, variances: np.ndarray, name: str, **shape: np.ndarray):
+    def __init__(self, means: np.ndarray, variances: np.ndarray, name: str, **shape: np.ndarray) -> None:
         super().__init__(means, variances)
         self.name, self.shape = name, shape
 
@@ -193,7 +193,7 @@ class LevelLaw(Law):
         The column of each cell.
     """
 
-    def __init__(self, shares: Sequence[np.ndarray], columns: np.ndarray):
+    def __init__(self, shares: Sequence[np.ndarray], columns: np.ndarray) -> None:
         self.shares, self.columns = shares, columns
 
     def _best(self, weight: np.ndarray, function: str) -> np.ndarray:
@@ -225,7 +225,7 @@ class JoinedLaw(Law):
         Places of the cells of each law among all, and the law.
     """
 
-    def __init__(self, parts: Sequence[tuple[np.ndarray, Law]]):
+    def __init__(self, parts: Sequence[tuple[np.ndarray, Law]]) -> None:
         self.parts = parts
 
     def _each(self, weight: np.ndarray, function: str, *more: Any) -> np.ndarray:

@@ -8,31 +8,24 @@ missing ones are expected at n_O p_kj / p_kO, p_kO = Σ_{j observed} p_kj.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from ..arrays import Arrays, record
 from ..kernels import backend, host, kernel, rows_on_host
 from ..source.block import Block
 from .counts import check_counts
 from .distribution import Distribution
-from .family import draw_classes, occupied, responsibilities
+from .family import Family, draw_classes, recalled
 from .laws import Law, ScipyLaw
-from .linear import CellStats, LinearFamily
+from .linear import CellStats, LevelFamily, LinearFamily, ProbabilityParams
 
-__all__ = ["Multinomial", "MultinomialParams"]
-
-
-@record
-class MultinomialParams(Arrays):
-    """Shares of the columns in each class, (classes, d)."""
-
-    probability: np.ndarray
+__all__ = ["Multinomial"]
 
 
-class Multinomial(LinearFamily):
+class Multinomial(LevelFamily, LinearFamily):
     """Rows of counts, given their totals; takes sparse rows.
 
     Parameters
@@ -51,10 +44,9 @@ class Multinomial(LinearFamily):
     {'probability': array([0.125, 0.625, 0.25 ])}
     """
 
-    conjugate = "DirichletPrior"
-    complete_posterior = True
+    complete_posterior, evened, params_type = True, np.sqrt, ProbabilityParams
 
-    def __init__(self, n_trials: int = 100, floor: float = 1e-10, prior: Any = None):
+    def __init__(self, n_trials: int = 100, floor: float = 1e-10, prior: Any = None) -> None:
         if isinstance(n_trials, bool) or n_trials != int(n_trials) or n_trials < 1:
             raise ValueError(f"n_trials={n_trials!r} must be a whole number of at least 1.")
         self.n_trials, self.floor, self.prior = int(n_trials), floor, self.accepted(prior)
@@ -66,39 +58,38 @@ class Multinomial(LinearFamily):
     def check(self, X: Any) -> None:
         check_counts("Multinomial", X)
 
-    def spread(self, prior: Any, n_columns: int) -> Any:
-        return prior.over_levels((n_columns,))
+    def levels(self, n_columns: int) -> tuple[int, ...]:
+        return (n_columns,)
 
     # Learning
 
-    def start(self, block: Block, resp: np.ndarray) -> MultinomialParams:
-        d = block.X.shape[1]
-        flat = MultinomialParams(np.full((resp.shape[1], d), 1.0 / d))
-        pooled, learned = self.first_steps(block, resp, flat)
+    def start(self, block: Block, resp: np.ndarray) -> ProbabilityParams:
+        pooled, learned = self.first_steps(block, resp)
         # A class that starts without a word could never gain it.
-        return self._normalised(0.9 * learned.probability + 0.1 * pooled.probability, flat)
+        return self.normalised(0.9 * learned.probability + 0.1 * pooled.probability, pooled)
 
-    def form(self, params: MultinomialParams) -> tuple[np.ndarray, np.ndarray]:
-        return np.log(params.probability), np.zeros(params.probability.shape)
+    def form(self, params: ProbabilityParams) -> tuple[np.ndarray, np.ndarray]:
+        return params.log_probability, np.zeros(params.probability.shape)
 
     def base(self, block: Block) -> np.ndarray:
-        if "log_multinomial" not in block.local:
-            values = host(kernel("log_factorial", backend(block.X))(block.X))
-            block.local["log_multinomial"] = gammaln(self._totals(block) + 1.0) - values
-        base = block.local["log_multinomial"]
+
+        def make() -> np.ndarray:
+            return gammaln(self._totals(block) + 1.0) - host(kernel("log_factorial", backend(block.X))(block.X))
+
+        base = recalled(block, "log_multinomial", make)
         return base if backend(block.X) != "torch" else block.weight.new_tensor(base)
 
-    def _totals(self, block: Block) -> np.ndarray:
+    def _totals(self, block: Block) -> Any:
         """The sum of the observed counts of each row."""
         X = rows_on_host(block.X)
         return X @ np.ones(X.shape[1]) if backend(X) == "sparse" else np.nansum(X, axis=1, dtype=np.float64)
 
-    def _shares(self, params: MultinomialParams, block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _shares(self, params: ProbabilityParams, block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Observed cells as a mask, totals, and what is observed of each class's shares, (rows, classes)."""
         seen = (~np.isnan(host(block.X))).astype(np.float64)
         return seen, self._totals(block), np.maximum(seen @ params.probability.T, np.finfo(float).tiny)
 
-    def log_prob(self, params: MultinomialParams, block: Block) -> Any:
+    def log_prob(self, params: ProbabilityParams, block: Block) -> Any:
         scores = super().log_prob(params, block)
         if block.patterns.is_complete:
             return scores
@@ -115,51 +106,26 @@ class Multinomial(LinearFamily):
         return CellStats(found.count, found.total + expected)
 
     def e_step(self, params: Any, log_weight: np.ndarray, block: Block) -> tuple:
-        if block.patterns.is_complete:
-            return super().e_step(params, log_weight, block)
-        resp, _, loglik = responsibilities(self.log_prob(params, block), log_weight, block.weight, block.labels)
-        return loglik, host(resp.sum(axis=0)), self.stats(params, block, resp)
-
-    def m_step(self, stats: CellStats, params: Any) -> MultinomialParams:
-        pseudo = 0.0 if self.prior is None else self.spread(self.prior, stats.total.shape[1]).pseudo
-        return self._normalised(stats.total + pseudo, params)
-
-    def _normalised(self, total: np.ndarray, params: Any) -> MultinomialParams:
-        """Shares in proportion to totals, none below the floor."""
-        size = total.sum(axis=1, keepdims=True)
-        share = np.where(occupied(size), total / np.where(size > 0, size, 1.0), params.probability)
-        low = share < self.floor
-        rest = np.where(low, 0.0, share)
-        rest *= (1.0 - self.floor * low.sum(axis=1, keepdims=True)) / rest.sum(axis=1, keepdims=True)
-        return MultinomialParams(np.where(low, self.floor, rest))
-
-    # Its conjugate prior
-
-    def evidence(self, stats: CellStats, params: Any) -> tuple:
-        return (stats.total,)
-
-    def value(self, params: MultinomialParams) -> tuple:
-        return (params.probability,)
-
-    def at(self, value: np.ndarray) -> MultinomialParams:
-        return MultinomialParams(value)
+        # The one pass does not know what is expected of missing counts.
+        step = super().e_step if block.patterns.is_complete else partial(Family.e_step, self)
+        return step(params, log_weight, block)
 
     def predictive(self, prior: Any) -> Distribution:
         """The shares expected of a single count: that of several is Dirichlet-multinomial."""
-        return Distribution(Multinomial(1), MultinomialParams(self.spread(prior, 1).mean[None]))
+        return Distribution(Multinomial(1), ProbabilityParams(self.spread(prior, 1).mean[None]))
 
     # What the classes are
 
-    def mean(self, params: MultinomialParams) -> np.ndarray:
+    def mean(self, params: ProbabilityParams) -> np.ndarray:
         return self.n_trials * params.probability
 
-    def variance(self, params: MultinomialParams) -> np.ndarray:
+    def variance(self, params: ProbabilityParams) -> np.ndarray:
         return self.n_trials * params.probability * (1.0 - params.probability)
 
-    def kl(self, params: MultinomialParams, other: MultinomialParams) -> np.ndarray:
+    def kl(self, params: ProbabilityParams, other: ProbabilityParams) -> np.ndarray:
         return self.n_trials * (params.probability * np.log(params.probability / other.probability)).sum(axis=1)
 
-    def entropy(self, params: MultinomialParams) -> np.ndarray:
+    def entropy(self, params: ProbabilityParams) -> np.ndarray:
         """Log n! and cell by cell: each count is binomial by itself."""
         from scipy.stats import binom
 
@@ -168,7 +134,7 @@ class Multinomial(LinearFamily):
         expected = [[binom.pmf(counts, n, each) @ gammaln(counts + 1.0) for each in row] for row in p]
         return -(gammaln(n + 1.0) - np.sum(expected, axis=1) + n * xlogy(p, p).sum(axis=1))
 
-    def sample(self, params: MultinomialParams, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def sample(self, params: ProbabilityParams, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.multinomial(self.n_trials, params.probability[classes]).astype(float)
 
     def law(self, params: Any, block: Block) -> Law:
@@ -193,15 +159,8 @@ class Multinomial(LinearFamily):
         root = 1.0 / np.sqrt(np.maximum(self._totals(block), 1.0))
         if backend(block.X) == "cpu":
             return np.sqrt(np.nan_to_num(block.X).astype(np.float64)) * root[:, None]
-        return super().embed(block.transformed(np.sqrt), rng) * root[:, None]
+        return super().embed(block, rng) * root[:, None]
 
-    def free(self, params: MultinomialParams) -> np.ndarray:
-        """Square roots: shares near zero stay near zero, where logarithms would run away."""
-        return np.sqrt(params.probability).ravel()
-
-    def bound(self, vector: np.ndarray, params: MultinomialParams) -> MultinomialParams:
-        return self._normalised(np.maximum(vector.reshape(params.probability.shape), 0.0) ** 2, params)
-
-    def n_parameters(self, params: MultinomialParams) -> int:
+    def n_parameters(self, params: ProbabilityParams) -> int:
         k, d = params.probability.shape
         return k * (d - 1)

@@ -6,25 +6,22 @@ LogNormal:    log x | k ~ N(μ_k, diag σ²_k)
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.special import digamma, gammaln
 
 from ..arrays import Arrays, record
 from ..kernels import EXPECT, SCORE, backend, kernel
-from .diagonal import DiagonalGaussian
-from .family import Family, occupied
-from .laws import LogNormalLaw
-from .linear import LinearFamily, RateFamily
+from ..source.block import Block
+from .diagonal import DiagonalGaussian, DiagonalParams
+from .family import Family, Pass, occupied, recalled, refuse
+from .laws import Law, LogNormalLaw
+from .linear import CellStats, LinearFamily, RateFamily, RateParams
+from .predictive import Predictive
 from .roots import gamma_shape
 
 __all__ = ["Exponential", "Gamma", "LogNormal"]
-
-
-def _check_positive(name, X):
-    bad = X[X <= 0]
-    if bad.size:
-        raise ValueError(f"{name} columns are positive, but X holds {bad.flat[0]:g}.")
 
 
 class Exponential(RateFamily):
@@ -44,36 +41,30 @@ class Exponential(RateFamily):
     {'rate': array([0.5])}
     """
 
-    def check(self, X):
-        bad = X[X < 0]
-        if bad.size:
-            raise ValueError(f"Exponential columns are not negative, but X holds {bad.flat[0]:g}.")
+    evened = np.cbrt  # makes waiting times nearly symmetric
 
-    def form(self, params):
+    def check(self, X: np.ndarray) -> None:
+        refuse(X[X < 0], "Exponential columns are not negative, but X holds {:g}.")
+
+    def form(self, params: RateParams) -> tuple:
         return -params.rate, np.log(params.rate)
 
-    def evidence(self, stats, params):
+    def evidence(self, stats: CellStats, params: RateParams) -> tuple:
         return stats.count, stats.total
 
-    def mean(self, params):
+    def mean(self, params: RateParams) -> np.ndarray:
         return 1.0 / params.rate
 
-    def variance(self, params):
+    def variance(self, params: RateParams) -> np.ndarray:
         return 1.0 / params.rate**2
 
-    def sample(self, params, classes, rng):
+    def sample(self, params: RateParams, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.exponential(1.0 / params.rate[classes])
 
-    def embed(self, block, rng):
-        """Cube roots, which make waiting times nearly symmetric."""
-        return super().embed(block.transformed(np.cbrt), rng)
-
-    def scipy(self, params):
+    def scipy(self, params: RateParams) -> tuple[str, dict[str, Any]]:
         return "expon", {"scale": 1.0 / params.rate}
 
-    def predictive(self, prior):
-        from .predictive import Predictive
-
+    def predictive(self, prior: Any) -> Any:
         return Predictive("lomax", c=prior.shape, scale=prior.rate)
 
 
@@ -101,26 +92,24 @@ class Gamma(LinearFamily):
     """
 
     functions = ("x", "log")
+    params_type = GammaParams
+    evened = np.log
 
-    def __init__(self, floor=1e-6):
+    def __init__(self, floor: float = 1e-6) -> None:
         self.floor = floor
 
-    def check(self, X):
-        _check_positive("Gamma", X)
+    def check(self, X: np.ndarray) -> None:
+        refuse(X[X <= 0], "Gamma columns are positive, but X holds {:g}.")
 
-    def start(self, block, resp):
-        flat = GammaParams(*np.ones((2, resp.shape[1], block.X.shape[1])))
-        return self.first_steps(block, resp, flat)[1]
-
-    def form(self, params):
+    def form(self, params: GammaParams) -> tuple:
         slope = np.concatenate([-params.rate, params.shape - 1.0], axis=1)
         offset = params.shape * np.log(params.rate) - gammaln(params.shape)
         return slope, np.concatenate([offset, np.zeros(offset.shape)], axis=1)
 
-    def expected(self, params):
+    def expected(self, params: GammaParams) -> np.ndarray:
         return np.concatenate([self.mean(params), digamma(params.shape) - np.log(params.rate)], axis=1)
 
-    def m_step(self, stats, params):
+    def m_step(self, stats: CellStats, params: GammaParams) -> GammaParams:
         (count, _), (total, logs) = (np.split(part, 2, axis=1) for part in (stats.count, stats.total))
         alive = occupied(count)
         count = np.where(alive, count, 1.0)
@@ -128,34 +117,27 @@ class Gamma(LinearFamily):
         shape = gamma_shape(np.log(mean) - np.where(alive, logs / count, -1.0), 1.0 / self.floor)
         return GammaParams(np.where(alive, shape, params.shape), np.where(alive, shape / mean, params.rate))
 
-    def mean(self, params):
+    def mean(self, params: GammaParams) -> np.ndarray:
         return params.shape / params.rate
 
-    def variance(self, params):
+    def variance(self, params: GammaParams) -> np.ndarray:
         return params.shape / params.rate**2
 
-    def sample(self, params, classes, rng):
+    def sample(self, params: GammaParams, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         X = rng.gamma(params.shape[classes], 1.0 / params.rate[classes])
         return np.maximum(X, np.finfo(float).tiny)
 
-    def scipy(self, params):
+    def scipy(self, params: GammaParams) -> tuple[str, dict[str, Any]]:
         return "gamma", {"a": params.shape, "scale": 1.0 / params.rate}
 
-    def embed(self, block, rng):
-        """Logarithms."""
-        return super().embed(block.transformed(np.log), rng)
-
-    def free(self, params):
+    def free(self, params: GammaParams) -> np.ndarray:
         """Log shapes and log means."""
         return np.concatenate([np.log(params.shape).ravel(), np.log(self.mean(params)).ravel()])
 
-    def bound(self, vector, params):
+    def bound(self, vector: np.ndarray, params: GammaParams) -> GammaParams:
         shape, mean = (np.exp(part).reshape(params.shape.shape) for part in np.split(np.clip(vector, -600, 600), 2))
         shape = np.minimum(shape, 1.0 / self.floor)
         return GammaParams(shape, shape / mean)
-
-    def n_parameters(self, params):
-        return 2 * params.shape.size
 
 
 class LogNormal(DiagonalGaussian):
@@ -176,33 +158,31 @@ class LogNormal(DiagonalGaussian):
     """
 
     support = "LogNormal"
+    draw, filled = Family.draw, Family.filled  # by the law and by samples: the parent's are those of the logarithms
 
-    def check(self, X):
-        _check_positive("LogNormal", X)
+    def check(self, X: np.ndarray) -> None:
+        refuse(X[X <= 0], "LogNormal columns are positive, but X holds {:g}.")
 
-    def logged(self, block):
+    def logged(self, block: Block) -> Block:
         """The block of logarithms."""
-        if "logged" not in block.local:
-            X = kernel("features", backend(block.X))(block.X, ("log",))
-            logged = replace(block, X=X, local={})
-            logged.local["total"] = kernel("row_sums", backend(X))(X)
-            block.local["logged"] = logged
-        return block.local["logged"]
 
-    def start(self, block, resp):
+        def make() -> Any:
+            X = kernel("features", backend(block.X))(block.X, ("log",))
+            return replace(block, X=X, local={"total": kernel("row_sums", backend(X))(X)})
+
+        return recalled(block, "logged", make)
+
+    def start(self, block: Block, resp: Any) -> DiagonalParams:
         return super().start(self.logged(block), resp)
 
-    def law(self, params, block):
+    def law(self, params: DiagonalParams, block: Block) -> Law:
         columns = block.missing_cells[1]
         return LogNormalLaw(params.mean[:, columns].T, params.covariance[:, columns].T)
 
-    def filled(self, params, block, resp):
-        return Family.filled(self, params, block, resp)
-
-    def embed(self, block, rng):
+    def embed(self, block: Block, rng: np.random.Generator) -> np.ndarray:
         return super().embed(self.logged(block), rng)
 
-    def one_pass(self, params, block, mode, log_weight, out):
+    def one_pass(self, params: DiagonalParams, block: Block, mode: int, log_weight: np.ndarray, out: Any) -> Pass:
         logged = self.logged(block)
         loglik, count, stats = super().one_pass(params, logged, mode, log_weight, out)
         # The density of x is that of log x, over x.
@@ -212,23 +192,20 @@ class LogNormal(DiagonalGaussian):
             loglik -= float(block.weight @ logged.local["total"])
         return loglik, count, stats
 
-    def mean(self, params):
+    def mean(self, params: DiagonalParams) -> np.ndarray:
         return np.exp(params.mean + 0.5 * params.variance)
 
-    def variance(self, params):
+    def variance(self, params: DiagonalParams) -> np.ndarray:
         return np.expm1(params.variance) * self.mean(params) ** 2
 
-    def entropy(self, params):
+    def entropy(self, params: DiagonalParams) -> np.ndarray:
         return super().entropy(params) + params.mean.sum(axis=1)
 
-    def predictive(self, prior):
+    def predictive(self, prior: Any) -> Any:
         raise NotImplementedError("the logarithm of the next row has a Student t; take logarithms and use Normal.")
 
-    def distance(self, params, block):
+    def distance(self, params: DiagonalParams, block: Block) -> tuple[np.ndarray, np.ndarray]:
         return super().distance(params, self.logged(block))
 
-    def draw(self, params, block, resp, n_draws, rng):
-        return Family.draw(self, params, block, resp, n_draws, rng)
-
-    def sample(self, params, classes, rng):
+    def sample(self, params: DiagonalParams, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return np.exp(super().sample(params, classes, rng))

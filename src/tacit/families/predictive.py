@@ -1,5 +1,7 @@
 """`Predictive`: what a conjugate posterior says of the next row, p(x) = ∫ p(x | θ) p(θ) dθ."""
 
+from typing import Any
+
 import numpy as np
 
 from ..source.block import Patterns
@@ -30,27 +32,27 @@ class Predictive:
     array([1.75])
     """
 
-    def __init__(self, name, **shape):
+    def __init__(self, name: str, **shape: Any) -> None:
         from scipy import stats
 
         self.n_columns = max(np.size(value) for value in shape.values())
         self.law = getattr(stats, name)(**shape)
 
     @property
-    def mean(self):
+    def mean(self) -> np.ndarray:
         return np.atleast_1d(self.law.mean())
 
     @property
-    def variance(self):
+    def variance(self) -> np.ndarray:
         return np.atleast_1d(self.law.var())
 
-    def log_prob(self, x):
+    def log_prob(self, x: Any) -> Any:
         """Log density of the observed cells of each row, (n,)."""
         x = as_rows(x, self.n_columns)
         score = getattr(self.law, "logpmf" if hasattr(self.law.dist, "logpmf") else "logpdf")
         return np.where(np.isnan(x), 0.0, score(np.where(np.isnan(x), 0.0, x))).sum(axis=1)
 
-    def sample(self, n=1, random_state=None):
+    def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
         """Rows, (n, d)."""
         rng = np.random.default_rng(random_state)
         return self.law.rvs(size=(n, self.n_columns), random_state=rng).astype(float)
@@ -69,38 +71,38 @@ class MultivariatePredictive:
         Degrees of freedom.
     """
 
-    def __init__(self, location, shape, dof):
+    def __init__(self, location: np.ndarray, shape: Any, dof: Any) -> None:
         from scipy.stats import multivariate_t
 
         self.n_columns, self.dof, self.law = len(location), float(dof), multivariate_t(location, shape, df=dof)
 
     @property
-    def mean(self):
+    def mean(self) -> np.ndarray:
         return self.law.loc if self.dof > 1 else np.full(self.n_columns, np.nan)
 
     @property
-    def covariance(self):
+    def covariance(self) -> np.ndarray:
         """Covariance of a row, (d, d)."""
         return self.law.shape * (self.dof / (self.dof - 2.0) if self.dof > 2 else np.inf)
 
     @property
-    def variance(self):
+    def variance(self) -> np.ndarray:
         return np.diag(self.covariance)
 
-    def log_prob(self, x):
+    def log_prob(self, x: Any) -> Any:
         """Log density of each row, (n,); missing cells are integrated out."""
         from scipy.stats import multivariate_t
 
         x = as_rows(x, self.n_columns)
         out, patterns = np.zeros(len(x)), Patterns.of(x)
-        for first, last, missing in zip(patterns.starts[:-1], patterns.starts[1:], patterns.missing):
-            rows, seen = patterns.rows[first:last], np.flatnonzero(~missing)
+        for rows, missing in zip(np.split(patterns.rows, patterns.starts[1:-1]), patterns.missing):
+            seen = np.flatnonzero(~missing)
             if len(seen):
                 shape = self.law.shape[np.ix_(seen, seen)]
                 out[rows] = multivariate_t.logpdf(x[np.ix_(rows, seen)], self.law.loc[seen], shape, df=self.dof)
         return out
 
-    def sample(self, n=1, random_state=None):
+    def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
         """Rows, (n, d)."""
         rng = np.random.default_rng(random_state)
         return np.asarray(self.law.rvs(size=n, random_state=rng)).reshape(n, self.n_columns)

@@ -7,20 +7,24 @@
 A prior is a distribution of parameters, with all a distribution has, and `mode`, `predictive` and the family it belongs to.
 """
 
+from __future__ import annotations
+
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import gammaln
 
 from ..kernels.layout import level_columns
-from .distribution import Distribution, as_rows
+from .distribution import Distribution, shown
 from .positive import Gamma, GammaParams
+from .product import Parts, Product
 from .proportions import Beta, BetaParams, Dirichlet, DirichletParams
 
 __all__ = ["BetaPrior", "DirichletPrior", "GammaPrior", "Prior"]
 
 
-def positive(name, value, least=0.0):
+def positive(name: str, value: Any, least: float = 0.0) -> np.ndarray:
     """A number or vector as a vector, none of it at or below `least`."""
     value = np.atleast_1d(np.asarray(value, dtype=np.float64))
     if not (value > least).all():
@@ -28,7 +32,7 @@ def positive(name, value, least=0.0):
     return value
 
 
-def spread(name, value, n_columns):
+def spread(name: str, value: np.ndarray, n_columns: int) -> Any:
     """A vector over all columns."""
     if value.shape[-1] not in (1, n_columns):
         raise ValueError(f"{name} has {value.shape[-1]} entries, but there are {n_columns} columns.")
@@ -44,9 +48,31 @@ class Prior:
         The family whose parameters it is a posterior of.
     """
 
-    likelihood = None
+    likelihood: Any = None
+    names: tuple[str, ...]
 
-    def predictive(self):
+    def __repr__(self) -> str:
+        return shown(type(self).__name__, self.parameters)
+
+    @property
+    def parameters(self) -> dict[str, np.ndarray]:
+        """The parameters by name."""
+        return {name: getattr(self, name) for name in self.names}
+
+    def check_mode(self) -> None:
+        """Raise ValueError where the density is unbounded."""
+
+    def over(self, n_columns: int) -> Any:
+        """The prior of each of `n_columns` columns."""
+        numbers = {name: spread(name, getattr(self, name), n_columns) for name in self.names}
+        return self._with(numbers, self.likelihood)
+
+    def _with(self, numbers: dict[str, np.ndarray], likelihood: Any) -> Any:
+        """The same prior with other numbers."""
+        kind: Any = type(self)
+        return kind(**numbers, likelihood=likelihood)
+
+    def predictive(self) -> Any:
         """Distribution of the next row, with the parameters integrated out."""
         if self.likelihood is None:
             raise ValueError(
@@ -57,31 +83,17 @@ class Prior:
 
 
 class _Cells(Prior, Distribution):
-    """A prior whose variable has one entry per column, each with the same two numbers."""
-
-    names: tuple
-
-    @classmethod
-    def _make(cls: Any, numbers, likelihood):
-        return cls(*numbers, likelihood=likelihood)
+    """A prior that is itself a `Distribution`, of the probabilities or rates."""
 
     @property
-    def _name(self):
-        return type(self).__name__
-
-    def over(self, n_columns):
-        """The prior of each of `n_columns` columns."""
-        return self._make((spread(name, getattr(self, name), n_columns) for name in self.names), self.likelihood)
-
-    def observe(self, *evidence, likelihood=None):
-        """The posterior."""
-        numbers = (getattr(self, name) + more for name, more in zip(self.names, evidence))
-        return self._make(numbers, likelihood or self.likelihood)
-
-    @property
-    def interior(self):
+    def interior(self) -> tuple:
         """A value well inside the support, as rows."""
         return (self.mean[None],)
+
+    def observe(self, *evidence: np.ndarray, likelihood: Any = None) -> Any:
+        """The posterior."""
+        numbers = {name: getattr(self, name) + more for name, more in zip(self.names, evidence)}
+        return self._with(numbers, likelihood or self.likelihood)
 
 
 class BetaPrior(_Cells):
@@ -102,25 +114,24 @@ class BetaPrior(_Cells):
 
     names = ("a", "b")
 
-    def __init__(self, a, b, likelihood=None):
+    def __init__(self, a: Any, b: Any, likelihood: Any = None) -> None:
         self.a, self.b = np.broadcast_arrays(positive("a", a), positive("b", b))
         self.likelihood = likelihood
         super().__init__(Beta(), BetaParams(self.a[None], self.b[None]))
 
     @property
-    def pseudo(self):
+    def pseudo(self) -> Any:
         """What the log density adds to successes and failures."""
         return self.a - 1.0, self.b - 1.0
 
     @property
-    def mode(self):
+    def mode(self) -> np.ndarray:
         """The most probable value; where the density is flat, the mean."""
         self.check_mode()
         a, b = self.pseudo
         return np.where(a + b > 0, a / np.where(a + b > 0, a + b, 1.0), self.mean)
 
-    def check_mode(self):
-        """Raise ValueError where the density is unbounded."""
+    def check_mode(self) -> None:
         least = min(self.a.min(), self.b.min())
         if least < 1:
             raise ValueError(f"a BetaPrior with {least:g} has an unbounded density and no mode; use a, b of 1 or more.")
@@ -145,31 +156,30 @@ class GammaPrior(_Cells):
 
     names = ("shape", "rate")
 
-    def __init__(self, shape, rate, likelihood=None):
+    def __init__(self, shape: Any, rate: Any, likelihood: Any = None) -> None:
         self.shape, self.rate = np.broadcast_arrays(positive("shape", shape), positive("rate", rate))
         self.likelihood = likelihood
         super().__init__(Gamma(), GammaParams(self.shape[None], self.rate[None]))
 
     @property
-    def pseudo(self):
+    def pseudo(self) -> Any:
         """What the log density adds to events and exposure."""
         return self.shape - 1.0, self.rate
 
     @property
-    def mode(self):
+    def mode(self) -> np.ndarray:
         """The most probable value."""
         self.check_mode()
         return (self.shape - 1.0) / self.rate
 
-    def check_mode(self):
-        """Raise ValueError where the density is unbounded."""
+    def check_mode(self) -> None:
         if self.shape.min() < 1:
             raise ValueError(
                 f"a GammaPrior of shape {self.shape.min():g} has an unbounded density and no mode; use a shape of 1 or more."
             )
 
 
-class DirichletPrior(Prior):
+class DirichletPrior(_Cells):
     """Dirichlet prior of the probabilities of levels, p ~ Dirichlet(α), independent between columns.
 
     Parameters
@@ -193,85 +203,65 @@ class DirichletPrior(Prior):
     array([0.333, 0.167, 0.5  ])
     """
 
-    def __init__(self, alpha, n_levels=None, likelihood=None):
+    names = ("alpha",)
+
+    def __init__(self, alpha: Any, n_levels: Any = None, likelihood: Any = None) -> None:
         self.alpha = positive("alpha", alpha)
         self.n_levels = (self.alpha.size,) if n_levels is None else tuple(n_levels)
         self.likelihood = likelihood
         self.columns = level_columns(self.n_levels)
         if self.alpha.size != sum(self.n_levels):
             self.alpha = spread("alpha", self.alpha, sum(self.n_levels))
+        compositions = Product([(Dirichlet(), range(at.start, at.stop)) for at in self.columns])
+        super().__init__(compositions, Parts(tuple(DirichletParams(self.alpha[None, at]) for at in self.columns)))
 
-    @cached_property
-    def _laws(self):
-        return [Distribution(Dirichlet(), DirichletParams(self.alpha[None, at])) for at in self.columns]
-
-    def __repr__(self):
-        return f"DirichletPrior(alpha={np.array2string(self.alpha, precision=4)})"
-
-    def over_levels(self, n_levels):
+    def over_levels(self, n_levels: Any) -> DirichletPrior:
         """The prior over columns of so many levels."""
         return DirichletPrior(self.alpha, n_levels, self.likelihood) if self.n_levels != n_levels else self
 
-    def observe(self, counts, likelihood=None):
-        """The posterior."""
-        return DirichletPrior(self.alpha + counts, self.n_levels, likelihood or self.likelihood)
+    def _with(self, numbers: dict[str, np.ndarray], likelihood: Any) -> DirichletPrior:
+        return DirichletPrior(numbers["alpha"], self.n_levels, likelihood)
 
-    def _joined(self, name):
-        return np.concatenate([getattr(law, name) for law in self._laws])
+    def _total(self, values: np.ndarray) -> np.ndarray:
+        """Sums over the levels of a column, for each level."""
+        return np.repeat([values[at].sum() for at in self.columns], self.n_levels)
 
-    @property
-    def parameters(self):
-        """The parameters by name."""
-        return {"alpha": self.alpha}
+    @cached_property
+    def mean(self) -> np.ndarray:
+        return self.alpha / self._total(self.alpha)
 
-    @property
-    def mean(self):
-        return self._joined("mean")
-
-    @property
-    def variance(self):
-        return self._joined("variance")
+    @cached_property
+    def variance(self) -> np.ndarray:
+        return self.mean * (1.0 - self.mean) / (self._total(self.alpha) + 1.0)
 
     @property
-    def pseudo(self):
+    def pseudo(self) -> Any:
         """What the log density adds to the counts of levels."""
         return self.alpha - 1.0
 
     @property
-    def mode(self):
+    def mode(self) -> np.ndarray:
         """The most probable value; where the density is flat, the mean."""
         self.check_mode()
-        parts = [(law.params.alpha[0] - 1.0, law.mean) for law in self._laws]
-        return np.concatenate([a / a.sum() if a.sum() > 0 else mean for a, mean in parts])
+        total = self._total(self.pseudo)
+        return np.where(total > 0, self.pseudo / np.where(total > 0, total, 1.0), self.mean)
 
-    def check_mode(self):
-        """Raise ValueError where the density is unbounded."""
+    def check_mode(self) -> None:
         if self.alpha.min() < 1:
             raise ValueError(
                 f"a DirichletPrior with alpha {self.alpha.min():g} has an unbounded density and no mode; use 1 or more."
             )
 
-    @property
-    def interior(self):
-        """A value well inside the support, as rows."""
-        return (self.mean[None],)
+    @cached_property
+    def _log_unit(self) -> float:
+        return sum(gammaln(self.alpha[at].sum()) for at in self.columns) - gammaln(self.alpha).sum()
 
-    def log_prob(self, x):
-        """Log density of each row of probabilities, (n,)."""
-        x = as_rows(np.atleast_2d(x), self.alpha.size)
-        return sum(law.log_prob(x[:, at]) for law, at in zip(self._laws, self.columns))
+    def log_density(self, log_x: np.ndarray) -> np.ndarray:
+        """Log density of rows of probabilities from their logarithms, (n,), none of it checked."""
+        return self._log_unit + log_x @ self.pseudo
 
-    def sample(self, n=1, random_state=None):
-        """Rows of probabilities, (n, Σ levels)."""
-        rng = np.random.default_rng(random_state)
-        return np.concatenate([law.sample(n, rng) for law in self._laws], axis=1)
-
-    def entropy(self):
-        """−E[log p], in nats."""
-        return sum(law.entropy() for law in self._laws)
-
-    def kl(self, other):
+    def kl(self, other: Any) -> float:
         """Divergence from another prior over the same levels, in nats."""
         if self.n_levels != other.n_levels:
             raise ValueError(f"levels {self.n_levels} and {other.n_levels} differ.")
-        return sum(mine.kl(theirs) for mine, theirs in zip(self._laws, other._laws))
+        return super().kl(other)

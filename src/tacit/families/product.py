@@ -4,25 +4,21 @@ Each family has its own columns, which may depend on each other inside it: a tab
 beside categories and counts is one product.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ..arrays import Arrays, record
-from .family import Family, draw_classes
-from .laws import JoinedLaw
+from ..source.block import Block
+from .family import Family, Pass, draw_classes
+from .laws import JoinedLaw, Law
 
-__all__ = ["Product", "ProductParams"]
-
-
-@record
-class ProductParams(Arrays):
-    """Parameters of every part."""
-
-    parts: tuple
+__all__ = ["Parts", "Product"]
 
 
 @record
-class ProductStats(Arrays):
-    """Statistics of every part."""
+class Parts(Arrays):
+    """Parameters, or statistics, of every part."""
 
     parts: tuple
 
@@ -36,116 +32,114 @@ class Product(Family):
         Families and the numbers of the columns each describes; together they name every column once.
     """
 
-    def __init__(self, parts):
+    def __init__(self, parts: Any) -> None:
         self.parts = [(family, tuple(int(j) for j in columns)) for family, columns in parts]
         named = sorted(j for _, columns in self.parts for j in columns)
         if named != list(range(len(named))):
             raise ValueError(f"the parts of a product name the columns {named}; each column must be named once.")
 
-    def _each(self, block):
-        """Every family with its columns of a block."""
-        return [(family, block.select(columns)) for family, columns in self.parts]
+    def _each(self, params: Parts, block: Block) -> list[tuple]:
+        """Every family with its parameters and its columns of a block."""
+        return [(family, p, block.select(columns)) for (family, columns), p in zip(self.parts, params.parts)]
 
-    def check(self, X):
+    def check(self, X: np.ndarray) -> None:
         for family, columns in self.parts:
             family.check(X[:, columns])
 
-    def start(self, block, resp):
-        return ProductParams(tuple(family.start(part, resp) for family, part in self._each(block)))
+    def start(self, block: Block, resp: Any) -> Parts:
+        return Parts(tuple(family.start(block.select(columns), resp) for family, columns in self.parts))
 
-    def log_prob(self, params, block):
-        scores = (family.log_prob(p, part) for (family, part), p in zip(self._each(block), params.parts))
-        return sum(scores, 0.0)
+    def log_prob(self, params: Parts, block: Block) -> Any:
+        return sum((family.log_prob(p, part) for family, p, part in self._each(params, block)), 0.0)
 
-    def stats(self, params, block, resp):
-        each = zip(self._each(block), params.parts)
-        return ProductStats(tuple(family.stats(p, part, resp) for (family, part), p in each))
+    def stats(self, params: Parts, block: Block, resp: Any) -> Parts:
+        return Parts(tuple(family.stats(p, part, resp) for family, p, part in self._each(params, block)))
 
-    def e_step(self, params, log_weight, block):
+    def e_step(self, params: Parts, log_weight: np.ndarray, block: Block) -> Pass:
         if len(self.parts) > 1:
             return super().e_step(params, log_weight, block)
         # A family alone may share work between its scores and its statistics.
-        ((family, part),) = self._each(block)
-        loglik, counts, stats = family.e_step(params.parts[0], log_weight, part)
-        return loglik, counts, ProductStats((stats,))
+        ((family, p, part),) = self._each(params, block)
+        loglik, counts, stats = family.e_step(p, log_weight, part)
+        return loglik, counts, Parts((stats,))
 
-    def m_step(self, stats, params):
+    def m_step(self, stats: Parts, params: Parts) -> Parts:
         each = zip(self.parts, stats.parts, params.parts)
-        return ProductParams(tuple(family.m_step(s, p) for (family, _), s, p in each))
+        return Parts(tuple(family.m_step(s, p) for (family, _), s, p in each))
 
-    def log_prior(self, params):
+    def log_prior(self, params: Parts) -> float:
         return sum(family.log_prior(p) for (family, _), p in zip(self.parts, params.parts))
 
-    def collapsed(self, params, weight):
+    def collapsed(self, params: Parts, weight: Any) -> bool:
         return any(family.collapsed(p, weight) for (family, _), p in zip(self.parts, params.parts))
 
-    def permute(self, params, order):
-        return ProductParams(tuple(family.permute(p, order) for (family, _), p in zip(self.parts, params.parts)))
+    def permute(self, params: Parts, order: Any) -> Parts:
+        return Parts(tuple(family.permute(p, order) for (family, _), p in zip(self.parts, params.parts)))
 
-    def entropy(self, params):
+    def entropy(self, params: Parts) -> np.ndarray:
         return sum(family.entropy(p) for (family, _), p in zip(self.parts, params.parts))
 
-    def kl(self, params, other):
+    def kl(self, params: Parts, other: Parts) -> np.ndarray:
         return sum(family.kl(p, q) for (family, _), p, q in zip(self.parts, params.parts, other.parts))
 
-    def _spread(self, values, out):
+    def _spread(self, values: list[np.ndarray], out: np.ndarray) -> np.ndarray:
         """Lay the columns of the parts, along the last axis, into `out`."""
         for (_, columns), value in zip(self.parts, values):
             out[..., columns] = value
         return out
 
-    def n_columns(self, params):
+    def n_columns(self, params: Parts) -> int:
         return sum(len(columns) for _, columns in self.parts)
 
-    def parameters(self, params):
+    def parameters(self, params: Parts) -> dict[str, np.ndarray]:
         return {
             f"{number}.{name}": value
             for number, ((family, _), p) in enumerate(zip(self.parts, params.parts))
             for name, value in family.parameters(p).items()
         }
 
-    def law(self, params, block):
+    def law(self, params: Parts, block: Block) -> Law:
         place, laws = np.zeros(block.X.shape, np.intp), []
         place[block.missing_cells] = np.arange(len(block.missing_cells[0]))
-        for (family, part), (_, columns), p in zip(self._each(block), self.parts, params.parts):
+        for (family, p, part), (_, columns) in zip(self._each(params, block), self.parts):
             rows, own = part.missing_cells
             if len(rows):
                 laws.append((place[rows, np.array(columns)[own]], family.law(p, part)))
         return JoinedLaw(laws)
 
-    def filled(self, params, block, resp):
-        each = zip(self._each(block), params.parts)
-        return self._spread([family.filled(p, part, resp) for (family, part), p in each], np.empty(block.X.shape))
+    def filled(self, params: Parts, block: Block, resp: Any) -> np.ndarray:
+        filled = [family.filled(p, part, resp) for family, p, part in self._each(params, block)]
+        return self._spread(filled, np.empty(block.X.shape))
 
-    def distance(self, params, block):
-        found = [family.distance(p, part) for (family, part), p in zip(self._each(block), params.parts)]
+    def distance(self, params: Parts, block: Block) -> tuple[np.ndarray, np.ndarray]:
+        found = [family.distance(p, part) for family, p, part in self._each(params, block)]
         return sum(square for square, _ in found), sum(n for _, n in found)
 
-    def draw(self, params, block, resp, n_draws, rng):
+    def draw(self, params: Any, block: Block, resp: Any, n_draws: int, rng: np.random.Generator) -> np.ndarray:
         n_classes = resp.shape[1]
         out = np.empty((n_draws, *block.X.shape))
         for t, classes in enumerate(draw_classes(resp, n_draws, rng)):
             # One class for the whole row, whatever the family of a cell.
             known = np.eye(n_classes)[classes]
-            each = zip(self._each(block), params.parts)
-            self._spread([family.draw(p, part, known, 1, rng)[0] for (family, part), p in each], out[t])
+            drawn = [family.draw(p, part, known, 1, rng)[0] for family, p, part in self._each(params, block)]
+            self._spread(drawn, out[t])
         return out
 
-    def sample(self, params, classes, rng):
+    def sample(self, params: Parts, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         values = [family.sample(p, classes, rng) for (family, _), p in zip(self.parts, params.parts)]
         return self._spread(values, np.empty((len(classes), self.n_columns(params))))
 
-    def embed(self, block, rng):
-        return np.hstack([family.embed(part, rng) for family, part in self._each(block)])
+    def embed(self, block: Block, rng: np.random.Generator) -> np.ndarray:
+        return np.hstack([family.embed(block.select(columns), rng) for family, columns in self.parts])
 
-    def free(self, params):
+    def free(self, params: Parts) -> np.ndarray:
         return np.concatenate([family.free(p) for (family, _), p in zip(self.parts, params.parts)])
 
-    def bound(self, vector, params):
+    def bound(self, vector: np.ndarray, params: Parts) -> Parts:
         sizes = [len(family.free(p)) for (family, _), p in zip(self.parts, params.parts)]
         pieces = np.split(vector, np.cumsum(sizes)[:-1])
         each = zip(self.parts, pieces, params.parts)
-        return ProductParams(tuple(family.bound(piece, p) for (family, _), piece, p in each))
+        return Parts(tuple(family.bound(piece, p) for (family, _), piece, p in each))
 
-    def n_parameters(self, params):
+    def n_parameters(self, params: Parts) -> int:
         return sum(family.n_parameters(p) for (family, _), p in zip(self.parts, params.parts))

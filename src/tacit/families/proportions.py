@@ -7,13 +7,16 @@ Of a composition with missing parts M the rest m = 1 − Σ_observed x is known,
 the missing parts added up; the missing parts share m like a Dirichlet of their own, E[log x_l] = log m + ψ(α_l) − ψ(α_M).
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.special import betaln, digamma, gammaln
 
 from ..arrays import Arrays, record
 from ..kernels import flipped, host
-from .family import Family, draw_classes, occupied
-from .laws import ScipyLaw
+from ..source.block import Block
+from .family import Family, draw_classes, occupied, recalled, refuse
+from .laws import Law, ScipyLaw
 from .linear import CellStats, LinearFamily
 from .roots import concentrations
 
@@ -48,28 +51,24 @@ class Beta(LinearFamily):
     """
 
     functions = ("log", "log1m")
+    params_type = BetaParams
 
-    def __init__(self, floor=1e-6):
+    def __init__(self, floor: float = 1e-6) -> None:
         self.floor = floor
 
-    def check(self, X):
+    def check(self, X: np.ndarray) -> None:
         bad = X[(X <= 0) | (X >= 1)]
-        if bad.size:
-            raise ValueError(f"Beta columns lie strictly between 0 and 1, but X holds {bad.flat[0]:g}; move it inside.")
+        refuse(bad, "Beta columns lie strictly between 0 and 1, but X holds {:g}; move it inside.")
 
-    def start(self, block, resp):
-        flat = BetaParams(*np.ones((2, resp.shape[1], block.X.shape[1])))
-        return self.first_steps(block, resp, flat)[1]
-
-    def form(self, params):
+    def form(self, params: BetaParams) -> tuple:
         slope = np.concatenate([params.a - 1.0, params.b - 1.0], axis=1)
         return slope, np.concatenate([-betaln(params.a, params.b), np.zeros(params.b.shape)], axis=1)
 
-    def expected(self, params):
+    def expected(self, params: BetaParams) -> np.ndarray:
         total = digamma(params.a + params.b)
         return np.concatenate([digamma(params.a) - total, digamma(params.b) - total], axis=1)
 
-    def m_step(self, stats, params):
+    def m_step(self, stats: CellStats, params: BetaParams) -> BetaParams:
         count, total = (np.stack(np.split(part, 2, axis=1), axis=-1) for part in (stats.count, stats.total))
         alive = occupied(count[..., 0])
         old = np.stack([params.a, params.b], axis=-1)
@@ -79,31 +78,28 @@ class Beta(LinearFamily):
         alpha = np.where(alive[..., None], alpha, old)
         return BetaParams(alpha[..., 0], alpha[..., 1])
 
-    def mean(self, params):
+    def mean(self, params: BetaParams) -> np.ndarray:
         return params.a / (params.a + params.b)
 
-    def variance(self, params):
+    def variance(self, params: BetaParams) -> np.ndarray:
         mean = self.mean(params)
         return mean * (1.0 - mean) / (params.a + params.b + 1.0)
 
-    def sample(self, params, classes, rng):
+    def sample(self, params: BetaParams, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         X = rng.beta(params.a[classes], params.b[classes])
         return np.clip(X, np.finfo(float).tiny, 1.0 - np.finfo(float).epsneg)
 
-    def scipy(self, params):
+    def scipy(self, params: BetaParams) -> tuple[str, dict[str, Any]]:
         return "beta", {"a": params.a, "b": params.b}
 
-    def free(self, params):
+    def free(self, params: BetaParams) -> np.ndarray:
         """Log odds of the mean, and log of a + b."""
         return np.concatenate([np.log(params.a / params.b).ravel(), np.log(params.a + params.b).ravel()])
 
-    def bound(self, vector, params):
+    def bound(self, vector: np.ndarray, params: BetaParams) -> BetaParams:
         odds, total = (part.reshape(params.a.shape) for part in np.split(np.clip(vector, -40.0, 40.0), 2))
         total = np.minimum(np.exp(total), 1.0 / self.floor)
         return BetaParams(total / (1.0 + np.exp(-odds)), total / (1.0 + np.exp(odds)))
-
-    def n_parameters(self, params):
-        return 2 * params.a.size
 
 
 @record
@@ -134,13 +130,14 @@ class Dirichlet(Family):
     array([0.2 , 0.28, 0.53])
     """
 
-    def __init__(self, floor=1e-6):
+    evened = np.sqrt
+
+    def __init__(self, floor: float = 1e-6) -> None:
         self.floor = floor
 
-    def check(self, X):
+    def check(self, X: np.ndarray) -> None:
         bad = X[(X <= 0) | (X >= 1)]
-        if bad.size:
-            raise ValueError(f"parts of a composition lie strictly between 0 and 1, but X holds {bad.flat[0]:g}.")
+        refuse(bad, "parts of a composition lie strictly between 0 and 1, but X holds {:g}.")
         total, complete = np.nansum(X, axis=1), ~np.isnan(X).any(axis=1)
         wrong = np.flatnonzero(complete & (np.abs(total - 1.0) > 1e-5))
         if len(wrong):
@@ -149,26 +146,25 @@ class Dirichlet(Family):
         if len(wrong):
             raise ValueError(f"row {wrong[0]} sums to {total[wrong[0]]:g} and leaves nothing for its missing parts.")
 
-    def start(self, block, resp):
+    def start(self, block: Block, resp: Any) -> DirichletParams:
         params = DirichletParams(np.ones((resp.shape[1], block.X.shape[1])))
         return self.m_step(self.stats(params, block, resp * block.weight[:, None]), params)
 
-    def _groups(self, block):
+    def _groups(self, block: Block) -> list[tuple]:
         """For each pattern: its rows, its missing parts, and (log parts, log rest) with 0 where there is none."""
-        if "log_parts" not in block.local:
+
+        def make() -> Any:
             X, patterns = host(block.X).astype(np.float64), block.patterns
             groups = []
-            for first, last, missing in zip(patterns.starts[:-1], patterns.starts[1:], patterns.missing):
-                rows = patterns.rows[first:last]
-                parts = np.where(missing, 1.0, X[rows])
-                rest = (
-                    1.0 - parts[:, ~missing].sum(axis=1) if missing.any() and not missing.all() else np.ones(len(rows))
-                )
+            for rows, missing in zip(np.split(patterns.rows, patterns.starts[1:-1]), patterns.missing):
+                parts, some = np.where(missing, 1.0, X[rows]), missing.any() and not missing.all()
+                rest = 1.0 - parts[:, ~missing].sum(axis=1) if some else np.ones(len(rows))
                 groups.append((rows, missing, np.log(parts), np.log(rest)))
-            block.local["log_parts"] = groups
-        return block.local["log_parts"]
+            return groups
 
-    def log_prob(self, params, block):
+        return recalled(block, "log_parts", make)
+
+    def log_prob(self, params: DirichletParams, block: Block) -> Any:
         scores = np.empty((len(block), len(params.alpha)))
         for rows, missing, log_parts, log_rest in self._groups(block):
             alpha, together = params.alpha[:, ~missing], params.alpha[:, missing].sum(axis=1)
@@ -178,53 +174,52 @@ class Dirichlet(Family):
                 scores[rows] += log_rest[:, None] * (together - 1.0) - gammaln(together)
         return flipped(scores, block.X).T
 
-    def stats(self, params, block, resp):
-        resp = host(resp)
-        total = np.zeros(params.alpha.shape)
+    def stats(self, params: DirichletParams, block: Block, resp: Any) -> Any:
+        resp, total = host(resp), np.zeros(params.alpha.shape)
         for rows, missing, log_parts, log_rest in self._groups(block):
             total += resp[rows].T @ log_parts
             if missing.any():
                 alpha = params.alpha[:, missing]
                 share = digamma(alpha) - digamma(alpha.sum(axis=1, keepdims=True))
                 total[:, missing] += (resp[rows].T @ log_rest)[:, None] + resp[rows].sum(axis=0)[:, None] * share
-        return CellStats(np.repeat(resp.sum(axis=0)[:, None], total.shape[1], axis=1), total)
+        return CellStats(np.repeat(resp.sum(axis=0)[:, None], params.alpha.shape[1], axis=1), total)
 
-    def m_step(self, stats, params):
+    def m_step(self, stats: CellStats, params: DirichletParams) -> DirichletParams:
         alive = occupied(stats.count[:, 0])[:, None]
         mean = np.where(alive, stats.total / np.where(alive, stats.count, 1.0), -1.0)
         alpha = concentrations(mean, 1.0 / self.floor, params.alpha.sum(axis=1))
         return DirichletParams(np.where(alive, alpha, params.alpha))
 
-    def mean(self, params):
+    def mean(self, params: DirichletParams) -> np.ndarray:
         return params.alpha / params.alpha.sum(axis=1, keepdims=True)
 
-    def variance(self, params):
+    def variance(self, params: DirichletParams) -> np.ndarray:
         mean = self.mean(params)
         return mean * (1.0 - mean) / (params.alpha.sum(axis=1, keepdims=True) + 1.0)
 
-    def _log_normaliser(self, params):
+    def _log_normaliser(self, params: DirichletParams) -> np.ndarray:
         return gammaln(params.alpha).sum(axis=1) - gammaln(params.alpha.sum(axis=1))
 
-    def _expected_log(self, params):
+    def _expected_log(self, params: DirichletParams) -> np.ndarray:
         return digamma(params.alpha) - digamma(params.alpha.sum(axis=1, keepdims=True))
 
-    def entropy(self, params):
+    def entropy(self, params: DirichletParams) -> np.ndarray:
         return self._log_normaliser(params) - ((params.alpha - 1.0) * self._expected_log(params)).sum(axis=1)
 
-    def kl(self, params, other):
+    def kl(self, params: DirichletParams, other: DirichletParams) -> np.ndarray:
         apart = ((params.alpha - other.alpha) * self._expected_log(params)).sum(axis=1)
         return apart - self._log_normaliser(params) + self._log_normaliser(other)
 
-    def sample(self, params, classes, rng):
+    def sample(self, params: DirichletParams, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         parts = np.maximum(rng.standard_gamma(params.alpha[classes]), np.finfo(float).tiny)
         return parts / parts.sum(axis=1, keepdims=True)
 
-    def _left(self, params, block):
+    def _left(self, params: DirichletParams, block: Block) -> tuple[Any, np.ndarray]:
         """What the observed parts of each row leave (rows,), and Σ α of its missing parts (rows, classes)."""
         missing = np.isnan(host(block.X))
         return 1.0 - np.nansum(host(block.X), axis=1, dtype=np.float64), missing @ params.alpha.T
 
-    def law(self, params, block):
+    def law(self, params: DirichletParams, block: Block) -> Law:
         """Missing parts share what the observed ones leave, as a Dirichlet of their own: each is a beta."""
         (rows, columns), (rest, together) = block.missing_cells, self._left(params, block)
         alpha, whole, scale = params.alpha[:, columns].T, together[rows], rest[rows, None]
@@ -233,24 +228,20 @@ class Dirichlet(Family):
         others = np.maximum(whole - alpha, np.finfo(float).tiny)  # a part that is missing alone is what is left
         return ScipyLaw(scale * mean, variance, "beta", a=alpha, b=others, scale=scale * np.ones_like(alpha))
 
-    def draw(self, params, block, resp, n_draws, rng):
+    def draw(self, params: Any, block: Block, resp: Any, n_draws: int, rng: np.random.Generator) -> np.ndarray:
         X, rest = host(block.X).astype(np.float64), self._left(params, block)[0]
         parts = rng.standard_gamma(params.alpha[draw_classes(host(resp), n_draws, rng)])
         parts = np.where(np.isnan(X), np.maximum(parts, np.finfo(float).tiny), 0.0)
         total = np.maximum(parts.sum(axis=2, keepdims=True), np.finfo(float).tiny)
         return np.where(np.isnan(X), rest[:, None] * parts / total, X)
 
-    def embed(self, block, rng):
-        """Square roots, which make the spread of proportions even."""
-        return super().embed(block.transformed(np.sqrt), rng)
-
-    def free(self, params):
+    def free(self, params: DirichletParams) -> np.ndarray:
         """Log concentrations."""
         return np.log(params.alpha).ravel()
 
-    def bound(self, vector, params):
+    def bound(self, vector: np.ndarray, params: DirichletParams) -> DirichletParams:
         alpha = np.exp(np.clip(vector, -40.0, 40.0)).reshape(params.alpha.shape)
         return DirichletParams(alpha * np.minimum(1.0, 1.0 / (self.floor * alpha.sum(axis=1, keepdims=True))))
 
-    def n_parameters(self, params):
+    def n_parameters(self, params: DirichletParams) -> int:
         return params.alpha.size

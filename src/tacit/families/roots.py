@@ -4,13 +4,16 @@ Gamma:      log a − ψ(a) = log mean − mean log
 Dirichlet:  ψ(α_l) − ψ(S) = mean log x_l,   S = Σ_l α_l
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from scipy.special import digamma, polygamma
 
 __all__ = ["concentrations", "gamma_shape", "inverse_digamma"]
 
 
-def increasing_root(function, low, high, guess):
+def increasing_root(function: Callable, low: Any, high: Any, guess: np.ndarray) -> np.ndarray:
     """Where an increasing function(x) → (value, slope) is 0, by Newton steps within a bracket; its nearest end if nowhere.
 
     Arrays throughout; each entry is its own equation.
@@ -31,7 +34,7 @@ def increasing_root(function, low, high, guess):
     return x
 
 
-def inverse_digamma(y):
+def inverse_digamma(y: np.ndarray) -> np.ndarray:
     """The x > 0 with ψ(x) = y: five Newton steps from Minka's start."""
     large = y >= -2.22
     x = np.where(large, np.exp(np.minimum(y, 700.0)) + 0.5, -1.0 / (np.where(large, -3.0, y) - digamma(1.0)))
@@ -40,12 +43,12 @@ def inverse_digamma(y):
     return x
 
 
-def gamma_shape(gap, largest):
+def gamma_shape(gap: np.ndarray, largest: float) -> np.ndarray:
     """The shape a ≤ largest of the likeliest Gamma, from the gap log mean − mean log ≥ 0."""
     gap = np.maximum(gap, 1e-300)
     guess = (3.0 - gap + np.sqrt((gap - 3.0) ** 2 + 24.0 * gap)) / (12.0 * gap)
 
-    def excess(log_shape):
+    def excess(log_shape: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         shape = np.exp(log_shape)
         return gap - log_shape + digamma(shape), shape * polygamma(1, shape) - 1.0
 
@@ -54,25 +57,25 @@ def gamma_shape(gap, largest):
     return np.exp(np.minimum(root, top))
 
 
-def concentrations(mean_log, largest, guess):
+def concentrations(mean_log: np.ndarray, largest: float, guess: np.ndarray) -> np.ndarray:
     """The α of the likeliest Dirichlet with Σ α ≤ largest, from the means of log x over rows; (…, levels).
 
     All α follow from one unknown λ by ψ(α_l) = mean log x_l + λ. At the maximum λ = ψ(Σ α); where that lies beyond the
     bound, Σ α is at the bound, and λ is what makes it so.
     """
 
-    def alphas(level):
+    def alphas(level: np.ndarray) -> np.ndarray:
         return inverse_digamma(mean_log + level[..., None])
 
-    def slopes(alpha):
+    def slopes(alpha: Any) -> np.ndarray:
         return (1.0 / polygamma(1, alpha)).sum(axis=-1)
 
-    def free(log_total):
+    def free(log_total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         total = np.exp(log_total)
         alpha = alphas(digamma(total))
         return total - alpha.sum(axis=-1), total - slopes(alpha) * polygamma(1, total) * total
 
-    def bounded(level):
+    def bounded(level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         alpha = alphas(level)
         return alpha.sum(axis=-1) - largest, slopes(alpha)
 

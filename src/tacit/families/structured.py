@@ -4,23 +4,23 @@ The floor is kept by a ridge: where the likeliest covariances of a structure fal
 taken, with the smallest t that will do and only if they are no worse than the previous ones, which are kept otherwise.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from ..engine import SingularError
-from .dense import FullGaussian, FullParams, class_means
-from .diagonal import DiagonalGaussian, SphericalGaussian
+from .dense import DenseStats, FullGaussian, FullParams, class_means
+from .diagonal import DiagonalGaussian, DiagonalParams, SphericalGaussian
 from .gaussian import SINGULAR, Gaussian
 from .structures import covariances, deviance, n_covariance_parameters, variances
 
-__all__ = [
-    "StructuredDense", "StructuredDiagonal", "StructuredSpherical", "above_floor", "learn_covariances",
-    "without_empty",
-]  # fmt: skip
+__all__ = ["StructuredDense", "StructuredDiagonal", "StructuredSpherical", "without_empty"]
 
 SCARCE = 1e-12  # what an empty class counts, relative to the largest: it keeps its own, and moves nothing
 
 
-def above_floor(learn, sound, cost, previous, floor):
+def above_floor(learn: Callable, sound: Callable, cost: Callable, previous: np.ndarray, floor: float) -> np.ndarray:
     """learn(ridge) with the smallest ridge that makes it sound, or `previous` where that is cheaper.
 
     Raises
@@ -41,27 +41,11 @@ def above_floor(learn, sound, cost, previous, floor):
     return previous
 
 
-def without_empty(W, count, previous):
+def without_empty(W: np.ndarray, count: np.ndarray, previous: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Scatter and counts in which an empty class has a very few rows that look as its previous covariance says."""
     empty = count <= 0
     count = np.where(empty, SCARCE * count.max(), count)
     return np.where(empty[:, None, None], count[:, None, None] * previous, W), count
-
-
-def learn_covariances(structure, W, count, previous, scale, floor):
-    """The likeliest covariances (classes, d, d) of a structure above the floor; empty classes count for next to nothing."""
-    W, count = without_empty(W, count, previous)
-    unit = np.sqrt(np.multiply.outer(scale, scale))
-    ridges = count[:, None, None] * np.diag(scale)
-
-    def sound(found):
-        value = np.linalg.eigvalsh(found / unit)
-        return (value[:, 0] >= np.maximum(floor, 1e-13 * value[:, -1]) * (1 - 1e-9)).all() and (value > 1e-13).all()
-
-    return above_floor(
-        lambda ridge: covariances(structure, W + ridge * ridges, count, previous),
-        sound, lambda found: deviance(W, count, found), previous, floor,
-    )  # fmt: skip
 
 
 class Structured(Gaussian):
@@ -75,13 +59,13 @@ class Structured(Gaussian):
         Smallest variance in any direction, relative to the data's variance.
     """
 
-    def __init__(self, structure, floor=1e-6):
+    def __init__(self, structure: str, floor: float = 1e-6) -> None:
         self.structure, self.floor = structure, floor
 
-    def bound(self, vector, params):
+    def bound(self, vector: np.ndarray, params: Any) -> Any:
         return self.inside(super().bound(vector, params), params)
 
-    def n_parameters(self, params):
+    def n_parameters(self, params: Any) -> int:
         return params.mean.size + n_covariance_parameters(self.structure, *params.mean.shape)
 
 
@@ -96,19 +80,19 @@ class StructuredDiagonal(Structured, DiagonalGaussian):
         Smallest variance in any direction, relative to the data's variance.
     """
 
-    def variances(self, squares, count, params):
+    def variances(self, squares: np.ndarray, count: np.ndarray, params: DiagonalParams) -> np.ndarray:
         seen, before = count > 0, params.variance
         cells = np.where(seen, count, SCARCE * count.max())
         filled = np.where(seen, squares, cells * before)
         return above_floor(
             lambda ridge: variances(self.structure, filled + ridge * cells * params.scale, cells, before),
-            lambda found: (found >= self.least(params) * (1 - 1e-9)).all() and (found > 0).all(),
+            lambda found: bool((found >= self.least(params) * (1 - 1e-9)).all() and (found > 0).all()),
             lambda found: float((cells * np.log(found) + filled / found).sum()),
             before,
             self.floor,
         )
 
-    def inside(self, params, fallback=None):
+    def inside(self, params: DiagonalParams, fallback: Any = None) -> DiagonalParams:
         count = np.ones(params.mean.shape)
         covariance = self.variances(params.variance, count, params if fallback is None else fallback)
         return self.params(params.mean, covariance, params.origin, params.scale)
@@ -125,10 +109,10 @@ class StructuredSpherical(Structured, SphericalGaussian):
         Smallest variance in any direction, relative to the data's variance.
     """
 
-    def variances(self, squares, count, params):
+    def variances(self, squares: np.ndarray, count: np.ndarray, params: DiagonalParams) -> np.ndarray:
         return self.floored(np.full(len(squares), squares.sum() / count.sum()), params)
 
-    def inside(self, params, fallback=None):
+    def inside(self, params: DiagonalParams, fallback: Any = None) -> DiagonalParams:
         covariance = np.full(len(params.mean), params.covariance.mean())
         return self.params(params.mean, covariance, params.origin, params.scale)
 
@@ -144,16 +128,33 @@ class StructuredDense(Structured, FullGaussian):
         Smallest variance in any direction, relative to the data's variance.
     """
 
-    def _learn(self, W, count, previous, scale):
-        return learn_covariances(self.structure, W, count, previous, scale, self.floor)
+    def _likeliest(self, W: np.ndarray, count: np.ndarray, previous: np.ndarray) -> np.ndarray:
+        """The covariances of the structure, whatever the floor."""
+        return covariances(self.structure, W, count, previous)
 
-    def m_step(self, stats, params):
+    def _learn(self, W: np.ndarray, count: np.ndarray, previous: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """The likeliest covariances (classes, d, d) above the floor; empty classes count for next to nothing."""
+        W, count = without_empty(W, count, previous)
+        unit = np.sqrt(np.multiply.outer(scale, scale))
+        ridges = count[:, None, None] * np.diag(scale)
+
+        def sound(found: np.ndarray) -> bool:
+            value = np.linalg.eigvalsh(found / unit)
+            least = np.maximum(self.floor, 1e-13 * value[:, -1]) * (1 - 1e-9)
+            return bool((value[:, 0] >= least).all() and (value > 1e-13).all())
+
+        return above_floor(
+            lambda ridge: self._likeliest(W + ridge * ridges, count, previous),
+            sound, lambda found: deviance(W, count, found), previous, self.floor,
+        )  # fmt: skip
+
+    def m_step(self, stats: DenseStats, params: FullParams) -> FullParams:
         alive, count, shift = class_means(stats, params)
         W = stats.second - count[:, None, None] * shift[:, :, None] * shift[:, None, :]
         covariance = self._learn(W, np.where(alive, count, 0.0), params.covariance, params.scale)
         return FullParams(params.origin + shift, covariance, params.origin, params.scale)
 
-    def inside(self, params, fallback=None):
+    def inside(self, params: FullParams, fallback: Any = None) -> FullParams:
         previous = params if fallback is None else fallback
         count = np.ones(len(params.mean))
         covariance = self._learn(params.covariance, count, previous.covariance, params.scale)

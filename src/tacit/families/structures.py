@@ -14,6 +14,10 @@ Celeux and Govaert (1995), Gaussian parsimonious clustering models.
 Browne and McNicholas (2014), Estimating common principal components in high dimensions.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 __all__ = ["STRUCTURES", "covariances", "deviance", "n_covariance_parameters", "variances"]
@@ -28,20 +32,20 @@ HALVINGS = 0.5 ** np.arange(12)
 ROUNDING = 1e-13
 
 
-def n_covariance_parameters(structure, n_classes, d):
+def n_covariance_parameters(structure: str, n_classes: int, d: int) -> int:
     """Free parameters of the covariances of all classes."""
     times = {"I": 0, "E": 1, "V": n_classes}
     volume, shape, orientation = (times[letter] for letter in structure)
     return volume + shape * (d - 1) + orientation * d * (d - 1) // 2
 
 
-def deviance(W, count, covariance):
+def deviance(W: np.ndarray, count: np.ndarray, covariance: np.ndarray) -> float:
     """Σ_k n_k log|Σ_k| + tr(Σ_k⁻¹ W_k), which an M-step makes small."""
     log_det = np.linalg.slogdet(covariance)[1]
     return float(count @ log_det + np.einsum("kii->", np.linalg.solve(covariance, W)))
 
 
-def covariances(structure, W, count, previous):
+def covariances(structure: str, W: np.ndarray, count: np.ndarray, previous: np.ndarray) -> np.ndarray:
     """The likeliest covariances (classes, d, d) of a structure.
 
     Parameters
@@ -72,25 +76,25 @@ def covariances(structure, W, count, previous):
     return _assemble(axes, _along(structure, axes, W, count, _diagonals(axes, previous)))
 
 
-def _diagonals(axes, matrices):
+def _diagonals(axes: np.ndarray, matrices: np.ndarray) -> np.ndarray:
     """Diagonals of Dᵀ M D, none of them negative."""
     return np.maximum((axes * (matrices @ axes)).sum(axis=1), 0.0)
 
 
-def _along(structure, axes, W, count, start):
+def _along(structure: str, axes: np.ndarray, W: np.ndarray, count: np.ndarray, start: np.ndarray) -> np.ndarray:
     """The likeliest variances along given axes."""
     w = _diagonals(axes, W)
     return variances(structure, w, np.broadcast_to(count[:, None], w.shape), start)
 
 
-def _assemble(axes, variance):
+def _assemble(axes: np.ndarray, variance: np.ndarray) -> np.ndarray:
     return (axes * variance[:, None, :]) @ axes.transpose(0, 2, 1)
 
 
 # Volumes and shapes
 
 
-def variances(structure, w, count, start):
+def variances(structure: str, w: np.ndarray, count: np.ndarray, start: np.ndarray) -> np.ndarray:
     """The likeliest variances (classes, d) with the volume and the shape of a structure, of independent columns.
 
     Parameters
@@ -119,16 +123,16 @@ def variances(structure, w, count, start):
     return _common_volume(w + (most - count) * start, most)
 
 
-def _common_volume(w, count):
+def _common_volume(w: np.ndarray, count: np.ndarray) -> np.ndarray:
     mean = np.exp(np.log(w).mean(axis=1, keepdims=True))
     return w * (mean.sum() / count.sum() / mean)
 
 
-def _common_shape(w, count, start):
+def _common_shape(w: np.ndarray, count: np.ndarray, start: np.ndarray) -> np.ndarray:
     """With τ = log λ and the shape at its best, minimises Σ_k n_k τ_k + Σ_j n_j log Σ_k exp(−τ_k) w_kj."""
     per_column = count.sum(axis=0)
 
-    def parts(log_volume):
+    def parts(log_volume: np.ndarray) -> tuple:
         share = w * np.exp(-log_volume)[:, None]
         total = share.sum(axis=0)
         share = share / total
@@ -139,12 +143,12 @@ def _common_shape(w, count, start):
     return np.exp(log_volume)[:, None] * shape
 
 
-def _common_matrix(W, count, previous):
+def _common_matrix(W: np.ndarray, count: np.ndarray, previous: np.ndarray) -> np.ndarray:
     """As `_common_shape`, with Σ_k = λ_k C: minimises d Σ_k n_k τ_k + n log|Σ_k exp(−τ_k) W_k|."""
     n_classes, d, _ = W.shape
     n = count.sum()
 
-    def parts(log_volume):
+    def parts(log_volume: np.ndarray) -> tuple:
         share = W * np.exp(-log_volume)[:, None, None]
         lower = np.linalg.cholesky(share.sum(axis=0))
         white = np.linalg.solve(lower, np.linalg.solve(lower, share).transpose(0, 2, 1)).reshape(n_classes, -1)
@@ -155,7 +159,7 @@ def _common_matrix(W, count, previous):
     return volume * ((W / volume).sum(axis=0) / n)
 
 
-def _volumes(total, parts, log_volume):
+def _volumes(total: np.ndarray, parts: Any, log_volume: np.ndarray) -> np.ndarray:
     """Minimise total·τ + f(τ), convex, by Newton's method; `parts` gives f, −f′ and what the Hessian lacks of diag(−f′)."""
     # One step of alternation first: it finds the size of a volume from any distance, where Newton's steps would overshoot.
     log_volume = log_volume + np.log(parts(log_volume)[1] / total)
@@ -188,7 +192,7 @@ def _volumes(total, parts, log_volume):
 # Common axes
 
 
-def _common_axes(structure, W, count, previous):
+def _common_axes(structure: str, W: np.ndarray, count: np.ndarray, previous: np.ndarray) -> np.ndarray:
     """Axes D that minimise Σ_kj n_k log v_kj(D), where v are the likeliest variances along them."""
     axes = _shared_axes(previous)
     value, slope = _slope(structure, W, count, axes)
@@ -210,20 +214,20 @@ def _common_axes(structure, W, count, previous):
     return axes
 
 
-def _shared_axes(matrices):
+def _shared_axes(matrices: np.ndarray) -> np.ndarray:
     """Axes of matrices that have common ones: those of a sum whose weights are unlikely to make eigenvalues meet."""
     size = np.einsum("kii->k", matrices)
     weight = (1.0 + np.modf(np.arange(len(matrices)) * 0.6180339887498949)[0]) / size
     return np.linalg.eigh(np.einsum("k,kij->ij", weight, matrices))[1]
 
 
-def _rotation(turn):
+def _rotation(turn: np.ndarray) -> np.ndarray:
     """Cayley's map of a skew matrix, equal to its exponential up to third order."""
     unit = np.eye(len(turn))
     return np.linalg.solve(unit - 0.5 * turn, unit + 0.5 * turn)
 
 
-def _slope(structure, W, count, axes):
+def _slope(structure: str, W: np.ndarray, count: np.ndarray, axes: np.ndarray) -> tuple[float, Slope]:
     """The deviance at some axes, less a constant, and its derivatives with respect to a rotation of them."""
     B = axes.T @ W @ axes
     b = np.einsum("kii->ki", B)
@@ -231,7 +235,7 @@ def _slope(structure, W, count, axes):
     return float(count @ np.log(variance).sum(axis=1)), Slope(B, b, variance, structure[0] == "E")
 
 
-def _skew(matrix):
+def _skew(matrix: np.ndarray) -> np.ndarray:
     """The skew part: what rounding leaves beside it would grow where the curvature is small."""
     return 0.5 * (matrix - matrix.T)
 
@@ -242,12 +246,12 @@ class Slope:
     G_ij = 2 Σ_k B_kij (c_kj − c_ki),    H(Ω)_ij = 2 Σ_k [B_k, Ω]_ij (c_kj − c_ki) + B_kij (ċ_kj − ċ_ki) − ½ [G, Ω]_ij.
     """
 
-    def __init__(self, B, b, variance, equal_volume):
+    def __init__(self, B: np.ndarray, b: Any, variance: np.ndarray, equal_volume: bool) -> None:
         self.B, self.b, self.c, self.equal_volume = B, b, 1.0 / variance, equal_volume
         self.apart = self.c[:, None, :] - self.c[:, :, None]
         self.gradient = _skew(2.0 * (B * self.apart).sum(axis=0))
 
-    def hessian(self, turn):
+    def hessian(self, turn: np.ndarray) -> np.ndarray:
         """H(Ω)."""
         moved = self.B @ turn - turn @ self.B
         rate = np.einsum("kii->ki", moved) / self.b
@@ -260,7 +264,7 @@ class Slope:
         second = moved * self.apart + self.B * (change[:, None, :] - change[:, :, None])
         return _skew(2.0 * second.sum(axis=0) - 0.5 * (self.gradient @ turn - turn @ self.gradient))
 
-    def newton(self):
+    def newton(self) -> np.ndarray:
         """−H⁻¹G by conjugate gradients, ended early where the curvature is not positive."""
         spread = self.b[:, :, None] - self.b[:, None, :]
         curvature = 2.0 * (spread * self.apart).sum(axis=0)
@@ -268,7 +272,8 @@ class Slope:
         turn, residual = np.zeros_like(self.gradient), -self.gradient
         z = residual / curvature
         direction, product = z, float((residual * z).sum())
-        enough = product * min(1e-2, product / self._scale()) ** 2
+        # A slope of the deviance is measured by the total count.
+        enough = product * min(1e-2, product / float((self.c * self.b).sum())) ** 2
         for _ in range(2 * len(turn) ** 2):
             image = self.hessian(direction)
             bend = float((direction * image).sum())
@@ -283,7 +288,3 @@ class Slope:
                 break
             direction = z + product / before * direction
         return turn
-
-    def _scale(self):
-        """Total count: what a slope of the deviance is measured by."""
-        return float((self.c * self.b).sum())

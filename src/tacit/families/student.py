@@ -15,37 +15,30 @@ Liu, Rubin and Wu (1998), Parameter expansion to accelerate EM: the PX-EM algori
 """
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from scipy.special import betaln, digamma, gammaln, polygamma
+from scipy.special import betaln, digamma, gammaln
 
 from ..arrays import Arrays, record
 from ..kernels import backend, cast, kernel
+from ..source.block import Block
 from .dense import FullGaussian, FullParams, about_origin
 from .family import occupied
-from .gaussian import n_observed
-from .laws import StudentLaw
+from .gaussian import Pair, incomplete_rows, n_observed
+from .laws import Law, StudentLaw
+from .roots import gamma_shape
 from .structured import StructuredDense, without_empty
 from .structures import covariances, n_covariance_parameters
 
-__all__ = ["LEAST_DF", "StudentT", "gamma_shape", "n_observed"]
+__all__ = ["LEAST_DF", "StudentT", "n_observed"]
 
 LEAST_DF = 0.1
 SEPARATE = ("EII", "VII", "EEI", "VVI", "EEE", "VVV")
 LETTERS = {"full": "VVV", "tied": "EEE", "diag": "VVI", "spherical": "VII"}
 
 
-def gamma_shape(excess):
-    """The x with log x − ψ(x) = excess, the shape of a Gamma whose log mean exceeds its mean log by so much; ∞ for 0."""
-    excess = np.asarray(excess, dtype=np.float64)
-    s = np.maximum(excess, 1e-9)
-    x = (3.0 - s + np.sqrt((s - 3.0) ** 2 + 24.0 * s)) / (12.0 * s)
-    for _ in range(8):  # Newton's method for 1/x, whose error is squared from a good start
-        x = 1.0 / (1.0 / x + (np.log(x) - digamma(x) - s) / (x - x**2 * polygamma(1, x)))
-    return np.where(excess > 1e-9, x, np.inf)
-
-
-def _sums(params):
+def _sums(params: Any) -> tuple[np.ndarray, ...]:
     """Zeros for the statistics of the kernels."""
     k, d = params.mean.shape
     return np.zeros(k), np.zeros(k), np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
@@ -58,7 +51,7 @@ class StudentParams(FullParams):
     df: np.ndarray
 
     @cached_property
-    def tables(self):
+    def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """ν, c(ν, o) and ψ((ν + o)/2) − log(ν/2), the last two for o = 0 … d observed cells."""
         df, half = self.df[:, None], 0.5 * np.arange(self.mean.shape[1] + 1)
         # A difference of log gammas, which would lose digits where ν is large.
@@ -66,7 +59,7 @@ class StudentParams(FullParams):
         return self.df, ratio - half * np.log(np.pi * df), digamma(0.5 * df + half) - np.log(0.5 * df)
 
     @cached_property
-    def form(self):
+    def form(self) -> tuple:
         """Arguments of the complete-row kernel: strips of P, (μ − o)P, log|P|, strip width."""
         return self.strips(0.0)
 
@@ -99,45 +92,54 @@ class StudentT(StructuredDense):
 
     exact = False  # a step improves: the weights of rows are hidden
 
-    def __init__(self, structure="full", floor=1e-6, *, df="free", df_init=10.0, max_df=200.0):
+    def __init__(
+        self,
+        structure: str = "full",
+        floor: float = 1e-6,
+        *,
+        df: Any = "free",
+        df_init: float = 10.0,
+        max_df: float = 200.0,
+    ) -> None:
         super().__init__(LETTERS.get(structure, structure), floor)
         self.df, self.df_init, self.max_df = df, df_init, max_df
 
     @property
-    def learns_df(self):
+    def learns_df(self) -> bool:
         """Whether degrees of freedom are learned."""
         return isinstance(self.df, str)
 
     support = "StudentT"
 
-    def variance(self, params):
+    def variance(self, params: Any) -> np.ndarray:
         """Infinite, or where even the mean does not exist NaN, for few degrees of freedom."""
         df, square = params.df[:, None], np.diagonal(params.covariance, axis1=1, axis2=2)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(df > 2, square * df / (df - 2), np.where(df > 1, np.inf, np.nan))
 
-    def parameters(self, params):
+    def parameters(self, params: Any) -> dict[str, np.ndarray]:
         return {"mean": params.mean, "scale": params.covariance, "df": params.df}
 
-    def entropy(self, params):
+    def entropy(self, params: Any) -> np.ndarray:
         half, d = 0.5 * params.df, params.mean.shape[1]
         constant = 0.5 * d * np.log(np.pi * params.df) - gammaln(0.5 * d) + betaln(0.5 * d, half)
         return 0.5 * params.posterior[3] + constant + (half + 0.5 * d) * (digamma(half + 0.5 * d) - digamma(half))
 
-    def kl(self, params, other):
+    def kl(self, params: Any, other: Any) -> np.ndarray:
         raise NotImplementedError(
             "the divergence of Student t distributions has no closed form; average log_prob differences over samples."
         )
 
-    def permute(self, params, order):
+    def permute(self, params: Any, order: Any) -> StudentParams:
         return self.params(params.mean[order], params.covariance[order], params.origin, params.scale, params.df[order])
 
-    def params(self, mean, covariance, origin, scale, df=None):
-        if df is None:
-            df = np.full(len(mean), float(self.df_init if self.learns_df else self.df))
-        return StudentParams(mean, covariance, origin, scale, df)
+    def params(self, *arrays: np.ndarray) -> StudentParams:
+        """Mean, scale matrices, origin and scale as parameters; degrees of freedom may come last."""
+        if len(arrays) == 4:
+            arrays = *arrays, np.full(len(arrays[0]), float(self.df_init if self.learns_df else self.df))
+        return StudentParams(*arrays)
 
-    def pool(self, covariance, n_classes):
+    def pool(self, covariance: np.ndarray, n_classes: int) -> np.ndarray:
         d = len(covariance)
         if self.structure[2] == "I":
             covariance = np.diag(np.diag(covariance))
@@ -145,28 +147,20 @@ class StudentT(StructuredDense):
             covariance = np.eye(d) * np.trace(covariance) / d
         return super().pool(covariance, n_classes)
 
-    def _whole(self, params, block, rest):
+    def _complete(self, params: Any, block: Block, rest: tuple) -> tuple[float, Any]:
         form = cast(params.form, block.X)
         rows, out = block.patterns.complete, _sums(params)
         loglik = kernel("student", backend(block.X))(block.X, rows, params.origin, *form, *params.tables, *rest, *out)
         return loglik, StudentStats(*out)
 
-    def _holed(self, params, block, rest):
-        incomplete, out = block.patterns.incomplete, _sums(params)
+    def _incomplete(self, params: Any, block: Block, rest: tuple) -> tuple[float, Any]:
+        count, log_u, *moments = out = _sums(params)
         loglik = kernel("student_conditional", backend(block.X))(
-            block.X,
-            incomplete.rows,
-            incomplete.starts,
-            incomplete.missing,
-            *params.posterior,
-            *params.tables,
-            *rest,
-            *out,
+            *incomplete_rows(block), *params.posterior, *params.tables, *rest, *out
         )
-        count, log_u, *moments = out
         return loglik, StudentStats(count, log_u, *about_origin(params.shift, *moments))
 
-    def m_step(self, stats, params):
+    def m_step(self, stats: Any, params: Any) -> StudentParams:
         alive = occupied(stats.count)
         count, pull = (np.where(alive, value, 1.0) for value in (stats.count, stats.pull))
         shift = np.where(alive[:, None], stats.first / pull[:, None], params.shift)
@@ -174,10 +168,11 @@ class StudentT(StructuredDense):
         covariance = self._learn(W, np.where(alive, count, 0.0), params.covariance, params.scale)
         expansion = self._expansion(alive, pull / count, covariance, params.scale)
         covariance = covariance / expansion[:, None, None]
-        df = self._df(alive, count, pull / count / expansion, stats.log_u / count - np.log(expansion), params.df)
+        excess = pull / count / expansion - (stats.log_u / count - np.log(expansion)) - 1.0
+        df = self._df(alive, count, excess, params.df)
         return self.params(params.origin + shift, covariance, params.origin, params.scale, df)
 
-    def _learn(self, W, count, previous, scale):
+    def _learn(self, W: np.ndarray, count: np.ndarray, previous: np.ndarray, scale: np.ndarray) -> np.ndarray:
         if self.structure not in SEPARATE:
             return super()._learn(W, count, previous, scale)
         # Directions do not bear on each other, so that clipping is the maximum above the floor.
@@ -185,7 +180,7 @@ class StudentT(StructuredDense):
         covariance = covariances(self.structure, W, count, previous)
         return self.clip(covariance, scale if self.structure[1] != "I" else np.full(len(scale), scale.mean()))
 
-    def _expansion(self, alive, mean, covariance, scale):
+    def _expansion(self, alive: np.ndarray, mean: np.ndarray, covariance: np.ndarray, scale: np.ndarray) -> np.ndarray:
         """α_k: the mean weight where a class has a volume of its own and stays above the floor, else 1."""
         if self.structure[0] == "E":
             return np.ones(len(mean))
@@ -193,29 +188,29 @@ class StudentT(StructuredDense):
         least = np.linalg.eigvalsh(covariance / unit)[:, 0]
         return np.where(alive & (least / mean >= max(self.floor, 1e-13)), mean, 1.0)
 
-    def _df(self, alive, count, mean, mean_log, previous):
-        """Degrees of freedom from the means of u and log u; an empty class keeps its own."""
+    def _df(self, alive: np.ndarray, count: np.ndarray, excess: np.ndarray, previous: np.ndarray) -> np.ndarray:
+        """Degrees of freedom from the excess of E[u] over E[log u], less 1; an empty class keeps its own."""
         if not self.learns_df:
             return previous
-        excess = mean - mean_log - 1.0
         if self.df == "shared":
             excess = np.full(len(count), excess[alive] @ count[alive] / count[alive].sum())
             alive = np.ones(len(count), bool)
-        return np.where(alive, np.clip(2.0 * gamma_shape(excess), LEAST_DF, self.max_df), previous)
+        return np.where(alive, np.clip(2.0 * gamma_shape(excess, 0.5 * self.max_df), LEAST_DF, self.max_df), previous)
 
     # Hidden weights
 
     @property
-    def core(self):
+    def core(self) -> Any:
         return FullGaussian()
 
-    def complete(self, params, block, resp, *, return_cov=False):
+    def complete(self, params: Any, block: Block, resp: Any, *, return_cov: bool = False) -> Pair:
         filled, cov = super().complete(params, block, resp)
         if return_cov:
-            cov = sum(self._spread(params, block, resp, filled, k) for k in range(len(params.mean)))
+            parts = (self._spread(params, block, resp, filled, k) for k in range(len(params.mean)))
+            cov = sum(parts, np.zeros(()))
         return filled, cov
 
-    def _spread(self, params, block, resp, filled, k):
+    def _spread(self, params: Any, block: Block, resp: Any, filled: np.ndarray, k: int) -> np.ndarray:
         """What class k adds to the covariances of rows; infinite where two or fewer degrees of freedom are left."""
         mean, spread = super().complete(
             params, block, np.eye(len(params.mean))[[k]].repeat(len(filled), 0), return_cov=True
@@ -227,34 +222,33 @@ class StudentT(StructuredDense):
         apart = mean - filled
         return resp[:, k, None, None] * (spread + apart[:, :, None] * apart[:, None, :])
 
-    def law(self, params, block):
+    def law(self, params: Any, block: Block) -> Law:
         """x_M | x_O is a Student t again, with ν + o degrees of freedom and wider where the observed cells lie far out."""
         mean, variance, square = self._given_others(params, block)
         rows = block.missing_cells[0]
         df = params.df + n_observed(block)[rows]
         return StudentLaw(mean, np.sqrt(variance * (params.df + np.maximum(square.T[rows], 0.0)) / df), df)
 
-    def noise(self, params, block, classes, rng):
+    def noise(self, params: Any, block: Block, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         noise = super().noise(params, block, classes, rng)
         rows = np.arange(len(block))
         df = params.df[classes]
         u = rng.chisquare(df + n_observed(block)[:, 0]) / (df + self.distance(params, block)[0][rows, classes])
         return noise / np.sqrt(u)[:, :, None]
 
-    def sample(self, params, classes, rng):
-        """One row for every entry of `classes`."""
+    def sample(self, params: Any, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         X = super().sample(params, classes, rng)
         u = rng.chisquare(params.df[classes]) / params.df[classes]
         return params.mean[classes] + (X - params.mean[classes]) / np.sqrt(u)[:, None]
 
     # Accelerators and counts
 
-    def free(self, params):
+    def free(self, params: Any) -> np.ndarray:
         """Means, log-Cholesky factors and 1/ν, in which the Gaussian is not far away."""
         learned = 1.0 / params.df if self.learns_df else np.empty(0)
         return np.concatenate([super().free(params), learned])
 
-    def bound(self, vector, params):
+    def bound(self, vector: np.ndarray, params: Any) -> StudentParams:
         if not self.learns_df:
             return super().bound(vector, params)
         vector, inverse = np.split(vector, [-len(params.df)])
@@ -264,11 +258,11 @@ class StudentT(StructuredDense):
         df = 1.0 / np.clip(inverse, 1.0 / self.max_df, 1.0 / LEAST_DF)
         return self.params(found.mean, found.covariance, found.origin, found.scale, df)
 
-    def inside(self, params, fallback=None):
+    def inside(self, params: Any, fallback: Any = None) -> StudentParams:
         found = super().inside(params, fallback)
         return self.params(found.mean, found.covariance, found.origin, found.scale, params.df)
 
-    def n_parameters(self, params):
+    def n_parameters(self, params: Any) -> int:
         k, d = params.mean.shape
         learned = {"free": k, "shared": 1}.get(self.df, 0) if self.learns_df else 0
         return k * d + n_covariance_parameters(self.structure, k, d) + learned

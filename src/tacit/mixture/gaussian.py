@@ -12,7 +12,7 @@ from ..engine import Model, short_runs
 from ..engine.restarts import SAMPLE_ROWS
 from ..families import GAUSSIANS, Gaussian, Prior, Product, default_prior
 from ..families.gaussian import invert_triangle, location_and_scale
-from ..families.product import ProductParams
+from ..families.product import Parts
 from ..source import Block, Source
 from .columns import plain_schema
 from .gaussian_base import BaseGaussianMixture
@@ -149,7 +149,7 @@ class GaussianMixture(BaseGaussianMixture):
         mixture.family_ = Product([(self._model().family, range(self.n_features_in_))])
         for name in ("n_features_in_", "fit_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_"):
             setattr(mixture, name, getattr(self, name))
-        mixture._publish(MixtureParams(params.weight, ProductParams((params.components,))), np.dtype(np.float64))
+        mixture._publish(MixtureParams(params.weight, Parts((params.components,))), np.dtype(np.float64))
         return mixture._for_study()
 
     def _check_settings(self) -> None:
