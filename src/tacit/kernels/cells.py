@@ -10,6 +10,8 @@
 A missing cell stays missing among the features and drops out of the sums.
 """
 
+from functools import partial
+
 import numpy as np
 from scipy.special import digamma, gammaln
 
@@ -19,32 +21,27 @@ __all__ = ["features", "log_choose", "log_factorial", "log_rising", "rising_slop
 
 
 def _library(X):
-    """The array library of X, and its log gamma and digamma."""
+    """The array library of X, its log gamma and digamma, and what turns values into its arrays, in float64."""
     if backend(X) != "torch":
-        return np, gammaln, digamma
+        return np, gammaln, digamma, partial(np.asarray, dtype=np.float64)
     import torch
 
-    return torch, torch.lgamma, torch.digamma
+    from .torch_pass import put
 
-
-def _double(values, X):
-    """Values as an array of the kind of X, in float64."""
-    library, *_ = _library(X)
-    place = {"device": X.device} if library is not np else {}
-    return library.asarray(values, dtype=library.float64, **place)
+    return torch, torch.lgamma, torch.digamma, partial(put, device=X.device)
 
 
 def _zero_filled(X):
-    library, *_ = _library(X)
-    x = _double(X, X)
+    library, _, _, double = _library(X)
+    x = double(X)
     return library.where(library.isnan(x), 0.0, x)
 
 
 def features(X, names):
     """The named functions of the cells, side by side: (rows, names · d) in float64."""
-    library, *_ = _library(X)
+    library, _, _, double = _library(X)
     functions = {"x": lambda x: x, "log": library.log, "log1m": lambda x: library.log1p(-x)}
-    return library.concatenate([functions[name](_double(X, X)) for name in names], axis=1)
+    return library.concatenate([functions[name](double(X)) for name in names], axis=1)
 
 
 def row_sums(X):
@@ -54,27 +51,27 @@ def row_sums(X):
 
 def log_factorial(X):
     """Σ_j log x_j! over the observed cells of each row."""
-    _, lgamma, _ = _library(X)
+    _, lgamma, _, _ = _library(X)
     return lgamma(_zero_filled(X) + 1.0).sum(axis=1)
 
 
 def log_choose(X, n):
     """Σ_j log C(n_j, x_j) of each row."""
-    _, lgamma, _ = _library(X)
-    x, n = _zero_filled(X), _double(n, X)
+    _, lgamma, _, double = _library(X)
+    x, n = _zero_filled(X), double(n)
     return (lgamma(n + 1.0) - lgamma(x + 1.0) - lgamma(n - x + 1.0)).sum(axis=1)
 
 
 def log_rising(X, a):
     """Log of the rising factorials of a (classes, d), summed over the cells: (classes, rows)."""
-    library, lgamma, _ = _library(X)
+    library, lgamma, _, double = _library(X)
     x = _zero_filled(X)
-    return library.stack([(lgamma(x + start) - lgamma(start)).sum(axis=1) for start in _double(a, X)])
+    return library.stack([(lgamma(x + start) - lgamma(start)).sum(axis=1) for start in double(a)])
 
 
 def rising_slope(X, a, resp):
     """Derivative of Σ_i r_ik log_rising in a, (classes, d), as an array; `resp` is (classes, rows)."""
-    library, _, psi = _library(X)
+    library, _, psi, double = _library(X)
     x = _zero_filled(X)
-    slopes = [r @ (psi(x + start) - psi(start)) for start, r in zip(_double(a, X), _double(resp, X))]
+    slopes = [r @ (psi(x + start) - psi(start)) for start, r in zip(double(a), double(resp))]
     return host(library.stack(slopes))
