@@ -25,7 +25,7 @@ NOISES = ("spherical", "diagonal")
 SMALL = 300  # columns up to which eigenvectors of a covariance are found in full
 
 
-def n_parameters(n_factors: int, d: int, noise_type: str = "spherical") -> int:
+def n_parameters(n_factors: Any, d: int, noise_type: str = "spherical") -> Any:
     """Free parameters of one class: mean, loadings up to rotation and noise, which are no more than any covariance has."""
     covariance = d * n_factors - n_factors * (n_factors - 1) / 2 + (d if noise_type == "diagonal" else 1)
     return d + np.minimum(covariance, d * (d + 1) / 2)

@@ -8,6 +8,7 @@ reads as many columns as that to all of them.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -73,7 +74,7 @@ class _StoredRows(Rows):
         self.seen, self.filled = _ones(X), replace(X, data=X.data - origin[X.indices]).matrix
 
     def measure(self, shift, loading, noise, score, misfit):
-        x = self.filled
+        x: Any = self.filled
         _stored_misfit(x.data, x.indices, x.indptr, shift, loading, 1.0 / noise, score, misfit)
 
 
