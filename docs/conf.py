@@ -20,7 +20,10 @@ source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_ext", "_static"]
 nitpicky = True
 # Types in signatures that no page of this site describes.
-nitpick_ignore_regex = [("py:.*", r"(numpy|np|scipy|sklearn|pandas|collections|typing)\..*"), ("py:class", r"[A-Z]")]
+nitpick_ignore_regex = [
+    ("py:.*", r"(numpy|np|scipy|sklearn|pandas|collections|typing)\..*"),
+    ("py:class", r"[A-Z]|tacit\.families\..*Params"),
+]
 
 myst_enable_extensions = ["dollarmath"]
 myst_dmath_double_inline = True

@@ -10,6 +10,7 @@ from tacit.engine import ACCELERATORS, Model, SingularError, fit, objective
 from tacit.engine.accelerate import Anderson, Plain, Squarem, accelerator
 from tacit.families import DiagonalGaussian, FactorGaussian, FullGaussian
 from tacit.families.dense import DenseGaussian
+from tacit.kernels.layout import level_columns
 from tacit.mixture import GaussianMixture, MixtureModel
 from tacit.mixture.model import MixtureParams
 from tacit.source import ArraySource, Block
@@ -198,7 +199,7 @@ def respects_floors(name, family, params):
         )
     levels = [slice(j, j + 1) for j in range(params.probability.shape[1])]
     if name == "categorical":
-        levels = [levels for _, levels in family._columns()]
+        levels = level_columns(family.n_levels)
         sums = [params.probability[:, at].sum(axis=1) for at in levels]
         np.testing.assert_allclose(sums, 1.0, rtol=1e-12)
     ceiling = 1 - family.floor

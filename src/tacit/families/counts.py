@@ -51,7 +51,7 @@ class Poisson(RateFamily):
     {'rate': array([2.])}
     """
 
-    counted, evened = True, np.sqrt
+    counted, _evened = True, np.sqrt
 
     def check(self, X: np.ndarray) -> None:
         check_counts("Poisson", X)
@@ -98,7 +98,7 @@ class Geometric(ProbabilityFamily):
     {'probability': array([0.5])}
     """
 
-    evened = np.sqrt
+    _evened = np.sqrt
 
     def check(self, X: np.ndarray) -> None:
         check_counts("Geometric", X)
@@ -170,7 +170,7 @@ class NegativeBinomial(LinearFamily):
     """
 
     conjugate = "BetaPrior"
-    counted, evened = True, np.sqrt
+    counted, _evened = True, np.sqrt
     largest = 1e6
     e_step = Family.e_step  # the one pass does not know of rising factorials
 

@@ -100,7 +100,7 @@ class Family:
     conjugate: str | None = None  # the class of its conjugate priors, where it has one
     complete_posterior = False  # whether the posterior is conjugate for complete rows only
     exact = True  # whether the M-step maximises; if not, it only improves
-    evened: Any = None  # a function that makes the spread of cells more even, before distances are taken
+    _evened: Any = None  # a function that makes the spread of cells more even, before distances are taken
 
     @property
     def support(self) -> str:
@@ -311,7 +311,7 @@ class Family:
 
         Of sparse rows in many columns they are random projections, which keep distances nearly.
         """
-        X = rows_on_host(block.X if self.evened is None else block.transformed(self.evened).X)
+        X = rows_on_host(block.X if self._evened is None else block.transformed(self._evened).X)
         if backend(X) == "sparse" and X.shape[1] > WIDE:
             project = rng.standard_normal((X.shape[1], PROJECTED)) / np.sqrt(PROJECTED)
             return X.matrix @ project

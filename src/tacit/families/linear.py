@@ -84,7 +84,7 @@ class LinearFamily(OnePassFamily):
         The functions of a cell that T puts side by side, of ``x``, ``log`` and ``log1m``.
     counted : bool
         Whether cells are counts with a c(x) that is not 0.
-    params_type : type
+    _params_type : type
         Its parameters, arrays (classes, d).
     flat : float
         A value of all parameters to begin at.
@@ -92,7 +92,7 @@ class LinearFamily(OnePassFamily):
 
     functions: tuple = ("x",)
     counted = False
-    params_type: Any
+    _params_type: Any
     flat = 1.0
 
     def form(self, params: Any) -> tuple:
@@ -129,7 +129,7 @@ class LinearFamily(OnePassFamily):
     def first_steps(self, block: Block, resp: Any) -> tuple[Any, Any]:
         """Parameters learned from all rows, alike in all classes, and those of each class."""
         shape = resp.shape[1], block.X.shape[1]
-        flat = self.params_type(*(np.full(shape, self.flat) for _ in fields(self.params_type)))
+        flat = self._params_type(*(np.full(shape, self.flat) for _ in fields(self._params_type)))
         resp = resp * block.weight[:, None]
         everything = np.repeat(resp.sum(axis=1, keepdims=True), resp.shape[1], axis=1)
         pooled = self.m_step(self.stats(flat, block, everything), flat)
@@ -181,7 +181,7 @@ class QuotientFamily(LinearFamily):
 
     def at(self, value: np.ndarray) -> Any:
         """Parameters within the bounds."""
-        return self.params_type(np.clip(value, self.floor, self.most))
+        return self._params_type(np.clip(value, self.floor, self.most))
 
     def start(self, block: Block, resp: Any) -> Any:
         (pooled,), (learned,) = (self.value(params) for params in self.first_steps(block, resp))
@@ -207,7 +207,7 @@ class ProbabilityFamily(QuotientFamily):
     """
 
     conjugate = "BetaPrior"
-    params_type, flat = ProbabilityParams, 0.5
+    _params_type, flat = ProbabilityParams, 0.5
 
     @property
     def most(self) -> float:
@@ -239,7 +239,7 @@ class RateFamily(QuotientFamily):
     """
 
     conjugate = "GammaPrior"
-    params_type = RateParams
+    _params_type = RateParams
 
     def m_step(self, stats: CellStats, params: RateParams) -> RateParams:
         (shape, rate), (events, exposure) = self.pseudo, self.evidence(stats, params)

@@ -44,7 +44,7 @@ class Multinomial(LevelFamily, LinearFamily):
     {'probability': array([0.125, 0.625, 0.25 ])}
     """
 
-    complete_posterior, evened, params_type = True, np.sqrt, ProbabilityParams
+    complete_posterior, _evened, _params_type = True, np.sqrt, ProbabilityParams
 
     def __init__(self, n_trials: int = 100, floor: float = 1e-10, prior: Any = None) -> None:
         if isinstance(n_trials, bool) or n_trials != int(n_trials) or n_trials < 1:

@@ -41,7 +41,7 @@ class Exponential(RateFamily):
     {'rate': array([0.5])}
     """
 
-    evened = np.cbrt  # makes waiting times nearly symmetric
+    _evened = np.cbrt  # makes waiting times nearly symmetric
 
     def check(self, X: np.ndarray) -> None:
         refuse(X[X < 0], "Exponential columns are not negative, but X holds {:g}.")
@@ -92,8 +92,8 @@ class Gamma(LinearFamily):
     """
 
     functions = ("x", "log")
-    params_type = GammaParams
-    evened = np.log
+    _params_type = GammaParams
+    _evened = np.log
 
     def __init__(self, floor: float = 1e-6) -> None:
         self.floor = floor

@@ -51,7 +51,7 @@ class Beta(LinearFamily):
     """
 
     functions = ("log", "log1m")
-    params_type = BetaParams
+    _params_type = BetaParams
 
     def __init__(self, floor: float = 1e-6) -> None:
         self.floor = floor
@@ -130,7 +130,7 @@ class Dirichlet(Family):
     array([0.2 , 0.28, 0.53])
     """
 
-    evened = np.sqrt
+    _evened = np.sqrt
 
     def __init__(self, floor: float = 1e-6) -> None:
         self.floor = floor
