@@ -12,11 +12,12 @@ from tacit.mixture import GaussianMixture, MixtureModel
 from tacit.source import ArraySource
 from tacit.testing import close
 
-from .zoo import LEARNERS, MODELS, gaussian_rows, with_missing
+from .zoo import LEARNERS, MODELS, PARAMETRISATIONS, gaussian_rows, some, with_missing
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 TorchSource = pytest.importorskip("tacit.source.torch").TorchSource
 
+ON_TENSORS = [*PARAMETRISATIONS, "k-means", "k-medians", "soft k-means"]
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 
 
@@ -38,14 +39,14 @@ def same_fit(model, X, weight, labels, device, **settings):
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("holes", [0.0, 0.2])
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", some(LEARNERS, ON_TENSORS))
 def test_fit(name, holes, device):
     model, rows = LEARNERS[name]
     same_fit(model, with_missing(rows(), holes), None, None, device)
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", some(MODELS, PARAMETRISATIONS))
 def test_fit_with_weights_and_labels(name, device):
     model, rows = MODELS[name]
     rng = np.random.default_rng(3)

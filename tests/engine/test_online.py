@@ -12,7 +12,7 @@ from tacit.mixture import GaussianMixture, MixtureModel
 from tacit.source import ArraySource
 from tacit.testing import close
 
-from ..zoo import LEARNERS, gaussian_rows, with_missing
+from ..zoo import LEARNERS, PARAMETRISATIONS, gaussian_rows, some, with_missing
 
 KINDS = list(GAUSSIANS)
 
@@ -56,7 +56,9 @@ def test_batches_approach_the_fit_to_all_rows(kind, holes):
 
 
 # What k-medians sums up is about a grid that moves with every step, so that steps cannot be averaged.
-@pytest.mark.parametrize("name", [name for name in LEARNERS if name != "k-medians"])
+@pytest.mark.parametrize(
+    "name", some([name for name in LEARNERS if name != "k-medians"], [*PARAMETRISATIONS, "k-means", "soft k-means"])
+)
 def test_every_model_learns_by_steps(name):
     model, make = LEARNERS[name]
     source = ArraySource(with_missing(make(2000) if name != "one full" else make()), block_rows=100, n_jobs=1)

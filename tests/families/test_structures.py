@@ -12,7 +12,7 @@ from tacit.mixture import GaussianMixture, MixtureModel
 from tacit.mixture.starts import _longest
 from tacit.source import ArraySource, Block
 
-from ..zoo import STRUCTURED, gaussian_rows, with_missing
+from ..zoo import STRUCTURED, gaussian_rows, some, with_missing
 
 
 def scatters(n_classes=3, d=3, seed=0):
@@ -91,7 +91,7 @@ def assemble(name, vector, n_classes, d):
     return out
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", some(range(3), [0]))
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_no_search_finds_anything_likelier(name, seed):
     W, count = scatters(seed=seed)

@@ -13,7 +13,7 @@ from sklearn.mixture import BayesianGaussianMixture as SklearnMixture
 import tacit
 from tacit.mixture import BayesianGaussianMixture, GaussianMixture
 
-from ..zoo import gaussian_rows, with_missing
+from ..zoo import gaussian_rows, some, with_missing
 
 KINDS = ["full", "tied", "diag", "spherical"]
 PRIORS = ["dirichlet_process", "dirichlet_distribution"]
@@ -48,7 +48,7 @@ def test_one_component_reaches_the_exact_evidence(prior):
     np.testing.assert_allclose(mixture.covariances_[0], scatter / (degrees + n), rtol=1e-10)
 
 
-@pytest.mark.parametrize("holes", [0.0, 0.3], ids=["complete", "holes"])
+@pytest.mark.parametrize("holes", some([0.0, 0.3], [0.3]))
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_bound_never_falls(kind, prior, holes):
