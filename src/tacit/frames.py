@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -101,6 +101,14 @@ def is_missing(cell: Any) -> bool:
 
 
 # Columns as their library has them
+
+
+def without(X: Any, names: Collection[str]) -> Any:
+    """A data frame or Arrow table without the columns of these names, where it has them."""
+    if not names or package(X) not in ("pandas", "polars", "pyarrow"):
+        return X
+    kept = [name for name, _ in columns_of(X) if str(name) not in names]
+    return X.select(kept) if package(X) == "pyarrow" else X[kept]
 
 
 def columns_of(X: Any) -> list[tuple[Any, Any]]:

@@ -6,6 +6,7 @@ missing cell is NaN.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -153,7 +154,7 @@ class Schema:
             if cells is not None and not cells.missing.any():
                 columns[column.name] = None
             else:
-                columns[column.name] = labels_of(column, codes, cells is not None and cells.numeric)
+                columns[column.name] = labels_of(column, codes, cells)
         return assemble(columns, package(like) if package(like) in CONTAINERS else self.container, like)
 
 
@@ -164,13 +165,15 @@ def level_text(level: Any) -> str:
     return f"{level:.15g}"
 
 
-def labels_of(column: Column, codes: np.ndarray, as_numbers: bool = False) -> np.ndarray:
-    """Numbers of a column as they are; codes of a category as its levels, None where NaN."""
+def labels_of(column: Column, codes: np.ndarray, like: Cells | None = None) -> np.ndarray:
+    """Numbers of a column as they are; codes of a category as its levels, None where NaN, written as in `like`."""
     if column.kind != "category":
         return codes
-    if as_numbers and all(isinstance(level, str) for level in column.levels):
-        return np.array([*map(float, column.levels), np.nan])[np.where(np.isnan(codes), -1, codes).astype(int)]
-    labels = np.array([*column.levels, None], dtype=object)
+    seen = [] if like is None else dict.fromkeys(like.values[~like.missing].tolist())
+    written = {level_text(value): value for value in seen}
+    labels = np.array([*(written.get(level_text(level), level) for level in column.levels), None], dtype=object)
+    if like is not None and like.numeric and all(map(_is_number, column.levels)):
+        labels = labels.astype(np.float64)
     return labels[np.where(np.isnan(codes), len(column.levels), codes).astype(int)]
 
 
@@ -262,6 +265,13 @@ def _sorted_levels(found: Iterable, numeric: bool) -> tuple:
         return tuple(sorted(levels, key=lambda level: (type(level).__name__, str(level))))
 
 
+def _is_number(value: Any) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except (TypeError, ValueError):
+        return False
+
+
 def encode_column(column: Column, cells: Cells) -> np.ndarray:
     """Cells of a column as numbers, categories as codes, NaN where missing.
 
@@ -275,7 +285,10 @@ def encode_column(column: Column, cells: Cells) -> np.ndarray:
     out, seen = np.full(len(cells.values), np.nan), cells.values[~cells.missing].tolist()
     if column.kind != "category":
         if seen:
-            raise ValueError(f"column {column.name!r} holds {seen[0]!r}, but it held numbers at fit.")
+            first = next((value for value in seen if not _is_number(value)), seen[0])
+            raise ValueError(
+                f"column {column.name!r} holds {first!r}, but it held numbers at fit; write a number, or leave the cell empty."
+            )
         return out
     codes = {level: code for code, level in enumerate(column.levels)}
     found = [codes.get(value, -1) for value in seen]

@@ -260,7 +260,7 @@ def test_bad_files_get_one_line_and_write_nothing(run, tmp_path, content, messag
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["--columns", "a,c"], "'c'"), (["--groups", "70-80"], "--groups starts at 70, but the table has 60 rows."),
+    [(["--columns", "a,c"], "'c'"), (["--groups", "70-80"], "--groups starts at 70, but the table has 60 rows; use at most 60."),
      (["--out", "nowhere"], "the folder nowhere does not exist; create it or choose another with --out.")],
 )  # fmt: skip
 def test_arguments_the_table_cannot_meet(run, tmp_path, arguments, message):

@@ -71,7 +71,7 @@ def only(table: DataTable, roles: Sequence[str], reason: str) -> DataTable:
 
 def choose_imputer(
     table: Any, method: str = "mixture", *, groups: Iterable[int] | None = None, seed: int = 0,
-    watch: Callable | None = None,
+    watch: Callable | None = None, **reading: Any,
 ) -> Choice:  # fmt: skip
     """Choose and learn the model that fills a table.
 
@@ -87,13 +87,15 @@ def choose_imputer(
         Seeds everything random.
     watch : callable, optional
         Is told how the work goes on, as in `tacit.mixture.find_groups`.
+    **reading
+        How to read the table, as in `tacit.tables.open_table`.
 
     Returns
     -------
     Choice
     """
     check_choice("method", method, METHODS)
-    table = table if isinstance(table, DataTable) else open_table(table)
+    table = table if isinstance(table, DataTable) else open_table(table, **reading)
     groups = default_groups(table.n_rows, MOST_GROUPS) if groups is None else groups
     said = ""
     if method == "auto":

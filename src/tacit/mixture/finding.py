@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..families import STRUCTURES
+from ..checks import check_choice, check_number
+from ..families import GAUSSIANS, STRUCTURES
 from ..notes import NoteError, Option
 from ..source import ArraySource, Source
 from .generic import Mixture
@@ -49,8 +51,8 @@ class Grouping:
     """
 
     model: Mixture
-    table: Any
-    selection: list[dict]
+    table: Any = field(repr=False)
+    selection: list[dict] = field(repr=False)
 
     def study(self, seed: int = 0) -> Any:
         """What the groups say of the table, as `tacit.study.Findings`."""
@@ -73,7 +75,7 @@ def default_groups(n_rows: int, most: int = MOST_GROUPS) -> range:
 
 def find_groups(
     table: Any, *, groups: Iterable[int] | None = None, covariance: Any = None, criterion: str = "bic", restarts: int = 1,
-    student: bool = False, sample: int = CHOICE_ROWS, seed: int = 0, watch: Callable | None = None,
+    student: bool = False, sample: int = CHOICE_ROWS, seed: int = 0, watch: Callable | None = None, **reading: Any,
 ) -> Grouping:  # fmt: skip
     """Choose a mixture and fit it to all rows of a table: what ``tacit fit`` does.
 
@@ -81,10 +83,10 @@ def find_groups(
     ----------
     table : DataFrame, Arrow table, array, path or tacit.tables.DataTable
         Columns of any kind, which are surveyed; `tacit.tables.open_table` says more about them.
-    groups : iterable of int, optional
+    groups : int or iterable of int, optional
         Numbers of groups to try; default those of `default_groups`.
-    covariance : list of str or "all", optional
-        Structures to try; default a handful that suits the number of measurements.
+    covariance : str or list of str, optional
+        Structures to try, "all" of them or some by name; default a handful that suits the number of measurements.
     criterion : {"bic", "icl", "aic", "cv"}
         What to choose by.
     restarts : int
@@ -98,6 +100,8 @@ def find_groups(
     watch : callable, optional
         Called with the sizes of the models to try and the rounds of trying; returns an object with ``row`` and ``step``, which
         are told what happens, and ``last``, which is told the steps of the final fit.
+    **reading
+        How to read the table, as in `tacit.tables.open_table`: ``roles={"year": "measurement"}``, ``missing=["?"]``.
 
     Returns
     -------
@@ -114,9 +118,9 @@ def find_groups(
     """
     from ..tables import DataTable, open_table
 
-    table = table if isinstance(table, DataTable) else open_table(table)
+    table = table if isinstance(table, DataTable) else open_table(table, **reading)
     measured = [column.name for column in table.used if column.role == "measurement"]
-    groups = _possible(table, default_groups(table.n_rows) if groups is None else groups, seed)
+    groups = _possible(table, default_groups(table.n_rows) if groups is None else _asked(groups), seed)
     _check_sample(table, sample)
     covariance = _structures(covariance, len(measured))
     rows = _rows(table, sample, seed)
@@ -145,6 +149,7 @@ def find_groups(
     if stopped:
         raise KeyboardInterrupt
     model.set_params(callback=None, warm_start=False)._order_by_weight()
+    model.left_out_ = tuple(column.name for column in table.columns if not column.used)
     told = {"criterion": criterion} | ({"n_rows": rows.n_rows} if sampled else {})
     return Grouping(model, table, [_told(row) | told for row in _without_twins(found.table)])
 
@@ -165,23 +170,33 @@ def _same(row: dict, other: dict) -> bool:
     return bool(np.isclose(row["log_likelihood"], other["log_likelihood"], rtol=1e-9, atol=0.0))
 
 
+def _asked(groups: Any) -> list[int]:
+    """Numbers of groups that the user named."""
+    sizes = [groups] if isinstance(groups, numbers.Integral) else groups
+    sizes = sizes if isinstance(sizes, str) or not isinstance(sizes, Iterable) else list(sizes)
+    if not isinstance(sizes, list) or not sizes:
+        raise ValueError(f"groups={groups!r} must be a whole number or some of them, such as range(1, 5).")
+    for size in sizes:
+        check_number("groups", size, numbers.Integral, 1)
+    return sizes
+
+
 def _possible(table: DataTable, groups: Iterable[int], seed: int) -> list[int]:
     """The numbers of groups that a table allows; raises where it allows none."""
     if not 0 <= seed <= MOST_SEED:
         text = "{option} is not a valid seed; use a whole number from 0 to {most}."
         raise NoteError("seed", text, option=Option("seed", seed), most=MOST_SEED)
+    if table.n_rows < 2:
+        raise ValueError(f"{table.reader.place} has {table.n_rows} row; at least 2 are needed to find groups.")
     if not table.used:
         reasons = ", ".join(f"{column.name} ({column.left_out})" for column in table.columns)
         raise NoteError(
             "no_columns", "{place} has no column to find groups by: {reasons}; say what a column is, such as {option}.",
             place=table.reader.place, reasons=reasons, option=Option("roles", (table.columns[0].name, "category")),
         )  # fmt: skip
-    if table.n_rows < 2:
-        raise ValueError(f"{table.reader.place} has {table.n_rows} row; at least 2 are needed to find groups.")
-    groups = list(groups)
     possible = [size for size in groups if size <= table.n_rows]
     if not possible:
-        text = "{option} starts at {first}, but the table has {n} rows."
+        text = "{option} starts at {first}, but the table has {n} rows; use at most {n}."
         raise NoteError("groups", text, option=Option("groups"), first=min(groups), n=table.n_rows)
     return possible
 
@@ -197,9 +212,12 @@ def _check_sample(table: DataTable, most_rows: int) -> None:
 def _structures(asked: Any, n_measurements: int) -> list[str]:
     if asked is None:
         return default_structures(n_measurements)
+    asked = STRUCTURES if asked == "all" else [asked] if isinstance(asked, str) else asked
+    for name in asked:
+        check_choice("covariance", name, ("all", *GAUSSIANS))
     if not n_measurements:
         return ["full"]  # says nothing where no column is a measurement
-    return distinct_structures(STRUCTURES if isinstance(asked, str) else asked)
+    return distinct_structures(asked)
 
 
 def _rows(table: DataTable, most_rows: int, seed: int) -> Source:

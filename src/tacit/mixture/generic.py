@@ -16,7 +16,7 @@ from ..base import Task
 from ..base.missing import impute_cells
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_number
-from ..declared import Numbers, Part
+from ..declared import Listed, Numbers, Part, Text
 from ..families import Categorical, Product
 from ..schema import Schema, labels_of
 from ..source import Block, Source
@@ -63,6 +63,8 @@ class Mixture(TableEstimator):
         The families and the columns each describes.
     params_ : tacit.mixture.model.MixtureParams
         All parameters; `describe` tells them by column.
+    left_out_ : tuple of str
+        Columns of the table that `tacit.mixture.find_groups` left out, which tables given later may have.
     observed_ : ndarray of shape (n_components, n_features_in_) or None
         Observed cells of every column in every group, where cells were missing at fit: a cell that is likely in a group which
         has seen fewer than two of its column stays missing in `impute`.
@@ -96,6 +98,7 @@ class Mixture(TableEstimator):
         "family_": Part(Product),
         "params_": Part(MixtureParams),
         "observed_": Numbers("K d", low=0, optional=True),
+        "left_out_": Listed(Text(), kind=tuple),
     }
     _study = "groups"
     observed_ = None

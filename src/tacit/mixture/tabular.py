@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from ..families import Bernoulli, Multinomial, Poisson, Product
-from ..frames import is_table
+from ..frames import is_table, without
 from ..schema import Schema
 from ..source import ParquetSource, Source, is_streamed
 from ..source.parquet import is_arrow
@@ -27,6 +27,7 @@ class TableEstimator(MixtureEstimator):
     """
 
     _reads_tables = True
+    left_out_: tuple[str, ...] = ()  # columns of the table that are not described
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -74,7 +75,7 @@ class TableEstimator(MixtureEstimator):
             X = super()._validate(X, reset=reset)
             given = X
         else:
-            given = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
+            given = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else without(X, self.left_out_)
             if hasattr(given, "columns") and not hasattr(given, "column_names"):
                 _check_feature_names(self, given, reset=reset)
             if hasattr(given, "shape"):
@@ -109,7 +110,7 @@ class TableEstimator(MixtureEstimator):
 
     def _settle(self, schema: Schema) -> None:
         """Keep the columns and the families that describe them."""
-        self.schema_ = schema
+        self.schema_, self.left_out_ = schema, ()
         self.family_ = product_family(
             schema, self.family, self.by_column, self.covariance_type, floor=self.reg_covar, smoothing=self.smoothing
         )
@@ -117,7 +118,7 @@ class TableEstimator(MixtureEstimator):
 
     def _as_given(self, cells: np.ndarray, X: Any) -> Any:
         if is_table(X):
-            return self.schema_.decode(cells, X)
+            return self.schema_.decode(cells, without(X, self.left_out_))
         return self.schema_.decode(cells) if self._coded() else cells
 
     def _names(self) -> list:

@@ -22,7 +22,8 @@ def study(model: Any, X: Any, *, selection: Any = (), seed: int = 0, **reading: 
     Parameters
     ----------
     model : estimator
-        Fitted: Mixture, GaussianMixture, StudentTMixture, ProbabilisticPCA or FactorAnalysis.
+        Fitted: Mixture, GaussianMixture, StudentTMixture, ProbabilisticPCA or FactorAnalysis; or what `find_groups` or
+        `choose_imputer` returned.
     X : table in memory or path
         As `tacit.tables.open_table` takes it, or rows as lists.
     selection : sequence of dict
@@ -45,6 +46,7 @@ def study(model: Any, X: Any, *, selection: Any = (), seed: int = 0, **reading: 
     >>> study(GaussianMixture(2, random_state=0).fit(X), X).summary[0]
     '60 rows fall into 2 groups.'
     """
+    model = getattr(model, "model", model)  # of a Grouping or a Choice
     check_is_fitted(model)
     if getattr(model, "_study", None) is None:
         raise TypeError(
