@@ -14,6 +14,7 @@ from ..families import GAUSSIANS, Gaussian, Prior, Product, default_prior
 from ..families.gaussian import invert_triangle, location_and_scale
 from ..families.product import Parts
 from ..source import Block, Source
+from ..source.threads import one_blas_thread
 from .columns import plain_schema
 from .gaussian_base import BaseGaussianMixture
 from .model import MixtureParams
@@ -189,6 +190,9 @@ class GaussianMixture(BaseGaussianMixture):
     def _start(self, model: Any, task: Task) -> Any:
         family, sample, rng = model.family, task.sample, task.rng
         asked = self._given(family, sample.X.shape[1])
+        weight, mean, covariance = asked
+        if weight is not None and mean is not None and covariance is not None:
+            return MixtureParams(weight, family.inside(family.params(mean, covariance, *location_and_scale(sample))))
 
         def given(params: Any) -> MixtureParams:
             """The parameters with what the user gave in their place."""
@@ -197,8 +201,9 @@ class GaussianMixture(BaseGaussianMixture):
             weight, mean, covariance = (old if new is None else new for old, new in zip(have, asked))
             return MixtureParams(weight, family.inside(family.params(mean, covariance, found.origin, found.scale)))
 
-        if asked[1] is not None:
-            return given(self._around(model, sample, asked[1]))
+        if mean is not None:
+            with one_blas_thread():  # others would go on spinning beside the passes
+                return given(self._around(model, sample, mean))
         return short_runs(model, sample, lambda: given(model.init(sample, rng)))
 
     def _around(self, model: Any, sample: Block, mean: np.ndarray) -> MixtureParams:
