@@ -15,7 +15,7 @@ from sklearn.utils.extmath import randomized_svd
 from ..arrays import Arrays, record
 from ..kernels import backend, host, kernel
 from ..source.block import Block, Patterns
-from .family import Pass, draw_classes, occupied
+from .family import Family, Pass, draw_classes, occupied
 from .gaussian import Gaussian, GaussianParams, location_and_scale
 from .laws import Law, NormalLaw
 
@@ -273,6 +273,8 @@ class FactorGaussian(Gaussian):
             block.X, groups.rows, groups.starts, groups.missing, *params.form, score, inverse
         )
         return score, inverse
+
+    filled = Family.filled  # through the scores, not through matrices of all pairs of columns
 
     def law(self, params: FactorParams, block: Block) -> Law:
         score, inverse = self.scores(params, block)
