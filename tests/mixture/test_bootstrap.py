@@ -59,7 +59,7 @@ def test_faithful_full_covariances_stop_at_two_or_three(table):
 
 @pytest.mark.full
 def test_level_is_kept_under_the_hypothesis():
-    """One group: p-values are uniform on the tenths; 0.08 is three standard errors of a share of 200."""
+    """One group: p-values are uniform on the tenths; 0.1 is about three standard errors of a share of 200."""
     p_values = []
     for seed in range(200):
         X = np.random.default_rng(seed).normal(size=(50, 1))
