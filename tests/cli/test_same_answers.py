@@ -10,6 +10,7 @@ import pytest
 import tacit
 from tacit.cli.main import main
 from tacit.cli.outcome import plain
+from tacit.cli.voice import said as in_the_command
 from tacit.datasets import make_mixed_table, penguins_path
 from tacit.factor import ProbabilisticPCA
 from tacit.impute import choose_imputer, try_fills
@@ -93,6 +94,10 @@ def test_fit(run, path):
     for name in ("selection", "trace", "summary"):
         same(said[name], plain(getattr(findings, name)))
     same(said["filled"], plain(findings.n_filled))
+    same(said["limits"], [in_the_command(sentence) for sentence in findings.limits])
+    # A frame has no name.
+    card = {key: path.name if value == "the table" else value for key, value in plain(findings.card).items()}
+    same(said["card"], card)
     model, rows = found.model, written("groups")
     used = frame[list(model.feature_names_in_)]
     probabilities = [[float(row[f"probability_{k + 1}"]) for k in range(model.n_components)] for row in rows]

@@ -7,6 +7,7 @@ import tacit
 from tacit.impute import choose_imputer
 from tacit.mixture import find_groups
 from tacit.study import study
+from tacit.tables import open_table
 
 pandas = pytest.importorskip("pandas")
 
@@ -43,6 +44,7 @@ def test_the_model_takes_the_table(table, found, tmp_path):
     tacit.save(model, tmp_path / "model.tacit")
     np.testing.assert_array_equal(tacit.load(tmp_path / "model.tacit").predict(table), classes)
     assert study(found, table).groups[0].n_rows == (classes == 0).sum()
+    assert study(found, table).selection == found.selection
 
 
 def test_cells_come_back_as_they_were_written(table, found):
@@ -61,7 +63,9 @@ def test_cells_come_back_as_they_were_written(table, found):
 def test_reading_is_said_as_to_open_table(table):
     model = find_groups(table, groups=[1], roles={"year": "measurement"}).model
     assert {column.name: column.kind for column in model.schema_.columns}["year"] == "continuous"
-    assert choose_imputer(table, groups=[1], columns=["age", "visits"]).model.schema_.names == ["age", "visits"]
+    with pytest.raises(TypeError, match=r"the table is open already; give roles to tacit\.tables\.open_table instead"):
+        find_groups(open_table(table), roles={"year": "measurement"})
+    assert choose_imputer(table, groups=1, columns=["age", "visits"]).model.schema_.names == ["age", "visits"]
 
 
 @pytest.mark.parametrize(

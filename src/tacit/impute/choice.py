@@ -17,11 +17,12 @@ from sklearn.base import clone
 from ..checks import check_choice
 from ..factor import ProbabilisticPCA
 from ..mixture import Mixture, find_groups, select
-from ..mixture.finding import SMOOTHING, default_groups
+from ..mixture.finding import SMOOTHING, asked_groups, default_groups
 from ..notes import NoteError, Option
 from ..source import ArraySource, Source
 from ..study.phrases import shape_words
-from ..tables import DataTable, open_table
+from ..tables import DataTable
+from ..tables.opening import as_table
 from .trial import check_finished, hide, judge, sampled
 
 __all__ = ["METHODS", "SAMPLE_ROWS", "Choice", "choose_imputer", "only"]
@@ -81,7 +82,7 @@ def choose_imputer(
         Columns of any kind, as in `tacit.mixture.find_groups`.
     method : {"mixture", "factors", "auto"}
         Groups of rows, axes behind measurements, or whichever fills hidden cells better.
-    groups : iterable of int, optional
+    groups : int or iterable of int, optional
         Numbers of groups to try; default 1 to 6, or fewer where rows are few.
     seed : int
         Seeds everything random.
@@ -95,8 +96,8 @@ def choose_imputer(
     Choice
     """
     check_choice("method", method, METHODS)
-    table = table if isinstance(table, DataTable) else open_table(table, **reading)
-    groups = default_groups(table.n_rows, MOST_GROUPS) if groups is None else groups
+    table = as_table(table, **reading)
+    groups = default_groups(table.n_rows, MOST_GROUPS) if groups is None else asked_groups(groups)
     said = ""
     if method == "auto":
         method, said = _better(table, groups, seed)

@@ -116,11 +116,11 @@ def find_groups(
     >>> found.model.n_components, found.study().groups[1].words.split(",")[0]
     (3, 'flipper_length_mm high')
     """
-    from ..tables import DataTable, open_table
+    from ..tables.opening import as_table
 
-    table = table if isinstance(table, DataTable) else open_table(table, **reading)
+    table = as_table(table, **reading)
     measured = [column.name for column in table.used if column.role == "measurement"]
-    groups = _possible(table, default_groups(table.n_rows) if groups is None else _asked(groups), seed)
+    groups = _possible(table, default_groups(table.n_rows) if groups is None else asked_groups(groups), seed)
     _check_sample(table, sample)
     covariance = _structures(covariance, len(measured))
     rows = _rows(table, sample, seed)
@@ -170,7 +170,7 @@ def _same(row: dict, other: dict) -> bool:
     return bool(np.isclose(row["log_likelihood"], other["log_likelihood"], rtol=1e-9, atol=0.0))
 
 
-def _asked(groups: Any) -> list[int]:
+def asked_groups(groups: Any) -> list[int]:
     """Numbers of groups that the user named."""
     sizes = [groups] if isinstance(groups, numbers.Integral) else groups
     sizes = sizes if isinstance(sizes, str) or not isinstance(sizes, Iterable) else list(sizes)

@@ -46,7 +46,10 @@ def study(model: Any, X: Any, *, selection: Any = (), seed: int = 0, **reading: 
     >>> study(GaussianMixture(2, random_state=0).fit(X), X).summary[0]
     '60 rows fall into 2 groups.'
     """
-    model = getattr(model, "model", model)  # of a Grouping or a Choice
+    selection, model = (
+        selection or getattr(model, "selection", ()),
+        getattr(model, "model", model),
+    )  # of a Grouping or a Choice
     check_is_fitted(model)
     if getattr(model, "_study", None) is None:
         raise TypeError(

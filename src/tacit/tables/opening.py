@@ -18,7 +18,7 @@ from .memory import FrameReader
 from .reader import Reader, meant
 from .surveying import read_like, survey
 
-__all__ = ["open_reader", "open_table"]
+__all__ = ["as_table", "open_reader", "open_table"]
 
 
 def open_reader(
@@ -174,6 +174,15 @@ def open_table(
         return DataTable(reader, infos, n_rows, order, (*reader.notes, *notes))
     infos, n_rows = survey(reader, Asked(roles, columns, tuple(ignore), decimal))
     return DataTable(reader, infos, n_rows, notes=tuple(reader.notes))
+
+
+def as_table(table: Any, **reading: Any) -> DataTable:
+    """A table that is open as it is, any other opened; `reading` is as in `open_table`."""
+    if not isinstance(table, DataTable):
+        return open_table(table, **reading)
+    if reading:
+        raise TypeError(f"the table is open already; give {', '.join(reading)} to tacit.tables.open_table instead.")
+    return table
 
 
 def _check_names(reader: Reader, **asked: Iterable[str]) -> None:
