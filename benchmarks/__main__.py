@@ -4,6 +4,7 @@ import argparse
 
 from . import (
     cca,
+    climb,
     factor_analysis,
     gaussian_mixture,
     imputation,
@@ -24,6 +25,7 @@ from .harness import measure, table
 
 MODULES = (
     cca,
+    climb,
     factor_analysis,
     gaussian_mixture,
     imputation,
