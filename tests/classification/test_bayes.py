@@ -1,7 +1,10 @@
 """Bayes classifiers against scikit-learn's on complete rows, and on rows that scikit-learn's refuse."""
 
+import warnings
+
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import cross_val_score
@@ -9,6 +12,8 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
+from tacit.families import NegativeBinomial
+from tacit.mixture import StudentTMixture
 
 from ..zoo import with_missing
 
@@ -98,6 +103,31 @@ def test_save_and_load(model, tmp_path):
     tacit.save(fitted, tmp_path / "model.tacit")
     again = tacit.load(tmp_path / "model.tacit")
     np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+
+
+@pytest.mark.parametrize("make", [lambda: NaiveBayes(by_column={0: "student"}), lambda: StudentTMixture(2)])
+def test_families_without_a_closed_form_go_on_to_their_maximum(make):
+    rng = np.random.default_rng(0)
+    x, y = np.concatenate([rng.standard_t(2, size=400), rng.normal(size=400)])[:, None], np.repeat([0, 1], 400)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "y gives every row's class")
+        model = make().fit(x, y)
+    components = getattr(model, "mixture_", model).fit_.params.components
+    found = getattr(components, "parts", (components,))[0]
+    for k in range(2):
+        df, mean, scale = stats.t.fit(x[y == k, 0])
+        np.testing.assert_allclose(found.mean[k], mean, atol=1e-3)
+        np.testing.assert_allclose([found.df[k], found.covariance[k, 0, 0]], [df, scale**2], rtol=2e-3)
+
+
+def test_sizes_of_labelled_counts_are_the_likeliest():
+    rng = np.random.default_rng(0)
+    x, y = rng.poisson(rng.gamma(np.repeat([0.5, 4.0], 300), 3.0)), np.repeat([0, 1], 300)
+    model = NaiveBayes(by_column={0: "negative_binomial"}).fit(x[:, None], y)
+    (found,) = model.mixture_.fit_.params.components.parts
+    for k in range(2):
+        alone = NegativeBinomial().fit(x[y == k])
+        np.testing.assert_allclose(found.size[k], alone.parameters["size"], rtol=1e-3)
 
 
 def test_bad_settings_are_named():

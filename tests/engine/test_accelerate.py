@@ -332,6 +332,7 @@ def test_rejected_extrapolations_are_never_the_result(name, bound):
         assert -(result.params.x @ result.params.x) > result.trace.objectives[-1]
         assert (np.diff(result.trace.objectives) > 0).all()
         assert result.trace.passes == max_iter
+        assert result.stats.loglik == result.trace.objectives[-1]
     assert len(result.trace) < max_iter
     plain = climb(Unfree(), None, max_iter=len(result.trace))
     np.testing.assert_array_equal(result.trace.objectives, plain.trace.objectives)

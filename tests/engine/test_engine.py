@@ -262,6 +262,7 @@ def test_interrupted_e_step_returns_the_parameters_so_far():
     result = stopped(fit, Interrupting(at=4), source(), Theta(0.5), tol=0.0)
     assert result.params.theta == pytest.approx(ITERATES[2])
     assert result.interrupted
+    assert result.stats.loglik == result.trace.objectives[-1]
     assert not result.converged
     assert result.reason == "interrupted by the user after 3 steps"
 

@@ -6,6 +6,7 @@ from scipy import stats
 
 from tacit.engine import fit
 from tacit.families import (
+    GAUSSIANS,
     Bernoulli,
     Beta,
     BetaPrior,
@@ -26,6 +27,7 @@ from tacit.families import (
     NormalInverseWishart,
     Poisson,
     SphericalGaussian,
+    StudentT,
     TiedGaussian,
     default_prior,
 )
@@ -320,6 +322,11 @@ def test_the_default_prior_has_mclusts_numbers(rng):
         (lambda: Poisson().posterior([1], BetaPrior(1, 1)), TypeError, r"Poisson takes a GammaPrior, but prior is a BetaPrior\."),
         (lambda: Gamma().map([1.0], GammaPrior(1, 1)), TypeError, r"Gamma has no conjugate prior, but prior is a GammaPrior\."),
         (lambda: Beta().posterior([0.5], BetaPrior(1, 1)), TypeError, r"Beta has no conjugate prior"),
+        (lambda: StudentT(df=3.0).map(ROWS, WISHART), TypeError, r"StudentT has no conjugate prior, but prior is a Norm"),
+        (lambda: StudentT().posterior(ROWS, WISHART), TypeError, r"StudentT has no conjugate prior, but prior is a Norm"),
+        (lambda: GAUSSIANS["VEV"]().map(ROWS, WISHART), TypeError, r"has no conjugate prior, but prior is a Normal"),
+        (lambda: GAUSSIANS["EVI"]().map(ROWS, COLUMN), TypeError, r"has no conjugate prior, but prior is a NormalInverseGamma"),
+        (lambda: GAUSSIANS["EII"]().map(ROWS, COLUMN), TypeError, r"has no conjugate prior, but prior is a NormalInverseGamma"),
         (lambda: Bernoulli(prior=BetaPrior(0.5, 0.5)), ValueError, r"a BetaPrior with 0\.5 has an unbounded density and no mode"),
         (lambda: Poisson(prior=GammaPrior(0.5, 1)), ValueError, r"a GammaPrior of shape 0\.5 has an unbounded density"),
         (lambda: Categorical([2], prior=DirichletPrior(0.1)), ValueError, r"a DirichletPrior with alpha 0\.1 has an unbounded"),

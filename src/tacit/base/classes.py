@@ -15,6 +15,7 @@ from ..kernels import host
 from ..notes import Note
 from ..source import Block, Source
 from ..source.parquet import ParquetSource, is_arrow
+from ..words import joined
 from .density import DensityEstimator
 from .learning import Task
 from .missing import MissingCells
@@ -83,7 +84,18 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
         source = self._open(X, sample_weight, y, reset=True)
         self._check_enough(source)
         self._learn(source, online=online, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
+        self._warn_if_collapsed()
         return self
+
+    def _warn_if_collapsed(self) -> None:
+        if shrunk := self._model().collapsed(self.fit_.params):
+            warnings.warn(
+                f"component{'s' * (len(shrunk) > 1)} {joined(shrunk)} collapsed onto rows that are all but equal, where the "
+                f"likelihood has no maximum; use fewer than n_components={self.n_components}, a larger reg_covar than "
+                f"{self.reg_covar:g} or a covariance_type with fewer parameters.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _check_enough(self, source: Source) -> None:
         if source.n_rows < self.n_components:
@@ -161,7 +173,7 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
             return None
         if (labels >= 0).all():
             warnings.warn(
-                "y gives every row's class, so the classes are estimated from it in one pass; leave y out for an "
+                "y gives every row's class, so the classes are estimated from it and not searched for; leave y out for an "
                 "unsupervised fit.",
                 UserWarning,
                 stacklevel=3,

@@ -43,6 +43,7 @@ NOT_CONVERGED = (
     "for degenerate data."
 )
 LABELLED = Note("labelled", "every class was known, so one pass gave the maximum")
+LABELLED_TOL = 1e-8
 IRRELEVANT = ("callback", "n_jobs", "verbose", "verbose_interval")
 """Settings that do not change what is learned."""
 
@@ -209,8 +210,10 @@ class EMEstimator(RowsEstimator):
             fit = _one_pass(model, source, begin[0]())
         else:
             kept = None if checkpoint is None else self._checkpoint(checkpoint, checkpoint_every, model, task)
+            # Known classes are to be estimated, not found: a family without a closed form goes on to its maximum.
+            tol = min(self._tol(task), LABELLED_TOL) if source.labelled else self._tol(task)
             fit = fit_best(
-                model, source, begin, max_iter=self.max_iter, tol=self._tol(task), criterion=self.convergence,
+                model, source, begin, max_iter=self.max_iter, tol=tol, criterion=self.convergence,
                 previous=previous, accelerate=self.accelerate, callback=self._callback(), checkpoint=kept,
             )  # fmt: skip
         self._publish_fit(fit, source.dtype)

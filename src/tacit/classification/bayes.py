@@ -63,6 +63,7 @@ class BayesClassifier(ClassifierMixin, RowsEstimator):
         with warnings.catch_warnings():
             # That all classes are known is the point.
             warnings.filterwarnings("ignore", "y gives every row's class")
+            warnings.filterwarnings("ignore", ".* collapsed onto rows")  # a given class may be as narrow as it is
             self.mixture_ = mixture.fit(X, codes, sample_weight)
         if self.priors is not None:
             self.mixture_.weights_ = self._given_priors()

@@ -47,7 +47,7 @@ class Fit:
     failures : tuple of Note
         What happened to starts that could not go on.
     stats : Arrays or None
-        Statistics of the last E-step, from which an online fit can go on.
+        Statistics of the last E-step that counted, from which an online fit can go on; None where there was none.
     """
 
     params: Any
@@ -167,7 +167,7 @@ def fit(
     except KeyboardInterrupt:
         if checkpoint is not None:
             checkpoint.flush()
-        return done(step.safe(params), interrupted_after(trace), interrupted=True)
+        return done(step.safe(params), interrupted_after(trace), interrupted=True, stats=stats)
     reason = Note("max_iter", "max_iter={max_iter} steps were taken", max_iter=max_iter)
     return done(step.safe(params), reason, stats=stats)
 

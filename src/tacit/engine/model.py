@@ -81,9 +81,9 @@ class Model:
         """Why the fit has settled, or None; by default it has when the objective gains less than `tol` per unit of weight."""
         return Note("tol", "improvement fell below tol") if trace.settled(tol) else None
 
-    def collapsed(self, params: Any) -> bool:
-        """Whether the parameters lie where the objective has no maximum and tells of a floor rather than of the rows."""
-        return False
+    def collapsed(self, params: Any) -> tuple[int, ...]:
+        """Classes that lie where the objective has no maximum and tells of a floor rather than of the rows."""
+        return ()
 
     # The unconstrained view of the parameters
 

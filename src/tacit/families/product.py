@@ -37,6 +37,7 @@ class Product(Family):
         named = sorted(j for _, columns in self.parts for j in columns)
         if named != list(range(len(named))):
             raise ValueError(f"the parts of a product name the columns {named}; each column must be named once.")
+        self.exact = all(family.exact for family, _ in self.parts)
 
     def _each(self, params: Parts, block: Block) -> list[tuple]:
         """Every family with its parameters and its columns of a block."""
@@ -70,8 +71,9 @@ class Product(Family):
     def log_prior(self, params: Parts) -> float:
         return sum(family.log_prior(p) for (family, _), p in zip(self.parts, params.parts))
 
-    def collapsed(self, params: Parts, weight: Any) -> bool:
-        return any(family.collapsed(p, weight) for (family, _), p in zip(self.parts, params.parts))
+    def collapsed(self, params: Parts, weight: Any) -> tuple[int, ...]:
+        found = (family.collapsed(p, weight) for (family, _), p in zip(self.parts, params.parts))
+        return tuple(sorted(set().union(*found)))
 
     def permute(self, params: Parts, order: Any) -> Parts:
         return Parts(tuple(family.permute(p, order) for (family, _), p in zip(self.parts, params.parts)))

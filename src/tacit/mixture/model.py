@@ -102,8 +102,8 @@ class MixtureModel(Model):
         constant = gammaln(k * alpha) - k * gammaln(alpha)
         return value + float(constant + (alpha - 1.0) * params.log_weight.sum())
 
-    def collapsed(self, params: Any) -> bool:
-        """Whether a class has shrunk to where the likelihood has no maximum; see `Family.collapsed`."""
+    def collapsed(self, params: Any) -> tuple[int, ...]:
+        """Classes that have shrunk to where the likelihood has no maximum; see `Family.collapsed`."""
         return self.family.collapsed(params.components, params.weight)
 
     def permute(self, params: Any, order: np.ndarray) -> Any:
