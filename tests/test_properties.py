@@ -7,7 +7,7 @@ from tacit.families import FullGaussian
 from tacit.mixture import MixtureModel
 from tacit.testing import check_family, check_model
 
-from .zoo import FAMILIES, LEARNERS, MODELS, WITH_PRIORS, gaussian_rows, with_missing
+from .zoo import FAMILIES, LEARNERS, MODELS, PARAMETRISATIONS, WITH_PRIORS, gaussian_rows, some, with_missing
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -22,7 +22,7 @@ def test_family_with_a_prior(name):
     check_family(family, rows())
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", some(LEARNERS, PARAMETRISATIONS))
 def test_model(name):
     model, rows = LEARNERS[name]
     check_model(model, rows())
@@ -34,7 +34,7 @@ def test_model_with_holes(name):
     check_model(model, with_missing(rows()))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", some(MODELS, PARAMETRISATIONS))
 def test_model_with_weights_and_labels(name):
     model, rows = MODELS[name]
     rng = np.random.default_rng(3)
@@ -46,7 +46,7 @@ def test_model_with_weights_and_labels(name):
 @pytest.mark.parametrize("d", [1, 2, 7, 8, 9, 31, 33, 40])
 def test_every_width_of_strip_and_moment(d):
     X = gaussian_rows(300, d, 2)
-    check_model(MixtureModel(FullGaussian(1e-3), 2), X, max_iter=8)
+    check_model(MixtureModel(FullGaussian(floor=1e-3), 2), X, max_iter=8)
 
 
 def test_a_wrong_m_step_is_caught():
