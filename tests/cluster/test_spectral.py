@@ -237,6 +237,24 @@ def test_far_rows_do_not_overflow():
     assert np.isfinite(model.eigenvalues_).all()
 
 
+@pytest.mark.parametrize(
+    "graph",
+    [
+        {"affinity": "rbf", "gamma": 0.1},
+        {"affinity": "rbf", "gamma": "local"},
+        {"affinity": "nearest_neighbors", "edge_weights": "gaussian", "gamma": "scale"},
+        {"affinity": "epsilon"},
+    ],
+    ids=str,
+)
+def test_an_offset_of_all_rows_changes_nothing(graph):
+    X = np.round(64 * make_blobs(150, 12, centers=3, cluster_std=2.0, random_state=0)[0]) / 64  # exact far away too
+    near, far = (quiet(SpectralClustering(3, random_state=0, **graph), X + offset) for offset in (0.0, 2.0**27))
+    np.testing.assert_allclose((near.affinity_matrix_ - far.affinity_matrix_).max(), 0.0, atol=1e-12)
+    np.testing.assert_array_equal(near.labels_, far.labels_)
+    np.testing.assert_array_equal(near.predict(X + 0.25), far.predict(X + (2.0**27 + 0.25)))
+
+
 def test_a_radius_that_joins_nothing():
     with pytest.raises(
         ValueError, match=r"no two of the 20 rows are joined by an edge; use a larger epsilon than 0\.5 \(from 1 on"

@@ -18,7 +18,7 @@ from sklearn.neighbors import NearestNeighbors
 from ...source.threads import thread_count
 
 __all__ = [
-    "both", "either", "gaussian_weight", "links_nearest", "links_of_distances", "links_within", "nearest", "ones"
+    "about_mean", "both", "either", "gaussian_weight", "links_nearest", "links_of_distances", "links_within", "nearest", "ones"
 ]  # fmt: skip
 
 TREE_COLUMNS = 10
@@ -32,6 +32,15 @@ def _uses_tree(fitted: Any) -> bool:
     return not sparse.issparse(fitted) and fitted.shape[1] <= TREE_COLUMNS
 
 
+def about_mean(fitted: Any, rows: Any) -> tuple[Any, Any]:
+    """Fitted rows and rows, dense ones about the mean of the fitted: ‖x‖² + ‖y‖² − 2 x·y would cancel far from the origin."""
+    if sparse.issparse(fitted):
+        return fitted, rows
+    mean = fitted.mean(axis=0)
+    moved = fitted - mean
+    return moved, moved if rows is fitted else rows - mean
+
+
 def nearest(fitted: Any, rows: Any, n_neighbors: int, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Distances and numbers (n_rows, n_neighbors) of the nearest fitted rows of each row, itself among them, nearest first."""
     if n_neighbors > fitted.shape[0]:
@@ -41,6 +50,7 @@ def nearest(fitted: Any, rows: Any, n_neighbors: int, n_jobs: int | None = None)
     if _uses_tree(fitted):
         ranks = np.arange(1, n_neighbors + 1)  # a list of ranks keeps the second axis even for one neighbour
         return cKDTree(fitted).query(rows, ranks, workers=thread_count(n_jobs))
+    fitted, rows = about_mean(fitted, rows)
     return NearestNeighbors(n_neighbors=n_neighbors, algorithm="brute").fit(fitted).kneighbors(rows)
 
 
@@ -54,6 +64,7 @@ def links_nearest(fitted: Any, rows: Any, n_neighbors: int, n_jobs: int | None =
 def links_within(fitted: Any, rows: Any, radius: float) -> sparse.csr_matrix:
     """Distances to the fitted rows within a radius, as CSR of shape (n_rows, n_fitted) in which zeros are stored."""
     if not _uses_tree(fitted):
+        fitted, rows = about_mean(fitted, rows)
         finder = NearestNeighbors(radius=radius, algorithm="brute").fit(fitted)
         return sparse.csr_matrix(finder.radius_neighbors_graph(rows, mode="distance"))
     tree, other = cKDTree(fitted), cKDTree(rows)

@@ -8,7 +8,17 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, euclidean_distances, pairwise_kernels
 
-from .graphs import both, either, gaussian_weight, links_nearest, links_of_distances, links_within, nearest, ones
+from .graphs import (
+    about_mean,
+    both,
+    either,
+    gaussian_weight,
+    links_nearest,
+    links_of_distances,
+    links_within,
+    nearest,
+    ones,
+)
 
 __all__ = ["AFFINITIES", "PAIRWISE", "Similarity", "check_similarities", "symmetric"]
 
@@ -77,9 +87,12 @@ class Similarity:
             return self._weighed(links_within(fitted, rows, self.epsilon), rows, fitted)
         if self.affinity in SPARSE:
             return self._weighed(links_nearest(fitted, rows, self.n_neighbors, self.n_jobs), rows, fitted)
-        if self.widths is not None:
+        if self.affinity == "rbf":
+            widths = None if self.widths is None else self._widths(rows, fitted)
+            fitted, rows = about_mean(fitted, rows)
             others = None if rows is fitted else fitted  # a row is at distance 0 of itself
-            return gaussian_weight(euclidean_distances(rows, others), None, self._widths(rows, fitted), self.widths)
+            distances = euclidean_distances(rows, others)
+            return gaussian_weight(distances, self.gamma, widths, self.widths)
         weights = rows
         if self.affinity != "precomputed":
             others = None if rows is fitted else fitted  # pairs of rows among themselves are computed once
@@ -115,7 +128,8 @@ class Similarity:
 
 def _variance(X: Any) -> float:
     if sparse.issparse(X):
-        return float(X.multiply(X).mean() - X.mean() ** 2)
+        mean, n_cells = X.mean(), X.shape[0] * X.shape[1]
+        return float((np.square(X.data - mean).sum() + (n_cells - X.data.size) * mean**2) / n_cells)
     return float(X.var())
 
 
