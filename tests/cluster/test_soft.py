@@ -1,5 +1,7 @@
 """SoftKMeans: by hand, against mixtures and k-means, both ends of the stiffness, missing cells, sources and bad input."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.special import logsumexp, softmax
@@ -173,6 +175,16 @@ def test_equal_rows(stiffness):
     np.testing.assert_array_equal(fitted.cluster_centers_, 0.1)
     np.testing.assert_allclose(fitted.predict_proba([[0.1, 5.0]]), 1 / 3)
     assert fitted.stiffness_ == (1.0 if stiffness == "auto" else 3.0)
+
+
+def test_a_small_stiffness_is_named_where_centres_coincide():
+    X = gaussian_rows()
+    remedy = r"With stiffness=0\.001 centres coincide .*: raise it, to ([\d.]+) or more, or use stiffness='auto'"
+    with pytest.warns(match=remedy) as told:
+        merged = SoftKMeans(3, stiffness=1e-3, random_state=0).fit(X)
+    np.testing.assert_allclose(merged.cluster_centers_, np.tile(X.mean(axis=0), (3, 1)), atol=1e-2)
+    parted = float(re.search(remedy, str(told[0].message)).group(1))
+    assert len(np.unique(SoftKMeans(3, stiffness=parted, random_state=0).fit(X).labels_)) == 3
 
 
 def test_as_many_clusters_as_rows():

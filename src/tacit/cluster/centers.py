@@ -24,6 +24,7 @@ __all__ = ["CenterStats", "Centers", "KMeansModel", "MeansModel", "moved_within"
 
 GROUP = 100  # centres that share a lower bound
 STRETCH = 512  # centres compared with all others at once
+FAR = 100.0  # times as far from zero as centres are from it, in squares, is an origin about which float32 products round badly
 
 
 @record
@@ -51,18 +52,17 @@ class Centers(Arrays):
         return 0.5 * np.sqrt(np.maximum(near - 1e-14 * square.max(), 0.0))
 
     @cached_property
-    def square_lengths(self) -> np.ndarray:
-        """‖c‖² of every centre."""
-        return np.einsum("kj,kj->k", self.center, self.center)
-
-    @cached_property
     def _tables(self) -> dict:
         return {}
 
     def tables(self, dtype: Any) -> Any:
-        """The centres transposed, as sparse rows want them, made once; see `center_tables`."""
+        """The centres about the origin, transposed, as sparse rows want them, made once; see `center_tables`."""
         if dtype not in self._tables:
-            self._tables[dtype] = center_tables(self.center, self.square_lengths, dtype)
+            step = self.about_origin
+            # x·(c − o) of rows far from the origin is large, and so are its roundings.
+            far = self.origin @ self.origin > FAR * np.einsum("kj,kj->k", step, step).max()
+            offset = 0.5 * np.einsum("kj,kj->k", step, self.center + self.origin)
+            self._tables[dtype] = center_tables(step, offset, np.float64 if far else dtype)
         return self._tables[dtype]
 
     @cached_property

@@ -230,12 +230,16 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         labels, losses = zip(*source.map(partial(self._model().assign, self.fit_.params)))
         self.labels_, self.inertia_ = np.concatenate(labels).astype(np.int32), float(sum(losses))
 
+    def _why_fewer(self) -> str:
+        """Why fewer clusters were found than were asked for, as a sentence."""
+        return "Possibly due to duplicate points in X."
+
     def _check_distinct(self) -> None:
         n_found = len(np.unique(self.labels_))
         if n_found < self.n_clusters:
             warnings.warn(
-                f"Number of distinct clusters ({n_found}) found smaller than n_clusters ({self.n_clusters}). Possibly due "
-                "to duplicate points in X.",
+                f"Number of distinct clusters ({n_found}) found smaller than n_clusters ({self.n_clusters}). "
+                f"{self._why_fewer()}",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -307,7 +311,7 @@ def check_enough(n_rows: int, n_clusters: int) -> None:
 
 
 def _origin(mean: np.ndarray, variance: float, source: Source) -> np.ndarray:
-    """The point that sums are taken about: the mean or, of sparse rows, zero, where they have most of their cells."""
+    """The point that sums are taken about: the mean or, of sparse rows, zero, where the mean is within their spread of it."""
     if not isinstance(source, SparseSource):
         return mean
     offset, spread = float((mean**2).sum()), variance * len(mean)
@@ -318,7 +322,7 @@ def _origin(mean: np.ndarray, variance: float, source: Source) -> np.ndarray:
             UserWarning,
             stacklevel=5,
         )
-    return np.zeros_like(mean)
+    return mean if offset > spread else np.zeros_like(mean)
 
 
 def _check_scale(variance: float, source: Source) -> None:

@@ -161,6 +161,17 @@ class SoftKMeans(CenterEstimator):
     def _tol(self, task: Task) -> float:
         return self.tol * min(1.0 / self.stiffness_, task.known.variance)
 
+    def _why_fewer(self) -> str:
+        within = self.inertia_ / (self.fit_.trace.weight * self.n_features_in_)
+        if (
+            within <= 1e-12 * np.square(self.cluster_centers_).mean()
+        ):  # rows lie on their centres, whatever the stiffness
+            return super()._why_fewer()
+        return (
+            f"With stiffness={self.stiffness_:.3g} centres coincide that are meant to be apart: raise it, to "
+            f"{0.5 / within:.2g} or more, or use stiffness='auto'."
+        )
+
     def predict_proba(self, X: Any, out: Any = None) -> Any:
         """The degrees to which rows belong to clusters, which add up to 1.
 

@@ -32,8 +32,8 @@ def unpack_strips(flat, n_classes, n_features, width, zeros=np.zeros):
     return triangles
 
 
-def center_tables(center, square, dtype):
-    """Centres in groups, each transposed to (d, size), and half their squared lengths; infinite where a group is not full."""
+def center_tables(center, offset, dtype):
+    """Centres in groups, each transposed to (d, size), and a number of each centre; infinite where a group is not full."""
     n_centers, d = center.shape
     n_groups = -(-n_centers // GROUP)
     size = -(-n_centers // n_groups)
@@ -41,7 +41,7 @@ def center_tables(center, square, dtype):
     for g in range(n_groups):
         part = center[g * size : (g + 1) * size]
         table[g, :, : len(part)] = part.T
-        half[g, : len(part)] = 0.5 * square[g * size : (g + 1) * size]
+        half[g, : len(part)] = offset[g * size : (g + 1) * size]
     return table, half
 
 

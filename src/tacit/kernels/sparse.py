@@ -99,13 +99,23 @@ def _stored_misfit(data, indices, indptr, shift, loading, precision, score, out)
 
 
 def means(X, patterns, weight, centers, algorithm, local):
-    """As the kernel for arrays: Σ w ‖x − c‖² = Σ w ‖x‖² − 2 Σ_k c_k · s_k + Σ_k n_k ‖c_k‖² needs no distance of a row."""
-    sums = np.zeros(centers.center.shape)
+    """As the kernel for arrays: Σ w ‖x − c‖² = Σ w ‖x − o‖² − 2 Σ_k (c_k − o)·s_k + Σ_k n_k ‖c_k − o‖², without distances."""
+    sums, step = np.zeros(centers.center.shape), centers.about_origin
     _, counts = _search(X, weight, centers, sums)
-    loss = weight @ square_lengths(X) - 2.0 * np.vdot(centers.center, sums) + counts @ centers.square_lengths
     if centers.origin.any():
         sums -= counts[:, None] * centers.origin
+    squares = _squares_about(X, weight, centers.origin)
+    loss = squares - 2.0 * np.vdot(step, sums) + counts @ np.einsum("kj,kj->k", step, step)
     return counts, counts[:, None].copy(), sums, max(float(loss), 0.0)
+
+
+def _squares_about(X, weight, origin):
+    """Σ w ‖x − origin‖² over all rows."""
+    if not origin.any():
+        return weight @ square_lengths(X)
+    square = np.zeros(len(origin))
+    column_sums(X, weight, origin, np.zeros(len(origin)), np.zeros(len(origin)), square)
+    return square.sum()
 
 
 def nearest(X, patterns, weight, centers, algorithm, local):
@@ -144,9 +154,9 @@ def sparse_lloyd(data, indices, indptr, weight, table, half, labels, counts, sum
     weight : (n,) float64
         Weights of the rows.
     table : (G, d, S)
-        Centres in G groups of S, transposed, in the precision of the rows.
+        Centres in G groups of S about an origin o, transposed, in the precision of the products.
     half : (G, S)
-        Half their squared lengths; infinite where a group has fewer than S centres.
+        (‖c‖² − ‖o‖²) / 2; infinite where a group has fewer than S centres.
     labels : (n,) int32
         Set to the nearest centres.
     counts, sums : (K,) and (K, d) float64
@@ -173,7 +183,7 @@ def sparse_lloyd(data, indices, indptr, weight, table, half, labels, counts, sum
 
 @jit
 def _products(data, indices, a, b, table, half, score):
-    """½‖c‖² − x·c for all centres; four cells at a time, so that scores are read and written a quarter as often."""
+    """(‖c‖² − ‖o‖²) / 2 − x·(c − o) for all centres; four cells at a time, so that scores are read and written less often."""
     n_centers = len(score)
     score[:] = half
     p = a
@@ -222,10 +232,23 @@ def misfit(X, weight, center, labels, power, out):
 @jit
 def _misfit(data, indices, indptr, weight, center, square, labels, out):
     for i in range(len(out)):
-        total, row = square[labels[i]], center[labels[i]]
+        row, total, column = center[labels[i]], 0.0, 0
+        # Where most cells are stored the others are visited too: what they add is lost in ‖c‖² if the mean is large.
+        walk = 2 * (indptr[i + 1] - indptr[i]) > len(row)
+        if not walk:
+            total = square[labels[i]]
         for p in range(indptr[i], indptr[i + 1]):
-            x = np.float64(data[p])
-            total += x * (x - 2.0 * row[indices[p]])
+            x, j = np.float64(data[p]), indices[p]
+            if walk:
+                for u in range(column, j):
+                    total += row[u] * row[u]
+                total += (x - row[j]) * (x - row[j])
+                column = j + 1
+            else:
+                total += x * (x - 2.0 * row[j])
+        if walk:
+            for u in range(column, len(row)):
+                total += row[u] * row[u]
         out[i] = weight[i] * max(total, 0.0)
 
 
@@ -234,7 +257,8 @@ def column_sums(X, weight, origin, count, total, square):
     d, origin = len(origin), origin.astype(np.float64)
     w = np.repeat(weight, np.diff(X.indptr))
     step = X.data - origin[X.indices]
-    zero = weight.sum() - np.bincount(X.indices, w, minlength=d)  # the weight of the rows that do not store a column
+    # The weight of the rows that do not store a column; added up in the same order, it is exactly 0 where all do.
+    zero = np.bincount(np.zeros(len(weight), np.int64), weight, 1) - np.bincount(X.indices, w, minlength=d)
     count += weight.sum()
     total += np.bincount(X.indices, w * step, minlength=d) - zero * origin
     square += np.bincount(X.indices, w * step**2, minlength=d) + zero * origin**2
