@@ -1,13 +1,15 @@
 """PCA of rows with missing cells: the limit of probabilistic PCA, and continuous with the complete case."""
 
+import itertools
 import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_diabetes, load_iris, load_wine
 
 from tacit.factor import PCA, ProbabilisticPCA
 
-from ..zoo import with_missing
+from ..zoo import some, with_missing
 
 
 def rows(n=300, d=8, k=2, noise=0.1, seed=0):
@@ -201,3 +203,22 @@ def test_ranks_at_the_floor_are_not_chosen():
     X[rng.random(X.shape) < 0.1] = np.nan
     model = ProbabilisticPCA("bic", scale=True).fit(X)
     assert model.noise_variance_ > 1e-4
+
+
+@pytest.mark.parametrize("estimator", [PCA, ProbabilisticPCA])
+def test_fits_without_a_seed_agree(estimator):
+    """With more rows than starts are made of, and axes that hardly stand out."""
+    X = with_missing(np.random.default_rng(0).normal(size=(6000, 6)) * [1.4, 1.3, 1.2, 1.0, 1.0, 1.0])
+    first, second = (estimator(3).fit(X).components_ for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("share", some([0.1, 0.2, 0.3], [0.1]))
+@pytest.mark.parametrize("load", [load_wine, load_iris, load_diabetes])
+def test_axes_are_those_of_the_limit_to_a_tenth_of_a_degree(load, share):
+    X = with_missing(load().data, share)
+    for scale, k in itertools.product([False, True], [2, 3, 4]):
+        if k < X.shape[1]:
+            axes = [ProbabilisticPCA(k, scale=scale, **tol).fit(X).components_ for tol in ({}, {"tol": 1e-12})]
+            between = np.degrees(np.arccos(np.clip(np.abs((axes[0] * axes[1]).sum(axis=1)), 0.0, 1.0)))
+            assert between.max() < 0.1

@@ -196,8 +196,10 @@ class EMEstimator(RowsEstimator):
         warm = starts is None and self.warm_start and hasattr(self, "fit_")
         known, rng = self._prepare(source), self._rng()
         model, previous = self._model_for(known), None
-        # Drawn before anything else, also where a fit is resumed: later starts are chosen among the same rows.
-        sample = None if warm or starts is not None else source.sample(self._sample_rows(), rng)
+        # Drawn before anything else, also where a fit is resumed: later starts are chosen among the same rows. A single start
+        # follows from the rows alone: nothing is gained by another one at every call.
+        drawn = np.random.default_rng(0) if model.one_start else rng
+        sample = None if warm or starts is not None else source.sample(self._sample_rows(), drawn)
         task = Task(source, sample, rng, known)
         if warm:
             starts, previous = [self._resume(model)], next(iter(self.fit_.trace.per_weight[-1:]), None)

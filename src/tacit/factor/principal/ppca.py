@@ -17,8 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 from ...base.settings import KW_ONLY, LoopSettings, settings
 from ...checks import check_choice, check_number
 from ...declared import Numbers, Part, Whole
+from ...engine import Trace
 from ...families import FactorGaussian
 from ...families.gaussian import LOG_2PI
+from ...mixture.model import MixtureModel, MixtureParams
+from ...notes import Note
 from ...signs import signs
 from ...source import ArraySource, Source
 from ..estimator import FactorEstimator, closed_form_fit, factor_params
@@ -29,6 +32,7 @@ from .routes import choose_route
 
 __all__ = ["ProbabilisticPCA", "closed_form"]
 
+AT_REST = 1e-4  # how far axes may turn, in radians, in the last step
 MOST_COLUMNS = 2000  # of rows that are not in memory, beyond which EM costs less than a matrix of all pairs of columns
 
 
@@ -54,6 +58,22 @@ def closed_form(kept: np.ndarray, total: float, d: int, least: float) -> tuple[n
     return variances, noise, -0.5 * (d * LOG_2PI + log_det + misfit)
 
 
+class AxesModel(MixtureModel):
+    """One Gaussian of low rank, whose axes are what is asked for."""
+
+    def settled(self, trace: Trace, params: MixtureParams, image: MixtureParams, tol: float) -> Note | None:
+        """As the objective says, once the axes rest too; where nothing tells them apart, once it gains next to nothing."""
+        found = super().settled(trace, params, image, tol)
+        if found is None or trace.gain < 1e-3 * tol:
+            return found
+        unit = np.sqrt(self.family.units(params.components.scale))[:, None]
+        before, after = (
+            np.linalg.svd(each.components.loading[0] / unit, full_matrices=False)[0] for each in (params, image)
+        )
+        turned = 1.0 - np.abs((before * after).sum(axis=0)).min()
+        return found if turned <= 0.5 * AT_REST**2 else None
+
+
 @settings
 class ProbabilisticPCA(LoopSettings, FactorEstimator):
     """Principal components as a distribution of rows, with missing cells, noise and uncertainty.
@@ -73,7 +93,7 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
     solver : {"auto", "closed", "em"}, default="auto"
         The closed form where no cell is missing and EM elsewhere, or one of the two.
     tol : float, default=1e-6
-        EM stops when the log-likelihood per row gains less than this.
+        EM stops when the log-likelihood per row gains less than this and the axes rest.
     max_iter : int, default=1000
         Most passes of EM.
     noise_floor : float, default=1e-6
@@ -258,6 +278,9 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
 
     def _family(self) -> FactorGaussian:
         return FactorGaussian(self.n_components_, floor=self.noise_floor, unit=self.scale_**2 if self.scale else None)
+
+    def _model(self) -> MixtureModel:
+        return AxesModel(self._family(), 1)
 
     def _publish(self, params: Any, dtype: np.dtype) -> None:
         loading, noise = params.components.loading[0] / self.scale_[:, None], params.components.noise[0]
