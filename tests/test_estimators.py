@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import has_fit_parameter
 
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
@@ -148,3 +149,39 @@ def test_pickle_clone_and_save(estimator, tmp_path):
         assert again.get_params().keys() == fitted.get_params().keys()
         np.testing.assert_array_equal(getattr(again, method)(X), expected)
     assert not hasattr(clone(fitted), "n_iter_")
+
+
+class OtherArray:
+    """An array of another library, as far as the array API standard tells, that NumPy reads by DLPack only."""
+
+    def __init__(self, values):
+        self.values, self.shape, self.ndim = np.array(values), values.shape, values.ndim
+        self.__dlpack__, self.__dlpack_device__ = self.values.__dlpack__, self.values.__dlpack_device__
+
+    def __array_namespace__(self, api_version=None):
+        raise NotImplementedError
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("this array is read by DLPack only")
+
+
+@pytest.mark.parametrize("estimator", {type(each): each for each in reversed(ESTIMATORS)}.values(), ids=repr)
+def test_arrays_of_other_libraries(estimator):
+    X = gaussian_rows(80)
+    weight = np.ones(len(X))
+    given = {"y": (X[:, 0] > X[:, 1]).astype(int)} if get_tags(estimator).target_tags.required else {}
+    given |= {"sample_weight": weight} if has_fit_parameter(estimator, "sample_weight") else {}
+    seeded = {"random_state": 0} if "random_state" in estimator.get_params() else {}
+    ours, theirs = (clone(estimator).set_params(**seeded) for _ in range(2))
+    ours.fit(X, **given)
+    theirs.fit(OtherArray(X), **{name: OtherArray(value) for name, value in given.items()})
+    method = next(name for name in ("predict_proba", "transform", "predict") if hasattr(ours, name))
+    np.testing.assert_array_equal(getattr(theirs, method)(OtherArray(X)), getattr(ours, method)(X))
+
+
+def test_an_array_that_is_not_in_the_memory_of_the_cpu():
+    away = OtherArray(gaussian_rows(20))
+    away.__class__ = type("Away", (OtherArray,), {"__dlpack__": None})
+    del away.__dlpack__
+    with pytest.raises(TypeError, match=r"an array of tests\.Away cannot be read .*; copy it to the memory of the CPU"):
+        KMeans(2).fit(away)

@@ -10,7 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 __all__ = [
-    "as_rows", "check_choice", "check_columns", "check_n_jobs", "check_number", "check_out", "check_positive",
+    "as_numpy", "as_rows", "check_choice", "check_columns", "check_n_jobs", "check_number", "check_out", "check_positive",
     "check_rows", "check_shaped", "check_weight",
 ]  # fmt: skip
 
@@ -72,6 +72,23 @@ def check_columns(name: str, value: Any, n_features: int, names: Iterable | None
     return np.array(numbered)
 
 
+def as_numpy(value: Any) -> Any:
+    """An array of any library that follows the array API standard as one of NumPy; anything else as it is."""
+    if isinstance(value, np.ndarray) or not hasattr(value, "__array_namespace__"):
+        return value
+    try:
+        return np.from_dlpack(value)
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):  # NumPy may know another way
+        pass
+    try:
+        return np.asarray(value)
+    except (RuntimeError, TypeError, ValueError) as error:
+        kind = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
+        raise TypeError(
+            f"an array of {kind} cannot be read ({error}); copy it to the memory of the CPU first."
+        ) from None
+
+
 def as_rows(estimator: Any, X: Any) -> Any:
     """X as scikit-learn's checks can read it: masked cells are missing ones; what is no rows yet is refused with a remedy."""
     if isinstance(X, np.ma.MaskedArray):
@@ -83,7 +100,7 @@ def as_rows(estimator: Any, X: Any) -> Any:
         )
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a polars LazyFrame, which holds no rows yet; call .collect() first.")
-    return X
+    return as_numpy(X)
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool, **settings: Any) -> Any:
@@ -126,7 +143,7 @@ def check_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     """Row weights as float64, or None; they must be finite, not negative, and not all zero."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    weight = np.asarray(as_numpy(sample_weight), dtype=np.float64)
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.shape != (n_rows,):

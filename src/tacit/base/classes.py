@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import chdtrc, gammaln, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import check_number, check_weight
+from ..checks import as_numpy, check_number, check_weight
 from ..declared import Numbers
 from ..engine import Fit, Online, Trace, online_step
 from ..kernels import host
@@ -153,7 +153,7 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
     def _check_labels(self, y: Any, n_rows: int) -> np.ndarray | None:
         if y is None or self.n_components == 1:
             return None
-        y = np.asarray(y)
+        y = np.asarray(as_numpy(y))
         if y.shape != (n_rows,):
             raise ValueError(f"y has shape {y.shape}, but X has {n_rows} rows; give one label per row, −1 if unknown.")
         try:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..base import LatentClassEstimator, RowsEstimator
 from ..base.settings import KW_ONLY, settings
-from ..checks import check_number
+from ..checks import as_numpy, check_number
 from ..declared import Names, Part
 from ..mixture import GaussianMixture, Mixture
 
@@ -50,7 +50,7 @@ class BayesClassifier(ClassifierMixin, RowsEstimator):
         """
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        y = column_or_1d(y, warn=True)
+        y = column_or_1d(as_numpy(y), warn=True)
         gone = np.array([label is None or label != label for label in y.tolist()], dtype=bool)
         if gone.any():
             raise ValueError(

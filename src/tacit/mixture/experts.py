@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..base.settings import KW_ONLY, settings
-from ..checks import check_number
+from ..checks import as_numpy, check_number
 from ..declared import Numbers
 from .conditional import ConditionalMixture, check_levels
 from .expert_families import LinearExperts, LinearParams
@@ -100,7 +100,7 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
         return LinearExperts(self.noise_floor)
 
     def _targets(self, y: Any, *, reset: bool = False) -> np.ndarray:
-        Y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+        Y = check_array(as_numpy(y), dtype=np.float64, ensure_2d=False, input_name="y")
         if reset:
             self._one_target = Y.ndim == 1
         columns = Y.reshape(len(Y), -1)

@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from ..base.settings import KW_ONLY, settings
+from ..checks import as_numpy
 from ..declared import Names, Numbers
 from ..families.family import draw_classes
 from .expert_families import LogisticExperts, LogisticParams
@@ -75,7 +76,7 @@ class MixtureOfExpertsClassifier(ClassifierMixin, ExpertsEstimator):
         return LogisticExperts(len(self.classes_), self.alpha)
 
     def _targets(self, y: Any, *, reset: bool = False) -> np.ndarray:
-        y = column_or_1d(y, warn=True)
+        y = column_or_1d(as_numpy(y), warn=True)
         if reset:
             check_array(y, dtype=None, ensure_2d=False, input_name="y")
             check_classification_targets(y)
