@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.factor import oblimin, promax, quartimax, rotate, varimax
+from tacit.factor import FactorAnalysis, oblimin, promax, quartimax, rotate, varimax
 
 METHODS = [
     ("varimax", {}),
@@ -191,6 +191,24 @@ def test_values_of_factor_analyzer():
             np.testing.assert_allclose(ours, theirs, atol=2e-5, err_msg=name)
 
 
+ABILITY = np.array(
+    [[24.641, 5.991, 33.520, 6.023, 20.755, 29.701], [5.991, 6.700, 18.137, 1.782, 4.936, 7.204],
+     [33.520, 18.137, 149.831, 19.424, 31.430, 50.753], [6.023, 1.782, 19.424, 12.711, 4.757, 9.075],
+     [20.755, 4.936, 31.430, 4.757, 52.604, 66.762], [29.701, 7.204, 50.753, 9.075, 66.762, 135.292]]
+)  # fmt: skip
+
+
+def test_promax_of_factanal():
+    """What R prints of ``factanal(factors = 2, covmat = ability.cov, rotation = "promax")``, loadings below 0.1 left out."""
+    rows = np.random.default_rng(0).normal(size=(112, 6))
+    rows = np.sqrt(112) * np.linalg.qr(rows - rows.mean(axis=0))[0] @ np.linalg.cholesky(ABILITY).T
+    fitted = FactorAnalysis(2, scale=True, rotation="promax", rotation_params={"normalize": "varimax"}).fit(rows)
+    known = [[0.364, 0.470], [0.0, 0.671], [0.0, 0.932], [0.0, 0.508], [1.023, 0.0], [0.811, 0.0]]
+    found = fitted.components_.T
+    np.testing.assert_allclose(np.where(np.abs(found) < 0.1, 0.0, found), known, atol=1.5e-3)
+    assert fitted.factor_correlation_[0, 1] == pytest.approx(0.557, abs=1e-3)
+
+
 def test_a_factor_without_loadings_and_a_single_factor_stay():
     empty = np.column_stack([loadings(k=2), np.zeros(12)])
     for method in ("varimax", "promax", "oblimin"):
@@ -224,6 +242,7 @@ def test_more_starts_find_no_worse_a_minimum():
         ("equamax", {}, "method='equamax' is unknown; use one of 'varimax', 'quartimax', 'promax', 'oblimin'"),
         ("varimax", {"gamma": 1.0}, "varimax has no option 'gamma'; there are normalize, max_iter, tol"),
         ("promax", {"power": 0.5}, "power=0.5 is not a number of at least 1"),
+        ("promax", {"normalize": "kaiser"}, "normalize='kaiser' is unknown; use one of 'varimax'"),
         ("oblimin", {"gamma": 2.0}, "gamma=2.0 is not a number of at least -inf and at most 0.8"),
         ("oblimin", {"n_starts": 0}, "n_starts=0 is not a whole number of at least 1"),
         ("varimax", {"max_iter": 0}, "max_iter=0 is not a whole number of at least 1"),

@@ -99,16 +99,18 @@ def quartimax(loadings: Any, *, normalize: bool = False, max_iter: int = 1000, t
 
 
 def promax(
-    loadings: Any, *, power: float = 4, normalize: bool = False, max_iter: int = 1000, tol: float = 1e-8
+    loadings: Any, *, power: float = 4, normalize: bool | str = False, max_iter: int = 1000, tol: float = 1e-8
 ) -> Rotation:
     """Let the factors of varimax correlate, drawn towards the powers of their loadings.
 
     Parameters
     ----------
-    loadings, normalize, max_iter, tol
+    loadings, max_iter, tol
         As in :func:`varimax`.
     power : float, default=4
         The higher, the simpler the pattern and the more correlated the factors.
+    normalize : bool or "varimax", default=False
+        As in :func:`varimax`, of both steps, as psych does in R; "varimax" normalises that step only, as R's ``factanal`` does.
 
     Returns
     -------
@@ -118,7 +120,10 @@ def promax(
     ----------
     Hendrickson and White (1964), Promax: a quick method for rotation to oblique simple structure.
     """
-    return _rotated(loadings, partial(_promax, power=power), normalize, max_iter, tol)
+    if isinstance(normalize, str):
+        check_choice("normalize", normalize, ("varimax",))
+    turn = partial(_promax, power=power, normalize=normalize == "varimax")
+    return _rotated(loadings, turn, bool(normalize) and normalize != "varimax", max_iter, tol)
 
 
 def oblimin(
@@ -163,7 +168,7 @@ def oblimin(
     return _rotated(loadings, turn, normalize, max_iter, tol)
 
 
-def rotate(loadings: Any, method: str, *, normalize: bool = False, **options: Any) -> Rotation:
+def rotate(loadings: Any, method: str, *, normalize: bool | str = False, **options: Any) -> Rotation:
     """Rotate loadings by the name of a method.
 
     Parameters
@@ -171,7 +176,7 @@ def rotate(loadings: Any, method: str, *, normalize: bool = False, **options: An
     loadings : array-like of shape (n_features, n_factors)
     method : {"varimax", "quartimax", "promax", "oblimin"}
     normalize : bool, default=False
-        As in :func:`varimax`.
+        As in the function of that name.
     **options
         Those of the method.
 
@@ -195,10 +200,15 @@ def _rotated(loadings: Any, turn: Callable[..., np.ndarray], normalize: bool, ma
     used = np.flatnonzero((loadings != 0.0).any(axis=0))  # a factor without loadings has no direction
     matrix = np.eye(n_factors)
     if len(used) > 1:
-        length = np.linalg.norm(loadings, axis=1, keepdims=True) if normalize else np.ones(1)
-        weighted = loadings[:, used] / np.where(length > 0.0, length, 1.0)
+        weighted = _normalized(loadings[:, used]) if normalize else loadings[:, used]
         matrix[np.ix_(used, used)] = turn(weighted, max_iter=max_iter, tol=tol)
     return _ordered(loadings, matrix)
+
+
+def _normalized(loadings: np.ndarray) -> np.ndarray:
+    """Rows of length 1, or of zeros."""
+    length = np.linalg.norm(loadings, axis=1, keepdims=True)
+    return loadings / np.where(length > 0.0, length, 1.0)
 
 
 def _ordered(loadings: np.ndarray, matrix: np.ndarray) -> Rotation:
@@ -239,10 +249,10 @@ def _angle(x: np.ndarray, y: np.ndarray, share: float) -> float:
     return 0.25 * float(np.arctan2(sine, cosine))
 
 
-def _promax(loadings: np.ndarray, power: float, max_iter: int, tol: float) -> np.ndarray:
+def _promax(loadings: np.ndarray, power: float, normalize: bool, max_iter: int, tol: float) -> np.ndarray:
     check_number("power", power, numbers.Real, 1)
     _check_rank(loadings, "promax")
-    orthogonal = _orthomax(loadings, 1.0, max_iter, tol)
+    orthogonal = _orthomax(_normalized(loadings) if normalize else loadings, 1.0, max_iter, tol)
     rotated = loadings @ orthogonal
     target = rotated * np.abs(rotated) ** (power - 1.0)
     turn = np.linalg.lstsq(rotated, target, rcond=None)[0]
