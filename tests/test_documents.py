@@ -92,6 +92,9 @@ def test_family_skeleton_has_every_property(skeleton):
 def test_model_skeleton_learns(skeleton):
     X = with_missing(gaussian_rows())
     model = skeleton(2, "model_skeleton").Columns()
+    shown = {"Columns": type(model), "np": np, "rng": np.random.default_rng(0)}
+    exec(blocks("CONTRIBUTING.md")[3], shown)
+    assert shown["learned"].trace
     check_model(model, X)
     learned = fit(model, ArraySource(X), model.init(Block.of(X), None)).params
     np.testing.assert_allclose(learned.mean, np.nanmean(X, axis=0))

@@ -2,17 +2,24 @@
 
 import numbers
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
+from .frames import check_names
+
 __all__ = [
     "as_numpy", "as_rows", "check_choice", "check_columns", "check_n_jobs", "check_number", "check_out", "check_positive",
-    "check_rows", "check_shaped", "check_weight",
+    "check_range", "check_rows", "check_shaped", "check_weight",
 ]  # fmt: skip
+
+HEAVIEST = 1e50
+"""The largest weight of a row; the smallest is its inverse."""
+LARGEST = 1e151
+"""The largest cell that models take which add up squares."""
 
 
 def check_number(
@@ -84,9 +91,7 @@ def as_numpy(value: Any) -> Any:
         return np.asarray(value)
     except (RuntimeError, TypeError, ValueError) as error:
         kind = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
-        raise TypeError(
-            f"an array of {kind} cannot be read ({error}); copy it to the memory of the CPU first."
-        ) from None
+        raise TypeError(f"an array of {kind} cannot be read ({error}); copy it to the memory of the CPU first.") from None
 
 
 def as_rows(estimator: Any, X: Any) -> Any:
@@ -100,6 +105,8 @@ def as_rows(estimator: Any, X: Any) -> Any:
         )
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a polars LazyFrame, which holds no rows yet; call .collect() first.")
+    if type(X).__name__ == "DataFrame":
+        check_names(X.columns)
     return as_numpy(X)
 
 
@@ -121,7 +128,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, **settings: Any) -> Any:
     settings.setdefault("ensure_min_samples", estimator._min_rows if reset else 1)
     X = as_rows(estimator, X)
     try:
-        return validate_data(estimator, X, reset=reset, **settings)
+        X = validate_data(estimator, X, reset=reset, **settings)
     except ValueError as error:
         if estimator._missing_remedy and "contains NaN" in str(error):
             where = _first_missing(estimator, X)
@@ -129,6 +136,25 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, **settings: Any) -> Any:
         if "could not convert string to float" not in str(error):
             raise
         raise ValueError(f"{error}: {estimator._text_remedy}.") from None
+    if reset:
+        check_range(X, estimator._largest, estimator._told)
+    return X
+
+
+def check_range(X: Any, largest: float = LARGEST, told: Callable[[int], str] = str) -> None:
+    """Raise where a cell is so large that sums of squares would overflow; two passes that cost less than any other."""
+    sparse = hasattr(X, "tocsr")
+    cells = X.data if sparse else X
+    if not cells.size or largest >= np.finfo(cells.dtype).max:
+        return
+    if not max(np.fmax.reduce(cells, axis=None), -np.fmin.reduce(cells, axis=None)) > largest:
+        return
+    first = int(np.argmax(np.abs(cells) > largest))
+    column = X.tocoo().col[first] if sparse else first % X.shape[1]
+    raise ValueError(
+        f"column {told(int(column))} holds {cells.flat[first]:g}, and sums of squares of cells beyond {largest:g} overflow; divide the "
+        "column by its scale."
+    )
 
 
 def _first_missing(estimator: Any, X: Any) -> str:
@@ -153,6 +179,12 @@ def check_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
         raise ValueError(f"sample_weight holds {bad[0]:g}; weights must be finite and not negative.")
     if not weight.any():
         raise ValueError("sample_weight is zero for every row; at least one row must count.")
+    bad = weight[(weight > HEAVIEST) | ((weight > 0) & (weight < 1.0 / HEAVIEST))]
+    if bad.size:
+        raise ValueError(
+            f"sample_weight holds {bad[0]:g}; weights other than 0 must lie between {1 / HEAVIEST:g} and {HEAVIEST:g}: divide "
+            "them by their mean."
+        )
     return weight
 
 

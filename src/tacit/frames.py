@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import numbers
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from .notes import NoteError
+
 __all__ = [
-    "Batch", "Cells", "as_given", "as_numbers", "as_objects", "assemble", "columns_of", "is_missing", "is_table", "package",
-    "read_columns",
+    "CONTAINERS", "Batch", "Cells", "aligned", "as_given", "as_numbers", "as_objects", "assemble", "beside", "check_names", "columns_of",
+    "is_missing", "is_table", "package", "read_columns", "without",
 ]  # fmt: skip
 
 
@@ -45,7 +48,8 @@ class Cells:
 
     `values` are float64 for numbers, Python objects for categories; `levels` are those the type declares, `whole` says that the
     type holds whole numbers only. `given` are the cells before they were turned into `values`, where that lost their type: a
-    column of Arrow, a list, or other `Cells`.
+    column of Arrow, a list, or other `Cells`. `ordered` says of a categorical type whether its levels have an order, None of
+    other types; `dates` is the type of a column of dates, as its library names it.
     """
 
     values: np.ndarray
@@ -53,6 +57,15 @@ class Cells:
     levels: tuple | None = None
     whole: bool = False
     given: Any = None
+    ordered: bool | None = None
+    dates: str = ""
+
+    @property
+    def type(self) -> str:
+        """The type of the column, as every library has it: "category", "ordered", "bool", "whole", or empty for others."""
+        if self.ordered is not None:
+            return "ordered" if self.ordered else "category"
+        return "whole" if self.whole else "bool" if self.levels is not None else ""
 
     @property
     def numeric(self) -> bool:
@@ -167,28 +180,31 @@ def as_objects(column: Any) -> list:
     return column.tolist() if isinstance(column, np.ndarray) else list(column)
 
 
-def _levels_of(column: Any) -> Sequence | None:
-    """The levels that the type of a column declares."""
-    if package(column) == "pandas" and hasattr(column, "cat"):
-        return column.cat.categories.tolist()
-    if package(column) == "polars" and str(column.dtype).startswith("Enum"):
-        return column.dtype.categories.to_list()
-    return None
+def _levels_of(column: Any) -> tuple[Sequence | None, bool | None]:
+    """The levels that the type of a column declares, and whether they have an order; None of a type that is not categorical."""
+    library, kind = package(column), str(getattr(column, "type", getattr(column, "dtype", "")))
+    if library == "pandas" and kind == "category":
+        return column.cat.categories.tolist(), bool(column.cat.ordered)
+    if library == "polars" and kind.startswith("Enum"):
+        return column.dtype.categories.to_list(), True
+    return None, False if kind.startswith(("Categorical", "dictionary")) else None
 
 
-def _unusable(column: Any) -> Any:
-    """The type of a column that holds dates, durations or lists; None where it is another."""
-    library, odd = package(column), False
+def _unusable(column: Any) -> tuple[bool, bool]:
+    """Whether the type of a column is that of dates, and whether that of durations, times of day or lists."""
+    library = package(column)
     kind: Any = column.type if library == "pyarrow" else getattr(column, "dtype", None)
     if library == "pandas":
-        odd = kind.kind in "mM"
-    elif library == "polars":
-        odd = kind.is_temporal() or kind.is_nested()
-    elif library == "pyarrow":
+        return kind.kind == "M", kind.kind == "m"
+    if library == "polars":
+        dates = str(kind).startswith("Date")
+        return dates, not dates and (kind.is_temporal() or kind.is_nested())
+    if library == "pyarrow":
         from pyarrow import types
 
-        odd = types.is_temporal(kind) or types.is_nested(kind)
-    return kind if odd else None
+        dates = types.is_date(kind) or types.is_timestamp(kind)
+        return dates, not dates and (types.is_temporal(kind) or types.is_nested(kind))
+    return False, False
 
 
 # Tables read and made
@@ -198,35 +214,46 @@ def read_columns(X: Any) -> dict[Any, Cells]:
     """The columns of a table by name, as `Cells`."""
     if isinstance(X, Batch):
         return X
-    columns: dict[Any, Cells] = {}
-    for name, column in columns_of(X):
-        if name in columns:
-            raise ValueError(f"the table names the column {name!r} more than once; rename one.")
-        columns[name] = _cells(name, column)
+    found = columns_of(X)
+    check_names(name for name, _ in found)
+    columns = {name: _cells(name, column) for name, column in found}
     if not columns:
         raise ValueError("the table has no columns; at least one is needed.")
     return columns
 
 
+def check_names(names: Iterable) -> None:
+    """Raise where columns have the same name, naming all that do."""
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        listed = ", ".join(map(repr, twice))
+        raise ValueError(f"the table names the column{'s' * (len(twice) > 1)} {listed} more than once; rename one of each.")
+
+
 def _cells(name: Any, column: Any) -> Cells:
-    kind = _unusable(column)
-    if kind is not None:
-        raise ValueError(
-            f"column {name!r} holds {kind}, which is neither a number nor a category; turn it into numbers (days since a date, "
-            "say) or leave it out."
-        )
+    dates, odd = _unusable(column)
+    if odd:
+        raise holds_dates(name, _dtype_of(column))
+    if dates:
+        return replace(_objects(as_objects(column), ()), levels=None, dates=str(_dtype_of(column)))
     found = as_numbers(column)
-    cells = _objects(as_objects(column), _levels_of(column)) if found is None else _numbers(*found)
+    cells = _objects(as_objects(column), *_levels_of(column)) if found is None else _numbers(*found)
     if cells.numeric and np.isinf(cells.values).any():
         raise ValueError(f"column {name!r} contains infinity; replace it, or leave the cell empty if it is missing.")
     return cells
+
+
+def holds_dates(name: Any, type: Any) -> NoteError:
+    """That a column is neither of numbers nor of categories."""
+    text = "column {name!r} holds {type}, which is neither a number nor a category; turn it into numbers "
+    return NoteError("dates", text + "(days since a date, say) or leave it out.", name=name, type=str(type))
 
 
 def _numbers(values: np.ndarray, whole: bool = False) -> Cells:
     return Cells(values, np.isnan(values), whole=whole)
 
 
-def _objects(cells: Sequence, levels: Iterable | None) -> Cells:
+def _objects(cells: Sequence, levels: Iterable | None, ordered: bool | None = None) -> Cells:
     """Cells that are not typed as numbers: numbers if all are, else categories."""
     values = np.fromiter(cells, dtype=object, count=len(cells))
     missing = np.array([is_missing(cell) for cell in cells], dtype=bool)
@@ -235,7 +262,7 @@ def _objects(cells: Sequence, levels: Iterable | None) -> Cells:
         levels = (False, True)
     if levels is None and all(isinstance(cell, numbers.Real) for cell in seen):
         return _numbers(np.where(missing, np.nan, values).astype(np.float64))
-    return Cells(values, missing, None if levels is None else tuple(levels))
+    return Cells(values, missing, None if levels is None else tuple(levels), ordered=ordered)
 
 
 def as_given(values: np.ndarray, X: Any) -> Any:
@@ -243,17 +270,39 @@ def as_given(values: np.ndarray, X: Any) -> Any:
     return assemble(dict(zip(X.columns, values.T)), package(X), X) if _is_frame(X) else values
 
 
-def assemble(columns: dict[Any, np.ndarray | None], container: str, like: Any) -> Any:
-    """A table of that kind; a column that is None is taken from `like`."""
-    if container in ("pandas", "polars", "pyarrow"):
-        library, made = import_module(container), {}
+def beside(values: np.ndarray, names: Sequence, X: Any) -> Any:
+    """New columns (rows, columns) of these names as a table of the kind of X, with its index; as they are where X is none."""
+    return aligned(assemble(dict(zip(names, values.T)), package(X)), X) if _is_frame(X) else values
+
+
+def aligned(made: Any, X: Any) -> Any:
+    """A table with the index of X, where both have one."""
+    return made.set_axis(X.index) if package(X) == package(made) == "pandas" else made
+
+
+def assemble(
+    columns: dict[Any, np.ndarray | None],
+    container: str,
+    like: Any = None,
+    types: dict[Any, tuple[str, tuple]] | None = None,
+) -> Any:
+    """A table of that kind; a column that is None is taken from `like`.
+
+    Columns have the types that they have in `like`; those that it lacks have the `types` of `Cells`, each with its levels.
+    """
+    if container in CONTAINERS:
+        library, had = import_module(container), dict(columns_of(like)) if package(like) == container else {}
+        index = {"index": like.index} if container == "pandas" and had else {}
+        made: dict[Any, Any] = {}
         for name, values in columns.items():
+            column = had.get(name)
             if values is None:
-                made[name] = like[name]
-            else:
-                made[name] = _as_series(values, like, name) if container == "pandas" else values.tolist()
+                made[name] = column
+                continue
+            dtype = _dtype(container, *(types or {}).get(name, ("", ()))) if column is None else _dtype_of(column)
+            made[name] = TYPED[container](values, dtype, **index)
         if container == "pandas":
-            return library.DataFrame(made, index=getattr(like, "index", None))
+            return library.DataFrame(made, **index)
         return library.DataFrame(made) if container == "polars" else library.table(made)
     kept = np.asarray(like, dtype=object)
     out = [kept[:, j] if values is None else values for j, values in enumerate(columns.values())]
@@ -261,11 +310,76 @@ def assemble(columns: dict[Any, np.ndarray | None], container: str, like: Any) -
     return np.column_stack([np.asarray(column, dtype=kind) for column in out])
 
 
-def _as_series(values: np.ndarray, like: Any, name: Any) -> Any:
-    """A pandas column; a category stays one."""
+# Types of columns, as their libraries name them
+
+
+def _dtype_of(column: Any) -> Any:
+    return column.type if package(column) == "pyarrow" else column.dtype
+
+
+def _dtype(container: str, type: str, levels: tuple) -> Any:
+    """The type of a library for a type of `Cells`; None leaves it to the values."""
+    if not type:
+        return None
+    library = import_module(container)
+    if type in ("category", "ordered"):
+        if container == "pandas":
+            return library.CategoricalDtype(levels or None, ordered=type == "ordered")
+        if not all(isinstance(level, str) for level in levels):
+            return None  # the other libraries have categories of texts only
+        if container == "polars":
+            return library.Enum(levels) if levels else library.Categorical
+        return library.dictionary(library.int32(), library.string())
+    if type not in ("bool", "whole"):
+        return None
+    names = {"pandas": ("bool", "int64"), "polars": ("Boolean", "Int64"), "pyarrow": ("bool_", "int64")}[container]
+    name = names[type == "whole"]
+    return (
+        name
+        if container == "pandas"
+        else getattr(library, name)()
+        if container == "pyarrow"
+        else getattr(library, name)
+    )
+
+
+def _whole(values: np.ndarray, whole: bool) -> np.ndarray:
+    """Numbers rounded where their type holds whole ones only."""
+    return np.round(values) if whole and values.dtype.kind == "f" else values
+
+
+def _pandas(values: np.ndarray, dtype: Any, index: Any = None) -> Any:
     import pandas as pd
 
-    series = pd.Series(values, index=getattr(like, "index", None), name=name)
-    if like is not None and isinstance(like[name].dtype, pd.CategoricalDtype):
-        return series.astype(like[name].dtype)
-    return series
+    dtype = None if dtype is None else pd.api.types.pandas_dtype(dtype)
+    values = _whole(values, dtype is not None and pd.api.types.is_integer_dtype(dtype))
+    series = pd.Series(values, index=index)
+    plain = dtype is None or (
+        isinstance(dtype, np.dtype) and (dtype.kind == "O" or (dtype.kind in "iub" and series.hasnans))
+    )
+    return series if plain else series.astype(dtype)
+
+
+def _polars(values: np.ndarray, dtype: Any) -> Any:
+    import polars as pl
+
+    values = _whole(values, dtype is not None and dtype.is_integer())
+    series = pl.Series(values.tolist(), strict=False)
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    return series if dtype is None else series.cast(dtype)
+
+
+def _pyarrow(values: np.ndarray, dtype: Any) -> Any:
+    import pyarrow as pa
+
+    values = _whole(values, dtype is not None and pa.types.is_integer(dtype))
+    cells = [None if is_missing(value) else value for value in values.tolist()]
+    if dtype is None or pa.types.is_dictionary(dtype):
+        return pa.array(cells, dtype)
+    return pa.array(cells).cast(dtype, safe=False)
+
+
+TYPED = {"pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow}
+CONTAINERS = tuple(TYPED)
+"""Libraries whose tables are made again."""

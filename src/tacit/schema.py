@@ -8,24 +8,28 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from .declared import savable
-from .frames import Cells, assemble, package, read_columns
+from .declared import Flag, Label, Listed, Numbers, Part, Text, Whole, savable
+from .frames import CONTAINERS, Cells, assemble, holds_dates, package, read_columns
 from .notes import NoteError, Option
 from .survey import ROLES, Asked, ColumnInfo, Tally, describe
+from .survey.dates import DATE_READINGS, dates_like
 from .survey.roles import MANY_LEVELS
+from .survey.typed import read_numbers
 
-__all__ = ["Column", "ColumnLearner", "Schema", "encode_column"]
+__all__ = ["UNKNOWN", "Column", "ColumnLearner", "Schema", "container_of", "encode_column", "unknown_levels"]
 
+UNKNOWN = ("error", "missing")
+"""What may be done about levels that a column did not have when it was learned: refuse them, or take them as missing."""
 FEWEST = 20
 """Observed values, none negative, from which a column is taken never to be."""
-CONTAINERS = ("pandas", "polars", "pyarrow")
 KINDS = ("continuous", "count", "category", "binary")
+TYPES = ("", "bool", "whole", "category", "ordered", *DATE_READINGS)
 
 
 @savable
@@ -49,6 +53,11 @@ class Column:
         Whether they are all whole.
     n_observed : int
         How many cells were observed.
+    type : {"", "bool", "whole", "category", "ordered", "date", "date month first"}
+        The type of the column in the table it was learned from, where tables that are made of it must have that type; of
+        dates that are taken as numbers of days, how their texts are read.
+    declared : tuple
+        The levels of a categorical type, in its order; `levels` are those that occur.
     """
 
     name: object
@@ -59,12 +68,27 @@ class Column:
     high: float | None = field(default=None, compare=False)
     whole: bool = field(default=False, compare=False)
     n_observed: int = field(default=0, compare=False)
+    type: str = field(default="", compare=False)
+    declared: tuple = field(default=(), compare=False)
+    _saved = {
+        "name": Label(), "kind": Text(KINDS), "levels": Listed(Label(), kind=tuple), "reason": Text(),
+        "low": Numbers(optional=True), "high": Numbers(optional=True), "whole": Flag(), "n_observed": Whole(0),
+        "type": Text(TYPES), "declared": Listed(Label(), kind=tuple),
+    }  # fmt: skip
 
     @classmethod
     def of(cls, info: ColumnInfo) -> Column:
         """The column that a survey found."""
         seen = info.n_rows - info.n_missing
-        return cls(info.name, ROLES[info.role], info.levels, str(info.reason), info.low, info.high, info.whole, seen)
+        dated = info.reading if info.reading in DATE_READINGS and not info.levels else ""
+        told = info.levels, str(info.reason), info.low, info.high, info.whole, seen, dated
+        return cls(info.name, ROLES[info.role], *told)
+
+    def told(self) -> dict:
+        """The column as `ColumnInfo.saved` tells it."""
+        reading = "text" if self.levels else self.type if self.type in DATE_READINGS else "number"
+        role = {"continuous": "measurement"}.get(self.kind, self.kind)
+        return {"name": str(self.name), "role": role, "reading": reading, "levels": [*map(level_text, self.levels)]}
 
     @property
     def least(self) -> float:
@@ -87,6 +111,7 @@ class Schema:
 
     columns: tuple
     container: str = "numpy"
+    _saved = {"columns": Listed(Part(Column), kind=tuple), "container": Text((*CONTAINERS, "numpy"))}
 
     @classmethod
     def of(cls, X: Any, kinds: dict | None = None) -> Schema:
@@ -99,8 +124,7 @@ class Schema:
         kinds : dict of name to kind, optional
             Kinds that are known; the others are read off the types and the cells.
         """
-        container = package(X) if package(X) in CONTAINERS else "numpy"
-        return cls._learned([read_columns(X)], kinds, container)
+        return cls._learned([read_columns(X)], kinds, container_of(X))
 
     @classmethod
     def scan(cls, batches: Iterable, kinds: dict | None = None) -> Schema:
@@ -127,8 +151,11 @@ class Schema:
         """Levels of the categories, by name."""
         return {column.name: column.levels for column in self.columns if column.kind == "category"}
 
-    def encode(self, X: Any, absent: Iterable = ()) -> np.ndarray:
-        """The cells of a table as float64, categories as codes, NaN where missing and in columns named `absent`."""
+    def encode(self, X: Any, absent: Iterable = (), unknown: str = "error") -> np.ndarray:
+        """The cells of a table as float64, categories as codes, NaN where missing and in columns named `absent`.
+
+        Levels that were not there when the columns were learned are refused or, where `unknown` is "missing", missing.
+        """
         given = read_columns(X)
         if len(given) == len(self.columns) and list(given) == list(range(len(given))):
             given = dict(zip(self.names, given.values()))  # an array has its columns in order
@@ -142,11 +169,14 @@ class Schema:
                     f"the table has no column {column.name!r}, which was there at fit; it has "
                     f"{', '.join(map(str, given))}."
                 )
-            out[:, j] = encode_column(column, given[column.name])
+            out[:, j] = encode_column(column, given[column.name], unknown)
         return out
 
     def decode(self, values: np.ndarray, like: Any = None) -> Any:
-        """A table of the kind of `like`, or that this schema was made from; columns that `like` holds in full are its own."""
+        """A table of the kind of `like`, or that this schema was made from; columns that `like` holds in full are its own.
+
+        Columns have the types that they have in `like` or, where it lacks them, had when the schema was made.
+        """
         given = read_columns(like) if like is not None else {}
         columns: dict[Any, np.ndarray | None] = {}
         for column, codes in zip(self.columns, values.T):
@@ -154,8 +184,18 @@ class Schema:
             if cells is not None and not cells.missing.any():
                 columns[column.name] = None
             else:
-                columns[column.name] = labels_of(column, codes, cells)
-        return assemble(columns, package(like) if package(like) in CONTAINERS else self.container, like)
+                made = labels_of(column, codes, cells)
+                if cells is not None and not cells.numeric:  # also a level that is unknown stays what it is
+                    made = dates_like(cells.values[~cells.missing], codes) if column.type in DATE_READINGS else made
+                    made[~cells.missing] = cells.values[~cells.missing]
+                columns[column.name] = made
+        types = {column.name: (column.type, column.declared) for column in self.columns}
+        return assemble(columns, self.container if like is None else container_of(like), like, types)
+
+
+def container_of(X: Any) -> str:
+    """The kind of table that X is, as schemas name it."""
+    return package(X) if package(X) in CONTAINERS else "numpy"
 
 
 def level_text(level: Any) -> str:
@@ -196,14 +236,15 @@ class ColumnLearner:
         if kind is not None and kind not in KINDS:
             raise ValueError(f"column {name!r} is said to be {kind!r}; use one of {', '.join(map(repr, KINDS))}.")
         self.name, self.kind, self.tally = name, kind, Tally(str(name), leads)
-        self.numeric, self.n_rows = True, 0
+        self.numeric, self.n_rows, self.type, self.dates = True, 0, "", ""
         self.declared: tuple | None = None
         self.levels: dict = {}
 
     def add(self, cells: Cells) -> None:
         """Take cells in."""
         self.n_rows += len(cells.missing)
-        self.declared = self.declared or cells.levels
+        self.declared, self.type = self.declared or cells.levels, self.type or cells.type
+        self.dates = self.dates or cells.dates
         seen = cells.values[~cells.missing]
         self.numeric = self.numeric and cells.numeric
         self.tally.add(cells)
@@ -215,6 +256,8 @@ class ColumnLearner:
         tally, name = self.tally, self.name
         if not self.n_rows:
             raise ValueError("Found array with 0 sample(s): the table has no rows.")
+        if self.dates:
+            raise holds_dates(name, self.dates)
         if not tally.n_seen and not self.levels:
             raise ValueError(f"column {name!r} has no observed value; drop it before fitting.")
         info = describe(tally, Asked())
@@ -227,10 +270,10 @@ class ColumnLearner:
                 raise ValueError(
                     f"column {name!r} is to be {kind} but holds {next(iter(self.levels))!r}, which is not a number."
                 )
-            return Column(name, kind, (), info.reason, info.low, info.high, info.whole, tally.n_seen)
-        return Column(
-            name, kind, self.declared or _sorted_levels(self.levels, self.numeric), info.reason, n_observed=tally.n_seen
-        )
+            return Column(name, kind, (), info.reason, info.low, info.high, info.whole, tally.n_seen, self.type)
+        declared = self.declared or ()
+        levels = tuple(level for level in declared if level in self.levels) or _sorted_levels(self.levels, self.numeric)
+        return Column(name, kind, levels, info.reason, n_observed=tally.n_seen, type=self.type, declared=declared)
 
     def _kind(self, info: ColumnInfo) -> str:
         """The kind of a column that nobody asked for, by its role."""
@@ -272,16 +315,22 @@ def _is_number(value: Any) -> bool:
         return False
 
 
-def encode_column(column: Column, cells: Cells) -> np.ndarray:
+def encode_column(column: Column, cells: Cells, unknown: str = "error") -> np.ndarray:
     """Cells of a column as numbers, categories as codes, NaN where missing.
 
     Parameters
     ----------
     column : Column
     cells : Cells
+    unknown : {"error", "missing"}
+        What to do about levels that the column does not have: refuse them, or take them as missing.
     """
     if column.kind != "category" and cells.numeric:
         return cells.values
+    if column.type in DATE_READINGS:
+        return read_numbers(column.name, column.type, cells).values
+    if cells.dates:
+        raise holds_dates(column.name, cells.dates)
     out, seen = np.full(len(cells.values), np.nan), cells.values[~cells.missing].tolist()
     if column.kind != "category":
         if seen:
@@ -295,11 +344,22 @@ def encode_column(column: Column, cells: Cells) -> np.ndarray:
     if -1 in found:  # a file has texts where a frame has numbers
         texts = {level_text(level): code for level, code in codes.items()}
         found = [texts.get(level_text(value), -1) for value in seen]
-    if -1 in found:
-        known = ", ".join(map(repr, column.levels[:10])) + (", …" if len(column.levels) > 10 else "")
-        raise ValueError(
-            f"column {column.name!r} holds {seen[found.index(-1)]!r}, which was not there at fit (known: {known}); leave the "
-            "cell empty to treat it as unknown."
-        )
-    out[~cells.missing] = found
+    if -1 in found and unknown == "error":
+        raise unknown_levels(column.name, [value for value, code in zip(seen, found) if code < 0], column.levels)
+    out[~cells.missing] = np.where(np.array(found) < 0, np.nan, found)
     return out
+
+
+def unknown_levels(name: Any, found: Iterable, levels: Sequence, place: str = "") -> NoteError:
+    """That a column, of a table at a place, holds levels that it did not hold at fit."""
+    some = list(dict.fromkeys(found))
+    return NoteError(
+        "unknown_levels", "{place}column {name!r} holds {found}, which {were} not there at fit (known: {known}); leave the cell "
+        "empty or, where the model takes it, use {option} to take it as missing.",
+        place=place and f"{place}: ", name=name, found=_few(some), were="was" if len(some) == 1 else "were", known=_few(levels),
+        option=Option("unknown", "missing"),
+    )  # fmt: skip
+
+
+def _few(levels: Sequence) -> str:
+    return ", ".join(map(repr, levels[:10])) + ", …" * (len(levels) > 10)

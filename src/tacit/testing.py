@@ -182,8 +182,10 @@ def check_model(
     rtol : float
         How closely parameters must agree.
     """
-    rng, rows = np.random.default_rng(random_state), Rows.of(X, weight, labels, targets, unit)
-    start = model.init(rows.source().sample(len(rows.X), rng), rng)
+    rng, rows, settings_before = np.random.default_rng(random_state), Rows.of(X, weight, labels, targets, unit), _state(model)
+    sample = rows.source().sample(len(rows.X), rng)
+    start = model.init(sample, rng)
+    _check_types(model, start, sample)
 
     def learn(rows: Rows, **settings: Any) -> Fit:
         with warnings.catch_warnings():
@@ -215,7 +217,31 @@ def check_model(
     stats = source.sum(partial(model.e_step, base.params)) if not model.remembers else base.stats
     _check_record(stats)
     _check_posterior(model, rows, base, stats)
+    written = sorted(name for name, value in _state(model).items() if settings_before.get(name) != value)
+    assert not written, f"a model reads its settings and writes nothing, but these have changed: {', '.join(written)}"
     return base
+
+
+def _state(value: Any) -> Any:
+    """What an object holds, to be compared with what it holds later."""
+    if isinstance(value, np.ndarray):
+        return value.shape, value.tobytes()
+    if isinstance(value, (list, tuple)):
+        return [_state(each) for each in value]
+    held = value if isinstance(value, dict) else getattr(value, "__dict__", None)
+    return repr(value) if held is None or callable(value) else {name: _state(each) for name, each in held.items()}
+
+
+def _check_types(model: Model, start: Any, sample: Block) -> None:
+    assert isinstance(start, Arrays), f"init returns a record of arrays (tacit.arrays.record), not a {type(start).__name__}"
+    if model.remembers:
+        return  # blocks of a source have the memory that its E-step needs
+    stats = model.e_step(start, sample)
+    assert isinstance(stats, Arrays), f"e_step returns a record of arrays, not a {type(stats).__name__}"
+    for name in ("loglik", "weight"):
+        assert hasattr(stats, name), f"statistics carry {name}, so that the objective is one more sum"
+    params = model.m_step(stats, start)
+    assert isinstance(params, type(start)), f"m_step returns a {type(start).__name__} as init does, not a {type(params).__name__}"
 
 
 @dataclass(frozen=True)
@@ -231,6 +257,8 @@ class Rows:
     @classmethod
     def of(cls, X: Any, weight: Any, labels: Any, targets: Any, unit: Any) -> Rows:
         X = np.asarray(X)
+        if X.ndim != 2 or len(X) < 2 or not X.shape[1]:
+            raise ValueError(f"X has shape {X.shape}; models are checked on a table of at least 2 rows and 1 column.")
         weight = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
         labels = np.full(len(X), -1) if labels is None else np.asarray(labels)
         targets = None if targets is None else np.asarray(targets, dtype=np.float64)

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
@@ -13,7 +13,7 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB
 import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
 from tacit.families import NegativeBinomial
-from tacit.mixture import StudentTMixture
+from tacit.mixture import MixtureOfExpertsClassifier, StudentTMixture
 
 from ..zoo import with_missing
 
@@ -144,3 +144,14 @@ def test_bad_settings_are_named():
         NaiveBayes().fit(X[:3], [0.0, np.nan, 1.0])
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         GaussianBayes().fit(X, X[:, 0])
+
+
+def test_log_probabilities_are_finite_where_probabilities_underflow():
+    X, y = load_digits(return_X_y=True)
+    small = load_iris(return_X_y=True)
+    experts = MixtureOfExpertsClassifier(2, random_state=0).fit(*small)
+    for fitted, rows in ((NaiveBayes("gaussian", reg_covar=1e-2).fit(X, y), X), (experts, 500.0 * small[0])):
+        logs = fitted.predict_log_proba(rows)
+        assert np.isfinite(logs).all()
+        assert logs.min() < -750  # the log of less than the least number there is
+        np.testing.assert_allclose(np.exp(logs), fitted.predict_proba(rows), atol=1e-9)

@@ -1,5 +1,7 @@
 """Families: what they refuse, their densities, what is missing, empty classes, floors and far-away data."""
 
+import inspect
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -10,6 +12,7 @@ from tacit.families import (
     Bernoulli,
     Categorical,
     Dirichlet,
+    Exponential,
     FactorGaussian,
     Family,
     FullGaussian,
@@ -281,7 +284,7 @@ SCALE = np.array([1e-4, 1.0, 50.0])
 
 def test_clip_raises_eigenvalues_to_the_floor_and_no_others():
     S = covariances([[1e-9, 0.5, 2.0], [0.2, 0.5, 1.0], [0.0, 1e-3, 3.0]], SCALE)
-    clipped = FullGaussian(0.01).clip(S, SCALE)
+    clipped = FullGaussian(floor=0.01).clip(S, SCALE)
     expected = [[0.01, 0.5, 2.0], [0.2, 0.5, 1.0], [0.01, 0.01, 3.0]]
     np.testing.assert_allclose(scaled_eigenvalues(clipped, SCALE), expected, rtol=1e-10)
     np.testing.assert_allclose(clipped[1], S[1], rtol=1e-12)
@@ -289,13 +292,13 @@ def test_clip_raises_eigenvalues_to_the_floor_and_no_others():
 
 def test_an_idle_floor_changes_nothing():
     S = covariances([[0.02, 0.5, 2.0], [0.2, 0.5, 1.0]], SCALE)
-    np.testing.assert_array_equal(FullGaussian(0.01).clip(S, SCALE), S)
-    np.testing.assert_array_equal(TiedGaussian(0.01).clip(S[0], SCALE), S[0])
+    np.testing.assert_array_equal(FullGaussian(floor=0.01).clip(S, SCALE), S)
+    np.testing.assert_array_equal(TiedGaussian(floor=0.01).clip(S[0], SCALE), S[0])
 
 
 def test_clip_is_the_likeliest_covariance_above_the_floor(rng):
     S = covariances([[1e-6, 0.3, 2.0]], SCALE)[0]
-    family = FullGaussian(0.05)
+    family = FullGaussian(floor=0.05)
 
     def likelihood(covariance):
         return -np.linalg.slogdet(covariance)[1] - np.trace(np.linalg.solve(covariance, S))
@@ -324,7 +327,7 @@ ROUND = ("spherical", "EII", "VII")
 
 @pytest.mark.parametrize("name", [name for name in GAUSSIANS if name == "EII" or name not in STRUCTURED])
 def test_a_collapsed_class_stays_at_the_floor(name):
-    params = collapse(name, GAUSSIANS[name](0.01))
+    params = collapse(name, GAUSSIANS[name](floor=0.01))
     least = 0.01 * (params.scale.mean() if name in ROUND else 1.0)
     values = scaled_eigenvalues(params.dense, np.ones(4) if name in ROUND else params.scale)
     np.testing.assert_allclose(values[0], least, rtol=1e-6)
@@ -336,14 +339,14 @@ def test_a_collapsed_class_stays_at_the_floor(name):
 def test_a_collapsed_class_without_a_floor_is_singular(name, d):
     for seed in range(10):
         with pytest.raises(SingularError, match="some components have ill-defined empirical covariance"):
-            collapse(name, GAUSSIANS[name](0.0), d, seed)
+            collapse(name, GAUSSIANS[name](floor=0.0), d, seed)
 
 
 @pytest.mark.parametrize("name", GAUSSIANS)
 def test_no_floor_is_needed_by_a_healthy_class(name):
     X = gaussian_rows(60)
     block, resp = Block.of(X), soft(60)
-    bare, floored = GAUSSIANS[name](0.0), GAUSSIANS[name](1e-6)
+    bare, floored = GAUSSIANS[name](floor=0.0), GAUSSIANS[name](floor=1e-6)
     start = bare.start(block, resp)
     moments = bare.stats(start, block, resp)
     np.testing.assert_array_equal(bare.m_step(moments, start).covariance, floored.m_step(moments, start).covariance)
@@ -363,7 +366,7 @@ def test_floored_probabilities_sum_to_one_and_none_is_below(counts):
 
 def test_probabilities_and_rates_stay_off_their_bounds():
     X, resp = np.array([[0.0, 1.0], [0.0, 1.0]]), np.ones((2, 1))
-    for family, least, most in ((Bernoulli(0.01), 0.01, 0.99), (Poisson(0.02), 0.02, 1.0)):
+    for family, least, most in ((Bernoulli(floor=0.01), 0.01, 0.99), (Poisson(floor=0.02), 0.02, 1.0)):
         start = family.start(Block.of(X), resp)
         after = family.m_step(family.stats(start, Block.of(X), resp), start)
         np.testing.assert_allclose(after.to_vector(), [least, most], rtol=1e-12)
@@ -372,7 +375,7 @@ def test_probabilities_and_rates_stay_off_their_bounds():
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("name", GAUSSIANS)
 def test_far_from_zero_covariances_keep_their_digits(name, missing):
-    family = GAUSSIANS[name](0.0)
+    family = GAUSSIANS[name](floor=0.0)
     far = gaussian_rows(200) + 1e6
     near = far - 1e6  # exactly the same rows, moved
     if missing:
@@ -420,4 +423,14 @@ def test_a_column_of_great_variance_is_no_collapse_of_a_low_rank_gaussian():
     family, scale = FactorGaussian(1), np.append(np.ones(99), 1e8)
     for noise, collapsed in ((50.0, False), (0.0, True)):
         settled = np.zeros((1, 100)), np.zeros((1, 100, 1)), np.full((1, 100), noise), np.zeros(100), scale
-        assert family.collapsed(family.floored(*settled), np.ones(1)) == collapsed
+        assert bool(family.collapsed(family.floored(*settled), np.ones(1))) == collapsed
+
+
+def test_floors_are_given_by_name():
+    with pytest.raises(
+        TypeError, match=r"Exponential takes nothing by position, but got 2\.0; parameters are learned by fit"
+    ):
+        Exponential(2.0)
+    for family, _ in FAMILIES.values():
+        for name, each in inspect.signature(type(family).__init__).parameters.items():
+            assert name not in ("floor", "prior") or each.kind is each.KEYWORD_ONLY, type(family).__name__

@@ -60,7 +60,7 @@ def gaussian_case(family, X, n_classes=3):
 @pytest.mark.parametrize("d", [1, 4, 33, 97])
 def test_full(d, mode, dtype, device):
     X = gaussian_rows(400, d).astype(dtype)
-    params, patterns = gaussian_case(FullGaussian(1e-2), X)
+    params, patterns = gaussian_case(FullGaussian(floor=1e-2), X)
     arguments = patterns.rows, params.origin, *params.form
     compare("full", X, arguments, MODES[mode], [(3,), (3, d), (3, d, d)], device)
     # A part of the rows, in any order.
@@ -98,7 +98,7 @@ def test_student_rows_with_holes(mode, device):
 @pytest.mark.parametrize("name", ["full", "diag"])
 def test_a_tight_class_far_from_the_origin_keeps_its_digits(name, device):
     X = np.vstack([gaussian_rows(200), 40.0 + 1e-4 * np.random.default_rng(0).normal(size=(200, 4))])
-    family = {"full": FullGaussian(0.0), "diag": DiagonalGaussian(0.0)}[name]
+    family = {"full": FullGaussian(floor=0.0), "diag": DiagonalGaussian(floor=0.0)}[name]
     block, resp = Block.of(X), np.eye(2)[np.repeat([0, 1], 200)]
     start = family.start(block, resp)
     params = family.m_step(family.stats(start, block, resp), start)
@@ -143,7 +143,7 @@ def holed_rows(d):
 @pytest.mark.parametrize("d", [2, 4, 9])
 def test_conditional(d, mode, device):
     X = holed_rows(d)
-    params, patterns = gaussian_case(FullGaussian(1e-3), X)
+    params, patterns = gaussian_case(FullGaussian(floor=1e-3), X)
     holes = patterns.incomplete
     arguments = holes.rows, holes.starts, holes.missing, *params.posterior
     compare("conditional", X, arguments, MODES[mode], [(3,), (3, d), (3, d, d)], device)
@@ -153,7 +153,7 @@ def test_conditional(d, mode, device):
 @pytest.mark.parametrize("name", ["complete", "draw"])
 def test_what_is_missing(name, device):
     X, rng = holed_rows(4), np.random.default_rng(1)
-    params, patterns = gaussian_case(FullGaussian(1e-3), X)
+    params, patterns = gaussian_case(FullGaussian(floor=1e-3), X)
     holes = patterns.incomplete
     n, d = X.shape
     resp = np.ascontiguousarray(rng.dirichlet(np.ones(3), n).T)

@@ -31,7 +31,8 @@ def table():
 
 @pytest.fixture(scope="module")
 def found(table):
-    return find_groups(table, groups=2, covariance="full")
+    with pytest.warns(UserWarning, match=r"left out: 'id' \(a different value in every row\); 'same' .*; 'joined' \(a date"):
+        return find_groups(table, groups=2, covariance="full")
 
 
 def test_the_model_takes_the_table(table, found, tmp_path):
@@ -52,9 +53,8 @@ def test_cells_come_back_as_they_were_written(table, found):
     assert not filled.isna().any().any()
     seen = table["member"].notna()
     assert (filled["member"][seen] == table["member"][seen]).all()
-    assert filled["member"][1] is True
-    assert filled["year"].dtype == np.float64
-    assert filled["vip"].dtype == bool
+    assert filled["member"][1]
+    assert (filled.dtypes == table.drop(columns=list(found.model.left_out_)).dtypes).all()
     polars = pytest.importorskip("polars")
     given = polars.from_pandas(table)
     assert find_groups(given, groups=[2]).model.impute(given).schema["member"] == polars.Boolean

@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import tacit
 from tacit.engine import Progress
 from tacit.mixture import GaussianMixture
 
@@ -225,12 +226,38 @@ def test_a_label_out_of_range_is_an_error_where_others_are_unknown(bad):
         GaussianMixture(2).fit(X, y)
 
 
-@pytest.mark.parametrize("targets", [np.linspace(0, 9, 240), np.array(["a", "b"] * 120)], ids=["numbers", "text"])
-def test_targets_of_another_task_are_ignored_with_a_warning(targets):
+def test_targets_of_another_task_are_ignored_with_a_warning():
     X = gaussian_rows()
     with pytest.warns(UserWarning, match=r"which is no class; known classes are 0 to 1.*y is ignored"):
-        mixture = GaussianMixture(2, random_state=0).fit(X, targets)
+        mixture = GaussianMixture(2, random_state=0).fit(X, np.linspace(0, 9, 240))
     np.testing.assert_array_equal(mixture.means_, GaussianMixture(2, random_state=0).fit(X).means_)
+
+
+def test_missing_labels_are_unknown_and_names_are_classes(tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, y = overlapping()
+    y = np.where(np.arange(len(y)) % 3 == 0, y, -1)
+    expected = GaussianMixture(3, random_state=0).fit(X, y)
+    gone = pd.Series(y).where(y >= 0)
+    for labels in (gone, gone.astype("Int64"), gone.astype(object).where(y >= 0, None), gone.tolist()):
+        np.testing.assert_array_equal(GaussianMixture(3, random_state=0).fit(X, labels).means_, expected.means_)
+    names = pd.Series(np.array(["ill", "well", None], dtype=object)[y])
+    listed = [-1 if label < 0 else ["ill", "well"][label] for label in y]
+    marks = (names, names.astype("category"), listed, np.array(listed), np.array(["ill", "well", np.nan])[y])
+    for labels in marks:
+        named = GaussianMixture(3, random_state=0).fit(X, labels)
+        np.testing.assert_array_equal(named.means_, expected.means_)
+        assert named.classes_.tolist() == ["ill", "well"]
+    tacit.save(named, tmp_path / "named.tacit")
+    assert tacit.load(tmp_path / "named.tacit").classes_.tolist() == ["ill", "well"]
+    assert not hasattr(named.fit(X, y), "classes_")
+    with pytest.raises(ValueError, match=r"y names 3 classes \(a, b and c\), but n_components=2; use n_components=3 or more"):
+        GaussianMixture(2).fit(X, np.resize(["a", "b", "c"], len(X)))
+    batches = GaussianMixture(2, random_state=0).partial_fit(X, names)
+    with pytest.raises(ValueError, match="y names 'dead', which is none of the classes of the first rows, ill and well"):
+        batches.partial_fit(X, np.resize(["ill", "dead"], len(X)))
+    with pytest.raises(ValueError, match="y holds 7.0, which is no class; .* −1 or a missing value stands for unknown"):
+        GaussianMixture(2).fit(X, np.where(y < 0, np.nan, 7))
 
 
 def test_labels_need_one_per_row():

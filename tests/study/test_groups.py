@@ -296,7 +296,7 @@ def test_one_group_is_listed_once():
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "most", "last"), [(2, 9, 2), (13, 9, 2), (25, 9, 5), (44, 9, 8), (500, 9, 9), (500, 6, 6)]
+    ("n_rows", "most", "last"), [(2, 9, 1), (4, 9, 2), (13, 9, 2), (25, 9, 5), (44, 9, 8), (500, 9, 9), (500, 6, 6)]
 )
 def test_few_rows_are_not_cut_into_many_groups(n_rows, most, last):
     assert list(default_groups(n_rows, most)) == list(range(1, last + 1))

@@ -8,9 +8,10 @@ import numpy as np
 from scipy.special import chdtrc, gammaln, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import as_numpy, check_number, check_weight
-from ..declared import Numbers
+from ..checks import check_number, check_weight
+from ..declared import Names, Numbers
 from ..engine import Fit, Online, Trace, online_step
+from ..frames import is_missing
 from ..kernels import host
 from ..notes import Note
 from ..source import Block, Source
@@ -24,6 +25,8 @@ from .settings import KW_ONLY, LoopSettings, settings
 
 __all__ = ["FALSE_ALARMS", "LatentClassEstimator", "log_tail", "outlier_scores", "outlier_threshold"]
 
+UNKNOWN_TEXTS = ("-1", "nan", "None", "<NA>")
+"""What arrays of texts hold of labels that are unknown."""
 FALSE_ALARMS = 0.05
 """Expected number of rows called outliers among rows that follow the model."""
 
@@ -40,7 +43,10 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
     init_params: str = "kmeans"
     warm_start: bool = False
 
-    _saved = DensityEstimator._saved | {"weights_": Numbers("K", low=0, high=1)}
+    _saved = DensityEstimator._saved | {
+        "weights_": Numbers("K", low=0, high=1),
+        "classes_": Names("named", labels=True, needed=False),
+    }
     _by_likelihood = True  # whether parameters are numbers that maximise a likelihood, or distributions
 
     def _sizes(self) -> dict[str, int]:
@@ -64,8 +70,9 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
             Rows; NaN is missing. A path names a Parquet file or a folder of them, which is read in a stream. Partitions
             of Dask collections stay on the workers of the current client.
         y : array-like of shape (n_samples,), optional
-            Known classes, 0 … n_components − 1, and −1 where unknown. Targets of another task, recognised by other
-            values and no −1, are ignored with a warning; so is y where there is only one component.
+            Known classes: numbers 0 … n_components − 1, or names, of which the first components are in sorted order
+            (``classes_``). −1, None, NaN and pandas.NA stand for unknown. Targets of another task, recognised by other
+            numbers of which none is unknown, are ignored with a warning; so is y where there is only one component.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights: weight 2 counts as the row given twice. For a path or a Dask dataframe, y and sample_weight
             name columns.
@@ -81,6 +88,7 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
         self
         """
         self._check_settings()
+        self.__dict__.pop("classes_", None)  # those that y names
         source = self._open(X, sample_weight, y, reset=True)
         self._check_enough(source)
         self._learn(source, online=online, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
@@ -153,23 +161,14 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
     def _check_labels(self, y: Any, n_rows: int) -> np.ndarray | None:
         if y is None or self.n_components == 1:
             return None
-        y = np.asarray(as_numpy(y))
+        y = np.array(y, dtype=object) if isinstance(y, (list, tuple)) else np.asarray(y)
         if y.shape != (n_rows,):
             raise ValueError(f"y has shape {y.shape}, but X has {n_rows} rows; give one label per row, −1 if unknown.")
-        try:
-            labels = y.astype(np.float64)
-        except (TypeError, ValueError):
-            labels = np.full(n_rows, np.nan)
-        bad = y[~((labels >= -1) & (labels < self.n_components) & (labels == np.floor(labels)))]
-        if bad.size:
-            fault = (
-                f"y holds {bad[:1].tolist()[0]!r}, which is no class; known classes are 0 to {self.n_components - 1}, "
-                "and −1 stands for unknown"
-            )
-            if (labels == -1).any():
-                raise ValueError(f"{fault}. Leave y out for an unsupervised fit.")
-            # Targets of another task, as a pipeline passes them on: scikit-learn's mixtures ignore them too.
-            warnings.warn(f"{fault}. y is ignored.", UserWarning, stacklevel=3)
+        given = [] if y.dtype.kind in "biuf" else y.tolist()
+        unknown = np.array([is_missing(label) or label == -1 for label in given]) if given else (y == -1) | (y != y)
+        if any(isinstance(label, str) for label in given):
+            labels = self._named_classes(given, unknown)
+        elif (labels := self._numbered_classes(y, unknown)) is None:
             return None
         if (labels >= 0).all():
             warnings.warn(
@@ -178,7 +177,45 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
                 UserWarning,
                 stacklevel=3,
             )
-        return None if (labels < 0).all() else labels.astype(np.int64)
+        return None if (labels < 0).all() else labels
+
+    def _named_classes(self, y: list, unknown: np.ndarray) -> np.ndarray:
+        """Components of classes that are named: the first ones, in the order of the names, which are published."""
+        texts = np.array([str(label) for label in y], dtype=object)
+        unknown = unknown | np.isin(texts, UNKNOWN_TEXTS)
+        if not hasattr(self, "classes_"):
+            self.classes_ = np.unique(texts[~unknown])
+        found = np.isin(texts, self.classes_)
+        if len(self.classes_) > self.n_components:
+            raise ValueError(
+                f"y names {len(self.classes_)} classes ({joined(self.classes_[:10])}), but n_components={self.n_components}; "
+                f"use n_components={len(self.classes_)} or more, or leave y out for an unsupervised fit."
+            )
+        if not (found | unknown).all():
+            raise ValueError(
+                f"y names {texts[~(found | unknown)][0]!r}, which is none of the classes of the first rows, "
+                f"{joined(self.classes_)}."
+            )
+        return np.where(unknown, -1, np.searchsorted(self.classes_, texts))
+
+    def _numbered_classes(self, y: np.ndarray, unknown: np.ndarray) -> np.ndarray | None:
+        """Components of classes that are given by their numbers; None where y is something else."""
+        try:
+            labels = np.where(unknown, -1, y).astype(np.float64)
+        except (TypeError, ValueError):
+            labels = np.full(len(y), np.nan)
+        bad = y[~((labels >= -1) & (labels < self.n_components) & (labels == np.floor(labels)))]
+        if not bad.size:
+            return labels.astype(np.int64)
+        fault = (
+            f"y holds {bad[:1].tolist()[0]!r}, which is no class; known classes are 0 to {self.n_components - 1}, "
+            "and −1 or a missing value stands for unknown"
+        )
+        if unknown.any():
+            raise ValueError(f"{fault}. Leave y out for an unsupervised fit.")
+        # Targets of another task, as a pipeline passes them on: scikit-learn's mixtures ignore them too.
+        warnings.warn(f"{fault}. y is ignored.", UserWarning, stacklevel=4)
+        return None
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Learn the classes and return the most probable one of each row."""

@@ -6,7 +6,7 @@ import hashlib
 import numbers
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -62,12 +62,15 @@ class Task:
         What starts are drawn with.
     known : object
         What ``_prepare`` found out about all rows.
+    taken : list of float
+        Objectives of the steps that led to the last start.
     """
 
     source: Source
     sample: Any
     rng: np.random.Generator
     known: Any = None
+    taken: list[float] = field(default_factory=list)
 
 
 class EMEstimator(RowsEstimator):
@@ -106,6 +109,11 @@ class EMEstimator(RowsEstimator):
         """The objective after every step; ``trace_.plot()`` draws it."""
         check_is_fitted(self)
         return self.fit_.trace
+
+    @property
+    def _n_columns(self) -> int:
+        """Columns of a row as the model takes it."""
+        return self.n_features_in_
 
     # What a subclass defines
 
@@ -161,7 +169,12 @@ class EMEstimator(RowsEstimator):
 
     def _start(self, model: Model, task: Task) -> Any:
         """Parameters to start from; deterministic starts are not repeated."""
-        return short_runs(model, task.sample, partial(model.init, task.sample, task.rng))
+        return self._short_runs(model, task, partial(model.init, task.sample, task.rng))
+
+    def _short_runs(self, model: Model, task: Task, init: Callable[[], Any], n_steps: int = 10, **settings: Any) -> Any:
+        """The best of short runs, of which the steps count: they take at most half of those allowed."""
+        n_steps = min(n_steps, self.max_iter // 2)
+        return short_runs(model, task.sample, init, n_steps=n_steps, taken=task.taken, **settings)
 
     def _sample_rows(self) -> int:
         """Rows that starts are chosen among."""
@@ -217,6 +230,8 @@ class EMEstimator(RowsEstimator):
             fit = fit_best(
                 model, source, begin, max_iter=self.max_iter, tol=tol, criterion=self.convergence,
                 previous=previous, accelerate=self.accelerate, callback=self._callback(), checkpoint=kept,
+                # Steps over a sample of many rows are no steps over all.
+                before=None if online or source.n_rows > self._sample_rows() else task.taken,
             )  # fmt: skip
         self._publish_fit(fit, source.dtype)
         self._online = None

@@ -68,6 +68,8 @@ class MissingCells(RowsEstimator):
     ) -> Any:
         """Fill missing cells with their expectation given the observed ones, categories with their most probable level.
 
+        Expectations of counts, and of columns of a table whose type holds whole numbers only, are rounded to whole numbers.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), table, path, Arrow data, Dask collection or source
@@ -104,15 +106,15 @@ class MissingCells(RowsEstimator):
         if interval is not None and not (isinstance(interval, numbers.Real) and 0 < interval < 1):
             raise ValueError(f"interval={interval!r} must be a probability between 0 and 1, both excluded.")
         fill = self._filler("std" if return_std else "mean" if interval is None else interval, lowest)
-        source = self._open(X)
+        source, possible = self._open(X), self._model().family.possible
         if out is not None:
             check_out(X, out)
             with ParquetWriter(out) as writer:
                 for part in source.map(fill):
-                    writer.write(self._labelled(part[:, 0]))
+                    writer.write(self._labelled(possible(part[:, 0])))
             return out
         found = np.concatenate(list(source.map(fill)))
-        filled = self._as_given(found[:, 0], X)
+        filled = self._as_given(possible(found[:, 0]), X)
         if return_std:
             return filled, found[:, 1]
         return filled if interval is None else Imputed(filled, *np.moveaxis(found[:, 1:], 1, 0))

@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import check_out, check_rows, check_weight
+from ..checks import LARGEST, check_out, check_range, check_rows, check_weight
 from ..declared import Names, Spec, Whole
-from ..kernels import backend
+from ..kernels import backend, host
 from ..source import ArraySource, Block, Source, SparseSource
 from ..source.dask import DaskSource, is_dask
 from ..source.parquet import ParquetSource, is_arrow
@@ -29,7 +29,7 @@ class RowsEstimator(BaseEstimator):
     - ``_saved``: the fitted attributes that a model file holds (see `tacit.declared`);
     - ``_needs``: settings without which a loaded model cannot work, so that it is not saved where they are functions;
     - ``_takes_missing``, ``_takes_sparse``, ``_missing_remedy``: which rows it takes, and what to do about missing values it does
-      not take;
+      not take; ``_largest``: the largest cell it takes;
     - ``_study``: what a report can say of it, "groups" or "axes"; ``_for_study()`` is then what is reported on;
     - ``_reads_tables``: whether it has a schema, by which it reads columns of any kind.
     """
@@ -38,7 +38,9 @@ class RowsEstimator(BaseEstimator):
     random_state: Any = None
     n_features_in_: int
     feature_names_in_: np.ndarray
-    _saved: ClassVar[dict[str, Spec]] = {"n_features_in_": Whole(1), "feature_names_in_": Names("d")}
+    _saved: ClassVar[dict[str, Spec]] = {
+        "n_features_in_": Whole(1, size="d"), "feature_names_in_": Names("d", needed=False)
+    }  # fmt: skip
     _needs: tuple[str, ...] = ()
     _takes_missing = True
     _takes_sparse = False
@@ -47,6 +49,7 @@ class RowsEstimator(BaseEstimator):
     _reads_tables = False
     _dtypes: tuple[type, ...] = (np.float64, np.float32)
     _min_rows = 2
+    _largest = LARGEST
     _n_classes: int | None = None
 
     @property
@@ -64,6 +67,9 @@ class RowsEstimator(BaseEstimator):
     def _sizes(self) -> dict[str, int]:
         """Sizes that the shapes of saved attributes are told in; d is the number of columns."""
         return {"d": self.n_features_in_}
+
+    def _check_settings(self) -> None:
+        """Raise ValueError where a setting is not what it must be, before a fit and when a model is read from a file."""
 
     def _check_loaded(self) -> None:
         """Raise ValueError where attributes read from a file, each of which is sound, do not go together."""
@@ -83,7 +89,7 @@ class RowsEstimator(BaseEstimator):
     def _open(
         self, X: Any, weight: Any = None, labels: Any = None, targets: Any = None, *, reset: bool = False
     ) -> Source:
-        """The source of rows for X, which may be an array, a table, a path, Arrow data, Dask data or a source."""
+        """The source of rows for X: an array, a table, also one of `tacit.tables`, a path, Arrow or Dask data, or a source."""
         if is_arrow(X) or is_dask(X):
             for name, value in (("sample_weight", weight), ("y", labels)):
                 if is_arrow(X) and value is not None and not isinstance(value, str):
@@ -91,12 +97,21 @@ class RowsEstimator(BaseEstimator):
             X = self._stream(X, weight, labels, reset=reset)
             weight = labels = None
         if backend(X) == "torch":
+            from torch import finfo as finite
+
             from ..source.torch import TorchSource
 
-            if X.isinf().any():
-                raise ValueError("X contains infinity; replace it, or set the cell to NaN if it is missing.")
+            if (X.abs() > min(self._largest, finite(X.dtype).max)).any():
+                if X.isinf().any():
+                    raise ValueError("X contains infinity; replace it, or set the cell to NaN if it is missing.")
+                if reset:
+                    check_range(host(X), self._largest, self._told)
             weight, labels = check_weight(weight, len(X)), self._check_labels(labels, len(X))
             X, weight, labels, targets = TorchSource(X, weight, labels, targets), None, None, None
+        if hasattr(X, "encoded"):  # a table of tacit.tables
+            X = (X if reset else X.like(self._columns_told(), getattr(self, "unknown", "error"))).source(
+                n_jobs=self.n_jobs
+            )
         if isinstance(X, Source):
             if weight is not None or labels is not None or targets is not None:
                 raise ValueError("a source carries its own weights and labels; give sample_weight and y to the source.")
@@ -177,6 +192,11 @@ class RowsEstimator(BaseEstimator):
         """A column as messages name it."""
         names = self._known_names()
         return str(column) if names is None else f"{column} ({names[column]!r})"
+
+    def _columns_told(self) -> list[dict]:
+        """The columns as the notes of a model file have them, to open a table by."""
+        names = self._known_names() or [f"column_{position + 1}" for position in range(self.n_features_in_)]
+        return [{"name": str(name), "role": "measurement", "reading": "number", "levels": []} for name in names]
 
     # Results for rows
 

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..base import LatentClassEstimator, RowsEstimator
+from ..base.rows import like
 from ..base.settings import KW_ONLY, settings
 from ..checks import as_numpy, check_number
 from ..declared import Names, Part
@@ -30,7 +31,10 @@ class BayesClassifier(ClassifierMixin, RowsEstimator):
     reg_covar: float = 1e-6
     n_jobs: int | None = None
 
-    _saved = RowsEstimator._saved | {"classes_": Names("K", labels=True), "mixture_": Part(LatentClassEstimator)}
+    _saved = RowsEstimator._saved | {"classes_": Names("K", labels=True), "mixture_": Part(LatentClassEstimator, same=("d", "K"))}
+
+    def _check_settings(self) -> None:
+        self._mixture(1)._check_settings()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the classes.
@@ -96,9 +100,11 @@ class BayesClassifier(ClassifierMixin, RowsEstimator):
         return self.mixture_.predict_proba(X)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Log probability of each class for each row."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+        """Log probability of each class for each row, however small."""
+        check_is_fitted(self)
+        mixture, params = self.mixture_, self.mixture_._params()
+        model = mixture._model()
+        return mixture._apply(X, lambda block: like(block, model.log_posterior(params, block)))
 
     def predict(self, X: Any) -> np.ndarray:
         """Most probable class of each row."""
@@ -185,6 +191,8 @@ class NaiveBayes(BayesClassifier):
     ----------
     family, by_column
         As in :class:`tacit.mixture.Mixture`.
+    unknown : {"error", "missing"}, default="error"
+        As in :class:`tacit.mixture.Mixture`.
     smoothing : float, default=1.0
         Rows' worth added to every level of a category in every class, so that no level is impossible (Laplace's rule).
     priors : array-like of shape (n_classes,), optional
@@ -215,6 +223,7 @@ class NaiveBayes(BayesClassifier):
     _: KW_ONLY
     by_column: dict | None = None
     smoothing: float = 1.0
+    unknown: str = "error"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -225,5 +234,6 @@ class NaiveBayes(BayesClassifier):
         check_number("smoothing", self.smoothing, numbers.Real, 0)
         return Mixture(
             n_classes, family=self.family, by_column=self.by_column, covariance_type="diag", smoothing=self.smoothing,
+            unknown=self.unknown,
             reg_covar=self.reg_covar, n_jobs=self.n_jobs, random_state=0, tol=1e-8,
         )  # fmt: skip

@@ -18,8 +18,8 @@ else:
     ColumnInfo = DataTable = Findings = Any  # loaded when a table is read: help must be quick
 
 __all__ = [
-    "ColumnInfo", "DataTable", "Findings", "add_columns", "add_output", "add_table", "check_folder", "check_numbers",
-    "open_asked", "open_usable", "out_folder", "reading_asked", "table_options", "whole_range",
+    "ColumnInfo", "DataTable", "Findings", "add_columns", "add_output", "add_table", "add_unknown", "check_folder",
+    "check_numbers", "open_asked", "open_usable", "out_folder", "reading_asked", "table_options", "whole_range",
 ]  # fmt: skip
 
 ASKED = {"number": "measurement"} | {role: role for role in ("yes/no", "count", "category", "date", "id")}
@@ -43,6 +43,14 @@ def add_table(parser: ArgumentParser) -> None:
     group.add_argument("--encoding", metavar="NAME", help="encoding of a text file (utf-8)")
     help = "a text that stands for a missing cell, such as -999"
     group.add_argument("--missing", metavar="TEXT", action="append", default=[], help=help)
+
+
+def add_unknown(group: Any) -> None:
+    """Declare what becomes of levels that a model does not know."""
+    group.add_argument(
+        "--unknown", choices=["missing", "error"], default="missing",
+        help="levels of a category that the model does not know: take them as missing, with a note, or refuse them (missing)",
+    )  # fmt: skip
 
 
 def add_columns(parser: ArgumentParser) -> None:

@@ -32,11 +32,6 @@ class CenterModel(Model):
     def __init__(self, n_clusters: int):
         self.n_clusters = n_clusters
 
-    @property
-    def n_components(self) -> int:
-        """The number of classes, by the name it has in other models."""
-        return self.n_clusters
-
     def init(self, sample: Block, rng: np.random.Generator) -> Any:
         """A random start from a sample of rows: rows far apart."""
         return self.at(seed_rows(sample, self.n_clusters, rng, power=self.power)[0], column_means(sample))
@@ -44,6 +39,9 @@ class CenterModel(Model):
     def at(self, center: np.ndarray, origin: np.ndarray) -> Any:
         """Parameters at given centres; sums may be taken about the origin."""
         raise NotImplementedError
+
+    def check_params(self, params: Any, n_columns: int) -> None:
+        params.check({"K": self.n_clusters, "d": n_columns})
 
     def apart(self, params: Any, block: Block) -> np.ndarray:
         """Distances, to the power, of rows to centres (rows, classes); over observed cells, scaled up to all."""

@@ -102,6 +102,8 @@ def load_table(path: Any, target: str | None = None) -> Dataset:
         )
     if target is not None and target not in header:
         raise ValueError(f"{path} has no column {target!r}; it has {', '.join(header)}.")
+    if not rows:
+        raise ValueError(f"{path} has no rows{' but a line of names' if header else ''}; at least one is needed.")
     columns = {name: _typed(cells) for name, cells in zip(header, zip(*rows))}
     known = columns.pop(target) if target is not None else None
     X = np.column_stack(list(columns.values())) if columns else np.empty((len(rows), 0))

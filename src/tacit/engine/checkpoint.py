@@ -41,15 +41,15 @@ class Resumed:
 
 
 def _trace_to(trace: Trace, name: str, scalars: dict, arrays: dict) -> None:
-    scalars[name] = [trace.criterion, trace.previous, trace.weight, trace.passes]
-    arrays[f"{name}.objectives"] = np.array(trace.objectives)
+    scalars[name] = [trace.criterion, trace.previous, trace.weight, trace.passes, len(trace.before)]
+    arrays[f"{name}.objectives"] = np.array([*trace.before, *trace.objectives])
 
 
 def _trace_from(name: str, scalars: dict, array: Callable) -> Trace:
-    criterion, previous, weight, passes = scalars[name]
-    trace = Trace(criterion, previous)
+    criterion, previous, weight, passes, begun = scalars[name]
+    trace, objectives = Trace(criterion, previous), array(f"{name}.objectives").tolist()
     trace.weight, trace.passes = weight, passes
-    trace.objectives = array(f"{name}.objectives").tolist()
+    trace.before, trace.objectives = objectives[:begun], objectives[begun:]
     return trace
 
 

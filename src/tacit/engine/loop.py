@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -103,6 +103,7 @@ def fit(
     checkpoint: Checkpoint | None = None,
     resumed: Resumed | None = None,
     run: tuple[int, int] = (1, 1),
+    before: Sequence[float] = (),
 ) -> Fit:
     """Learn `model` from `source` by EM, starting at `params`.
 
@@ -132,12 +133,15 @@ def fit(
         Go on from here instead of `params`.
     run : (int, int)
         Which start this is and of how many, for the callback.
+    before : sequence of float
+        Objectives of the steps over the same rows that led to `params`, which count as steps.
 
     Returns
     -------
     Fit
     """
     trace, step = Trace(criterion, previous), accelerator(accelerate, model)
+    trace.before, trace.passes = list(before), len(before)
     if resumed is not None:
         params, trace = resumed.params, resumed.trace
         step.restore(resumed.step)
@@ -229,4 +233,5 @@ def finish(
             callback(last)
         except KeyboardInterrupt:
             interrupted = True
+    trace.close()
     return Fit(params, trace, reason, converged, interrupted, stats=stats)

@@ -40,8 +40,9 @@ def _better(candidate: Fit, best: Fit | None) -> bool:
 
 
 def short_runs(
-    model: Model, sample: Block, init: Callable[[], Any], *, n_starts: int | None = None, n_steps: int = 10
-) -> Any:
+    model: Model, sample: Block, init: Callable[[], Any], *, n_starts: int | None = None, n_steps: int = 10,
+    taken: list[float] | None = None,
+) -> Any:  # fmt: skip
     """Best of `n_starts` runs of `n_steps` steps on a sample of rows, each from ``init()``; the parameters it reached.
 
     A model with a single start (``model.one_start``), or with all labels known, is initialised once and not run. By default
@@ -59,8 +60,12 @@ def short_runs(
         Number of runs.
     n_steps : int
         Steps of each.
+    taken : list, optional
+        Is given the objectives of the steps of the best run.
     """
-    if model.one_start or (sample.labels >= 0).all():
+    if taken is not None:
+        taken.clear()
+    if model.one_start or not n_steps or (sample.labels >= 0).all():
         return init()
     source = as_source(sample)
     failures: list[str] = []
@@ -83,6 +88,8 @@ def short_runs(
             raise Interrupted(best.params)
     if best is None:
         raise SingularError(failures[-1])
+    if taken is not None:
+        taken += best.trace.objectives
     return best.params
 
 
@@ -93,6 +100,7 @@ def fit_best(
     *,
     by: Callable[..., Fit] = fit,
     checkpoint: Checkpoint | None = None,
+    before: list[float] | None = None,
     **settings: Any,
 ) -> Fit:
     """Fit from each start and keep the best.
@@ -107,6 +115,8 @@ def fit_best(
         What learns from a start: `fit`, or `climb`.
     checkpoint : Checkpoint, optional
         Continue from it if its file exists, and keep the state of the fit in it.
+    before : list of float, optional
+        Where starts leave the objectives of the steps that led to them, as `short_runs` does, if they count as steps.
     **settings
         Passed to what learns.
 
@@ -126,8 +136,16 @@ def fit_best(
             checkpoint.run, checkpoint.best, checkpoint.failures = number, best, failures
         try:
             params = start() if resumed is None else resumed.params
+            led = {"before": tuple(before)} if before else {}
             candidate = by(
-                model, source, params, run=(number, len(starts)), checkpoint=checkpoint, resumed=resumed, **settings
+                model,
+                source,
+                params,
+                run=(number, len(starts)),
+                checkpoint=checkpoint,
+                resumed=resumed,
+                **led,
+                **settings,
             )
         except SingularError as error:
             failures.append(Note("singular", "start {start}: {error}", start=number, error=str(error)))

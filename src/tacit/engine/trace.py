@@ -29,6 +29,9 @@ class Trace:
         self.criterion = criterion
         self.previous = previous
         self.objectives: list[float] = []
+        self.before: list[
+            float
+        ] = []  # of the short run that led to the start; whether the fit has settled, its own say
         self.weight = 1.0
         self.passes = 0
 
@@ -41,7 +44,7 @@ class Trace:
     def per_weight(self) -> list[float]:
         """Objectives per unit of weight, the earlier run's last one first."""
         before = [] if self.previous is None else [self.previous]
-        return before + [objective / self.weight for objective in self.objectives]
+        return before + [objective / self.weight for objective in (*self.before, *self.objectives)]
 
     def _last(self, n: int) -> list[float]:
         """The last few of `per_weight`, at most n."""
@@ -83,8 +86,12 @@ class Trace:
 
         return TraceDisplay.from_trace(self, ax=ax).ax_
 
+    def close(self) -> None:
+        """Join what was measured on the way to the start and from there on: the fit is done."""
+        self.objectives, self.before = [*self.before, *self.objectives], []
+
     def __len__(self) -> int:
-        return len(self.objectives)
+        return len(self.before) + len(self.objectives)
 
     def __repr__(self) -> str:
         last = f", last {self.objectives[-1]:.6g}" if self.objectives else ""

@@ -49,7 +49,7 @@ class CanonicalGaussian(StructuredDense):
         Smallest variance in any direction, relative to the data's variance.
     """
 
-    def __init__(self, n_first: int, n_components: int, floor: float = 1e-6) -> None:
+    def __init__(self, n_first: int, n_components: int, *, floor: float = 1e-6) -> None:
         self.n_first, self.n_components, self.floor = n_first, n_components, floor
 
     def start(self, block: Block, resp: Any) -> FullParams:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Arrays, record
+from ..declared import Numbers
 from ..kernels import backend, flipped, kernel
 from ..source.block import Block
 from .family import Family, occupied, recalled, refuse
@@ -51,7 +52,7 @@ class Poisson(RateFamily):
     {'rate': array([2.])}
     """
 
-    counted, _evened = True, np.sqrt
+    counted, whole, _evened = True, True, np.sqrt
 
     def check(self, X: np.ndarray) -> None:
         check_counts("Poisson", X)
@@ -98,7 +99,7 @@ class Geometric(ProbabilityFamily):
     {'probability': array([0.5])}
     """
 
-    _evened = np.sqrt
+    whole, _evened = True, np.sqrt
 
     def check(self, X: np.ndarray) -> None:
         check_counts("Geometric", X)
@@ -131,6 +132,7 @@ class NegativeBinomialParams(Arrays):
 
     mean: np.ndarray
     size: np.ndarray
+    _saved = {"mean": Numbers("K d", above=0), "size": Numbers("K d", above=0)}
 
 
 @record
@@ -170,11 +172,13 @@ class NegativeBinomial(LinearFamily):
     """
 
     conjugate = "BetaPrior"
-    counted, _evened = True, np.sqrt
+    counted, whole, _evened = True, True, np.sqrt
     largest = 1e6
+    _params_type = NegativeBinomialParams
+    _saved = LinearFamily._saved | {"size": Numbers("a", above=0, optional=True)}
     e_step = Family.e_step  # the one pass does not know of rising factorials
 
-    def __init__(self, size: Any = None, floor: float = 1e-10, prior: Any = None) -> None:
+    def __init__(self, size: Any = None, *, floor: float = 1e-10, prior: Any = None) -> None:
         self.size: Any = None if size is None else np.atleast_1d(np.asarray(size, dtype=np.float64))
         self.exact = size is not None
         if self.size is not None and not (self.size > 0).all():
@@ -205,7 +209,7 @@ class NegativeBinomial(LinearFamily):
             return NegativeBinomialParams(mean, np.broadcast_to(self.size, mean.shape).copy())
         variance = np.where(count > 0, square / np.where(count > 0, count, 1.0), 0.0) - mean**2
         size = mean**2 / np.maximum(variance - mean, 0.01 * mean)
-        return NegativeBinomialParams(mean, np.clip(size, 0.01, 100.0 * np.maximum(mean, 1.0)))
+        return NegativeBinomialParams(mean, np.clip(size, 0.01, np.minimum(100.0 * np.maximum(mean, 1.0), self.largest)))
 
     def form(self, params: NegativeBinomialParams) -> tuple:
         mean, size = params.mean, params.size

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Arrays, record
+from ..declared import SQUARES, Numbers
 from ..kernels import EXPECT, MOMENTS, backend, cast, kernel
 from ..kernels.layout import pack_strips, strip_width
 from ..source.block import Block
@@ -37,6 +38,8 @@ def _constant(triangle: np.ndarray, d: int, log_unit: float = LOG_2PI) -> Any:
 class FullParams(GaussianParams):
     """One (d, d) covariance per class."""
 
+    _saved = GaussianParams._saved | {"covariance": Numbers("K d d", definite=True, high=SQUARES)}
+
     @cached_property
     def dense(self) -> np.ndarray:
         return self.covariance
@@ -62,6 +65,8 @@ class FullParams(GaussianParams):
 @record
 class TiedParams(GaussianParams):
     """One (d, d) covariance for all classes."""
+
+    _saved = GaussianParams._saved | {"covariance": Numbers("d d", definite=True, high=SQUARES)}
 
     @cached_property
     def dense(self) -> np.ndarray:

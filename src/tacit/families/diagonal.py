@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Arrays, record
+from ..declared import SQUARES, Numbers
 from ..engine import SingularError
 from ..kernels import backend, cast, kernel
 from ..source.block import Block
@@ -32,6 +33,8 @@ class DiagonalStats(Arrays):
 class DiagonalParams(GaussianParams):
     """A variance per class and column."""
 
+    _saved = GaussianParams._saved | {"covariance": Numbers("K d", above=0, high=SQUARES)}
+
     @property
     def variance(self) -> np.ndarray:
         """Variances as (classes, d)."""
@@ -51,6 +54,8 @@ class DiagonalParams(GaussianParams):
 @record
 class SphericalParams(DiagonalParams):
     """A variance per class."""
+
+    _saved = GaussianParams._saved | {"covariance": Numbers("K", above=0, high=SQUARES)}
 
     @property
     def variance(self) -> np.ndarray:

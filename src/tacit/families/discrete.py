@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import rel_entr, xlogy
 
+from ..declared import Listed, Numbers, Whole
 from ..kernels import backend, kernel
 from ..kernels.layout import level_columns
 from ..source.block import Block
@@ -23,6 +24,9 @@ from .linear import CellStats, LevelFamily, ProbabilityFamily, ProbabilityParams
 from .predictive import Predictive
 
 __all__ = ["Bernoulli", "Binomial", "Categorical"]
+
+MOST_LEVELS = 1_000_000
+"""Of a column in a model file; prior and probabilities are as long."""
 
 
 class TrialFamily(ProbabilityFamily):
@@ -63,6 +67,8 @@ class Bernoulli(TrialFamily):
     BetaPrior(a=[4.], b=[2.])
     """
 
+    whole = True
+
     def check(self, X: np.ndarray) -> None:
         bad = X[~np.isnan(X) & (X != 0) & (X != 1)]
         refuse(bad, "Bernoulli columns hold 0, 1 or NaN, but X holds {:g}; recode the column.")
@@ -102,10 +108,11 @@ class Binomial(TrialFamily):
     {'probability': array([0.4])}
     """
 
-    counted = True
+    counted = whole = True
+    _saved = TrialFamily._saved | {"n_trials": Numbers("a", low=1)}
 
-    def __init__(self, n_trials: Any, floor: float = 1e-10, prior: Any = None) -> None:
-        super().__init__(floor, prior)
+    def __init__(self, n_trials: Any, *, floor: float = 1e-10, prior: Any = None) -> None:
+        super().__init__(floor=floor, prior=prior)
         self.n_trials = np.atleast_1d(np.asarray(n_trials, dtype=np.float64))
         if not ((self.n_trials >= 1) & (self.n_trials == np.floor(self.n_trials))).all():
             raise ValueError(f"n_trials={n_trials} must be whole numbers from 1.")
@@ -160,7 +167,10 @@ class Categorical(LevelFamily):
     {'probability': array([0.25, 0.25, 0.5 ])}
     """
 
-    def __init__(self, n_levels: Any, floor: float = 1e-10, prior: Any = None) -> None:
+    _params_type = ProbabilityParams
+    _saved = LevelFamily._saved | {"n_levels": Listed(Whole(1, MOST_LEVELS), kind=tuple)}
+
+    def __init__(self, n_levels: Any, *, floor: float = 1e-10, prior: Any = None) -> None:
         self.n_levels = tuple(int(n) for n in np.atleast_1d(n_levels))
         self.floor, self.prior = floor, self.accepted(prior)
         if floor * max(self.n_levels) > 1:

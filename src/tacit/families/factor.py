@@ -6,6 +6,7 @@ Nothing of size d × d is made, and a missing cell costs nothing. The M-step als
 gives them back to μ ← μ + W a, W ← W R^½ (parameter expansion, Liu, Rubin and Wu 1998), which saves many steps.
 """
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
 from ..arrays import Arrays, record
+from ..declared import SQUARES, Numbers, Text, Whole
 from ..kernels import backend, host, kernel
 from ..source.block import Block, Patterns
 from .family import Family, Pass, draw_classes, occupied
@@ -69,6 +71,7 @@ class FactorParams(Arrays):
     noise: np.ndarray
     origin: np.ndarray
     scale: np.ndarray
+    _saved = GaussianParams._saved | {"loading": Numbers("K d k"), "noise": Numbers("K d", above=0, high=SQUARES)}
 
     posterior = GaussianParams.posterior
 
@@ -130,17 +133,22 @@ class FactorGaussian(Gaussian):
     """
 
     exact = False  # parameter expansion improves by more than the M-step it replaces
+    _params_type = FactorParams
+    _saved = Gaussian._saved | {"n_factors": Whole(1), "noise_type": Text(NOISES), "unit": Numbers("d", above=0, optional=True, high=SQUARES)}
 
     def __init__(
-        self, n_factors: int = 1, noise_type: str = "spherical", floor: float = 1e-6, unit: Any = None
+        self, n_factors: int = 1, noise_type: str = "spherical", *, floor: float = 1e-6, unit: Any = None
     ) -> None:
         if noise_type not in NOISES:
             raise ValueError(f"noise_type={noise_type!r} is unknown; use one of {', '.join(map(repr, NOISES))}.")
         if isinstance(n_factors, bool) or n_factors != int(n_factors) or n_factors < 1:
             raise ValueError(f"n_factors={n_factors!r} is not a whole number of at least 1.")
-        super().__init__(floor)
+        super().__init__(floor=floor)
         self.n_factors, self.noise_type = int(n_factors), noise_type
         self.unit = None if unit is None else np.asarray(unit, dtype=np.float64)
+
+    def sizes(self, n_columns: int) -> dict[str, int]:
+        return {"k": self.n_factors}
 
     def units(self, scale: np.ndarray) -> np.ndarray:
         """What noise variances of columns are in proportion to when they start and, if spherical, remain so."""
@@ -235,6 +243,9 @@ class FactorGaussian(Gaussian):
 
     # What the classes are
 
+    def widened(self, params: FactorParams, size: float) -> FactorParams:
+        return replace(params, loading=np.sqrt(size) * params.loading, noise=size * params.noise)
+
     def variance(self, params: FactorParams) -> np.ndarray:
         return (params.loading**2).sum(axis=2) + params.noise
 
@@ -244,10 +255,11 @@ class FactorGaussian(Gaussian):
     def permute(self, params: FactorParams, order: Any) -> FactorParams:
         return FactorParams(params.mean[order], params.loading[order], params.noise[order], params.origin, params.scale)
 
-    def collapsed(self, params: FactorParams, weight: Any) -> bool:
+    def collapsed(self, params: FactorParams, weight: Any) -> tuple[int, ...]:
         # A floor set by hand far above rounding is a choice: estimates on it are what was asked for.
         share = min(1.0, 1e-6 / self.floor) if self.floor > 0 else 0.0
-        return bool((params.noise <= 2.0 * share * self.least(params.scale)).any())
+        low = params.noise <= 2.0 * share * self.least(params.scale)
+        return tuple(np.flatnonzero(low.any(axis=1)).tolist())
 
     def n_parameters(self, params: FactorParams) -> int:
         n_classes, d = params.mean.shape

@@ -5,10 +5,12 @@ Missing cells are integrated out: a family scores what is observed and its stati
 
 from collections.abc import Callable
 from copy import copy
-from typing import Any
+from inspect import signature
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..declared import Numbers, Part, Spec
 from ..kernels import EXPECT, MOMENTS, SCORE, backend, empty, flipped, host, kernel, rows_on_host
 from ..source.block import Block
 from .distribution import Distribution, learn, posterior_of
@@ -89,6 +91,12 @@ def centred(X: np.ndarray, weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndar
     return X, mean, (cells * X**2).sum(axis=0) / size, total
 
 
+def _prior() -> type:
+    from .priors import Prior
+
+    return Prior
+
+
 class Family:
     """A distribution with one set of parameters per class.
 
@@ -100,7 +108,25 @@ class Family:
     conjugate: str | None = None  # the class of its conjugate priors, where it has one
     complete_posterior = False  # whether the posterior is conjugate for complete rows only
     exact = True  # whether the M-step maximises; if not, it only improves
+    whole = False  # whether cells are whole numbers
     _evened: Any = None  # a function that makes the spread of cells more even, before distances are taken
+    _params_type: Any  # the record of its parameters
+    _saved: ClassVar[dict[str, Spec]] = {"floor": Numbers(low=0), "prior": Part(_prior, optional=True)}
+
+    def __new__(cls, *given: Any, **settings: Any) -> Any:
+        """Settings such as floors go by name, lest they be taken for the parameters, which are learned and not given."""
+        settings_of = signature(cls.__init__).parameters.values()
+        order = [each.name for each in settings_of if each.kind is each.POSITIONAL_OR_KEYWORD]
+        if len(given) >= len(order) and not any(each.kind is each.VAR_POSITIONAL for each in settings_of):
+            takes = ", ".join(order[1:]) or "nothing"
+            raise TypeError(
+                f"{cls.__name__} takes {takes} by position, but got {', '.join(map(repr, given))}; parameters are learned by "
+                "fit, and settings such as floor are given by name."
+            )
+        return super().__new__(cls)
+
+    def __init__(self) -> None:
+        pass
 
     @property
     def support(self) -> str:
@@ -122,6 +148,18 @@ class Family:
 
     def check(self, X: np.ndarray) -> None:
         """Raise ValueError, naming the value, where X is not what this family describes."""
+
+    def check_params(self, params: Any, n_classes: int, n_columns: int) -> None:
+        """Raise ValueError where parameters are not this family's, of so many classes and columns, as the record declares."""
+        if type(params) is not self._params_type:
+            raise ValueError(f"parameters of {type(self).__name__} cannot be {type(params).__name__}")
+        params.check({"K": n_classes, "d": n_columns} | self.sizes(n_columns))
+        if self.prior is not None:
+            self.spread(self.prior, n_columns)
+
+    def sizes(self, n_columns: int) -> dict[str, int]:
+        """Sizes beyond classes K and columns d that the shapes of its parameters are told in."""
+        return {}
 
     def start(self, block: Block, resp: Any) -> Any:
         """Parameters from (soft) assignments of a sample of rows; also fixes origin and scale for the fit.
@@ -222,9 +260,9 @@ class Family:
         loglik = block.weight @ self.log_prob(self.at(*theta), block)[:, 0]
         return float(loglik + prior.log_prob(*theta)[0] - posterior.log_prob(*theta)[0])
 
-    def collapsed(self, params: Any, weight: Any) -> bool:
-        """Whether a class has shrunk to where the likelihood has no maximum, and tells of a floor rather than of the rows."""
-        return False
+    def collapsed(self, params: Any, weight: Any) -> tuple[int, ...]:
+        """Classes that have shrunk to where the likelihood has no maximum, and tell of a floor rather than of the rows."""
+        return ()
 
     def permute(self, params: Any, order: Any) -> Any:
         """Parameters with the classes in another order; by default every array has one entry per class."""
@@ -299,6 +337,10 @@ class Family:
         Zero over columns that have none, such as categories and counts.
         """
         return np.zeros((len(block), 1)), np.zeros(len(block))
+
+    def possible(self, cells: np.ndarray) -> np.ndarray:
+        """Filled cells (rows, d) as values that a row can have: expectations of counts as whole numbers."""
+        return np.round(cells) if self.whole else cells
 
     def draw(self, params: Any, block: Block, resp: Any, n_draws: int, rng: np.random.Generator) -> np.ndarray:
         """Draws (n_draws, rows, d) of the rows from the posterior of their missing cells."""

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg.lapack import dtrtri
 
 from ..arrays import Arrays, record
+from ..declared import SQUARES, Numbers
 from ..engine import SingularError
 from ..kernels import backend, flipped, host, kernel, lazy
 from ..source.block import Block
@@ -32,6 +33,7 @@ __all__ = [
 LOG_2PI = np.log(2 * np.pi)
 imputation = lazy("imputation")
 Pair = tuple[np.ndarray, np.ndarray]
+VANISHING = 1e-303  # a variance of which underflow has left few digits
 WIDE = 200
 """Columns beyond which matrices of all pairs of them are avoided where rows are fewer."""
 SINGULAR = (
@@ -45,12 +47,14 @@ def location_and_scale(block: Block) -> Pair:
     """Weighted mean and variance of the observed cells of each column; a constant column has variance 1."""
 
     def make() -> Any:
-        _, origin, variance, total = centred(host(block.X), block.weight)
+        X, origin, variance, total = centred(host(block.X), block.weight)
         if not total.all():
             column = int(np.flatnonzero(total == 0)[0])
             raise ValueError(f"column {column} has no observed value; drop it before fitting.")
-        constant = variance <= (1e-12 * np.abs(origin)) ** 2
-        return origin, np.where(constant, 1.0, variance)
+        constant = variance <= np.maximum((1e-12 * np.abs(origin)) ** 2, VANISHING)
+        # Rows of next to no weight may lie so far out that sums about the origin lose all digits of the variance.
+        farthest = np.abs(X[block.weight > 0]).max(axis=0, initial=0.0)
+        return origin, np.where(constant, 1.0, np.maximum(variance, (1e-4 * farthest) ** 2))
 
     return recalled(block, "location", make)
 
@@ -78,6 +82,7 @@ class GaussianParams(Arrays):
     covariance: np.ndarray
     origin: np.ndarray
     scale: np.ndarray
+    _saved = {"mean": Numbers("K d"), "origin": Numbers("d"), "scale": Numbers("d", above=0, high=SQUARES)}
 
     @cached_property
     def dense(self) -> np.ndarray:
@@ -125,8 +130,9 @@ class Gaussian(OnePassFamily):
     matrices = True  # whether a covariance is held as a matrix, or as variances
     support = "Gaussian"
     params: Any  # makes its parameters of mean, covariance, origin and scale
+    _params_type = property(lambda self: self.params)
 
-    def __init__(self, floor: float = 1e-6, prior: Any = None) -> None:
+    def __init__(self, *, floor: float = 1e-6, prior: Any = None) -> None:
         self.floor, self.prior = floor, self.accepted(prior)
 
     def mean(self, params: Any) -> np.ndarray:
@@ -144,13 +150,14 @@ class Gaussian(OnePassFamily):
         return self
 
     def distance(self, params: Any, block: Block) -> Pair:
-        gaussian, n_seen, frame = self.core, n_observed(block), (params.origin, params.scale)
-        near, far = (
-            host(gaussian.log_prob(gaussian.params(params.mean, size * params.covariance, *frame), block))
-            for size in (1.0, 4.0)
-        )
+        gaussian, n_seen = self.core, n_observed(block)
+        near, far = (host(gaussian.log_prob(gaussian.widened(params, size), block)) for size in (1.0, 4.0))
         # Log determinants cancel in the difference of two Gaussians of different size.
         return np.maximum((n_seen * np.log(4.0) - 2.0 * (near - far)) / 0.75, 0.0), n_seen[:, 0]
+
+    def widened(self, params: Any, size: float) -> Any:
+        """Parameters of classes with covariances of so many times the size."""
+        return self.params(params.mean, size * params.covariance, params.origin, params.scale)
 
     def entropy(self, params: Any) -> np.ndarray:
         return 0.5 * (params.posterior[3] + params.mean.shape[1] * (1.0 + LOG_2PI))
@@ -200,7 +207,7 @@ class Gaussian(OnePassFamily):
         def make() -> Any:
             from .dense import FullGaussian
 
-            family, resp = FullGaussian(max(self.floor, 1e-6)), np.ones((len(block), 1))
+            family, resp = FullGaussian(floor=max(self.floor, 1e-6)), np.ones((len(block), 1))
             origin, scale = location_and_scale(block)
             params = family.params(origin[None], np.diag(scale)[None], origin, scale)
             for _ in range(10):
@@ -274,13 +281,13 @@ class Gaussian(OnePassFamily):
         covariance = params.covariance if shared else params.covariance[order]
         return self.params(params.mean[order], covariance, params.origin, params.scale)
 
-    def collapsed(self, params: Any, weight: Any) -> bool:
-        """Whether a class lies on the floor in a direction in which the mixture as a whole does not."""
+    def collapsed(self, params: Any, weight: Any) -> tuple[int, ...]:
+        """Classes that lie on the floor in a direction in which the mixture as a whole does not."""
         # A floor set by hand far above rounding is a choice: estimates on it are what was asked for.
         least = 2.0 * min(self.floor, 1e-6)
-        if self.are_above(params, least):
-            return False
-        return self.is_whole_above(params, weight, least)
+        if self.are_above(params, least) or not self.is_whole_above(params, weight, least):
+            return ()
+        return tuple(k for k in range(len(weight)) if not self.are_above(self.permute(params, [k]), least))
 
     def is_whole_above(self, params: Any, weight: Any, least: float) -> bool:
         """The same of the mixture as a whole."""

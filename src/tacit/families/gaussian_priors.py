@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln, multigammaln
 
+from ..declared import SQUARES, Numbers
 from .distribution import as_rows
 from .gaussian import LOG_2PI
 from .priors import Prior, positive
@@ -77,6 +78,7 @@ class NormalInverseGamma(GaussianPrior):
     """
 
     names = ("mean", "kappa", "shape", "scale")
+    _saved = Prior._saved | {"mean": Numbers("d")} | dict.fromkeys(names[1:], Numbers("d", above=0, high=SQUARES))
 
     def __init__(self, mean: np.ndarray, kappa: Any, shape: Any, scale: np.ndarray, likelihood: Any = None) -> None:
         mean = np.atleast_1d(np.asarray(mean, dtype=np.float64))
@@ -164,6 +166,9 @@ class NormalInverseWishart(GaussianPrior):
     """
 
     names = ("mean", "kappa", "dof", "scale")
+    _saved = Prior._saved | {
+        "mean": Numbers("d"), "kappa": Numbers(above=0), "dof": Numbers(above=0), "scale": Numbers("d d", definite=True, high=SQUARES),
+    }  # fmt: skip
 
     def __init__(self, mean: np.ndarray, kappa: Any, dof: Any, scale: np.ndarray, likelihood: Any = None) -> None:
         self.mean, self.scale = np.atleast_1d(np.asarray(mean, float)), np.atleast_2d(np.asarray(scale, float))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Arrays, record
+from ..declared import Numbers
 from ..kernels import backend, kernel
 from ..kernels.layout import level_columns
 from ..source.block import Block
@@ -168,7 +169,7 @@ class QuotientFamily(LinearFamily):
         Prior of every parameter; the M-step then gives the posterior mode.
     """
 
-    def __init__(self, floor: float = 1e-10, prior: Any = None) -> None:
+    def __init__(self, *, floor: float = 1e-10, prior: Any = None) -> None:
         self.floor, self.prior = floor, self.accepted(prior)
 
     @property
@@ -194,10 +195,12 @@ class ProbabilityParams(Arrays):
     """Probabilities of each class: of a column's success, (classes, d), or of all levels side by side, (classes, Σ levels)."""
 
     probability: np.ndarray
+    _saved = {"probability": Numbers("K p", low=0, high=1)}
 
     @cached_property
     def log_probability(self) -> np.ndarray:
-        return np.log(self.probability)
+        # A level that cannot be is as good as impossible, not an infinity.
+        return np.log(np.maximum(self.probability, np.finfo(float).tiny))
 
 
 class ProbabilityFamily(QuotientFamily):
@@ -208,6 +211,13 @@ class ProbabilityFamily(QuotientFamily):
 
     conjugate = "BetaPrior"
     _params_type, flat = ProbabilityParams, 0.5
+
+    def check_params(self, params: Any, n_classes: int, n_columns: int) -> None:
+        super().check_params(params, n_classes, n_columns)
+        Numbers("K d", low=self.floor, high=self.most).check("probability", params.probability, {}, self)
+
+    def sizes(self, n_columns: int) -> dict[str, int]:
+        return {"p": n_columns}
 
     @property
     def most(self) -> float:
@@ -230,6 +240,7 @@ class RateParams(Arrays):
     """A rate per class and column, (classes, d)."""
 
     rate: np.ndarray
+    _saved = {"rate": Numbers("K d", above=0)}
 
 
 class RateFamily(QuotientFamily):
@@ -275,6 +286,16 @@ class LevelFamily(OnePassFamily):
 
     def spread(self, prior: Any, n_columns: int) -> Any:
         return prior.over_levels(self.levels(n_columns))
+
+    def check_params(self, params: Any, n_classes: int, n_columns: int) -> None:
+        if len(self.levels(n_columns)) not in (1, n_columns):
+            raise ValueError(f"{len(self.levels(n_columns))} numbers of levels are not those of {n_columns} columns")
+        super().check_params(params, n_classes, n_columns)
+        for at in level_columns(self.levels(n_columns)):
+            Numbers("K l", total=1).check("probability", params.probability[:, at], {}, self)
+
+    def sizes(self, n_columns: int) -> dict[str, int]:
+        return {"p": sum(self.levels(n_columns))}
 
     def evidence(self, stats: CellStats, params: ProbabilityParams) -> tuple:
         return (stats.total,)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln, xlogy
 
+from ..declared import Whole
 from ..kernels import backend, host, kernel, rows_on_host
 from ..source.block import Block
 from .counts import check_counts
@@ -44,9 +45,10 @@ class Multinomial(LevelFamily, LinearFamily):
     {'probability': array([0.125, 0.625, 0.25 ])}
     """
 
-    complete_posterior, _evened, _params_type = True, np.sqrt, ProbabilityParams
+    complete_posterior, whole, _evened, _params_type = True, True, np.sqrt, ProbabilityParams
+    _saved = LevelFamily._saved | {"n_trials": Whole(1)}
 
-    def __init__(self, n_trials: int = 100, floor: float = 1e-10, prior: Any = None) -> None:
+    def __init__(self, n_trials: int = 100, *, floor: float = 1e-10, prior: Any = None) -> None:
         if isinstance(n_trials, bool) or n_trials != int(n_trials) or n_trials < 1:
             raise ValueError(f"n_trials={n_trials!r} must be a whole number of at least 1.")
         self.n_trials, self.floor, self.prior = int(n_trials), floor, self.accepted(prior)

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import digamma, gammaln
 
 from ..arrays import Arrays, record
+from ..declared import Numbers
 from ..kernels import EXPECT, SCORE, backend, kernel
 from ..source.block import Block
 from .diagonal import DiagonalGaussian, DiagonalParams
@@ -74,6 +75,7 @@ class GammaParams(Arrays):
 
     shape: np.ndarray
     rate: np.ndarray
+    _saved = {"shape": Numbers("K d", above=0), "rate": Numbers("K d", above=0)}
 
 
 class Gamma(LinearFamily):
@@ -95,7 +97,7 @@ class Gamma(LinearFamily):
     _params_type = GammaParams
     _evened = np.log
 
-    def __init__(self, floor: float = 1e-6) -> None:
+    def __init__(self, *, floor: float = 1e-6) -> None:
         self.floor = floor
 
     def check(self, X: np.ndarray) -> None:

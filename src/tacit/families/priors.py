@@ -10,13 +10,15 @@ A prior is a distribution of parameters, with all a distribution has, and `mode`
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln
 
+from ..declared import Listed, Numbers, Part, Spec, Whole
 from ..kernels.layout import level_columns
 from .distribution import Distribution, shown
+from .family import Family
 from .positive import Gamma, GammaParams
 from .product import Parts, Product
 from .proportions import Beta, BetaParams, Dirichlet, DirichletParams
@@ -50,6 +52,7 @@ class Prior:
 
     likelihood: Any = None
     names: tuple[str, ...]
+    _saved: ClassVar[dict[str, Spec]] = {"likelihood": Part(Family, optional=True)}
 
     def __repr__(self) -> str:
         return shown(type(self).__name__, self.parameters)
@@ -113,6 +116,7 @@ class BetaPrior(_Cells):
     """
 
     names = ("a", "b")
+    _saved = Prior._saved | {"a": Numbers("a", above=0), "b": Numbers("a", above=0)}
 
     def __init__(self, a: Any, b: Any, likelihood: Any = None) -> None:
         self.a, self.b = np.broadcast_arrays(positive("a", a), positive("b", b))
@@ -155,6 +159,7 @@ class GammaPrior(_Cells):
     """
 
     names = ("shape", "rate")
+    _saved = Prior._saved | {"shape": Numbers("a", above=0), "rate": Numbers("a", above=0)}
 
     def __init__(self, shape: Any, rate: Any, likelihood: Any = None) -> None:
         self.shape, self.rate = np.broadcast_arrays(positive("shape", shape), positive("rate", rate))
@@ -204,6 +209,7 @@ class DirichletPrior(_Cells):
     """
 
     names = ("alpha",)
+    _saved = Prior._saved | {"alpha": Numbers("a", above=0), "n_levels": Listed(Whole(1), kind=tuple, total="a")}
 
     def __init__(self, alpha: Any, n_levels: Any = None, likelihood: Any = None) -> None:
         self.alpha = positive("alpha", alpha)

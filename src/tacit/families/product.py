@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Arrays, record
+from ..declared import Listed, Part, Whole
 from ..source.block import Block
 from .family import Family, Pass, draw_classes
 from .laws import JoinedLaw, Law
@@ -21,6 +22,14 @@ class Parts(Arrays):
     """Parameters, or statistics, of every part."""
 
     parts: tuple
+    _saved = {"parts": Listed(Part(Arrays), kind=tuple)}
+
+
+def _flat(family: Any, columns: tuple[int, ...]) -> list[tuple[Any, tuple[int, ...]]]:
+    """A family and its columns, as a list; of a product, its parts."""
+    if not isinstance(family, Product):
+        return [(family, columns)]
+    return [(part, tuple(columns[j] for j in own)) for part, own in family.parts]
 
 
 class Product(Family):
@@ -32,8 +41,11 @@ class Product(Family):
         Families and the numbers of the columns each describes; together they name every column once.
     """
 
+    _params_type = Parts
+    _saved = {"parts": Listed(Listed((Part(Family), Listed(Whole(0), kind=tuple)), kind=tuple))}
+
     def __init__(self, parts: Any) -> None:
-        self.parts = [(family, tuple(int(j) for j in columns)) for family, columns in parts]
+        self.parts = [each for family, columns in parts for each in _flat(family, tuple(int(j) for j in columns))]
         named = sorted(j for _, columns in self.parts for j in columns)
         if named != list(range(len(named))):
             raise ValueError(f"the parts of a product name the columns {named}; each column must be named once.")
@@ -42,6 +54,13 @@ class Product(Family):
     def _each(self, params: Parts, block: Block) -> list[tuple]:
         """Every family with its parameters and its columns of a block."""
         return [(family, p, block.select(columns)) for (family, columns), p in zip(self.parts, params.parts)]
+
+    def check_params(self, params: Parts, n_classes: int, n_columns: int) -> None:
+        super().check_params(params, n_classes, n_columns)
+        if len(params.parts) != len(self.parts) or n_columns != self.n_columns(params):
+            raise ValueError(f"{len(params.parts)} parameters of parts are not those of a product over {n_columns} columns")
+        for (family, columns), p in zip(self.parts, params.parts):
+            family.check_params(p, n_classes, len(columns))
 
     def check(self, X: np.ndarray) -> None:
         for family, columns in self.parts:
@@ -112,6 +131,11 @@ class Product(Family):
     def filled(self, params: Parts, block: Block, resp: Any) -> np.ndarray:
         filled = [family.filled(p, part, resp) for family, p, part in self._each(params, block)]
         return self._spread(filled, np.empty(block.X.shape))
+
+    def possible(self, cells: np.ndarray) -> np.ndarray:
+        return self._spread(
+            [family.possible(cells[:, columns]) for family, columns in self.parts], np.empty_like(cells)
+        )
 
     def distance(self, params: Parts, block: Block) -> tuple[np.ndarray, np.ndarray]:
         found = [family.distance(p, part) for family, p, part in self._each(params, block)]

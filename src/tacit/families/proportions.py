@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import betaln, digamma, gammaln
 
 from ..arrays import Arrays, record
+from ..declared import Numbers
 from ..kernels import flipped, host
 from ..source.block import Block
 from .family import Family, draw_classes, occupied, recalled, refuse
@@ -29,6 +30,7 @@ class BetaParams(Arrays):
 
     a: np.ndarray
     b: np.ndarray
+    _saved = {"a": Numbers("K d", above=0), "b": Numbers("K d", above=0)}
 
 
 class Beta(LinearFamily):
@@ -53,7 +55,7 @@ class Beta(LinearFamily):
     functions = ("log", "log1m")
     _params_type = BetaParams
 
-    def __init__(self, floor: float = 1e-6) -> None:
+    def __init__(self, *, floor: float = 1e-6) -> None:
         self.floor = floor
 
     def check(self, X: np.ndarray) -> None:
@@ -107,6 +109,7 @@ class DirichletParams(Arrays):
     """Concentrations, (classes, parts)."""
 
     alpha: np.ndarray
+    _saved = {"alpha": Numbers("K d", above=0)}
 
 
 class Dirichlet(Family):
@@ -130,9 +133,9 @@ class Dirichlet(Family):
     array([0.2 , 0.28, 0.53])
     """
 
-    _evened = np.sqrt
+    _evened, _params_type = np.sqrt, DirichletParams
 
-    def __init__(self, floor: float = 1e-6) -> None:
+    def __init__(self, *, floor: float = 1e-6) -> None:
         self.floor = floor
 
     def check(self, X: np.ndarray) -> None:

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ..declared import Text
 from ..engine import SingularError
 from .dense import DenseStats, FullGaussian, FullParams, class_means
 from .diagonal import DiagonalGaussian, DiagonalParams, SphericalGaussian
 from .gaussian import SINGULAR, Gaussian
-from .structures import covariances, deviance, n_covariance_parameters, variances
+from .structures import STRUCTURES, covariances, deviance, n_covariance_parameters, variances
 
 __all__ = ["StructuredDense", "StructuredDiagonal", "StructuredSpherical", "without_empty"]
 
@@ -59,7 +60,10 @@ class Structured(Gaussian):
         Smallest variance in any direction, relative to the data's variance.
     """
 
-    def __init__(self, structure: str, floor: float = 1e-6) -> None:
+    conjugate = None  # what is shared between classes has no conjugate prior per class
+    _saved = Gaussian._saved | {"structure": Text(tuple(STRUCTURES))}
+
+    def __init__(self, structure: str, *, floor: float = 1e-6) -> None:
         self.structure, self.floor = structure, floor
 
     def bound(self, vector: np.ndarray, params: Any) -> Any:

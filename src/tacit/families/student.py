@@ -21,6 +21,7 @@ import numpy as np
 from scipy.special import betaln, digamma, gammaln
 
 from ..arrays import Arrays, record
+from ..declared import Either, Numbers, Text
 from ..kernels import backend, cast, kernel
 from ..source.block import Block
 from .dense import FullGaussian, FullParams, about_origin
@@ -35,6 +36,8 @@ __all__ = ["LEAST_DF", "StudentT", "n_observed"]
 
 LEAST_DF = 0.1
 SEPARATE = ("EII", "VII", "EEI", "VVI", "EEE", "VVV")
+MOST_DF = 1e9
+NUMBERS = Numbers(low=LEAST_DF, high=MOST_DF)
 LETTERS = {"full": "VVV", "tied": "EEE", "diag": "VVI", "spherical": "VII"}
 
 
@@ -49,6 +52,7 @@ class StudentParams(FullParams):
     """Scale matrices (classes, d, d) in the place of covariances, and degrees of freedom (classes,)."""
 
     df: np.ndarray
+    _saved = FullParams._saved | {"df": Numbers("K", low=LEAST_DF, high=MOST_DF)}
 
     @cached_property
     def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -92,16 +96,19 @@ class StudentT(StructuredDense):
 
     exact = False  # a step improves: the weights of rows are hidden
 
+    _params_type = StudentParams
+    _saved = StructuredDense._saved | {"df": Either(Text(("free", "shared")), NUMBERS), "df_init": NUMBERS, "max_df": NUMBERS}
+
     def __init__(
         self,
         structure: str = "full",
-        floor: float = 1e-6,
         *,
+        floor: float = 1e-6,
         df: Any = "free",
         df_init: float = 10.0,
         max_df: float = 200.0,
     ) -> None:
-        super().__init__(LETTERS.get(structure, structure), floor)
+        super().__init__(LETTERS.get(structure, structure), floor=floor)
         self.df, self.df_init, self.max_df = df, df_init, max_df
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -54,11 +54,11 @@ class Choice:
     """
 
     model: Any
-    table: DataTable
+    table: DataTable = field(repr=False)
     method: str
     why: str
-    selection: list[dict]
-    said: str = ""
+    selection: list[dict] = field(repr=False)
+    said: str = field(default="", repr=False)
 
 
 def only(table: DataTable, roles: Sequence[str], reason: str) -> DataTable:

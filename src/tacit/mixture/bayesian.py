@@ -11,8 +11,8 @@ import numpy as np
 from ..base import Task
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice, check_positive, check_shaped
-from ..declared import Listed, Numbers, Spec
-from ..engine import Trace, fit, short_runs
+from ..declared import SQUARES, Listed, Numbers, Spec
+from ..engine import Trace, fit
 from ..engine.restarts import SAMPLE_ROWS
 from ..families import DiagonalGaussian, FullGaussian
 from ..source import Block, Source
@@ -32,7 +32,7 @@ class Concentration(Spec):
     """What is believed of the weights: an array, or two in a tuple where they are stick-breaking."""
 
     def examine(self, name: str, value: Any, sizes: dict[str, int], owner: Any) -> None:
-        each = Numbers("K", low=0)
+        each = Numbers("K", above=0)
         process = owner.weight_concentration_prior_type == "dirichlet_process"
         (Listed(each, kind=tuple) if process else each).examine(name, value, sizes, owner)
         if process and len(value) != 2:
@@ -130,11 +130,11 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         "weight_concentration_": Concentration(),
         "mean_precision_": Numbers("K", low=0),
         "degrees_of_freedom_": Numbers(lambda self: "" if self.covariance_type == "tied" else "K", low=0),
-        "weight_concentration_prior_": Numbers(low=0),
-        "mean_precision_prior_": Numbers(low=0),
+        "weight_concentration_prior_": Numbers(above=0),
+        "mean_precision_prior_": Numbers(above=0),
         "mean_prior_": Numbers("d"),
         "degrees_of_freedom_prior_": Numbers(low=0),
-        "covariance_prior_": Numbers(lambda self: SCATTER[self.covariance_type]),
+        "covariance_prior_": Numbers(lambda self: SCATTER[self.covariance_type], high=SQUARES),
     }
     _by_likelihood = False
 
@@ -160,7 +160,7 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         sizes = np.unique(np.geomspace(1, self.n_components, 8).round().astype(int))
         sizes = np.repeat(sizes, 4 if len(sample) <= 1000 else 2)
         draws = iter(sizes)
-        return short_runs(model, sample, lambda: model.init(sample, rng, next(draws)), n_starts=len(sizes))
+        return self._short_runs(model, task, lambda: model.init(sample, rng, next(draws)), n_starts=len(sizes))
 
     # Priors
 
@@ -202,12 +202,12 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     def _moments(self, source: Source) -> tuple[np.ndarray, Any]:
         """Mean and unbiased covariance of all rows, taken as one Gaussian with missing cells integrated out."""
         family = FullGaussian if self.covariance_type in ("full", "tied") else DiagonalGaussian
-        model, rng = OneGaussian(family(self.reg_covar), 1), np.random.default_rng(0)
+        model, rng = OneGaussian(family(floor=self.reg_covar), 1), np.random.default_rng(0)
         start = model.init(source.sample(SAMPLE_ROWS, rng), rng)
         learned = fit(model, source, start, max_iter=100, tol=1e-8, accelerate="anderson")
         if learned.interrupted:
             raise KeyboardInterrupt
-        n, components = learned.stats.weight, learned.params.components
+        n, components = learned.trace.weight, learned.params.components
         covariance = components.covariance[0] * n / max(n - 1.0, 0.5 * n)
         return components.mean[0], float(covariance.mean()) if self.covariance_type == "spherical" else covariance
 

@@ -79,10 +79,10 @@ def _named(family: Any, columns: Sequence[Column], covariance_type: str, floor: 
                 f"column {wide.name!r} has {len(wide.levels)} levels, so it is not binary; use 'categorical'."
             )
     if family == "student":
-        return StudentT(covariance_type, floor)
+        return StudentT(covariance_type, floor=floor)
     structure = covariance_type if family == "gaussian" else family
     if structure in GAUSSIANS:
-        return GAUSSIANS[structure](floor)
+        return GAUSSIANS[structure](floor=floor)
     return NAMED[family]()
 
 

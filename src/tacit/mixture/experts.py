@@ -9,8 +9,8 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..base.settings import KW_ONLY, settings
-from ..checks import as_numpy, check_number
-from ..declared import Numbers
+from ..checks import as_numpy, check_number, check_range
+from ..declared import SQUARES, Numbers
 from .conditional import ConditionalMixture, check_levels
 from .expert_families import LinearExperts, LinearParams
 from .experts_estimator import ExpertsEstimator
@@ -84,7 +84,7 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
     _saved = ExpertsEstimator._saved | {
         "coef_": Numbers("K d | K m d"),
         "intercept_": Numbers("K | K m"),
-        "noise_variance_": Numbers("K | K m", low=0),
+        "noise_variance_": Numbers("K | K m", above=0, high=SQUARES),
     }
 
     def __sklearn_tags__(self) -> Any:
@@ -104,6 +104,8 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
         if reset:
             self._one_target = Y.ndim == 1
         columns = Y.reshape(len(Y), -1)
+        if reset:
+            check_range(columns, told=lambda column: f"{column} of y")
         if not reset and columns.shape[1] != self._n_targets:
             raise ValueError(f"y has {columns.shape[1]} columns, but {self._n_targets} were seen at fit.")
         return columns

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import log_softmax, logsumexp, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -105,8 +105,12 @@ class MixtureOfExpertsClassifier(ClassifierMixin, ExpertsEstimator):
         return np.einsum("nk,nkc->nc", self._gate_of(X), experts)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Log probability of each class."""
-        return np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
+        """Log probability of each class, however small."""
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        experts = log_softmax(np.einsum("nj,kcj->nkc", X, self.coef_) + self.intercept_, axis=2)
+        gate = np.log(np.maximum(self._gate_of(X), np.finfo(float).tiny))
+        return logsumexp(gate[:, :, None] + experts, axis=1)
 
     def predict(self, X: Any) -> np.ndarray:
         """Most probable class of each row."""

@@ -69,8 +69,8 @@ def default_structures(n_measurements: int) -> list[str]:
 
 
 def default_groups(n_rows: int, most: int = MOST_GROUPS) -> range:
-    """Numbers of groups worth trying where none are asked for: of few rows, none that have fewer than five on average."""
-    return range(1, max(2, min(most, n_rows // ROWS_PER_GROUP)) + 1)
+    """Numbers of groups worth trying where none are asked for: of few rows, two of at least two rows or those of five on average."""
+    return range(1, max(min(2, n_rows // 2), min(most, n_rows // ROWS_PER_GROUP), 1) + 1)
 
 
 def find_groups(

@@ -8,7 +8,7 @@ from ..base import Task
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_shaped
 from ..declared import Part
-from ..engine import Model, short_runs
+from ..engine import Model
 from ..engine.restarts import SAMPLE_ROWS
 from ..families import GAUSSIANS, Gaussian, Prior, Product, default_prior
 from ..families.gaussian import invert_triangle, location_and_scale
@@ -169,7 +169,7 @@ class GaussianMixture(BaseGaussianMixture):
     def _family(self) -> Gaussian:
         if self.component_prior is None:
             return super()._family()
-        return GAUSSIANS[self.covariance_type](self.reg_covar, self.component_prior_)
+        return GAUSSIANS[self.covariance_type](floor=self.reg_covar, prior=self.component_prior_)
 
     def _prepare(self, source: Source) -> None:
         self.component_prior_ = self.component_prior
@@ -204,7 +204,7 @@ class GaussianMixture(BaseGaussianMixture):
         if mean is not None:
             with one_blas_thread():  # others would go on spinning beside the passes
                 return given(self._around(model, sample, mean))
-        return short_runs(model, sample, lambda: given(model.init(sample, rng)))
+        return self._short_runs(model, task, lambda: given(model.init(sample, rng)))
 
     def _around(self, model: Any, sample: Block, mean: np.ndarray) -> MixtureParams:
         """A start with rows assigned to the nearest of the given means."""

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ..declared import Numbers
+from ..declared import SQUARES, Numbers
 from ..families import GAUSSIANS, Gaussian
 from ..families.gaussian import GaussianParams
+from ..frames import beside
 from ..source import Block, is_streamed
 from .conditional import ConditionalMixture
 from .estimator import MixtureEstimator
@@ -35,8 +36,8 @@ class BaseGaussianMixture(MixtureEstimator):
 
     _saved = MixtureEstimator._saved | {
         "means_": Numbers("K d"),
-        "covariances_": Numbers(_covariance_shape),
-        "precisions_": Numbers(_covariance_shape),
+        "covariances_": Numbers(_covariance_shape, high=SQUARES),
+        "precisions_": Numbers(_covariance_shape, high=SQUARES),
         "precisions_cholesky_": Numbers(_covariance_shape),
     }
 
@@ -142,13 +143,22 @@ class BaseGaussianMixture(MixtureEstimator):
 
         Returns
         -------
-        mean : ndarray of shape (n_samples, n_targets), or (n_samples,) where `target` is a single column and not a list
+        mean : ndarray of shape (n_samples, n_targets), or table of the kind of X
+            A single column where `target` is one and not a list.
         distribution : ConditionalMixture
             Only if `return_distribution`.
         """
         found = self.condition(X, given, target)
-        mean = found.mean[:, 0] if isinstance(target, (str, numbers.Integral)) else found.mean
+        mean = self._of_targets(found.mean, X, given, target)
         return (mean, found) if return_distribution else mean
+
+    def _of_targets(self, values: np.ndarray, X: Any, given: Any, target: Any) -> Any:
+        """Columns of the targets as a table of the kind of X; a single one where the target is not a list."""
+        names = [self._column_names()[j] for j in self._given_and_target(given, target)[1]]
+        made = beside(values, names, X)
+        if not isinstance(target, (str, numbers.Integral)):
+            return made
+        return made[:, 0] if made is values else made[names[0]]
 
     def _given_columns(self, X: Any, given: np.ndarray) -> np.ndarray:
         """The given columns of X, which holds them alone or among all columns."""

@@ -15,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from ..base import Task
 from ..base.missing import impute_cells
 from ..base.settings import KW_ONLY, settings
-from ..checks import check_number
+from ..checks import check_choice, check_number
 from ..declared import Listed, Numbers, Part, Text
-from ..families import Categorical, Product
-from ..schema import Schema, labels_of
+from ..families import Bernoulli, Categorical, Product
+from ..frames import aligned
+from ..schema import UNKNOWN, Schema, container_of, labels_of
 from ..source import Block, Source
 from .columns import by_column
 from .description import Description
@@ -50,6 +51,9 @@ class Mixture(TableEstimator):
         Rows' worth added to every level of a category in every group (a Dirichlet prior), so that no level is impossible.
     weight_prior : float, optional
         α ≥ 1 of a Dirichlet prior on the weights of the groups.
+    unknown : {"error", "missing"}, default="error"
+        What to do about levels of a category that did not occur at fit, when they come up in rows given later: refuse the
+        rows, naming levels and column, or take such cells as missing.
     tol, reg_covar, max_iter, n_init, init_params, random_state, warm_start, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
         As in :class:`tacit.mixture.GaussianMixture`.
 
@@ -92,6 +96,7 @@ class Mixture(TableEstimator):
     by_column: Any = None
     smoothing: float = 0.0
     weight_prior: Any = None
+    unknown: str = "error"
 
     _saved = TableEstimator._saved | {
         "schema_": Part(Schema),
@@ -106,6 +111,18 @@ class Mixture(TableEstimator):
     def _check_settings(self) -> None:
         super()._check_settings()
         check_number("smoothing", self.smoothing, numbers.Real, 0)
+        check_choice("unknown", self.unknown, UNKNOWN)
+
+    def _check_loaded(self) -> None:
+        if len(self.schema_.columns) != self.n_features_in_:
+            raise ValueError(f"it names {len(self.schema_.columns)} columns, not {self.n_features_in_}")
+        levels = {j: len(column.levels) for j, column in enumerate(self.schema_.columns) if column.levels}
+        for part, columns in self.family_.parts:
+            for j, n in zip(
+                columns, getattr(part, "n_levels", [2 if isinstance(part, Bernoulli) else 0] * len(columns))
+            ):
+                if levels.get(j, n) > n or (levels.get(j, n) < n and n > 2):
+                    raise ValueError(f"column {j} has {levels[j]} levels, but {n} in its family")
 
     def _learn(self, source: Source, **how: Any) -> Task:
         task = super()._learn(source, **how)
@@ -197,14 +214,16 @@ class Mixture(TableEstimator):
 
         Returns
         -------
-        predicted : table of the target columns, of the same kind as was seen at fit
+        predicted : table of the target columns, of the kind of X
+            Categories have the type that they had at fit; expectations of whole numbers have decimals.
         std : ndarray of shape (n_samples, n_targets)
             Only if `return_std`.
         """
         given, target = self._given_and_target(given, target)
         cells, spread = impute_cells(self, self._only(X, given), "std")
-        chosen = Schema(tuple(self.schema_.columns[j] for j in target), self.schema_.container)
-        predicted = chosen.decode(cells[:, target])
+        columns = [self.schema_.columns[j] for j in target]
+        chosen = [column if column.levels else replace(column, type="") for column in columns]
+        predicted = aligned(Schema(tuple(chosen), container_of(X)).decode(cells[:, target]), X)
         return (predicted, spread[:, target]) if return_std else predicted
 
     def predict_level(self, X: Any, target: Any, given: Any = None) -> np.ndarray:

@@ -8,9 +8,10 @@ With a Dirichlet(α, …, α) prior on π and the family's own prior on θ, the 
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln, softmax
+from scipy.special import gammaln, logsumexp, softmax
 
 from ..arrays import Arrays, record
+from ..declared import Numbers, Part
 from ..engine import Model
 from ..families import Family, responsibilities
 from ..kernels import host
@@ -26,6 +27,7 @@ class MixtureParams(Arrays):
 
     weight: np.ndarray
     components: Any
+    _saved = {"weight": Numbers("K", low=0, high=1, total=1), "components": Part(Arrays)}
 
     @property
     def log_weight(self) -> np.ndarray:
@@ -94,6 +96,10 @@ class MixtureModel(Model):
         counts = stats.counts + (self.weight_prior - 1.0)
         return MixtureParams(counts / counts.sum(), self.family.m_step(stats.components, params.components))
 
+    def check_params(self, params: Any, n_columns: int) -> None:
+        params.check({"K": self.n_components})
+        self.family.check_params(params.components, self.n_components, n_columns)
+
     def log_prior(self, params: Any) -> float:
         value = self.family.log_prior(params.components)
         alpha, k = self.weight_prior, self.n_components
@@ -123,6 +129,11 @@ class MixtureModel(Model):
         unknown = np.full(len(block), -1)
         resp, evidence, _ = responsibilities(log_prob, params.log_weight, np.ones(len(block)), unknown)
         return host(resp), host(evidence)
+
+    def log_posterior(self, params: Any, block: Block) -> np.ndarray:
+        """Logs of the probabilities of the classes of each row, finite also where the probabilities underflow."""
+        joint = host(self.family.log_prob(params.components, block)) + params.log_weight
+        return joint - logsumexp(joint, axis=1, keepdims=True)
 
     def sample(self, params: Any, n_rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Rows and their classes, ordered by class."""

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base import LatentClassEstimator, like
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice, check_number
-from ..declared import Numbers
+from ..declared import SQUARES, Numbers
 from ..families import StudentT
 from ..families.student import LEAST_DF, n_observed
 from ..source import Block
@@ -84,8 +84,8 @@ class StudentTMixture(GaussianMixture):
 
     _saved = LatentClassEstimator._saved | {
         "means_": Numbers("K d"),
-        "scales_": Numbers("K d d"),
-        "covariances_": Numbers("K d d", finite=False),
+        "scales_": Numbers("K d d", high=SQUARES),
+        "covariances_": Numbers("K d d", finite=False, high=SQUARES),
         "df_": Numbers("K", low=0),
     }
     _held = ("weights_", "means_", "scales_", "df_")
@@ -140,7 +140,7 @@ class StudentTMixture(GaussianMixture):
         model, params, block = self._model(), self._params(), Block.of(rows)
         resp = model.posterior(params, block)[0]
         mean = model.family.filled(params.components, block, resp)[:, columns]
-        return mean[:, 0] if isinstance(target, (str, numbers.Integral)) else mean
+        return self._of_targets(mean, X, given, target)
 
     def row_weights(self, X: Any, out: Any = None) -> Any:
         """How much each row counted in the fit: E[u] of the E-step, averaged over the components.

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
+from ..checks import check_range
 from ..families import Bernoulli, Multinomial, Poisson, Product
-from ..frames import is_table, without
+from ..frames import check_names, is_table, without
 from ..schema import Schema
 from ..source import ParquetSource, Source, is_streamed
 from ..source.parquet import is_arrow
@@ -23,7 +24,8 @@ class TableEstimator(MixtureEstimator):
     """Base of estimators whose rows are those of a table: pandas, polars, Arrow, Parquet files, or arrays of objects.
 
     At fit the columns are learned (``schema_``), and with them the families that describe them (``family_``); from then on
-    cells are numbers. A subclass has the settings `family`, `by_column`, `covariance_type`, `reg_covar` and `smoothing`.
+    cells are numbers. A subclass has the settings `family`, `by_column`, `covariance_type`, `reg_covar`, `smoothing` and
+    `unknown`.
     """
 
     _reads_tables = True
@@ -58,7 +60,9 @@ class TableEstimator(MixtureEstimator):
         if not is_arrow(X):
             return super()._stream(X, weight, labels, reset=reset)
         columns, levels = (None, "learn") if reset else (self.schema_.names, self.schema_.levels)
-        source = ParquetSource(X, columns, weight=weight, labels=labels, levels=levels, n_jobs=self.n_jobs)
+        source = ParquetSource(
+            X, columns, weight=weight, labels=labels, levels=levels, unknown=self.unknown, n_jobs=self.n_jobs
+        )
         if reset:
             source.schema = Schema.scan(source.record_batches(), self._kinds(source))
             source.levels = source.schema.levels
@@ -77,16 +81,19 @@ class TableEstimator(MixtureEstimator):
         else:
             given = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else without(X, self.left_out_)
             if hasattr(given, "columns") and not hasattr(given, "column_names"):
+                check_names(given.columns)
                 _check_feature_names(self, given, reset=reset)
             if hasattr(given, "shape"):
                 _check_n_features(self, given, reset=reset)
         if reset:
             self._settle(Schema.of(given, self._kinds(given)))
-        cells = self.schema_.encode(given) if is_table(X) or self._coded() else X
+        cells = self.schema_.encode(given, unknown=self.unknown) if is_table(X) or self._coded() else X
         if len(cells) < (2 if reset else 1):
             raise ValueError(f"Found array with {len(cells)} sample(s) (shape={cells.shape}) while a minimum of "
                              f"{2 if reset else 1} is required.")  # fmt: skip
         check_columns(self.family_, cells, self.schema_)
+        if reset:
+            check_range(cells, told=self._told)
         return cells
 
     def _validate_sparse(self, X: Any, reset: bool) -> Any:
@@ -117,12 +124,15 @@ class TableEstimator(MixtureEstimator):
         self.n_features_in_ = len(schema.columns)
 
     def _as_given(self, cells: np.ndarray, X: Any) -> Any:
-        if is_table(X):
+        if is_table(X) or (self._coded() and isinstance(X, (np.ndarray, list))):
             return self.schema_.decode(cells, without(X, self.left_out_))
         return self.schema_.decode(cells) if self._coded() else cells
 
     def _names(self) -> list:
         return self.schema_.names
+
+    def _columns_told(self) -> list[dict]:
+        return [column.told() for column in self.schema_.columns]
 
     def _family(self) -> Product:
         return self.family_
@@ -133,7 +143,7 @@ class TableEstimator(MixtureEstimator):
             raise ValueError("this method takes a table in memory; read the part you need first.")
         others = np.setdiff1d(np.arange(self.n_features_in_), given)
         if is_table(X) and not isinstance(X, (np.ndarray, list, tuple)):
-            cells = self.schema_.encode(X, [self.schema_.names[j] for j in others])
+            cells = self.schema_.encode(X, [self.schema_.names[j] for j in others], self.unknown)
             check_columns(self.family_, cells, self.schema_)
             return cells
         X = np.array(X, dtype=None if hasattr(X, "dtype") else object)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Arrays, record
+from ..declared import Numbers, Part
 from ..families.gaussian import Gaussian, GaussianParams
 from ..source import Block
 from .model import MixtureModel
@@ -54,6 +55,10 @@ class VariationalParams(Arrays):
     mean_precision: np.ndarray
     degrees: np.ndarray
     components: GaussianParams
+    _saved = {
+        "weights": Part(Arrays), "mean_precision": Numbers("K", above=0), "degrees": Numbers("K", above=0),
+        "components": Part(GaussianParams),
+    }  # fmt: skip
 
     @cached_property
     def weight(self) -> np.ndarray:
@@ -119,6 +124,12 @@ class VariationalMixture(MixtureModel):
         degrees = prior.degrees + shape.share(stats.counts)
         covariance = shape.covariance(self.family, scatter, degrees, old)
         return self.believe(stats.counts, self.family.params(old.origin + shift, covariance, old.origin, old.scale))
+
+    def check_params(self, params: Any, n_columns: int) -> None:
+        super().check_params(params, n_columns)
+        params.weights.check({"K": self.n_components})
+        if min(params.degrees.min(), self.prior.degrees) <= n_columns - 1:
+            raise ValueError(f"degrees of freedom must be greater than {n_columns - 1}")
 
     def log_prior(self, params: VariationalParams) -> float:
         """−KL(q(π, μ, Λ) ‖ p)."""

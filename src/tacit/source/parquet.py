@@ -90,13 +90,14 @@ class ParquetSource(Source):
         targets: Sequence[str] = (),
         unit: str | None = None,
         levels: Any = None,
+        unknown: str = "error",
         memory: int = 1 << 28,
         block_rows: int | None = None,
         n_jobs: int | None = None,
     ):
         self._spool: Any = None
         self._files: list = []
-        self.levels = {} if levels is None else levels
+        self.levels, self.unknown = {} if levels is None else levels, unknown
         self.name = os.fspath(data) if isinstance(data, (str, Path)) else type(data).__name__
         self.dataset = self._open(data)
         self.weight, self.labels, self.unit = weight, labels, unit
@@ -300,7 +301,7 @@ class ParquetSource(Source):
         return X
 
     def _cells(self, batch: Any, name: str) -> np.ndarray:
-        return _codes(batch, name, self.levels[name]) if name in self.levels else _column(batch, name)
+        return _codes(batch, name, self.levels[name], self.unknown) if name in self.levels else _column(batch, name)
 
     def _patterns(self, X: np.ndarray) -> Patterns | None:
         with np.errstate(all="ignore"):
@@ -370,8 +371,8 @@ def _column(batch: Any, name: str) -> np.ndarray:
     return values if values.dtype.kind == "f" else values.astype(np.float64)
 
 
-def _codes(batch: Any, name: str, levels: Sequence) -> np.ndarray:
-    """A column of categories as the places of its cells among the levels, NaN where null."""
+def _codes(batch: Any, name: str, levels: Sequence, unknown: str) -> np.ndarray:
+    """A column of categories as the places of its cells among the levels, NaN where null; as `tacit.schema.encode_column`."""
     pa = arrow()
     import pyarrow.compute as pc
 
@@ -380,10 +381,8 @@ def _codes(batch: Any, name: str, levels: Sequence) -> np.ndarray:
         column = column.dictionary_decode()
     codes = pc.index_in(column, value_set=pa.array(levels, type=column.type))
     strange = pc.and_(pc.is_null(codes), pc.is_valid(column))
-    if pc.any(strange).as_py():
-        value = column.filter(strange)[0].as_py()
-        raise ValueError(
-            f"column {name!r} holds {value!r}, which was not there at fit (known: {', '.join(map(repr, levels))}); leave the "
-            "cell empty to treat it as unknown."
-        )
+    if unknown == "error" and pc.any(strange).as_py():
+        from ..schema import unknown_levels
+
+        raise unknown_levels(name, column.filter(strange).to_pylist(), levels)
     return codes.to_numpy(zero_copy_only=False).astype(np.float64)

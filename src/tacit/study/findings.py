@@ -175,6 +175,10 @@ class Findings:
     check: dict | None = None
     level: float = 0.9
 
+    def __repr__(self) -> str:
+        about = " ".join(self.summary[:1]) or f"{self.n_rows:,} rows"
+        return f"Findings({self.kind!r}, {self.title!r}: {about})"
+
 
 def findings_of(kind: str, model: Any, table: DataTable, **found: Any) -> Findings:
     """Findings about the columns that a table uses, with what is known of every table and of every fit."""

@@ -7,13 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..schema import level_text
 from ..tables import open_table
 from .findings import Findings
 
-__all__ = ["columns_of", "study", "study_table"]
-
-ROLES = {"continuous": "measurement", "count": "count", "category": "category"}
+__all__ = ["study", "study_table"]
 
 
 def study(model: Any, X: Any, *, selection: Any = (), seed: int = 0, **reading: Any) -> Findings:
@@ -57,7 +54,7 @@ def study(model: Any, X: Any, *, selection: Any = (), seed: int = 0, **reading: 
             "FactorAnalysis."
         )
     model = model._for_study()
-    columns = columns_of(model)
+    columns = model._columns_told()
     if isinstance(X, (list, tuple)):
         X = np.array(X, dtype=object)
     if isinstance(X, np.ndarray) and X.ndim == 2:
@@ -78,17 +75,3 @@ def study_table(model: Any, table: Any, *, selection: Any = (), seed: int = 0) -
     from .axes import study_axes
 
     return study_axes(model, table, seed=seed)
-
-
-def columns_of(model: Any) -> list[dict]:
-    """The columns of a model as the notes of a model file have them, to open a table by."""
-    if not model._reads_tables:
-        names = model._known_names() or [f"column_{position + 1}" for position in range(model.n_features_in_)]
-        return [{"name": str(name), "role": "measurement", "reading": "number", "levels": []} for name in names]
-    return [
-        {
-            "name": str(column.name), "role": ROLES[column.kind], "reading": "text" if column.levels else "number",
-            "levels": [level_text(level) for level in column.levels],
-        }
-        for column in model.schema_.columns
-    ]  # fmt: skip

@@ -43,6 +43,8 @@ class ColumnInfo:
         How many different values there are; about, beyond some ten thousand.
     copied : bool
         Whether the column follows exactly from others; a note says how.
+    unknown : tuple of str
+        Of a table that is read as a model knows it: texts that are no level of the model's.
     notes : tuple of tacit.notes.Note
         What the user may want to know or do: "-999 occurs 12 times …; if it stands for missing, set missing=['-999']".
     """
@@ -64,6 +66,7 @@ class ColumnInfo:
     notes: tuple = ()
     n_distinct: int = 0
     copied: bool = False
+    unknown: tuple = ()
 
     @property
     def used(self) -> bool:

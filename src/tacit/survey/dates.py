@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-__all__ = ["DATE_READINGS", "date_text", "days_of"]
+__all__ = ["DATE_READINGS", "date_text", "dates_like", "days_of"]
 
 TIME = r"(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*([AaPp][Mm])?\s*(Z|UTC|[+-]\d{2}:?\d{2}|[+-]\d{2})?)?"
 YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})" + TIME)
@@ -56,6 +56,18 @@ def _fraction(
 
 DATE_READINGS = {"date": days_of, "date month first": lambda texts: days_of(texts, month_first=True)}
 """How a column of texts may hold dates: with the day or the month first where the year is last."""
+
+
+def dates_like(known: np.ndarray, days: np.ndarray) -> np.ndarray:
+    """Days since 1970 as the dates of a column of which some are known: dates, dates with a time, or texts; None where NaN."""
+    made, first = np.full(len(days), None, dtype=object), known[0] if len(known) else ""
+    for row in np.flatnonzero(~np.isnan(days)):
+        day = datetime.date.fromordinal(EPOCH + round(days[row]))
+        if isinstance(first, datetime.datetime):
+            made[row] = datetime.datetime.combine(day, datetime.time(), first.tzinfo)
+        else:
+            made[row] = day if isinstance(first, datetime.date) else day.isoformat()
+    return made
 
 
 def date_text(value: datetime.date | datetime.time | datetime.timedelta) -> str:

@@ -86,7 +86,7 @@ def infer_role(tally: Tally, reading: str, odd: str | None = None) -> tuple[str,
 
 
 def _role_of_numbers(tally: Tally, moments: Moments, levels: tuple[str, ...]) -> tuple[str, str]:
-    distinct, seen = tally.distinct.n, tally.n_seen
+    distinct, told = tally.distinct.n, tally.n_told
     if len(levels) == 1:
         return "constant", f"the same value in every row ({levels[0]})"
     if not moments.whole:
@@ -94,15 +94,15 @@ def _role_of_numbers(tally: Tally, moments: Moments, levels: tuple[str, ...]) ->
     if _is_compact_date(tally):
         return "date", "dates written as yyyymmdd; write them as 2024-01-31 to use them"
     named = says_id(tally.name)
-    if tally.distinct.unique and seen > MANY_LEVELS:
+    if tally.distinct.unique and told > MANY_LEVELS:
         reason = _id_reason(tally, moments, named)
         if reason:
             return "id", reason
-    if named and distinct > max(MANY_LEVELS, seen // 10):
+    if named and distinct > max(MANY_LEVELS, told // 10):
         return "id", "whole numbers under a name that ids have"
     if set(levels) == {"0", "1"}:
         return "yes/no", "0 and 1 only"
-    if _are_codes(moments, distinct, seen):
+    if _are_codes(moments, distinct, told):
         return "category", f"only {distinct} distinct whole numbers"
     if are_days(tally, moments):
         return "measurement", "days of a month"
@@ -111,9 +111,9 @@ def _role_of_numbers(tally: Tally, moments: Moments, levels: tuple[str, ...]) ->
     return "measurement", "whole numbers"
 
 
-def _are_codes(moments: Moments, distinct: int, seen: int) -> bool:
+def _are_codes(moments: Moments, distinct: int, cells: int) -> bool:
     """Whether whole numbers that are few rather name classes than count or measure."""
-    if seen <= CODES or (distinct > 2 and seen < ROWS_PER_CODE * distinct):
+    if cells <= CODES or (distinct > 2 and cells < ROWS_PER_CODE * distinct):
         return False
     if distinct <= CODES and (moments.low != 0 or distinct == 2):
         return True
@@ -122,7 +122,11 @@ def _are_codes(moments: Moments, distinct: int, seen: int) -> bool:
 
 def are_days(tally: Tally, moments: Moments) -> bool:
     """Whether whole numbers run evenly through the days of a month."""
-    if moments.low != 1 or not 28 <= moments.high <= 31 or tally.distinct.n < moments.high:
+    if (
+        moments.low != 1
+        or not 28 <= moments.high <= 31
+        or tally.distinct.n + tally.n_told - tally.n_seen < moments.high
+    ):
         return False
     return max(tally.distinct.counts.values()) <= 2 * tally.n_seen / moments.high or "day" in tally.name.lower()
 
@@ -150,7 +154,7 @@ def says_id(name: str) -> bool:
 
 def _id_reason(tally: Tally, moments: Moments, named: bool) -> str | None:
     """Why whole numbers that all differ say which row it is, if they do: a sorted measurement does not."""
-    consecutive = moments.high - moments.low + 1 == tally.n_seen
+    consecutive = moments.high - moments.low + 1 <= tally.n_told
     if consecutive and (named or tally.leads or (moments.increasing and moments.low in (0, 1))):
         return "a row number"
     if named:
@@ -162,22 +166,24 @@ def _id_reason(tally: Tally, moments: Moments, named: bool) -> str | None:
 
 
 def _role_of_texts(tally: Tally) -> tuple[str, str]:
-    distinct, seen = tally.distinct, tally.n_seen
+    distinct, seen, told = tally.distinct, tally.n_seen, tally.n_told
     words = {str(value).casefold() for value in distinct.counts}
     if distinct.exact and any(words <= pair for pair in BOOLEANS):
         return "yes/no", " and ".join(sorted(map(str, distinct.counts))[:2]) + (" only" if len(words) == 2 else "")
     long = tally.letters > LONG_TEXT * seen
     codes = tally.leading_zeros or tally.long_digits
     if 2 * (seen - tally.shapes["text"]) > seen and distinct.n > CODES and not codes:
+        if tally.shapes["infinity"]:
+            return "text", "holds infinity; replace it, or leave the cell empty if it is missing"
         return "text", "numbers mixed with other texts" if tally.shapes["text"] else "numbers written as text"
     # Of few cells, any may differ by chance.
-    if distinct.unique and seen > 1 and (seen > CODES or long or says_id(tally.name)):
+    if distinct.unique and seen > 1 and (told > CODES or long or says_id(tally.name)):
         return ("text", "long texts, each only once") if long else ("id", "a different value in every row")
-    if distinct.n > 0.9 * seen and seen > MANY_LEVELS and not long:
+    if distinct.n > 0.9 * seen and told > MANY_LEVELS and not long:
         return "id", "a different value in nearly every row"
-    if ID_NAME.fullmatch(tally.name.lower()) and distinct.n > max(MANY_LEVELS, seen // 10):
+    if ID_NAME.fullmatch(tally.name.lower()) and distinct.n > max(MANY_LEVELS, told // 10):
         return "id", "many different values under a name that ids have"
-    if distinct.n > max(MANY_LEVELS, seen // 2) or distinct.n > MOST_LEVELS or long:
+    if distinct.n > max(MANY_LEVELS, told // 2) or distinct.n > MOST_LEVELS or long:
         about = "" if distinct.exact else "about "
         return "text", f"{about}{distinct.n:,} different texts"
     return "category", f"{distinct.n} levels"

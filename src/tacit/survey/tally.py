@@ -62,6 +62,11 @@ class Tally:
         """Cells that are not missing."""
         return self.n_rows - self.n_missing
 
+    @property
+    def n_told(self) -> int:
+        """Cells that rules about how many go by: all, so that few missing ones change nothing, but at most twice those seen."""
+        return min(self.n_rows, 2 * self.n_seen)
+
     def example(self, *shapes: str) -> str | None:
         """A cell of the first of these shapes that was seen."""
         return next((text for shape in shapes for text in self.examples.get(shape, ())), None)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..frames import Cells
-from .cells import Texts
+from .cells import Missing, Texts
 from .column import ROLES, ColumnInfo
 from .numerals import canonical
 from .tally import PARSERS
 
-__all__ = ["as_typed", "level_lookup"]
+__all__ = ["as_typed", "level_lookup", "read_numbers"]
 
 
 def as_typed(column: ColumnInfo, cells: Cells) -> Cells:
@@ -20,7 +20,7 @@ def as_typed(column: ColumnInfo, cells: Cells) -> Cells:
     are no level of a category are missing.
     """
     if ROLES[column.role] in ("continuous", "count"):
-        return _numbers(column, cells) if isinstance(cells, Texts) else cells
+        return read_numbers(column.name, column.reading, cells) if isinstance(cells, Texts) else cells
     values = np.full(len(cells.values), None, dtype=object)
     seen = ~cells.missing
     if ROLES[column.role] == "category":
@@ -34,16 +34,21 @@ def as_typed(column: ColumnInfo, cells: Cells) -> Cells:
     return Cells(values, cells.missing, given=cells)
 
 
-def _numbers(column: ColumnInfo, cells: Texts) -> Cells:
+def read_numbers(name: str, reading: str, cells: Cells) -> Cells:
+    """Cells of text, or of Python's dates, as the numbers that a reading makes of them."""
+    if not isinstance(cells, Texts):
+        cells = Missing().of_objects(cells.objects.tolist())
+        if not isinstance(cells, Texts):
+            return cells
     values, seen = np.full(len(cells.missing), np.nan), ~cells.missing
-    if column.reading == "number" and cells.numbers is not None:
+    if reading == "number" and cells.numbers is not None:
         values[seen] = cells.numbers
     elif seen.any():
-        parser = PARSERS.get(column.reading, PARSERS["number"])
-        found = cells.read(parser) if column.reading in PARSERS else None
+        parser = PARSERS.get(reading, PARSERS["number"])
+        found = cells.read(parser) if reading in PARSERS else None
         if found is None:
             text = next((text for text in cells.distinct[0] if parser([text]) is None), cells.distinct[0][0])
-            raise ValueError(f"column {column.name!r} holds {text!r}, which is not a number as its other cells are.")
+            raise ValueError(f"column {name!r} holds {text!r}, which is not a number as its other cells are.")
         values[seen] = found
     return Cells(values, cells.missing, given=cells)
 

@@ -15,6 +15,7 @@ from ..survey.column import ColumnInfo
 from ..survey.typed import as_typed
 from .reader import Reader
 from .source import TableSource
+from .surveying import read_like
 
 __all__ = ["DataTable"]
 
@@ -75,6 +76,11 @@ class DataTable:
     def is_large(self) -> bool:
         """Whether the cells that models use are too many to keep."""
         return 8 * self.n_rows * len(self.used) > IN_MEMORY
+
+    def like(self, columns: list[dict], unknown: str = "missing") -> DataTable:
+        """The same table with columns as a model knows them; `columns` and `unknown` are as in `open_table`."""
+        infos, n_rows, order, notes = read_like(self.reader, columns, unknown=unknown)
+        return DataTable(self.reader, infos, n_rows, order, (*self.notes, *notes))
 
     def batches(self) -> Iterator[Batch]:
         """Yield batches of all columns: measurements and counts as numbers, the rest as text, None where missing.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import warnings
 import zipfile
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Any
 
+from ..checks import check_choice
 from ..frames import is_table, package
 from ..notes import NoteError, Option
+from ..schema import UNKNOWN
 from ..survey.column import ROLES
 from ..survey.describe import Asked
 from .data import DataTable
@@ -132,7 +135,8 @@ def _kind_of_zip(path: str) -> str:
 
 def open_table(
     path: Any, *, roles: dict[str, str] | None = None, columns: list[str] | None = None, ignore: Iterable[str] = (),
-    like: list[dict] | None = None, decimal: str | None = None, on_batch: Callable[[int], Any] | None = None, **reading: Any,
+    like: list[dict] | None = None, unknown: str = "missing", decimal: str | None = None,
+    on_batch: Callable[[int], Any] | None = None, **reading: Any,
 ) -> DataTable:  # fmt: skip
     """Open a table and survey its columns.
 
@@ -145,8 +149,9 @@ def open_table(
     columns, ignore : list of str, optional
         Columns that models may use, and those that they may not.
     like : list of dict, optional
-        Columns as `ColumnInfo.saved` gives them and the notes of a saved model hold them: the table is read with those roles, and
-        texts that are no level then are missing now.
+        Columns as `ColumnInfo.saved` gives them and the notes of a saved model hold them: the table is read with those roles.
+    unknown : {"missing", "error"}
+        What to do about texts that are no level of a category of `like`: take them as missing, with a note, or refuse the table.
     on_batch : callable, optional
         Called after every batch with the number of rows read in this pass.
 
@@ -169,17 +174,26 @@ def open_table(
         if role not in ROLES:
             raise ValueError(f"column {name!r} is asked for as {role!r}; roles are {', '.join(ROLES)}.")
     _check_names(reader, columns=columns or (), ignore=ignore, roles=roles)
+    check_choice("unknown", unknown, UNKNOWN)
     if like is not None:
-        infos, n_rows, order, notes = read_like(reader, like, decimal)
+        infos, n_rows, order, notes = read_like(reader, like, decimal, unknown)
         return DataTable(reader, infos, n_rows, order, (*reader.notes, *notes))
     infos, n_rows = survey(reader, Asked(roles, columns, tuple(ignore), decimal))
     return DataTable(reader, infos, n_rows, notes=tuple(reader.notes))
 
 
 def as_table(table: Any, **reading: Any) -> DataTable:
-    """A table that is open as it is, any other opened; `reading` is as in `open_table`."""
+    """A table that is open as it is, any other opened, with a warning about columns that no model uses and nobody left out.
+
+    `reading` is as in `open_table`.
+    """
     if not isinstance(table, DataTable):
-        return open_table(table, **reading)
+        opened, asked = open_table(table, **reading), {*reading.get("ignore", ()), *reading.get("roles", ())}
+        left = [column for column in opened.columns if not column.used and column.name not in asked]
+        if left and reading.get("columns") is None and opened.used:
+            told = "; ".join(f"{column.name!r} ({column.left_out})" for column in left)
+            warnings.warn(f"left out: {told}. Say what they are by roles=…, or leave them out by ignore=….", stacklevel=3)
+        return opened
     if reading:
         raise TypeError(f"the table is open already; give {', '.join(reading)} to tacit.tables.open_table instead.")
     return table

@@ -138,4 +138,6 @@ def checked_names(
 def meant(name: str, known: Sequence[str]) -> str:
     """The remedy for a name that is not there: the one that is nearest, or those that there are."""
     near = get_close_matches(name, known, 1) or [other for other in known if other.lower() == name.lower()]
+    if not known:
+        return "it has no other columns."
     return f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known[:20])}{', …' * (len(known) > 20)}."

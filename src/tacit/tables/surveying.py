@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from ..frames import Batch
+from ..schema import unknown_levels
 from ..survey.column import ROLES, ColumnInfo
 from ..survey.dates import DATE_READINGS
 from ..survey.describe import Asked, describe, moments_of
@@ -57,9 +58,11 @@ def _tally_columns(reader: Reader) -> tuple[dict[str, Tally], list[Batch], int]:
 
 
 def read_like(
-    reader: Reader, known: list[dict], decimal: str | None = None
+    reader: Reader, known: list[dict], decimal: str | None = None, unknown: str = "missing"
 ) -> tuple[tuple[ColumnInfo, ...], int, tuple[str, ...], list[str]]:
     """Survey a table whose columns are known from the notes of a model, as `ColumnInfo.saved` gives them.
+
+    Levels that the model does not know are missing or, where `unknown` is "error", refused.
 
     Returns
     -------
@@ -82,6 +85,8 @@ def read_like(
     tallies, _, n_rows = _tally_columns(reader)
     notes: list = []
     columns = [_column(tally, by_name.get(name), reader, decimal, notes) for name, tally in tallies.items()]
+    if unknown == "error" and (strange := next((column for column in columns if column.unknown), None)):
+        raise unknown_levels(strange.name, strange.unknown, strange.levels, reader.place)
     return tuple(columns), n_rows, order, notes
 
 
@@ -132,5 +137,5 @@ def _category(info: ColumnInfo, tally: Tally, notes: list[str]) -> ColumnInfo:
             f"{info.name}: {about}{total} cells hold {named}, which the model does not know; they are taken as missing"
         )
         notes.append(note)
-        info = dataclasses.replace(info, n_missing=info.n_missing + total, notes=(note,))
+        info = dataclasses.replace(info, n_missing=info.n_missing + total, notes=(note,), unknown=tuple(unknown))
     return dataclasses.replace(info, counts=tuple(times[level] for level in info.levels))

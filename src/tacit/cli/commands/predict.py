@@ -10,7 +10,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from typing import Any
 
-from ..common import DataTable, add_output, add_table, check_numbers, out_folder, reading_asked
+from ..common import DataTable, add_output, add_table, add_unknown, check_numbers, out_folder, reading_asked
 from ..outcome import Outcome
 from ..saved import open_model
 from ..voice import said
@@ -35,6 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     group.add_argument("--fill", action="store_true", help="also write the table with its missing cells filled in")
     help = "take columns of the model that the table lacks as missing in every row"
     group.add_argument("--allow-missing", action="store_true", help=help)
+    add_unknown(group)
     add_output(parser)
 
 
@@ -71,7 +72,7 @@ def _open(arguments: Namespace, model: Any, told: dict) -> DataTable:
             raise ValueError(f"{place} has none of the columns of the model; it has {', '.join(reader.names[:20])}.")
     else:
         _check_there(like, reader)
-    return open_table(place, like=like, **reading)
+    return open_table(place, like=like, unknown=arguments.unknown, **reading)
 
 
 def _check_there(like: list[dict], reader: Any) -> None:
@@ -93,8 +94,6 @@ def _check_there(like: list[dict], reader: Any) -> None:
 
 def _like(model: Any, told: dict) -> list[dict] | None:
     """The columns of a model as `open_table` takes them, in the model's order; None where they have no names."""
-    from ...study.subject import columns_of
-
     names = model.schema_.names if model._reads_tables else model._known_names() or [0]
     if all(isinstance(name, int) for name in names):
         return None
@@ -104,7 +103,8 @@ def _like(model: Any, told: dict) -> list[dict] | None:
         for column in told.get("table", {}).get("columns", [])
     }
     return [
-        {**each, "reading": readings.get((each["name"], each["role"]), each["reading"])} for each in columns_of(model)
+        {**each, "reading": readings.get((each["name"], each["role"]), each["reading"])}
+        for each in model._columns_told()
     ]
 
 

@@ -8,7 +8,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from ..common import DataTable, Findings, add_table, check_folder, reading_asked
+from ..common import DataTable, Findings, add_table, add_unknown, check_folder, reading_asked
 from ..outcome import Outcome
 from ..saved import open_model
 from ._results import write_page
@@ -26,6 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_table(parser)
     group = parser.add_argument_group("report")
     group.add_argument("--out", metavar="FILE", help="the page to write, or a folder for it (beside the model)")
+    add_unknown(group)
     group.add_argument("--title", metavar="TEXT", help="heading of the page (the table's name)")
     group.add_argument("--open", action="store_true", help="open the page in the browser")
 
@@ -54,12 +55,11 @@ def run(arguments: Namespace) -> Outcome:
 
 def _open(arguments: Namespace, model: Any, noted: dict) -> DataTable:
     """The table, with the columns in the roles they had."""
-    from ...study.subject import columns_of
     from ...tables import open_table
 
     place, reading = reading_asked(arguments)
-    columns = noted.get("table", {}).get("columns") or columns_of(model)
-    return open_table(place or _beside(arguments.model, noted), like=columns, **reading)
+    columns = noted.get("table", {}).get("columns") or model._columns_told()
+    return open_table(place or _beside(arguments.model, noted), like=columns, unknown=arguments.unknown, **reading)
 
 
 def _beside(model: str, noted: dict) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...base.settings import KW_ONLY, LoopSettings, settings
 from ...checks import check_number, check_weight
-from ...declared import Numbers, Part, Whole
+from ...declared import SQUARES, Numbers, Part, Whole
 from ...engine import Fit, SingularError
 from ...families.canonical import CanonicalGaussian, canonical_form
 from ...families.dense import DenseStats, FullParams
@@ -120,9 +120,9 @@ class ProbabilisticCCA(LoopSettings, TwoViewEstimator):
     _saved = TwoViewEstimator._saved | {
         "x_mean_": Numbers("d"),
         "y_mean_": Numbers("t"),
-        "x_noise_covariance_": Numbers("d d"),
-        "y_noise_covariance_": Numbers("t t"),
-        "n_components_": Whole(0),
+        "x_noise_covariance_": Numbers("d d", high=SQUARES),
+        "y_noise_covariance_": Numbers("t t", high=SQUARES),
+        "n_components_": Whole(0, size="k"),
         "selection_": Part(Table, optional=True),
     }
 
@@ -205,7 +205,7 @@ class ProbabilisticCCA(LoopSettings, TwoViewEstimator):
             )
 
     def _model(self) -> MixtureModel:
-        return MixtureModel(CanonicalGaussian(self.n_features_in_, self.n_components_, self.reg_covar), 1)
+        return MixtureModel(CanonicalGaussian(self.n_features_in_, self.n_components_, floor=self.reg_covar), 1)
 
     def _learn_rank(self, source: Source, found: Moments, n_components: int, start: Any = None) -> Fit:
         """Fit so many hidden variables: in closed form if no cell is missing, else by EM."""

@@ -1,0 +1,170 @@
+"""What goes into mixtures of tables and comes out of them: levels, kinds, types and names of columns."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import cross_val_score
+
+from tacit.classification import NaiveBayes
+from tacit.families import Binomial
+from tacit.mixture import GaussianMixture, Mixture, StudentTMixture, find_groups
+from tacit.study import study
+from tacit.tables import open_table
+
+pd = pytest.importorskip("pandas")
+
+
+def typed(n_rows=240, seed=0):
+    """A table of every type, with missing cells, and the group of each row."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(2, size=n_rows)
+    table = pd.DataFrame(
+        {
+            "height": rng.normal(10 + 5 * group),
+            "visits": rng.poisson(2 + 9 * group).astype(float),
+            "grams": pd.array(rng.normal(4000 + 900 * group, 100).round(), dtype="Int64"),
+            "size": pd.Categorical(
+                np.where(rng.random(n_rows) < 0.2 + 0.6 * group, "L", "S"), ["S", "M", "L"], ordered=True
+            ),
+            "member": rng.random(n_rows) < 0.2 + 0.6 * group,
+            "ward": np.where(rng.random(n_rows) < 0.2 + 0.6 * group, "east", "west"),
+        }
+    )
+    for j, name in enumerate(("visits", "grams", "size")):
+        table.loc[j::9, name] = None
+    return table, group
+
+
+def test_types_of_columns_survive_imputation_samples_and_predictions():
+    polars, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    table, _ = typed()
+    mixture = Mixture(2, random_state=0).fit(table)
+    filled, (drawn, _) = mixture.impute(table), mixture.sample(50)
+    assert (filled.dtypes == table.dtypes).all()
+    assert (drawn.dtypes.drop("grams") == table.dtypes.drop("grams")).all()
+    assert drawn["grams"].dtype == np.int64
+    np.testing.assert_array_equal(mixture.predict(filled).shape, len(table))  # a filled count is a count
+    assert mixture.predict(drawn).shape == (50,)
+    predicted = mixture.predict_given(
+        table[["height"]].set_index(table.index + 7), given="height", target=["size", "grams"]
+    )
+    assert predicted["size"].dtype == table["size"].dtype
+    assert list(predicted.index) == list(table.index + 7)
+    assert predicted["grams"].dtype == np.float64  # an expectation
+    for other in (polars.from_pandas(table), pa.Table.from_pandas(table, preserve_index=False)):
+        again = Mixture(2, random_state=0).fit(other)
+        assert again.impute(other).schema == other.schema
+        rows = again.sample(5)[0]
+        assert type(rows) is type(other)
+        assert (
+            rows.schema.field("member").type == pa.bool_()
+            if isinstance(rows, pa.Table)
+            else rows["member"].dtype == polars.Boolean
+        )
+        assert type(again.predict_given(other, target=["size"])) is type(other)
+    assert isinstance(mixture.predict_given(np.array([[10.0]]), given="height", target=["size"]), np.ndarray)
+
+
+def test_gaussian_mixtures_predict_tables_from_tables():
+    table, _ = typed()
+    numbers = table[["height", "visits"]].set_index(table.index + 7)
+    for kind in (GaussianMixture, StudentTMixture):
+        mixture = kind(2, random_state=0).fit(numbers)
+        found = mixture.predict_given(numbers, target=["visits"])
+        assert isinstance(found, pd.DataFrame)
+        assert list(found.columns) == ["visits"]
+        assert list(found.index) == list(numbers.index)
+        np.testing.assert_array_equal(found["visits"], mixture.predict_given(numbers.to_numpy(), target=1))
+        pd.testing.assert_series_equal(mixture.predict_given(numbers, target="visits"), found["visits"])
+
+
+@pytest.mark.parametrize(
+    "family", ["poisson", "negative_binomial", "geometric", "bernoulli", "multinomial", Binomial(60)], ids=str
+)
+def test_filled_counts_are_counts(family):
+    X = np.random.default_rng(0).poisson([[3.0, 8.0]], size=(90, 2)).astype(float)
+    X = np.minimum(X, 1.0) if family == "bernoulli" else X
+    X[::4, 0], X[2::4, 1] = np.nan, np.nan
+    mixture = Mixture(1, family=family, max_iter=500).fit(X)
+    assert mixture.score_samples(mixture.impute(X)).shape == (90,)
+    low, high = mixture.impute(X, interval=0.9)[1:3]
+    gone = np.isnan(X)
+    assert (low[gone] <= mixture.impute(X)[gone]).all()
+    assert (mixture.impute(X)[gone] <= high[gone]).all()
+
+
+def test_only_levels_that_occur_are_parameters():
+    table, _ = typed()
+    plain = table.assign(size=table["size"].astype(object))
+    more = Mixture(2, random_state=0).fit(table)
+    assert more.schema_.columns[3].levels == ("S", "L")
+    assert more.bic(table) == pytest.approx(Mixture(2, random_state=0).fit(plain).bic(plain), rel=1e-9)
+    assert list(more.sample(5)[0]["size"].cat.categories) == ["S", "M", "L"]
+
+
+def test_unknown_levels_are_refused_or_missing(tmp_path):
+    table, group = typed()
+    mixture = Mixture(2, random_state=0).fit(table)
+    new, gone = table.copy(), table.copy()
+    new["ward"] = new["ward"].astype(object)
+    new.loc[3, "ward"], new.loc[5, "ward"], new.loc[7, "size"] = "south", "north", "M"
+    gone.loc[[3, 5], "ward"], gone.loc[7, "size"] = None, None
+    with pytest.raises(
+        ValueError, match=r"column 'ward' holds 'south', 'north', which were not there at fit .*unknown='miss"
+    ):
+        mixture.predict(new[table.columns].assign(size=table["size"]))
+    with pytest.raises(ValueError, match=r"column 'size' holds 'M', which was not there at fit"):
+        mixture.predict(new.assign(ward=table["ward"]))
+    with pytest.raises(ValueError, match=r"unknown='ignore' is unknown; use one of 'error', 'missing'"):
+        Mixture(unknown="ignore").fit(table)
+    lenient = Mixture(2, random_state=0, unknown="missing").fit(table)
+    np.testing.assert_array_equal(lenient.predict_proba(new), mixture.predict_proba(gone))
+    new.to_parquet(tmp_path / "new.parquet")
+    np.testing.assert_array_equal(lenient.predict_proba(tmp_path / "new.parquet"), mixture.predict_proba(gone))
+    filled = lenient.impute(new)
+    assert filled.loc[[3, 5], "ward"].tolist() == ["south", "north"]  # unknown to the model, but not missing
+    assert filled.loc[7, "size"] == "M"
+    rare = table["ward"].astype(object)
+    rare[17] = "south"  # in one fold only
+    scores = cross_val_score(NaiveBayes(unknown="missing"), table.assign(ward=rare), group, cv=3, error_score="raise")
+    assert (scores > 0.9).all()
+
+
+def test_a_column_that_is_there_twice_is_named():
+    table, _ = typed()
+    twice = pd.concat([table, table[["height", "visits"]]], axis=1)
+    for estimator in (Mixture(2), GaussianMixture(2)):
+        with pytest.raises(
+            ValueError, match=r"names the columns 'height', 'visits' more than once; rename one of each"
+        ):
+            estimator.fit(twice)
+
+
+def test_rows_of_an_open_table():
+    table, _ = typed()
+    opened = open_table(table)
+    mixture = Mixture(2, random_state=0).fit(opened)
+    np.testing.assert_array_equal(mixture.predict(opened), mixture.predict(table))
+    shuffled = table[["ward", "visits", "member", "grams", "size", "height"]].iloc[:40]
+    np.testing.assert_array_equal(mixture.predict(open_table(shuffled)), mixture.predict(table.iloc[:40]))
+    plain = GaussianMixture(2, random_state=0).fit(table[["height", "grams"]].dropna().astype(float))
+    rows = table[["grams", "ward", "height"]].dropna()
+    np.testing.assert_array_equal(
+        plain.predict(open_table(rows)), plain.predict(rows[["height", "grams"]].astype(float))
+    )
+
+
+def test_dates_that_are_taken_as_numbers_are_filled_with_dates():
+    table, group = typed()
+    days = pd.Series(np.datetime64("2024-01-01") + 40 * group + np.arange(len(group)) % 9)
+    when = days.where(np.arange(len(group)) % 7 > 0)
+    roles = {"when": "measurement"}
+    for column in (when.astype("datetime64[us]"), when.dt.tz_localize("UTC"), when.dt.strftime("%Y-%m-%d")):
+        told = table[["height", "visits"]].assign(when=column)
+        mixture = find_groups(told, groups=[2], covariance="diag", roles=roles).model
+        filled = mixture.impute(told)["when"]
+        assert filled.dtype == column.dtype
+        assert not filled.isna().any()
+        assert (filled[column.notna()] == column.dropna()).all()
+        error = pd.to_datetime(filled).dt.tz_localize(None) - days
+        assert np.abs(error.dt.days).max() < 12
+        assert study(mixture, told).n_rows == len(told)
