@@ -222,6 +222,13 @@ PARAMETRISATIONS = [
 """A model for each way of writing parameters as a vector."""
 
 
+KINDS = [
+    "mixture of full", "mixture of principal axes", "mixture of student", "mixture of product", "mixture of negative binomial",
+    "one pair of views", "mixture of diag with priors", "beliefs about full", *CENTERS,
+]  # fmt: skip
+"""A model of each kind."""
+
+
 def some(values, quick):
     """Parameters of a test: those of `quick` in every run, the others in the full one."""
     assert set(quick) <= set(values)

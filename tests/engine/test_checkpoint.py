@@ -11,18 +11,22 @@ from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import has_fit_parameter
 
 import tacit.engine.checkpoint
 from tacit.engine import Checkpoint, SingularError, fit, fit_best
 from tacit.mixture import GaussianMixture
 from tacit.source import ArraySource
 
-from ..zoo import MODELS, gaussian_rows, some
+from ..test_estimators import ESTIMATORS
+from ..zoo import KINDS, LEARNERS, MODELS, gaussian_rows, some, with_missing
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 PARAMETERS = ("weights_", "means_", "covariances_")
+TAKING_CHECKPOINTS = {type(each): each for each in ESTIMATORS if has_fit_parameter(each, "checkpoint")}.values()
 
 
 def rows(n=300):
@@ -119,7 +123,7 @@ def test_fits_that_are_killed_at_random_moments_end_as_if_they_had_not_been(meth
         expected = mixture(accelerate=method, max_iter=40).fit(X)
         with np.load(tmp_path / f"{method}.npz") as found:
             for name in PARAMETERS:
-                np.testing.assert_allclose(found[name], getattr(expected, name), rtol=1e-12, atol=1e-12)
+                np.testing.assert_array_equal(found[name], getattr(expected, name))
         assert not (tmp_path / f"{method}.state").exists()
 
 
@@ -140,6 +144,55 @@ def test_a_fit_ended_at_any_step_goes_on_to_the_same_end(method, tmp_path):
         # It went on; it did not begin again.
         assert (seen[0].run, seen[0].step) == ((run, at) if (run, at) != (2, 1) else (1, seen[0].step))
         assert seen[0].run < run or seen[0].step > 1
+
+
+@pytest.mark.parametrize("name", some(LEARNERS, KINDS))
+def test_a_fit_of_any_model_ended_at_a_random_step_goes_on_to_the_same_end(name, tmp_path):
+    model, make = LEARNERS[name]
+    X = with_missing(make())
+
+    def run(callback=None):
+        source, rng = ArraySource(X, n_jobs=1), np.random.default_rng(4)
+        init = partial(model.init, source.sample(source.n_rows, np.random.default_rng(0)))
+        checkpoint = Checkpoint(tmp_path / "state", init(np.random.default_rng(0)), name, every=0.0, rng=rng)
+        return fit_best(model, source, [partial(init, rng)] * 2, checkpoint=checkpoint, tol=0.0, max_iter=9,
+                        accelerate="auto", callback=callback)  # fmt: skip
+
+    expected = run()
+    seen = [(step.run, step.step) for step in told(run) if not step.done]
+    at = seen[np.random.default_rng(list(name.encode())).integers(1, len(seen))]
+    with pytest.raises(Killed):
+        run(dying(at[1], at[0]))
+    found = run()
+    np.testing.assert_array_equal(found.params.to_vector(), expected.params.to_vector())
+    assert found.trace.objectives == expected.trace.objectives
+    assert found.reason == expected.reason
+
+
+def told(run):
+    """What a callback is told of a run."""
+    seen = []
+    run(seen.append)
+    return seen
+
+
+@pytest.mark.parametrize("estimator", TAKING_CHECKPOINTS, ids=lambda each: type(each).__name__)
+def test_a_fit_of_any_estimator_goes_on_to_the_same_end(estimator, tmp_path):
+    X, path = with_missing(gaussian_rows(), 0.3), tmp_path / "state"
+
+    def fitted(callback=None, **kept):
+        return clone(estimator).set_params(random_state=0, callback=callback).fit(X, **kept)
+
+    expected = fitted()
+    seen = told(fitted)
+    at = seen[len(seen) // 2]
+    with pytest.raises(Killed):
+        fitted(dying(at.step, at.run), checkpoint=path, checkpoint_every=0.0)
+    assert path.exists()
+    found = fitted(checkpoint=path)
+    assert not path.exists()
+    np.testing.assert_array_equal(found.fit_.params.to_vector(), expected.fit_.params.to_vector())
+    assert found.fit_.trace.objectives == expected.fit_.trace.objectives
 
 
 def test_a_fit_may_be_ended_many_times(tmp_path):
