@@ -20,7 +20,7 @@ __all__ = ["UNSOUND", "read_archive", "replacing", "write_archive"]
 
 MANIFEST = "manifest.json"
 UNSOUND = (
-    ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OverflowError, MemoryError,
+    ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, ArithmeticError, MemoryError,
     NotImplementedError, RecursionError, RuntimeError, SyntaxError, tokenize.TokenError, zipfile.BadZipFile,
 )  # fmt: skip
 """What reading a damaged or hostile file may raise."""
@@ -68,7 +68,7 @@ def replacing(path: Any, temporary: str | None = None) -> Iterator[str]:
         raise
 
 
-def read_archive(path: Any) -> tuple[dict, Callable[[str], np.ndarray]]:
+def read_archive(path: Any) -> tuple[dict, Callable[[Any], np.ndarray]]:
     """The manifest of a file written by `write_archive`, and a function that reads an array by name.
 
     Raises one of `UNSOUND` where the file is damaged.
@@ -78,9 +78,14 @@ def read_archive(path: Any) -> tuple[dict, Callable[[str], np.ndarray]]:
     archive = zipfile.ZipFile(content)
     if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
         raise ValueError("it holds compressed members, which tacit never writes")
+    left = set(archive.namelist())
+    if len(left) < len(archive.namelist()):
+        raise ValueError("it holds two members of one name")
     manifest = json.loads(archive.read(MANIFEST))
 
-    def array(name: str) -> np.ndarray:
+    def array(name: Any) -> np.ndarray:
+        # Once each: a small file must not become a large object.
+        left.remove(f"{name}.npy")
         with archive.open(f"{name}.npy") as file:
             return _read_array(file, name)
 
@@ -90,10 +95,12 @@ def read_archive(path: Any) -> tuple[dict, Callable[[str], np.ndarray]]:
 def _read_array(file: IO[bytes], name: str) -> np.ndarray:
     headers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     shape, fortran, dtype = headers[np.lib.format.read_magic(file)](file)
-    if dtype.kind not in "biuf":
+    if dtype.kind not in "biuf" or dtype.itemsize > 8 or dtype == np.float16:
         raise ValueError(f"array {name} has type {dtype}; only numbers are read")
     size = math.prod(shape) * dtype.itemsize
     data = file.read()
     if min(shape, default=0) < 0 or len(data) != size:
         raise ValueError(f"array {name} should have {size} bytes but has {len(data)}")
-    return np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C").copy()
+    # As compiled code takes it: it is compiled once more for another order of cells, and knows no other order of bytes.
+    array = np.frombuffer(data, dtype).astype(dtype.newbyteorder("="))
+    return np.array(array.reshape(shape, order="F" if fortran else "C"), order="C")

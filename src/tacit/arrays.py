@@ -9,9 +9,11 @@ from __future__ import annotations
 import dataclasses
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, Self, TypeVar, cast, dataclass_transform
+from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 import numpy as np
+
+from .declared import Spec, check_declared
 
 __all__ = ["Arrays", "record"]
 
@@ -48,9 +50,15 @@ class Arrays:
     array([3., 3., 3.])
     """
 
+    _saved: ClassVar[dict[str, Spec]] = {}  # shapes and ranges of the fields, where files hold such records
+
     def items(self) -> list[tuple[str, Any]]:
         """Pairs of field name and value."""
         return [(f.name, getattr(self, f.name)) for f in dataclasses.fields(self)]  # type: ignore[arg-type]
+
+    def check(self, sizes: dict[str, int]) -> None:
+        """Raise ValueError where the fields are not what the class declares of them, for sizes by letter."""
+        check_declared(self._saved, dict(self.items()), sizes, self)
 
     def map(self, function: Callable[..., Any], *others: Self) -> Self:
         """Apply `function` to each array of this record and the matching arrays of `others`."""

@@ -136,8 +136,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, **settings: Any) -> Any:
         if "could not convert string to float" not in str(error):
             raise
         raise ValueError(f"{error}: {estimator._text_remedy}.") from None
-    if reset:
-        check_range(X, estimator._largest, estimator._told)
+    check_range(X, estimator._largest, estimator._told)
     return X
 
 
@@ -145,15 +144,15 @@ def check_range(X: Any, largest: float = LARGEST, told: Callable[[int], str] = s
     """Raise where a cell is so large that sums of squares would overflow; two passes that cost less than any other."""
     sparse = hasattr(X, "tocsr")
     cells = X.data if sparse else X
-    if not cells.size or largest >= np.finfo(cells.dtype).max:
+    if not cells.size or largest >= float(np.finfo(cells.dtype).max):
         return
     if not max(np.fmax.reduce(cells, axis=None), -np.fmin.reduce(cells, axis=None)) > largest:
         return
     first = int(np.argmax(np.abs(cells) > largest))
     column = X.tocoo().col[first] if sparse else first % X.shape[1]
     raise ValueError(
-        f"column {told(int(column))} holds {cells.flat[first]:g}, and sums of squares of cells beyond {largest:g} overflow; divide the "
-        "column by its scale."
+        f"column {told(int(column))} holds {cells.flat[first]:g}, and sums of squares of cells beyond {largest:g} overflow; "
+        "divide the column by its scale."
     )
 
 

@@ -23,8 +23,9 @@ from . import _SUBMODULES, __version__
 from .archive import UNSOUND, read_archive, write_archive
 from .arrays import Arrays
 from .base import RowsEstimator
-from .declared import SAVABLE
+from .declared import SAVABLE, SQUARES, Flag, Names, Numbers, Spec, Whole, check_declared
 from .engine import Fit, Online, Trace
+from .engine.trace import CRITERIA
 from .families import Family, Prior
 from .notes import Note
 from .source import Block
@@ -34,10 +35,16 @@ __all__ = ["load", "notes", "save"]
 FORMAT = 1
 MOST_NOTES = 50_000_000
 
-FOREIGN = {
+FOREIGN: dict[str, tuple[str, dict[str, Spec]]] = {
     "MissingIndicator": (
         "sklearn.impute",
-        ("features_", "n_features_in_", "feature_names_in_", "_n_features", "_precomputed"),
+        {
+            "features_": Numbers("m", low=0, kind="i"),
+            "n_features_in_": Whole(1, size="d"),
+            "feature_names_in_": Names("d", needed=False),
+            "_n_features": Whole(1, size="d"),
+            "_precomputed": Flag(),
+        },
     )
 }
 """Classes of other libraries that estimators are made of, where they live, and the fitted attributes a file may set."""
@@ -45,16 +52,16 @@ FOREIGN = {
 
 @cache
 def _parts() -> dict[str, type]:
-    """Classes of this library that an estimator may be made of, by name: records of arrays, families, priors and the declared."""
+    """Classes of this library that an estimator may be made of, by name: those that declare what they are made of."""
     for package in _packages():
         import_module(package)
     known: dict[str, type] = dict(SAVABLE)
-    waiting: list[type] = [Arrays, Family, Prior]
+    waiting: list[Any] = [Arrays, Family, Prior]
     while waiting:
         cls = waiting.pop()
         waiting += cls.__subclasses__()
-        if cls.__module__.startswith("tacit."):
-            known[cls.__name__] = cls
+        if cls.__module__.startswith("tacit.") and cls._saved:
+            known.setdefault(cls.__name__, cls)  # families and priors first
     return known
 
 
@@ -159,9 +166,13 @@ def load(path: Any) -> Any:
     ValueError
         If the file is damaged, truncated, of a newer format, or names anything that is not on the allow-list.
     """
-    with _sound(path):
+    # What overflows here is none that was ever fitted.
+    with _sound(path), np.errstate(over="raise", divide="raise", invalid="raise"):
         manifest, arrays = _read(path)
-        return _decode(manifest["estimator"], arrays)
+        found = _decode(manifest["estimator"], arrays)
+        if not _is_own(found):
+            raise ValueError(f"it holds a {type(found).__name__}, which is no estimator of tacit")
+        return found
 
 
 def notes(path: Any) -> dict:
@@ -256,9 +267,15 @@ def _decode_part(content: dict, arrays: Any) -> Any:
     name, fields = content["part"], content["fields"]
     if name not in _parts():
         raise ValueError(f"it names {name!r}, which is no part of an estimator")
-    if unknown := set(fields) - set(_fields(_parts()[name])):
-        raise ValueError(f"it sets {min(unknown)!r}, which is no part of {name}")
-    return _parts()[name](**{field: _decode(value, arrays) for field, value in fields.items()})
+    cls: Any = _parts()[name]
+    values = {field: _decode(value, arrays) for field, value in fields.items()}
+    check_declared({field: cls._saved[field] for field in _fields(cls)}, values, {}, cls, name)
+    if issubclass(cls, Arrays):
+        values = {
+            field: value.astype(np.float64) if isinstance(value, np.ndarray) else value
+            for field, value in values.items()
+        }
+    return cls(**values)
 
 
 def _encode_estimator(estimator: RowsEstimator, name: str, arrays: dict[str, np.ndarray]) -> dict:
@@ -317,9 +334,11 @@ def _decode(value: Any, arrays: Any) -> Any:
         return Note.told(str(code), str(sentence), dict(_decode(values, arrays)))
     if kind == "dict":
         return {_decode(key, arrays): _decode(v, arrays) for key, v in content}
-    trace = Trace(content["criterion"], _decode(content["previous"], arrays))
+    trace = Trace(str(content["criterion"]), _decode(content["previous"], arrays))
     trace.passes = int(content["passes"])
     trace.objectives, trace.weight = [float(v) for v in content["trace"]], float(content["weight"])
+    if trace.criterion not in CRITERIA or not isinstance(trace.previous, (float, type(None))):
+        raise ValueError(f"it tells of no fit that there is: {trace.criterion!r}")
     reason, *failures = (_told(note, arrays) for note in (content["reason"], *content["failures"]))
     return Fit(Arrays(), trace, reason, bool(content["converged"]), bool(content["interrupted"]), tuple(failures))
 
@@ -342,46 +361,50 @@ def _decode_estimator(content: dict, arrays: Any) -> Any:
     name = content["class"]
     settings = {key: _decode(value, arrays) for key, value in content["settings"].items()}
     fitted = {key: _decode(value, arrays) for key, value in content["fitted"].items()}
-    if name in FOREIGN:
-        module, allowed = FOREIGN[name]
-        cls: Any = getattr(import_module(module), name)
-    else:
-        cls = _estimator_class(str(name), content.get("home"))
-        allowed = tuple(cls._saved)
+    module, saved = FOREIGN.get(name, ("", {}))
+    cls: Any = getattr(import_module(module), name) if module else _estimator_class(str(name), content.get("home"))
     if unknown := set(settings) - set(cls._get_param_names()):
         raise ValueError(f"it sets {min(unknown)!r}, which is no setting of {name}")
-    if unknown := set(fitted) - set(allowed):
-        raise ValueError(f"it sets {min(unknown)!r}, which is no attribute of {name}")
     estimator = cls(**settings)
-    if name in FOREIGN:
+    if module:
+        estimator._validate_params()
+        check_declared(saved, fitted, {}, estimator)
         estimator.__dict__.update(fitted)
         return estimator
     _check_fitted(estimator, fitted)
-    estimator.__dict__.update(fitted)
     estimator._check_loaded()
     if isinstance(getattr(estimator, "fit_", None), Fit):
         fit = estimator.fit_
-        params, estimator._online = estimator._params(), None
+        model, params, estimator._online = estimator._model(), estimator._params(), None
+        model.check_params(params, estimator._n_columns)
         estimator.fit_ = Fit(params, fit.trace, fit.reason, fit.converged, fit.interrupted, fit.failures)
         if "online" in content:
-            # Statistics of any row have the shapes to read saved ones into.
-            stats = estimator._model().e_step(params, Block.of(np.zeros((1, estimator.n_features_in_))))
-            online = content["online"]
-            params = _decode_record(online["params"], arrays, params)
-            stats = _decode_record(online["stats"], arrays, stats)
-            estimator._online = Online(params, stats, int(online["steps"]), weight=float(online["weight"]))
+            estimator._online = _decode_online(content["online"], arrays, model, params, estimator._n_columns)
     return estimator
 
 
 def _check_fitted(estimator: RowsEstimator, fitted: dict[str, Any]) -> None:
-    """Hold fitted attributes to what the class declares of them."""
-    if "n_features_in_" not in fitted:
-        raise ValueError("it does not say how many columns the model has")
+    """Hold settings to what `fit` asks of them, and fitted attributes to what the class declares."""
+    estimator._check_settings()
     estimator._saved["n_features_in_"].check("n_features_in_", fitted["n_features_in_"], {}, estimator)
-    estimator.n_features_in_ = fitted["n_features_in_"]
+    estimator.__dict__.update({key: value for key, value in fitted.items() if key in estimator._saved})
     sizes = {name: size for name, size in estimator._sizes().items() if isinstance(size, (int, np.integer))}
-    for key, value in fitted.items():
-        estimator._saved[key].check(key, value, sizes, estimator)
+    check_declared(estimator._saved, fitted, sizes, estimator)
+
+
+def _decode_online(content: dict, arrays: Any, model: Any, params: Any, n_columns: int) -> Online:
+    """Where `partial_fit` goes on: parameters, and statistics whose M-step gives parameters."""
+    # Statistics of any row have the shapes to read saved ones into.
+    stats = model.e_step(params, Block.of(np.full((1, n_columns), np.nan)))
+    params, stats = (_decode_record(content[key], arrays, like) for key, like in (("params", params), ("stats", stats)))
+    model.check_params(params, n_columns)
+    model.check_params(model.m_step(stats, params), n_columns)
+    for name, spec in ONLINE.items():
+        spec.check(name, content[name], {}, model)
+    return Online(params, stats, content["steps"], weight=float(content["weight"]))
+
+
+ONLINE = {"steps": Whole(0), "weight": Numbers(above=0)}
 
 
 def _decode_record(content: Any, arrays: Any, like: Any) -> Any:
@@ -390,6 +413,7 @@ def _decode_record(content: Any, arrays: Any, like: Any) -> Any:
     for key, value in like.to_dict().items():
         # Cells of sparse rows share their weights, which are then stored once.
         shared = key == "cells" and np.shape(flat[key]) == (*value.shape[:-1], 1)
-        if np.shape(flat[key]) != value.shape and not shared:
-            raise ValueError(f"{key!r} has shape {np.shape(flat[key])}, not {value.shape}")
+        shape = " ".join(map(str, flat[key].shape if shared else value.shape))
+        Numbers(shape, high=SQUARES).check(key, flat[key], {}, like)
+        flat[key] = flat[key].astype(value.dtype)
     return like.from_dict(flat)

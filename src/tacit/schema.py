@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .declared import Flag, Label, Listed, Numbers, Part, Text, Whole, savable
+from .declared import Flag, Label, Listed, Numbers, Part, Text, Whole, declare, savable
 from .frames import CONTAINERS, Cells, assemble, holds_dates, package, read_columns
 from .notes import NoteError, Option
 from .survey import ROLES, Asked, ColumnInfo, Tally, describe
@@ -70,11 +70,11 @@ class Column:
     n_observed: int = field(default=0, compare=False)
     type: str = field(default="", compare=False)
     declared: tuple = field(default=(), compare=False)
-    _saved = {
-        "name": Label(), "kind": Text(KINDS), "levels": Listed(Label(), kind=tuple), "reason": Text(),
-        "low": Numbers(optional=True), "high": Numbers(optional=True), "whole": Flag(), "n_observed": Whole(0),
-        "type": Text(TYPES), "declared": Listed(Label(), kind=tuple),
-    }  # fmt: skip
+    _saved = declare(
+        name=Label(), kind=Text(KINDS), levels=Listed(Label(), kind=tuple), reason=Text(),
+        low=Numbers(optional=True), high=Numbers(optional=True), whole=Flag(), n_observed=Whole(0),
+        type=Text(TYPES), declared=Listed(Label(), kind=tuple),
+    )  # fmt: skip
 
     @classmethod
     def of(cls, info: ColumnInfo) -> Column:
@@ -111,7 +111,7 @@ class Schema:
 
     columns: tuple
     container: str = "numpy"
-    _saved = {"columns": Listed(Part(Column), kind=tuple), "container": Text((*CONTAINERS, "numpy"))}
+    _saved = declare(columns=Listed(Part(Column), kind=tuple), container=Text((*CONTAINERS, "numpy")))
 
     @classmethod
     def of(cls, X: Any, kinds: dict | None = None) -> Schema:

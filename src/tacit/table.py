@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .declared import savable
+from .declared import Listed, Mapped, Text, declare, savable
 
 __all__ = ["Table", "html"]
 
@@ -37,6 +37,8 @@ class Table:
     tied   2314.30
     full         -
     """
+
+    _saved = declare(rows=Listed(Mapped()), title=Text(optional=True))
 
     def __init__(self, rows: Iterable[dict], title: str | None = None):
         self.rows, self.title = list(rows), title

@@ -27,6 +27,7 @@ from ..engine import (
     fit_best,
     objective,
     online_pass,
+    online_step,
     short_runs,
 )  # fmt: skip
 from ..engine.restarts import SAMPLE_ROWS
@@ -243,6 +244,40 @@ class EMEstimator(RowsEstimator):
         elif self.max_iter > 0 and not fit.converged:
             warnings.warn(NOT_CONVERGED, ConvergenceWarning, stacklevel=3)
         return task
+
+    def _learn_batch(self, X: Any, weight: Any, labels: Any = None) -> Source:
+        """Learn from one more batch of rows, of which the first sets the start, and publish what was learned so far."""
+        self._check_settings()
+        first = not hasattr(self, "fit_")
+        source = self._open(X, weight, labels, reset=first)
+        if first:
+            self._check_first(source)
+        state = Online(self._first(source)) if first else self._online or Online(self._params())
+        state = self._step(self._model(), source, state)
+        trace = Trace()
+        trace.record(state.score, 1.0)
+        told = "1 batch was seen" if state.steps == 1 else "{batches} batches were seen"
+        reason = Note("batches", told, batches=state.steps)
+        self._publish_fit(Fit(state.params, trace, reason, stats=state.weight * state.stats), source.dtype)
+        self._online = state
+        self._count(state)
+        return source
+
+    def _check_first(self, source: Source) -> None:
+        """Raise where a first batch has too few rows to start from."""
+
+    def _first(self, source: Source) -> Any:
+        """Where to start, from the first batch."""
+        known, rng = self._prepare(source), self._rng()
+        return self._start(self._model(), Task(source, source.sample(self._sample_rows(), rng), rng, known))
+
+    def _step(self, model: Model, batch: Source, state: Online) -> Online:
+        """What is known after one more batch."""
+        return online_step(model, batch, state)
+
+    def _count(self, state: Online) -> None:
+        """Publish how many batches there were."""
+        self.n_iter_ = state.steps
 
     def _publish_fit(self, fit: Fit, dtype: np.dtype) -> None:
         self.fit_ = fit

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Arrays, record
+from ..declared import Numbers, declare
 from ..engine import Trace
 from ..kernels import backend, kernel
 from ..kernels.layout import center_tables
@@ -33,6 +34,7 @@ class Centers(Arrays):
 
     center: np.ndarray
     origin: np.ndarray
+    _saved = declare(center=Numbers("K d"), origin=Numbers("d"))
 
     @cached_property
     def about_origin(self) -> np.ndarray:

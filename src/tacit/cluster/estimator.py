@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base import EMEstimator, Task, like
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice, check_number
-from ..declared import Numbers
+from ..declared import SQUARES, Numbers
 from ..engine import InertiaLines, Trace
 from ..kernels import backend, host
 from ..source import Source, SparseSource
@@ -57,8 +57,8 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     _saved = EMEstimator._saved | {
         "cluster_centers_": Numbers("K d"),
-        "labels_": Numbers("n", low=0, kind="i"),
-        "inertia_": Numbers(low=0),
+        "labels_": Numbers("n", low=0, below="K", kind="i"),
+        "inertia_": Numbers(low=0, high=SQUARES),
     }
     _needs = ("init",)
     _power = 2

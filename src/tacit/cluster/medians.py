@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Arrays, record
+from ..declared import Numbers, declare
 from ..engine import Trace
 from ..kernels import backend, host, integers, kernel
 from ..notes import Note
@@ -36,6 +37,7 @@ class Medians(Arrays):
     center: np.ndarray
     grid: np.ndarray
     guide: np.ndarray
+    _saved = declare(center=Numbers("K d"), grid=Numbers("d K p"), guide=Numbers("K d"))
 
 
 @record

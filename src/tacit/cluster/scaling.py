@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import RowsEstimator
+from ..base import LatentClassEstimator, RowsEstimator
 from ..base.settings import settings
 from ..checks import check_choice, check_rows, check_weight
 from ..declared import Numbers, Part
@@ -75,16 +75,25 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, RowsEstimator):
 
     _saved = RowsEstimator._saved | {
         "center_": Numbers("d"),
-        "scale_": Numbers("d", low=0),
+        "scale_": Numbers("d", above=0),
         "whitening_": Numbers("d d", optional=True),
         "constant_": Numbers("d", kind="b"),
-        "mixture_": Part(RowsEstimator, optional=True),
+        "mixture_": Part(LatentClassEstimator, optional=True),
     }
+    _largest = np.inf  # it scales whatever ranges there are
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+    def _check_settings(self) -> None:
+        check_choice("method", self.method, SCALINGS)
+
+    def _check_loaded(self) -> None:
+        varying = int((~self.constant_).sum())
+        if self.mixture_ is not None and (self.mixture_.n_features_in_ != varying or self.whitening_ is None):
+            raise ValueError(f"'mixture_' does not describe the {varying} columns that vary, with 'whitening_'")
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the scale of every column.
@@ -102,7 +111,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, RowsEstimator):
         -------
         self
         """
-        check_choice("method", self.method, SCALINGS)
+        self._check_settings()
         X = check_rows(self, X, reset=True)
         weight = check_weight(sample_weight, len(X))
         weight = np.ones(len(X)) if weight is None else weight
@@ -239,13 +248,14 @@ def _median(cells: np.ndarray, weight: np.ndarray) -> float:
 
 
 def column_variances(cells: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Weighted variances of the observed cells of each column; 0 where there are none."""
+    """Weighted variances of the observed cells of each column; 0 where there are none, infinite where they overflow."""
     variance = np.zeros(cells.shape[1])
     for j, column in enumerate(cells.T.astype(np.float64)):
         seen = ~np.isnan(column) & (weight > 0)
         if seen.any():
-            variance[j] = _deviation(column[seen], weight[seen], _mean(column[seen], weight[seen])) ** 2
-    return variance
+            variance[j] = _deviation(column[seen], weight[seen], _mean(column[seen], weight[seen]))
+    with np.errstate(over="ignore"):
+        return variance**2
 
 
 def dominant_column(cells: np.ndarray, weight: np.ndarray) -> tuple[int, float] | None:

@@ -14,7 +14,7 @@ import numpy as np
 from ..base import Task, like
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_positive
-from ..declared import Numbers
+from ..declared import SQUARES, Numbers
 from ..engine import fit
 from ..kernels import backend, kernel
 from ..source import Block, Source, as_source
@@ -129,7 +129,7 @@ class SoftKMeans(CenterEstimator):
 
     accelerate: ClassVar = "auto"  # type: ignore[misc]
 
-    _saved = CenterEstimator._saved | {"stiffness_": Numbers(low=0)}
+    _saved = CenterEstimator._saved | {"stiffness_": Numbers(low=0, high=SQUARES)}
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -65,6 +65,9 @@ class Model:
         """What is hidden of each row, as probabilities (rows, classes) where it is a class, and the row's log density."""
         raise NotImplementedError(f"{type(self).__name__} does not define posterior.")
 
+    def check_params(self, params: Any, n_columns: int) -> None:
+        """Raise ValueError where parameters that a file holds cannot be those of so many columns; by default all can."""
+
     def log_prior(self, params: Any) -> float:
         """Log density of the parameters under their prior; by default there is none."""
         return 0.0

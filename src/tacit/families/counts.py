@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Arrays, record
-from ..declared import Numbers
+from ..declared import Numbers, declare
 from ..kernels import backend, flipped, kernel
 from ..source.block import Block
 from .family import Family, occupied, recalled, refuse
@@ -132,7 +132,7 @@ class NegativeBinomialParams(Arrays):
 
     mean: np.ndarray
     size: np.ndarray
-    _saved = {"mean": Numbers("K d", above=0), "size": Numbers("K d", above=0)}
+    _saved = declare(mean=Numbers("K d", above=0), size=Numbers("K d", above=0))
 
 
 @record
@@ -209,7 +209,9 @@ class NegativeBinomial(LinearFamily):
             return NegativeBinomialParams(mean, np.broadcast_to(self.size, mean.shape).copy())
         variance = np.where(count > 0, square / np.where(count > 0, count, 1.0), 0.0) - mean**2
         size = mean**2 / np.maximum(variance - mean, 0.01 * mean)
-        return NegativeBinomialParams(mean, np.clip(size, 0.01, np.minimum(100.0 * np.maximum(mean, 1.0), self.largest)))
+        return NegativeBinomialParams(
+            mean, np.clip(size, 0.01, np.minimum(100.0 * np.maximum(mean, 1.0), self.largest))
+        )
 
     def form(self, params: NegativeBinomialParams) -> tuple:
         mean, size = params.mean, params.size

@@ -134,7 +134,9 @@ class FactorGaussian(Gaussian):
 
     exact = False  # parameter expansion improves by more than the M-step it replaces
     _params_type = FactorParams
-    _saved = Gaussian._saved | {"n_factors": Whole(1), "noise_type": Text(NOISES), "unit": Numbers("d", above=0, optional=True, high=SQUARES)}
+    _saved = Gaussian._saved | {
+        "n_factors": Whole(1), "noise_type": Text(NOISES), "unit": Numbers("d", above=0, optional=True, high=SQUARES)
+    }  # fmt: skip
 
     def __init__(
         self, n_factors: int = 1, noise_type: str = "spherical", *, floor: float = 1e-6, unit: Any = None

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg.lapack import dtrtri
 
 from ..arrays import Arrays, record
-from ..declared import SQUARES, Numbers
+from ..declared import SQUARES, Numbers, declare
 from ..engine import SingularError
 from ..kernels import backend, flipped, host, kernel, lazy
 from ..source.block import Block
@@ -44,7 +44,10 @@ SINGULAR = (
 
 
 def location_and_scale(block: Block) -> Pair:
-    """Weighted mean and variance of the observed cells of each column; a constant column has variance 1."""
+    """Weighted mean and variance of the observed cells of each column; a constant column has variance 1.
+
+    Variances are those that floors are relative to, no smaller than what rounding can resolve.
+    """
 
     def make() -> Any:
         X, origin, variance, total = centred(host(block.X), block.weight)
@@ -52,9 +55,11 @@ def location_and_scale(block: Block) -> Pair:
             column = int(np.flatnonzero(total == 0)[0])
             raise ValueError(f"column {column} has no observed value; drop it before fitting.")
         constant = variance <= np.maximum((1e-12 * np.abs(origin)) ** 2, VANISHING)
-        # Rows of next to no weight may lie so far out that sums about the origin lose all digits of the variance.
+        # A floor must be larger than the rounding of means far from 0, and of sums of which rows of next to no weight lie
+        # far out; neither happens to rows of which the mean is below 1e8 deviations, and none is heavier than 1e8 others.
         farthest = np.abs(X[block.weight > 0]).max(axis=0, initial=0.0)
-        return origin, np.where(constant, 1.0, np.maximum(variance, (1e-4 * farthest) ** 2))
+        resolved = np.maximum(5e-9 * np.abs(origin), 1e-4 * farthest) ** 2
+        return origin, np.maximum(np.where(constant, 1.0, variance), resolved)
 
     return recalled(block, "location", make)
 
@@ -82,7 +87,7 @@ class GaussianParams(Arrays):
     covariance: np.ndarray
     origin: np.ndarray
     scale: np.ndarray
-    _saved = {"mean": Numbers("K d"), "origin": Numbers("d"), "scale": Numbers("d", above=0, high=SQUARES)}
+    _saved = declare(mean=Numbers("K d"), origin=Numbers("d"), scale=Numbers("d", above=0, high=SQUARES))
 
     @cached_property
     def dense(self) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Arrays, record
-from ..declared import Numbers
+from ..declared import Numbers, declare
 from ..kernels import backend, kernel
 from ..kernels.layout import level_columns
 from ..source.block import Block
@@ -195,7 +195,7 @@ class ProbabilityParams(Arrays):
     """Probabilities of each class: of a column's success, (classes, d), or of all levels side by side, (classes, Σ levels)."""
 
     probability: np.ndarray
-    _saved = {"probability": Numbers("K p", low=0, high=1)}
+    _saved = declare(probability=Numbers("K p", low=0, high=1))
 
     @cached_property
     def log_probability(self) -> np.ndarray:
@@ -240,7 +240,7 @@ class RateParams(Arrays):
     """A rate per class and column, (classes, d)."""
 
     rate: np.ndarray
-    _saved = {"rate": Numbers("K d", above=0)}
+    _saved = declare(rate=Numbers("K d", above=0))
 
 
 class RateFamily(QuotientFamily):

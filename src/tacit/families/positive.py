@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import digamma, gammaln
 
 from ..arrays import Arrays, record
-from ..declared import Numbers
+from ..declared import Numbers, declare
 from ..kernels import EXPECT, SCORE, backend, kernel
 from ..source.block import Block
 from .diagonal import DiagonalGaussian, DiagonalParams
@@ -75,7 +75,7 @@ class GammaParams(Arrays):
 
     shape: np.ndarray
     rate: np.ndarray
-    _saved = {"shape": Numbers("K d", above=0), "rate": Numbers("K d", above=0)}
+    _saved = declare(shape=Numbers("K d", above=0), rate=Numbers("K d", above=0))
 
 
 class Gamma(LinearFamily):
@@ -102,6 +102,7 @@ class Gamma(LinearFamily):
 
     def check(self, X: np.ndarray) -> None:
         refuse(X[X <= 0], "Gamma columns are positive, but X holds {:g}.")
+        refuse(X[X < 1e-140], "X holds {:g}, of which a Gamma column's rate would overflow; multiply the column.")
 
     def form(self, params: GammaParams) -> tuple:
         slope = np.concatenate([-params.rate, params.shape - 1.0], axis=1)
@@ -142,6 +143,10 @@ class Gamma(LinearFamily):
         return GammaParams(shape, shape / mean)
 
 
+LARGEST_LOG = 345.0
+"""Of a number whose square is a number."""
+
+
 class LogNormal(DiagonalGaussian):
     """Positive columns whose logarithms are Gaussian, independent given the class; parameters are those of the logarithms.
 
@@ -160,6 +165,15 @@ class LogNormal(DiagonalGaussian):
     """
 
     support = "LogNormal"
+
+    @property
+    def core(self) -> Any:
+        return DiagonalGaussian()  # of the logarithms
+
+    def check_params(self, params: Any, n_classes: int, n_columns: int) -> None:
+        super().check_params(params, n_classes, n_columns)
+        Numbers("K d", high=LARGEST_LOG).check("mean", np.abs(params.mean) + params.variance, {}, self)
+
     draw, filled = Family.draw, Family.filled  # by the law and by samples: the parent's are those of the logarithms
 
     def check(self, X: np.ndarray) -> None:

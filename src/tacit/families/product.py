@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Arrays, record
-from ..declared import Listed, Part, Whole
+from ..declared import Listed, Part, Whole, declare
 from ..source.block import Block
 from .family import Family, Pass, draw_classes
 from .laws import JoinedLaw, Law
@@ -22,7 +22,7 @@ class Parts(Arrays):
     """Parameters, or statistics, of every part."""
 
     parts: tuple
-    _saved = {"parts": Listed(Part(Arrays), kind=tuple)}
+    _saved = declare(parts=Listed(Part(Arrays), kind=tuple))
 
 
 def _flat(family: Any, columns: tuple[int, ...]) -> list[tuple[Any, tuple[int, ...]]]:
@@ -42,7 +42,7 @@ class Product(Family):
     """
 
     _params_type = Parts
-    _saved = {"parts": Listed(Listed((Part(Family), Listed(Whole(0), kind=tuple)), kind=tuple))}
+    _saved = declare(parts=Listed(Listed((Part(Family), Listed(Whole(0), kind=tuple)), kind=tuple)))
 
     def __init__(self, parts: Any) -> None:
         self.parts = [each for family, columns in parts for each in _flat(family, tuple(int(j) for j in columns))]
@@ -58,7 +58,9 @@ class Product(Family):
     def check_params(self, params: Parts, n_classes: int, n_columns: int) -> None:
         super().check_params(params, n_classes, n_columns)
         if len(params.parts) != len(self.parts) or n_columns != self.n_columns(params):
-            raise ValueError(f"{len(params.parts)} parameters of parts are not those of a product over {n_columns} columns")
+            raise ValueError(
+                f"{len(params.parts)} parameters of parts are not those of a product over {n_columns} columns"
+            )
         for (family, columns), p in zip(self.parts, params.parts):
             family.check_params(p, n_classes, len(columns))
 

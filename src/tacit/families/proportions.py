@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import betaln, digamma, gammaln
 
 from ..arrays import Arrays, record
-from ..declared import Numbers
+from ..declared import Numbers, declare
 from ..kernels import flipped, host
 from ..source.block import Block
 from .family import Family, draw_classes, occupied, recalled, refuse
@@ -30,7 +30,7 @@ class BetaParams(Arrays):
 
     a: np.ndarray
     b: np.ndarray
-    _saved = {"a": Numbers("K d", above=0), "b": Numbers("K d", above=0)}
+    _saved = declare(a=Numbers("K d", above=0), b=Numbers("K d", above=0))
 
 
 class Beta(LinearFamily):
@@ -109,7 +109,7 @@ class DirichletParams(Arrays):
     """Concentrations, (classes, parts)."""
 
     alpha: np.ndarray
-    _saved = {"alpha": Numbers("K d", above=0)}
+    _saved = declare(alpha=Numbers("K d", above=0))
 
 
 class Dirichlet(Family):

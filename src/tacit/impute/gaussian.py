@@ -17,7 +17,6 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from ..base import RowsEstimator
 from ..base.settings import KW_ONLY, settings
-from ..checks import check_number
 from ..declared import Numbers, Part, Whole
 from ..mixture import GaussianMixture
 from ..source import is_streamed
@@ -111,6 +110,29 @@ class GaussianImputer(TransformerMixin, RowsEstimator):
             X = np.where(marker == X, X.dtype.type(np.nan), X)
         return X
 
+    def _mixture(self) -> GaussianMixture:
+        """What is learned of the rows."""
+        return GaussianMixture(
+            self.n_components, covariance_type=self.covariance_type, tol=self.tol, max_iter=self.max_iter,
+            reg_covar=self.reg_covar, random_state=self.random_state, n_jobs=self.n_jobs, callback=self.callback,
+            # The path of one Gaussian is smooth enough to extrapolate from the first step.
+            accelerate="anderson" if self.n_components == 1 else "auto",
+        )  # fmt: skip
+
+    def _check_settings(self) -> None:
+        self._mixture()._check_settings()
+        if not isinstance(self.missing_values, numbers.Real):
+            raise ValueError(f"missing_values={self.missing_values!r} is not a number; use np.nan, or a number for it.")
+
+    def _check_loaded(self) -> None:
+        if self.mixture_.n_features_in_ != self.observed_.sum():
+            raise ValueError(
+                f"'mixture_' has {self.mixture_.n_features_in_} columns, but {self.observed_.sum()} are observed"
+            )
+        d, told = self.n_features_in_, self.indicator_
+        if told is not None and (told.n_features_in_ != d or told.features_.max(initial=0) >= d):
+            raise ValueError(f"'indicator_' tells of other columns than the {self.n_features_in_} there are")
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the distribution of the columns.
 
@@ -127,13 +149,8 @@ class GaussianImputer(TransformerMixin, RowsEstimator):
         -------
         self
         """
-        check_number("n_components", self.n_components, numbers.Integral, 1)
-        mixture = GaussianMixture(
-            self.n_components, covariance_type=self.covariance_type, tol=self.tol, max_iter=self.max_iter,
-            reg_covar=self.reg_covar, random_state=self.random_state, n_jobs=self.n_jobs, callback=self.callback,
-            # The path of one Gaussian is smooth enough to extrapolate from the first step.
-            accelerate="anderson" if self.n_components == 1 else "auto",
-        )  # fmt: skip
+        self._check_settings()
+        mixture = self._mixture()
         if is_streamed(X):
             self._check_streamable()
             self.mixture_ = mixture.fit(X, sample_weight=sample_weight)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import gammaln, logsumexp, softmax
 
 from ..arrays import Arrays, record
-from ..declared import Numbers, Part
+from ..declared import Numbers, Part, declare
 from ..engine import Model
 from ..families import Family, responsibilities
 from ..kernels import host
@@ -27,7 +27,7 @@ class MixtureParams(Arrays):
 
     weight: np.ndarray
     components: Any
-    _saved = {"weight": Numbers("K", low=0, high=1, total=1), "components": Part(Arrays)}
+    _saved = declare(weight=Numbers("K", low=0, high=1, total=1), components=Part(Arrays))
 
     @property
     def log_weight(self) -> np.ndarray:

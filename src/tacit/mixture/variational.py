@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Arrays, record
-from ..declared import Numbers, Part
+from ..declared import Numbers, Part, declare
 from ..families.gaussian import Gaussian, GaussianParams
 from ..source import Block
 from .model import MixtureModel
@@ -55,10 +55,10 @@ class VariationalParams(Arrays):
     mean_precision: np.ndarray
     degrees: np.ndarray
     components: GaussianParams
-    _saved = {
-        "weights": Part(Arrays), "mean_precision": Numbers("K", above=0), "degrees": Numbers("K", above=0),
-        "components": Part(GaussianParams),
-    }  # fmt: skip
+    _saved = declare(
+        weights=Part(Arrays), mean_precision=Numbers("K", above=0), degrees=Numbers("K", above=0),
+        components=Part(GaussianParams),
+    )  # fmt: skip
 
     @cached_property
     def weight(self) -> np.ndarray:

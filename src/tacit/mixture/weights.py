@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import betaln, digamma, gammaln
 
 from ..arrays import Arrays, record
-from ..declared import Numbers
+from ..declared import Numbers, declare
 
 __all__ = ["Dirichlet", "Sticks"]
 
@@ -20,7 +20,7 @@ class Dirichlet(Arrays):
     """Weights of a finite mixture: π ~ Dir(α)."""
 
     concentration: np.ndarray
-    _saved = {"concentration": Numbers("K", above=0)}
+    _saved = declare(concentration=Numbers("K", above=0))
 
     def after(self, counts: np.ndarray) -> Self:
         """The belief after seeing classes of these sizes."""
@@ -52,7 +52,7 @@ class Sticks(Arrays):
 
     taken: np.ndarray
     left: np.ndarray
-    _saved = {"taken": Numbers("K", above=0), "left": Numbers("K", above=0)}
+    _saved = declare(taken=Numbers("K", above=0), left=Numbers("K", above=0))
 
     def after(self, counts: np.ndarray) -> Self:
         """The belief after seeing classes of these sizes."""

@@ -9,13 +9,14 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics.pairwise import haversine_distances
 
+from ...declared import SQUARES, Numbers, Spec, check_declared
 from ...kernels import lazy
 from ..scaling import column_variances
 from .blocks import Dissimilarity
 from .function import Function
 from .gower import gower_parameters
 
-__all__ = ["METRICS", "learn_parameters", "make", "takes_nan"]
+__all__ = ["LEARNED", "METRICS", "learn_parameters", "make", "takes_nan"]
 
 kernels = lazy("medoids")
 
@@ -26,6 +27,15 @@ SCIPY = (
 )  # fmt: skip
 OF_BOOLEANS = ("dice", "jaccard", "rogerstanimoto", "sokalsneath", "yule")
 METRICS = (*SCIPY, *ALIASES, "haversine", "nan_euclidean", "gower", "precomputed")
+LEARNED: dict[Any, dict[str, Spec]] = {
+    "gower": {"ranges": Numbers("d", low=0, finite=False), "weights": Numbers("d", low=0), "unknown": Numbers(low=0)},
+    "nan_euclidean": {"unknown": Numbers(low=0)},
+    "seuclidean": {"V": Numbers("d", above=0, high=SQUARES), "w": Numbers("d", low=0, needed=False)},
+    "mahalanobis": {"VI": Numbers("d d", high=SQUARES)},
+    "haversine": {},
+    "precomputed": {},
+}
+"""What is declared of the parameters of metrics, which compiled code reads."""
 
 
 class Named(Dissimilarity):
@@ -116,6 +126,15 @@ def learn_parameters(
         parameters["V"] = np.where(variance > 0, variance, 1.0)  # a constant column tells nothing
     if metric == "mahalanobis" and "VI" not in parameters:
         parameters["VI"] = np.linalg.pinv(_covariance(X, weight))
+    if metric in LEARNED:
+        parameters = {
+            name: np.asarray(value, dtype=np.float64) if isinstance(value, (list, tuple)) else value
+            for name, value in parameters.items()
+        }
+        try:
+            check_declared(LEARNED[metric], parameters, {"d": X.shape[1]}, None, f"metric={metric!r}")
+        except ValueError as error:
+            raise ValueError(f"metric_params do not fit metric={metric!r}: {error}.") from None
     return parameters
 
 

@@ -20,12 +20,12 @@ from sklearn.utils.validation import check_is_fitted
 from ...base import RowsEstimator
 from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice, check_n_jobs, check_number, check_weight
-from ...declared import Flag, Mapped, Numbers, Part, Text, Whole
+from ...declared import SQUARES, Flag, Mapped, Numbers, Part, Text, Whole
 from ...schema import Schema
 from ...source.threads import thread_count
 from ...table import Table
 from ..dissimilarity.function import Function
-from ..dissimilarity.metrics import METRICS, learn_parameters, make, takes_nan
+from ..dissimilarity.metrics import LEARNED, METRICS, learn_parameters, make, takes_nan
 from .input import count_list, initial_rows, read_matrix, read_query, read_rows
 from .partition import medoid_silhouette
 from .samples import MedoidFit, auto_size, fit_medoids
@@ -141,24 +141,31 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     verbose: int = 0
 
     _saved = RowsEstimator._saved | {
-        "medoid_indices_": Numbers("K", low=0, kind="i"),
+        "n_clusters_": Whole(1, size="K"),
+        "labels_": Numbers("n", low=0, below="K", kind="i"),
+        "medoid_indices_": Numbers("K", low=0, below="n", kind="i"),
         "cluster_centers_": Numbers("K d", finite=False, optional=True),
-        "labels_": Numbers("n", low=0, kind="i"),
-        "inertia_": Numbers(low=0),
+        "inertia_": Numbers(low=0, high=SQUARES),
         "medoid_silhouette_": Numbers(low=-1, high=1),
-        "n_clusters_": Whole(1),
         "silhouettes_": Part(Table),
-        "losses_": Numbers("m"),
+        "losses_": Numbers("m", high=SQUARES),
         "n_iter_": Whole(0),
         "converged_": Flag(),
-        "metric_params_": Mapped(),
+        "metric_params_": Mapped(lambda self: LEARNED.get(self.metric)),
         "metric_note_": Text(),
         "sample_size_": Whole(1, optional=True),
         "schema_": Part(Schema, optional=True),
-        "_n_features_out": Whole(1),
+        "_n_features_out": Whole(1, size="K"),
     }
     _needs = ("metric",)
     _min_rows = 1
+    _largest = np.inf  # only some metrics take squares
+
+    def _check_loaded(self) -> None:
+        if (self.cluster_centers_ is None) != self._is("precomputed"):
+            raise ValueError(f"'cluster_centers_' do not go with metric={self.metric!r}")
+        if self.schema_ is not None and len(self.schema_.columns) != self.n_features_in_:
+            raise ValueError(f"it names {len(self.schema_.columns)} columns, not {self.n_features_in_}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

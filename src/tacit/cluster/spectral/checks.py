@@ -40,6 +40,8 @@ def check_settings(model: SpectralClustering) -> None:
     for name in ("n_init", "n_neighbors", "max_clusters"):
         check_number(name, getattr(model, name), numbers.Integral, 1)
     check_n_jobs(model.n_jobs)
+    if not isinstance(model.kernel_params, (dict, type(None))):
+        raise ValueError(f"kernel_params={model.kernel_params!r} is not a dictionary of keyword arguments.")
     if isinstance(model.gamma, str):
         check_choice("gamma", model.gamma, ("scale", "local"))
     else:
@@ -56,11 +58,6 @@ def checked_rows(model: SpectralClustering, X: Any, *, reset: bool) -> Any:
     X = check_rows(model, X, reset=reset)
     if model.affinity in PAIRWISE:
         return X
-    largest = np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0)
-    if largest > 1e150:  # neighbours would be any rows, and graphs of them broken
-        raise ValueError(
-            f"X holds values of size {largest:.1g}, whose squares overflow; divide its columns by their scale."
-        )
     if reset and X.shape[0] == X.shape[1]:
         warnings.warn(
             "X is square, and is taken as rows of features; if it holds similarities, set affinity='precomputed'.",

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...base import RowsEstimator
 from ...base.settings import KW_ONLY, settings
-from ...declared import Numbers, Whole
+from ...declared import SQUARES, Numbers, Whole
 from .assign import assign
 from .checks import check_graph, check_settings, check_sizes, checked_rows, warn_if_alike
 from .eigenvectors import largest_gap, lowest_eigenvectors
@@ -176,9 +176,9 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
     max_clusters: int = 10
 
     _saved = RowsEstimator._saved | {
-        "labels_": Numbers("n", low=0, kind="i"),
+        "n_clusters_": Whole(1, size="K"),
+        "labels_": Numbers("n", low=0, below="K", kind="i"),
         "affinity_matrix_": Numbers("n n", low=0, sparse=True),
-        "n_clusters_": Whole(1),
         "eigenvalues_": Numbers("e"),
         "eigengap_": Numbers(finite=False, optional=True),
         "eigenvectors_": Numbers("n v", finite=False),
@@ -191,7 +191,7 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
         "n_connected_components_": Whole(1),
         "connected_components_": Numbers("n", low=0, kind="i"),
         "n_isolated_": Whole(0),
-        "gamma_": Numbers(low=0, optional=True),
+        "gamma_": Numbers(low=0, optional=True, high=SQUARES),
         "epsilon_": Numbers(low=0, optional=True),
         "widths_": Numbers("n", low=0, optional=True),
         "X_fit_": Numbers("n d", sparse=True, optional=True),
@@ -215,6 +215,9 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
             "similarities that you made (affinity='precomputed')"
         )
 
+    def _check_settings(self) -> None:
+        check_settings(self)
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Build the graph of the rows and cluster them.
 
@@ -229,7 +232,7 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
         -------
         self
         """
-        check_settings(self)
+        self._check_settings()
         X = checked_rows(self, X, reset=True)
         check_sizes(self, X.shape[0])
         rule = Similarity.learned(self, X)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from ...arrays import Arrays, record
+from ...declared import Numbers, Whole, declare
 from .correlation import Correlation, degrees_of_freedom
 
 __all__ = ["FitTest", "fit_test"]
@@ -31,6 +32,7 @@ class FitTest(Arrays):
     statistic: float
     dof: int
     p_value: float
+    _saved = declare(statistic=Numbers(low=0), dof=Whole(1), p_value=Numbers(low=0, high=1))
 
     def __str__(self) -> str:
         return f"chi² = {self.statistic:.2f} on {self.dof} degrees of freedom, p = {self.p_value:.3g}"

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice
-from ...declared import Listed, Numbers, Part, Whole
+from ...declared import SQUARES, Listed, Numbers, Part, Whole
 from ...engine import Model
 from ...families.factor import FactorGaussian, groups_of
 from ...source import Block
@@ -156,10 +156,10 @@ class FactorAnalysis(FactorAnalysisBase):
 
     _saved = {name: spec for name, spec in FactorAnalysisBase._saved.items() if not name.startswith("lower_")} | {
         "components_": Numbers("k d"),
-        "noise_variance_": Numbers("d", low=0),
+        "noise_variance_": Numbers("d", above=0, high=SQUARES),
         "mean_": Numbers("d"),
-        "scale_": Numbers("d", low=0),
-        "uniqueness_": Numbers("d", low=0),
+        "scale_": Numbers("d", above=0),
+        "uniqueness_": Numbers("d", low=0, high=1),
         "heywood_": Numbers("d", kind="b"),
         "factor_correlation_": Numbers("k k"),
         "structure_": Numbers("k d"),
@@ -167,7 +167,7 @@ class FactorAnalysis(FactorAnalysisBase):
         "test_": Part(FitTest, optional=True),
         "dof_": Whole(),
         "loglike_": Listed(Numbers()),
-        "n_components_": Whole(0),
+        "n_components_": Whole(0, size="k"),
         "rank_choice_": Part(RankChoice, optional=True),
     }
     _study = "axes"
@@ -237,7 +237,7 @@ class FactorAnalysis(FactorAnalysisBase):
     def _column_variances(self) -> np.ndarray:
         """Variances of the standardised columns under the model: 1 unless cells are missing."""
         common = (self.components_ * self.structure_).sum(axis=0)
-        return np.where(common > 0, common / np.maximum(1.0 - self.uniqueness_, np.finfo(float).tiny), 1.0)
+        return np.where(common > 0, common / np.maximum(1.0 - self.uniqueness_, np.finfo(float).eps), 1.0)
 
     def column_correlations(self) -> np.ndarray:
         check_is_fitted(self)

@@ -111,19 +111,19 @@ class CCA(RegressorMixin, TwoViews):
     ridge: float = 0.0
 
     _saved = TwoViews._saved | {
-        "all_canonical_correlations_": Numbers("a", low=0),
+        "all_canonical_correlations_": Numbers("a", low=0, high=1),
         "x_weights_": Numbers("d k"),
         "y_weights_": Numbers("t k"),
         "coef_": Numbers("t d"),
         "intercept_": Numbers("t"),
-        "ranks_": Listed(Whole(0), kind=tuple),
+        "ranks_": Listed((Whole(0), Whole(0)), kind=tuple),
         "route_": Text(),
         "n_samples_": Whole(1),
         "n_iter_": Listed(Whole(0)),
         "_x_mean": Numbers("d"),
         "_y_mean": Numbers("t"),
-        "_x_std": Numbers("d", low=0),
-        "_y_std": Numbers("t", low=0),
+        "_x_std": Numbers("d", above=0),
+        "_y_std": Numbers("t", above=0),
     }
     _takes_missing = False
 
@@ -164,6 +164,12 @@ class CCA(RegressorMixin, TwoViews):
             self._check_ranks(first, second, ridge)
             self._publish(canonical_pairs(first, second, overlap, self.n_components, ridge))
         return self
+
+    def _check_loaded(self) -> None:
+        if len(self.all_canonical_correlations_) > min(self.ranks_):
+            raise ValueError(
+                f"views of ranks {self.ranks_} have no {len(self.all_canonical_correlations_)} correlations"
+            )
 
     def _check_settings(self) -> None:
         check_number("n_components", self.n_components, numbers.Integral, 1)

@@ -145,13 +145,14 @@ def correlation_tests(correlations: np.ndarray, n_rows: int, ranks: tuple[int, i
     Wilks' Λ = Π (1 − ρ²) over those correlations. Bartlett: −(n − 1 − (p + q + 1)/2) log Λ is about χ² with
     (p − i + 1)(q − i + 1) degrees of freedom. Rao: a root of Λ makes a variable that is about F, closer for few rows.
     """
-    wilks = np.exp(np.cumsum(np.log1p(-np.square(correlations))[::-1])[::-1])
     test = _rao if method == "rao" else _bartlett
-    rows = [
-        {"from pair": i + 1, "correlation": float(value), "wilks": float(wilks[i])}
-        | test(wilks[i], n_rows, ranks[0] - i, ranks[1] - i, i)
-        for i, value in enumerate(correlations)
-    ]
+    with np.errstate(divide="ignore"):  # of a correlation of 1: Λ is 0, and the statistic infinite
+        wilks = np.exp(np.cumsum(np.log1p(-np.square(correlations))[::-1])[::-1])
+        rows = [
+            {"from pair": i + 1, "correlation": float(value), "wilks": float(wilks[i])}
+            | test(wilks[i], n_rows, ranks[0] - i, ranks[1] - i, i)
+            for i, value in enumerate(correlations)
+        ]
     return Table(rows)
 
 

@@ -29,6 +29,10 @@ class TwoViewEstimator(TwoViews, DensityMixin, EMEstimator):
 
     _saved = EMEstimator._saved | TwoViews._saved
 
+    @property
+    def _n_columns(self) -> int:
+        return len(self.x_loadings_) + len(self.y_loadings_)
+
     def _join(self, X: Any, y: Any) -> np.ndarray:
         """Rows [x, y] with NaN for what is missing."""
         check_is_fitted(self)

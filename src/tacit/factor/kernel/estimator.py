@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...base import RowsEstimator
 from ...base.settings import KW_ONLY, settings
-from ...declared import Numbers, Text
+from ...declared import SQUARES, Numbers, Text
 from ...signs import signs
 from ..estimator import RowScores
 from .checks import check_callable, check_settings, checked_rows, n_wanted
@@ -154,21 +154,23 @@ class KernelPCA(RowScores):
     preimage: str = "ridge"
 
     _saved = RowsEstimator._saved | {
-        "eigenvalues_": Numbers("k", low=0),
+        "eigen_solver_": Text(("exact", "nystrom")),
+        "eigenvalues_": Numbers("k", low=0, high=SQUARES),
         "eigenvectors_": Numbers("n k"),
         "explained_variance_ratio_": Numbers("k"),
         "approximation_error_": Numbers(finite=False),
-        "eigen_solver_": Text(),
-        "X_fit_": Numbers("n d", sparse=True),
-        "K_fit_rows_": Numbers("r"),
+        "X_fit_": Numbers(
+            "n d", sparse=True, needed=lambda self: not self._by_landmarks and self.kernel != "precomputed"
+        ),
+        "K_fit_rows_": Numbers(lambda self: "r" if self._by_landmarks else "n", high=SQUARES),
         "origin_": Numbers("d", optional=True),
-        "landmarks_": Numbers("r d", sparse=True),
-        "landmark_indices_": Numbers("r", low=0, kind="i"),
-        "landmark_coef_": Numbers("r k"),
-        "mean_coef_": Numbers("r"),
-        "dual_coef_": Numbers("t d"),
-        "X_transformed_fit_": Numbers("t k"),
-        "gamma_": Numbers(low=0),
+        "landmarks_": Numbers("r d", sparse=True, needed=lambda self: self._by_landmarks),
+        "landmark_indices_": Numbers("r", low=0, below="n", kind="i", needed=lambda self: self._by_landmarks),
+        "landmark_coef_": Numbers("r k", needed=lambda self: self._by_landmarks),
+        "mean_coef_": Numbers("r", needed=lambda self: self._by_landmarks),
+        "dual_coef_": Numbers("t d", needed=lambda self: self._learns_inverse),
+        "X_transformed_fit_": Numbers("t k", needed=lambda self: self._learns_inverse),
+        "gamma_": Numbers(low=0, high=SQUARES),
     }
     _needs = ("kernel",)
     _takes_missing = False
@@ -196,6 +198,17 @@ class KernelPCA(RowScores):
     def _n_features_out(self) -> int:
         return len(self.eigenvalues_)
 
+    @property
+    def _by_landmarks(self) -> bool:
+        return self.eigen_solver_ == "nystrom"
+
+    @property
+    def _learns_inverse(self) -> bool:
+        return self.fit_inverse_transform and self.preimage == "ridge"
+
+    def _check_settings(self) -> None:
+        check_settings(self, KERNELS)
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the components.
 
@@ -210,7 +223,7 @@ class KernelPCA(RowScores):
         -------
         self
         """
-        check_settings(self, KERNELS)
+        self._check_settings()
         X = checked_rows(self, X, reset=True, copy=self.copy_X)
         for name in self._saved.keys() - RowsEstimator._saved.keys():  # some are of one route alone
             self.__dict__.pop(name, None)
@@ -223,7 +236,7 @@ class KernelPCA(RowScores):
             self._fit_landmarks(X)
         else:
             self._fit_exactly(X)
-        if self.fit_inverse_transform and self.preimage == "ridge":
+        if self._learns_inverse:
             self._learn_inverse(X)
         return self
 

@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 
 from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice, check_n_jobs, check_number, check_weight
-from ...declared import Numbers, Part, Whole
+from ...declared import SQUARES, Numbers, Part, Whole
 from ...source import ArraySource
 from ..moments import Moments, moments
 from .axes import Axes, from_moments, from_rows, sparse_moments
@@ -114,14 +114,14 @@ class PCA(PrincipalAxes):
 
     _saved = PrincipalAxes._saved | {
         "components_": Numbers("k d"),
-        "explained_variance_": Numbers("k", low=0),
+        "explained_variance_": Numbers("k", low=0, high=SQUARES),
         "explained_variance_ratio_": Numbers("k", low=0),
-        "singular_values_": Numbers("k", low=0),
+        "singular_values_": Numbers("k", low=0, high=SQUARES),
         "mean_": Numbers("d"),
-        "scale_": Numbers("d", low=0, optional=True),
-        "n_components_": Whole(0),
+        "scale_": Numbers("d", above=0, optional=True),
+        "n_components_": Whole(0, size="k"),
         "n_samples_": Whole(1),
-        "noise_variance_": Numbers(low=0),
+        "noise_variance_": Numbers(low=0, high=SQUARES),
         "rank_choice_": Part(RankChoice, optional=True),
     }
 

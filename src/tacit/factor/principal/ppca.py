@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...base.settings import KW_ONLY, LoopSettings, settings
 from ...checks import check_choice, check_number
-from ...declared import Numbers, Part, Whole
+from ...declared import SQUARES, Numbers, Part, Whole
 from ...engine import Trace
 from ...families import FactorGaussian
 from ...families.gaussian import LOG_2PI
@@ -155,12 +155,12 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
     _saved = FactorEstimator._saved | {
         "mean_": Numbers("d"),
         "components_": Numbers("k d"),
-        "explained_variance_": Numbers("k", low=0),
+        "explained_variance_": Numbers("k", low=0, high=SQUARES),
         "explained_variance_ratio_": Numbers("k", low=0),
-        "noise_variance_": Numbers(low=0),
+        "noise_variance_": Numbers(above=0, high=SQUARES),
         "loadings_": Numbers("d k"),
-        "scale_": Numbers("d", low=0),
-        "n_components_": Whole(1),
+        "scale_": Numbers("d", above=0),
+        "n_components_": Whole(1, size="k"),
         "rank_choice_": Part(RankChoice, optional=True),
     }
     _study = "axes"

@@ -20,7 +20,7 @@ from scipy.special import gammaln
 from sklearn.utils import check_random_state
 
 from ...checks import check_number
-from ...declared import savable
+from ...declared import Numbers, Text, Whole, declare, savable
 from ...families.factor import n_parameters
 from ...source.threads import one_blas_thread
 
@@ -61,6 +61,10 @@ class RankChoice:
     ranks: np.ndarray
     values: np.ndarray
     threshold: Any = None
+    _saved = declare(
+        rank=Whole(0), method=Text(("share", *METHODS)), ranks=Numbers("m", kind="i"),
+        values=Numbers("m", finite=False), threshold=Numbers("| m", optional=True),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

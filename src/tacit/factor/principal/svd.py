@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...base import RowsEstimator
 from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice, check_number, check_rows
-from ...declared import Numbers
+from ...declared import SQUARES, Numbers
 from ..estimator import RowScores
 from .routes import decompose, oriented
 
@@ -76,9 +76,9 @@ class TruncatedSVD(RowScores):
 
     _saved = RowsEstimator._saved | {
         "components_": Numbers("k d"),
-        "explained_variance_": Numbers("k", low=0),
+        "explained_variance_": Numbers("k", low=0, high=SQUARES),
         "explained_variance_ratio_": Numbers("k"),
-        "singular_values_": Numbers("k", low=0),
+        "singular_values_": Numbers("k", low=0, high=SQUARES),
     }
     _takes_missing = False
     _takes_sparse = True
@@ -92,6 +92,14 @@ class TruncatedSVD(RowScores):
     def _validate(self, X: Any, *, reset: bool) -> Any:
         return check_rows(self, X, reset=reset, accept_sparse=("csr", "csc"), ensure_min_features=2 if reset else 1)
 
+    def _check_settings(self) -> None:
+        check_number("n_components", self.n_components, numbers.Integral, 1)
+        check_choice("algorithm", self.algorithm, ("randomized", "arpack"))
+        check_choice("power_iteration_normalizer", self.power_iteration_normalizer, ("auto", "QR", "LU", "none"))
+        check_number("n_iter", self.n_iter, numbers.Integral, 0)
+        check_number("n_oversamples", self.n_oversamples, numbers.Integral, 1)
+        check_number("tol", self.tol, numbers.Real, 0)
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the singular vectors of rows, an array or sparse matrix; y is ignored."""
         self.fit_transform(X)
@@ -99,12 +107,7 @@ class TruncatedSVD(RowScores):
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Find the singular vectors, and the scores U S of the same rows; y is ignored."""
-        check_number("n_components", self.n_components, numbers.Integral, 1)
-        check_choice("algorithm", self.algorithm, ("randomized", "arpack"))
-        check_choice("power_iteration_normalizer", self.power_iteration_normalizer, ("auto", "QR", "LU", "none"))
-        check_number("n_iter", self.n_iter, numbers.Integral, 0)
-        check_number("n_oversamples", self.n_oversamples, numbers.Integral, 1)
-        check_number("tol", self.tol, numbers.Real, 0)
+        self._check_settings()
         X = self._validate(X, reset=True)
         if self.algorithm == "arpack":
             most, settings = min(X.shape) - 1, {"tol": self.tol}
