@@ -40,41 +40,75 @@ def pages(tmp_path_factory):
     return paths
 
 
-@pytest.fixture
-def open_page(browser, pages):
-    """Open a page; afterwards nothing may have been asked of the network, and nothing may have gone wrong."""
-    contexts, troubles = [], []
+class Tabs:
+    """One tab for each size of the window, whose page is loaded anew only where something may differ."""
 
-    def watch(request):
-        if not request.url.startswith(("file:", "data:", "blob:")):
-            troubles.append(f"asked for {request.url}")
+    def __init__(self, browser, pages):
+        self.browser, self.pages = browser, pages
+        self.kept, self.contexts, self.troubles = {}, [], []
 
-    def call(name="groups", **options):
-        context = browser.new_context(reduced_motion="reduce", **{"viewport": {"width": 1100, "height": 800}} | options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(5000)
-        page.on(
-            "console", lambda message: troubles.append(message.text) if message.type in ("error", "warning") else None
-        )
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("request", watch)
-        page.on("dialog", lambda dialog: troubles.append("a dialog opened"))
-        page.goto(pages[name].as_uri())
+    def open(self, name, size, options, changes):
+        """The tab with that page; the next test loads it again if this one `changes` it."""
+        page, shown = (None, None) if options else self.kept.get(size, (None, None))
+        page = page or self.tab(size, options)
+        if shown != name:
+            page.set_viewport_size(dict(zip(("width", "height"), size)))
+            page.emulate_media(media="null")
+            page.mouse.move(0, 0)
+            page.goto(self.pages[name].as_uri())
+        if not options:
+            self.kept[size] = page, None if changes else name
         return page
 
-    yield call
-    for context in contexts:
+    def tab(self, size, options):
+        viewport = dict(zip(("width", "height"), size))
+        self.contexts.append(self.browser.new_context(reduced_motion="reduce", viewport=viewport, **options))
+        page = self.contexts[-1].new_page()
+        page.set_default_timeout(5000)
+        page.on("console", lambda message: message.type in ("error", "warning") and self.troubles.append(message.text))
+        page.on("pageerror", lambda error: self.troubles.append(str(error)))
+        page.on("request", self.watch)
+        page.on("dialog", lambda dialog: self.troubles.append("a dialog opened"))
+        return page
+
+    def watch(self, request):
+        if not request.url.startswith(("file:", "data:", "blob:")):
+            self.troubles.append(f"asked for {request.url}")
+
+    def check(self):
+        """Nothing may have been asked of the network, and nothing may have gone wrong."""
+        found, self.troubles[:] = self.troubles[:], []
+        assert found == []
+
+
+@pytest.fixture(scope="module")
+def tabs(browser, pages):
+    opened = Tabs(browser, pages)
+    yield opened
+    for context in opened.contexts:
         context.close()
-    assert troubles == []
+
+
+@pytest.fixture
+def open_page(tabs):
+    """Open a page."""
+    yield lambda name="groups", size=(1100, 800), **options: tabs.open(name, size, options, changes=True)
+    tabs.check()
+
+
+@pytest.fixture
+def read_page(tabs):
+    """As `open_page`, for tests that leave the page as they found it; it may have been loaded by another such test."""
+    yield lambda name="groups", size=(1100, 800): tabs.open(name, size, {}, changes=False)
+    tabs.check()
 
 
 def visible(page, selector):
     return page.locator(selector).filter(visible=True)
 
 
-def test_every_chart_is_there(open_page):
-    page = open_page()
+def test_every_chart_is_there(read_page):
+    page = read_page()
     for section in (
         "groups",
         "map",
@@ -105,9 +139,9 @@ def test_every_chart_is_there(open_page):
     assert drawn == "rgb(0, 103, 165)"
 
 
-def test_no_text_of_a_chart_leaves_it(open_page):
-    for options in ({}, {"viewport": {"width": 360, "height": 740}}):
-        page = open_page(**options)
+def test_no_text_of_a_chart_leaves_it(read_page):
+    for size in ((1100, 800), (360, 740)):
+        page = read_page(size=size)
         outside = page.evaluate(
             """() => [...document.querySelectorAll('svg.chart')].filter(s => s.getBoundingClientRect().width).flatMap(s => {
                 const box = s.closest('figure').getBoundingClientRect();
@@ -118,8 +152,8 @@ def test_no_text_of_a_chart_leaves_it(open_page):
         assert outside == []
 
 
-def test_hovering_shows_the_row(open_page):
-    page = open_page()
+def test_hovering_shows_the_row(read_page):
+    page = read_page()
     tip = page.locator("#map .panel:not([hidden]) .tip")
     assert not tip.is_visible()
     mark = page.locator("#map0 .layer[data-group='2'] use:not(.o)").first
@@ -173,7 +207,7 @@ def point_at(page, index):
 
 
 def test_a_cell_left_empty_is_missing_everywhere(open_page, tmp_path):
-    page = open_page("empty", accept_downloads=True)
+    page = open_page("empty")
     page.locator("#rows-table th", has_text="bill_length_mm").locator("button").click()
     page.get_by_label("only with filled cells").check()
     assert page.locator("#rows-table tbody tr").last.locator("td.gone").inner_text() == ""
@@ -188,7 +222,7 @@ def test_a_cell_left_empty_is_missing_everywhere(open_page, tmp_path):
 
 
 def test_numbers_have_a_minus_that_programs_read_in_files(open_page, tmp_path):
-    page = open_page("axes", accept_downloads=True)
+    page = open_page("axes")
     assert any(text.startswith("−") for text in column(page, "Axis 1"))
     head = page.locator("#rows-table th", has_text="Axis 1")
     head.locator("button").click()
@@ -205,7 +239,7 @@ def test_numbers_have_a_minus_that_programs_read_in_files(open_page, tmp_path):
 
 
 def test_tables_that_go_on_say_so(open_page):
-    page = open_page(viewport={"width": 380, "height": 800})
+    page = open_page(size=(380, 800))
     scroll, cue = page.locator("#rows .scroll"), page.locator("#rows .cue")
     assert cue.is_visible()
     assert "more" in scroll.get_attribute("class")
@@ -218,14 +252,14 @@ def test_tables_that_go_on_say_so(open_page):
     inside = page.locator(".columns-table").evaluate("t => t.scrollWidth <= t.parentNode.clientWidth")
     assert inside
     assert not page.locator("#columns .cue").is_visible()
-    wide = open_page(viewport={"width": 1280, "height": 900})
+    wide = open_page(size=(1280, 900))
     assert not wide.locator("#rows .cue").is_visible()
     assert wide.locator("#rows-table").evaluate("t => t.parentNode.scrollWidth <= t.parentNode.clientWidth")
     assert wide.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
-def test_texts_of_charts_can_be_read_on_small_screens(open_page):
-    page = open_page(viewport={"width": 380, "height": 800})
+def test_texts_of_charts_can_be_read_on_small_screens(read_page):
+    page = read_page(size=(380, 800))
     heights = page.evaluate(
         """() => [...document.querySelectorAll('#map .meaning, #map0 .place, svg.chart text')].map(
             e => e.getBoundingClientRect().height).filter(h => h > 0)"""
@@ -235,8 +269,8 @@ def test_texts_of_charts_can_be_read_on_small_screens(open_page):
     assert np.diff(np.sort(ends)).min() >= 9
 
 
-def test_the_legend_hides_and_shows_groups(open_page):
-    page = open_page()
+def test_the_legend_hides_and_shows_groups(read_page):
+    page = read_page()
     button, layer = page.locator("[data-toggle='1']"), page.locator("#map0 .layer[data-group='1']")
     button.click()
     assert button.get_attribute("aria-pressed") == "false"
@@ -299,7 +333,7 @@ def test_the_table_filters_and_pages(open_page):
 
 
 def test_rows_are_downloaded_and_copied(open_page, tmp_path):
-    page = open_page(accept_downloads=True)
+    page = open_page()
     page.get_by_label("only with filled cells").check()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download CSV").click()
@@ -340,8 +374,8 @@ def test_paper_shows_all_profiles_and_no_controls(open_page):
 
 
 @pytest.mark.parametrize("name", ["groups", "axes", "hostile"])
-def test_small_screens_do_not_scroll_sideways(open_page, name):
-    page = open_page(name, viewport={"width": 360, "height": 740})
+def test_small_screens_do_not_scroll_sideways(read_page, name):
+    page = read_page(name, size=(360, 740))
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     for locator in page.locator("h1, h2, .answer, .card").all():
         box = locator.bounding_box()
