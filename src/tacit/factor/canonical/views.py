@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin
 from sklearn.utils.validation import check_array
 
-from ...checks import as_rows, check_number, check_rows
+from ...checks import as_rows, check_number, check_range, check_rows
 from ...declared import Flag, Names, Numbers
 from ...source import Source, is_streamed
 from ..estimator import RowScores
@@ -21,13 +21,13 @@ class TwoViews(MultiOutputMixin, RowScores):
     """Base of estimators of two views. A second view that was one-dimensional at fit stays so in results."""
 
     _saved = RowScores._saved | {
-        "canonical_correlations_": Numbers("k", low=0),
+        "canonical_correlations_": Numbers("k", low=0, high=1),
         "x_loadings_": Numbers("d k"),
         "y_loadings_": Numbers("t k"),
         "x_rotations_": Numbers("d k"),
         "y_rotations_": Numbers("t k"),
         "_y_is_flat": Flag(),
-        "target_names_in_": Names("t"),
+        "target_names_in_": Names("t", needed=False),
     }
     x_loadings_: np.ndarray
     y_loadings_: np.ndarray
@@ -75,6 +75,8 @@ class TwoViews(MultiOutputMixin, RowScores):
                 f"y has {y.shape[1]} columns, but {name} was fitted to a second view of {len(self.y_loadings_)}."
             )
         self._refuse_missing(y, "y")
+        if reset:
+            check_range(y, told=lambda column: f"{column} of y")
         return y
 
     def _check_target_names(self, y: Any, *, reset: bool) -> None:
