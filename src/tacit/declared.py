@@ -65,7 +65,10 @@ def check_declared(
     """
     kind = kind or type(owner).__name__
     if unknown := values.keys() - specs.keys():
-        raise ValueError(f"it sets {min(unknown)!r}, which is no attribute of {kind}")
+        raise ValueError(
+            f"it sets {min(unknown)!r}, which is no attribute of {kind}; where another version of tacit wrote the file, fit and "
+            "save the model again"
+        )
     for name in [name for name in specs if name in values]:
         specs[name].check(name, values[name], sizes, owner)
     for name, spec in specs.items():

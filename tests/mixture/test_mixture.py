@@ -19,6 +19,8 @@ from tacit.mixture import (
 from tacit.source import ArraySource, SparseSource
 from tacit.testing import check_family, close
 
+from ..zoo import count_rows
+
 pd = pytest.importorskip("pandas")
 
 
@@ -169,6 +171,14 @@ def test_every_kind_of_table_gives_the_same_fit(fitted, tmp_path):
     assert streamed.lower_bound_ == pytest.approx(mixture.lower_bound_, rel=1e-12)
     assert streamed.schema_.columns == mixture.schema_.columns
     np.testing.assert_array_equal(streamed.predict(path), mixture.predict(table))
+
+
+def test_one_family_describes_every_column_of_a_file(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    X, path = count_rows(), tmp_path / "rows.parquet"
+    pq.write_table(pa.table(dict(zip("abcd", X.T))), path)
+    here, there = (Mixture(2, family="poisson", random_state=0).fit(rows) for rows in (X, path))
+    np.testing.assert_allclose(there.weights_, here.weights_, rtol=1e-12)
 
 
 def test_save_and_load(fitted, tmp_path):

@@ -108,8 +108,11 @@ class TableEstimator(MixtureEstimator):
         kinds, every = kinds_of(self.family, self.by_column)
         if every is None:
             return kinds
-        names = X.column_names if hasattr(X, "column_names") else getattr(X, "columns", range(np.shape(X)[1]))
-        return {name: every for name in names} | kinds
+        if hasattr(X, "column_names"):
+            names = X.column_names
+        else:
+            names = X.columns if hasattr(X, "columns") else range(X.shape[1])
+        return dict.fromkeys(names, every) | kinds
 
     def _coded(self) -> bool:
         """Whether any column is a category, whose cells must be turned into codes."""
