@@ -280,6 +280,10 @@ def test_files_that_are_something_else(tmp_path):
         load_table(penguins_path(), target="c")
     with pytest.raises(FileNotFoundError, match="there is no file"):
         load_table(tmp_path / "none.csv")
+    (tmp_path / "empty.csv").write_text("a,y\n")
+    for target in ("y", None):
+        with pytest.raises(ValueError, match="has no rows but a line of names; at least one is needed"):
+            load_table(tmp_path / "empty.csv", target=target)
     for call in (lambda: load_newsgroups(tmp_path, "all"), lambda: load_usps(tmp_path, "all")):
         with pytest.raises(ValueError, match="subset='all' is unknown; use one of 'train', 'test'"):
             call()

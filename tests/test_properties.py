@@ -59,3 +59,24 @@ def test_a_wrong_m_step_is_caught():
         check_family(Wrong(), gaussian_rows())
     with pytest.raises((AssertionError, RuntimeWarning), match=r"fell|never decreases"):
         check_model(MixtureModel(Wrong(), 2), gaussian_rows())
+
+
+def test_models_that_break_the_rules_are_told_which():
+    class Writer(MixtureModel):
+        def e_step(self, params, block):
+            self.last = block.X.shape
+            return super().e_step(params, block)
+
+    class Pair(MixtureModel):
+        def e_step(self, params, block):
+            return super().e_step(params, block), 0.0
+
+    X = gaussian_rows()
+    with pytest.raises(
+        AssertionError, match="a model reads its settings and writes nothing, but these have changed: last"
+    ):
+        check_model(Writer(FullGaussian(), 2), X, max_iter=8)
+    with pytest.raises(AssertionError, match="e_step returns a record of arrays, not a tuple"):
+        check_model(Pair(FullGaussian(), 2), X)
+    with pytest.raises(ValueError, match=r"X has shape \(0, 3\); models are checked on a table of at least 2 rows"):
+        check_model(MixtureModel(FullGaussian(), 2), np.empty((0, 3)))

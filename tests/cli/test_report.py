@@ -37,6 +37,39 @@ def saved(folder, name="penguins.tacit", command="fit", columns=("bill_length_mm
     return str(folder / name)
 
 
+def test_the_table_is_found_in_the_working_folder(tmp_path, monkeypatch):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "penguins.csv").write_bytes(penguins_path().read_bytes())
+    model = saved(tmp_path / "results")
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", model]) == 0
+    assert (tmp_path / "results" / "penguins.report.html").exists()
+
+
+def test_levels_that_the_model_does_not_know(tmp_path, capsys):
+    strange = penguins_path().read_text().replace(",male,", ",drake,")
+    (tmp_path / "strange.csv").write_text(strange)
+    model, table = saved(tmp_path), str(tmp_path / "strange.csv")
+    for command in ("report", "predict"):
+        assert main([command, model, table]) == 0
+        assert main([command, model, table, "--unknown", "error"]) == 2
+        said = capsys.readouterr().err
+        assert "column 'sex' holds 'drake', which was not there at fit (known: 'female', 'male')" in said
+        assert "--unknown missing" in said
+    groups = np.genfromtxt(tmp_path / "strange.groups.csv", delimiter=",", names=True)["probability_1"]
+    own, frame = (
+        fitted("fit", ("bill_length_mm", "body_mass_g", "sex"))[0],
+        pytest.importorskip("pandas").read_csv(table),
+    )
+    own = (
+        own.__class__(**own.get_params())
+        .set_params(unknown="missing")
+        .fit(open_table(str(penguins_path()), columns=own.schema_.names))
+    )
+    found = own.predict_proba(frame[own.schema_.names])[:, np.argmax(own.weights_)]
+    np.testing.assert_allclose(groups, found, atol=1e-6)
+
+
 @pytest.fixture
 def run(tmp_path, capsys):
     def call(*arguments):

@@ -277,6 +277,11 @@ def test_one_cluster_singletons_and_equal_rows():
     assert equal.describe(0) == "nothing sets it apart"
 
 
+def test_dates_are_left_out():
+    X = pd.DataFrame({"x": np.r_[np.zeros(9), np.ones(9)], "when": pd.date_range("2024-01-01", periods=18)})
+    assert cluster_report(X, np.repeat([0, 1], 9)).notes == ["column 'when' is left out: dates."]
+
+
 def test_columns_that_tell_nothing_are_left_out():
     table = pd.DataFrame({"name": [f"n{i}" for i in range(30)], "x": np.arange(30.0), "empty": np.full(30, np.nan)})
     report = cluster_report(table, np.arange(30) // 15)

@@ -31,7 +31,9 @@ def table():
 
 @pytest.fixture(scope="module")
 def found(table):
-    with pytest.warns(UserWarning, match=r"left out: 'id' \(a different value in every row\); 'same' .*; 'joined' \(a date"):
+    with pytest.warns(
+        UserWarning, match=r"left out: 'id' \(a different value in every row\); 'same' .*; 'joined' \(a date"
+    ):
         return find_groups(table, groups=2, covariance="full")
 
 
@@ -91,3 +93,19 @@ def test_bad_cells_are_named(table, found):
     text.loc[2, "age"] = "n/a?"
     with pytest.raises(ValueError, match=r"column 'age' holds 'n/a\?', but it held numbers at fit; write a number"):
         found.model.predict(text)
+
+
+def test_what_was_found_prints_in_a_line(table, found):
+    assert repr(study(found, table)) == "Findings('groups', 'table': 60 rows fall into 2 groups, as asked.)"
+    chosen = choose_imputer(open_table(table), groups=[1])
+    assert repr(chosen).startswith("Choice(model=Mixture(")
+    assert repr(chosen).endswith(
+        "method='mixture', why='what all rows have in common (one group), chosen by BIC among 3 models')"
+    )
+
+
+def test_a_table_without_a_column_of_the_model(table, found):
+    with pytest.raises(
+        ValueError, match=r"the table has no column 'age', which the model uses; it has no other columns\."
+    ):
+        study(found.model, table[[name for name in found.model.schema_.names if name != "age"]])

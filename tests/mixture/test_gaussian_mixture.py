@@ -251,12 +251,16 @@ def test_missing_labels_are_unknown_and_names_are_classes(tmp_path):
     tacit.save(named, tmp_path / "named.tacit")
     assert tacit.load(tmp_path / "named.tacit").classes_.tolist() == ["ill", "well"]
     assert not hasattr(named.fit(X, y), "classes_")
-    with pytest.raises(ValueError, match=r"y names 3 classes \(a, b and c\), but n_components=2; use n_components=3 or more"):
+    with pytest.raises(
+        ValueError, match=r"y names 3 classes \(a, b and c\), but n_components=2; use n_components=3 or more"
+    ):
         GaussianMixture(2).fit(X, np.resize(["a", "b", "c"], len(X)))
     batches = GaussianMixture(2, random_state=0).partial_fit(X, names)
-    with pytest.raises(ValueError, match="y names 'dead', which is none of the classes of the first rows, ill and well"):
+    with pytest.raises(
+        ValueError, match="y names 'dead', which is none of the classes of the first rows, ill and well"
+    ):
         batches.partial_fit(X, np.resize(["ill", "dead"], len(X)))
-    with pytest.raises(ValueError, match="y holds 7.0, which is no class; .* −1 or a missing value stands for unknown"):
+    with pytest.raises(ValueError, match=r"y holds 7\.0, which is no class; .* −1 or a missing value stands for unknown"):
         GaussianMixture(2).fit(X, np.where(y < 0, np.nan, 7))
 
 
@@ -332,6 +336,17 @@ def test_fit_record_holds_parameters_trace_and_reason():
     assert (np.diff(fit.trace.objectives) > 0).all()
     assert mixture.lower_bound_ == mixture.lower_bounds_[-1] == fit.trace.objectives[-1] / len(X)
     assert mixture.lower_bound_ <= mixture.score(X) < mixture.lower_bound_ + mixture.tol
+
+
+def test_steps_of_the_short_run_that_found_the_start_count():
+    X, _ = overlapping()
+    mixture = GaussianMixture(2, random_state=0).fit(X)
+    assert mixture.n_iter_ == 10 + len(mixture.fit_.trace)
+    assert slowly(X).fit(X).fit_.trace.led == 0
+    with pytest.warns(ConvergenceWarning):
+        assert GaussianMixture(2, random_state=0, max_iter=3, tol=0.0).fit(X).n_iter_ == 3
+    mixture.set_params(warm_start=True).fit(X)
+    assert mixture.n_iter_ == len(mixture.fit_.trace)
 
 
 def test_too_few_steps_warn_and_say_so():

@@ -14,7 +14,7 @@ def test_line_title_and_labels(pyplot):
     fitted = GaussianMixture(3, random_state=0).fit(gaussian_rows())
     display = TraceDisplay.from_estimator(fitted)
     np.testing.assert_allclose(display.line_.get_ydata(), fitted.lower_bounds_)
-    assert list(display.line_.get_xdata()) == list(range(1, fitted.n_iter_ + 1))
+    assert list(display.line_.get_xdata()) == list(range(1, len(fitted.lower_bounds_) + 1))
     assert display.ax_.get_title() == fitted.fit_.reason
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("step", "objective per row")
     _, ax = pyplot.subplots()

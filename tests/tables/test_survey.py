@@ -1,10 +1,13 @@
 """What the survey takes columns for, why, and what it tells the user to do about it."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 from tacit.cli.voice import said
-from tacit.survey import distinct
+from tacit.schema import Schema
+from tacit.survey import ROLES, distinct
 from tacit.survey.dates import days_of
 from tacit.survey.moments import Moments
 from tacit.tables import open_table, reader
@@ -232,6 +235,39 @@ def test_infinity_and_marks_in_typed_tables():
     assert (table.columns[0].role, table.columns[1].n_missing) == ("category", 1)
     assert table.columns[0].notes == ("'inf' among 3 numbers; if it stands for missing, use missing=['inf']",)
     assert open_table({"a": np.array([1.5, np.inf, 2.5, 3.5])}, missing=["inf"]).columns[0].role == "measurement"
+
+
+@pytest.mark.parametrize(
+    ("values", "role"),
+    [
+        (np.arange(1, 41), "id"), (np.random.default_rng(0).permutation(40) + 7, "id"), (np.tile([1, 2, 3], 5), "category"),
+        (np.tile([0, 1], 20), "yes/no"), (np.tile(np.arange(9), 5), "count"), (np.arange(100, 140) * 3, "measurement"),
+        (np.tile(np.arange(1, 31), 2), "measurement"),
+    ],
+)  # fmt: skip
+def test_a_missing_cell_changes_no_role_in_any_door(tmp_path, values, role):
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    for gone in (None, 3, len(values) // 2):
+        cells = pd.Series(values).astype(float)
+        cells[cells.index == gone] = None
+        frame = pd.DataFrame({"k": cells, "x": np.random.default_rng(1).normal(size=len(cells))})
+        typed = frame.assign(k=cells.astype("Int64"))
+        frame.to_csv(tmp_path / "floats.csv", index=False)
+        typed.to_csv(tmp_path / "whole.csv", index=False)
+        doors = (frame, typed, pl.from_pandas(typed), tmp_path / "floats.csv", tmp_path / "whole.csv")
+        assert [open_table(door).columns[0].role for door in doors] == [role] * 5
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that ids are taken as measurements
+            kinds = {
+                Schema.of(door).columns[0].kind for door in (frame, typed, frame.to_numpy(), pl.from_pandas(frame))
+            }
+        assert kinds == {ROLES[role] or "continuous"}
+
+
+def test_infinity_is_named():
+    cells = np.r_[np.random.default_rng(0).normal(size=30), np.inf]
+    (info,) = open_table({"a": cells}).columns
+    assert info.left_out == "holds infinity; replace it, or leave the cell empty if it is missing"
 
 
 def test_long_numbers_keep_their_digits():

@@ -10,15 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_number, check_weight
 from ..declared import Names, Numbers
-from ..engine import Fit, Online, Trace, online_step
 from ..frames import is_missing
 from ..kernels import host
-from ..notes import Note
 from ..source import Block, Source
 from ..source.parquet import ParquetSource, is_arrow
 from ..words import joined
 from .density import DensityEstimator
-from .learning import Task
 from .missing import MissingCells
 from .rows import like
 from .settings import KW_ONLY, LoopSettings, settings
@@ -126,28 +123,15 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
         -------
         self
         """
-        self._check_settings()
-        first = not hasattr(self, "fit_")
-        source = self._open(X, sample_weight, y, reset=first)
-        known = self._prepare(source) if first else None
-        model = self._model()
-        if first:
-            if source.n_rows < self.n_components:
-                raise ValueError(
-                    f"the first batch has n_samples = {source.n_rows} rows, fewer than n_components = "
-                    f"{self.n_components}; begin with a larger one."
-                )
-            rng = self._rng()
-            state = Online(self._start(model, Task(source, source.sample(self._sample_rows(), rng), rng, known)))
-        else:
-            state = self._online or Online(self._params())
-        self._online = online_step(model, source, state)
-        trace = Trace()
-        trace.record(self._online.score, 1.0)
-        reason = Note("batches", "{batches} batches were seen", batches=self._online.steps)
-        self._publish_fit(Fit(self._online.params, trace, reason), source.dtype)
-        self.n_iter_ = self._online.steps
+        self._learn_batch(X, sample_weight, y)
         return self
+
+    def _check_first_batch(self, source: Source) -> None:
+        if source.n_rows < self.n_components:
+            raise ValueError(
+                f"the first batch has n_samples = {source.n_rows} rows, fewer than n_components = "
+                f"{self.n_components}; begin with a larger one."
+            )
 
     def _check_source(self, source: Source, reset: bool) -> None:
         super()._check_source(source, reset)
@@ -166,9 +150,9 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
             raise ValueError(f"y has shape {y.shape}, but X has {n_rows} rows; give one label per row, −1 if unknown.")
         given = [] if y.dtype.kind in "biuf" else y.tolist()
         unknown = np.array([is_missing(label) or label == -1 for label in given]) if given else (y == -1) | (y != y)
-        if any(isinstance(label, str) for label in given):
-            labels = self._named_classes(given, unknown)
-        elif (labels := self._numbered_classes(y, unknown)) is None:
+        named = any(isinstance(label, str) for label in given)
+        labels = self._named_classes(given, unknown) if named else self._numbered_classes(y, unknown)
+        if labels is None:
             return None
         if (labels >= 0).all():
             warnings.warn(

@@ -63,15 +63,15 @@ class Task:
         What starts are drawn with.
     known : object
         What ``_prepare`` found out about all rows.
-    taken : list of float
-        Objectives of the steps that led to the last start.
+    taken : list of int
+        Steps of the short runs that led to the starts.
     """
 
     source: Source
     sample: Any
     rng: np.random.Generator
     known: Any = None
-    taken: list[float] = field(default_factory=list)
+    taken: list[int] = field(default_factory=list)
 
 
 class EMEstimator(RowsEstimator):
@@ -170,12 +170,7 @@ class EMEstimator(RowsEstimator):
 
     def _start(self, model: Model, task: Task) -> Any:
         """Parameters to start from; deterministic starts are not repeated."""
-        return self._short_runs(model, task, partial(model.init, task.sample, task.rng))
-
-    def _short_runs(self, model: Model, task: Task, init: Callable[[], Any], n_steps: int = 10, **settings: Any) -> Any:
-        """The best of short runs, of which the steps count: they take at most half of those allowed."""
-        n_steps = min(n_steps, self.max_iter // 2)
-        return short_runs(model, task.sample, init, n_steps=n_steps, taken=task.taken, **settings)
+        return short_runs(model, task.sample, partial(model.init, task.sample, task.rng), taken=task.taken)
 
     def _sample_rows(self) -> int:
         """Rows that starts are chosen among."""
@@ -231,8 +226,7 @@ class EMEstimator(RowsEstimator):
             fit = fit_best(
                 model, source, begin, max_iter=self.max_iter, tol=tol, criterion=self.convergence,
                 previous=previous, accelerate=self.accelerate, callback=self._callback(), checkpoint=kept,
-                # Steps over a sample of many rows are no steps over all.
-                before=None if online or source.n_rows > self._sample_rows() else task.taken,
+                led=task.taken,
             )  # fmt: skip
         self._publish_fit(fit, source.dtype)
         self._online = None
@@ -251,7 +245,7 @@ class EMEstimator(RowsEstimator):
         first = not hasattr(self, "fit_")
         source = self._open(X, weight, labels, reset=first)
         if first:
-            self._check_first(source)
+            self._check_first_batch(source)
         state = Online(self._first(source)) if first else self._online or Online(self._params())
         state = self._step(self._model(), source, state)
         trace = Trace()
@@ -263,7 +257,7 @@ class EMEstimator(RowsEstimator):
         self._count(state)
         return source
 
-    def _check_first(self, source: Source) -> None:
+    def _check_first_batch(self, source: Source) -> None:
         """Raise where a first batch has too few rows to start from."""
 
     def _first(self, source: Source) -> Any:
@@ -271,7 +265,7 @@ class EMEstimator(RowsEstimator):
         known, rng = self._prepare(source), self._rng()
         return self._start(self._model(), Task(source, source.sample(self._sample_rows(), rng), rng, known))
 
-    def _step(self, model: Model, batch: Source, state: Online) -> Online:
+    def _step(self, model: Any, batch: Source, state: Online) -> Online:
         """What is known after one more batch."""
         return online_step(model, batch, state)
 
@@ -282,7 +276,8 @@ class EMEstimator(RowsEstimator):
     def _publish_fit(self, fit: Fit, dtype: np.dtype) -> None:
         self.fit_ = fit
         self.converged_ = fit.converged
-        self.n_iter_ = len(fit.trace)
+        # A short run is no part of what max_iter limits, and scikit-learn promises no more steps than that.
+        self.n_iter_ = min(fit.trace.n_steps, max(self.max_iter, len(fit.trace)))
         self.lower_bounds_ = self._bounds(fit.trace)
         self.lower_bound_ = self.lower_bounds_[-1] if self.lower_bounds_ else -np.inf
         self._publish(fit.params, dtype)

@@ -68,7 +68,7 @@ def add_columns(parser: ArgumentParser) -> None:
 def add_output(parser: ArgumentParser, page: bool = False) -> None:
     """Declare where results go, a page among them or not."""
     group = parser.add_argument_group("results")
-    group.add_argument("--out", metavar="FOLDER", help="where to write (beside the table)")
+    group.add_argument("--out", metavar="FOLDER", help="folder to write to, which must exist (beside the table)")
     group.add_argument(
         "--format", choices=["csv", "parquet"], help="of the tables written (that of the table read, or csv)"
     )

@@ -6,11 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..base import Task
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice
-from ..engine import Fit, Online, Trace
-from ..notes import Note
+from ..engine import Online
 from ..source import Source
 from .centers import Centers, CenterStats, KMeansModel
 from .estimator import CenterEstimator, check_enough
@@ -127,33 +125,11 @@ class KMeans(CenterEstimator):
         -------
         self
         """
-        self._check_settings()
-        first = not hasattr(self, "fit_")
-        source = self._open(X, sample_weight, reset=first)
-        model = self._model()
-        if first:
-            check_enough(source.n_rows, self.n_clusters)
-            state = Online(self._first(model, source))
-        else:
-            state = self._online or Online(self._params())
-        state = self._step(model, source, state)
-        trace = Trace()
-        trace.record(state.score, 1.0)
-        told = "1 batch was seen" if state.steps == 1 else "{batches} batches were seen"
-        reason = Note("batches", told, batches=state.steps)
-        self._publish_fit(Fit(state.params, trace, reason, stats=state.weight * state.stats), source.dtype)
-        self._online = state
-        self._count(state)
-        self._label(source)
+        self._label(self._learn_batch(X, sample_weight))
         return self
 
-    def _count(self, state: Online) -> None:
-        self.n_iter_ = state.steps
-
-    def _first(self, model: KMeansModel, source: Source) -> Centers:
-        """Where to start, from the first batch."""
-        known, rng = self._prepare(source), self._rng()
-        return self._start(model, Task(source, source.sample(self._sample_rows(), rng), rng, known))
+    def _check_first_batch(self, source: Source) -> None:
+        check_enough(source.n_rows, self.n_clusters)
 
     def _step(self, model: KMeansModel, batch: Source, state: Online, rng: np.random.Generator | None = None) -> Online:
         """What is known after one more batch: every row counts the same, whenever it came."""

@@ -195,8 +195,8 @@ class MiniBatchKMeans(KMeans):
     def _count(self, state: Online) -> None:
         self.n_iter_ = self.n_steps_ = state.steps
 
-    def _first(self, model: KMeansModel, source: Source) -> Centers:
-        return self._best_start(model, source, self._rng())[0]
+    def _first(self, source: Source) -> Centers:
+        return self._best_start(self._model(), source, self._rng())[0]
 
     def _tend(
         self, model: KMeansModel, batch: Source, state: Online, total: CenterStats, image: Centers,

@@ -6,7 +6,6 @@ and the state of the random generator. It is written atomically, and removed whe
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import time
@@ -41,15 +40,15 @@ class Resumed:
 
 
 def _trace_to(trace: Trace, name: str, scalars: dict, arrays: dict) -> None:
-    scalars[name] = [trace.criterion, trace.previous, trace.weight, trace.passes, len(trace.before)]
-    arrays[f"{name}.objectives"] = np.array([*trace.before, *trace.objectives])
+    scalars[name] = [trace.criterion, trace.previous, trace.weight, trace.passes, trace.led]
+    arrays[f"{name}.objectives"] = np.array(trace.objectives)
 
 
 def _trace_from(name: str, scalars: dict, array: Callable) -> Trace:
-    criterion, previous, weight, passes, begun = scalars[name]
-    trace, objectives = Trace(criterion, previous), array(f"{name}.objectives").tolist()
+    criterion, previous, weight, passes, led = scalars[name]
+    trace = Trace(criterion, previous, int(led))
     trace.weight, trace.passes = weight, passes
-    trace.before, trace.objectives = objectives[:begun], objectives[begun:]
+    trace.objectives = array(f"{name}.objectives").tolist()
     return trace
 
 
@@ -129,7 +128,7 @@ class Checkpoint:
         except OSError as error:
             # The fit is worth more than its checkpoint; the last one is still there.
             warnings.warn(
-                f"the checkpoint {self.path!r} could not be written ({error}); the fit goes on.", stacklevel=3
+                f"the checkpoint {self.path!r} could not be written ({error.__cause__ or error}); the fit goes on.", stacklevel=3
             )
         self.written, self.pending = time.monotonic(), None
 
@@ -164,8 +163,14 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Delete the file: the fit is done."""
-        with contextlib.suppress(FileNotFoundError):
+        try:
             os.unlink(self.path)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            warnings.warn(
+                f"the checkpoint {self.path!r} could not be removed ({error}); the fit is done.", stacklevel=3
+            )
 
 
 def _records(prefix: str, record: Arrays, arrays: dict) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -103,7 +103,7 @@ def fit(
     checkpoint: Checkpoint | None = None,
     resumed: Resumed | None = None,
     run: tuple[int, int] = (1, 1),
-    before: Sequence[float] = (),
+    led: int = 0,
 ) -> Fit:
     """Learn `model` from `source` by EM, starting at `params`.
 
@@ -133,15 +133,14 @@ def fit(
         Go on from here instead of `params`.
     run : (int, int)
         Which start this is and of how many, for the callback.
-    before : sequence of float
-        Objectives of the steps over the same rows that led to `params`, which count as steps.
+    led : int
+        Steps of the short run that led to `params`; `Trace.n_steps` counts them.
 
     Returns
     -------
     Fit
     """
-    trace, step = Trace(criterion, previous), accelerator(accelerate, model)
-    trace.before, trace.passes = list(before), len(before)
+    trace, step = Trace(criterion, previous, led), accelerator(accelerate, model)
     if resumed is not None:
         params, trace = resumed.params, resumed.trace
         step.restore(resumed.step)
@@ -233,5 +232,4 @@ def finish(
             callback(last)
         except KeyboardInterrupt:
             interrupted = True
-    trace.close()
     return Fit(params, trace, reason, converged, interrupted, stats=stats)

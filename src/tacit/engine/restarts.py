@@ -41,7 +41,7 @@ def _better(candidate: Fit, best: Fit | None) -> bool:
 
 def short_runs(
     model: Model, sample: Block, init: Callable[[], Any], *, n_starts: int | None = None, n_steps: int = 10,
-    taken: list[float] | None = None,
+    taken: list[int] | None = None,
 ) -> Any:  # fmt: skip
     """Best of `n_starts` runs of `n_steps` steps on a sample of rows, each from ``init()``; the parameters it reached.
 
@@ -61,11 +61,9 @@ def short_runs(
     n_steps : int
         Steps of each.
     taken : list, optional
-        Is given the objectives of the steps of the best run.
+        Is given the number of steps of the best run.
     """
-    if taken is not None:
-        taken.clear()
-    if model.one_start or not n_steps or (sample.labels >= 0).all():
+    if model.one_start or (sample.labels >= 0).all():
         return init()
     source = as_source(sample)
     failures: list[str] = []
@@ -89,7 +87,7 @@ def short_runs(
     if best is None:
         raise SingularError(failures[-1])
     if taken is not None:
-        taken += best.trace.objectives
+        taken.append(len(best.trace))
     return best.params
 
 
@@ -100,7 +98,7 @@ def fit_best(
     *,
     by: Callable[..., Fit] = fit,
     checkpoint: Checkpoint | None = None,
-    before: list[float] | None = None,
+    led: Sequence[int] = (),
     **settings: Any,
 ) -> Fit:
     """Fit from each start and keep the best.
@@ -115,8 +113,8 @@ def fit_best(
         What learns from a start: `fit`, or `climb`.
     checkpoint : Checkpoint, optional
         Continue from it if its file exists, and keep the state of the fit in it.
-    before : list of float, optional
-        Where starts leave the objectives of the steps that led to them, as `short_runs` does, if they count as steps.
+    led : list of int
+        Where starts leave the number of steps that led to them, as `short_runs` does.
     **settings
         Passed to what learns.
 
@@ -136,17 +134,9 @@ def fit_best(
             checkpoint.run, checkpoint.best, checkpoint.failures = number, best, failures
         try:
             params = start() if resumed is None else resumed.params
-            led = {"before": tuple(before)} if before else {}
-            candidate = by(
-                model,
-                source,
-                params,
-                run=(number, len(starts)),
-                checkpoint=checkpoint,
-                resumed=resumed,
-                **led,
-                **settings,
-            )
+            short = {"led": led[-1]} if led else {}
+            run = number, len(starts)
+            candidate = by(model, source, params, run=run, checkpoint=checkpoint, resumed=resumed, **short, **settings)
         except SingularError as error:
             failures.append(Note("singular", "start {start}: {error}", start=number, error=str(error)))
             log.info("start %d failed: %s", number, error)

@@ -21,17 +21,16 @@ class Trace:
         last three objectives is less than `tol` per unit of weight away.
     previous : float, optional
         Objective per unit of weight where an earlier run stopped.
+    led : int
+        Steps of the short run that led to the start.
     """
 
-    def __init__(self, criterion: str = "relative", previous: float | None = None):
+    def __init__(self, criterion: str = "relative", previous: float | None = None, led: int = 0):
         if criterion not in CRITERIA:
             raise ValueError(f"criterion={criterion!r} is unknown; use one of {', '.join(CRITERIA)}.")
         self.criterion = criterion
-        self.previous = previous
+        self.previous, self.led = previous, led
         self.objectives: list[float] = []
-        self.before: list[
-            float
-        ] = []  # of the short run that led to the start; whether the fit has settled, its own say
         self.weight = 1.0
         self.passes = 0
 
@@ -41,10 +40,15 @@ class Trace:
         self.weight = float(weight)
 
     @property
+    def n_steps(self) -> int:
+        """Steps from the first seeds on, those of the short run included."""
+        return self.led + len(self)
+
+    @property
     def per_weight(self) -> list[float]:
         """Objectives per unit of weight, the earlier run's last one first."""
         before = [] if self.previous is None else [self.previous]
-        return before + [objective / self.weight for objective in (*self.before, *self.objectives)]
+        return before + [objective / self.weight for objective in self.objectives]
 
     def _last(self, n: int) -> list[float]:
         """The last few of `per_weight`, at most n."""
@@ -86,12 +90,8 @@ class Trace:
 
         return TraceDisplay.from_trace(self, ax=ax).ax_
 
-    def close(self) -> None:
-        """Join what was measured on the way to the start and from there on: the fit is done."""
-        self.objectives, self.before = [*self.before, *self.objectives], []
-
     def __len__(self) -> int:
-        return len(self.before) + len(self.objectives)
+        return len(self.objectives)
 
     def __repr__(self) -> str:
         last = f", last {self.objectives[-1]:.6g}" if self.objectives else ""

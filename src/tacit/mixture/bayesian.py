@@ -12,7 +12,7 @@ from ..base import Task
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice, check_positive, check_shaped
 from ..declared import SQUARES, Listed, Numbers, Spec
-from ..engine import Trace, fit
+from ..engine import Trace, fit, short_runs
 from ..engine.restarts import SAMPLE_ROWS
 from ..families import DiagonalGaussian, FullGaussian
 from ..source import Block, Source
@@ -160,7 +160,9 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         sizes = np.unique(np.geomspace(1, self.n_components, 8).round().astype(int))
         sizes = np.repeat(sizes, 4 if len(sample) <= 1000 else 2)
         draws = iter(sizes)
-        return self._short_runs(model, task, lambda: model.init(sample, rng, next(draws)), n_starts=len(sizes))
+        return short_runs(
+            model, sample, lambda: model.init(sample, rng, next(draws)), n_starts=len(sizes), taken=task.taken
+        )
 
     # Priors
 

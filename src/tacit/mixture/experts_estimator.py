@@ -13,7 +13,7 @@ from ..base import DensityEstimator, Task
 from ..base.settings import KW_ONLY, LoopSettings, settings
 from ..checks import check_choice, check_number
 from ..declared import Numbers
-from ..engine import Model
+from ..engine import Model, short_runs
 from ..source import Source, is_streamed
 from .experts_model import ExpertsModel, ExpertsParams, Frame
 from .gate import GATES
@@ -130,7 +130,7 @@ class ExpertsEstimator(LoopSettings, DensityEstimator):
 
     def _start(self, model: Model, task: Task) -> Any:
         # A gate takes about twice the steps of constant weights to show what a start is worth.
-        return self._short_runs(model, task, partial(model.init, task.sample, task.rng), n_steps=20)
+        return short_runs(model, task.sample, partial(model.init, task.sample, task.rng), n_steps=20, taken=task.taken)
 
     def _resume(self, model: Any) -> ExpertsParams:
         return model.frame.inward(self._params())

@@ -8,7 +8,7 @@ from ..base import Task
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_shaped
 from ..declared import Part
-from ..engine import Model
+from ..engine import Model, short_runs
 from ..engine.restarts import SAMPLE_ROWS
 from ..families import GAUSSIANS, Gaussian, Prior, Product, default_prior
 from ..families.gaussian import invert_triangle, location_and_scale
@@ -85,7 +85,8 @@ class GaussianMixture(BaseGaussianMixture):
         The prior that was used.
     converged_ : bool
     n_iter_ : int
-        Steps of the best start.
+        EM steps of the best run, those of the short run that found its start included, but no more than `max_iter`;
+        ``fit_.trace`` has the objectives of the steps over all rows.
     lower_bound_ : float
         Log-likelihood per row at the last step.
     lower_bounds_ : list of float
@@ -204,7 +205,7 @@ class GaussianMixture(BaseGaussianMixture):
         if mean is not None:
             with one_blas_thread():  # others would go on spinning beside the passes
                 return given(self._around(model, sample, mean))
-        return self._short_runs(model, task, lambda: given(model.init(sample, rng)))
+        return short_runs(model, sample, lambda: given(model.init(sample, rng)), taken=task.taken)
 
     def _around(self, model: Any, sample: Block, mean: np.ndarray) -> MixtureParams:
         """A start with rows assigned to the nearest of the given means."""

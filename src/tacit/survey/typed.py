@@ -34,7 +34,7 @@ def as_typed(column: ColumnInfo, cells: Cells) -> Cells:
     return Cells(values, cells.missing, given=cells)
 
 
-def read_numbers(name: str, reading: str, cells: Cells) -> Cells:
+def read_numbers(name: object, reading: str, cells: Cells) -> Cells:
     """Cells of text, or of Python's dates, as the numbers that a reading makes of them."""
     if not isinstance(cells, Texts):
         cells = Missing().of_objects(cells.objects.tolist())

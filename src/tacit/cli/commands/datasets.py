@@ -21,7 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("name", nargs="?", help="the set to write, or make")
     parser.add_argument("kind", nargs="?", metavar="KIND", help="what to make: mixed, factors or outliers")
-    parser.add_argument("--out", metavar="FOLDER", default=".", help="where to write (here)")
+    parser.add_argument("--out", metavar="FOLDER", default=".", help="folder to write to, which must exist (here)")
     parser.add_argument("--force", action="store_true", help="write over a file that is there")
     group = parser.add_argument_group("make")
     group.add_argument("--rows", type=whole_number("--rows", 500), default=500, metavar="N", help="how many rows (500)")

@@ -1,7 +1,7 @@
 """Write the report of a saved model again, of its own table or of another one with the same columns.
 
-Reads a model that `tacit fit`, `tacit impute` or `tacit reduce` has written and the table beside it, and writes one HTML
-page that opens in any browser without a network.
+Reads a model that `tacit fit`, `tacit impute` or `tacit reduce` has written and its table, which is looked for beside the
+model and in the working folder where it is not given, and writes one HTML page that opens in any browser without a network.
 """
 
 import os
@@ -63,19 +63,19 @@ def _open(arguments: Namespace, model: Any, noted: dict) -> DataTable:
 
 
 def _beside(model: str, noted: dict) -> str:
-    """The table that the model was learned from, where it lies beside it."""
+    """The table that the model was learned from, where it lies beside it or in the working folder."""
     name = noted.get("table", {}).get("name")
     if not name:
         raise ValueError(
             f"{model} does not say which table it was learned from; give the table: tacit report {model} TABLE.csv"
         )
-    folder = os.path.dirname(model)
-    for file in (noted["table"].get("file") or name, *(f"{name}.{ending}" for ending in ENDINGS)):
-        path = os.path.join(folder, file)
+    files = (noted["table"].get("file") or name, *(f"{name}.{ending}" for ending in ENDINGS))
+    for path in (os.path.join(folder, file) for folder in (os.path.dirname(model), "") for file in files):
         if os.path.isfile(path):
             return path
     raise ValueError(
-        f"{model} was learned from a table named {name!r}, which is not beside it; give the table: tacit report {model} TABLE.csv"
+        f"{model} was learned from a table named {name!r}, which is not beside it; give the table: tacit report {model} "
+        "TABLE.csv, or run the command in the folder of the table."
     )
 
 
