@@ -4,6 +4,7 @@ Reading never runs code: only numbers are read into arrays, and a header's claim
 """
 
 import contextlib
+import errno
 import io
 import json
 import math
@@ -16,7 +17,7 @@ from typing import IO, Any
 
 import numpy as np
 
-__all__ = ["UNSOUND", "read_archive", "replacing", "write_archive"]
+__all__ = ["UNSOUND", "read_archive", "replacing", "settle", "unwritten", "write_archive"]
 
 MANIFEST = "manifest.json"
 UNSOUND = (
@@ -24,6 +25,10 @@ UNSOUND = (
     NotImplementedError, RecursionError, RuntimeError, SyntaxError, tokenize.TokenError, zipfile.BadZipFile,
 )  # fmt: skip
 """What reading a damaged or hostile file may raise."""
+TEMPORARY = ".tacit-"
+"""How the names of files begin that are not whole yet."""
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+CLOSED = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
 def write_archive(path: Any, manifest: dict, arrays: dict[str, np.ndarray], temporary: str | None = None) -> None:
@@ -51,21 +56,52 @@ def write_archive(path: Any, manifest: dict, arrays: dict[str, np.ndarray], temp
 @contextlib.contextmanager
 def replacing(path: Any, temporary: str | None = None) -> Iterator[str]:
     """Path of a temporary file beside `path` that takes its place at the end, or vanishes if anything goes wrong."""
-    if temporary is None:
-        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(path)), prefix=".tacit-")
-        os.close(handle)
+    place = temporary
     try:
-        yield temporary
-        with open(temporary, "rb") as file:
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+        if place is None:
+            handle, place = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(path)), prefix=TEMPORARY)
+            os.close(handle)
+        yield place
+        settle(place)
+        os.replace(place, path)
+    except BaseException as error:
+        if place is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(place)
+        if isinstance(error, OSError) and (found := unwritten(error, path)) is not error:
+            raise found from error
         raise
+
+
+def settle(path: str) -> None:
+    """Bring a temporary file to the disk, with the mode that new files have."""
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())
+    mask = os.umask(0)
+    os.umask(mask)
+    os.chmod(path, 0o666 & ~mask)
+
+
+def unwritten(error: OSError, path: Any) -> OSError:
+    """An error of the file system as one that names the file that was to be written, and the remedy; others as they are."""
+    path, name = os.fspath(path), error.filename
+    if name is not None and os.path.abspath(name) != os.path.abspath(path) and not _is_temporary(name, path):
+        return error
+    if error.errno in FULL or "errno 28" in str(error).lower():
+        told = f"there is no space left for {path}; free some, or choose another folder. Nothing was written."
+    elif error.errno in CLOSED:
+        told = f"the folder {os.path.dirname(os.path.abspath(path))} cannot be written to; choose another."
+    elif name is None and error.errno == errno.ENOENT:
+        return error
+    else:
+        told = f"{path} could not be written ({error.strerror or error}). Nothing was written."
+    found = type(error)(told)
+    found.errno = error.errno
+    return found
+
+
+def _is_temporary(name: Any, path: str) -> bool:
+    return os.path.basename(name).startswith(TEMPORARY) or os.path.abspath(name) == f"{os.path.abspath(path)}.part"
 
 
 def read_archive(path: Any) -> tuple[dict, Callable[[Any], np.ndarray]]:

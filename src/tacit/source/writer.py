@@ -97,12 +97,12 @@ class ParquetWriter(ArrowWriter):
         if not os.path.isdir(folder):
             raise FileNotFoundError(f"the folder {folder!r} does not exist; create it first.")
         arrow()  # or say what to install, before there is a file to remove
-        self.place = replacing(path)
-        super().__init__(self.place.__enter__())
+        self.stack = contextlib.ExitStack()
+        super().__init__(self.stack.enter_context(replacing(path)))
+        self.stack.callback(self.close)  # before the file takes its place, which it does not where closing fails
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
-        self.close()
-        return self.place.__exit__(kind, error, trace)
+        return self.stack.__exit__(kind, error, trace)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import tempfile
 from typing import Any
 
+from ..archive import CLOSED, TEMPORARY, settle, unwritten
 from .csvwriter import CsvWriter
 
 __all__ = ["Outputs"]
-
-FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-CLOSED = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
 class Outputs:
@@ -62,13 +59,13 @@ class Outputs:
             raise ValueError(f"{path} is a folder; name a file to write.")
         if not os.path.isdir(folder):
             raise ValueError(f"the folder {folder} does not exist; create it or choose another.")
+        self.paths.append(path)
         try:
-            handle, temporary = tempfile.mkstemp(dir=folder, prefix=".tacit-", suffix=os.path.splitext(path)[1])
+            handle, temporary = tempfile.mkstemp(dir=folder, prefix=TEMPORARY, suffix=os.path.splitext(path)[1])
         except OSError as error:
             raise _worded(error, path) from None
-        os.close(handle)
-        self.paths.append(path)
         self._temporary.append(temporary)
+        os.close(handle)
         return temporary
 
     def table(self, path: Any) -> Any:
@@ -89,22 +86,18 @@ class Outputs:
         try:
             if kind is None:
                 self._finish()
-            elif isinstance(error, OSError):
-                raise _worded(error, self.paths[-1] if self.paths else ".")
         except OSError as fault:
             raise _worded(fault, self.paths[-1]) from None
         finally:
             self._discard()
+        if isinstance(error, OSError) and self.paths and (found := _worded(error, self.paths[-1])) is not error:
+            raise found from None
 
     def _finish(self) -> None:
         for writer in self._writers:
             writer.close()
-        mask = os.umask(0)
-        os.umask(mask)
         for temporary in self._temporary:
-            with open(temporary, "rb") as file:
-                os.fsync(file.fileno())
-            os.chmod(temporary, 0o666 & ~mask)
+            settle(temporary)
         _swap(self._temporary, self.paths)
 
     def _discard(self) -> None:
@@ -129,12 +122,20 @@ def _swap(temporary: list[str], paths: list[str]) -> None:
     except BaseException:
         for old, path in reversed(kept):
             with contextlib.suppress(OSError):
-                os.replace(old, path) if old else os.unlink(path)
+                _put_back(old, path)
         raise
-    finally:
-        for old, _ in kept:
-            with contextlib.suppress(OSError):
-                os.unlink(old)
+    for old, _ in kept:
+        with contextlib.suppress(OSError):
+            os.unlink(old)
+
+
+def _put_back(old: str, path: str) -> None:
+    """Make a place what it was; where that fails, the former file keeps the name it was set aside under."""
+    if not old:
+        return os.unlink(path)
+    os.replace(old, path)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(old)  # two names of one file are not moved onto each other
 
 
 def _set_aside(path: str, old: str) -> None:
@@ -146,10 +147,6 @@ def _set_aside(path: str, old: str) -> None:
 
 
 def _worded(error: OSError, path: str) -> Exception:
-    """An error of the file system with its remedy; others as they are."""
-    folder = os.path.dirname(os.path.abspath(path))
-    if error.errno in FULL or "errno 28" in str(error).lower():
-        return OSError(f"there is no space left for {path}; free some, or choose another folder. Nothing was written.")
-    if error.errno in CLOSED:
-        return ValueError(f"the folder {folder} cannot be written to; choose another.")
-    return error
+    """An error of the file system with its remedy; a folder that cannot be written to is a bad choice of a folder."""
+    found = unwritten(error, path)
+    return ValueError(str(found)) if found.errno in CLOSED else found
