@@ -292,6 +292,52 @@ def test_an_unclosed_header_is_refused(content, path):
     refused(path, packed({**parts, "0.npy": parts["0.npy"].replace(b"}", b" ")}))
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("weights_", lambda a: -a, "'weights_' holds -"),
+        ("weights_", lambda a: a / 2, "'weight' sums to 0.5, not to 1"),
+        ("weights_", lambda a: a * np.nan, "'weights_' holds nan, which is no finite number"),
+        ("weights_", lambda a: np.resize(a, 3), "'weights_' has shape (3,), not 2"),
+        ("means_", lambda a: a.astype("f2"), "has type float16; only numbers are read"),
+        ("means_", lambda a: 1e200 * a, "not from -1e+152 to 1e+152"),
+        ("covariances_", lambda a: a + 99.0 * (1.0 - np.eye(4)), "'covariance' must be symmetric and positive definite"),
+        ("covariances_", lambda a: a + np.triu(np.ones((4, 4)), 1), "'covariance' must be symmetric and positive definite"),
+        ("covariances_", lambda a: a[:, :3], "'covariances_' has shape (2, 3, 4), not 2 × 4 × 4"),
+    ],
+)  # fmt: skip
+def test_arrays_are_what_the_class_declares(name, change, message, content, path):
+    parts = members(content)
+    key = json.loads(parts["manifest.json"])["estimator"]["fitted"][name]["array"]
+    array = io.BytesIO()
+    np.save(array, change(np.load(io.BytesIO(parts[f"{key}.npy"]))))
+    refused(path, packed({**parts, f"{key}.npy": array.getvalue()}), message)
+
+
+def test_bytes_in_another_order_are_the_same_numbers(content, path):
+    parts = members(content)
+    swapped = {}
+    for name, data in parts.items():
+        if name.endswith(".npy"):
+            array, out = np.load(io.BytesIO(data)), io.BytesIO()
+            np.save(out, np.array(array, dtype=array.dtype.newbyteorder(">"), order="F"))
+            swapped[name] = out.getvalue()
+    path.write_bytes(content)
+    expected = tacit.load(path).predict_proba(X)
+    path.write_bytes(packed(parts | swapped))
+    np.testing.assert_array_equal(tacit.load(path).predict_proba(X), expected)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_members_are_there_and_read_once(content, path):
+    parts = members(content)
+    twice = io.BytesIO(content)
+    with zipfile.ZipFile(twice, "a") as archive:
+        archive.writestr("0.npy", parts["0.npy"])
+    refused(path, twice.getvalue(), "it holds two members of one name")
+    refused(path, edited(content, lambda m: m["estimator"]["settings"].update(means_init={"array": "0"})), "'0.npy'")
+
+
 def test_compressed_members_are_refused(content, path):
     refused(path, packed(members(content), zipfile.ZIP_DEFLATED), "compressed members, which tacit never writes")
     bomb = packed({**members(content), "9.npy": bytes(10_000_000)}, zipfile.ZIP_DEFLATED)
@@ -313,6 +359,11 @@ def test_compressed_members_are_refused(content, path):
         (lambda m: m["estimator"]["settings"].update(tol={"code": "1"}), "an entry of unknown kind 'code'"),
         (lambda m: m["estimator"]["settings"].update(tol={"float": "1", "x": 1}), "an entry of unknown kind"),
         (lambda m: m["estimator"]["settings"].update(tol={}), ""),
+        (lambda m: m["estimator"]["settings"].update(tol=-1.0), "tol=-1.0 is not a number of at least 0"),
+        (lambda m: m["estimator"]["settings"].update(n_components=10**9), "'weights_' has shape (2,), not 1000000000"),
+        (lambda m: m["estimator"]["fitted"].update(n_features_in_=20000), "'means_' has shape (2, 4), not 2 × 20000"),
+        (lambda m: m["estimator"]["fitted"].pop("weights_"), "it does not say 'weights_', which a GaussianMixture needs"),
+        (lambda m: m["estimator"]["online"].update(weight=0), "'weight' holds 0, which must be greater than 0"),
         (lambda m: m["estimator"]["settings"].update(tol=[1]), "a bare list"),
         (lambda m: m["estimator"]["settings"].update(tol={"array": "../../0"}), "'../../0'"),
         (lambda m: m["estimator"]["settings"].update(tol={"array": "77"}), "77.npy"),

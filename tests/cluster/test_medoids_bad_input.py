@@ -43,6 +43,10 @@ def changed(*cells):
             {"metric": "gower", "metric_params": {"weights": [1, -1, 1, 1]}},
             r"\[1.0, -1.0, 1.0, 1.0\] are invalid weights of 4 columns",
         ),
+        (
+            {"metric": "mahalanobis", "metric_params": {"VI": np.eye(3)}},
+            r"metric_params do not fit metric='mahalanobis': 'VI' has shape \(3, 3\), not 4 × 4",
+        ),
         ({"metric": "gower", "metric_params": {"categorical": [9]}}, r"categorical'\] holds 9, which is no column"),
         (
             {"metric": "nan_euclidean", "metric_params": {"p": 3}},

@@ -11,6 +11,7 @@ from tacit.families import (
     GAUSSIANS,
     Bernoulli,
     Categorical,
+    DiagonalGaussian,
     Dirichlet,
     Exponential,
     FactorGaussian,
@@ -434,3 +435,27 @@ def test_floors_are_given_by_name():
     for family, _ in FAMILIES.values():
         for name, each in inspect.signature(type(family).__init__).parameters.items():
             assert name not in ("floor", "prior") or each.kind is each.KEYWORD_ONLY, type(family).__name__
+
+
+@pytest.mark.parametrize("name", ["full", "diag", "factors", "log-normal"])
+def test_distances_are_those_of_mahalanobis(name):
+    family, rows = FAMILIES[name]
+    X = rows(60)
+    params = family.start(Block.of(X), np.full((60, 1), 1.0))
+    found, n_seen = family.distance(params, Block.of(with_missing(X)))
+    cells = with_missing(np.log(X) if name == "log-normal" else X)
+    for row, square in zip(cells, found[:, 0]):
+        seen = ~np.isnan(row)
+        apart = (row - params.mean[0])[seen]
+        np.testing.assert_allclose(
+            square, apart @ np.linalg.solve(params.dense[0][np.ix_(seen, seen)], apart), rtol=1e-6
+        )
+    np.testing.assert_array_equal(n_seen, (~np.isnan(cells)).sum(axis=1))
+
+
+def test_a_product_within_a_product_is_its_parts():
+    inner = Product([(Poisson(), (1,)), (DiagonalGaussian(), (0, 2))])
+    product = Product([(Bernoulli(), (2,)), (inner, (0, 3, 1))])
+    assert [(type(family), columns) for family, columns in product.parts] == [
+        (Bernoulli, (2,)), (Poisson, (3,)), (DiagonalGaussian, (0, 1))
+    ]  # fmt: skip
