@@ -25,7 +25,6 @@ __all__ = ["CenterStats", "Centers", "KMeansModel", "MeansModel", "moved_within"
 
 GROUP = 100  # centres that share a lower bound
 STRETCH = 512  # centres compared with all others at once
-FAR = 100.0  # times as far from zero as centres are from it, in squares, is an origin about which float32 products round badly
 
 
 @record
@@ -60,11 +59,8 @@ class Centers(Arrays):
     def tables(self, dtype: Any) -> Any:
         """The centres about the origin, transposed, as sparse rows want them, made once; see `center_tables`."""
         if dtype not in self._tables:
-            step = self.about_origin
-            # x·(c − o) of rows far from the origin is large, and so are its roundings.
-            far = self.origin @ self.origin > FAR * np.einsum("kj,kj->k", step, step).max()
-            offset = 0.5 * np.einsum("kj,kj->k", step, self.center + self.origin)
-            self._tables[dtype] = center_tables(step, offset, np.float64 if far else dtype)
+            offset = 0.5 * np.einsum("kj,kj->k", self.about_origin, self.center + self.origin)
+            self._tables[dtype] = center_tables(self.about_origin, offset, dtype)
         return self._tables[dtype]
 
     @cached_property

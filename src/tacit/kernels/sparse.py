@@ -24,6 +24,9 @@ __all__ = [
 ]  # fmt: skip
 
 
+ROUNDING = 1e-4  # share of the loss that products may round by: so few rows, too, are then misplaced
+
+
 def linear(X, slope, offset, base, mode, log_weight, weight, labels, out, count, s0, s1):
     """As the kernel for arrays: products with the stored cells; where the others are zero, all cells are observed."""
     x, missing = X.matrix, X.absent == "missing"
@@ -100,13 +103,30 @@ def _stored_misfit(data, indices, indptr, shift, loading, precision, score, out)
 
 def means(X, patterns, weight, centers, algorithm, local):
     """As the kernel for arrays: Σ w ‖x − c‖² = Σ w ‖x − o‖² − 2 Σ_k (c_k − o)·s_k + Σ_k n_k ‖c_k − o‖², without distances."""
-    sums, step = np.zeros(centers.center.shape), centers.about_origin
-    _, counts = _search(X, weight, centers, sums)
-    if centers.origin.any():
-        sums -= counts[:, None] * centers.origin
-    squares = _squares_about(X, weight, centers.origin)
-    loss = squares - 2.0 * np.vdot(step, sums) + counts @ np.einsum("kj,kj->k", step, step)
-    return counts, counts[:, None].copy(), sums, max(float(loss), 0.0)
+    step, squares = centers.about_origin, _squares_about(X, weight, centers.origin)
+
+    def search(dtype):
+        sums = np.zeros(step.shape)
+        _, counts = _search(X, weight, centers, sums, dtype)
+        if centers.origin.any():
+            sums -= counts[:, None] * centers.origin
+        loss = squares - 2.0 * np.vdot(step, sums) + counts @ np.einsum("kj,kj->k", step, step)
+        return (counts, counts[:, None].copy(), sums), max(float(loss), 0.0)
+
+    found, loss = _in_precision(search, X, weight, centers, squares)
+    return *found, loss
+
+
+def nearest(X, patterns, weight, centers, algorithm, local):
+    """As the kernel for arrays: labels of the rows, and the loss."""
+
+    def search(dtype):
+        labels, _ = _search(X, weight, centers, np.empty((0, centers.center.shape[1])), dtype)
+        loss = np.empty(len(X))
+        misfit(X, weight, centers.center, labels, 2, loss)
+        return labels, float(loss.sum())
+
+    return _in_precision(search, X, weight, centers, _squares_about(X, weight, centers.origin))
 
 
 def _squares_about(X, weight, origin):
@@ -118,18 +138,21 @@ def _squares_about(X, weight, origin):
     return square.sum()
 
 
-def nearest(X, patterns, weight, centers, algorithm, local):
-    """As the kernel for arrays: labels of the rows, and the loss."""
-    labels, _ = _search(X, weight, centers, np.empty((0, centers.center.shape[1])))
-    loss = np.empty(len(X))
-    misfit(X, weight, centers.center, labels, 2, loss)
-    return labels, float(loss.sum())
+def _in_precision(search, X, weight, centers, squares):
+    """What `search` finds in the precision of the rows or, where roundings of x·(c − o) matter beside the loss, in double."""
+    found, loss = search(X.dtype)
+    if X.dtype == np.float64:
+        return found, loss
+    step, total = centers.about_origin, weight.sum()
+    products = np.sqrt(squares) + np.sqrt(total) * np.linalg.norm(centers.origin)
+    products *= np.sqrt(total * np.einsum("kj,kj->k", step, step).max())
+    return (found, loss) if np.finfo(X.dtype).eps * products <= ROUNDING * loss else search(np.dtype(np.float64))
 
 
-def _search(X, weight, centers, sums):
-    """Labels and the weights of clusters; their sums are added to `sums`, unless that is empty."""
+def _search(X, weight, centers, sums, dtype):
+    """Labels and the weights of clusters, by products in a precision; sums are added to `sums`, unless that is empty."""
     labels, counts = np.zeros(len(X), np.int32), np.zeros(len(centers.center))
-    sparse_lloyd(X.data, X.indices, X.indptr, weight, *centers.tables(X.dtype), labels, counts, sums)
+    sparse_lloyd(X.data, X.indices, X.indptr, weight, *centers.tables(dtype), labels, counts, sums)
     return labels, counts
 
 
