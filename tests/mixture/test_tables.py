@@ -78,7 +78,9 @@ def test_gaussian_mixtures_predict_tables_from_tables():
 
 
 @pytest.mark.parametrize(
-    "family", ["poisson", "negative_binomial", "geometric", "bernoulli", "multinomial", Binomial(60)], ids=str
+    "family",
+    ["poisson", "negative_binomial", "geometric", "bernoulli", "multinomial", Binomial(60)],
+    ids=lambda family: family if isinstance(family, str) else "binomial",
 )
 def test_filled_counts_are_counts(family):
     X = np.random.default_rng(0).poisson([[3.0, 8.0]], size=(90, 2)).astype(float)
@@ -168,3 +170,17 @@ def test_dates_that_are_taken_as_numbers_are_filled_with_dates():
         error = pd.to_datetime(filled).dt.tz_localize(None) - days
         assert np.abs(error.dt.days).max() < 12
         assert study(mixture, told).n_rows == len(told)
+
+
+def test_names_of_classes_in_files_and_partitions_are_refused(tmp_path):
+    table, group = typed()
+    told = table[["height", "visits"]].assign(kind=np.where(group, "new", "old"))
+    told.to_parquet(tmp_path / "told.parquet")
+    for estimator in (Mixture(2), GaussianMixture(2)):
+        with pytest.raises(
+            ValueError, match="column 'kind' holds .*string, which is not a number; classes in files are numbers"
+        ):
+            estimator.fit(tmp_path / "told.parquet", y="kind")
+    array = pytest.importorskip("dask.array").from_array(table[["height"]].to_numpy(), chunks=(60, 1))
+    with pytest.raises(ValueError, match=r"labels hold '(new|old)' .partition \d., which is not a number"):
+        GaussianMixture(2).fit(array, y=told["kind"].to_numpy())
