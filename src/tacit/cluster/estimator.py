@@ -326,7 +326,13 @@ def _origin(mean: np.ndarray, variance: float, source: Source) -> np.ndarray:
 
 
 def _check_scale(variance: float, source: Source) -> None:
-    """Refuse rows whose squares cannot be added up."""
+    """Refuse rows whose squares cannot be added up, or whose distances single precision cannot hold, as bounds of them are."""
+    spread = np.sqrt(variance)
+    if source.dtype != np.float32 and not (spread == 0.0 or 1e-20 < spread < 1e35):
+        raise ValueError(
+            f"X has a standard deviation of about {spread:.1g}, and distances must lie between 1e-20 and 1e35; divide its columns "
+            "by their scale."
+        )
     squares = variance * source.n_rows * source.n_features
     if not squares < (1e37 if source.dtype == np.float32 else 1e307):
         remedy = " or give it in float64" if source.dtype == np.float32 else ""

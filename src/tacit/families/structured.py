@@ -21,8 +21,12 @@ __all__ = ["StructuredDense", "StructuredDiagonal", "StructuredSpherical", "with
 SCARCE = 1e-12  # what an empty class counts, relative to the largest: it keeps its own, and moves nothing
 
 
-def above_floor(learn: Callable, sound: Callable, cost: Callable, previous: np.ndarray, floor: float) -> np.ndarray:
-    """learn(ridge) with the smallest ridge that makes it sound, or `previous` where that is cheaper.
+def above_floor(
+    learn: Callable, sound: Callable, cost: Callable | None, previous: np.ndarray, floor: float
+) -> np.ndarray:
+    """learn(ridge) with the smallest ridge that makes it sound, or `previous` where there is a cost and that is cheaper.
+
+    It is cheaper where a ridge is needed, and where columns differ so much in scale that axes are found to few digits.
 
     Raises
     ------
@@ -33,13 +37,18 @@ def above_floor(learn: Callable, sound: Callable, cost: Callable, previous: np.n
         for ridge in (0.0, *floor * 10.0 ** np.arange(14)):
             try:
                 found = learn(ridge)
+                if np.isfinite(found).all() and sound(found):
+                    return found if cost is None or _no_worse(cost(found), cost(previous)) else previous
             except np.linalg.LinAlgError:
-                found = None
-            if found is not None and np.isfinite(found).all() and sound(found):
-                return found if ridge == 0.0 or cost(found) <= cost(previous) else previous
+                pass
             if floor == 0.0:
                 raise SingularError(SINGULAR)
     return previous
+
+
+def _no_worse(cost: float, before: float) -> bool:
+    """Whether a cost is no higher than before, but for rounding."""
+    return cost <= before + 1e-12 * abs(before)
 
 
 def without_empty(W: np.ndarray, count: np.ndarray, previous: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -84,21 +93,24 @@ class StructuredDiagonal(Structured, DiagonalGaussian):
         Smallest variance in any direction, relative to the data's variance.
     """
 
-    def variances(self, squares: np.ndarray, count: np.ndarray, params: DiagonalParams) -> np.ndarray:
+    def variances(
+        self, squares: np.ndarray, count: np.ndarray, params: DiagonalParams, structured: bool = True
+    ) -> np.ndarray:
         seen, before = count > 0, params.variance
         cells = np.where(seen, count, SCARCE * count.max())
         filled = np.where(seen, squares, cells * before)
         return above_floor(
             lambda ridge: variances(self.structure, filled + ridge * cells * params.scale, cells, before),
             lambda found: bool((found >= self.least(params) * (1 - 1e-9)).all() and (found > 0).all()),
-            lambda found: float((cells * np.log(found) + filled / found).sum()),
+            (lambda found: float((cells * np.log(found) + filled / found).sum())) if structured else None,
             before,
             self.floor,
         )
 
     def inside(self, params: DiagonalParams, fallback: Any = None) -> DiagonalParams:
         count = np.ones(params.mean.shape)
-        covariance = self.variances(params.variance, count, params if fallback is None else fallback)
+        previous = params if fallback is None else fallback
+        covariance = self.variances(params.variance, count, previous, structured=fallback is not None)
         return self.params(params.mean, covariance, params.origin, params.scale)
 
 
@@ -136,10 +148,15 @@ class StructuredDense(Structured, FullGaussian):
         """The covariances of the structure, whatever the floor."""
         return covariances(self.structure, W, count, previous)
 
-    def _learn(self, W: np.ndarray, count: np.ndarray, previous: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """The likeliest covariances (classes, d, d) above the floor; empty classes count for next to nothing."""
+    def _learn(
+        self, W: np.ndarray, count: np.ndarray, previous: np.ndarray, scale: np.ndarray, structured: bool = True
+    ) -> np.ndarray:
+        """The likeliest covariances (classes, d, d) above the floor; empty classes count for next to nothing.
+
+        Previous ones that are no worse are kept where they are of the structure.
+        """
         W, count = without_empty(W, count, previous)
-        unit = np.sqrt(np.multiply.outer(scale, scale))
+        unit = np.multiply.outer(np.sqrt(scale), np.sqrt(scale))
         ridges = count[:, None, None] * np.diag(scale)
 
         def sound(found: np.ndarray) -> bool:
@@ -149,7 +166,7 @@ class StructuredDense(Structured, FullGaussian):
 
         return above_floor(
             lambda ridge: self._likeliest(W + ridge * ridges, count, previous),
-            sound, lambda found: deviance(W, count, found), previous, self.floor,
+            sound, (lambda found: deviance(W, count, found)) if structured else None, previous, self.floor,
         )  # fmt: skip
 
     def m_step(self, stats: DenseStats, params: FullParams) -> FullParams:
@@ -161,5 +178,5 @@ class StructuredDense(Structured, FullGaussian):
     def inside(self, params: FullParams, fallback: Any = None) -> FullParams:
         previous = params if fallback is None else fallback
         count = np.ones(len(params.mean))
-        covariance = self._learn(params.covariance, count, previous.covariance, params.scale)
+        covariance = self._learn(params.covariance, count, previous.covariance, params.scale, fallback is not None)
         return self.params(params.mean, covariance, params.origin, params.scale)

@@ -97,7 +97,11 @@ class StudentT(StructuredDense):
     exact = False  # a step improves: the weights of rows are hidden
 
     _params_type = StudentParams
-    _saved = StructuredDense._saved | {"df": Either(Text(("free", "shared")), NUMBERS), "df_init": NUMBERS, "max_df": NUMBERS}
+    _saved = StructuredDense._saved | {
+        "df": Either(Text(("free", "shared")), NUMBERS),
+        "df_init": NUMBERS,
+        "max_df": NUMBERS,
+    }
 
     def __init__(
         self,
@@ -179,9 +183,11 @@ class StudentT(StructuredDense):
         df = self._df(alive, count, excess, params.df)
         return self.params(params.origin + shift, covariance, params.origin, params.scale, df)
 
-    def _learn(self, W: np.ndarray, count: np.ndarray, previous: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    def _learn(
+        self, W: np.ndarray, count: np.ndarray, previous: np.ndarray, scale: np.ndarray, structured: bool = True
+    ) -> np.ndarray:
         if self.structure not in SEPARATE:
-            return super()._learn(W, count, previous, scale)
+            return super()._learn(W, count, previous, scale, structured)
         # Directions do not bear on each other, so that clipping is the maximum above the floor.
         W, count = without_empty(W, count, previous)
         covariance = covariances(self.structure, W, count, previous)
@@ -191,7 +197,7 @@ class StudentT(StructuredDense):
         """α_k: the mean weight where a class has a volume of its own and stays above the floor, else 1."""
         if self.structure[0] == "E":
             return np.ones(len(mean))
-        unit = np.sqrt(np.multiply.outer(scale, scale))
+        unit = np.multiply.outer(np.sqrt(scale), np.sqrt(scale))
         least = np.linalg.eigvalsh(covariance / unit)[:, 0]
         return np.where(alive & (least / mean >= max(self.floor, 1e-13)), mean, 1.0)
 
