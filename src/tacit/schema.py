@@ -22,7 +22,7 @@ from .survey.dates import DATE_READINGS, dates_like
 from .survey.roles import MANY_LEVELS
 from .survey.typed import read_numbers
 
-__all__ = ["UNKNOWN", "Column", "ColumnLearner", "Schema", "container_of", "encode_column", "unknown_levels"]
+__all__ = ["UNKNOWN", "Column", "ColumnLearner", "Schema", "encode_column"]
 
 UNKNOWN = ("error", "missing")
 """What may be done about levels that a column did not have when it was learned: refuse them, or take them as missing."""
@@ -340,13 +340,14 @@ def encode_column(column: Column, cells: Cells, unknown: str = "error") -> np.nd
             )
         return out
     codes = {level: code for code, level in enumerate(column.levels)}
-    found = [codes.get(value, -1) for value in seen]
-    if -1 in found:  # a file has texts where a frame has numbers
+    found = np.array([codes.get(value, np.nan) for value in seen], dtype=np.float64)
+    if np.isnan(found).any():  # a file has texts where a frame has numbers
         texts = {level_text(level): code for level, code in codes.items()}
-        found = [texts.get(level_text(value), -1) for value in seen]
-    if -1 in found and unknown == "error":
-        raise unknown_levels(column.name, [value for value, code in zip(seen, found) if code < 0], column.levels)
-    out[~cells.missing] = np.where(np.array(found) < 0, np.nan, found)
+        found = np.array([texts.get(level_text(value), np.nan) for value in seen], dtype=np.float64)
+    if unknown == "error" and np.isnan(found).any():
+        strange = [value for value, code in zip(seen, found) if code != code]
+        raise unknown_levels(column.name, strange, column.levels)
+    out[~cells.missing] = found
     return out
 
 

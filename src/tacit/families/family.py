@@ -113,15 +113,14 @@ class Family:
     _params_type: Any  # the record of its parameters
     _saved: ClassVar[dict[str, Spec]] = {"floor": Numbers(low=0), "prior": Part(_prior, optional=True)}
 
-    def __new__(cls, *given: Any, **settings: Any) -> Any:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Settings such as floors go by name, lest they be taken for the parameters, which are learned and not given."""
-        settings_of = signature(cls.__init__).parameters.values()
-        order = [each.name for each in settings_of if each.kind is each.POSITIONAL_OR_KEYWORD]
-        if len(given) >= len(order) and not any(each.kind is each.VAR_POSITIONAL for each in settings_of):
-            takes = ", ".join(order[1:]) or "nothing"
+        taken = signature(cls.__init__).parameters.values() if args else ()
+        order = [each.name for each in taken if each.kind is each.POSITIONAL_OR_KEYWORD]
+        if args and len(args) >= len(order) and not any(each.kind is each.VAR_POSITIONAL for each in taken):
             raise TypeError(
-                f"{cls.__name__} takes {takes} by position, but got {', '.join(map(repr, given))}; parameters are learned by "
-                "fit, and settings such as floor are given by name."
+                f"{cls.__name__} takes {', '.join(order[1:]) or 'nothing'} by position, but got {', '.join(map(repr, args))}; "
+                "parameters are learned by fit, and settings such as floor are given by name."
             )
         return super().__new__(cls)
 

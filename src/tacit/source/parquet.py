@@ -7,7 +7,7 @@ import os
 import queue
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,8 @@ class ParquetSource(Source):
     levels : dict of str to sequence, or "learn", optional
         Levels of columns that are categories, which become the codes 0, 1, …; such columns may hold text. With ``"learn"``
         every column is taken, and `levels` must be set, from what `record_batches` shows, before rows are read.
+    unknown : {"error", "missing"}
+        What to do about cells of categories that are none of the levels: refuse them, or take them as missing.
     memory : int, default=256 MB
         Bytes that blocks in flight may take.
     block_rows : int, optional
@@ -152,11 +154,10 @@ class ParquetSource(Source):
                 types[name].add(kind)
         return types
 
-    def _numeric_columns(self) -> list[str]:
-        """Columns that are numbers in at least one file, in the order they are met."""
+    def _columns_where(self, suits: Callable[[Any], bool]) -> list[str]:
+        """Columns whose field suits in at least one file, in the order they are met."""
         schemas = [schema for _, schema in self._files] or [self.dataset.schema]
-        fields = (field for schema in schemas for field in schema)
-        return list(dict.fromkeys(field.name for field in fields if self._usable(field)))
+        return list(dict.fromkeys(field.name for schema in schemas for field in schema if suits(field)))
 
     def _usable(self, field: Any) -> bool:
         """Whether a column is made of numbers, or of categories that are expected."""
@@ -172,16 +173,17 @@ class ParquetSource(Source):
         return pa.dataset.dataset(path, format="ipc")
 
     def _check_columns(self, columns: Sequence[str] | None) -> list:
-        present, numeric = self.dataset.schema.names, self._numeric_columns()
+        present, numeric = self.dataset.schema.names, self._columns_where(self._usable)
+        numbers = self._columns_where(lambda field: _numeric(field.type))
         special = [name for name in (self.weight, self.labels, *self.targets) if name is not None]
         named = [*(columns or []), *special]
         for name in [*named, *([] if self.unit is None else [self.unit])]:
             if name not in present and name not in numeric:
                 raise ValueError(f"{self.name!r} has no column {name!r}; it has {', '.join(present)}.")
-            if name in named and name not in numeric:
-                raise ValueError(
-                    f"column {name!r} holds {self.dataset.schema.field(name).type}, which is not a number."
-                )
+            if name in named and name not in (numbers if name in special else numeric):
+                kind = self.dataset.schema.field(name).type
+                remedy = "; classes in files are numbers from 0, and −1 or empty where unknown" * (name == self.labels)
+                raise ValueError(f"column {name!r} holds {kind}, which is not a number{remedy}.")
         found = list(columns or [name for name in numeric if name not in (*special, self.unit)])
         left_out = [name for name in present if name not in numeric]
         if columns is None and left_out:

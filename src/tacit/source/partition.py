@@ -125,7 +125,14 @@ def _weights(values: Any, number: int) -> np.ndarray | None:
 def _labels(values: Any, number: int) -> np.ndarray | None:
     if values is None:
         return None
-    labels = np.asarray(values, dtype=np.float64)
+    try:
+        labels = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        first = np.asarray(values, dtype=object)[0]
+        raise ValueError(
+            f"labels hold {str(first)!r} (partition {number}), which is not a number; in partitions classes are 0, 1, 2 …, and "
+            "−1 or NaN is unknown."
+        ) from None
     labels = np.where(np.isnan(labels), -1.0, labels)
     bad = labels[(labels < -1) | (labels != np.floor(labels))]
     if bad.size:
