@@ -91,7 +91,9 @@ def as_numpy(value: Any) -> Any:
         return np.asarray(value)
     except (RuntimeError, TypeError, ValueError) as error:
         kind = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
-        raise TypeError(f"an array of {kind} cannot be read ({error}); copy it to the memory of the CPU first.") from None
+        raise TypeError(
+            f"an array of {kind} cannot be read ({error}); copy it to the memory of the CPU first."
+        ) from None
 
 
 def as_rows(estimator: Any, X: Any) -> Any:

@@ -330,8 +330,8 @@ def _check_scale(variance: float, source: Source) -> None:
     spread = np.sqrt(variance)
     if source.dtype != np.float32 and not (spread == 0.0 or 1e-20 < spread < 1e35):
         raise ValueError(
-            f"X has a standard deviation of about {spread:.1g}, and distances must lie between 1e-20 and 1e35; divide its columns "
-            "by their scale."
+            f"X has a standard deviation of about {spread:.1g}, and distances must lie between 1e-20 and 1e35; divide its "
+            "columns by their scale."
         )
     squares = variance * source.n_rows * source.n_features
     if not squares < (1e37 if source.dtype == np.float32 else 1e307):

@@ -88,7 +88,7 @@ class TiedParams(GaussianParams):
 class DenseGaussian(Gaussian):
     """What full and tied families share: complete rows go one way, rows with missing cells another, in one pass each."""
 
-    conjugate = "NormalInverseWishart"
+    conjugate: str | None = "NormalInverseWishart"
 
     def free(self, params: Any) -> np.ndarray:
         """Means and log-Cholesky factors, in units of the data."""

@@ -74,7 +74,7 @@ class DiagonalGaussian(Gaussian):
     """
 
     params = DiagonalParams
-    conjugate = "NormalInverseGamma"
+    conjugate: str | None = "NormalInverseGamma"
     matrices = False
     expect = Family.expect  # no matrix per row: columns are independent given the class
 

@@ -69,7 +69,7 @@ class Structured(Gaussian):
         Smallest variance in any direction, relative to the data's variance.
     """
 
-    conjugate = None  # what is shared between classes has no conjugate prior per class
+    conjugate: str | None = None  # what is shared between classes has no conjugate prior per class
     _saved = Gaussian._saved | {"structure": Text(tuple(STRUCTURES))}
 
     def __init__(self, structure: str, *, floor: float = 1e-6) -> None:
