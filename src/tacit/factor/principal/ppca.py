@@ -61,6 +61,8 @@ def closed_form(kept: np.ndarray, total: float, d: int, least: float) -> tuple[n
 class AxesModel(MixtureModel):
     """One Gaussian of low rank, whose axes are what is asked for."""
 
+    family: FactorGaussian
+
     def settled(self, trace: Trace, params: MixtureParams, image: MixtureParams, tol: float) -> Note | None:
         """As the objective says, once the axes rest too; where nothing tells them apart, once it gains next to nothing."""
         found = super().settled(trace, params, image, tol)
