@@ -14,8 +14,8 @@ import numpy as np
 from .notes import NoteError
 
 __all__ = [
-    "CONTAINERS", "Batch", "Cells", "aligned", "as_given", "as_numbers", "as_objects", "assemble", "beside", "check_names", "columns_of",
-    "is_missing", "is_table", "package", "read_columns", "without",
+    "CONTAINERS", "Batch", "Cells", "aligned", "as_given", "as_numbers", "as_objects", "assemble", "beside", "check_names",
+    "columns_of", "holds_dates", "is_missing", "is_table", "package", "read_columns", "without",
 ]  # fmt: skip
 
 
@@ -227,7 +227,9 @@ def check_names(names: Iterable) -> None:
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         listed = ", ".join(map(repr, twice))
-        raise ValueError(f"the table names the column{'s' * (len(twice) > 1)} {listed} more than once; rename one of each.")
+        raise ValueError(
+            f"the table names the column{'s' * (len(twice) > 1)} {listed} more than once; rename one of each."
+        )
 
 
 def _cells(name: Any, column: Any) -> Cells:

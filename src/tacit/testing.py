@@ -182,7 +182,11 @@ def check_model(
     rtol : float
         How closely parameters must agree.
     """
-    rng, rows, settings_before = np.random.default_rng(random_state), Rows.of(X, weight, labels, targets, unit), _state(model)
+    rng, rows, settings_before = (
+        np.random.default_rng(random_state),
+        Rows.of(X, weight, labels, targets, unit),
+        _state(model),
+    )
     sample = rows.source().sample(len(rows.X), rng)
     start = model.init(sample, rng)
     _check_types(model, start, sample)
@@ -233,7 +237,9 @@ def _state(value: Any) -> Any:
 
 
 def _check_types(model: Model, start: Any, sample: Block) -> None:
-    assert isinstance(start, Arrays), f"init returns a record of arrays (tacit.arrays.record), not a {type(start).__name__}"
+    assert isinstance(start, Arrays), (
+        f"init returns a record of arrays (tacit.arrays.record), not a {type(start).__name__}"
+    )
     if model.remembers:
         return  # blocks of a source have the memory that its E-step needs
     stats = model.e_step(start, sample)
@@ -241,7 +247,9 @@ def _check_types(model: Model, start: Any, sample: Block) -> None:
     for name in ("loglik", "weight"):
         assert hasattr(stats, name), f"statistics carry {name}, so that the objective is one more sum"
     params = model.m_step(stats, start)
-    assert isinstance(params, type(start)), f"m_step returns a {type(start).__name__} as init does, not a {type(params).__name__}"
+    assert isinstance(params, type(start)), (
+        f"m_step returns a {type(start).__name__} as init does, not a {type(params).__name__}"
+    )
 
 
 @dataclass(frozen=True)

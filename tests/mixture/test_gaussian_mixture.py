@@ -260,7 +260,9 @@ def test_missing_labels_are_unknown_and_names_are_classes(tmp_path):
         ValueError, match="y names 'dead', which is none of the classes of the first rows, ill and well"
     ):
         batches.partial_fit(X, np.resize(["ill", "dead"], len(X)))
-    with pytest.raises(ValueError, match=r"y holds 7\.0, which is no class; .* −1 or a missing value stands for unknown"):
+    with pytest.raises(
+        ValueError, match=r"y holds 7\.0, which is no class; .* −1 or a missing value stands for unknown"
+    ):
         GaussianMixture(2).fit(X, np.where(y < 0, np.nan, 7))
 
 

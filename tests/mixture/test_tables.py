@@ -178,7 +178,7 @@ def test_names_of_classes_in_files_and_partitions_are_refused(tmp_path):
     told.to_parquet(tmp_path / "told.parquet")
     for estimator in (Mixture(2), GaussianMixture(2)):
         with pytest.raises(
-            ValueError, match="column 'kind' holds .*string, which is not a number; classes in files are numbers"
+            ValueError, match=r"column 'kind' holds .*string, which is not a number; classes in files are numbers"
         ):
             estimator.fit(tmp_path / "told.parquet", y="kind")
     array = pytest.importorskip("dask.array").from_array(table[["height"]].to_numpy(), chunks=(60, 1))

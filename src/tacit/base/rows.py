@@ -108,7 +108,7 @@ class RowsEstimator(BaseEstimator):
                     check_range(host(X), self._largest, self._told)
             weight, labels = check_weight(weight, len(X)), self._check_labels(labels, len(X))
             X, weight, labels, targets = TorchSource(X, weight, labels, targets), None, None, None
-        if hasattr(X, "encoded"):  # a table of tacit.tables
+        if type(X).__name__ == "DataTable":  # of tacit.tables, which is loaded where tables are read
             X = (X if reset else X.like(self._columns_told(), getattr(self, "unknown", "error"))).source(
                 n_jobs=self.n_jobs
             )

@@ -128,7 +128,8 @@ class Checkpoint:
         except OSError as error:
             # The fit is worth more than its checkpoint; the last one is still there.
             warnings.warn(
-                f"the checkpoint {self.path!r} could not be written ({error.__cause__ or error}); the fit goes on.", stacklevel=3
+                f"the checkpoint {self.path!r} could not be written ({error.__cause__ or error}); the fit goes on.",
+                stacklevel=3,
             )
         self.written, self.pending = time.monotonic(), None
 

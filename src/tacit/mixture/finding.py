@@ -69,7 +69,7 @@ def default_structures(n_measurements: int) -> list[str]:
 
 
 def default_groups(n_rows: int, most: int = MOST_GROUPS) -> range:
-    """Numbers of groups worth trying where none are asked for: of few rows, two of at least two rows or those of five on average."""
+    """Numbers of groups worth trying where none are asked for: of few rows, two with two each or those with five on average."""
     return range(1, max(min(2, n_rows // 2), min(most, n_rows // ROWS_PER_GROUP), 1) + 1)
 
 

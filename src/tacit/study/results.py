@@ -74,7 +74,8 @@ class Results:
     """Writes tables of results of a fitted model, for a table with its columns.
 
     Filled counts are whole numbers. Other filled numbers of columns that hold whole ones only are rounded in the table; the list
-    of cells keeps them as they are. Where results are `typed`, numbers of a text are written as numbers; `level` is that of the intervals.
+    of cells keeps them as they are. Where results are `typed`, numbers of a text are written as numbers; `level` is that of the
+    intervals.
     """
 
     def __init__(self, model: Any, table: DataTable, *, level: float = 0.9, typed: bool = False):

@@ -28,7 +28,7 @@ def study(model: Any, X: Any, *, selection: Any = (), seed: int = 0, **reading: 
     seed : int
         Seeds the draw of the rows to show.
     **reading
-        As in `tacit.tables.open_reader`.
+        As in `tacit.tables.open_table`; levels that the model does not know are missing unless ``unknown="error"``.
 
     Returns
     -------

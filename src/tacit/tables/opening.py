@@ -192,7 +192,9 @@ def as_table(table: Any, **reading: Any) -> DataTable:
         left = [column for column in opened.columns if not column.used and column.name not in asked]
         if left and reading.get("columns") is None and opened.used:
             told = "; ".join(f"{column.name!r} ({column.left_out})" for column in left)
-            warnings.warn(f"left out: {told}. Say what they are by roles=…, or leave them out by ignore=….", stacklevel=3)
+            warnings.warn(
+                f"left out: {told}. Say what they are by roles=…, or leave them out by ignore=….", stacklevel=3
+            )
         return opened
     if reading:
         raise TypeError(f"the table is open already; give {', '.join(reading)} to tacit.tables.open_table instead.")
