@@ -31,7 +31,10 @@ class BayesClassifier(ClassifierMixin, RowsEstimator):
     reg_covar: float = 1e-6
     n_jobs: int | None = None
 
-    _saved = RowsEstimator._saved | {"classes_": Names("K", labels=True), "mixture_": Part(LatentClassEstimator, same=("d", "K"))}
+    _saved = RowsEstimator._saved | {
+        "classes_": Names("K", labels=True),
+        "mixture_": Part(LatentClassEstimator, same=("d", "K")),
+    }
 
     def _check_settings(self) -> None:
         self._mixture(1)._check_settings()
