@@ -21,7 +21,7 @@ from ..families import Bernoulli, Categorical, Product
 from ..frames import aligned
 from ..schema import UNKNOWN, Schema, container_of, labels_of
 from ..source import Block, Source
-from .columns import by_column
+from .columns import by_column, kinds_of
 from .description import Description
 from .knowledge import Knowledge, count_observed
 from .model import MixtureParams
@@ -111,6 +111,9 @@ class Mixture(TableEstimator):
     def _check_settings(self) -> None:
         super()._check_settings()
         check_number("smoothing", self.smoothing, numbers.Real, 0)
+        if not isinstance(self.by_column, (dict, type(None))):
+            raise ValueError(f"by_column={self.by_column!r} is not a dictionary of columns and their families.")
+        kinds_of(self.family, self.by_column)
         check_choice("unknown", self.unknown, UNKNOWN)
 
     def _check_loaded(self) -> None:
