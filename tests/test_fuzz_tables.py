@@ -237,6 +237,9 @@ FOUND = [
     ("StudentTMixture(covariance_type='EVV', n_components=2, random_state=0)", 40),
     ("StudentTMixture(covariance_type='EEI', n_components=2, random_state=0)", 16),  # rows of next to no weight far out
     ("GaussianMixture(covariance_type='tied', n_components=2, random_state=0)", 28),  # a column far from 0
+    ("StudentTMixture(covariance_type='VII', n_components=2, random_state=0)", 130),  # heavy tails in single precision
+    ("BayesianGaussianMixture(covariance_type='tied', n_components=3, random_state=0)", 102),  # weights of 1e-15
+    ("BayesianGaussianMixture()", 206),  # a leap that overflows
     ("mixture of negative_binomial", 7),  # counts of 1e6
     ("mixture of gamma", 12),
     ("KMeans()", 36),

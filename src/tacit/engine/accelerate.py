@@ -93,7 +93,8 @@ class Accelerator(Plain):
         self.tries += 1
         self.image = image
         try:
-            params = self.model.bound(vector, image)
+            with np.errstate(all="ignore"):  # a leap that overflows is one that is dropped
+                params = self.model.bound(vector, image)
         except ValueError:  # singular, or no number at all
             return self.retreat()
         self.extrapolated = True

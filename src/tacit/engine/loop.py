@@ -79,8 +79,9 @@ def objective(model: Model, stats: Any, params: Any) -> float:
 
 
 def _warn_if_fallen(trace: Trace, model: Model) -> None:
-    # Rounding may cost a few last digits, single precision a few more; a real fall means a wrong M-step.
-    if trace.gain < -1e-6 * (1.0 + abs(trace.per_weight[-1])):
+    # Rounding may cost a few last digits, single precision a few more; a real fall means a wrong M-step. Where rows weigh next
+    # to nothing beside a prior, last digits are much per row, but not of all rows together.
+    if trace.gain < -1e-6 * (1.0 + abs(trace.per_weight[-1])) and trace.gain * trace.weight < -1e-12:
         warnings.warn(
             f"the objective of {type(model).__name__} fell by {-trace.gain:.3g} per row at step {len(trace)}; "
             "its M-step does not maximise what its E-step measures.",

@@ -100,14 +100,14 @@ class DenseGaussian(Gaussian):
 
     def bound(self, vector: np.ndarray, params: Any) -> Any:
         d, root = len(params.scale), np.sqrt(params.scale)
-        mean, rest = np.split(vector, [params.mean.size])
+        # A leap may ask for any number; beyond these the likelihood refuses it anyway.
+        mean, rest = np.split(np.clip(vector, -1e10, 1e10), [params.mean.size])
         i, j = np.tril_indices(d, -1)
         shape = params.covariance.shape[:-2]
         below, log_diagonal = np.split(rest, [int(np.prod(shape)) * len(i)])
         lower = np.zeros(params.covariance.shape)
         lower[..., i, j] = below.reshape(*shape, len(i))
-        # A leap may ask for any number; beyond these the likelihood refuses it anyway.
-        lower[..., range(d), range(d)] = np.exp(np.clip(log_diagonal, -150.0, 150.0)).reshape(*shape, d)
+        lower[..., range(d), range(d)] = np.exp(np.clip(log_diagonal, -150.0, 20.0)).reshape(*shape, d)
         covariance = (lower @ np.swapaxes(lower, -1, -2)) * (root[:, None] * root)
         mean = params.origin + mean.reshape(params.mean.shape) * root
         return self.params(mean, self.clip(covariance, params.scale), params.origin, params.scale)

@@ -159,9 +159,12 @@ class StudentT(StructuredDense):
         return super().pool(covariance, n_classes)
 
     def _complete(self, params: Any, block: Block, rest: tuple) -> tuple[float, Any]:
-        form = cast(params.form, block.X)
-        rows, out = block.patterns.complete, _sums(params)
-        loglik = kernel("student", backend(block.X))(block.X, rows, params.origin, *form, *params.tables, *rest, *out)
+        X, rows, out = block.X, block.patterns.complete, _sums(params)
+        # Tails may widen the data to where single precision knows little of a class: about the common origin it is far away.
+        if block.dtype == np.float32 and (np.diagonal(params.covariance, axis1=1, axis2=2) < 1e-4 * params.scale).any():
+            X = X.astype(np.float64) if backend(X) == "cpu" else X
+        form = cast(params.form, X)
+        loglik = kernel("student", backend(X))(X, rows, params.origin, *form, *params.tables, *rest, *out)
         return loglik, StudentStats(*out)
 
     def _incomplete(self, params: Any, block: Block, rest: tuple) -> tuple[float, Any]:
