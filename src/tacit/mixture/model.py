@@ -125,15 +125,15 @@ class MixtureModel(Model):
 
     def posterior(self, params: Any, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """Probabilities of the classes of each row, (rows, classes), and the log density of the row."""
-        log_prob = self.family.log_prob(params.components, block)
-        unknown = np.full(len(block), -1)
-        resp, evidence, _ = responsibilities(log_prob, params.log_weight, np.ones(len(block)), unknown)
-        return host(resp), host(evidence)
+        return _posterior(params, self.family.log_prob(params.components, block))
 
     def log_posterior(self, params: Any, block: Block) -> np.ndarray:
-        """Logs of the probabilities of the classes of each row, finite also where the probabilities underflow."""
-        joint = host(self.family.log_prob(params.components, block)) + params.log_weight
-        return joint - logsumexp(joint, axis=1, keepdims=True)
+        """Logs of the probabilities that `posterior` gives, finite also where those underflow."""
+        log_prob = self.family.log_prob(params.components, block)
+        joint = host(log_prob).astype(np.float64) + params.log_weight
+        resp = _posterior(params, log_prob)[0].astype(block.dtype)  # in the precision that probabilities are given in
+        lost = resp < np.finfo(block.dtype).tiny
+        return np.where(lost, joint - logsumexp(joint, axis=1, keepdims=True), np.log(np.where(lost, 1.0, resp)))
 
     def sample(self, params: Any, n_rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Rows and their classes, ordered by class."""
@@ -143,6 +143,13 @@ class MixtureModel(Model):
 
     def n_parameters(self, params: Any) -> int:
         return self.n_components - 1 + self.family.n_parameters(params.components)
+
+
+def _posterior(params: MixtureParams, log_prob: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities of the classes and evidence from log densities (rows, classes), which are overwritten."""
+    n = len(log_prob)
+    resp, evidence, _ = responsibilities(log_prob, params.log_weight, np.ones(n), np.full(n, -1))
+    return host(resp), host(evidence)
 
 
 def block_weights(resp: np.ndarray, block: Block) -> np.ndarray:
