@@ -184,7 +184,7 @@ def contents(folder):
 
 @pytest.fixture(scope="module")
 def model():
-    return GaussianMixture(2, random_state=0).fit(X)
+    return GaussianMixture(2, random_state=0).fit(pytest.importorskip("pandas").DataFrame(X, columns=list("abc")))
 
 
 @pytest.mark.parametrize("former", some(["new", "again"], ["again"]))
