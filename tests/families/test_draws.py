@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tacit.engine import fit
-from tacit.families import Categorical, Dirichlet
+from tacit.families import Categorical, Dirichlet, Multinomial
+from tacit.families.linear import ProbabilityParams
 from tacit.mixture import MixtureModel
 from tacit.source import ArraySource, Block
 
@@ -30,3 +31,13 @@ def test_draws_have_the_expected_moments(name, rng):
     wide = np.isfinite(std) & missing  # a Student t of few degrees of freedom has no variance
     error = (drawn.mean(axis=0) - mean)[wide] / (std[wide] / np.sqrt(DRAWS) + 1e-9)
     assert np.sqrt(np.mean(error**2)) < 2.0
+
+
+def test_a_row_of_no_observed_count_is_one_of_the_stated_total():
+    family, params = Multinomial(50), ProbabilityParams(np.array([[0.2, 0.3, 0.5]]))
+    block = Block.of(np.array([[np.nan, np.nan, np.nan], [4.0, np.nan, np.nan], [0.0, np.nan, np.nan]]))
+    with np.errstate(all="raise"):
+        filled = family.filled(params, block, np.ones((3, 1)))
+        drawn = family.draw(params, block, np.ones((3, 1)), 4000, np.random.default_rng(0))
+    np.testing.assert_allclose(filled, [[10.0, 15.0, 25.0], [4.0, 6.0, 10.0], [0.0, 0.0, 0.0]], atol=1e-9)
+    np.testing.assert_allclose(drawn.mean(axis=0), filled, rtol=0.05, atol=0.01)

@@ -141,18 +141,24 @@ class Multinomial(LevelFamily, LinearFamily):
 
     def law(self, params: Any, block: Block) -> Law:
         """Given the class, missing counts are negative binomial about n_O p_j / p_O."""
-        (rows, columns), (_, total, share) = block.missing_cells, self._shares(params, block)
+        (rows, columns), (total, share) = block.missing_cells, self._observed(params, block)
         odds = params.probability[:, columns].T / share[rows]
-        size = np.maximum(total, 1e-12)[rows][:, None] * np.ones_like(odds)
+        size = total[rows][:, None] * np.ones_like(odds)
         return ScipyLaw(size * odds, size * odds * (1.0 + odds), "nbinom", n=size, p=1.0 / (1.0 + odds))
+
+    def _observed(self, params: ProbabilityParams, block: Block) -> tuple[np.ndarray, np.ndarray]:
+        """Totals and shares that missing counts are told from; a row without any observed count is one of `n_trials`."""
+        seen, total, share = self._shares(params, block)
+        empty = ~seen.any(axis=1)
+        return np.where(empty, self.n_trials, np.maximum(total, 1e-12)), np.where(empty[:, None], 1.0, share)
 
     def draw(self, params: Any, block: Block, resp: Any, n_draws: int, rng: np.random.Generator) -> np.ndarray:
         X = host(block.X).astype(np.float64)
-        _, total, share = self._shares(params, block)
+        total, share = self._observed(params, block)
         out = np.repeat(X[None], n_draws, axis=0)
         for t, classes in enumerate(draw_classes(host(resp), n_draws, rng)):
             odds = params.probability[classes] / share[np.arange(len(X)), classes][:, None]
-            rate = rng.gamma(np.maximum(total, 1e-12)[:, None] * np.ones_like(odds)) * odds
+            rate = rng.gamma(total[:, None] * np.ones_like(odds)) * odds
             out[t] = np.where(np.isnan(X), rng.poisson(rate), X)
         return out
 
