@@ -101,7 +101,8 @@ class RowsEstimator(BaseEstimator):
 
             from ..source.torch import TorchSource
 
-            if (X.abs() > min(self._largest, finite(X.dtype).max)).any():
+            largest = min(self._largest, finite(X.dtype).max)
+            if (X > largest).any() or (X < -largest).any():
                 if X.isinf().any():
                     raise ValueError("X contains infinity; replace it, or set the cell to NaN if it is missing.")
                 if reset:
