@@ -102,7 +102,7 @@ class RowsEstimator(BaseEstimator):
             from ..source.torch import TorchSource
 
             largest = min(self._largest, finite(X.dtype).max)
-            if (X > largest).any() or (X < -largest).any():
+            if (largest < X).any() or (-largest > X).any():
                 if X.isinf().any():
                     raise ValueError("X contains infinity; replace it, or set the cell to NaN if it is missing.")
                 if reset:
