@@ -54,7 +54,7 @@ class Faults:
         if self.fault is not None:
             raise self.fault(os.fspath(path))
         for name in os.listdir(self.folder):
-            if name.startswith(".tacit-") or name.endswith(".part"):
+            if (name.startswith(".tacit-") and not name.endswith(".old")) or name.endswith(".part"):
                 os.unlink(os.path.join(self.folder, name))
 
     def patch(self, monkeypatch):

@@ -84,6 +84,8 @@ def settle(path: str) -> None:
 
 def unwritten(error: OSError, path: Any) -> OSError:
     """An error of the file system as one that names the file that was to be written, and the remedy; others as they are."""
+    if isinstance(error.__cause__, OSError):  # a file that is written under a temporary name has been named already
+        error = error.__cause__
     path, name = os.fspath(path), error.filename
     if name is not None and os.path.abspath(name) != os.path.abspath(path) and not _is_temporary(name, path):
         return error
