@@ -300,7 +300,9 @@ class KernelPCA(RowScores):
 
     def _rule(self) -> Kernel:
         params = dict(self.kernel_params or {})
-        return Kernel(self.kernel, float(self.gamma_), self.degree, float(self.coef0), params, self.origin_, self.n_jobs)
+        return Kernel(
+            self.kernel, float(self.gamma_), self.degree, float(self.coef0), params, self.origin_, self.n_jobs
+        )
 
     def _latent_rule(self) -> Kernel:
         """The kernel between scores, of which none is the origin but 0."""
