@@ -149,7 +149,7 @@ class Multinomial(LevelFamily, LinearFamily):
     def _observed(self, params: ProbabilityParams, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """Totals and shares that missing counts are told from; a row without any observed count is one of `n_trials`."""
         seen, total, share = self._shares(params, block)
-        empty = ~seen.any(axis=1)
+        empty = seen.sum(axis=1) == 0
         return np.where(empty, self.n_trials, np.maximum(total, 1e-12)), np.where(empty[:, None], 1.0, share)
 
     def draw(self, params: Any, block: Block, resp: Any, n_draws: int, rng: np.random.Generator) -> np.ndarray:
