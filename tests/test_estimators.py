@@ -131,7 +131,9 @@ def test_sklearn_checks_of_more_settings(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS + MORE, ids=repr)
+@pytest.mark.parametrize(
+    "estimator", [*ESTIMATORS, *(pytest.param(each, marks=pytest.mark.full) for each in MORE)], ids=repr
+)
 def test_pickle_clone_and_save(estimator, tmp_path):
     if get_tags(estimator).target_tags.required:
         X = gaussian_rows()
