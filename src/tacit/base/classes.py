@@ -8,8 +8,9 @@ import numpy as np
 from scipy.special import chdtrc, gammaln, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
+from ..arrays import Arrays
 from ..checks import check_number, check_weight
-from ..declared import Names, Numbers
+from ..declared import Listed, Names, Numbers, Part
 from ..frames import is_missing
 from ..kernels import host
 from ..source import Block, Source
@@ -39,10 +40,12 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
     n_init: int = 1
     init_params: str = "kmeans"
     warm_start: bool = False
+    parameter_draws: int | str = "auto"
 
     _saved = DensityEstimator._saved | {
         "weights_": Numbers("K", low=0, high=1),
         "classes_": Names("named", labels=True, needed=False),
+        "draws_": Listed(Part(Arrays), needed=False),
     }
     _by_likelihood = True  # whether parameters are numbers that maximise a likelihood, or distributions
 
@@ -89,6 +92,7 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
         source = self._open(X, sample_weight, y, reset=True)
         self._check_enough(source)
         self._learn(source, online=online, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
+        self._keep(source)
         self._warn_if_collapsed()
         return self
 
@@ -124,6 +128,7 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
         self
         """
         self._learn_batch(X, sample_weight, y)
+        self._keep(None)
         return self
 
     def _check_first_batch(self, source: Source) -> None:

@@ -1,12 +1,14 @@
 """`MissingCells`: what a model of classes says of the missing cells of a row, p(x_M | x_O) = Σ_k p(k | x_O) p_k(x_M | x_O).
 
-Fitted parameters are taken as known.
+Where rows are few for the parameters, what they leave uncertain about these is part of the answer: p is then the mean of the
+distributions under draws of the parameters (`tacit.base.augmentation`). Otherwise fitted parameters are taken as known.
 """
 
 from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,11 +18,18 @@ from ..checks import check_number, check_out
 from ..families.laws import Law
 from ..frames import as_given
 from ..kernels import host
-from ..source import ArraySource, Block, is_streamed
+from ..source import ArraySource, Block, Source, is_streamed
 from ..source.writer import ParquetWriter
+from .augmentation import draw_parameters
 from .rows import RowsEstimator, like
 
 __all__ = ["Imputed", "MissingCells", "draw_cells", "impute_cells"]
+
+N_DRAWS = 20
+FEW = 50
+"""Rows for each column and class below which parameters are uncertain enough to matter."""
+MOST_WORK = 5e8
+"""n d³ beyond which parameters are only drawn where asked for."""
 
 
 class Imputed(NamedTuple):
@@ -46,8 +55,44 @@ class MissingCells(RowsEstimator):
     """Base of estimators whose model has a class per row and a family: missing cells filled in, and drawn.
 
     A subclass has ``_model()`` and ``_params()``. ``_knowledge()`` tells which classes know which columns, where some do not, and
-    ``_lowest()`` the least value that each column may have.
+    ``_lowest()`` the least value that each column may have. A fit ends with ``_keep(source)``.
     """
+
+    parameter_draws: Any = 0
+    _seen: Block | None = None  # the rows of the fit, until parameters are drawn
+
+    @cached_property
+    def draws_(self) -> list:
+        """Draws of the parameters; none where the estimates are taken as known. Made when they are first asked for."""
+        check_is_fitted(self)
+        if self._seen is None:
+            return []
+        n_draws = N_DRAWS if self.parameter_draws == "auto" else self.parameter_draws
+        rng = np.random.default_rng(self.random_state if isinstance(self.random_state, numbers.Integral) else 0)
+        return draw_parameters(self._model(), self._params(), self._seen, n_draws, rng)
+
+    def _uncertain(self) -> list:
+        """Parameters that are as good as each other: draws of them, or the estimate alone."""
+        return self.draws_ or [self._params()]
+
+    def _keep(self, source: Source | None) -> None:
+        """Remember the rows of a fit where parameters are to be drawn given them."""
+        self.__dict__.pop("draws_", None)
+        asked, self._seen = self.parameter_draws, None
+        if source is None or asked == 0:
+            return
+        n, d = source.n_rows, source.n_features
+        if asked != "auto" or (n < FEW * d * (self._n_classes or 1) and n * d**3 <= MOST_WORK):
+            block = source.sample(n, np.random.default_rng(0))
+            weight = host(block.weight)
+            # As elsewhere, only the proportions of weights matter: together they are worth the rows there are.
+            self._seen = Block.of(host(block.X), weight * (np.count_nonzero(weight) / weight.sum()), host(block.labels))
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        if self._seen is not None:  # rows stay here: what is written is what was learned from them
+            state = state | {"draws_": self.draws_, "_seen": None}
+        return state
 
     def _knowledge(self) -> Any:
         return None
@@ -121,18 +166,22 @@ class MissingCells(RowsEstimator):
 
     def _filler(self, what: Any, lowest: Any = None) -> Callable[[Block], np.ndarray]:
         """A function of a block to the answers about its rows, (rows, answers, d); see `_answers`."""
-        model, params, known = self._model(), self._params(), self._knowledge()
+        model, known, draws = self._model(), self._knowledge(), self._uncertain()
         least = self._lowest() if lowest is None else np.broadcast_to(np.asarray(lowest, float), self.n_features_in_)
-        family, components = model.family, params.components
+        family = model.family
 
         def fill(block: Block) -> np.ndarray:
-            cells, resp = block.missing_cells, _classes(model, params, block)
-            if what == "mean" and known is None:
-                told = family.filled(components, block, resp)[cells][None]
+            cells = block.missing_cells
+            if what == "mean" and known is None and len(draws) == 1:
+                resp = _classes(model, draws[0], block)
+                told = family.filled(draws[0].components, block, resp)[cells][None]
             elif len(cells[0]):
-                resp = host(resp)
-                weight = resp[cells[0]] if known is None else known.shared(resp[cells[0]], cells[1])
-                told = np.array(list(_answers(what, family.law(components, block), weight)))
+                each = [host(_classes(model, params, block)) for params in draws]
+                resp = np.mean(each, axis=0)
+                shared = [one[cells[0]] if known is None else known.shared(one[cells[0]], cells[1]) for one in each]
+                laws = [family.law(params.components, block) for params in draws]
+                law = type(laws[0]).pooled(laws) if len(laws) > 1 else laws[0]
+                told = np.array(list(_answers(what, law, np.hstack(shared) / len(draws))))
                 if known is not None:
                     told[:, known.empty(block.X, resp)[cells]] = np.nan
             else:
@@ -150,7 +199,8 @@ class MissingCells(RowsEstimator):
     def draw_missing(self, X: Any, n_draws: int = 1, random_state: Any = None) -> Any:
         """Draw missing cells given the observed ones, for multiple imputation.
 
-        The fitted parameters are held fixed: with few rows, refit to bootstrap samples to add their uncertainty.
+        Where rows are few for the parameters, each table has parameters of its own (see `draws_`), as proper multiple imputation
+        asks.
 
         Parameters
         ----------
@@ -189,13 +239,19 @@ def draw_cells(
     estimator: MissingCells, cells: np.ndarray, n_draws: int, rng: np.random.Generator, lowest: Any = None
 ) -> np.ndarray:
     """As `MissingCells.draw_missing`, for rows that are numbers already."""
-    block, model, params = Block.of(cells), estimator._model(), estimator._params()
-    resp, known, empty = _classes(model, params, block), estimator._knowledge(), np.False_
-    least = estimator._lowest() if lowest is None else lowest
-    if known is not None:
-        empty = known.empty(block.X, resp)
-        resp = known.shared_rows(resp, block.X, empty)
-    drawn = model.family.draw(params.components, block, resp, n_draws, rng)
+    block, model, known = Block.of(cells), estimator._model(), estimator._knowledge()
+    least, empty = estimator._lowest() if lowest is None else lowest, np.False_
+    uncertain = estimator._uncertain()
+    order = rng.permutation(len(uncertain))
+    parts = []
+    for number, share in enumerate(np.array_split(np.arange(n_draws), min(len(uncertain), n_draws))):
+        params = uncertain[order[number]]
+        resp = _classes(model, params, block)
+        if known is not None:
+            empty = known.empty(block.X, resp)
+            resp = known.shared_rows(resp, block.X, empty)
+        parts.append(model.family.draw(params.components, block, resp, len(share), rng))
+    drawn = np.concatenate(parts)
     if least is not None:
         drawn = np.where(np.isnan(block.X), np.maximum(drawn, least), drawn)
     return like(block, np.where(empty, np.nan, drawn))

@@ -7,6 +7,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import multigammaln, softmax
 
 from ..arrays import Arrays, record
 from ..declared import SQUARES, Numbers
@@ -14,7 +16,7 @@ from ..kernels import EXPECT, MOMENTS, backend, cast, kernel
 from ..kernels.layout import pack_strips, strip_width
 from ..source.block import Block
 from .family import Pass, occupied
-from .gaussian import LOG_2PI, Gaussian, GaussianParams, incomplete_rows, invert_triangle
+from .gaussian import LOG_2PI, WEAK, Gaussian, GaussianParams, incomplete_rows, invert_triangle
 from .predictive import MultivariatePredictive
 
 __all__ = ["DenseStats", "FullGaussian", "FullParams", "TiedGaussian", "about_origin", "class_means"]
@@ -127,6 +129,37 @@ class DenseGaussian(Gaussian):
         pseudo = DenseStats(stats.count + prior.kappa, stats.first + prior.kappa * shift, second)
         return pseudo, stats.count + 1.0 + (prior.dof + len(shift) + 1.0) / (k if tied else 1)
 
+    def redraw(self, params: Any, block: Block, resp: Any, rng: np.random.Generator) -> Any:
+        """Σ ~ inverse Wishart, μ | Σ ~ N(x̄, Σ/n).
+
+        Without a prior, Σ is drawn towards the variances of the columns within classes, worth as many rows as the evidence says.
+        """
+        seen = self.stats(params, block, resp)
+        stats = seen if self.prior is None else self.with_prior_rows(seen, params)[0]
+        alive, rows, shift = class_means(stats, params)
+        rows, shift = np.where(alive, rows, 0.0), np.where(alive[:, None], shift, 0.0)
+        tied, d = stats.second.ndim == 2, len(params.scale)
+        outer = rows[:, None, None] * shift[:, :, None] * shift[:, None, :]
+        scatter = (stats.second - outer.sum(axis=0))[None] if tied else stats.second - outer
+        degrees = np.array([seen.count.sum()]) if tied else seen.count
+        within = np.einsum("kii->i", scatter) / max(float(seen.count.sum()), 1.0)
+        varies = within > 10.0 * max(self.floor, 1e-9) * params.scale  # a constant is what it is
+        if self.prior is None:
+            target = np.maximum(within, max(self.floor, 1e-9) * params.scale)
+            degrees = np.maximum(degrees - (len(shift) if tied else 1.0), 0.0)
+            worth = drawn_dof(scatter, degrees, target, rng)
+            degrees, scatter = degrees + worth, scatter + (worth - d - 1.0) * np.diag(target)
+            rows = seen.count + WEAK
+            shift = shift * (seen.count / rows)[:, None]
+        else:
+            degrees = degrees + self.prior.dof
+        covariance = np.stack([drawn_covariance(*part, rng) for part in zip(degrees, scatter)])
+        root = np.linalg.cholesky(covariance) / np.sqrt(rows)[:, None, None]
+        apart = np.einsum("kij,kj->ki", root, rng.standard_normal(shift.shape))
+        mean = params.origin + shift + np.where(varies, apart, 0.0)
+        covariance = self.clip(covariance[0] if tied else covariance, params.scale)
+        return self.params(mean, covariance, params.origin, params.scale)
+
     def one_pass(self, params: Any, block: Block, mode: int, log_weight: np.ndarray, out: Any) -> Pass:
         rest = mode, log_weight, block.weight, block.labels, out
         loglik, stats = self._complete(params, block, rest)
@@ -145,6 +178,28 @@ class DenseGaussian(Gaussian):
         s0, s1, s2 = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
         loglik = kernel("conditional", backend(block.X))(*incomplete_rows(block), *params.posterior, *rest, s0, s1, s2)
         return loglik, DenseStats(*about_origin(params.shift, s0, s1, s2))
+
+
+def drawn_covariance(degrees: float, scatter: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A draw of Σ ~ inverse Wishart, by Bartlett's decomposition of Σ⁻¹."""
+    d = len(scatter)
+    lower = np.tril(rng.standard_normal((d, d)), -1)
+    lower[range(d), range(d)] = np.sqrt(rng.chisquare(degrees - np.arange(d)))
+    root = solve_triangular(lower, np.linalg.cholesky(scatter).T, lower=True)  # Σ = C A⁻ᵀ A⁻¹ Cᵀ
+    return root.T @ root
+
+
+def drawn_dof(scatter: np.ndarray, degrees: np.ndarray, target: np.ndarray, rng: np.random.Generator) -> float:
+    """Degrees of freedom of an inverse Wishart with expectation diag(target), drawn by how likely they make the scatter."""
+    d, root = len(target), np.sqrt(target)
+    rows = degrees.sum()
+    worth = d + 1.0 + np.geomspace(0.5, 20.0 * max(rows, d), 24)[:, None]
+    value = np.maximum(np.linalg.eigvalsh(scatter / (root[:, None] * root)), 0.0)
+    excess, total = worth - d - 1.0, worth + degrees
+    log_det = np.log(value + excess[..., None]).sum(axis=-1)
+    before = 0.5 * worth * d * np.log(excess) - multigammaln(0.5 * worth, d)
+    fit = (before - 0.5 * total * log_det + multigammaln(0.5 * total, d)).sum(axis=1)
+    return float(rng.choice(worth[:, 0], p=softmax(fit)))
 
 
 def about_origin(shift: np.ndarray, s0: np.ndarray, s1: np.ndarray, s2: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -14,7 +14,7 @@ from ..engine import SingularError
 from ..kernels import backend, cast, kernel
 from ..source.block import Block
 from .family import Family, Pass, occupied
-from .gaussian import LOG_2PI, SINGULAR, Gaussian, GaussianParams
+from .gaussian import LOG_2PI, SINGULAR, WEAK, Gaussian, GaussianParams
 from .predictive import Predictive
 
 __all__ = ["DiagonalGaussian", "SphericalGaussian"]
@@ -128,6 +128,27 @@ class DiagonalGaussian(Gaussian):
         prior = self.prior.over(squares.shape[1])
         return squares + 2.0 * prior.scale, count - prior.kappa + 1.0 + 2.0 * (prior.shape + 1.0)
 
+    def redraw(self, params: Any, block: Block, resp: Any, rng: np.random.Generator) -> Any:
+        """σ² ~ inverse χ², μ | σ² ~ N(x̄, σ²/n); without a prior, three rows with the spread of all classes are added."""
+        count, mean, squares = DiagonalGaussian.evidence(self, self.stats(params, block, resp), params)
+        degrees, within = count + 2.0, squares.sum(axis=0) / np.maximum(count.sum(axis=0), 1.0)
+        more = 3.0 * np.maximum(within, max(self.floor, 1e-9) * params.scale)
+        mean, rows = (mean * count + WEAK * params.origin) / (count + WEAK), count + WEAK
+        if self.prior is not None:
+            posterior = self.prior.over(mean.shape[1]).observe(count, mean, squares)
+            degrees, squares, more = 2.0 * posterior.shape, 2.0 * posterior.scale, 0.0
+            mean, rows = posterior.mean, posterior.kappa
+        squares, degrees = (self.over_columns(value) for value in (squares + more, np.maximum(degrees, 1.0)))
+        variance = self.floored(squares / rng.chisquare(degrees), params)
+        spread = self.params(mean, variance, params.origin, params.scale).variance / rows
+        varies = within > 10.0 * max(self.floor, 1e-9) * params.scale  # a constant is what it is
+        spread = np.where(varies, spread, 0.0)
+        return self.params(rng.normal(mean, np.sqrt(spread)), variance, params.origin, params.scale)
+
+    def over_columns(self, values: np.ndarray) -> np.ndarray:
+        """Sums over the columns that share a variance."""
+        return values
+
     def evidence(self, stats: DiagonalStats, params: DiagonalParams) -> tuple:
         """Number, mean and summed squared deviations of the cells of each class and column."""
         shift, squares, count = self.moments(stats, params)
@@ -225,6 +246,9 @@ class SphericalGaussian(DiagonalGaussian):
 
     def pool(self, covariance: np.ndarray, n_classes: int) -> np.ndarray:
         return np.full(n_classes, np.diag(covariance).mean())
+
+    def over_columns(self, values: np.ndarray) -> np.ndarray:
+        return values.sum(axis=1)
 
     def variances(self, squares: np.ndarray, count: np.ndarray, params: DiagonalParams) -> np.ndarray:
         total = count.sum(axis=1)

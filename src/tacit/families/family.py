@@ -188,6 +188,15 @@ class Family:
         resp, _, loglik = responsibilities(log_prob, log_weight, block.weight, block.labels)
         return loglik, host(resp.sum(axis=0)), self.stats(params, block, resp)
 
+    def redraw(self, params: Any, block: Block, resp: Any, rng: np.random.Generator) -> Any:
+        """Parameters drawn from what complete rows, whose classes are known, leave uncertain about them.
+
+        By default the estimate from rows with random weights (the Bayesian bootstrap), a step on from `params` where the M-step
+        is only one.
+        """
+        chance = rng.standard_exponential((len(block), 1))
+        return self.m_step(self.stats(params, block, resp * (chance / chance.mean())), params)
+
     def log_prior(self, params: Any) -> float:
         """Log density of all classes' parameters under the family's prior; 0 without one."""
         if self.prior is None:

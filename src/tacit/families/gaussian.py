@@ -22,6 +22,7 @@ from .laws import Law, NormalLaw
 __all__ = [
     "LOG_2PI",
     "SINGULAR",
+    "WEAK",
     "Gaussian",
     "GaussianParams",
     "incomplete_rows",
@@ -36,6 +37,8 @@ Pair = tuple[np.ndarray, np.ndarray]
 VANISHING = 1e-303  # a variance of which underflow has left few digits
 WIDE = 200
 """Columns beyond which matrices of all pairs of them are avoided where rows are fewer."""
+WEAK = 0.1
+"""Rows that a mean is worth before any is seen, where parameters are drawn without a prior."""
 SINGULAR = (
     "Fitting the mixture model failed because some components have ill-defined empirical covariance (for instance caused "
     "by singleton or collapsed samples). Try to decrease the number of components, increase reg_covar, or scale the "

@@ -32,6 +32,16 @@ class Law:
     def __init__(self, means: np.ndarray, variances: np.ndarray) -> None:
         self.means, self.variances = means, variances
 
+    @property
+    def given(self) -> tuple:
+        """What it was made of, arrays of one column per class."""
+        return self.means, self.variances
+
+    @classmethod
+    def pooled(cls, laws: Sequence[Any]) -> Any:
+        """The classes of several laws of the same cells, side by side."""
+        return cls(*(np.hstack(arrays) for arrays in zip(*(law.given for law in laws))))
+
     def mean(self, weight: np.ndarray) -> np.ndarray:
         """Expectations of the cells."""
         return (weight * self.means).sum(axis=1)
@@ -132,6 +142,10 @@ class LogNormalLaw(Law):
         super().__init__(expected, np.expm1(variances) * expected**2)
         self.log = NormalLaw(means, variances)
 
+    @property
+    def given(self) -> tuple:
+        return self.log.given
+
     def quantile(self, q: float, weight: np.ndarray) -> np.ndarray:
         return np.exp(self.log.quantile(q, weight))
 
@@ -143,6 +157,10 @@ class StudentLaw(QuantileLaw):
         spread = np.where(df > 2, df / np.maximum(df - 2.0, np.finfo(float).tiny), np.inf)
         super().__init__(place, width**2 * spread)
         self.width, self.df = width, df
+
+    @property
+    def given(self) -> tuple:
+        return self.means, self.width, self.df
 
     def parts(self, q: float) -> np.ndarray:
         return self.means + stdtrit(self.df, q) * self.width
@@ -162,6 +180,12 @@ class ScipyLaw(QuantileLaw):
     def __init__(self, means: np.ndarray, variances: np.ndarray, name: str, **shape: np.ndarray) -> None:
         super().__init__(means, variances)
         self.name, self.shape = name, shape
+
+    @classmethod
+    def pooled(cls, laws: Sequence[Any]) -> Any:
+        moments = (np.hstack(arrays) for arrays in zip(*(law.given for law in laws)))
+        shape = {key: np.hstack([law.shape[key] for law in laws]) for key in laws[0].shape}
+        return cls(*moments, laws[0].name, **shape)
 
     def _law(self, rows: Any = slice(None)) -> Any:
         from scipy import stats  # takes a while to load
@@ -196,6 +220,10 @@ class LevelLaw(Law):
     def __init__(self, shares: Sequence[np.ndarray], columns: np.ndarray) -> None:
         self.shares, self.columns = shares, columns
 
+    @classmethod
+    def pooled(cls, laws: Sequence[Any]) -> Any:
+        return cls([np.vstack(shares) for shares in zip(*(law.shares for law in laws))], laws[0].columns)
+
     def _best(self, weight: np.ndarray, function: str) -> np.ndarray:
         out = np.empty(len(weight))
         for j in np.unique(self.columns):
@@ -227,6 +255,11 @@ class JoinedLaw(Law):
 
     def __init__(self, parts: Sequence[tuple[np.ndarray, Law]]) -> None:
         self.parts = parts
+
+    @classmethod
+    def pooled(cls, laws: Sequence[Any]) -> Any:
+        each = zip(*(law.parts for law in laws))
+        return cls([(parts[0][0], type(parts[0][1]).pooled([law for _, law in parts])) for parts in each])
 
     def _each(self, weight: np.ndarray, function: str, *more: Any) -> np.ndarray:
         out = np.empty(len(weight))

@@ -227,6 +227,12 @@ class ProbabilityFamily(QuotientFamily):
         (a, b), (successes, failures) = self.pseudo, self.evidence(stats, params)
         return self.at(self.learned(successes + a, successes + failures + (a + b), stats, params.probability))
 
+    def redraw(self, params: Any, block: Block, resp: Any, rng: np.random.Generator) -> Any:
+        prior = (0.5, 0.5) if self.prior is None else (self.prior.a, self.prior.b)
+        evidence = self.evidence(self.stats(params, block, resp), params)
+        successes, failures = (rng.standard_gamma(seen + more) for seen, more in zip(evidence, prior))
+        return self.at(successes / np.maximum(successes + failures, np.finfo(float).tiny))
+
     def free(self, params: ProbabilityParams) -> np.ndarray:
         """Angles: probabilities near 0 and 1 stay there, where log odds would run away."""
         return np.arcsin(np.sqrt(params.probability)).ravel()
@@ -257,6 +263,13 @@ class RateFamily(QuotientFamily):
         events, exposure = events + shape, exposure + rate
         # Events without exposure would have an infinite rate; the bound is what `at` allows.
         return self.at(self.learned(events, np.maximum(exposure, self.floor * events), stats, params.rate))
+
+    def redraw(self, params: Any, block: Block, resp: Any, rng: np.random.Generator) -> Any:
+        events, exposure = self.evidence(self.stats(params, block, resp), params)
+        # Without a prior, half an event at the rate of all classes.
+        weak = 0.5, 0.5 * exposure.sum(axis=0) / np.maximum(events.sum(axis=0), 0.5)
+        shape, rate = weak if self.prior is None else (self.prior.shape, self.prior.rate)
+        return self.at(rng.standard_gamma(events + shape) / np.maximum(exposure + rate, np.finfo(float).tiny))
 
     def free(self, params: RateParams) -> np.ndarray:
         """Log rates."""
@@ -315,6 +328,11 @@ class LevelFamily(OnePassFamily):
             return 0.0
         prior = self.spread(self.prior, params.probability.shape[1])
         return float(prior.log_density(params.log_probability).sum())
+
+    def redraw(self, params: Any, block: Block, resp: Any, rng: np.random.Generator) -> ProbabilityParams:
+        total = self.stats(params, block, resp).total
+        alpha = 0.5 if self.prior is None else self.spread(self.prior, total.shape[1]).alpha
+        return self.normalised(np.maximum(rng.standard_gamma(total + alpha), np.finfo(float).tiny), params)
 
     def normalised(self, total: np.ndarray, params: ProbabilityParams) -> ProbabilityParams:
         """Probabilities in proportion to totals, column by column."""

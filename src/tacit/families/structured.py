@@ -78,6 +78,9 @@ class Structured(Gaussian):
     def bound(self, vector: np.ndarray, params: Any) -> Any:
         return self.inside(super().bound(vector, params), params)
 
+    def redraw(self, params: Any, block: Any, resp: Any, rng: np.random.Generator) -> Any:
+        return self.inside(super().redraw(params, block, resp, rng), params)
+
     def n_parameters(self, params: Any) -> int:
         return params.mean.size + n_covariance_parameters(self.structure, *params.mean.shape)
 

@@ -25,7 +25,7 @@ from ..declared import Either, Numbers, Text
 from ..kernels import backend, cast, kernel
 from ..source.block import Block
 from .dense import FullGaussian, FullParams, about_origin
-from .family import occupied
+from .family import Family, occupied
 from .gaussian import Pair, incomplete_rows, n_observed
 from .laws import Law, StudentLaw
 from .roots import gamma_shape
@@ -214,6 +214,17 @@ class StudentT(StructuredDense):
         return np.where(alive, np.clip(2.0 * gamma_shape(excess, 0.5 * self.max_df), LEAST_DF, self.max_df), previous)
 
     # Hidden weights
+
+    def redraw(self, params: Any, block: Block, resp: Any, rng: np.random.Generator) -> StudentParams:
+        """Given weights u of the rows, drawn too, classes are Gaussian; degrees of freedom by the bootstrap."""
+        square, n_cells = self.distance(params, block)
+        df = params.df[resp.argmax(axis=1)]
+        u = rng.chisquare(df + n_cells) / (df + square[np.arange(len(block)), resp.argmax(axis=1)])
+        core = FullParams(params.mean, params.covariance, params.origin, params.scale)
+        drawn = FullGaussian(floor=self.floor).redraw(core, block, resp * u[:, None], rng)
+        df = Family.redraw(self, params, block, resp, rng).df
+        found = self.params(drawn.mean, drawn.covariance, params.origin, params.scale, df)
+        return self.inside(found, params)
 
     @property
     def core(self) -> Any:

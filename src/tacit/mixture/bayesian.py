@@ -4,7 +4,7 @@ z ~ π,   x | z = k ~ N(μ_k, Λ_k⁻¹),   μ_k | Λ_k ~ N(m₀, (β₀ Λ_k)�
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -125,6 +125,7 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     mean_prior: Any = None
     degrees_of_freedom_prior: Any = None
     covariance_prior: Any = None
+    parameter_draws: ClassVar = 0  # type: ignore[misc]
 
     _saved = BaseGaussianMixture._saved | {
         "weight_concentration_": Concentration(),

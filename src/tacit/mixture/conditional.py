@@ -4,6 +4,7 @@ p(y | x) = Σ_k p(k | x) N(y | μ_k + G_k (x − ν_k), S_k),    G_k = Σ_k,yx �
 """
 
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -30,7 +31,7 @@ class ConditionalMixture:
     Attributes
     ----------
     weights : ndarray of shape (n_samples, n_components)
-        Probability of each component.
+        Probability of each component; where parameters are uncertain (`draws_`), of the components of every draw.
     means : ndarray of shape (n_samples, n_components, n_targets)
     group_covariances : ndarray of shape (n_groups, n_components, n_targets, n_targets)
     groups : ndarray of shape (n_samples,)
@@ -66,6 +67,16 @@ class ConditionalMixture:
             groups[rows] = group
             covariances.append(covariance)
         return cls(resp, means, np.array(covariances), groups)
+
+    @classmethod
+    def pooled(cls, parts: Sequence[Self]) -> Self:
+        """The mean of several distributions of the same rows: their components side by side."""
+        if len(parts) == 1:
+            return parts[0]
+        means, covariances = (
+            np.concatenate([getattr(part, name) for part in parts], axis=1) for name in ("means", "group_covariances")
+        )
+        return cls(np.hstack([part.weights for part in parts]) / len(parts), means, covariances, parts[0].groups)
 
     def __len__(self) -> int:
         return len(self.weights)

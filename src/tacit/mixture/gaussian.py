@@ -61,6 +61,10 @@ class GaussianMixture(BaseGaussianMixture):
         Seeds the starts and `sample`. Results do not depend on the number of threads.
     warm_start : bool, default=False
         Continue from the last fit.
+    parameter_draws : int or "auto", default="auto"
+        How many draws of the parameters tell what the rows leave uncertain about them; missing cells are then filled and
+        predicted under all of them. 0 takes the estimates as known; "auto" is 20 where there are fewer than 50 rows for
+        each column and component, else 0.
     verbose : int, default=0
         Print progress lines.
     verbose_interval : int, default=10
@@ -91,6 +95,8 @@ class GaussianMixture(BaseGaussianMixture):
         Log-likelihood per row at the last step.
     lower_bounds_ : list of float
         The same after every step.
+    draws_ : list of tacit.mixture.MixtureParams
+        Draws of the parameters given the rows, made when they are first needed; empty where estimates are taken as known.
     fit_ : tacit.engine.Fit
         Parameters, trace, the reason the fit stopped, and what became of failed starts.
     n_features_in_ : int
@@ -146,12 +152,15 @@ class GaussianMixture(BaseGaussianMixture):
         from .generic import Mixture
 
         params = self._params()
-        mixture = Mixture(self.n_components, covariance_type=self.covariance_type, n_jobs=self.n_jobs)
+        mixture = Mixture(
+            self.n_components, covariance_type=self.covariance_type, parameter_draws=self.parameter_draws, n_jobs=self.n_jobs,
+        )  # fmt: skip
         mixture.schema_ = plain_schema(self.n_features_in_, self._known_names())
         mixture.family_ = Product([(self._model().family, range(self.n_features_in_))])
         for name in ("n_features_in_", "fit_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_"):
             setattr(mixture, name, getattr(self, name))
         mixture._publish(MixtureParams(params.weight, Parts((params.components,))), np.dtype(np.float64))
+        mixture.draws_ = [MixtureParams(each.weight, Parts((each.components,))) for each in self.draws_]
         return mixture._for_study()
 
     def _check_settings(self) -> None:

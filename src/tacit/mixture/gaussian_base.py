@@ -87,12 +87,17 @@ class BaseGaussianMixture(MixtureEstimator):
             Zero in the rows and columns of observed cells.
         """
         check_is_fitted(self)
-        model, params = self._model(), self._params()
+        model, uncertain = self._model(), self._uncertain()
         family: Any = model.family
 
         def fill(block: Block) -> np.ndarray:
-            resp = model.posterior(params, block)[0]
-            filled, cov = family.complete(params.components, block, resp, return_cov=True)
+            parts = [
+                family.complete(params.components, block, model.posterior(params, block)[0], return_cov=True)
+                for params in uncertain
+            ]
+            filled, cov = (sum(part) / len(parts) for part in zip(*parts))
+            for apart in (mean - filled for mean, _ in parts if len(parts) > 1):
+                cov += apart[:, :, None] * apart[:, None, :] / len(parts)
             return np.concatenate([filled[:, None], cov], axis=1).astype(block.dtype)
 
         result = self._apply(X, fill)
@@ -117,9 +122,13 @@ class BaseGaussianMixture(MixtureEstimator):
             With `mean`, `covariance`, `std`, `quantile`, `interval`, `log_density` and `sample`.
         """
         rows, target = self._known(X, given, target)
-        block, params = Block.of(rows), self._params()
-        resp = self._model().posterior(params, block)[0]
-        return ConditionalMixture.of(params.components, resp, block, target)
+        block, model = Block.of(rows), self._model()
+        return ConditionalMixture.pooled(
+            [
+                ConditionalMixture.of(params.components, model.posterior(params, block)[0], block, target)
+                for params in self._uncertain()
+            ]
+        )
 
     def _known(self, X: Any, given: Any, target: Any) -> tuple[np.ndarray, np.ndarray]:
         """Rows of all columns with only the given cells in them, and the numbers of the target columns."""

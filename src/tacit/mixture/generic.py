@@ -54,7 +54,7 @@ class Mixture(TableEstimator):
     unknown : {"error", "missing"}, default="error"
         What to do about levels of a category that did not occur at fit, when they come up in rows given later: refuse the
         rows, naming levels and column, or take such cells as missing.
-    tol, reg_covar, max_iter, n_init, init_params, random_state, warm_start, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
+    tol, reg_covar, max_iter, n_init, init_params, random_state, warm_start, parameter_draws, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
         As in :class:`tacit.mixture.GaussianMixture`.
 
     Attributes
@@ -245,11 +245,12 @@ class Mixture(TableEstimator):
             The levels are in the order of ``schema_``.
         """
         given, (j,) = self._given_and_target(given, [target])
-        model, params = self._model(), self._params()
-        resp = model.posterior(params, Block.of(self._only(X, given)))[0]
-        for (part, columns), own in zip(self.family_.parts, params.components.parts):
+        model, uncertain, block = self._model(), self._uncertain(), Block.of(self._only(X, given))
+        for number, (part, columns) in enumerate(self.family_.parts):
             if j in columns and isinstance(part, Categorical):
-                return resp @ part.shares(own)[columns.index(j)]
+                shares = [part.shares(params.components.parts[number])[columns.index(j)] for params in uncertain]
+                each = (model.posterior(params, block)[0] @ share for params, share in zip(uncertain, shares))
+                return sum(each, np.zeros(())) / len(uncertain)
         kind = self.schema_.columns[j].kind
         raise ValueError(f"column {target!r} is {kind}, not described by a categorical family; use predict_given.")
 

@@ -1,0 +1,53 @@
+"""What rows leave uncertain about the parameters of a mixture, as draws of them: data augmentation (Gibbs sampling).
+
+    z_i, x_iM ~ p(z, x_M | x_iO, θ)        π ~ Dirichlet(1 + n_k),   θ_k ~ p(θ | x, z), which families draw
+
+Of one class without missing cells the draws are independent; otherwise they are taken apart by a few sweeps.
+
+References
+----------
+Tanner and Wong (1987), The calculation of posterior distributions by data augmentation.
+Schafer (1997), Analysis of Incomplete Multivariate Data.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..families.family import draw_classes
+from ..kernels import host
+from ..source import Block
+from ..source.threads import one_blas_thread
+
+__all__ = ["draw_parameters"]
+
+FIRST, APART = 20, 4
+"""Sweeps before the first draw, and between draws."""
+
+
+def draw_parameters(model: Any, params: Any, block: Block, n_draws: int, rng: np.random.Generator) -> list:
+    """Draws of the parameters of a mixture given rows, beginning at the estimate."""
+    low, high = (each.reduce(block.X, axis=0) for each in (np.fmin, np.fmax))  # a constant column is known
+    block = Block.of(np.where(np.isnan(block.X) & (low == high), low, block.X), block.weight, block.labels)
+    alone = model.n_components == 1 and block.patterns.is_complete
+    first, apart = (0, 1) if alone else (FIRST, APART)
+    draws = []
+    with one_blas_thread():  # for matrices as small as these, others would only be waited for
+        for sweep in range(first + apart * n_draws):
+            params = _sweep(model, params, block, rng)
+            if sweep >= first and (sweep - first) % apart == 0:
+                draws.append(params)
+    return draws
+
+
+def _sweep(model: Any, params: Any, block: Block, rng: np.random.Generator) -> Any:
+    n, k = len(block), model.n_components
+    resp = host(model.posterior(params, block)[0]) if k > 1 else np.ones((n, 1))
+    classes = np.where(block.labels >= 0, block.labels, draw_classes(resp, 1, rng)[0])
+    known = np.eye(k)[classes]
+    cells = model.family.draw(params.components, block, known, 1, rng)[0]
+    complete = Block.of(cells, block.weight, block.labels)
+    resp = known * block.weight[:, None]
+    weight = rng.dirichlet(model.weight_prior + resp.sum(axis=0))
+    return replace(params, weight=weight, components=model.family.redraw(params.components, complete, resp, rng))
