@@ -68,8 +68,8 @@ class MissingCells(RowsEstimator):
         if self._seen is None:
             return []
         n_draws = N_DRAWS if self.parameter_draws == "auto" else self.parameter_draws
-        rng = np.random.default_rng(self.random_state if isinstance(self.random_state, numbers.Integral) else 0)
-        return draw_parameters(self._model(), self._params(), self._seen, n_draws, rng)
+        seed = int(self.random_state) if isinstance(self.random_state, numbers.Integral) else 0
+        return draw_parameters(self._model(), self._params(), self._seen, n_draws, np.random.default_rng(seed))
 
     def _uncertain(self) -> list:
         """Parameters that are as good as each other: draws of them, or the estimate alone."""

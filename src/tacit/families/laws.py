@@ -183,9 +183,9 @@ class ScipyLaw(QuantileLaw):
 
     @classmethod
     def pooled(cls, laws: Sequence[Any]) -> Any:
-        moments = (np.hstack(arrays) for arrays in zip(*(law.given for law in laws)))
+        means, variances = (np.hstack(arrays) for arrays in zip(*(law.given for law in laws)))
         shape = {key: np.hstack([law.shape[key] for law in laws]) for key in laws[0].shape}
-        return cls(*moments, laws[0].name, **shape)
+        return cls(means, variances, laws[0].name, **shape)
 
     def _law(self, rows: Any = slice(None)) -> Any:
         from scipy import stats  # takes a while to load
