@@ -79,6 +79,9 @@ def assert_same(one, other):
         again = getattr(other, name)
         if name == "fit_":
             assert_same_fit(value, again)
+        elif name == "draws_":
+            for drawn, other_draw in zip(value, again, strict=True):
+                close(drawn, other_draw, 0.0, name)
         elif isinstance(value, Trace):
             assert vars(value) == vars(again)
         elif hasattr(value, "get_params"):

@@ -69,7 +69,9 @@ class MissingCells(RowsEstimator):
             return []
         n_draws = N_DRAWS if self.parameter_draws == "auto" else self.parameter_draws
         seed = int(self.random_state) if isinstance(self.random_state, numbers.Integral) else 0
-        return draw_parameters(self._model(), self._params(), self._seen, n_draws, np.random.default_rng(seed))
+        draws = draw_parameters(self._model(), self._params(), self._seen, n_draws, np.random.default_rng(seed))
+        del self._seen  # rows are needed no more
+        return draws
 
     def _uncertain(self) -> list:
         """Parameters that are as good as each other: draws of them, or the estimate alone."""
@@ -77,8 +79,9 @@ class MissingCells(RowsEstimator):
 
     def _keep(self, source: Source | None) -> None:
         """Remember the rows of a fit where parameters are to be drawn given them."""
-        self.__dict__.pop("draws_", None)
-        asked, self._seen = self.parameter_draws, None
+        for name in ("draws_", "_seen"):
+            self.__dict__.pop(name, None)
+        asked = self.parameter_draws
         if source is None or asked == 0:
             return
         n, d = source.n_rows, source.n_features
@@ -89,10 +92,9 @@ class MissingCells(RowsEstimator):
             self._seen = Block.of(host(block.X), weight * (np.count_nonzero(weight) / weight.sum()), host(block.labels))
 
     def __getstate__(self) -> Any:
-        state = super().__getstate__()
-        if self._seen is not None:  # rows stay here: what is written is what was learned from them
-            state = state | {"draws_": self.draws_, "_seen": None}
-        return state
+        if self._seen is not None:
+            self.draws_  # noqa: B018  # what is written is what was learned from the rows, not the rows
+        return super().__getstate__()
 
     def _knowledge(self) -> Any:
         return None
