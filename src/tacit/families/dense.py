@@ -190,7 +190,10 @@ def drawn_covariance(degrees: float, scatter: np.ndarray, rng: np.random.Generat
 
 
 def drawn_dof(scatter: np.ndarray, degrees: np.ndarray, target: np.ndarray, rng: np.random.Generator) -> float:
-    """Degrees of freedom of an inverse Wishart with expectation diag(target), drawn by how likely they make the scatter."""
+    """Degrees of freedom of an inverse Wishart with expectation diag(target), drawn by how likely they make the scatter.
+
+    A priori few are likelier: one correlation alone does not say how large correlations are.
+    """
     d, root = len(target), np.sqrt(target)
     rows = degrees.sum()
     worth = d + 1.0 + np.geomspace(0.5, 20.0 * max(rows, d), 24)[:, None]
@@ -198,7 +201,7 @@ def drawn_dof(scatter: np.ndarray, degrees: np.ndarray, target: np.ndarray, rng:
     excess, total = worth - d - 1.0, worth + degrees
     log_det = np.log(value + excess[..., None]).sum(axis=-1)
     before = 0.5 * worth * d * np.log(excess) - multigammaln(0.5 * worth, d)
-    fit = (before - 0.5 * total * log_det + multigammaln(0.5 * total, d)).sum(axis=1)
+    fit = (before - 0.5 * total * log_det + multigammaln(0.5 * total, d)).sum(axis=1) - np.log(excess[:, 0])
     return float(rng.choice(worth[:, 0], p=softmax(fit)))
 
 

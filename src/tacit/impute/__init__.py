@@ -4,8 +4,9 @@ from importlib import import_module
 from typing import Any
 
 from .gaussian import GaussianImputer
+from .pooling import Pooled, pool
 
-__all__ = ["Choice", "GaussianImputer", "choose_imputer", "try_fills"]
+__all__ = ["Choice", "GaussianImputer", "Pooled", "choose_imputer", "pool", "try_fills"]
 
 
 def __getattr__(name: str) -> Any:

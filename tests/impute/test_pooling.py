@@ -1,0 +1,67 @@
+"""Rubin's rules: by hand, at their limits, and that pooled intervals cover."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tacit.impute import pool
+from tacit.mixture import GaussianMixture
+
+
+def test_by_hand():
+    estimates, variances = np.array([10.0, 12.0, 11.0, 13.0]), np.array([1.0, 1.5, 1.0, 0.5])
+    found = pool(estimates, variances, df=25)
+    within, between = 1.0, estimates.var(ddof=1)
+    total = within + 1.25 * between
+    share = 1.25 * between / total
+    old, observed = 3 / share**2, 26 / 28 * 25 * (1 - share)
+    df = old * observed / (old + observed)
+    assert (found.estimate, found.std, found.df) == pytest.approx((11.5, total**0.5, df))
+    low, high = found.interval(0.9)
+    assert (low, high) == pytest.approx(stats.t(df, 11.5, total**0.5).interval(0.9))
+    assert found.p_value(10.0) == pytest.approx(2 * stats.t.sf(1.5 / total**0.5, df))
+
+
+def test_nothing_missing_is_the_complete_table():
+    found = pool([[1.0, 2.0]] * 5, [[0.25, 4.0]] * 5, df=[10, 20])
+    np.testing.assert_allclose(found.std, [0.5, 2.0])
+    np.testing.assert_allclose(found.df, [11 / 13 * 10, 21 / 23 * 20])
+    np.testing.assert_array_equal(found.missing_information, 0.0)
+    assert np.isinf(pool([1.0, 1.0], [1.0, 1.0]).df)
+
+
+def test_results_with_standard_errors():
+    results = [SimpleNamespace(params=np.array([1.0, b]), bse=np.array([0.1, 0.2]), df_resid=40.0) for b in (2.0, 2.2)]
+    found, plain = pool(results), pool([[1.0, 2.0], [1.0, 2.2]], [[0.01, 0.04]] * 2, df=40)
+    np.testing.assert_allclose(found.std, plain.std)
+    np.testing.assert_allclose(found.df, plain.df)
+
+
+def test_pooled_intervals_cover():
+    """The mean of a column of which 40 % depend on another to be seen; the truth is inside as often as is said."""
+    n, inside = 30, []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=n)
+        X = np.column_stack([x, 2.0 + x + rng.normal(size=n)])
+        X[rng.random(n) < 0.8 * (x > 0), 1] = np.nan
+        tables = GaussianMixture(random_state=seed).fit(X).draw_missing(X, n_draws=20, random_state=seed)
+        found = pool([t[:, 1].mean() for t in tables], [t[:, 1].var(ddof=1) / n for t in tables], df=n - 1)
+        low, high = found.interval(0.95)
+        inside.append(low <= 2.0 <= high)
+    assert 0.91 <= np.mean(inside) <= 0.985
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ValueError, match="the number of results"):
+        pool([1.0], [1.0])
+    with pytest.raises(ValueError, match="variances are missing"):
+        pool([1.0, 2.0])
+    with pytest.raises(ValueError, match=r"results have shape \(2,\) and variances \(3,\)"):
+        pool([1.0, 2.0], [1.0, 1.0, 1.0])
+    with pytest.raises(ValueError, match="finite"):
+        pool([1.0, np.nan], [1.0, 1.0])
+    with pytest.raises(ValueError, match=r"level=1.5"):
+        pool([1.0, 2.0], [1.0, 1.0]).interval(1.5)
