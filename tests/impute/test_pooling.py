@@ -42,7 +42,7 @@ def test_results_with_standard_errors():
 def test_pooled_intervals_cover():
     """The mean of a column of which 40 % depend on another to be seen; the truth is inside as often as is said."""
     n, inside = 30, []
-    for seed in range(200):
+    for seed in range(100):
         rng = np.random.default_rng(seed)
         x = rng.normal(size=n)
         X = np.column_stack([x, 2.0 + x + rng.normal(size=n)])
@@ -51,7 +51,7 @@ def test_pooled_intervals_cover():
         found = pool([t[:, 1].mean() for t in tables], [t[:, 1].var(ddof=1) / n for t in tables], df=n - 1)
         low, high = found.interval(0.95)
         inside.append(low <= 2.0 <= high)
-    assert 0.91 <= np.mean(inside) <= 0.985
+    assert 0.89 <= np.mean(inside) <= 0.99
 
 
 def test_bad_input_is_named():

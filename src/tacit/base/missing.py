@@ -69,7 +69,10 @@ class MissingCells(RowsEstimator):
             return []
         n_draws = N_DRAWS if self.parameter_draws == "auto" else self.parameter_draws
         seed = int(self.random_state) if isinstance(self.random_state, numbers.Integral) else 0
-        draws = draw_parameters(self._model(), self._params(), self._seen, n_draws, np.random.default_rng(seed))
+        try:
+            draws = draw_parameters(self._model(), self._params(), self._seen, n_draws, np.random.default_rng(seed))
+        except NotImplementedError:  # a family of one's own need not know how to draw cells
+            draws = []
         del self._seen  # rows are needed no more
         return draws
 
