@@ -12,7 +12,7 @@ import tempfile
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -227,13 +227,18 @@ def check_model(
 
 
 def _state(value: Any) -> Any:
-    """What an object holds, to be compared with what it holds later."""
+    """What an object holds, to be compared with what it holds later; not what a cached property computed from it."""
     if isinstance(value, np.ndarray):
         return value.shape, value.tobytes()
     if isinstance(value, (list, tuple)):
         return [_state(each) for each in value]
     held = value if isinstance(value, dict) else getattr(value, "__dict__", None)
-    return repr(value) if held is None or callable(value) else {name: _state(each) for name, each in held.items()}
+    if held is None or callable(value):
+        return repr(value)
+    kind = type(value)
+    return {
+        name: _state(each) for name, each in held.items() if not isinstance(getattr(kind, name, None), cached_property)
+    }
 
 
 def _check_types(model: Model, start: Any, sample: Block) -> None:
