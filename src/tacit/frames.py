@@ -301,7 +301,9 @@ def assemble(
             if values is None:
                 made[name] = column
                 continue
-            dtype = _dtype(container, *(types or {}).get(name, ("", ()))) if column is None else _dtype_of(column)
+            # A column without any value has no type of its own to keep.
+            untyped = column is None or (len(column) > 0 and _is_empty(column))
+            dtype = _dtype(container, *(types or {}).get(name, ("", ()))) if untyped else _dtype_of(column)
             made[name] = TYPED[container](values, dtype, **index)
         if container == "pandas":
             return library.DataFrame(made, **index)
@@ -313,6 +315,14 @@ def assemble(
 
 
 # Types of columns, as their libraries name them
+
+
+def _is_empty(column: Any) -> bool:
+    """Whether a column has values of no type: floating-point or none at all, and all missing."""
+    kind = str(_dtype_of(column)).lower()
+    if not kind.startswith(("float", "double", "object", "null")):
+        return False
+    return all(map(is_missing, column.to_pylist() if package(column) == "pyarrow" else column.to_list()))
 
 
 def _dtype_of(column: Any) -> Any:
@@ -354,6 +364,9 @@ def _pandas(values: np.ndarray, dtype: Any, index: Any = None) -> Any:
     import pandas as pd
 
     dtype = None if dtype is None else pd.api.types.pandas_dtype(dtype)
+    if isinstance(dtype, pd.CategoricalDtype) and dtype.categories is not None:  # a fill may be a level that X lacks
+        new = [each for each in dict.fromkeys(values.tolist()) if not is_missing(each) and each not in dtype.categories]
+        dtype = pd.CategoricalDtype([*dtype.categories, *new], dtype.ordered) if new else dtype
     values = _whole(values, dtype is not None and pd.api.types.is_integer_dtype(dtype))
     series = pd.Series(values, index=index)
     plain = dtype is None or (

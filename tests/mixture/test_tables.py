@@ -184,3 +184,15 @@ def test_names_of_classes_in_files_and_partitions_are_refused(tmp_path):
     array = pytest.importorskip("dask.array").from_array(table[["height"]].to_numpy(), chunks=(60, 1))
     with pytest.raises(ValueError, match=r"labels hold '(new|old)' .partition \d., which is not a number"):
         GaussianMixture(2).fit(array, y=told["kind"].to_numpy())
+
+
+def test_columns_that_are_all_missing_are_filled_with_their_levels():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    table = pandas.DataFrame({"a": rng.normal(size=50), "city": rng.choice(["Oslo", "Rome"], 50)})
+    mixture = Mixture(2, random_state=0).fit(table)
+    for empty in (np.nan, None, pandas.Categorical([None] * 50, categories=["Rome"])):
+        filled = mixture.impute(table.assign(city=empty))["city"]
+        assert set(filled) <= {"Oslo", "Rome"}
+        assert len(mixture.draw_missing(table.assign(city=empty))[0]) == 50
+    assert mixture.impute(table.assign(a=np.nan))["a"].dtype == np.float64
