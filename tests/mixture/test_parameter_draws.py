@@ -166,6 +166,14 @@ def test_tables_of_all_kinds():
     np.testing.assert_array_equal(filled[~cells], X[~cells])
 
 
+@pytest.mark.parametrize("size", [0.0, 1e-160])
+def test_columns_without_spread_take_no_part(size):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([size * rng.normal(size=30), rng.normal(size=30)])
+    X[::5, 0] = np.nan
+    np.testing.assert_allclose(GaussianMixture(1, random_state=0).fit(X).impute(X)[::5, 0], 0.0, atol=5 * size)
+
+
 @pytest.mark.parametrize("value", [-1, 2.5, "many"])
 def test_settings(value):
     with pytest.raises((ValueError, TypeError), match="parameter_draws"):

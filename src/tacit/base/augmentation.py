@@ -24,12 +24,15 @@ __all__ = ["draw_parameters"]
 
 FIRST, APART = 20, 4
 """Sweeps before the first draw, and between draws."""
+TINY = 1e-150
+"""Range of a column whose variance is lost below the smallest number, so that it counts as constant."""
 
 
 def draw_parameters(model: Any, params: Any, block: Block, n_draws: int, rng: np.random.Generator) -> list:
     """Draws of the parameters of a mixture given rows, beginning at the estimate."""
-    low, high = (each.reduce(block.X, axis=0) for each in (np.fmin, np.fmax))  # a constant column is known
-    block = Block.of(np.where(np.isnan(block.X) & (low == high), low, block.X), block.weight, block.labels)
+    low, high = (each.reduce(block.X, axis=0) for each in (np.fmin, np.fmax))
+    constant = high - low <= TINY  # what such a column holds is known
+    block = Block.of(np.where(np.isnan(block.X) & constant, low, block.X), block.weight, block.labels)
     alone = model.n_components == 1 and block.patterns.is_complete
     first, apart = (0, 1) if alone else (FIRST, APART)
     draws = []

@@ -154,6 +154,7 @@ class DenseGaussian(Gaussian):
         else:
             degrees = degrees + self.prior.dof
         covariance = np.stack([drawn_covariance(*part, rng) for part in zip(degrees, scatter)])
+        covariance = np.where(np.logical_and.outer(varies, varies) | np.eye(d, dtype=bool), covariance, 0.0)
         root = np.linalg.cholesky(covariance) / np.sqrt(rows)[:, None, None]
         apart = np.einsum("kij,kj->ki", root, rng.standard_normal(shift.shape))
         mean = params.origin + shift + np.where(varies, apart, 0.0)
