@@ -319,10 +319,10 @@ def assemble(
 
 def _is_empty(column: Any) -> bool:
     """Whether a column has values of no type: floating-point or none at all, and all missing."""
-    kind = str(_dtype_of(column)).lower()
-    if not kind.startswith(("float", "double", "object", "null")):
+    if not str(_dtype_of(column)).lower().startswith(("float", "double", "object", "null")):
         return False
-    return all(map(is_missing, column.to_pylist() if package(column) == "pyarrow" else column.to_list()))
+    cells = (cell.as_py() for cell in column) if package(column) == "pyarrow" else column
+    return all(map(is_missing, cells))  # the first value answers
 
 
 def _dtype_of(column: Any) -> Any:
@@ -344,15 +344,11 @@ def _dtype(container: str, type: str, levels: tuple) -> Any:
         return library.dictionary(library.int32(), library.string())
     if type not in ("bool", "whole"):
         return None
-    names = {"pandas": ("bool", "int64"), "polars": ("Boolean", "Int64"), "pyarrow": ("bool_", "int64")}[container]
-    name = names[type == "whole"]
-    return (
-        name
-        if container == "pandas"
-        else getattr(library, name)()
-        if container == "pyarrow"
-        else getattr(library, name)
-    )
+    if container == "pandas":
+        return "int64" if type == "whole" else "bool"
+    if container == "polars":
+        return library.Int64 if type == "whole" else library.Boolean
+    return library.int64() if type == "whole" else library.bool_()
 
 
 def _whole(values: np.ndarray, whole: bool) -> np.ndarray:
@@ -365,7 +361,7 @@ def _pandas(values: np.ndarray, dtype: Any, index: Any = None) -> Any:
 
     dtype = None if dtype is None else pd.api.types.pandas_dtype(dtype)
     if isinstance(dtype, pd.CategoricalDtype) and dtype.categories is not None:  # a fill may be a level that X lacks
-        new = [each for each in dict.fromkeys(values.tolist()) if not is_missing(each) and each not in dtype.categories]
+        new = [each for each in pd.unique(values) if not is_missing(each) and each not in dtype.categories]
         dtype = pd.CategoricalDtype([*dtype.categories, *new], dtype.ordered) if new else dtype
     values = _whole(values, dtype is not None and pd.api.types.is_integer_dtype(dtype))
     series = pd.Series(values, index=index)

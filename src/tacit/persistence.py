@@ -376,10 +376,7 @@ def _decode_estimator(content: dict, arrays: Any) -> Any:
     if isinstance(getattr(estimator, "fit_", None), Fit):
         fit = estimator.fit_
         model, params, estimator._online = estimator._model(), estimator._params(), None
-        for each in (params, *getattr(estimator, "draws_", ())):
-            if type(each) is not type(params):
-                raise ValueError(f"draws of parameters cannot be {type(each).__name__}")
-            model.check_params(each, estimator._n_columns)
+        model.check_params(params, estimator._n_columns)
         estimator.fit_ = Fit(params, fit.trace, fit.reason, fit.converged, fit.interrupted, fit.failures)
         if "online" in content:
             estimator._online = _decode_online(content["online"], arrays, model, params, estimator._n_columns)

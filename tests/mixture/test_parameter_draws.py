@@ -33,7 +33,7 @@ from ..zoo import some
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:component")
 
 
-def drawn(family, X, n_draws=1000):
+def drawn(family, X, n_draws=4000):
     """Draws of the parameters of one class, given complete rows."""
     model, block = MixtureModel(family, 1), Block.of(np.asarray(X, dtype=float))
     start = model.init(block, np.random.default_rng(0))
@@ -41,10 +41,10 @@ def drawn(family, X, n_draws=1000):
 
 
 def same_moments(values, mean, std):
-    """Draws have the moments of a distribution, within five standard errors of each."""
+    """Draws have the moments of a distribution, within four standard errors of the mean, and as close as draws can be told."""
     values, n = np.asarray(values), len(values)
-    np.testing.assert_array_less(np.abs(values.mean(axis=0) - mean), 5 * std / np.sqrt(n))
-    np.testing.assert_allclose(values.std(axis=0), std, rtol=0.25)
+    np.testing.assert_array_less(np.abs(values.mean(axis=0) - mean), 4 * std / np.sqrt(n))
+    np.testing.assert_allclose(values.std(axis=0), std, rtol=0.1 if n >= 4000 else 0.15)
 
 
 def test_draws_under_a_prior_are_its_posterior():
@@ -75,7 +75,7 @@ def test_draws_without_a_prior_are_those_of_a_weak_one():
     X = np.random.default_rng(0).normal(size=(2000, 3)) @ np.random.default_rng(1).normal(size=(3, 3))
     # With many rows all that is left is the sampling distribution of the mean and the covariance.
     for family in (FullGaussian(), TiedGaussian(), StudentT(df=1e6)):
-        found = drawn(family, X, 200)
+        found = drawn(family, X, 500)
         covariance = np.cov(X.T)
         same_moments([p.mean[0] for p in found], X.mean(axis=0), np.sqrt(np.diag(covariance) / 2000))
         wishart = np.sqrt((covariance**2 + np.outer(*[np.diag(covariance)] * 2)) / 2000)

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..families.family import draw_classes
+from ..families.family import centred, draw_classes
+from ..families.gaussian import is_constant
 from ..kernels import host
 from ..source import Block
 from ..source.threads import one_blas_thread
@@ -24,15 +25,13 @@ __all__ = ["draw_parameters"]
 
 FIRST, APART = 20, 4
 """Sweeps before the first draw, and between draws."""
-TINY = 1e-150
-"""Range of a column whose variance is lost below the smallest number, so that it counts as constant."""
 
 
 def draw_parameters(model: Any, params: Any, block: Block, n_draws: int, rng: np.random.Generator) -> list:
     """Draws of the parameters of a mixture given rows, beginning at the estimate."""
-    low, high = (each.reduce(block.X, axis=0) for each in (np.fmin, np.fmax))
-    constant = high - low <= TINY  # what such a column holds is known
-    block = Block.of(np.where(np.isnan(block.X) & constant, low, block.X), block.weight, block.labels)
+    _, mean, variance, _ = centred(block.X, block.weight)
+    known = np.isnan(block.X) & is_constant(mean, variance)
+    block = Block.of(np.where(known, mean, block.X), block.weight, block.labels)
     alone = model.n_components == 1 and block.patterns.is_complete
     first, apart = (0, 1) if alone else (FIRST, APART)
     draws = []
@@ -49,8 +48,8 @@ def _sweep(model: Any, params: Any, block: Block, rng: np.random.Generator) -> A
     resp = host(model.posterior(params, block)[0]) if k > 1 else np.ones((n, 1))
     classes = np.where(block.labels >= 0, block.labels, draw_classes(resp, 1, rng)[0])
     known = np.eye(k)[classes]
-    cells = model.family.draw(params.components, block, known, 1, rng)[0]
-    complete = Block.of(cells, block.weight, block.labels)
+    if not block.patterns.is_complete:
+        block = Block.of(model.family.draw(params.components, block, known, 1, rng)[0], block.weight, block.labels)
     resp = known * block.weight[:, None]
     weight = rng.dirichlet(model.weight_prior + resp.sum(axis=0))
-    return replace(params, weight=weight, components=model.family.redraw(params.components, complete, resp, rng))
+    return replace(params, weight=weight, components=model.family.redraw(params.components, block, resp, rng))

@@ -92,15 +92,14 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
         source = self._open(X, sample_weight, y, reset=True)
         self._check_enough(source)
         self._learn(source, online=online, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
-        self._keep(source)
         self._warn_if_collapsed()
         return self
 
     def _warn_if_collapsed(self) -> None:
         if shrunk := self._model().collapsed(self.fit_.params):
             warnings.warn(
-                f"component{'s' * (len(shrunk) > 1)} {joined(shrunk)} collapsed onto rows that are all but equal, where the "
-                f"likelihood has no maximum; use fewer than n_components={self.n_components}, a larger reg_covar than "
+                f"component{'s' * (len(shrunk) > 1)} {joined(shrunk)} collapsed: too few distinct rows for the columns, so that "
+                f"the likelihood has no maximum; use fewer than n_components={self.n_components}, a larger reg_covar than "
                 f"{self.reg_covar:g} or a covariance_type with fewer parameters.",
                 UserWarning,
                 stacklevel=3,

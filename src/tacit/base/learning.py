@@ -192,6 +192,9 @@ class EMEstimator(RowsEstimator):
         """The model for rows of which this is known."""
         return self._model()
 
+    def _keep(self, source: Source | None) -> None:
+        """Keep what answers will need of the rows, by default nothing."""
+
     def _learn(
         self,
         source: Source,
@@ -233,6 +236,7 @@ class EMEstimator(RowsEstimator):
         if fit.stats is not None:
             weight = fit.stats.weight
             self._online = Online(fit.params, (1.0 / weight) * fit.stats, steps=1, weight=weight)
+        self._keep(source)
         if fit.interrupted:
             warnings.warn(f"{fit.reason}; what was learned so far is kept.", UserWarning, stacklevel=3)
         elif self.max_iter > 0 and not fit.converged:

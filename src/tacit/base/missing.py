@@ -71,7 +71,7 @@ class MissingCells(RowsEstimator):
         seed = int(self.random_state) if isinstance(self.random_state, numbers.Integral) else 0
         try:
             draws = draw_parameters(self._model(), self._params(), self._seen, n_draws, np.random.default_rng(seed))
-        except NotImplementedError:  # a family of one's own need not know how to draw cells
+        except NotImplementedError:  # a family of one's own need not know how to draw missing cells
             draws = []
         del self._seen  # rows are needed no more
         return draws
@@ -93,6 +93,13 @@ class MissingCells(RowsEstimator):
             weight = host(block.weight)
             # As elsewhere, only the proportions of weights matter: together they are worth the rows there are.
             self._seen = Block.of(host(block.X), weight * (np.count_nonzero(weight) / weight.sum()), host(block.labels))
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        for each in self.__dict__.get("draws_", ()):
+            if type(each) is not type(self._params()):
+                raise ValueError(f"draws of parameters cannot be {type(each).__name__}")
+            self._model().check_params(each, self.n_features_in_)
 
     def __getstate__(self) -> Any:
         if self._seen is not None:
@@ -246,17 +253,17 @@ def draw_cells(
     """As `MissingCells.draw_missing`, for rows that are numbers already."""
     block, model, known = Block.of(cells), estimator._model(), estimator._knowledge()
     least, empty = estimator._lowest() if lowest is None else lowest, np.False_
-    uncertain = estimator._uncertain()
-    order = rng.permutation(len(uncertain))
-    parts = []
-    for number, share in enumerate(np.array_split(np.arange(n_draws), min(len(uncertain), n_draws))):
-        params = uncertain[order[number]]
-        resp = _classes(model, params, block)
-        if known is not None:
-            empty = known.empty(block.X, resp)
-            resp = known.shared_rows(resp, block.X, empty)
-        parts.append(model.family.draw(params.components, block, resp, len(share), rng))
-    drawn = np.concatenate(parts)
+    uncertain = [(params, _classes(model, params, block)) for params in estimator._uncertain()]
+    if known is not None:
+        empty = known.empty(block.X, np.mean([host(resp) for _, resp in uncertain], axis=0))
+        uncertain = [(params, known.shared_rows(resp, block.X, empty)) for params, resp in uncertain]
+    # As many tables of each as of the others, or one more.
+    chosen = rng.permutation(len(uncertain))[:n_draws]
+    sizes = [len(part) for part in np.array_split(np.arange(n_draws), len(chosen))]
+    parts = ((*uncertain[i], size) for i, size in zip(chosen, sizes))
+    drawn = np.concatenate(
+        [model.family.draw(params.components, block, resp, size, rng) for params, resp, size in parts]
+    )
     if least is not None:
         drawn = np.where(np.isnan(block.X), np.maximum(drawn, least), drawn)
     return like(block, np.where(empty, np.nan, drawn))

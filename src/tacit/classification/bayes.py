@@ -17,6 +17,7 @@ from ..base.rows import like
 from ..base.settings import KW_ONLY, settings
 from ..checks import as_numpy, check_number
 from ..declared import Names, Part
+from ..frames import is_missing
 from ..mixture import GaussianMixture, Mixture
 
 __all__ = ["GaussianBayes", "NaiveBayes"]
@@ -58,11 +59,16 @@ class BayesClassifier(ClassifierMixin, RowsEstimator):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         y = column_or_1d(as_numpy(y), warn=True)
-        gone = np.array([label is None or label != label for label in y.tolist()], dtype=bool)
+        gone = np.array([is_missing(label) for label in y.tolist()], dtype=bool)
         if gone.any():
             raise ValueError(
                 f"y has no label in row {int(np.argmax(gone))}, but a missing value such as NaN; drop unlabelled rows, or "
                 "learn from them too with a mixture and partial labels."
+            )
+        kinds = {isinstance(label, str): label for label in y.tolist()}
+        if len(kinds) > 1:
+            raise ValueError(
+                f"y holds {kinds[True]!r} and {kinds[False]!r}, texts and other labels; make all of them texts, or all numbers."
             )
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -70,7 +76,7 @@ class BayesClassifier(ClassifierMixin, RowsEstimator):
         with warnings.catch_warnings():
             # That all classes are known is the point.
             warnings.filterwarnings("ignore", "y gives every row's class")
-            warnings.filterwarnings("ignore", ".* collapsed onto rows")  # a given class may be as narrow as it is
+            warnings.filterwarnings("ignore", "components? .* collapsed")  # a given class may be as narrow as it is
             self.mixture_ = mixture.fit(X, codes, sample_weight)
         if self.priors is not None:
             self.mixture_.weights_ = self._given_priors()

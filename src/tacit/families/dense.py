@@ -142,10 +142,8 @@ class DenseGaussian(Gaussian):
         outer = rows[:, None, None] * shift[:, :, None] * shift[:, None, :]
         scatter = (stats.second - outer.sum(axis=0))[None] if tied else stats.second - outer
         degrees = np.array([seen.count.sum()]) if tied else seen.count
-        within = np.einsum("kii->i", scatter) / max(float(seen.count.sum()), 1.0)
-        varies = within > 10.0 * max(self.floor, 1e-9) * params.scale  # a constant is what it is
+        target, varies = self.spread_within(np.einsum("kii->i", scatter), float(seen.count.sum()), params)
         if self.prior is None:
-            target = np.maximum(within, max(self.floor, 1e-9) * params.scale)
             degrees = np.maximum(degrees - (len(shift) if tied else 1.0), 0.0)
             worth = drawn_dof(scatter, degrees, target, rng)
             degrees, scatter = degrees + worth, scatter + (worth - d - 1.0) * np.diag(target)

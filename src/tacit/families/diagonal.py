@@ -131,17 +131,15 @@ class DiagonalGaussian(Gaussian):
     def redraw(self, params: Any, block: Block, resp: Any, rng: np.random.Generator) -> Any:
         """σ² ~ inverse χ², μ | σ² ~ N(x̄, σ²/n); without a prior, three rows with the spread of all classes are added."""
         count, mean, squares = DiagonalGaussian.evidence(self, self.stats(params, block, resp), params)
-        degrees, within = count + 2.0, squares.sum(axis=0) / np.maximum(count.sum(axis=0), 1.0)
-        more = 3.0 * np.maximum(within, max(self.floor, 1e-9) * params.scale)
-        mean, rows = (mean * count + WEAK * params.origin) / (count + WEAK), count + WEAK
-        if self.prior is not None:
+        within, varies = self.spread_within(squares.sum(axis=0), float(count[:, 0].sum()), params)
+        if self.prior is None:
+            rows, degrees, squares = count + WEAK, count + 2.0, squares + 3.0 * within
+            mean = (mean * count + WEAK * params.origin) / rows
+        else:
             posterior = self.prior.over(mean.shape[1]).observe(count, mean, squares)
-            degrees, squares, more = 2.0 * posterior.shape, 2.0 * posterior.scale, 0.0
-            mean, rows = posterior.mean, posterior.kappa
-        squares, degrees = (self.over_columns(value) for value in (squares + more, np.maximum(degrees, 1.0)))
-        variance = self.floored(squares / rng.chisquare(degrees), params)
+            mean, rows, degrees, squares = posterior.mean, posterior.kappa, 2.0 * posterior.shape, 2.0 * posterior.scale
+        variance = self.floored(self.over_columns(squares) / rng.chisquare(self.over_columns(degrees)), params)
         spread = self.params(mean, variance, params.origin, params.scale).variance / rows
-        varies = within > 10.0 * max(self.floor, 1e-9) * params.scale  # a constant is what it is
         spread = np.where(varies, spread, 0.0)
         return self.params(rng.normal(mean, np.sqrt(spread)), variance, params.origin, params.scale)
 

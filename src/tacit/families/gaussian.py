@@ -27,6 +27,7 @@ __all__ = [
     "GaussianParams",
     "incomplete_rows",
     "invert_triangle",
+    "is_constant",
     "location_and_scale",
     "n_observed",
 ]
@@ -46,6 +47,11 @@ SINGULAR = (
 )
 
 
+def is_constant(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Which columns do not vary, but for rounding and for variances below the smallest numbers."""
+    return variance <= np.maximum((1e-12 * np.abs(mean)) ** 2, VANISHING)
+
+
 def location_and_scale(block: Block) -> Pair:
     """Weighted mean and variance of the observed cells of each column; a constant column has variance 1.
 
@@ -57,7 +63,7 @@ def location_and_scale(block: Block) -> Pair:
         if not total.all():
             column = int(np.flatnonzero(total == 0)[0])
             raise ValueError(f"column {column} has no observed value; drop it before fitting.")
-        constant = variance <= np.maximum((1e-12 * np.abs(origin)) ** 2, VANISHING)
+        constant = is_constant(origin, variance)
         # A floor must be larger than the rounding of means far from 0, and of sums of which rows of next to no weight lie
         # far out; neither happens to rows of which the mean is below 1e8 deviations, and none is heavier than 1e8 others.
         farthest = np.abs(X[block.weight > 0]).max(axis=0, initial=0.0)
@@ -306,6 +312,11 @@ class Gaussian(OnePassFamily):
     def are_above(self, params: Any, least: float) -> bool:
         """Whether the variance of every class in every direction is above a share of the data's."""
         return _above(params.dense, params.scale, least)
+
+    def spread_within(self, squares: np.ndarray, count: float, params: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Variances of columns within classes, above a floor, and which columns vary: what does not is known as it is."""
+        within, floor = squares / max(count, 1.0), max(self.floor, 1e-9) * params.scale
+        return np.maximum(within, floor), within > 10.0 * floor
 
     def noise(self, params: Any, block: Block, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """What draws of missing cells are made of, given a class per draw and row: (draws, rows, d)."""

@@ -246,7 +246,7 @@ def _told(row: dict) -> dict:
     if row["failed"]:
         told |= dict.fromkeys(SCORES)
     if _code(row) == "collapsed":
-        told["failed"] = "a group collapsed onto rows that are all but equal"
+        told["failed"] = "a group collapsed: too few distinct rows for its columns"
     return told
 
 

@@ -117,6 +117,7 @@ class Mixture(TableEstimator):
         check_choice("unknown", self.unknown, UNKNOWN)
 
     def _check_loaded(self) -> None:
+        super()._check_loaded()
         if len(self.schema_.columns) != self.n_features_in_:
             raise ValueError(f"it names {len(self.schema_.columns)} columns, not {self.n_features_in_}")
         levels = {j: len(column.levels) for j, column in enumerate(self.schema_.columns) if column.levels}

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import check_range
 from .block import Block, Patterns
 from .source import Source, default_block_rows
 from .threads import thread_count
@@ -307,12 +308,13 @@ class ParquetSource(Source):
 
     def _patterns(self, X: np.ndarray) -> Patterns | None:
         with np.errstate(all="ignore"):
-            total = X.sum()
+            total = np.vdot(X, X)  # finite where no cell is missing, infinite, or too large to be squared
         if np.isfinite(total):
             return self._whole if len(X) == self._longest else None
         if np.isinf(X).any():
             name = self.columns[int(np.argmax(np.isinf(X).any(axis=0)))]
             raise ValueError(f"{self.name!r} contains infinity in column {name!r}; replace it or leave the cell empty.")
+        check_range(X, told=lambda column: f"{self.columns[column]!r} of {self.name!r}")
         return Patterns.of(X)
 
     def _weights(self, batches: list, n: int) -> Any:

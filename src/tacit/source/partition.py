@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Arrays
+from ..checks import check_range
 from .array import ArraySource
 from .block import Block
 from .memory import Memory
@@ -84,8 +85,14 @@ def read(number: int, rows: Any, along: dict, columns: Any, dtype: Any, n_jobs: 
     X = _numbers(rows if columns is None else rows[columns], dtype)
     if X.ndim != 2:
         raise ValueError(f"partition {number} has {X.ndim} dimension(s); give rows and columns, as by reshape(-1, 1).")
-    if not np.isfinite(X.sum()) and np.isinf(X).any():
-        raise ValueError(f"Input X contains infinity (partition {number}); replace it or leave the cell empty (NaN).")
+    with np.errstate(all="ignore"):
+        total = np.vdot(X, X)  # finite where no cell is missing, infinite, or too large to be squared
+    if not np.isfinite(total):
+        if np.isinf(X).any():
+            raise ValueError(
+                f"Input X contains infinity (partition {number}); replace it or leave the cell empty (NaN)."
+            )
+        check_range(X, told=lambda column: f"{column} (partition {number})")
     for name, values in along.items():
         if values is not None and np.shape(values)[:1] != (len(X),):
             raise ValueError(

@@ -44,7 +44,7 @@ def study_fill(
     why = why or _phrase(model)
     intervals = f"central {share(level, 0)} of each cell's distribution given the row's observed cells"
     found = dict(sample=sample, selection=list(selection), n_filled=filled, n_empty=empty, check=check, level=level)
-    summary, limits = _summary(table, filled, why, said, check, empty), _limits(table, sample, check, empty)
+    summary, limits = _summary(table, filled, why, said, check, empty), _limits(model, table, sample, check, empty)
     card = card_of(model, table, seed, Model=f"{type(model).__name__}: {why}", Intervals=intervals)
     return findings_of("fill", model, table, **found, summary=summary, limits=limits, card=card)
 
@@ -142,13 +142,14 @@ def _too_few(covered: float, n: int, level: float) -> bool:
     return covered < level - 3 * np.sqrt(level * (1 - level) / n)
 
 
-def _limits(table: DataTable, sample: Sample, check: dict | None, n_empty: dict[str, int]) -> list[str]:
+def _limits(model: Any, table: DataTable, sample: Sample, check: dict | None, n_empty: dict[str, int]) -> list[str]:
     told: list[str] = [
         Note("expected", EXPECTED, option=Option("draws")),
         "Whether a cell is missing may depend on the row's other cells, but not on the missing value itself: where it does, as "
         "with incomes that the rich keep to themselves, fills are off by an amount that no table can tell.",
-        "Intervals take the fitted model as known; with few rows they are somewhat too narrow.",
     ]
+    if not getattr(model, "draws_", None):
+        told.append("Intervals take the fitted model as known; with few rows they are somewhat too narrow.")
     if n_empty:
         told.append(
             f"{sum(n_empty.values()):,} missing cells ({', '.join(n_empty)}) were left empty: they are likely in a group that "

@@ -148,8 +148,8 @@ def groups_limits(findings: Findings, model: Any) -> list[str]:
 def _of_the_fit(model: Any) -> Iterator[str]:
     if model._model().collapsed(model._params()):
         yield (
-            "A group collapsed onto rows that are all but equal, where the likelihood has no maximum; ask for fewer groups "
-            "or a simpler covariance."
+            "A group collapsed: it has too few distinct rows for its columns, so that the likelihood has no maximum; ask for "
+            "fewer groups or a simpler covariance."
         )
     if not model.converged_:
         yield f"The fit was stopped after {count(len(model.fit_.trace), 'step')} before it had settled."
