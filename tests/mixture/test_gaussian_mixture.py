@@ -554,7 +554,7 @@ def test_steps_are_those_of_sklearn(kind):
 def test_a_collapsed_component_is_named():
     X = gaussian_rows(60)
     X[:4] = 30.0  # all alike
-    message = r"component 0 collapsed: too few distinct rows for the columns.* fewer than n_components=2, a larger reg_covar than 1e-06"
+    message = r"component 0 collapsed: too few distinct rows.* fewer than n_components=2, a larger reg_covar than 1e-06"
     with pytest.warns(UserWarning, match=message):
         mixture = GaussianMixture(2, means_init=X[[0, 10]]).fit(X)
     np.testing.assert_allclose(mixture.weights_[0], 4 / 60, rtol=1e-6)
