@@ -186,6 +186,11 @@ def test_what_is_not_known_falls_back_on_a_gaussian():
     filled, low, high, _ = model.impute(np.array([[np.nan, 0.0]]), interval=0.9)
     assert filled[0, 0] == pytest.approx(0.5)
     assert high[0, 0] - low[0, 0] == pytest.approx(2 * 1.6449 / np.sqrt(12), abs=1e-3)
+    # It cannot draw missing cells, so its estimates are taken as known where some are.
+    X[::7, 0] = np.nan
+    incomplete = Mixture(1, by_column={0: Uniform(), 1: "normal"}).fit(X)
+    assert incomplete.draws_ == []
+    assert incomplete.impute(X)[0, 0] == 0.5
 
 
 def test_rows_without_any_cell(study):

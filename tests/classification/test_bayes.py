@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.datasets import load_digits, load_iris, load_wine
@@ -140,6 +141,10 @@ def test_bad_settings_are_named():
         NaiveBayes(smoothing=-1).fit(X, y)
     with pytest.raises(ValueError, match="requires y to be passed"):
         GaussianBayes().fit(X, None)
+    with pytest.raises(ValueError, match="y has no label in row 2, but a missing value such as NaN"):
+        NaiveBayes().fit(np.ones((3, 2)), pd.Series(["a", "b", pd.NA], dtype=object))
+    with pytest.raises(ValueError, match="y holds 'b' and 1, texts and other labels; make all of them texts"):
+        NaiveBayes().fit(np.ones((3, 2)), np.array([1, "b", 1], dtype=object))
     with pytest.raises(ValueError, match="y has no label in row 1, but a missing value such as NaN"):
         NaiveBayes().fit(X[:3], [0.0, np.nan, 1.0])
     with pytest.raises(ValueError, match="Unknown label type: continuous"):

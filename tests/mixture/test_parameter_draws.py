@@ -25,7 +25,7 @@ from tacit.families import (
     TiedGaussian,
 )
 from tacit.impute import GaussianImputer
-from tacit.mixture import GaussianMixture, Mixture, MixtureModel, StudentTMixture
+from tacit.mixture import BayesianGaussianMixture, GaussianMixture, Mixture, MixtureModel, StudentTMixture
 from tacit.source import Block
 
 from ..zoo import some
@@ -89,8 +89,9 @@ def test_draws_without_a_prior_are_those_of_a_weak_one():
         models := {
             "full": GaussianMixture(1), "tied": GaussianMixture(2, covariance_type="tied"),
             "VEV": GaussianMixture(2, covariance_type="VEV"), "student": StudentTMixture(1), "mixture": Mixture(1),
+            "bayes": BayesianGaussianMixture(3),
         },
-        ["full"],
+        ["full", "bayes"],
     ),
 )  # fmt: skip
 def test_intervals_of_few_rows_cover(model, n):
@@ -125,6 +126,35 @@ def test_draws_go_where_the_model_goes(tmp_path):
     assert first.draws_ == []
     assert GaussianMixture(2, parameter_draws=0).fit(X).draws_ == []
     assert len(GaussianMixture(1, parameter_draws=3).fit(np.nan_to_num(X)).draws_) == 3
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
+@pytest.mark.parametrize("weights", ["dirichlet_process", "dirichlet_distribution"])
+def test_draws_of_a_bayesian_mixture(kind, weights, tmp_path):
+    """Draws given many rows are about what is believed, draws under a strong prior about the prior; both are kept in files."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2)) + np.repeat([[0.0], [12.0]], 200, axis=0)
+    settings = dict(covariance_type=kind, weight_concentration_prior_type=weights, random_state=0, parameter_draws=100)
+    mixture = BayesianGaussianMixture(2, **settings).fit(X)
+    np.testing.assert_allclose(np.mean([p.weight for p in mixture.draws_], axis=0), mixture.weights_, atol=0.01)
+    for got in (np.array([p.components.mean for p in mixture.draws_]),):
+        np.testing.assert_allclose(got.mean(axis=0), mixture.means_, atol=0.1)
+        np.testing.assert_allclose(got.std(axis=0), 1 / np.sqrt(200), rtol=0.3)
+    one = {"full": np.eye(2), "tied": np.eye(2), "diag": np.ones(2), "spherical": 1.0}[kind]
+    strong = BayesianGaussianMixture(2, degrees_of_freedom_prior=1e5, covariance_prior=4e5 * one, **settings).fit(X)
+    variance = np.array([p.components.dense[:, [0, 1], [0, 1]] for p in strong.draws_])
+    np.testing.assert_allclose(variance.mean(axis=0), 4.0, rtol=0.05)
+    tacit.save(mixture, tmp_path / "m.tacit")
+    X[::5, 0] = np.nan
+    np.testing.assert_array_equal(tacit.load(tmp_path / "m.tacit").impute(X), mixture.impute(X))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_bayesian_mixture_of_few_rows_with_missing_cells(seed):
+    rng = np.random.default_rng(seed)
+    X = load_wine().data[rng.permutation(178)[:40]]
+    X[rng.random(X.shape) < 0.3] = np.nan
+    assert np.isfinite(BayesianGaussianMixture(3, random_state=seed).fit(X).impute(X)).all()
 
 
 def test_every_answer_takes_the_draws():

@@ -364,6 +364,7 @@ def test_integers_and_missing_values_of_pandas(client):
         (lambda: cut(gaussian_rows()), {"weight": np.zeros(240)}, "the weight is zero for every row"),
         (lambda: cut(gaussian_rows()), {"labels": np.full(240, 0.5)}, "labels hold 0.5"),
         (lambda: cut(np.array([[1.0, np.nan], [np.inf, 1.0]])), {}, "contains infinity .partition 0"),
+        (lambda: cut(np.array([[1.0, np.nan], [1.0, -1e200]])), {}, "column 1 .partition 0. .*1e\\+200"),
     ],
 )
 def test_bad_input(client, make, settings, message):

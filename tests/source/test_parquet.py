@@ -569,6 +569,12 @@ def test_infinity_is_an_error(others):
         rows_of(ParquetSource(to_table(X)))
 
 
+@pytest.mark.parametrize("other", [1.0, np.nan])
+def test_cells_too_large_to_be_squared_are_an_error(other):
+    with pytest.raises(ValueError, match=r"column 'x1' of 'Table' holds .*1e\+200"):
+        rows_of(ParquetSource(to_table(np.array([[1.0, other], [2.0, -1e200]]))))
+
+
 @pytest.mark.parametrize(("value", "shown"), [(-1.0, "-1"), (np.nan, "nan"), (np.inf, "inf")])
 def test_weights_that_make_no_sense_are_an_error(value, shown, X, tmp_path):
     weight = np.ones(len(X))

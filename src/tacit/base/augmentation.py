@@ -10,7 +10,6 @@ Tanner and Wong (1987), The calculation of posterior distributions by data augme
 Schafer (1997), Analysis of Incomplete Multivariate Data.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +49,4 @@ def _sweep(model: Any, params: Any, block: Block, rng: np.random.Generator) -> A
     known = np.eye(k)[classes]
     if not block.patterns.is_complete:
         block = Block.of(model.family.draw(params.components, block, known, 1, rng)[0], block.weight, block.labels)
-    resp = known * block.weight[:, None]
-    weight = rng.dirichlet(model.weight_prior + resp.sum(axis=0))
-    return replace(params, weight=weight, components=model.family.redraw(params.components, block, resp, rng))
+    return model.redraw(params, block, known * block.weight[:, None], rng)

@@ -97,9 +97,7 @@ class MissingCells(RowsEstimator):
     def _check_loaded(self) -> None:
         super()._check_loaded()
         for each in self.__dict__.get("draws_", ()):
-            if type(each) is not type(self._params()):
-                raise ValueError(f"draws of parameters cannot be {type(each).__name__}")
-            self._model().check_params(each, self.n_features_in_)
+            self._model().check_drawn(each, self.n_features_in_)
 
     def __getstate__(self) -> Any:
         if self._seen is not None:

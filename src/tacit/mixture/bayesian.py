@@ -4,7 +4,7 @@ z ~ π,   x | z = k ~ N(μ_k, Λ_k⁻¹),   μ_k | Λ_k ~ N(m₀, (β₀ Λ_k)�
 """
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..checks import check_choice, check_positive, check_shaped
 from ..declared import SQUARES, Listed, Numbers, Spec
 from ..engine import Trace, fit, short_runs
 from ..engine.restarts import SAMPLE_ROWS
-from ..families import DiagonalGaussian, FullGaussian
+from ..families import DiagonalGaussian, FullGaussian, NormalInverseGamma, NormalInverseWishart
 from ..source import Block, Source
 from .gaussian_base import BaseGaussianMixture
 from .model import MixtureModel, MixtureStats
@@ -73,7 +73,7 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         The number of rows that the prior covariance counts for, more than ``n_features - 1``. Default `n_features`.
     covariance_prior : float or array-like, optional
         Prior scatter, of the shape of one component's covariance. Default the covariance of X.
-    random_state, warm_start, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
+    random_state, warm_start, parameter_draws, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
         As in :class:`tacit.mixture.GaussianMixture`.
 
     Attributes
@@ -94,7 +94,7 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         Lower bound of the log evidence at the last step; no constant is left out, so that settings can be compared.
     lower_bounds_ : list of float
         The same after every step.
-    converged_, n_iter_, fit_, n_features_in_, feature_names_in_
+    draws_, converged_, n_iter_, fit_, n_features_in_, feature_names_in_
         As in :class:`tacit.mixture.GaussianMixture`.
 
     Notes
@@ -125,7 +125,6 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     mean_prior: Any = None
     degrees_of_freedom_prior: Any = None
     covariance_prior: Any = None
-    parameter_draws: ClassVar = 0  # type: ignore[misc]
 
     _saved = BaseGaussianMixture._saved | {
         "weight_concentration_": Concentration(),
@@ -228,7 +227,23 @@ class BayesianGaussianMixture(BaseGaussianMixture):
             float(self.degrees_of_freedom_prior_),
             np.asarray(self.covariance_prior_, dtype=np.float64),
         )
-        return VariationalMixture(self._family(), k, prior, self.init_params)
+        return VariationalMixture(self._family(), k, prior, self.init_params, self._drawn())
+
+    def _drawn(self) -> Any:
+        """The family that parameters are drawn by: with the prior scatter where one was given, else as evidence chooses."""
+        if self.covariance_prior is None:
+            return self._family()
+        mean, kappa, degrees = (
+            self.mean_prior_,
+            float(self.mean_precision_prior_),
+            float(self.degrees_of_freedom_prior_),
+        )
+        if self.covariance_type in ("full", "tied"):
+            prior: Any = NormalInverseWishart(mean, kappa, degrees, self.covariance_prior_)
+        else:
+            scale = np.broadcast_to(0.5 * np.asarray(self.covariance_prior_, dtype=np.float64), np.shape(mean))
+            prior = NormalInverseGamma(mean, kappa, 0.5 * degrees, scale)
+        return type(self._family())(prior=prior, floor=self.reg_covar)
 
     # Fitted attributes and parameters
 

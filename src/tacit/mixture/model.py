@@ -96,6 +96,17 @@ class MixtureModel(Model):
         counts = stats.counts + (self.weight_prior - 1.0)
         return MixtureParams(counts / counts.sum(), self.family.m_step(stats.components, params.components))
 
+    def redraw(self, params: Any, block: Block, resp: np.ndarray, rng: np.random.Generator) -> MixtureParams:
+        """A draw of the parameters given complete rows and their classes."""
+        weight = rng.dirichlet(self.weight_prior + resp.sum(axis=0))
+        return MixtureParams(weight, self.family.redraw(params.components, block, resp, rng))
+
+    def check_drawn(self, params: Any, n_columns: int) -> None:
+        """Raise where these cannot be drawn parameters."""
+        if type(params) is not MixtureParams:
+            raise ValueError(f"draws of parameters cannot be {type(params).__name__}")
+        MixtureModel.check_params(self, params, n_columns)
+
     def check_params(self, params: Any, n_columns: int) -> None:
         params.check({"K": self.n_components})
         self.family.check_params(params.components, self.n_components, n_columns)

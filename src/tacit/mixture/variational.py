@@ -16,7 +16,7 @@ from ..arrays import Arrays, record
 from ..declared import Numbers, Part, declare
 from ..families.gaussian import Gaussian, GaussianParams
 from ..source import Block
-from .model import MixtureModel
+from .model import MixtureModel, MixtureParams
 from .seeds import seed_responsibilities
 from .weights import Dirichlet, Sticks
 from .wishart import SHAPES, expected_log_det, wishart_divergence
@@ -85,13 +85,18 @@ class VariationalMixture(MixtureModel):
         What is believed before seeing rows.
     init : {"kmeans", "k-means++", "random", "random_from_data"}
         How starts are seeded.
+    drawn : Gaussian, optional
+        The family by which parameters are drawn, with a prior of its own; default `family`.
     """
 
     shares_starts = False  # its starts differ in how many classes they occupy
 
-    def __init__(self, family: Gaussian, n_components: int, prior: VariationalPrior, init: str = "kmeans"):
+    def __init__(
+        self, family: Gaussian, n_components: int, prior: VariationalPrior, init: str = "kmeans", drawn: Any = None
+    ):
         super().__init__(family, n_components, init)
         self.family: Gaussian = family
+        self.drawn = family if drawn is None else drawn
         self.prior, self.shape = prior, SHAPES[type(family)]
 
     def init(self, sample: Block, rng: np.random.Generator, n_occupied: int | None = None) -> VariationalParams:
@@ -124,6 +129,10 @@ class VariationalMixture(MixtureModel):
         degrees = prior.degrees + shape.share(stats.counts)
         covariance = shape.covariance(self.family, scatter, degrees, old)
         return self.believe(stats.counts, self.family.params(old.origin + shift, covariance, old.origin, old.scale))
+
+    def redraw(self, params: Any, block: Block, resp: np.ndarray, rng: np.random.Generator) -> MixtureParams:
+        weight = self.prior.weights.after(resp.sum(axis=0)).draw(rng)
+        return MixtureParams(weight, self.drawn.redraw(params.components, block, resp, rng))
 
     def check_params(self, params: Any, n_columns: int) -> None:
         super().check_params(params, n_columns)

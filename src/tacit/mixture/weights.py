@@ -26,6 +26,10 @@ class Dirichlet(Arrays):
         """The belief after seeing classes of these sizes."""
         return type(self)(self.concentration + counts)
 
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """A draw of π."""
+        return rng.dirichlet(self.concentration)
+
     @property
     def expected(self) -> np.ndarray:
         """E π."""
@@ -62,9 +66,11 @@ class Sticks(Arrays):
     @property
     def expected(self) -> np.ndarray:
         """E π, scaled to sum to 1."""
-        share = self.taken / (self.taken + self.left)
-        weight = share * np.cumprod(np.append(1.0, 1.0 - share[:-1]))
-        return weight / weight.sum()
+        return _broken(self.taken / (self.taken + self.left))
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """A draw of π, scaled to sum to 1."""
+        return _broken(rng.beta(self.taken, self.left))
 
     @property
     def expected_log(self) -> np.ndarray:
@@ -83,3 +89,9 @@ class Sticks(Arrays):
         taken, left = self._logs
         normalisers = betaln(prior.taken, prior.left) - betaln(self.taken, self.left)
         return float((normalisers + (self.taken - prior.taken) * taken + (self.left - prior.left) * left).sum())
+
+
+def _broken(share: np.ndarray) -> np.ndarray:
+    """Pieces of a stick of which each class takes a share of what is left."""
+    weight = share * np.cumprod(np.append(1.0, 1.0 - share[:-1]))
+    return weight / weight.sum()
