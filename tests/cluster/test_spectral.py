@@ -146,6 +146,24 @@ def test_eigengap_of_curved_clusters(make, noise):
     assert np.diff(model.eigenvalues_).argmax() + 1 > 2
 
 
+@pytest.mark.parametrize("settings", [{"affinity": "nearest_neighbors"}, {"gamma": "local"}], ids=str)
+def test_clusters_of_connected_graphs_are_told_from_shapes_of_one_piece(settings):
+    """A line, a ring, a rectangle and a long cloud have gaps too; but what lies before them are waves, not clusters."""
+    rng = np.random.default_rng(5)
+    angle = rng.uniform(0, 2 * np.pi, 300)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.05 * rng.normal(size=(300, 2))
+    shapes = [ring, rng.uniform(size=(400, 2)) * [2, 1], rng.normal(size=(400, 3)) * [4, 1, 1], np.linspace(0, 1, 200)[:, None]]
+    for rows in shapes:
+        assert quiet(SpectralClustering("auto", random_state=0, **settings), rows).n_clusters_ == 1
+    for centres, spread, expected in (([[0, 0], [4, 0], [0, 4]], 1.0, 3), ([[0, 0], [5, 0], [0, 5], [5, 5], [9, 9]], 0.9, 5)):
+        rows, truth = make_blobs(100 * len(centres), centers=centres, cluster_std=spread, random_state=0)
+        model = quiet(SpectralClustering("auto", random_state=0, **settings), rows)
+        assert model.n_connected_components_ < expected  # where the gap after the components would be the largest
+        assert model.n_clusters_ == expected == 1 + np.nanargmax(model.gap_scores_)
+        assert model.gap_scores_[model.n_connected_components_ - 1] == 0.3
+        assert adjusted_rand_score(truth, model.labels_) > 0.85
+
+
 def test_eigengap_of_more_components_than_allowed():
     X = np.repeat(np.arange(6.0) * 100, 10)[:, None] + np.random.default_rng(0).normal(size=(60, 1))
     model = SpectralClustering("auto", max_clusters=4, affinity="nearest_neighbors", n_neighbors=9, random_state=0)

@@ -28,7 +28,7 @@ from ...signs import signs
 from ...source.threads import one_blas_thread
 from .laplacian import Laplacian
 
-__all__ = ["SOLVERS", "largest_gap", "lowest_eigenvectors"]
+__all__ = ["SOLVERS", "lowest_eigenvectors"]
 
 SOLVERS = (None, "arpack", "lobpcg", "amg")
 SERIAL_ROWS = 2000  # dense products up to here are too small to share
@@ -280,18 +280,3 @@ def _multigrid() -> Callable[..., Pairs]:
         return _lobpcg(laplacian, null, n_more, tol, random_state, levels.aspreconditioner())
 
     return solve
-
-
-def largest_gap(values: np.ndarray, least: int, most: int) -> tuple[int, float]:
-    """The number of eigenvalues before the largest gap, at least and at most so many, and the gap.
-
-    Gaps count relative to where they end: along a curved cluster eigenvalues grow like squares, and so do their gaps.
-    """
-    gaps = np.diff(values)[:most]
-    if len(gaps) < least:  # every vertex is a component
-        return len(values), 0.0
-    # A little of the mean is added, since any gap is large relative to almost nothing.
-    ends = values[1 : len(gaps) + 1] + 0.03 * np.mean(values)
-    relative = gaps / np.where(ends > 0, ends, 1.0)
-    n_clusters = least + int(relative[least - 1 :].argmax())
-    return n_clusters, float(gaps[n_clusters - 1])

@@ -19,7 +19,8 @@ from ...base.settings import KW_ONLY, settings
 from ...declared import SQUARES, Numbers, Whole
 from .assign import assign
 from .checks import check_graph, check_settings, check_sizes, checked_rows, warn_if_alike
-from .eigenvectors import largest_gap, lowest_eigenvectors
+from .eigenvectors import lowest_eigenvectors
+from .gap import gap_scores
 from .graphs import nearest
 from .laplacian import Laplacian, components_of, cuts, degrees_of, without_diagonal
 from .similarity import PAIRWISE, Similarity
@@ -41,8 +42,9 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        Number of clusters. "auto": the largest gap between consecutive eigenvalues, relative to the greater of the two, up
-        to `max_clusters`; the number of connected components at least.
+        Number of clusters. "auto": where a gap between consecutive eigenvalues is large relative to its end and the
+        eigenvectors before it are constant on clusters (`gap_scores_`), up to `max_clusters`; the number of connected
+        components where there is no such gap.
     eigen_solver : {None, "arpack", "lobpcg", "amg"}, default=None
         How eigenvectors are found. None and "arpack" choose between products and a sparse factor by the shape of the graph;
         None uses LAPACK for small ones. "amg" needs pyamg. Residuals are checked, and another solver runs where they are large.
@@ -96,6 +98,10 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
         Lowest eigenvalues of the Laplacian, increasing: `n_components` of them, max_clusters + 1 with n_clusters="auto".
     eigengap_ : float or None
         With n_clusters="auto", the gap that follows the first `n_clusters_` eigenvalues.
+    gap_scores_ : ndarray of shape (max_clusters,), or None
+        With n_clusters="auto", the score of every number of clusters, of which the largest is taken: the relative gap that
+        follows, less twice the part of the eigenvectors that no partition explains; 0.3 for the number of connected
+        components, NaN below it.
     eigenvectors_ : ndarray of shape (n_samples, n_components)
         Orthonormal eigenvectors of the symmetric or unnormalised Laplacian; 0 for isolated rows.
     embedding_ : ndarray of shape (n_samples, n_components)
@@ -181,6 +187,7 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
         "affinity_matrix_": Numbers("n n", low=0, sparse=True),
         "eigenvalues_": Numbers("e"),
         "eigengap_": Numbers(finite=False, optional=True),
+        "gap_scores_": Numbers("g", finite=False, optional=True, needed=False),
         "eigenvectors_": Numbers("n v", finite=False),
         "embedding_": Numbers("n c", finite=False),
         "embedding_centers_": Numbers("K c", finite=False),
@@ -325,10 +332,10 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
             n_vectors = self.n_clusters if self.n_components is None else self.n_components
         n_vectors = min(n_vectors, laplacian.n)
         values, vectors = lowest_eigenvectors(laplacian, n_vectors, self.eigen_solver, self.eigen_tol, random_state)
-        self.n_clusters_, self.eigengap_ = self.n_clusters, None
+        self.n_clusters_, self.eigengap_, self.gap_scores_ = self.n_clusters, None, None
         if self.n_clusters == "auto":
             n_parts = int(laplacian.component.max()) + 1
-            self.n_clusters_, self.eigengap_ = largest_gap(values, min(n_parts, self.max_clusters), self.max_clusters)
+            self._count(values, vectors, 1 / laplacian.scale, n_parts)
             vectors = vectors[:, : self.n_components or self.n_clusters_]
             if n_parts >= self.n_clusters_ == vectors.shape[1]:
                 vectors = laplacian.null_vectors(self.n_clusters_)
@@ -336,6 +343,18 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
         self.eigenvectors_ = np.zeros((len(joined), vectors.shape[1]))  # 0 for rows that are not joined
         self.eigenvectors_[joined] = vectors
         self.embedding_ = self._rows(self.eigenvectors_ * self._scale()[:, None])
+
+    def _count(self, values: np.ndarray, vectors: np.ndarray, root: np.ndarray, n_parts: int) -> None:
+        """Set the number of clusters to the one of the best score; at least one per component, as far as that is allowed."""
+        most = min(self.max_clusters, len(values))
+        self.n_clusters_, self.eigengap_, self.gap_scores_ = min(n_parts, most), 0.0, np.full(most, np.nan)
+        values = values[: most + 1]
+        if n_parts <= most and n_parts < len(values):
+            scores = gap_scores(values, vectors[:, : len(values)], root, n_parts, self.laplacian != "unnormalised")
+            self.gap_scores_[: len(scores)] = scores
+            self.n_clusters_ = 1 + int(np.nanargmax(scores))
+        if self.n_clusters_ < len(values):
+            self.eigengap_ = float(values[self.n_clusters_] - values[self.n_clusters_ - 1])
 
     def _scale(self) -> np.ndarray:
         """What eigenvectors are multiplied by to be those of the random walk; 1 for the unnormalised Laplacian."""
