@@ -213,6 +213,13 @@ def test_missing_files_and_folders_are_named(path):
         tacit.load(path)
     with pytest.raises(FileNotFoundError, match="nowhere"):
         tacit.save(GaussianMixture().fit(X), path.parent / "nowhere" / "model.tacit")
+    for folder in (".", "", str(path.parent), f"{path.parent}/new/"):
+        with pytest.raises(
+            IsADirectoryError, match=re.escape(f"{folder!r} is not the name of a file; give one, such as 'model")
+        ):
+            tacit.save(GaussianMixture().fit(X), folder)
+    with pytest.raises(IsADirectoryError, match="is a folder; give the path of a file"):
+        tacit.load(path.parent)
 
 
 # Hostile files
@@ -339,6 +346,8 @@ def test_members_are_there_and_read_once(content, path):
         archive.writestr("0.npy", parts["0.npy"])
     refused(path, twice.getvalue(), "it holds two members of one name")
     refused(path, edited(content, lambda m: m["estimator"]["settings"].update(means_init={"array": "0"})), "'0.npy'")
+    without = {name: part for name, part in parts.items() if name != "0.npy"}
+    refused(path, packed(without), "the array '0.npy' is missing, or named twice; write the file again")
 
 
 def test_compressed_members_are_refused(content, path):
@@ -381,10 +390,18 @@ def test_a_manifest_may_only_say_what_save_writes(change, message, content, path
     refused(path, edited(content, change), message)
 
 
-@pytest.mark.parametrize("manifest", ["", "null", "[]", "3", "{", '{"format": NaN}', b"\xff\xfe\x00"])
-def test_a_manifest_that_is_no_object(manifest, content, path):
-    refused(path, packed({**members(content), "manifest.json": manifest}))
-    refused(path, packed({"other.json": "{}"}), "manifest.json")
+@pytest.mark.parametrize(
+    ("manifest", "message"),
+    [
+        ("", ""), ("{", ""), (b"\xff\xfe\x00", ""), ("null", "its manifest.json holds a NoneType, not an object with names"),
+        ("[]", "its manifest.json holds a list, not"), ("3", "its manifest.json holds a int, not"),
+        ('{"format": NaN}', "its manifest has no 'format' that save wrote"),
+        ('{"format": 1, "estimator": [1]}', "its manifest has no 'estimator' that save wrote"),
+    ],
+)  # fmt: skip
+def test_a_manifest_that_is_no_object(manifest, message, content, path):
+    refused(path, packed({**members(content), "manifest.json": manifest}), message)
+    refused(path, packed({"other.json": "{}"}), "it holds no manifest.json")
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":', '{"list": ['])

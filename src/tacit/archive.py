@@ -111,6 +111,8 @@ def read_archive(path: Any) -> tuple[dict, Callable[[Any], np.ndarray]]:
 
     Raises one of `UNSOUND` where the file is damaged.
     """
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"{os.fspath(path)!r} is a folder; give the path of a file.")
     with open(path, "rb") as file:
         content = io.BytesIO(file.read())
     archive = zipfile.ZipFile(content)
@@ -119,10 +121,16 @@ def read_archive(path: Any) -> tuple[dict, Callable[[Any], np.ndarray]]:
     left = set(archive.namelist())
     if len(left) < len(archive.namelist()):
         raise ValueError("it holds two members of one name")
+    if MANIFEST not in left:
+        raise ValueError(f"it holds no {MANIFEST}")
     manifest = json.loads(archive.read(MANIFEST))
+    if not isinstance(manifest, dict):
+        raise ValueError(f"its {MANIFEST} holds a {type(manifest).__name__}, not an object with names")
 
     def array(name: Any) -> np.ndarray:
         # Once each: a small file must not become a large object.
+        if f"{name}.npy" not in left:
+            raise ValueError(f"the array '{name}.npy' is missing, or named twice; write the file again")
         left.remove(f"{name}.npy")
         with archive.open(f"{name}.npy") as file:
             return _read_array(file, name)

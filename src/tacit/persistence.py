@@ -120,6 +120,8 @@ def save(estimator: Any, path: Any, notes: dict | None = None) -> None:
     """
     if not _is_own(estimator):
         raise TypeError(f"a {type(estimator).__name__} cannot be saved; save takes a fitted estimator of tacit.")
+    if not os.fspath(path) or os.path.isdir(path) or not os.path.basename(path):
+        raise IsADirectoryError(f"{os.fspath(path)!r} is not the name of a file; give one, such as 'model.tacit'.")
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise FileNotFoundError(
@@ -186,6 +188,9 @@ def notes(path: Any) -> dict:
 
 def _read(path: Any) -> Any:
     manifest, arrays = read_archive(path)
+    for name, kind in (("format", int), ("estimator", dict)):
+        if not isinstance(manifest.get(name), kind):
+            raise ValueError(f"its manifest has no {name!r} that save wrote")
     if manifest["format"] > FORMAT:
         raise ValueError(f"its format is {manifest['format']}, newer than {FORMAT}; upgrade tacit")
     return manifest, arrays

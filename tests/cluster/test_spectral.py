@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import sklearn.cluster
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
@@ -152,10 +153,18 @@ def test_clusters_of_connected_graphs_are_told_from_shapes_of_one_piece(settings
     rng = np.random.default_rng(5)
     angle = rng.uniform(0, 2 * np.pi, 300)
     ring = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.05 * rng.normal(size=(300, 2))
-    shapes = [ring, rng.uniform(size=(400, 2)) * [2, 1], rng.normal(size=(400, 3)) * [4, 1, 1], np.linspace(0, 1, 200)[:, None]]
+    shapes = [
+        ring,
+        rng.uniform(size=(400, 2)) * [2, 1],
+        rng.normal(size=(400, 3)) * [4, 1, 1],
+        np.linspace(0, 1, 200)[:, None],
+    ]
     for rows in shapes:
         assert quiet(SpectralClustering("auto", random_state=0, **settings), rows).n_clusters_ == 1
-    for centres, spread, expected in (([[0, 0], [4, 0], [0, 4]], 1.0, 3), ([[0, 0], [5, 0], [0, 5], [5, 5], [9, 9]], 0.9, 5)):
+    for centres, spread, expected in (
+        ([[0, 0], [4, 0], [0, 4]], 1.0, 3),
+        ([[0, 0], [5, 0], [0, 5], [5, 5], [9, 9]], 0.9, 5),
+    ):
         rows, truth = make_blobs(100 * len(centres), centers=centres, cluster_std=spread, random_state=0)
         model = quiet(SpectralClustering("auto", random_state=0, **settings), rows)
         assert model.n_connected_components_ < expected  # where the gap after the components would be the largest
@@ -267,10 +276,34 @@ def test_far_rows_do_not_overflow():
 )
 def test_an_offset_of_all_rows_changes_nothing(graph):
     X = np.round(64 * make_blobs(150, 12, centers=3, cluster_std=2.0, random_state=0)[0]) / 64  # exact far away too
-    near, far = (quiet(SpectralClustering(3, random_state=0, **graph), X + offset) for offset in (0.0, 2.0**27))
+    offset = 2.0**27 * (1 + np.arange(12) % 3)
+    near, far = (quiet(SpectralClustering(3, random_state=0, **graph), X + by) for by in (0.0, offset))
     np.testing.assert_allclose((near.affinity_matrix_ - far.affinity_matrix_).max(), 0.0, atol=1e-12)
     np.testing.assert_array_equal(near.labels_, far.labels_)
-    np.testing.assert_array_equal(near.predict(X + 0.25), far.predict(X + (2.0**27 + 0.25)))
+    np.testing.assert_array_equal(near.predict(X + 0.25), far.predict(X + (offset + 0.25)))
+
+
+@pytest.mark.parametrize(
+    "graph", [{"gamma": 0.1}, {"affinity": "nearest_neighbors", "edge_weights": "gaussian", "gamma": 0.1}], ids=str
+)
+@pytest.mark.parametrize("d", [3, 14])
+def test_similarities_within_groups_that_are_far_apart(graph, d):
+    """No mean lies near all rows, so that expanding ‖x − y‖² would cancel within each group."""
+    X = np.round(64 * np.random.default_rng(0).normal(size=(120, d))) / 64
+    model = quiet(
+        SpectralClustering(2, random_state=0, **graph), X + np.where(np.arange(120) < 60, -1, 1)[:, None] * 2.0**27
+    )
+    found = model.affinity_matrix_ if graph == {"gamma": 0.1} else model.affinity_matrix_.toarray()
+    apart = cdist(X, X)
+    expected = np.exp(-0.1 * apart**2)
+    expected[:60, 60:] = expected[60:, :60] = 0.0
+    if "affinity" in graph:
+        reach = [
+            np.sort(apart[i, own])[9] for i, own in enumerate(np.repeat([[range(60)], [range(60, 120)]], 60, 0)[:, 0])
+        ]
+        links = expected * (apart <= np.array(reach)[:, None])
+        expected = (links + links.T) / 2
+    np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 def test_a_radius_that_joins_nothing():
@@ -287,6 +320,13 @@ def test_identical_rows(affinity, gamma):
     assert set(model.labels_) <= {0, 1}
     assert np.isfinite(model.n_cut_)
     assert model.predict(np.ones((3, 2))).shape == (3,)
+
+
+def test_rows_that_are_hardly_like_any_other():
+    X = np.random.default_rng(0).normal(size=(80, 20))
+    model = quiet(SpectralClustering(3, gamma=10.0, random_state=0), X)
+    assert 0 < model.degrees_.min() < 1e-130
+    assert set(model.labels_) == {0, 1, 2}
 
 
 def test_more_clusters_than_rows_with_an_edge():

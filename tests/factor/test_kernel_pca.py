@@ -85,6 +85,16 @@ def test_the_place_of_the_origin_does_not_matter():
         np.testing.assert_allclose(far.eigenvalues_, near.eigenvalues_, rtol=1e-8)
 
 
+def test_groups_that_are_far_apart_keep_the_digits_within():
+    X = np.round(64 * rows()) / 64  # exact far away too
+    apart = X + np.where(np.arange(len(X)) < len(X) // 2, -1, 1)[:, None] * 2.0**27
+    K = rbf_kernel(X, gamma=0.5)
+    K[: len(X) // 2, len(X) // 2 :] = K[len(X) // 2 :, : len(X) // 2] = 0.0
+    centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    model = KernelPCA(3, kernel="rbf", gamma=0.5).fit(apart)
+    np.testing.assert_allclose(model.eigenvalues_, np.linalg.eigvalsh(centred)[::-1][:3], rtol=1e-8)
+
+
 def test_scores_have_the_variance_of_their_eigenvalues_and_add_up_to_the_trace():
     X = rows()
     model = KernelPCA(kernel="rbf").fit(X)

@@ -1,8 +1,10 @@
 """Rubin's rules: by hand, at their limits, and that pooled intervals cover."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -39,6 +41,25 @@ def test_results_with_standard_errors():
     np.testing.assert_allclose(found.df, plain.df)
 
 
+def test_series_and_frames_keep_their_index():
+    plain = pool([[1.0, 2.0], [1.5, 2.2]], [[0.1, 0.4], [0.2, 0.3]], df=[20, 30])
+    index = ["age", "bmi"]
+    estimates = [
+        pd.Series([1.0, 2.0], index),
+        pd.Series([2.2, 1.5], index[::-1]),
+    ]  # of which the second is turned round
+    found = pool(estimates, [pd.Series([0.1, 0.4], index), pd.Series([0.2, 0.3], index)], df=[20, 30])
+    framed = pool(
+        pd.DataFrame([[1.0, 2.0], [1.5, 2.2]], columns=index), np.array([[0.1, 0.4], [0.2, 0.3]]), df=[20, 30]
+    )
+    for each in (found, framed):
+        assert each.names == list(each.estimate.index) == list(each.interval()[0].index) == index
+        for name in ("estimate", "std", "within", "between", "df", "missing_information"):
+            np.testing.assert_allclose(getattr(each, name), getattr(plain, name))
+        np.testing.assert_allclose(each.p_value(), plain.p_value())
+    assert found.p_value()["bmi"] == pytest.approx(plain.p_value()[1])
+
+
 def test_pooled_intervals_cover():
     """The mean of a column of which 40 % depend on another to be seen; the truth is inside as often as is said."""
     # Estimates taken as known would cover .85.
@@ -65,8 +86,20 @@ def _covered(parameter_draws, n=20):
 
 
 def test_bad_input_is_named():
-    with pytest.raises(ValueError, match="the number of results"):
+    with pytest.raises(ValueError, match="results of 1 tables cannot be pooled; give those of at least 2"):
         pool([1.0], [1.0])
+    for df in (-1, 0, np.nan, "many", [3, 4, 5]):
+        with pytest.raises(
+            ValueError, match=re.escape(f"df={df!r} must be above 0: one number, or one for each estimate")
+        ):
+            pool([1.0, 2.0], [0.1, 0.1], df=df)
+    with pytest.raises(ValueError, match="results=3 is not a sequence"):
+        pool(3, 0.1)
+    with pytest.raises(ValueError, match="variances are not numbers of one shape"):
+        pool([1.0, 2.0], [0.1, [0.2, 0.3]])
+    named = pd.Series({"age": 1.0, "bmi": 2.0})
+    with pytest.raises(ValueError, match="variances differ in their index: not all hold 'bmi'"):
+        pool([named, named], [named, pd.Series({"age": 1.0, "hyp": 2.0})])
     with pytest.raises(ValueError, match="variances are missing"):
         pool([1.0, 2.0])
     with pytest.raises(ValueError, match=r"results have shape \(2,\) and variances \(3,\)"):

@@ -28,6 +28,8 @@ def assign(
         return cluster_qr(embedding[:, :n_clusters])
     if how == "discretize":
         return discretize(embedding[:, :n_clusters], random_state=random_state)
+    # A power of 2 changes no digit; where rows have hardly any edges, entries are too large to be squared.
+    embedding = embedding * np.exp2(-np.round(np.log2(np.abs(embedding).max())))
     kmeans = KMeans(n_clusters, n_init=n_init, random_state=random_state, verbose=verbose).fit(embedding)
     # Squares stand for the cut, and are not it: of where k-means is content and where it rests, the smaller cut is kept.
     rested = KMeans(n_clusters, init=kmeans.cluster_centers_, tol=0.0).fit(embedding)

@@ -55,7 +55,7 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
     n_init : int, default=10
         Starts of k-means.
     gamma : float, "scale" or "local", default=1.0
-        γ of the kernels. "scale": 1 / (n_features · variance of X). "local": every row has a bandwidth σ_i, its distance to
+        γ of the kernels. "scale": 1 / sum of the columns' variances. "local": every row has a bandwidth σ_i, its distance to
         its `n_neighbors`-th nearest row, and w = exp(−d² / σ_i σ_j); for "rbf" and Gaussian `edge_weights`.
     affinity : str or callable, default="rbf"
         The graph. "rbf": fully connected, Gaussian. "nearest_neighbors": either row is among the other's nearest.

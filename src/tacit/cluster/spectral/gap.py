@@ -4,8 +4,8 @@
 
 A gap counts relative to where it ends: along a curved cluster eigenvalues grow like squares, and so do their gaps. μ is the rate
 at which a random walk forgets, which grows evenly where λ nears 1. A gap alone does not tell clusters: every line has one after
-2, and a round cloud one after its dimensions. But eigenvectors are constant on clusters, and waves on lines and clouds: r_k is the
-part of those beyond the c connected components that no partition explains, Π being the projection on the best partition found.
+2, and a round cloud one after its dimensions. But eigenvectors are constant on clusters, and waves on lines and clouds: r_k is
+the part of those beyond the c connected components that no partition explains, Π the projection on the best partition found.
 """
 
 from typing import Any

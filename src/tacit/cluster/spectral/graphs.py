@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 
 from ...source.threads import thread_count
 
 __all__ = [
-    "about_mean", "both", "either", "gaussian_weight", "links_nearest", "links_of_distances", "links_within", "nearest", "ones"
+    "all_distances", "both", "either", "gaussian_weight", "links_nearest", "links_of_distances", "links_within", "nearest", "ones"
 ]  # fmt: skip
 
 TREE_COLUMNS = 10
@@ -41,17 +43,36 @@ def about_mean(fitted: Any, rows: Any) -> tuple[Any, Any]:
     return moved, moved if rows is fitted else rows - mean
 
 
+def _rounds(fitted: Any, rows: Any, finest: float) -> bool:
+    """Whether ‖x‖² + ‖y‖² − 2 x·y loses the digits of squared distances of size `finest`, as it does between far groups."""
+    if sparse.issparse(fitted) or sparse.issparse(rows):
+        return False
+    longest = max(float(np.einsum("ij,ij->i", X, X).max(initial=0.0)) for X in (fitted, rows))
+    return longest * 1.5e-8 > finest
+
+
+def all_distances(fitted: Any, rows: Any, finest: float) -> np.ndarray:
+    """Distances of rows (first axis) to fitted rows, exact as far as squares of size `finest` count."""
+    same = rows is fitted
+    fitted, rows = about_mean(fitted, rows)
+    if _rounds(fitted, rows, finest):
+        return cdist(rows, fitted)
+    return euclidean_distances(rows, None if same else fitted)  # a row is at distance 0 of itself
+
+
 def nearest(fitted: Any, rows: Any, n_neighbors: int, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Distances and numbers (n_rows, n_neighbors) of the nearest fitted rows of each row, itself among them, nearest first."""
     if n_neighbors > fitted.shape[0]:
         raise ValueError(
             f"n_neighbors={n_neighbors} exceeds the {fitted.shape[0]} rows of X; use at most {fitted.shape[0]}."
         )
-    if _uses_tree(fitted):
-        ranks = np.arange(1, n_neighbors + 1)  # a list of ranks keeps the second axis even for one neighbour
-        return cKDTree(fitted).query(rows, ranks, workers=thread_count(n_jobs))
-    fitted, rows = about_mean(fitted, rows)
-    return NearestNeighbors(n_neighbors=n_neighbors, algorithm="brute").fit(fitted).kneighbors(rows)
+    if not _uses_tree(fitted):
+        fitted, rows = about_mean(fitted, rows)
+        found = NearestNeighbors(n_neighbors=n_neighbors, algorithm="brute").fit(fitted).kneighbors(rows)
+        if not _rounds(fitted, rows, float(np.median(found[0][:, -1])) ** 2):
+            return found
+    ranks = np.arange(1, n_neighbors + 1)  # a list of ranks keeps the second axis even for one neighbour
+    return cKDTree(fitted).query(rows, ranks, workers=thread_count(n_jobs))
 
 
 def links_nearest(fitted: Any, rows: Any, n_neighbors: int, n_jobs: int | None = None) -> sparse.csr_matrix:
@@ -65,8 +86,9 @@ def links_within(fitted: Any, rows: Any, radius: float) -> sparse.csr_matrix:
     """Distances to the fitted rows within a radius, as CSR of shape (n_rows, n_fitted) in which zeros are stored."""
     if not _uses_tree(fitted):
         fitted, rows = about_mean(fitted, rows)
-        finder = NearestNeighbors(radius=radius, algorithm="brute").fit(fitted)
-        return sparse.csr_matrix(finder.radius_neighbors_graph(rows, mode="distance"))
+        if not _rounds(fitted, rows, radius**2):
+            finder = NearestNeighbors(radius=radius, algorithm="brute").fit(fitted)
+            return sparse.csr_matrix(finder.radius_neighbors_graph(rows, mode="distance"))
     tree, other = cKDTree(fitted), cKDTree(rows)
     n_links = other.count_neighbors(tree, radius)
     if n_links > MOST_EDGES:

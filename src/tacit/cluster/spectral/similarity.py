@@ -6,10 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, euclidean_distances, pairwise_kernels
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from .graphs import (
-    about_mean,
+    all_distances,
     both,
     either,
     gaussian_weight,
@@ -61,7 +62,7 @@ class Similarity:
             if gamma == "local":
                 gamma, widths = None, _widths(X, X, settings.n_neighbors, settings.n_jobs)
             else:
-                spread = X.shape[1] * _variance(X)
+                spread = _total_variance(X)
                 gamma = 1 / spread if spread > 0 else 1.0
         if affinity == "epsilon" and radius is None:
             distances, _ = nearest(X, X, min(settings.n_neighbors, X.shape[0]), settings.n_jobs)
@@ -89,10 +90,8 @@ class Similarity:
             return self._weighed(links_nearest(fitted, rows, self.n_neighbors, self.n_jobs), rows, fitted)
         if self.affinity == "rbf":
             widths = None if self.widths is None else self._widths(rows, fitted)
-            fitted, rows = about_mean(fitted, rows)
-            others = None if rows is fitted else fitted  # a row is at distance 0 of itself
-            distances = euclidean_distances(rows, others)
-            return gaussian_weight(distances, self.gamma, widths, self.widths)
+            finest = 1.0 / max(self.gamma or 0.0, 1e-300) if self.widths is None else float(self.widths.min()) ** 2
+            return gaussian_weight(all_distances(fitted, rows, finest), self.gamma, widths, self.widths)
         weights = rows
         if self.affinity != "precomputed":
             others = None if rows is fitted else fitted  # pairs of rows among themselves are computed once
@@ -126,11 +125,9 @@ class Similarity:
                 )
 
 
-def _variance(X: Any) -> float:
-    if sparse.issparse(X):
-        mean, n_cells = X.mean(), X.shape[0] * X.shape[1]
-        return float((np.square(X.data - mean).sum() + (n_cells - X.data.size) * mean**2) / n_cells)
-    return float(X.var())
+def _total_variance(X: Any) -> float:
+    """The sum of the columns' variances, whatever their means."""
+    return float(mean_variance_axis(X, axis=0)[1].sum() if sparse.issparse(X) else X.var(axis=0).sum())
 
 
 def _widths(fitted: Any, rows: Any, n_neighbors: int, n_jobs: int | None) -> np.ndarray:
