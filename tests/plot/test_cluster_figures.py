@@ -8,10 +8,17 @@ from sklearn.cluster import DBSCAN
 from sklearn.datasets import make_blobs
 from sklearn.metrics import silhouette_samples
 
-from tacit.cluster import KMeans, KMedoids, SpectralClustering, cluster_report, k_curve
+from tacit.cluster import KMeans, KMedoids, SpectralClustering, cluster_report, how_many, k_curve
 from tacit.datasets import penguins_path
 from tacit.mixture import GaussianMixture
-from tacit.plot import ClustersDisplay, KSelectionDisplay, ProfilesDisplay, SilhouetteDisplay, SpectrumDisplay
+from tacit.plot import (
+    ClustersDisplay,
+    HowManyDisplay,
+    KSelectionDisplay,
+    ProfilesDisplay,
+    SilhouetteDisplay,
+    SpectrumDisplay,
+)
 from tacit.table import Table
 
 from ..zoo import gaussian_rows, with_missing
@@ -178,3 +185,16 @@ def test_missing_cells_of_k_means_lie_on_the_axes():
 def test_bad_input(draw, kind, message):
     with pytest.raises(kind, match=message):
         draw()
+
+
+def test_criteria_side_by_side(blobs):
+    found = how_many(blobs[0], range(1, 5), criteria=["gap", "silhouette", "bic"], n_references=2, random_state=0)
+    display = found.plot()
+    assert isinstance(display, HowManyDisplay)
+    assert list(display.lines_) == list(display.rings_) == ["gap", "silhouette", "bic"]
+    for name, line in display.lines_.items():
+        values = np.array(found.table[name], dtype=float) * (-1 if name == "bic" else 1)
+        expected = (values - np.nanmin(values)) / (np.nanmax(values) - np.nanmin(values))
+        np.testing.assert_allclose(line.get_ydata(), expected)
+        np.testing.assert_allclose(display.rings_[name].get_offsets()[0], [3, expected[2]])
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["gap: 3", "silhouette: 3", "bic: 3"]

@@ -7,13 +7,13 @@ from .kmedians import KMedians
 from .medians import KMediansModel
 from .medoids import KMedoids
 from .minibatch import MiniBatchKMeans
-from .report import ClusterReport, cluster_report, k_curve
+from .report import ClusterReport, HowMany, cluster_report, how_many, k_curve
 from .scaling import ColumnScaler
 from .soft import SoftKMeans, SoftKMeansModel
 from .spectral import SpectralClustering, cluster_qr, discretize, spectral_clustering
 
 __all__ = [
-    "ClusterReport", "ColumnScaler", "KMeans", "KMeansModel", "KMedians", "KMediansModel", "KMedoids",
+    "ClusterReport", "ColumnScaler", "HowMany", "KMeans", "KMeansModel", "KMedians", "KMediansModel", "KMedoids",
     "MiniBatchKMeans", "SoftKMeans", "SoftKMeansModel", "SpectralClustering", "cluster_qr", "cluster_report",
-    "discretize", "k_curve", "k_means", "kmeans_plusplus", "spectral_clustering",
+    "discretize", "how_many", "k_curve", "k_means", "kmeans_plusplus", "spectral_clustering",
 ]  # fmt: skip

@@ -3,6 +3,7 @@
 from .biplot import BiplotDisplay
 from .clusters import ClustersDisplay
 from .gate import GateDisplay
+from .how_many import HowManyDisplay
 from .imputation import ImputationDisplay
 from .k_selection import KSelectionDisplay
 from .loadings import LoadingsDisplay
@@ -17,7 +18,7 @@ from .spectrum import SpectrumDisplay
 from .trace import TraceDisplay
 
 __all__ = [
-    "BiplotDisplay", "ClustersDisplay", "GateDisplay", "ImputationDisplay", "KSelectionDisplay", "LoadingsDisplay",
-    "MissingnessDisplay", "ProfilesDisplay", "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay",
+    "BiplotDisplay", "ClustersDisplay", "GateDisplay", "HowManyDisplay", "ImputationDisplay", "KSelectionDisplay",
+    "LoadingsDisplay", "MissingnessDisplay", "ProfilesDisplay", "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay",
     "SelectionDisplay", "SilhouetteDisplay", "SpectrumDisplay", "TraceDisplay",
 ]  # fmt: skip

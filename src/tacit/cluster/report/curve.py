@@ -11,7 +11,7 @@ from ...table import Table
 from .report import read_clustered
 from .silhouette import silhouettes
 
-__all__ = ["k_curve"]
+__all__ = ["check_counts", "count_setting", "k_curve", "loss_of"]
 
 LOSSES = ("inertia_", "n_cut_")
 
@@ -54,25 +54,11 @@ def k_curve(
     >>> max(table, key=lambda row: row["silhouette"])["n_clusters"]
     3
     """
-    if isinstance(estimator, type):
-        raise TypeError(
-            f"estimator is the class {estimator.__name__}; give an instance, such as {estimator.__name__}()."
-        )
-    if isinstance(n_clusters, (numbers.Number, str)):
-        raise ValueError(f"n_clusters={n_clusters!r} must be several numbers; give a range, such as range(2, 11).")
-    counts = list(n_clusters)
-    for k in counts:
-        check_number("n_clusters", k, numbers.Integral, 2)
-    if not counts:
-        raise ValueError("n_clusters is empty; give at least one number.")
-    step, final = estimator.steps[-1] if hasattr(estimator, "steps") else ("", estimator)
-    setting = next((name for name in ("n_clusters", "n_components") if name in final.get_params()), None)
-    if setting is None:
-        raise TypeError(f"{type(final).__name__} has no setting n_clusters, which k_curve varies.")
-    prefix = f"{step}__" if step else ""
+    counts = check_counts(n_clusters, 2)
+    prefix, setting = count_setting(estimator, "k_curve")
     weights = {} if sample_weight is None else {f"{prefix}sample_weight": sample_weight}
     rows = []
-    for k in sorted(set(map(int, counts))):
+    for k in counts:
         fitted = clone(estimator).set_params(**{prefix + setting: k}).fit(X, **weights)
         _, clusters, measure = read_clustered(X, fitted, sample_weight, metric, metric_params)
         score = None
@@ -80,10 +66,36 @@ def k_curve(
             score = silhouettes(
                 measure, clusters, method=silhouette, max_rows=max_rows, random_state=random_state, n_jobs=n_jobs
             ).mean(clusters)
-        rows.append({"n_clusters": k, "loss": _loss(fitted), "silhouette": score})
+        rows.append({"n_clusters": k, "loss": loss_of(fitted), "silhouette": score})
     return Table(rows)
 
 
-def _loss(fitted: Any) -> float | None:
+def check_counts(n_clusters: Any, least: int) -> list[int]:
+    """Numbers of clusters to try, rising."""
+    if isinstance(n_clusters, (numbers.Number, str)):
+        raise ValueError(f"n_clusters={n_clusters!r} must be several numbers; give a range, such as range(2, 11).")
+    counts = list(n_clusters)
+    for k in counts:
+        check_number("n_clusters", k, numbers.Integral, least)
+    if not counts:
+        raise ValueError("n_clusters is empty; give at least one number.")
+    return sorted(set(map(int, counts)))
+
+
+def count_setting(estimator: Any, asking: str) -> tuple[str, str]:
+    """The setting that is the number of clusters, and what names of settings of the last step of a pipeline begin with."""
+    if isinstance(estimator, type):
+        raise TypeError(
+            f"estimator is the class {estimator.__name__}; give an instance, such as {estimator.__name__}()."
+        )
+    step, final = estimator.steps[-1] if hasattr(estimator, "steps") else ("", estimator)
+    setting = next((name for name in ("n_clusters", "n_components") if name in final.get_params()), None)
+    if setting is None:
+        raise TypeError(f"{type(final).__name__} has no setting n_clusters, which {asking} varies.")
+    return f"{step}__" if step else "", setting
+
+
+def loss_of(fitted: Any) -> float | None:
+    """What a fitted clusterer says that it made small, or None."""
     final = fitted[-1] if hasattr(fitted, "steps") else fitted
     return next((float(getattr(final, name)) for name in LOSSES if getattr(final, name, None) is not None), None)

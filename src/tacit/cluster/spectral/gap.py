@@ -18,8 +18,8 @@ from .assign import cluster_qr
 __all__ = ["gap_scores", "relative_gaps"]
 
 # Chosen on clouds, lines, rings and rectangles, which are one cluster, and on tables whose clusters are known.
-LEAST = 0.3
-"""The score of the connected components themselves, which another number must exceed."""
+LEAST = 0.3, 0.4
+"""The score of one connected component, and of several: what another number must exceed."""
 SOFT = 0.08  # s as a share of the mean rate: any gap is large relative to almost nothing
 NEAR_ONE = 0.05  # beyond 1 − this, eigenvalues are noise, and logarithms would magnify it
 
@@ -38,9 +38,9 @@ def gap_scores(values: np.ndarray, vectors: np.ndarray, root: np.ndarray, n_part
     rates = -np.log(np.maximum(1.0 - values, NEAR_ONE)) if normalised else values
     scores = np.full(len(values) - 1, np.nan)
     scores[n_parts:] = relative_gaps(rates)[n_parts:]
-    scores[n_parts - 1 : n_parts] = LEAST
+    scores[n_parts - 1 : n_parts] = least = LEAST[n_parts > 1]
     for k in range(n_parts + 1, len(values)):
-        if scores[k - 1] > LEAST:
+        if scores[k - 1] > least:
             scores[k - 1] -= 2.0 * _unexplained(vectors[:, :k], root) / (k - n_parts)
     return scores
 
