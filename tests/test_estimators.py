@@ -14,7 +14,7 @@ import tacit
 from tacit.classification import GaussianBayes, NaiveBayes
 from tacit.cluster import ColumnScaler, KMeans, KMedians, KMedoids, MiniBatchKMeans, SoftKMeans, SpectralClustering
 from tacit.factor import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticCCA, ProbabilisticPCA, TruncatedSVD
-from tacit.impute import GaussianImputer
+from tacit.impute import GaussianImputer, MixtureImputer
 from tacit.mixture import (
     BayesianGaussianMixture,
     GaussianMixture,
@@ -44,6 +44,7 @@ ESTIMATORS = [
     FactorAnalysis("bic", rotation="varimax"),
     GaussianImputer(),
     GaussianImputer(2, add_indicator=True, random_state=0),
+    MixtureImputer(2, covariance_type="diag", add_indicator=True, random_state=0),
     MixtureOfExperts(1),
     MixtureOfExperts(2, gate="constant", random_state=0),
     MixtureOfExpertsClassifier(1),
@@ -87,6 +88,7 @@ MORE = [
     FactorAnalysis(1, scale=True),
     FactorAnalysis(2, rotation="oblimin", rotation_params={"normalize": True}),
     GaussianImputer(sample_posterior=True, random_state=0),
+    MixtureImputer(),
     MixtureOfExperts(2, random_state=0),
     MixtureOfExpertsClassifier(2, random_state=0),
     KMedoids(3, method="pam", init="lab", metric="cityblock", random_state=0),

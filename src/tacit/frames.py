@@ -124,6 +124,47 @@ def without(X: Any, names: Collection[str]) -> Any:
     return X.select(kept) if package(X) == "pyarrow" else X[kept]
 
 
+def only(X: Any, kept: np.ndarray) -> Any:
+    """The columns of a data frame, Arrow table or array where a mask says so; X itself where that is all of them."""
+    if kept.all():
+        return X
+    if package(X) not in CONTAINERS:
+        return np.ascontiguousarray(np.asarray(X)[:, kept])
+    names = [name for (name, _), keep in zip(columns_of(X), kept) if keep]
+    return X.select(names) if package(X) == "pyarrow" else X[names]
+
+
+def with_columns(X: Any, columns: dict) -> Any:
+    """A data frame, Arrow table or array with these columns in place of those of their names, or after them."""
+    if package(X) == "pandas":
+        X = X.copy(deep=False)
+        for name, column in columns.items():
+            X[name] = column
+        return X
+    if package(X) == "polars":
+        series = import_module("polars").Series
+        return X.with_columns([series(name, column) for name, column in columns.items()])
+    if package(X) == "pyarrow":
+        for name, column in columns.items():
+            column = import_module("pyarrow").array(column) if isinstance(column, np.ndarray) else column
+            if name in X.column_names:
+                X = X.set_column(X.column_names.index(name), name, column)
+            else:
+                X = X.append_column(name, column)
+        return X
+    made = dict(enumerate(np.asarray(X, dtype=object).T)) | columns
+    return np.column_stack([np.asarray(column, dtype=object) for column in made.values()])
+
+
+def missing_cells(X: Any) -> np.ndarray:
+    """Which cells of a table or array are missing, (rows, columns)."""
+    if package(X) == "pandas":
+        return X.isna().to_numpy()
+    if isinstance(X, np.ndarray) and X.dtype.kind == "f":
+        return np.isnan(X)
+    return np.array([list(map(is_missing, as_objects(column))) for _, column in columns_of(X)], dtype=bool).T
+
+
 def columns_of(X: Any) -> list[tuple[Any, Any]]:
     """Names and columns of a table, each column as its library has it; those of an array are numbered from 0."""
     library, kind = package(X), type(X).__name__

@@ -4,9 +4,10 @@ from importlib import import_module
 from typing import Any
 
 from .gaussian import GaussianImputer
+from .mixed import MixtureImputer
 from .pooling import Pooled, pool
 
-__all__ = ["Choice", "GaussianImputer", "Pooled", "choose_imputer", "pool", "try_fills"]
+__all__ = ["Choice", "GaussianImputer", "MixtureImputer", "Pooled", "choose_imputer", "pool", "try_fills"]
 
 
 def __getattr__(name: str) -> Any:

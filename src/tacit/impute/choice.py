@@ -23,12 +23,12 @@ from ..source import ArraySource, Source
 from ..study.phrases import shape_words
 from ..tables import DataTable
 from ..tables.opening import as_table
+from .mixed import MOST_GROUPS
 from .trial import check_finished, hide, judge, sampled
 
 __all__ = ["METHODS", "SAMPLE_ROWS", "Choice", "choose_imputer", "only"]
 
 METHODS = ("mixture", "factors", "auto")
-MOST_GROUPS = 6
 STRUCTURES = ["full", "tied", "diag"]
 SAMPLE_ROWS = 20_000
 """Rows that models are compared on; the best is then learned from all."""
