@@ -58,6 +58,7 @@ MODELS = {
                                     (families.Binomial(3), (2, 4))]), random_state=0,
     ),
     "Mixture of a table": mixture.Mixture(2, random_state=0),
+    "GaussianMixture and noise": mixture.GaussianMixture(2, noise=True, random_state=0),
     "Mixture of amounts": mixture.Mixture(2, family=families.Product([
         (families.Gamma(), (0,)), (families.LogNormal(), (1,)), (families.Exponential(), (2,)),
     ]), random_state=0),

@@ -33,6 +33,7 @@ ESTIMATORS = [
         3, covariance_type="diag", weight_concentration_prior_type="dirichlet_distribution", random_state=0
     ),
     GaussianMixture(2, covariance_type="VEV", random_state=0),
+    GaussianMixture(2, covariance_type="diag", noise=True, random_state=0),
     StudentTMixture(),
     StudentTMixture(2, covariance_type="VEV", df="shared", random_state=0),
     Mixture(),

@@ -34,6 +34,7 @@ from tacit.families import (
 from tacit.families.canonical import CanonicalGaussian
 from tacit.mixture import MixtureModel, VariationalMixture, VariationalPrior
 from tacit.mixture import weights as beliefs
+from tacit.mixture.noise import NoiseModel
 
 N_LEVELS = (2, 3, 4)
 STRUCTURED = ("EII", "EEI", "VEI", "EVI", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV")  # the others are aliases
@@ -197,6 +198,8 @@ def belief(family, n_classes=3, d=4):
 
 
 MODELS["one full"] = (MixtureModel(FullGaussian(), 1), lambda: with_missing(gaussian_rows(), 0.1))
+BOX = np.array([[-12.0] * 4, [12.0] * 4])
+MODELS["mixture of full and noise"] = (NoiseModel(FullGaussian(), 2, BOX, "kmeans", 2.0), gaussian_rows)
 MODELS["one pair of views"] = (MixtureModel(CanonicalGaussian(2, 1), 1), gaussian_rows)
 for name, (family, rows) in WITH_PRIORS.items():
     MODELS[f"mixture of {name} with priors"] = (MixtureModel(family, 3, weight_prior=2.0), rows)

@@ -31,7 +31,7 @@ def draw_parameters(model: Any, params: Any, block: Block, n_draws: int, rng: np
     _, mean, variance, _ = centred(block.X, block.weight)
     known = np.isnan(block.X) & is_constant(mean, variance)
     block = Block.of(np.where(known, mean, block.X), block.weight, block.labels)
-    alone = model.n_components == 1 and block.patterns.is_complete
+    alone = model.n_classes == 1 and block.patterns.is_complete
     first, apart = (0, 1) if alone else (FIRST, APART)
     draws = []
     with one_blas_thread():  # for matrices as small as these, others would only be waited for
@@ -43,7 +43,7 @@ def draw_parameters(model: Any, params: Any, block: Block, n_draws: int, rng: np
 
 
 def _sweep(model: Any, params: Any, block: Block, rng: np.random.Generator) -> Any:
-    n, k = len(block), model.n_components
+    n, k = len(block), model.n_classes
     resp = host(model.posterior(params, block)[0]) if k > 1 else np.ones((n, 1))
     classes = np.where(block.labels >= 0, block.labels, draw_classes(resp, 1, rng)[0])
     known = np.eye(k)[classes]

@@ -43,14 +43,15 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
     parameter_draws: int | str = "auto"
 
     _saved = DensityEstimator._saved | {
-        "weights_": Numbers("K", low=0, high=1),
+        "weights_": Numbers("W", low=0, high=1),
         "classes_": Names("named", labels=True, needed=False),
         "draws_": Listed(Part(Arrays), needed=False),
     }
+    noise = False  # whether a class of noise stands after the components
     _by_likelihood = True  # whether parameters are numbers that maximise a likelihood, or distributions
 
     def _sizes(self) -> dict[str, int]:
-        return super()._sizes() | {"K": self.n_components}
+        return super()._sizes() | {"K": self.n_components, "W": self.n_components + bool(self.noise)}
 
     def fit(
         self,
@@ -225,10 +226,16 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
+            −1 where noise is most probable.
         """
         check_is_fitted(self)
-        model, params = self._model(), self._params()
-        return self._apply(X, lambda block: model.posterior(params, block)[0].argmax(axis=1), out, ["class"])
+        model, params, k = self._model(), self._params(), self.n_components
+
+        def best(block: Block) -> np.ndarray:
+            found = model.posterior(params, block)[0].argmax(axis=1)
+            return np.where(found < k, found, -1)
+
+        return self._apply(X, best, out, ["class"])
 
     def predict_proba(self, X: Any, out: Any = None) -> Any:
         """Probability of each class for each row.
@@ -241,10 +248,11 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_components)
+            With noise, its probability is the last of n_components + 1 columns.
         """
         check_is_fitted(self)
         model, params = self._model(), self._params()
-        names = [f"probability_{k}" for k in range(self.n_components)]
+        names = [f"probability_{k}" for k in range(self.n_components)] + ["probability_noise"] * bool(self.noise)
         return self._apply(X, lambda block: like(block, model.posterior(params, block)[0]), out, names)
 
     def icl(self, X: Any, sample_weight: Any = None) -> float:
@@ -261,7 +269,7 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
 
         The score is −log of the probability that a row of its class, N(μ_k, Σ_k) on the measurements that are observed, lies
         farther from μ_k; averaged over the classes with the row's probabilities for them. Σ_k of heavy-tailed classes is the
-        scale of their Gaussian core, so that rows in the tails count as far out.
+        scale of their Gaussian core, so that rows in the tails count as far out. Noise is farther out than any row of a class.
 
         Parameters
         ----------
@@ -289,12 +297,14 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
             Rows; NaN is missing.
         level : float, optional
             Between 0 and 1: of rows that follow the model, about 1 − level are called outliers. By default 1 − 0.05 / n_samples,
-            so that one in twenty sets of such rows has any.
+            so that one in twenty sets of such rows has any; with noise, the rows that `predict` gives −1.
 
         Returns
         -------
         ndarray of bool of shape (n_samples,)
         """
+        if level is None and self.noise:
+            return self.predict(X) == -1
         scores = self.outlier_scores(X)
         if level is not None:
             check_number("level", level, numbers.Real, 0, 1)

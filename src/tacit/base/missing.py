@@ -283,4 +283,4 @@ def _answers(what: Any, law: Law, weight: np.ndarray) -> Iterator[np.ndarray]:
 
 def _classes(model: Any, params: Any, block: Block) -> Any:
     """Probabilities of the classes of each row."""
-    return model.posterior(params, block)[0] if model.n_components > 1 else np.ones((len(block), 1))
+    return model.posterior(params, block)[0] if model.n_classes > 1 else np.ones((len(block), 1))

@@ -134,7 +134,7 @@ class NormalLaw(QuantileLaw):
         return np.exp(-0.5 * z**2) / (np.sqrt(2 * np.pi) * self.width[rows])
 
 
-class LogNormalLaw(Law):
+class LogNormalLaw(QuantileLaw):
     """The logarithm is Gaussian in every class, with these means and variances."""
 
     def __init__(self, means: np.ndarray, variances: np.ndarray) -> None:
@@ -145,6 +145,16 @@ class LogNormalLaw(Law):
     @property
     def given(self) -> tuple:
         return self.log.given
+
+    def parts(self, q: float) -> np.ndarray:
+        return np.exp(self.log.parts(q))
+
+    def cdf(self, y: np.ndarray, rows: Any) -> np.ndarray:
+        return self.log.cdf(np.log(np.maximum(y, np.finfo(float).tiny)), rows)
+
+    def density(self, y: np.ndarray, rows: Any) -> np.ndarray:
+        y = np.maximum(y, np.finfo(float).tiny)
+        return self.log.density(np.log(y), rows) / y[:, None]
 
     def quantile(self, q: float, weight: np.ndarray) -> np.ndarray:
         return np.exp(self.log.quantile(q, weight))
@@ -224,11 +234,14 @@ class LevelLaw(Law):
     def pooled(cls, laws: Sequence[Any]) -> Any:
         return cls([np.vstack(shares) for shares in zip(*(law.shares for law in laws))], laws[0].columns)
 
+    def levels(self, column: int, weight: np.ndarray) -> np.ndarray:
+        """Probabilities of the levels of the cells of a column, (cells, levels)."""
+        return weight[self.columns == column] @ self.shares[column]
+
     def _best(self, weight: np.ndarray, function: str) -> np.ndarray:
         out = np.empty(len(weight))
         for j in np.unique(self.columns):
-            here = self.columns == j
-            out[here] = getattr(weight[here] @ self.shares[j], function)(axis=1)
+            out[self.columns == j] = getattr(self.levels(j, weight), function)(axis=1)
         return out
 
     def mean(self, weight: np.ndarray) -> np.ndarray:

@@ -8,8 +8,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base import LatentClassEstimator
 from ..checks import check_choice, check_columns, check_number
-from ..families import GAUSSIANS
+from ..declared import Numbers
+from ..families import GAUSSIANS, Dirichlet, Multinomial
+from ..source import Source, SparseSource
 from .model import MixtureModel
+from .noise import NoiseModel, box_of
 from .seeds import INITS
 
 __all__ = ["MixtureEstimator", "check_mixture"]
@@ -19,6 +22,9 @@ class MixtureEstimator(LatentClassEstimator):
     """Base of mixtures: a subclass defines ``_family()``."""
 
     weight_prior: Any = None
+    noise_box_: Any
+
+    _saved = LatentClassEstimator._saved | {"noise_box_": Numbers("2 d", needed=lambda estimator: bool(estimator.noise))}
 
     def _names(self) -> list | None:
         """Names of the columns, where they have any."""
@@ -33,9 +39,24 @@ class MixtureEstimator(LatentClassEstimator):
             check_number("parameter_draws", self.parameter_draws, numbers.Integral, 0)
         if self.weight_prior is not None:
             check_number("weight_prior", self.weight_prior, numbers.Real, 1)
+        if not isinstance(self.noise, (bool, np.bool_)):
+            raise ValueError(f"noise={self.noise!r} is neither True nor False.")
+
+    def _prepare(self, source: Source) -> Any:
+        self.__dict__.pop("noise_box_", None)
+        if self.noise:
+            family: Any = self._family()
+            for part, _ in getattr(family, "parts", [(family, ())]):
+                if isinstance(part, (Dirichlet, Multinomial)) or isinstance(source, SparseSource):
+                    told = "sparse rows" if isinstance(source, SparseSource) else f"{type(part).__name__} columns"
+                    raise ValueError(f"noise=True spreads rows over a box, which {told} do not fill; use noise=False.")
+            self.noise_box_ = box_of(source)
+        return super()._prepare(source)
 
     def _model(self) -> MixtureModel:
-        return MixtureModel(self._family(), self.n_components, self.init_params, self.weight_prior)
+        if not self.noise:
+            return MixtureModel(self._family(), self.n_components, self.init_params, self.weight_prior)
+        return NoiseModel(self._family(), self.n_components, self.noise_box_, self.init_params, self.weight_prior)
 
     def _given_and_target(self, given: Any, target: Any) -> tuple[np.ndarray, np.ndarray]:
         """Positions of the given and the target columns; one of the two may be left out, and is all other columns."""

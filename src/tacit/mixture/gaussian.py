@@ -57,6 +57,9 @@ class GaussianMixture(BaseGaussianMixture):
     component_prior : NormalInverseWishart, NormalInverseGamma or "default", optional
         Prior of every component's mean and covariance (:mod:`tacit.families`): the former for full and tied covariances, the
         latter for diagonal and spherical ones. ``"default"`` is a weak one made from the data, for components of few rows.
+    noise : bool, default=False
+        Add a class of noise after the components: rows spread evenly over the box of the data, for rows that belong to no
+        component (:mod:`tacit.mixture.noise`).
     random_state : int, RandomState instance or None, default=None
         Seeds the starts and `sample`. Results do not depend on the number of threads.
     warm_start : bool, default=False
@@ -81,6 +84,9 @@ class GaussianMixture(BaseGaussianMixture):
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
+        With noise one more, the last, which is its share.
+    noise_box_ : ndarray of shape (2, n_features)
+        With noise, the least and the largest observed cell of every column.
     means_ : ndarray of shape (n_components, n_features)
     covariances_, precisions_, precisions_cholesky_ : ndarray
         Of shape (n_components, n_features, n_features), (n_features, n_features), (n_components, n_features) or
@@ -143,6 +149,7 @@ class GaussianMixture(BaseGaussianMixture):
     precisions_init: Any = None
     weight_prior: Any = None
     component_prior: Any = None
+    noise: bool = False
 
     _saved = BaseGaussianMixture._saved | {"component_prior_": Part((Prior, str), optional=True)}
     _study = "groups"
@@ -154,11 +161,13 @@ class GaussianMixture(BaseGaussianMixture):
         params = self._params()
         mixture = Mixture(
             self.n_components, covariance_type=self.covariance_type, parameter_draws=self.parameter_draws, n_jobs=self.n_jobs,
+            noise=self.noise,
         )  # fmt: skip
         mixture.schema_ = plain_schema(self.n_features_in_, self._known_names())
-        mixture.family_ = Product([(self._model().family, range(self.n_features_in_))])
-        for name in ("n_features_in_", "fit_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_"):
-            setattr(mixture, name, getattr(self, name))
+        mixture.family_ = Product([(self._family(), range(self.n_features_in_))])
+        for name in ("n_features_in_", "fit_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_", "noise_box_"):
+            if hasattr(self, name):
+                setattr(mixture, name, getattr(self, name))
         mixture._publish(MixtureParams(params.weight, Parts((params.components,))), np.dtype(np.float64))
         mixture.draws_ = [MixtureParams(each.weight, Parts((each.components,))) for each in self.draws_]
         return mixture._for_study()
@@ -182,6 +191,7 @@ class GaussianMixture(BaseGaussianMixture):
         return GAUSSIANS[self.covariance_type](floor=self.reg_covar, prior=self.component_prior_)
 
     def _prepare(self, source: Source) -> None:
+        super()._prepare(source)
         self.component_prior_ = self.component_prior
         if isinstance(self.component_prior, str):
             rows = source.sample(SAMPLE_ROWS, np.random.default_rng(0)).X
@@ -228,7 +238,7 @@ class GaussianMixture(BaseGaussianMixture):
         k, kind = self.n_components, self.covariance_type
         weight = mean = covariance = None
         if self.weights_init is not None:
-            weight = check_shaped("weights", self.weights_init, (k,))
+            weight = check_shaped("weights", self.weights_init, (k + bool(self.noise),))
             if (weight < 0).any() or (weight > 1).any():
                 raise ValueError(
                     "The parameter 'weights' should be in the range [0, 1], but got "

@@ -65,6 +65,7 @@ class BaseGaussianMixture(MixtureEstimator):
         """The Gaussians that the attributes describe, about their common mean."""
         weight, mean, covariance, *more = (np.asarray(getattr(self, name), dtype=np.float64) for name in self._held)
         family: Any = self._family()
+        weight = weight[: len(mean)] / weight[: len(mean)].sum()
         dense = family.params(mean, covariance, mean[0], mean[0], *more).dense
         variance = np.einsum("k,kjj->j", weight, dense) + weight @ (mean - weight @ mean) ** 2
         return family.params(mean, covariance, weight @ mean, variance, *more)
@@ -87,6 +88,7 @@ class BaseGaussianMixture(MixtureEstimator):
             Zero in the rows and columns of observed cells.
         """
         check_is_fitted(self)
+        self._check_gaussian()
         model, uncertain = self._model(), self._uncertain()
         family: Any = model.family
 
@@ -121,6 +123,7 @@ class BaseGaussianMixture(MixtureEstimator):
         ConditionalMixture
             With `mean`, `covariance`, `std`, `quantile`, `interval`, `log_density` and `sample`.
         """
+        self._check_gaussian()
         rows, target = self._known(X, given, target)
         block, model = Block.of(rows), self._model()
         return ConditionalMixture.pooled(
@@ -157,9 +160,25 @@ class BaseGaussianMixture(MixtureEstimator):
         distribution : ConditionalMixture
             Only if `return_distribution`.
         """
+        if not return_distribution and self.noise:
+            return self._expected_given(X, given, target)
         found = self.condition(X, given, target)
         mean = self._of_targets(found.mean, X, given, target)
         return (mean, found) if return_distribution else mean
+
+    def _check_gaussian(self) -> None:
+        if self.noise:
+            raise NotImplementedError(
+                "given some cells, a mixture with noise is no mixture of Gaussians; use predict_given for means, "
+                "impute(X, interval=0.9) for intervals and draw_missing for draws."
+            )
+
+    def _expected_given(self, X: Any, given: Any, target: Any) -> Any:
+        """Expectation of some columns given others, whatever the distribution."""
+        rows, columns = self._known(X, given, target)
+        model, params, block = self._model(), self._params(), Block.of(rows)
+        mean = model.family.filled(params.components, block, model.posterior(params, block)[0])[:, columns]
+        return self._of_targets(mean, X, given, target)
 
     def _of_targets(self, values: np.ndarray, X: Any, given: Any, target: Any) -> Any:
         """Columns of the targets as a table of the kind of X; a single one where the target is not a list."""

@@ -51,6 +51,9 @@ class Mixture(TableEstimator):
         Rows' worth added to every level of a category in every group (a Dirichlet prior), so that no level is impossible.
     weight_prior : float, optional
         α ≥ 1 of a Dirichlet prior on the weights of the groups.
+    noise : bool, default=False
+        Add a class of noise after the groups, as in :class:`tacit.mixture.GaussianMixture`: cells spread evenly over the range of
+        their column, or over its levels.
     unknown : {"error", "missing"}, default="error"
         What to do about levels of a category that did not occur at fit, when they come up in rows given later: refuse the
         rows, naming levels and column, or take such cells as missing.
@@ -60,7 +63,7 @@ class Mixture(TableEstimator):
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
-        Sizes of the groups, as shares.
+        Sizes of the groups, as shares; with noise one more, the last, which is its share.
     schema_ : tacit.schema.Schema
         Names, kinds and levels of the columns.
     family_ : tacit.families.Product
@@ -97,12 +100,13 @@ class Mixture(TableEstimator):
     smoothing: float = 0.0
     weight_prior: Any = None
     unknown: str = "error"
+    noise: bool = False
 
     _saved = TableEstimator._saved | {
         "schema_": Part(Schema),
         "family_": Part(Product),
         "params_": Part(MixtureParams),
-        "observed_": Numbers("K d", low=0, optional=True),
+        "observed_": Numbers("W d", low=0, optional=True),
         "left_out_": Listed(Text(), kind=tuple),
     }
     _study = "groups"
@@ -139,10 +143,11 @@ class Mixture(TableEstimator):
 
     def _order_by_weight(self) -> None:
         """Number the components by their weights, the largest first."""
-        order = np.argsort(-self.weights_, kind="stable")
+        order = np.argsort(-self.weights_[: self.n_components], kind="stable")
         params = self._model().permute(self._params(), order)
         self._publish_fit(replace(self.fit_, params=params, stats=None), params.weight.dtype)
-        self.observed_ = None if self.observed_ is None else self.observed_[order]
+        if self.observed_ is not None:
+            self.observed_[: len(order)] = self.observed_[order]
         self._online = None  # sums in the former order
 
     def _params(self) -> MixtureParams:
@@ -249,8 +254,10 @@ class Mixture(TableEstimator):
         model, uncertain, block = self._model(), self._uncertain(), Block.of(self._only(X, given))
         for number, (part, columns) in enumerate(self.family_.parts):
             if j in columns and isinstance(part, Categorical):
-                shares = [part.shares(params.components.parts[number])[columns.index(j)] for params in uncertain]
-                each = (model.posterior(params, block)[0] @ share for params, share in zip(uncertain, shares))
+                own, (family, _) = block.select(columns), model.family.parts[number]
+                laws = [family.law(params.components.parts[number], own) for params in uncertain]
+                weights = [model.posterior(params, block)[0][own.missing_cells[0]] for params in uncertain]
+                each = [law.levels(columns.index(j), weight) for law, weight in zip(laws, weights)]
                 return sum(each, np.zeros(())) / len(uncertain)
         kind = self.schema_.columns[j].kind
         raise ValueError(f"column {target!r} is {kind}, not described by a categorical family; use predict_given.")

@@ -65,6 +65,7 @@ class MixtureModel(Model):
 
     def __init__(self, family: Family, n_components: int, init: str = "kmeans", weight_prior: float | None = None):
         self.family, self.n_components, self.init_method = family, n_components, init
+        self.n_classes = n_components
         self.weight_prior = 1.0 if weight_prior is None else float(weight_prior)
         self.one_start = n_components == 1
         # Where every class is known, one M-step is the maximum if that of the family is.
@@ -108,12 +109,12 @@ class MixtureModel(Model):
         MixtureModel.check_params(self, params, n_columns)
 
     def check_params(self, params: Any, n_columns: int) -> None:
-        params.check({"K": self.n_components})
+        params.check({"K": self.n_classes})
         self.family.check_params(params.components, self.n_components, n_columns)
 
     def log_prior(self, params: Any) -> float:
         value = self.family.log_prior(params.components)
-        alpha, k = self.weight_prior, self.n_components
+        alpha, k = self.weight_prior, self.n_classes
         if alpha == 1.0:
             return value
         constant = gammaln(k * alpha) - k * gammaln(alpha)
@@ -131,7 +132,7 @@ class MixtureModel(Model):
         return np.concatenate([params.log_weight, self.family.free(params.components)])
 
     def bound(self, vector: np.ndarray, params: Any) -> Any:
-        log_weight, rest = np.split(vector, [self.n_components])
+        log_weight, rest = np.split(vector, [self.n_classes])
         return MixtureParams(softmax(log_weight), self.family.bound(rest, params.components))
 
     def posterior(self, params: Any, block: Block) -> tuple[np.ndarray, np.ndarray]:
@@ -153,7 +154,7 @@ class MixtureModel(Model):
         return self.family.sample(params.components, classes, rng), classes
 
     def n_parameters(self, params: Any) -> int:
-        return self.n_components - 1 + self.family.n_parameters(params.components)
+        return self.n_classes - 1 + self.family.n_parameters(params.components)
 
 
 def _posterior(params: MixtureParams, log_prob: Any) -> tuple[np.ndarray, np.ndarray]:

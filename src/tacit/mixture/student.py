@@ -7,13 +7,14 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import LatentClassEstimator, like
+from ..base import like
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice, check_number
 from ..declared import SQUARES, Numbers
 from ..families import StudentT
 from ..families.student import LEAST_DF, n_observed
 from ..source import Block
+from .estimator import MixtureEstimator
 from .gaussian import GaussianMixture
 
 __all__ = ["StudentTMixture"]
@@ -39,7 +40,7 @@ class StudentTMixture(GaussianMixture):
         Where learned degrees of freedom start.
     max_df : float, default=200
         The most they may become; a component that reaches it has no heavier tails than a Gaussian, and a warning says so.
-    weight_prior, tol, reg_covar, max_iter, n_init, init_params, weights_init, means_init
+    noise, weight_prior, tol, reg_covar, max_iter, n_init, init_params, weights_init, means_init
         As in :class:`GaussianMixture`.
     precisions_init : array-like of shape (n_components, n_features, n_features), optional
         Inverses of the scale matrices to start from.
@@ -82,7 +83,7 @@ class StudentTMixture(GaussianMixture):
     max_df: float = 200.0
     component_prior: ClassVar = None  # type: ignore[misc]
 
-    _saved = LatentClassEstimator._saved | {
+    _saved = MixtureEstimator._saved | {
         "means_": Numbers("K d"),
         "scales_": Numbers("K d d", high=SQUARES),
         "covariances_": Numbers("K d d", finite=False, high=SQUARES),
@@ -136,11 +137,7 @@ class StudentTMixture(GaussianMixture):
         """Expectation of some columns given others; see `GaussianMixture.predict_given`."""
         if return_distribution:
             self.condition(X, given, target)
-        rows, columns = self._known(X, given, target)
-        model, params, block = self._model(), self._params(), Block.of(rows)
-        resp = model.posterior(params, block)[0]
-        mean = model.family.filled(params.components, block, resp)[:, columns]
-        return self._of_targets(mean, X, given, target)
+        return self._expected_given(X, given, target)
 
     def row_weights(self, X: Any, out: Any = None) -> Any:
         """How much each row counted in the fit: E[u] of the E-step, averaged over the components.
@@ -162,8 +159,8 @@ class StudentTMixture(GaussianMixture):
         model, params = self._model(), self._params()
 
         def weigh(block: Block) -> np.ndarray:
-            resp = model.posterior(params, block)[0]
-            df, square = params.components.df, model.family.distance(params.components, block)[0]
+            resp = model.posterior(params, block)[0][:, : self.n_components]  # noise counts for no component
+            df, square = params.components.df, self._family().distance(params.components, block)[0]
             return like(block, (resp * (df + n_observed(block)) / (df + square)).sum(axis=1))
 
         return self._apply(X, weigh, out, ["row_weight"])

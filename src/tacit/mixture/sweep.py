@@ -142,7 +142,7 @@ class Sweep:
         model = fits[0]._model()
         best = max(fits, key=lambda candidate: merit(model, candidate.fit_))
         if best is not outcome.estimator:
-            resp = model.posterior(best.fit_.params, self.sample)[0]
+            resp = model.posterior(best.fit_.params, self.sample)[0][:, : outcome.size]  # without noise
             outcome.estimator, outcome.resp = best, pinned(resp, self.sample.labels)
         if fits[-1].fit_.interrupted:
             raise KeyboardInterrupt

@@ -142,7 +142,8 @@ def _model_words(model: Any) -> str:
     families = dict.fromkeys(told.get(kind, "measurements as Gaussian") for kind in kinds)
     n = Scorer(model).n_measurements
     shape = model.covariance_type if n else None
-    return f"mixture of {model_words(model.n_components, shape, n_measurements=n)}; {joined(families)}"
+    noise = f" and noise ({share(model.weights_[-1])})" if model.noise else ""
+    return f"mixture of {model_words(model.n_components, shape, n_measurements=n)}{noise}; {joined(families)}"
 
 
 def _chosen(selection: list[dict]) -> str:

@@ -54,7 +54,8 @@ class Scorer:
     """
 
     def __init__(self, model: Any):
-        self.model, self.order = model, np.argsort(-np.asarray(model.weights_), kind="stable")
+        self.model = model
+        self.order = np.argsort(-np.asarray(model.weights_)[: model.n_components], kind="stable")
         self.mixture, self.params = model._model(), model._params()
         self.measured = [
             (part, list(columns), own)
@@ -78,14 +79,17 @@ class Scorer:
 
     def _block(self, block: Block) -> np.ndarray:
         resp = host(self.mixture.posterior(self.params, block)[0])
-        return np.column_stack([resp[:, self.order], outlier_scores(self.mixture, self.params, block, resp)])
+        own = resp[:, self.order] + np.finfo(float).tiny  # a row of noise counts in the group it would be in otherwise
+        own /= own.sum(axis=1, keepdims=True)
+        return np.column_stack([own, outlier_scores(self.mixture, self.params, block, resp)])
 
     def empty(self, cells: np.ndarray, scores: Scores) -> np.ndarray:
         """Which cells are missing in rows whose group cannot tell them."""
         known = self.model._knowledge()
         if known is None:
             return np.zeros(cells.shape, dtype=bool)
-        return known.empty(cells, scores.memberships[:, np.argsort(self.order)])
+        memberships = scores.memberships[:, np.argsort(self.order)]
+        return known.empty(cells, np.hstack([memberships, np.zeros((len(cells), self.mixture.n_classes - len(self.order)))]))
 
     def reason(self, cells: np.ndarray, group: int) -> str:
         """Why a row is far out, in words: the measurement farthest from what its group has, or from what its others say."""
