@@ -15,7 +15,7 @@ import numpy as np
 
 import tacit
 from tacit import cluster, factor, families, mixture
-from tacit.classification import GaussianBayes, NaiveBayes
+from tacit.classification import GaussianBayes, MixtureDiscriminant, NaiveBayes
 from tacit.impute import GaussianImputer
 
 from .zoo import (
@@ -71,6 +71,7 @@ MODELS = {
     "Mixture of yes and no": mixture.Mixture(2, family=families.Bernoulli(), random_state=0),
     "GaussianBayes": GaussianBayes(),
     "NaiveBayes": NaiveBayes(),
+    "MixtureDiscriminant": MixtureDiscriminant((1, 2), covariance_type="diag", random_state=0),
     "GaussianImputer": GaussianImputer(2, add_indicator=True, random_state=0),
     "MixtureOfExperts": mixture.MixtureOfExperts(2, random_state=0),
     "MixtureOfExpertsClassifier": mixture.MixtureOfExpertsClassifier(2, random_state=0),
@@ -159,7 +160,7 @@ def rows_for(name):
     y = (X[:, 0] > X[:, 1]).astype(int)
     if isinstance(model, (factor.CCA, factor.ProbabilisticCCA, mixture.MixtureOfExperts)):
         return X, np.column_stack([X[:, 0] + 0.1, X[:, 1] - X[:, 2]])
-    if isinstance(model, (GaussianBayes, NaiveBayes, mixture.MixtureOfExpertsClassifier)):
+    if isinstance(model, (GaussianBayes, MixtureDiscriminant, NaiveBayes, mixture.MixtureOfExpertsClassifier)):
         return X, np.array(["no", "yes"])[y]
     return (with_missing(X, 0.1) if model.__sklearn_tags__().input_tags.allow_nan else X), None
 
@@ -492,7 +493,7 @@ def fault(path, name):
 
 def _others(model):
     """Methods that a model calls otherwise."""
-    if isinstance(model, (GaussianBayes, NaiveBayes)):
+    if isinstance(model, (GaussianBayes, MixtureDiscriminant, NaiveBayes)):
         return CLASSIFIERS
     if isinstance(model, (mixture.MixtureOfExperts, mixture.MixtureOfExpertsClassifier)):
         return EXPERTS

@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import has_fit_parameter
 
 import tacit
-from tacit.classification import GaussianBayes, NaiveBayes
+from tacit.classification import GaussianBayes, MixtureDiscriminant, NaiveBayes
 from tacit.cluster import ColumnScaler, KMeans, KMedians, KMedoids, MiniBatchKMeans, SoftKMeans, SpectralClustering
 from tacit.factor import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticCCA, ProbabilisticPCA, TruncatedSVD
 from tacit.impute import GaussianImputer, MixtureImputer
@@ -39,7 +39,8 @@ ESTIMATORS = [
     Mixture(),
     Mixture(2, random_state=0),
     GaussianBayes(),
-    GaussianBayes("tied"),
+    GaussianBayes(["tied", "diag"]),
+    MixtureDiscriminant((1, 2), covariance_type="diag", random_state=0),
     NaiveBayes(),
     FactorAnalysis(),
     FactorAnalysis("bic", rotation="varimax"),
@@ -79,6 +80,8 @@ ESTIMATORS = [
 """Every class as it is by default, and as far from it as one setting goes."""
 
 MORE = [
+    MixtureDiscriminant(),
+    MixtureDiscriminant((1, 2), covariance_type=["diag", "VEI"], criterion="icl", random_state=0),
     GaussianMixture(2, covariance_type="tied", random_state=0),
     GaussianMixture(2, covariance_type="diag", random_state=0),
     GaussianMixture(2, covariance_type="spherical", random_state=0),
@@ -109,6 +112,7 @@ MORE = [
 
 ROWS_FOR_PAIRS = "the check gives rows to an estimator of pairs"
 FEWER_ROWS = "all components are as many as rows, where fewer than columns, and a row of weight 2 is one row"
+LONE_ROWS = "the check has classes of one distinct row, of which no mixture is learned"
 DRAWN_ROWS = "batches are drawn by row, so that a row given twice is drawn twice, and one of weight 2 once"
 
 
@@ -116,6 +120,8 @@ def expected_failures(estimator):
     """Checks that cannot hold, with the reason."""
     if isinstance(estimator, MiniBatchKMeans) and estimator.batch_size < 100:
         return {f"check_sample_weight_equivalence_on_{kind}_data": DRAWN_ROWS for kind in ("dense", "sparse")}
+    if isinstance(estimator, MixtureDiscriminant):
+        return {"check_sample_weight_equivalence_on_dense_data": LONE_ROWS}
     if isinstance(estimator, PCA) and estimator.n_components is None:
         return {f"check_sample_weight_equivalence_on_{kind}_data": FEWER_ROWS for kind in ("dense", "sparse")}
     if get_tags(estimator).input_tags.pairwise:

@@ -53,7 +53,8 @@ def test_noise_is_found_and_the_groups_are_kept(share):
     scores = mixture.outlier_scores(X)
     assert scores[noise].min() > np.median(scores[~noise])
     far = np.array([[1e3, -1e3]])
-    assert mixture.predict(far) == -1 and mixture.outlier_scores(far) > 100
+    assert mixture.predict(far) == -1
+    assert mixture.outlier_scores(far) > 100
 
 
 def test_draws_imputation_and_intervals():
@@ -74,7 +75,8 @@ def test_draws_imputation_and_intervals():
     np.testing.assert_allclose(drawn.mean(), rows[:, 1].mean(), atol=0.1)
     np.testing.assert_allclose(mixture.predict_given(hidden[:5], target=[1])[:, 0], filled.filled[:5, 1])
     uncertain = GaussianMixture(2, noise=True, random_state=0, parameter_draws=5).fit(with_missing(X[::4], 0.1))
-    assert len(uncertain.draws_) == 5 and np.isfinite(uncertain.impute(hidden[:5], interval=0.9).low[:, 1]).all()
+    assert len(uncertain.draws_) == 5
+    assert np.isfinite(uncertain.impute(hidden[:5], interval=0.9).low[:, 1]).all()
     with pytest.raises(NotImplementedError, match="no mixture of Gaussians; use predict_given"):
         mixture.condition(hidden[:5], target=[1])
 
@@ -105,7 +107,8 @@ def test_tables_reports_and_files(tmp_path):
     table.loc[::9, "a"] = np.nan
     mixture = Mixture(2, noise=True, random_state=0).fit(table)
     findings = study(mixture, table)
-    assert " and noise (" in findings.card["Model"] and findings.n_outliers > 25
+    assert " and noise (" in findings.card["Model"]
+    assert findings.n_outliers > 25
     assert mixture.predict_level(table, "kind").shape == (250, 2)
     assert mixture.describe()["a"]["mean"].shape == (2,)
     tacit.save(mixture, tmp_path / "model.tacit")
@@ -113,13 +116,14 @@ def test_tables_reports_and_files(tmp_path):
     pd.testing.assert_frame_equal(again.impute(table), mixture.impute(table))
     assert standard_errors(mixture, table, method="information").estimate["weights_"].shape == (3,)
     student = StudentTMixture(2, noise=True, df=5.0, random_state=0).fit(X)
-    assert student.weights_.shape == (3,) and student.row_weights(X)[student.predict(X) == -1].max() < 0.6
+    assert student.weights_.shape == (3,)
+    assert student.row_weights(X)[student.predict(X) == -1].max() < 0.6
 
 
 def test_bad_input():
     X, _ = clutter(30, 5)
     with pytest.raises(ValueError, match="noise='yes' is neither True nor False"):
         GaussianMixture(noise="yes").fit(X)
+    shares = np.abs(X) / np.abs(X).sum(axis=1, keepdims=True)
     with pytest.raises(ValueError, match="noise=True spreads rows over a box, which Dirichlet columns do not fill"):
-        shares = np.abs(X) / np.abs(X).sum(axis=1, keepdims=True)
         Mixture(family=Dirichlet(), noise=True).fit(shares)

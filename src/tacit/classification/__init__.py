@@ -1,5 +1,6 @@
 """Classifiers made of the library's families: the case where every row's class is known."""
 
 from .bayes import GaussianBayes, NaiveBayes
+from .discriminant import MixtureDiscriminant
 
-__all__ = ["GaussianBayes", "NaiveBayes"]
+__all__ = ["GaussianBayes", "MixtureDiscriminant", "NaiveBayes"]

@@ -17,10 +17,23 @@ from ..base.rows import like
 from ..base.settings import KW_ONLY, settings
 from ..checks import as_numpy, check_number
 from ..declared import Names, Part
+from ..families import GAUSSIANS
 from ..frames import is_missing
-from ..mixture import GaussianMixture, Mixture
+from ..mixture import GaussianMixture, Mixture, select
+from ..mixture.selection import distinct_structures
 
-__all__ = ["GaussianBayes", "NaiveBayes"]
+__all__ = ["BayesClassifier", "GaussianBayes", "NaiveBayes", "structures"]
+
+
+def structures(asked: Any) -> list[str]:
+    """Names of covariance structures: one, several, or all that are distinct."""
+    if isinstance(asked, str):
+        return distinct_structures(GAUSSIANS) if asked == "all" else [asked]
+    if not isinstance(asked, (list, tuple)) or not asked:
+        raise ValueError(
+            f"covariance_type={asked!r} names no structure; use 'full', ['full', 'tied'] or 'all', for example."
+        )
+    return list(asked)
 
 
 @settings
@@ -56,6 +69,25 @@ class BayesClassifier(ClassifierMixin, RowsEstimator):
         -------
         self
         """
+        self.classes_, codes = self._coded(y)
+        with warnings.catch_warnings():
+            # That all classes are known is the point.
+            warnings.filterwarnings("ignore", "y gives every row's class")
+            warnings.filterwarnings("ignore", "components? .* collapsed")  # a given class may be as narrow as it is
+            self.mixture_ = mixture = self._learned(X, codes, sample_weight)
+        if self.priors is not None:
+            self.mixture_.weights_ = self._given_priors()
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(mixture, name):
+                setattr(self, name, getattr(mixture, name))
+        return self
+
+    def _learned(self, X: Any, codes: np.ndarray, sample_weight: Any) -> Any:
+        """The mixture of the classes, fitted."""
+        return self._mixture(len(self.classes_)).fit(X, codes, sample_weight)
+
+    def _coded(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The classes in their order, and the number of each row's."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         y = column_or_1d(as_numpy(y), warn=True)
@@ -71,19 +103,7 @@ class BayesClassifier(ClassifierMixin, RowsEstimator):
                 f"y holds {kinds[True]!r} and {kinds[False]!r}, texts and other labels; make all of them texts, or all numbers."
             )
         check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        mixture = self._mixture(len(self.classes_))
-        with warnings.catch_warnings():
-            # That all classes are known is the point.
-            warnings.filterwarnings("ignore", "y gives every row's class")
-            warnings.filterwarnings("ignore", "components? .* collapsed")  # a given class may be as narrow as it is
-            self.mixture_ = mixture.fit(X, codes, sample_weight)
-        if self.priors is not None:
-            self.mixture_.weights_ = self._given_priors()
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(mixture, name):
-                setattr(self, name, getattr(mixture, name))
-        return self
+        return np.unique(y, return_inverse=True)
 
     def _given_priors(self) -> np.ndarray:
         priors = np.asarray(self.priors, dtype=np.float64)
@@ -132,8 +152,9 @@ class GaussianBayes(BayesClassifier):
 
     Parameters
     ----------
-    covariance_type : str, default="full"
-        Structure of the classes' covariances, as in :class:`tacit.mixture.GaussianMixture`.
+    covariance_type : str or sequence of str, default="full"
+        Structure of the classes' covariances, as in :class:`tacit.mixture.GaussianMixture`. Of several, or of ``"all"``, the one
+        of the best BIC is taken (eigenvalue decomposition discriminant analysis).
     priors : array-like of shape (n_classes,), optional
         Probabilities of the classes, in sorted order; default their shares of the rows.
     reg_covar : float, default=1e-6
@@ -147,6 +168,8 @@ class GaussianBayes(BayesClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
     class_prior_ : ndarray of shape (n_classes,)
+    covariance_type_ : str
+        The structure that was taken.
     means_, covariances_ : ndarray
         As in :class:`tacit.mixture.GaussianMixture`.
     mixture_ : GaussianMixture
@@ -156,6 +179,7 @@ class GaussianBayes(BayesClassifier):
 
     References
     ----------
+    Bensmail and Celeux (1996), Regularized Gaussian discriminant analysis through eigenvalue decomposition.
     Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, section 4.3.
 
     Examples
@@ -167,14 +191,32 @@ class GaussianBayes(BayesClassifier):
     ['a']
     """
 
-    covariance_type: str = "full"
+    covariance_type: Any = "full"
     _: KW_ONLY
     tol: float = 1e-6
     max_iter: int = 200
 
-    def _mixture(self, n_classes: int) -> GaussianMixture:
+    def _check_settings(self) -> None:
+        for name in structures(self.covariance_type):
+            self._mixture(1, name)._check_settings()
+
+    def _learned(self, X: Any, codes: np.ndarray, sample_weight: Any) -> Any:
+        names, n_classes = structures(self.covariance_type), len(self.classes_)
+        if len(names) == 1:
+            return self._mixture(n_classes, names[0]).fit(X, codes, sample_weight)
+        mixture = self._mixture(n_classes, names[0])
+        return select(
+            mixture, X, codes, n_components=n_classes, covariance_type=names, sample_weight=sample_weight
+        ).best
+
+    @property
+    def covariance_type_(self) -> str:
+        """The structure of the covariances."""
+        return self.mixture_.covariance_type
+
+    def _mixture(self, n_classes: int, covariance_type: str) -> GaussianMixture:  # type: ignore[override]
         return GaussianMixture(
-            n_classes, covariance_type=self.covariance_type, reg_covar=self.reg_covar, tol=self.tol,
+            n_classes, covariance_type=covariance_type, reg_covar=self.reg_covar, tol=self.tol,
             max_iter=self.max_iter, n_jobs=self.n_jobs, random_state=0,
         )  # fmt: skip
 

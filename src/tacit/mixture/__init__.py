@@ -3,11 +3,13 @@
 from .bayesian import BayesianGaussianMixture
 from .bootstrap import BootstrapTest, SequentialTest, bootstrap_lrt
 from .conditional import ConditionalMixture
+from .directions import Directions, discriminant_directions
 from .experts import MixtureOfExperts
 from .experts_classifier import MixtureOfExpertsClassifier
 from .finding import Grouping, find_groups
 from .gaussian import GaussianMixture
 from .generic import Mixture
+from .merging import MergeTree, merge_components
 from .model import MixtureModel
 from .selection import Selection, select
 from .student import StudentTMixture
@@ -15,8 +17,8 @@ from .uncertainty import StandardErrors, standard_errors
 from .variational import VariationalMixture, VariationalPrior
 
 __all__ = [
-    "BayesianGaussianMixture", "BootstrapTest", "ConditionalMixture", "GaussianMixture", "Grouping", "Mixture",
-    "MixtureModel", "MixtureOfExperts", "MixtureOfExpertsClassifier", "Selection", "SequentialTest", "StandardErrors",
-    "StudentTMixture", "VariationalMixture", "VariationalPrior", "bootstrap_lrt", "find_groups", "select",
-    "standard_errors",
+    "BayesianGaussianMixture", "BootstrapTest", "ConditionalMixture", "Directions", "GaussianMixture", "Grouping",
+    "MergeTree", "Mixture", "MixtureModel", "MixtureOfExperts", "MixtureOfExpertsClassifier", "Selection",
+    "SequentialTest", "StandardErrors", "StudentTMixture", "VariationalMixture", "VariationalPrior", "bootstrap_lrt",
+    "discriminant_directions", "find_groups", "merge_components", "select", "standard_errors",
 ]  # fmt: skip

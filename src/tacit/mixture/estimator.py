@@ -24,7 +24,9 @@ class MixtureEstimator(LatentClassEstimator):
     weight_prior: Any = None
     noise_box_: Any
 
-    _saved = LatentClassEstimator._saved | {"noise_box_": Numbers("2 d", needed=lambda estimator: bool(estimator.noise))}
+    _saved = LatentClassEstimator._saved | {
+        "noise_box_": Numbers("2 d", needed=lambda estimator: bool(estimator.noise))
+    }
 
     def _names(self) -> list | None:
         """Names of the columns, where they have any."""

@@ -30,7 +30,9 @@ def count_observed(model: Any, params: Any, source: Source) -> np.ndarray | None
         return host(model.posterior(params, block)[0]).T @ ~np.isnan(host(block.X))
 
     found = source.sum(count)
-    found[model.n_components :] = np.maximum(found[model.n_components :], FEWEST)  # noise needs no rows to know its range
+    found[model.n_components :] = np.maximum(
+        found[model.n_components :], FEWEST
+    )  # noise needs no rows to know its range
     return found
 
 

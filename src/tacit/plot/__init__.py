@@ -7,6 +7,7 @@ from .how_many import HowManyDisplay
 from .imputation import ImputationDisplay
 from .k_selection import KSelectionDisplay
 from .loadings import LoadingsDisplay
+from .merging import MergesDisplay
 from .missingness import MissingnessDisplay
 from .profiles import ProfilesDisplay
 from .responsibilities import ResponsibilitiesDisplay
@@ -19,6 +20,7 @@ from .trace import TraceDisplay
 
 __all__ = [
     "BiplotDisplay", "ClustersDisplay", "GateDisplay", "HowManyDisplay", "ImputationDisplay", "KSelectionDisplay",
-    "LoadingsDisplay", "MissingnessDisplay", "ProfilesDisplay", "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay",
+    "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay", "ProfilesDisplay", "ResponsibilitiesDisplay",
+    "ScoresDisplay", "ScreeDisplay",
     "SelectionDisplay", "SilhouetteDisplay", "SpectrumDisplay", "TraceDisplay",
 ]  # fmt: skip

@@ -217,7 +217,7 @@ def _moments(estimator: Any, pair: list[int]) -> Moments:
     if hasattr(estimator, "cluster_centers_") or not hasattr(estimator, "_model"):
         centers = getattr(estimator, "cluster_centers_", None)
         return (None if centers is None else centers[:, pair]), None
-    return _family_moments(estimator._model().family, estimator._params().components, pair)
+    return _family_moments(estimator._family(), estimator._params().components, pair)
 
 
 def _family_moments(family: Family, components: Any, pair: list[int]) -> Moments:
