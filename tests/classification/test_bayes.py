@@ -183,7 +183,9 @@ def test_classes_of_several_groups():
     holes = np.where(rng.random(X.shape) < 0.2, np.nan, X)
     model = MixtureDiscriminant(range(1, 4), covariance_type="VII", random_state=0).fit(holes, y)
     assert [mixture.n_components for mixture in model.mixtures_] == [2, 2]
-    parts = [np.log(share) + mixture.score_samples(holes) for share, mixture in zip(model.class_prior_, model.mixtures_)]
+    parts = [
+        np.log(share) + mixture.score_samples(holes) for share, mixture in zip(model.class_prior_, model.mixtures_)
+    ]
     expected = np.exp(parts) / np.exp(parts).sum(axis=0)
     np.testing.assert_allclose(model.predict_proba(holes), expected.T, atol=1e-12)
     np.testing.assert_allclose(model.score_samples(holes), np.log(np.exp(parts).sum(axis=0)))
@@ -202,7 +204,9 @@ def test_ripleys_synthetic_classes_are_two_groups_each():
     if not folder:
         pytest.skip("Ripley's synthetic data is not shipped; set TACIT_DATA to read it")
     train, test = (np.loadtxt(f"{folder}/ripley/synth_{part}.csv", delimiter=",", skiprows=1) for part in ("tr", "te"))
-    model = MixtureDiscriminant((1, 2, 3), covariance_type=["EII", "VII"], random_state=0).fit(train[:, :2], train[:, 2])
+    model = MixtureDiscriminant((1, 2, 3), covariance_type=["EII", "VII"], random_state=0).fit(
+        train[:, :2], train[:, 2]
+    )
     assert [mixture.n_components for mixture in model.mixtures_] == [2, 2]
     # Test errors: linear .108, quadratic .102; what generated the data .08.
     assert model.score(test[:, :2], test[:, 2]) > 1 - 0.1
