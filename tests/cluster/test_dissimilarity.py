@@ -6,6 +6,7 @@ import math
 
 import numba
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score, pairwise_distances
@@ -312,3 +313,73 @@ def test_holes_with_nan_euclidean():
         model.transform(X[whole])[:, 0],
         pairwise_distances(X[whole], model.cluster_centers_, metric="nan_euclidean")[:, 0],
     )
+
+
+def plain_gower(rows, kinds, weights):
+    """Σ w δ gap / Σ w δ by its definition; ranks and ranges from all rows."""
+    n, out = len(rows), {}
+    columns = list(zip(*rows))
+    scaled = []
+    for column, kind in zip(columns, kinds):
+        seen = sorted({cell for cell in column if cell is not None})
+        place = {cell: i / (len(seen) - 1) if kind == "ranks" else cell for i, cell in enumerate(seen)}
+        width = 1.0 if kind == "ranks" else (seen[-1] - seen[0] if kind == "number" else None)
+        scaled.append(([None if cell is None else place[cell] for cell in column], width))
+    for i in range(n):
+        for j in range(n):
+            total = counted = 0.0
+            for (cells, width), kind, w in zip(scaled, kinds, weights):
+                a, b = cells[i], cells[j]
+                if a is None or b is None or (kind == "asymmetric" and not a and not b):
+                    continue
+                counted += w
+                total += w * (abs(a - b) / width if width else float(a != b))
+            out[i, j] = total / counted if counted else None
+    return out
+
+
+def test_gower_with_ranks_dates_and_asymmetric_columns():
+    rows = [  # size, grade, date, symptom, colour, steps
+        (1.0, "low", 0, True, "red", 1.0), (3.0, "high", 31, False, "blue", 100.0), (None, "low", 59, False, "red", 10.0),
+        (2.0, "middle", None, True, "green", 1.0), (9.0, None, 10, False, "blue", 1000.0), (4.0, "high", 3, None, "red", None),
+    ]  # fmt: skip
+    size, grade, days, symptom, colour, steps = map(list, zip(*rows))
+    table = pd.DataFrame({
+        "size": size, "grade": pd.Categorical(grade, ["low", "middle", "high"], ordered=True),
+        "date": [pd.NaT if day is None else pd.Timestamp("2024-01-01") + pd.Timedelta(days=day) for day in days],
+        "symptom": pd.array(symptom, dtype="boolean"), "colour": colour, "steps": steps,
+    })  # fmt: skip
+    weights = [2.0, 1.0, 1.0, 3.0, 1.0, 1.0]
+    settings = {"asymmetric": ["symptom"], "ordered": ["steps"], "weights": weights}
+    model = KMedoids(2, metric="gower", metric_params=settings, medoid_candidates=[0, 1, 4]).fit(table)
+    codes = {"low": 0, "middle": 1, "high": 2, None: None}
+    coded = [(a, codes[b], c, d, e, f) for a, b, c, d, e, f in rows]
+    expected = plain_gower(coded, ["number", "ranks", "number", "asymmetric", "level", "ranks"], weights)
+    found = model.transform(table)
+    for i in range(6):
+        for k, medoid in enumerate(model.medoid_indices_):
+            assert found[i, k] == pytest.approx(expected[i, medoid])
+    assert set(model.medoid_indices_) <= {0, 1, 4}
+    assert model.schema_.columns[2].type == "date"
+    np.testing.assert_array_equal(model.metric_params_["asymmetric"], [False, False, False, True, False, False])
+    # Of two rows that lack the same things nothing else is known: they are equal as far as is known.
+    told = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    parameters = gower_parameters({"asymmetric": [0, 1]}, told, np.ones(3))
+    np.testing.assert_array_equal(make("gower", parameters, told).between(told, told), 1.0 - np.eye(3))
+    ranked = KMedoids(3, metric="gower", metric_params={"ordered": [0]}).fit([[1.0], [10.0], [1000.0], [10.0]])
+    np.testing.assert_allclose(np.sort(ranked.transform([[1.0], [10.0]]), axis=1), [[0.0, 0.5, 1.0], [0.0, 0.5, 0.5]])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"asymmetric": ["a"]}, "column 'a' is said to be asymmetric, but holds 3 values or numbers other than 0 and 1"),
+        ({"ordered": ["b"]}, r"column 'b' is said to be ordered, but nothing tells the order of its levels \('x', 'y'\)"),
+        ({"ranks": ["a"]}, "metric_params holds 'ranks', which metric='gower' does not know; it takes 'categorical', 'ordered'"),
+        ({"ordered": ["z"]}, "'z'"),
+    ],
+)  # fmt: skip
+def test_kinds_of_columns_that_cannot_be(settings, message):
+    table = pd.DataFrame({"a": [0.0, 1.0, 2.0, 2.0], "b": ["x", "y", "x", "y"]})
+    with pytest.raises(ValueError, match=message):
+        KMedoids(2, metric="gower", metric_params=settings).fit(table)

@@ -1,5 +1,7 @@
 """KMedoids: what it finds, on any rows, with weights, from any start, on samples, and for several numbers of clusters."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -307,3 +309,57 @@ def test_saved_with_its_table_and_clone(X, tmp_path):
 
 def chebyshev(x, y):
     return np.abs(x - y).max()
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"method": "pam"}, {"method": "alternate"}, {"init": "random"}, {"sampling": 30}], ids=str
+)
+def test_only_candidates_become_medoids(settings):
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    allowed = np.arange(0, 120, 7)
+    model = KMedoids(3, medoid_candidates=allowed, random_state=0, **settings).fit(X)
+    assert set(model.medoid_indices_) <= set(allowed)
+    if settings == {}:
+        D, medoids = cdist(X, X), model.medoid_indices_
+        assert model.inertia_ == pytest.approx(D[medoids].min(axis=0).sum())
+        for candidate, place in product(allowed, range(3)):  # no exchange is better
+            other = np.where(np.arange(3) == place, candidate, medoids)
+            assert D[other].min(axis=0).sum() >= model.inertia_ - 1e-9
+        mask = np.isin(np.arange(120), allowed)
+        np.testing.assert_array_equal(KMedoids(3, medoid_candidates=mask).fit(X).medoid_indices_, model.medoid_indices_)
+        given = KMedoids(3, metric="precomputed", medoid_candidates=allowed).fit(D)
+        assert given.inertia_ == pytest.approx(model.inertia_)
+    twins = KMedoids(2, medoid_candidates=[3, 1]).fit(np.array([[0.0], [5.0], [5.0], [0.0]]))
+    assert sorted(twins.medoid_indices_) == [1, 3]  # equal rows are one, but the candidate is named
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"medoid_candidates": [1, 99]}, "are not rows of X; give numbers of rows from 0 to 9, or a mask of 10"),
+        ({"medoid_candidates": [0.5]}, "are not rows of X"),
+        (
+            {"medoid_candidates": [4]},
+            "medoid_candidates hold 1 distinct rows of positive weight, fewer than n_clusters=2",
+        ),
+        ({"medoid_candidates": [4, 5], "init": [4, 6]}, "init holds row 6, which is not among medoid_candidates"),
+    ],
+)
+def test_candidates_that_cannot_be(settings, message):
+    with pytest.raises(ValueError, match=message):
+        KMedoids(2, **settings).fit(np.arange(10.0)[:, None])
+
+
+def test_rows_without_a_column_in_common_with_a_medoid_are_told():
+    X = np.vstack([np.c_[np.r_[0:5, 20:25], np.full((10, 1), np.nan)], [[np.nan, 3.0], [np.nan, 4.0]]])
+    with pytest.warns(
+        UserWarning, match=r"the clusters of 2 rows are unknown \(uncovered_: 10, 11\): no column is observed"
+    ):
+        model = KMedoids(2, metric="nan_euclidean", medoid_candidates=range(10)).fit(X)
+    assert model.uncovered_.tolist() == [10, 11]
+    assert model.shared_columns_.tolist() == [1] * 10 + [0, 0]
+    table = model.coverage()
+    assert (sum(table["unknown"]), sum(table["rows"])) == (2, 12)
+    whole = KMedoids(2).fit(X[:10, :1])
+    assert whole.shared_columns_ is None
+    assert whole.coverage()["shared"] == [1.0, 1.0]

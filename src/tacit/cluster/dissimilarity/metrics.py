@@ -28,7 +28,12 @@ SCIPY = (
 OF_BOOLEANS = ("dice", "jaccard", "rogerstanimoto", "sokalsneath", "yule")
 METRICS = (*SCIPY, *ALIASES, "haversine", "nan_euclidean", "gower", "precomputed")
 LEARNED: dict[Any, dict[str, Spec]] = {
-    "gower": {"ranges": Numbers("d", low=0, finite=False), "weights": Numbers("d", low=0), "unknown": Numbers(low=0)},
+    "gower": {
+        "ranges": Numbers("d", low=0, finite=False),
+        "asymmetric": Numbers("d", kind="b", needed=False),
+        "weights": Numbers("d", low=0),
+        "unknown": Numbers(low=0),
+    },
     "nan_euclidean": {"unknown": Numbers(low=0)},
     "seuclidean": {"V": Numbers("d", above=0, high=SQUARES), "w": Numbers("d", low=0, needed=False)},
     "mahalanobis": {"VI": Numbers("d d", high=SQUARES)},
@@ -76,7 +81,8 @@ class NanEuclidean(Named):
 class Gower(Named):
     """Gower's dissimilarity: the mean over columns of |a − b| / range, or of 0 and 1 for categories.
 
-    Rows without a column observed in both are as far apart as two rows drawn at random, in the mean.
+    Asymmetric columns count where one of the two rows has what they tell. Rows without a column observed in both are as far
+    apart as two rows drawn at random, in the mean.
     """
 
     def __init__(self, name: str, parameters: dict):
@@ -85,6 +91,7 @@ class Gower(Named):
         self.scale = np.where(
             np.isnan(ranges), -1.0, np.divide(1.0, ranges, where=ranges > 0, out=np.zeros(len(ranges)))
         )
+        self.scale[parameters.get("asymmetric", np.zeros(len(ranges), bool))] = -2.0
 
     def between(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         out = np.empty((len(A), len(B)))

@@ -1,4 +1,4 @@
-"""How `KMedoids` reads its input: rows, tables, matrices of dissimilarities, numbers of clusters and starts."""
+"""How `KMedoids` reads its input: queries, numbers of clusters, candidates and starts."""
 
 from __future__ import annotations
 
@@ -6,54 +6,17 @@ import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array, validate_data
+from sklearn.utils.validation import check_array
 
-from ...checks import as_rows, check_number, check_rows
-from ...frames import is_table
-from ..dissimilarity.gower import learn_schema
+from ...checks import check_number
 
 if TYPE_CHECKING:
     from .kmedoids import KMedoids
     from .space import Space
 
-__all__ = ["count_list", "initial_rows", "read_matrix", "read_query", "read_rows"]
+__all__ = ["candidate_rows", "count_list", "initial_rows", "read_query"]
 
 AUTO = range(2, 11)
-
-
-def read_rows(estimator: KMedoids, X: Any, *, reset: bool) -> np.ndarray:
-    """Rows as floats; the columns of a table are learned at fit and coded as then from there on."""
-    if estimator._is("gower") and (is_table(X) or (not reset and estimator.schema_ is not None)):
-        return _read_table(estimator, X, reset=reset)
-    X = check_rows(estimator, X, reset=reset)
-    if reset:
-        estimator.schema_ = None
-    return X.astype(np.float64, copy=False) if estimator._is("gower") else X
-
-
-def _read_table(estimator: KMedoids, X: Any, *, reset: bool) -> np.ndarray:
-    X = as_rows(estimator, X)
-    given = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
-    if hasattr(given, "columns") and not hasattr(given, "column_names"):
-        _check_feature_names(estimator, given, reset=reset)
-    if reset:
-        estimator.schema_ = learn_schema(given, estimator.metric_params)
-        estimator.n_features_in_ = len(estimator.schema_.columns)
-    elif hasattr(given, "shape"):
-        _check_n_features(estimator, given, reset=False)
-    return estimator.schema_.encode(given)
-
-
-def read_matrix(estimator: KMedoids, X: Any) -> np.ndarray:
-    """A square matrix of numbers, not copied where it is one already."""
-    X = validate_data(
-        estimator, X, reset=True, dtype=[np.float64, np.float32, np.int64, np.int32], ensure_all_finite=False
-    )
-    if X.shape[0] != X.shape[1]:
-        raise ValueError(
-            f"metric='precomputed' takes a square matrix, but X has shape {X.shape}; for rows use another metric."
-        )
-    return np.asarray(X)
 
 
 def read_query(estimator: KMedoids, X: Any) -> np.ndarray:
@@ -97,7 +60,29 @@ def count_list(n_clusters: Any, n_rows: int) -> list[int]:
     return counts
 
 
-def initial_rows(init: Any, space: Space, counts: list[int]) -> str | np.ndarray:
+def candidate_rows(candidates: Any, space: Space, k: int) -> None:
+    """Let only the rows with these numbers, or of this mask, be medoids of a space."""
+    n = len(space.place)
+    rows = np.asarray(candidates)
+    rows = np.flatnonzero(rows) if rows.dtype.kind == "b" and rows.shape == (n,) else rows
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or not len(rows) or rows.min() < 0 or rows.max() >= n:
+        raise ValueError(
+            f"medoid_candidates={candidates!r} are not rows of X; give numbers of rows from 0 to {n - 1}, or a mask of {n}."
+        )
+    rows = np.unique(rows)[::-1]  # of equal rows, the first is named
+    rows = rows[space.place[rows] >= 0]
+    space.candidate = np.zeros(len(space.weight), bool)
+    space.candidate[space.place[rows]] = space.weight[space.place[rows]] > 0
+    if space.candidate.sum() < k:
+        raise ValueError(
+            f"medoid_candidates hold {space.candidate.sum()} distinct rows of positive weight, fewer than n_clusters={k}; give "
+            f"at least {k}."
+        )
+    space.rows = space.rows.copy()
+    space.rows[space.place[rows]] = rows
+
+
+def initial_rows(init: Any, space: Space, counts: list[int], only_candidates: bool = False) -> str | np.ndarray:
     """A named start as it is; numbers of rows as places in the space, none twice."""
     if isinstance(init, str):
         return init
@@ -117,4 +102,7 @@ def initial_rows(init: Any, space: Space, counts: list[int]) -> str | np.ndarray
     weightless = rows[(places < 0) | (space.weight[np.maximum(places, 0)] == 0)]
     if len(weightless):
         raise ValueError(f"init holds row {weightless[0]}, whose weight is 0; start from rows that count.")
+    if only_candidates and not space.candidate[places].all():
+        row = rows[~space.candidate[places]][0]
+        raise ValueError(f"init holds row {row}, which is not among medoid_candidates; start from candidates.")
     return np.array(list(dict.fromkeys(places.tolist())))  # equal rows are one row of the space

@@ -17,16 +17,15 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ...base import RowsEstimator
 from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice, check_n_jobs, check_number, check_weight
-from ...declared import SQUARES, Flag, Mapped, Numbers, Part, Text, Whole
-from ...schema import Schema
+from ...declared import SQUARES, Flag, Numbers, Part, Whole
 from ...source.threads import thread_count
 from ...table import Table
-from ..dissimilarity.function import Function
-from ..dissimilarity.metrics import LEARNED, METRICS, learn_parameters, make, takes_nan
-from .input import count_list, initial_rows, read_matrix, read_query, read_rows
+from ...words import count
+from ..dissimilarity.estimator import DissimilarityEstimator
+from ..dissimilarity.metrics import make
+from .input import candidate_rows, count_list, initial_rows, read_query
 from .partition import medoid_silhouette
 from .samples import MedoidFit, auto_size, fit_medoids
 from .search import METHODS, search
@@ -35,11 +34,11 @@ from .starts import STARTS
 
 __all__ = ["KMedoids"]
 
-SLOW_ROWS = 1000  # beyond which calling Python for every pair is worth a word
+N_NAMED = 5  # rows named in a warning
 
 
 @settings
-class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, RowsEstimator):
+class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, DissimilarityEstimator):
     """k-medoids clustering with any dissimilarity.
 
     A cluster is the rows nearest to a medoid, which is a row of the data: an outlier does not pull it away, and rows may be
@@ -51,12 +50,14 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         Number of clusters. Of several, the one with the largest medoid silhouette is kept; ``"auto"`` tries 2 to 10.
     metric : str or callable, default="euclidean"
         Name of a dissimilarity of SciPy or scikit-learn. ``"nan_euclidean"`` takes missing cells, and ``"gower"`` tables of
-        numbers and categories with missing cells; no row with more of them than the median row becomes a medoid.
+        numbers, dates and categories with missing cells; no row with more of them than the median row becomes a medoid,
+        unless `medoid_candidates` says otherwise.
         ``"precomputed"`` takes a symmetric matrix, which is never copied. A function of two rows is compiled by numba where
         possible, and called from Python where not.
     metric_params : dict, optional
         Further arguments of the dissimilarity. For ``"gower"``: `categorical`, columns that are categories although they hold
-        numbers, and `weights`, one per column.
+        numbers; `ordered`, numbers of which only the order counts (ordered categorical types are known); `asymmetric`, columns
+        of two levels in which only the second tells that rows are alike; and `weights`, one per column.
     method : {"fasterpam", "pam", "alternate"}, default="fasterpam"
         Take every exchange that helps as it comes, the best of all exchanges at a time (also ``"fastpam1"``), or
         alternate between assigning rows and centring medoids, which is fast and finds worse medoids.
@@ -70,6 +71,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         samples; ``"auto"`` does where a matrix of all pairs would exceed 1 GB and has not been given.
     n_samplings : int, default=5
         Samples; each holds the best medoids so far.
+    medoid_candidates : array of int or of bool, optional
+        Rows that may become medoids, by number or as a mask; default all, but see `metric`.
     random_state : int, RandomState or None, default=None
         Seed of samples and random starts.
     n_jobs : int, optional
@@ -106,6 +109,10 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         Whether a function was compiled, and if not, why; empty for other metrics.
     sample_size_ : int or None
         Rows in a sample, where samples were taken.
+    shared_columns_ : ndarray of shape (n_samples,) or None
+        How many columns are observed both in a row and in its medoid; None where no cell is missing.
+    uncovered_ : ndarray of int
+        Rows that share no observed column with any medoid: their distances are unknown, and so is their cluster.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -136,11 +143,12 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     max_iter: int = 300
     sampling: Any = "auto"
     n_samplings: int = 5
+    medoid_candidates: Any = None
     random_state: Any = None
     n_jobs: int | None = None
     verbose: int = 0
 
-    _saved = RowsEstimator._saved | {
+    _saved = DissimilarityEstimator._saved | {
         "n_clusters_": Whole(1, size="K"),
         "labels_": Numbers("n", low=0, below="K", kind="i"),
         "medoid_indices_": Numbers("K", low=0, below="n", kind="i"),
@@ -151,57 +159,23 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         "losses_": Numbers("m", high=SQUARES),
         "n_iter_": Whole(0),
         "converged_": Flag(),
-        "metric_params_": Mapped(lambda self: LEARNED.get(self.metric)),
-        "metric_note_": Text(),
         "sample_size_": Whole(1, optional=True),
-        "schema_": Part(Schema, optional=True),
+        "shared_columns_": Numbers("n", low=0, kind="i", optional=True, needed=False),
+        "uncovered_": Numbers("u", low=0, below="n", kind="i", needed=False),
         "_n_features_out": Whole(1, size="K"),
     }
-    _needs = ("metric",)
     _min_rows = 1
-    _largest = np.inf  # only some metrics take squares
 
     def _check_loaded(self) -> None:
         if (self.cluster_centers_ is None) != self._is("precomputed"):
             raise ValueError(f"'cluster_centers_' do not go with metric={self.metric!r}")
-        if self.schema_ is not None and len(self.schema_.columns) != self.n_features_in_:
-            raise ValueError(f"it names {len(self.schema_.columns)} columns, not {self.n_features_in_}")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = tags.input_tags.positive_only = self._is("precomputed")
-        tags.input_tags.string = tags.input_tags.categorical = self._is("gower")
-        return tags
-
-    @property
-    def _takes_missing(self) -> bool:  # type: ignore[override]
-        return takes_nan(self.metric)
-
-    @property
-    def _missing_remedy(self) -> str:  # type: ignore[override]
-        return (
-            f"which metric={self.metric!r} cannot handle; use metric='gower' or metric='nan_euclidean', or fill the cells with "
-            "tacit.impute.GaussianImputer"
-        )
-
-    @property
-    def _text_remedy(self) -> str:
-        remedy = "metric='gower' takes tables with text"
-        if callable(self.metric):
-            remedy = "for other rows compute the matrix and use metric='precomputed'"
-        return f"metric={self.metric!r} is given numbers; {remedy}"
-
-    def _is(self, metric: str) -> bool:
-        return isinstance(self.metric, str) and self.metric == metric
+        super()._check_loaded()
 
     def _check_settings(self) -> None:
-        if not callable(self.metric):
-            check_choice("metric", self.metric, METRICS)
+        self._check_metric()
         check_choice("method", self.method, METHODS)
         if isinstance(self.init, (str, type(None))):
             check_choice("init", self.init, STARTS)
-        if self.metric_params is not None and not isinstance(self.metric_params, dict):
-            raise ValueError(f"metric_params={self.metric_params!r} is not a dictionary of names and values.")
         if isinstance(self.sampling, str) or self.sampling is None:
             check_choice("sampling", self.sampling, ("auto", None))
         else:
@@ -236,6 +210,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
                 f"n_clusters={counts[-1]} exceeds the {np.count_nonzero(weight)} rows of positive weight; use at most that many."
             )
         space = self._space(X, weight)
+        if self.medoid_candidates is not None:
+            candidate_rows(self.medoid_candidates, space, counts[-1])
         if counts[-1] > space.n_distinct:
             warnings.warn(
                 f"n_clusters={counts[-1]} exceeds the {space.n_distinct} distinct rows of X; some medoids are equal and have no "
@@ -244,40 +220,17 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self.sample_size_ = auto_size(self.sampling, space, counts[-1])
         rng = self._rng()
         find = partial(search, method=self.method, max_iter=self.max_iter, rng=rng, report=self._report)
-        init = initial_rows(self.init, space, counts)
+        init = initial_rows(self.init, space, counts, self.medoid_candidates is not None)
         fits = fit_medoids(space, counts, init, find, self.sample_size_, self.n_samplings, rng)
         self._publish(X, space, counts, fits)
         return self
-
-    def _validate(self, X: Any, *, reset: bool) -> np.ndarray:
-        return read_rows(self, X, reset=reset)
-
-    def _read_fit(self, X: Any) -> np.ndarray:
-        """Rows as numbers, or the matrix; learns names, columns and parameters of the metric."""
-        if not self._is("precomputed"):
-            return self._validate(X, reset=True)
-        if self.metric_params:
-            raise ValueError(f"metric_params={self.metric_params!r} do not fit metric='precomputed', which takes none.")
-        self.schema_: Any = None
-        return read_matrix(self, X)
 
     def _space(self, X: np.ndarray, weight: np.ndarray) -> Space:
         threads = thread_count(self.n_jobs)
         self.metric_note_, self.metric_params_ = "", {}
         if self._is("precomputed"):
             return MatrixSpace(X, weight, threads)
-        kept = X if weight.all() else X[weight > 0]
-        known: tuple = (self._known_names(),)
-        if self.schema_ is not None:
-            known = self.schema_.names, np.array([column.kind == "category" for column in self.schema_.columns])
-        self.metric_params_ = learn_parameters(self.metric, self.metric_params, kept, weight[weight > 0], *known)
-        metric = make(self.metric, self.metric_params_, kept)
-        if isinstance(metric, Function):
-            metric.check(X)
-            self.metric_note_ = metric.note
-            if not metric.threads and len(X) > SLOW_ROWS:
-                warnings.warn(f"metric={metric.label} is {metric.note}; this may be slow.", UserWarning, stacklevel=3)
-        return RowSpace(X, weight, metric, threads)
+        return RowSpace(X, weight, self._learn_metric(X, weight), threads)
 
     def _report(self, *line: float) -> None:
         if self.verbose:
@@ -310,15 +263,58 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self.cluster_centers_: Any = None if self._is("precomputed") else X[self.medoid_indices_]
         self.labels_ = space.whole(fit.near, X, self.cluster_centers_)
         self._n_features_out = self.n_clusters_
+        self._cover(X)
         if self.max_iter > 0 and not fit.converged:
             warnings.warn(
                 f"the search for medoids did not converge within max_iter={self.max_iter} iterations; increase max_iter.",
                 ConvergenceWarning, stacklevel=3,
             )  # fmt: skip
 
+    def _cover(self, X: np.ndarray) -> None:
+        """Tell which rows share no column with any medoid."""
+        self.shared_columns_, self.uncovered_ = None, np.empty(0, dtype=np.int64)
+        if self._is("precomputed") or not np.isnan(X).any():
+            return
+        seen = (~np.isnan(X)).astype(np.float64)
+        seen[:, np.asarray(self.metric_params_.get("weights", np.ones(X.shape[1]))) == 0] = 0.0
+        shared = (seen @ seen[self.medoid_indices_].T).astype(np.int64)
+        self.shared_columns_ = shared[np.arange(len(X)), self.labels_]
+        self.uncovered_ = np.flatnonzero(shared.max(axis=1) == 0)
+        if len(self.uncovered_):
+            named = ", ".join(map(str, self.uncovered_[:N_NAMED])) + " …" * (len(self.uncovered_) > N_NAMED)
+            warnings.warn(
+                f"the clusters of {count(len(self.uncovered_), 'row')} are unknown (uncovered_: {named}): no column is observed "
+                "both there and in a medoid; leave them out, or choose medoid_candidates among rows with more cells.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def coverage(self) -> Table:
+        """How much is known of the rows of each cluster: rows, the mean share of columns that they have in common with their
+        medoid, and how many rows share none with it.
+        """
+        check_is_fitted(self)
+        if self.shared_columns_ is None:
+            shared = np.full(len(self.labels_), 1.0)
+        else:
+            shared = self.shared_columns_ / self.n_features_in_
+        owned = [shared[self.labels_ == k] for k in range(self.n_clusters_)]
+        return Table(
+            {
+                "cluster": k,
+                "rows": len(own),
+                "shared": float(own.mean()) if len(own) else None,
+                "unknown": int((own == 0).sum()),
+            }
+            for k, own in enumerate(owned)
+        )
+
     @property
     def medoids_(self) -> Any:
-        """The medoids as rows of the kind that X was: a table where it was one (`metric` "gower"), else an array."""
+        """The medoids as rows of the kind that X was: a table where it was one (`metric` "gower"), else an array.
+
+        Dates are days since 1970.
+        """
         check_is_fitted(self)
         if self._is("precomputed"):
             raise AttributeError(

@@ -65,6 +65,9 @@ def fit_medoids(
         rows, weight, start, candidate = np.arange(space.n_rows), space.weight, init, space.candidate
         if size is not None:
             held = [fit.medoids for fit in best if fit is not None] + ([] if isinstance(init, str) else [init])
+            few = np.flatnonzero(space.candidate)
+            if len(few) < space.n_rows // 2:  # of which a sample would hold hardly any
+                held.append(rng.choice(few, min(len(few), size // 2), replace=False))
             rows, weight = draw(space.weight, size, rng, np.concatenate([*held, np.empty(0, int)]))
             start, candidate = init if isinstance(init, str) else np.searchsorted(rows, init), candidate[rows]
         enough = candidate.sum() >= counts[-1]

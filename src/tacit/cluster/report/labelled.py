@@ -36,8 +36,13 @@ class Rows:
 
     @property
     def categories(self) -> np.ndarray:
-        """Which columns hold categories; yes and no are as good as numbers."""
-        return np.array([column.kind == "category" and column.levels != (False, True) for column in self.columns])
+        """Which columns hold categories; yes and no, and levels that have an order, are as good as numbers."""
+        return np.array(
+            [
+                column.kind == "category" and column.levels != (False, True) and column.type != "ordered"
+                for column in self.columns
+            ]
+        )
 
 
 @dataclass(frozen=True)
