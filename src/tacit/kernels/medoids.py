@@ -225,25 +225,18 @@ def nan_euclidean(A, B, unknown, out):
 def gower(A, B, scale, weight, unknown, out):
     """Σ_k w_k gap_k / Σ_k w_k over the columns observed in both; `unknown` where there is none.
 
-    The gap of a column is |a − b| · scale, or 0 and 1 for equal and different where the scale is negative. Where it is below −1,
-    two zeros do not count; rows that share nothing else are equal as far as is known.
+    The gap of a column is |a − b| · scale, or 0 and 1 for equal and different where the scale is negative.
     """
     for i in range(A.shape[0]):
         for j in range(B.shape[0]):
-            total, observed, alike = 0.0, 0.0, False
+            total, observed = 0.0, 0.0
             for k in range(A.shape[1]):
                 gap = abs(A[i, k] - B[j, k])
                 if gap == gap:
-                    if scale[k] < -1.0 and A[i, k] == 0.0 and gap == 0.0:
-                        alike = True
-                        continue
                     if scale[k] < 0.0:
                         gap = 1.0 if gap > 0.0 else 0.0
                     else:
                         gap *= scale[k]
                     total += weight[k] * gap
                     observed += weight[k]
-            if observed > 0.0:
-                out[i, j] = total / observed
-            else:
-                out[i, j] = 0.0 if alike else unknown
+            out[i, j] = total / observed if observed > 0.0 else unknown

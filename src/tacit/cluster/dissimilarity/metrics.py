@@ -91,11 +91,19 @@ class Gower(Named):
         self.scale = np.where(
             np.isnan(ranges), -1.0, np.divide(1.0, ranges, where=ranges > 0, out=np.zeros(len(ranges)))
         )
-        self.scale[parameters.get("asymmetric", np.zeros(len(ranges), bool))] = -2.0
+        asymmetric = parameters.get("asymmetric", np.zeros(len(ranges), bool))
+        self.asymmetric = np.flatnonzero(asymmetric & (parameters["weights"] > 0))
 
     def between(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         out = np.empty((len(A), len(B)))
-        kernels.gower(A, B, self.scale, self.parameters["weights"], self.parameters["unknown"], out)
+        weights = self.parameters["weights"]
+        kernels.gower(A, B, self.scale, weights, self.parameters["unknown"], out)
+        if len(self.asymmetric):  # what both rows lack was counted as a gap of 0
+            counted = (~np.isnan(A) * weights) @ (~np.isnan(B)).T
+            lacking = ((A[:, self.asymmetric] == 0) * weights[self.asymmetric]) @ (B[:, self.asymmetric] == 0).T
+            rest = counted - lacking
+            rest[rest <= 1e-12 * counted] = np.inf
+            out *= np.where(counted > 0, counted / rest, 1.0)
         return out
 
 
