@@ -114,7 +114,7 @@ def assert_same_fit(one, other):
         MixtureImputer(2, add_indicator=True, random_state=0),
         GaussianImputer(2, add_indicator=True, keep_empty_features=True, missing_values=-1.0, random_state=0),
     ],
-    ids=["full", "tied", "diag", "spherical", "imputer", "imputer with indicator"],
+    ids=["full", "tied", "diag", "spherical", "imputer", "mixture imputer", "imputer with indicator"],
 )
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
