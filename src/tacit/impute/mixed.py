@@ -183,7 +183,7 @@ class MixtureImputer(TransformerMixin, RowsEstimator):
     def _usable(self, X: Any) -> np.ndarray:
         """Which columns can be filled and filled by."""
         if not is_table(X):
-            return ~missing_cells(X).all(axis=0)
+            return np.logical_not(missing_cells(X).all(axis=0))
         from ..tables import open_table
 
         asked = {name for key in self.by_column or () for name in (key if isinstance(key, tuple) else (key,))}
