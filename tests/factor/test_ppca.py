@@ -1,8 +1,11 @@
 """Probabilistic PCA: the closed form, EM to the same place, missing cells, what is uncertain, and bad input."""
 
+import warnings
+from functools import partial
+
 import numpy as np
 import pytest
-from sklearn.datasets import load_diabetes, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
@@ -10,7 +13,7 @@ from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 
 import tacit
 from tacit.engine import fit
-from tacit.factor import ProbabilisticPCA
+from tacit.factor import FactorAnalysis, ProbabilisticPCA
 from tacit.families import FactorGaussian
 from tacit.mixture import Mixture, MixtureModel
 from tacit.source import ArraySource, SparseSource
@@ -93,7 +96,7 @@ def test_scaled_axes_are_those_of_standardised_columns():
 def test_rows_with_holes_have_the_posterior_of_the_dense_gaussian():
     X = with_missing(rows(60), 0.4)
     X[5] = np.nan
-    model = ProbabilisticPCA(3).fit(X)
+    model = ProbabilisticPCA(3, parameter_draws=0).fit(X)
     filled, std = model.impute(X, return_std=True)
     for i in range(20):
         mean, covariance = dense_posterior(model, X[i])
@@ -319,3 +322,71 @@ def test_cells_that_sparse_rows_do_not_store_may_be_missing(noise, n_classes):
         model.family.expect(found.params.components, other, model.posterior(found.params, other)[0]),
     ):
         np.testing.assert_allclose(one, two, rtol=1e-8, atol=1e-10)
+
+
+def hidden_cells(X, seed, share=0.2):
+    hidden = np.random.default_rng(seed).random(X.shape) < share
+    hidden[hidden.all(axis=1), 0] = False
+    return np.where(hidden, np.nan, X), hidden
+
+
+def test_auto_fills_cells_of_few_rows_where_more_axes_would_follow_noise():
+    rng = np.random.default_rng(1)
+    X = load_breast_cancer().data[rng.permutation(569)[:40]]
+    incomplete, hidden = hidden_cells(X, 1)
+    model = ProbabilisticPCA("auto", scale=True, random_state=0, parameter_draws=0).fit(incomplete)
+    assert model.rank_choice_.method == "cells" and 1 < model.n_components_ < 10
+    mean = np.broadcast_to(np.nanmean(incomplete, axis=0), X.shape)
+    error, of_mean = (
+        np.sqrt(((((filled - X) / X.std(axis=0))[hidden]) ** 2).mean()) for filled in (model.impute(incomplete), mean)
+    )
+    assert error < 0.8 * of_mean  # BIC takes 18 axes, which err more than the mean
+
+
+def test_auto_finds_the_rank_there_is():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4)) @ rng.normal(size=(4, 15)) + 0.5 * rng.normal(size=(400, 15))
+    incomplete, _ = hidden_cells(X, 0)
+    assert ProbabilisticPCA("auto", random_state=0).fit(incomplete).n_components_ == 4
+    complete = ProbabilisticPCA("auto").fit(X)
+    assert complete.n_components_ == 4 and complete.rank_choice_.method == "cv"
+    noise, _ = hidden_cells(rng.normal(size=(300, 6)), 1)
+    assert ProbabilisticPCA("auto", random_state=0).fit(noise).rank_choice_.rank == 0
+
+
+@pytest.mark.parametrize("make", [partial(ProbabilisticPCA, 2, scale=True), partial(FactorAnalysis, 2, scale=True)])
+def test_intervals_of_few_rows_cover_since_parameters_are_drawn(make):
+    X, plugged, drawn, errors = load_wine().data, [], [], []
+    for seed in range(8):
+        rows = X[np.random.default_rng(seed).permutation(len(X))[:30]]
+        incomplete, hidden = hidden_cells(rows, seed, 0.3)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = make(random_state=0).fit(incomplete)
+            known = make(random_state=0, parameter_draws=0).fit(incomplete)
+        assert len(model.draws_) == 20 and known.draws_ == []
+        spread = rows.std(axis=0)
+        for each, covered in ((model, drawn), (known, plugged)):
+            found = each.impute(incomplete, interval=0.9)
+            covered.append(((found.low <= rows) & (rows <= found.high))[hidden].mean())
+            errors.append(((((found.filled - rows) / spread)[hidden]) ** 2).mean())
+    assert 0.86 < np.mean(drawn) < 0.94 and np.mean(plugged) < np.mean(drawn) - 0.03
+    assert np.mean(errors[::2]) < 1.01 * np.mean(errors[1::2])  # of the same cells
+
+
+@pytest.mark.filterwarnings("ignore::tacit.factor.HeywoodWarning")
+def test_draws_of_parameters_spread_as_estimates_of_new_rows_do():
+    rng = np.random.default_rng(0)
+    loading, noise = rng.normal(size=(5, 1)), np.array([0.3, 0.5, 0.8, 1.0, 0.4])
+
+    def drawn(seed):
+        rng = np.random.default_rng(seed)
+        return rng.normal(size=(60, 1)) @ loading.T + rng.normal(size=(60, 5)) * np.sqrt(noise)
+
+    model = FactorAnalysis(1, parameter_draws=200).fit(drawn(0))
+    draws = np.array(
+        [np.append(each.components.dense[0].diagonal(), each.components.noise[0]) for each in model.draws_]
+    )
+    again = [FactorAnalysis(1).fit(drawn(seed)) for seed in range(1, 101)]
+    estimates = np.array([np.append(each.get_covariance().diagonal(), each.noise_variance_) for each in again])
+    np.testing.assert_allclose(draws.std(axis=0), estimates.std(axis=0), rtol=0.5)

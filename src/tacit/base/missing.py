@@ -94,6 +94,10 @@ class MissingCells(RowsEstimator):
             # As elsewhere, only the proportions of weights matter: together they are worth the rows there are.
             self._seen = Block.of(host(block.X), weight * (np.count_nonzero(weight) / weight.sum()), host(block.labels))
 
+    def _check_draws(self) -> None:
+        if self.parameter_draws != "auto":
+            check_number("parameter_draws", self.parameter_draws, numbers.Integral, 0)
+
     def _check_loaded(self) -> None:
         super()._check_loaded()
         for each in self.__dict__.get("draws_", ()):

@@ -12,8 +12,10 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from ..arrays import Arrays
 from ..base import DensityEstimator, MissingCells, RowsEstimator, like
 from ..checks import check_number
+from ..declared import Listed, Part
 from ..engine import Fit, Trace
 from ..families.factor import FactorGaussian, FactorParams, groups_of
 from ..kernels import host
@@ -76,9 +78,11 @@ class FactorEstimator(RowScores, MissingCells, DensityEstimator):
     _axis = "axis", "axes"  # what one and several are called
     _n_classes = 1
     mean_: np.ndarray
+    _saved = DensityEstimator._saved | {"draws_": Listed(Part(Arrays), needed=False)}
 
     def _check_settings(self) -> None:
         self._check_engine(fewest_steps=1)
+        self._check_draws()
 
     def _family(self) -> FactorGaussian:
         raise NotImplementedError

@@ -18,12 +18,13 @@ from ..declared import SQUARES, Numbers, Text, Whole
 from ..kernels import backend, host, kernel
 from ..source.block import Block, Patterns
 from .family import Family, Pass, draw_classes, occupied
-from .gaussian import Gaussian, GaussianParams, location_and_scale
+from .gaussian import WEAK, Gaussian, GaussianParams, location_and_scale
 from .laws import Law, NormalLaw
 
 __all__ = ["FactorGaussian", "FactorParams", "groups_of", "n_parameters", "unpack"]
 
 NOISES = ("spherical", "diagonal")
+PRIOR_NOISE = 0.3  # of a column's variance, in the row that noise is worth before any is seen
 SMALL = 300  # columns up to which eigenvectors of a covariance are found in full
 
 
@@ -226,6 +227,38 @@ class FactorGaussian(Gaussian):
             shift[c] += loading[c] @ center
             loading[c] = loading[c] @ np.linalg.cholesky(spread)
         return self.floored(params.origin + shift, loading, noise, params.origin, params.scale)
+
+    def redraw(self, params: Any, block: Block, resp: Any, rng: np.random.Generator) -> FactorParams:
+        """Scores z of the rows, then μ, W and Ψ of the regression of every column on (1, z).
+
+        In units of the columns' variances, loadings of a factor are N(0, 1/α), α gamma and drawn first: factors that the rows
+        do not need vanish. Noise variances are inverse gamma, worth a row: without, they would stay where they are, near 0.
+        """
+        X, d, k = host(block.X) - params.origin, len(params.scale), self.n_factors
+        score, inverse = self.scores(params, block)
+        root, group, unit = np.linalg.cholesky(unpack(inverse)), groups_of(block.patterns), self.units(params.scale)
+        drawn = []
+        for c, weight in enumerate(resp.T):
+            z = score[c] + np.einsum("nij,nj->ni", root[c][group], rng.standard_normal((len(X), k)))
+            Z, size = np.column_stack([np.ones(len(X)), z]), weight.sum()
+            squares = (params.loading[c] ** 2 / unit[:, None]).sum(axis=0)
+            relevance = rng.gamma(0.5 * d + 1.0, 1.0 / (0.5 * squares + 1.0))
+            prior = np.append(WEAK, relevance) / unit[:, None]
+            weighted = (Z * weight[:, None]).T
+            precision = weighted @ Z / params.noise[c][:, None, None] + prior[:, :, None] * np.eye(k + 1)
+            triangle = np.linalg.cholesky(precision).swapaxes(1, 2)
+            slope = np.linalg.solve(precision, (weighted @ X / params.noise[c]).T[..., None])
+            slope = (slope + np.linalg.solve(triangle, rng.standard_normal((d, k + 1, 1))))[..., 0]
+            varies = self.spread_within(weight @ (X - weight @ X / max(size, 1.0)) ** 2, size, params)[1]
+            slope = np.where(varies[:, None], slope, np.eye(k + 1)[0] * params.shift[c][:, None])
+            rest = weight @ (X - Z @ slope.T) ** 2 / unit + PRIOR_NOISE
+            if self.noise_type == "spherical":
+                noise = unit * (rest.sum() / rng.chisquare(d * (size + 1.0)))
+            else:
+                noise = np.where(varies, unit * (rest / rng.chisquare(size + 1.0, d)), params.noise[c])
+            drawn.append((params.origin + slope[:, 0], slope[:, 1:], noise))
+        mean, loading, noise = map(np.array, zip(*drawn))
+        return self.floored(mean, loading, noise, params.origin, params.scale)
 
     def free(self, params: FactorParams) -> np.ndarray:
         """Means and loadings in units of the data, and log noise variances."""

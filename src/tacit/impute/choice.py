@@ -132,14 +132,14 @@ def _factors(table: DataTable, groups: Iterable[int], seed: int, watch: Callable
     seen = watch([1], 1) if watch else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        start = ProbabilisticPCA("bic", scale=True, random_state=seed, callback=seen and seen.step)
+        start = ProbabilisticPCA("auto", scale=True, random_state=seed, callback=seen and seen.step)
         model = check_finished(start.fit(sample))
         if sample is not source:
             model = check_finished(clone(model).set_params(n_components=model.n_components_).fit(source))
     model.set_params(callback=None)
     k = model.n_components_
     axes = f"{k} axes" if k > 1 else "one axis"
-    return Choice(model, table, "factors", f"{axes} behind {len(table.used)} measurements, chosen by BIC", [])
+    return Choice(model, table, "factors", f"{axes} behind {len(table.used)} measurements, as many as fill hidden cells best", [])
 
 
 # Groups or axes?
@@ -164,7 +164,7 @@ def _better(table: DataTable, groups: Iterable[int], seed: int) -> tuple[str, st
     def best_mixture(source: Source) -> Any:
         return select(plain, source, n_components=groups, covariance_type=STRUCTURES).best
 
-    axes = ProbabilisticPCA("bic", scale=True, random_state=seed)
+    axes = ProbabilisticPCA("auto", scale=True, random_state=seed)
     errors = {
         "groups": _error(table, best_mixture, rows, hidden),
         "axes": _error(numbers, axes.fit, rows[:, measured], mask),

@@ -37,8 +37,7 @@ class MixtureEstimator(LatentClassEstimator):
         check_number("reg_covar", self.reg_covar, numbers.Real, 0, 1e6)
         check_choice("covariance_type", self.covariance_type, GAUSSIANS)
         check_choice("init_params", self.init_params, INITS)
-        if self.parameter_draws != "auto":
-            check_number("parameter_draws", self.parameter_draws, numbers.Integral, 0)
+        self._check_draws()
         if self.weight_prior is not None:
             check_number("weight_prior", self.weight_prior, numbers.Real, 1)
         if not isinstance(self.noise, (bool, np.bool_)):

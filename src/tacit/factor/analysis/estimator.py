@@ -66,6 +66,9 @@ class FactorAnalysis(FactorAnalysisBase):
         Arguments of the rotation in :mod:`tacit.factor`, such as ``{"normalize": True}`` or ``{"gamma": -0.5}``.
     n_init : int, default=1
         Number of starts; the best is kept. A start at the floor is followed by others in any case.
+    parameter_draws : int or "auto", default="auto"
+        How many draws of the parameters tell what the rows leave uncertain about them; missing cells are then filled under
+        all of them. 0 takes the estimates as known; "auto" is 20 where there are fewer than 50 rows for each column, else 0.
     accelerate : {"auto", "anderson", "squarem", None}, default="anderson"
         Take fewer EM steps by extrapolating them.
     n_jobs : int, optional
@@ -107,6 +110,8 @@ class FactorAnalysis(FactorAnalysisBase):
         are those of `bic`.
     n_iter_ : int
         Steps taken.
+    draws_ : list of tacit.mixture.MixtureParams
+        Draws of the parameters given the rows, made when they are first needed; empty where estimates are taken as known.
     converged_ : bool
     fit_ : tacit.engine.Fit
         Parameters, trace and the reason the fit stopped.
@@ -150,6 +155,7 @@ class FactorAnalysis(FactorAnalysisBase):
     uniqueness_floor: float = 0.005
     rotation_params: Any = None
     n_init: int = 1
+    parameter_draws: int | str = "auto"
     accelerate: str | None = "anderson"
     n_jobs: int | None = None
     callback: Callable | None = None

@@ -101,6 +101,7 @@ class FactorAnalysisBase(FactorEstimator):
         # Threads gain nothing on small matrices, and lose tenfold where other processes want the cores too.
         with one_blas_thread() if source.n_features <= SMALL else nullcontext():
             self._learn_factors(correlation, None if complete else source, source.dtype)
+        self._keep(source if self.n_components_ else None)
         self._warn(correlation)
         return self
 

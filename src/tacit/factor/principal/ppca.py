@@ -8,6 +8,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -27,7 +28,8 @@ from ...source import ArraySource, Source
 from ..estimator import FactorEstimator, closed_form_fit, factor_params
 from ..moments import cell_moments, moments
 from .axes import Axes, deviations, from_moments, from_rows
-from .rank import METHODS, RankChoice, rank_of
+from .hidden import by_hidden_cells
+from .rank import METHODS, RankChoice, check_total, rank_of
 from .routes import choose_route
 
 __all__ = ["ProbabilisticPCA", "closed_form"]
@@ -39,7 +41,7 @@ MOST_COLUMNS = 2000  # of rows that are not in memory, beyond which EM costs les
 def check_rank(name: str, value: Any) -> None:
     """Raise where a number of components is neither a whole number, nor a share, nor a way to choose it."""
     if isinstance(value, str):
-        check_choice(name, value, METHODS)
+        check_choice(name, value, ("auto", *METHODS))
     elif isinstance(value, numbers.Integral):
         check_number(name, value, numbers.Integral, 1)
     elif not isinstance(value, numbers.Real) or not 0.0 < float(value) < 1.0:
@@ -85,10 +87,11 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
 
     Parameters
     ----------
-    n_components : int, float or {"mle", "bic", "parallel", "cv"}, default=2
-        Length of z, less than the number of columns; a share of the variance to explain; or how to choose it, see
-        :func:`choose_rank`. With missing cells, "bic" and "cv" compare fits of all ranks. What is chosen is at least 1, and
-        leaves noise.
+    n_components : int, float or {"auto", "mle", "bic", "parallel", "cv"}, default=2
+        Length of z, less than the number of columns; a share of the variance to explain; or how to choose it. "auto" takes
+        the number that fills cells best: some observed cells are hidden and filled by fits of 0, 1, 2 … components; of complete
+        rows, "cv" tells as much. The others are those of :func:`choose_rank`; with missing cells, "bic" and "cv" compare fits of
+        all ranks, which takes longer. What is chosen is at least 1, and leaves noise.
     scale : bool, default=False
         Learn the axes of standardised columns: noise is then in proportion to the variance of each column. Sensible where
         columns have different units. Loadings, means and filled cells are in the columns' own units either way.
@@ -100,6 +103,9 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
         Most passes of EM.
     noise_floor : float, default=1e-6
         Smallest noise variance, relative to the mean variance of the columns.
+    parameter_draws : int or "auto", default="auto"
+        How many draws of the parameters tell what the rows leave uncertain about them; missing cells are then filled under
+        all of them. 0 takes the estimates as known; "auto" is 20 where there are fewer than 50 rows for each column, else 0.
     random_state : int, RandomState instance or None, default=None
         Seeds what is drawn.
     verbose, verbose_interval, convergence, accelerate, n_jobs, callback
@@ -124,6 +130,8 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
     n_components_ : int
     rank_choice_ : RankChoice or None
         How the number of components was chosen, where it was not given.
+    draws_ : list of tacit.mixture.MixtureParams
+        Draws of the parameters given the rows, made when they are first needed; empty where estimates are taken as known.
     converged_, n_iter_, lower_bound_, lower_bounds_, fit_
         As in :class:`tacit.mixture.GaussianMixture`; the closed form takes one step.
     n_features_in_ : int
@@ -152,6 +160,7 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
     tol: float = 1e-6
     max_iter: int = 1000
     noise_floor: float = 1e-6
+    parameter_draws: int | str = "auto"
     accelerate: str | None = "anderson"
 
     _saved = FactorEstimator._saved | {
@@ -201,6 +210,7 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
         axes = None if self.solver == "em" else self._axes(source)
         if axes is not None:
             self._solve(axes, source.dtype)
+            self._keep(source)
         else:
             starts = self._choose(source)
             self._learn(source, starts=starts, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
@@ -238,7 +248,11 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
 
     def _solve(self, found: Axes, dtype: np.dtype) -> None:
         """The maximum for complete rows, from their axes."""
-        self._settle_rank(lambda method, **seed: rank_of(found.unbiased().spectrum(), method, **seed))
+
+        def choose(method: str, **seed: Any) -> RankChoice:
+            return rank_of(found.unbiased().spectrum(), "cv" if method == "auto" else method, **seed)
+
+        self._settle_rank(choose)
         d, k, axes = len(found.mean), self.n_components_, found.axes.T.astype(np.float64)
         self.scale_ = np.ones(d) if found.scale is None else found.scale
         kept = np.zeros(k)
@@ -261,6 +275,13 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
 
         shared = ("tol", "max_iter", "noise_floor", "convergence", "accelerate", "n_jobs")
         tried = Cells(source, self.scale, self._told, **{name: getattr(self, name) for name in shared})
+        if self.n_components == "auto":
+            check_total(tried.total)
+            unit = tried.scale**2 if self.scale else None
+            family = partial(FactorGaussian, floor=self.noise_floor, unit=unit)
+            choice, start = by_hidden_cells(source, family, tried.most, self._rng())
+            self._settle_rank(lambda method, **seed: choice)
+            return None if start is None else [start]
         self._settle_rank(tried.choose)
         return [tried.model(self.n_components_).fit_.params]
 

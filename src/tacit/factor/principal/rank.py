@@ -46,12 +46,12 @@ class RankChoice:
     rank : int
         The number of components chosen.
     method : str
-        How: "share", "mle", "bic", "parallel" or "cv".
+        How: "share", "mle", "bic", "parallel", "cv" or, of cells that were hidden, "cells".
     ranks : (m,) int array
         The ranks that were compared.
     values : (m,) array
         For every one of them: the share explained ("share"), the log evidence ("mle", most is best), the BIC or the squared
-        error per cell ("bic", "cv", least is best), or the eigenvalue ("parallel").
+        error per cell ("bic", "cv", "cells", least is best), or the eigenvalue ("parallel").
     threshold : float, (m,) array or None
         What values must exceed: the share asked for, or the quantiles of eigenvalues of independent columns ("parallel").
     """
@@ -62,7 +62,7 @@ class RankChoice:
     values: np.ndarray
     threshold: Any = None
     _saved = declare(
-        rank=Whole(0), method=Text(("share", *METHODS)), ranks=Numbers("m", kind="i"),
+        rank=Whole(0), method=Text(("share", "cells", *METHODS)), ranks=Numbers("m", kind="i"),
         values=Numbers("m", finite=False), threshold=Numbers("| m", optional=True),
     )  # fmt: skip
 
