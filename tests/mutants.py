@@ -80,6 +80,7 @@ MODELS = {
     "KMedians": cluster.KMedians(2, random_state=0),
     "SoftKMeans": cluster.SoftKMeans(2, random_state=0),
     "KMedoids": cluster.KMedoids(2),
+    "AgglomerativeClustering": cluster.AgglomerativeClustering(2, metric="nan_euclidean", linkage="average"),
     "KMedoids mahalanobis": cluster.KMedoids(2, metric="mahalanobis"),
     "KMedoids gower": cluster.KMedoids([2, 3], metric="gower", method="alternate"),
     "ColumnScaler": cluster.ColumnScaler("whiten"),

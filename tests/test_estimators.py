@@ -12,7 +12,16 @@ from sklearn.utils.validation import has_fit_parameter
 
 import tacit
 from tacit.classification import GaussianBayes, MixtureDiscriminant, NaiveBayes
-from tacit.cluster import ColumnScaler, KMeans, KMedians, KMedoids, MiniBatchKMeans, SoftKMeans, SpectralClustering
+from tacit.cluster import (
+    AgglomerativeClustering,
+    ColumnScaler,
+    KMeans,
+    KMedians,
+    KMedoids,
+    MiniBatchKMeans,
+    SoftKMeans,
+    SpectralClustering,
+)
 from tacit.factor import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticCCA, ProbabilisticPCA, TruncatedSVD
 from tacit.impute import GaussianImputer, MixtureImputer
 from tacit.mixture import (
@@ -59,6 +68,8 @@ ESTIMATORS = [
     MiniBatchKMeans(3, init="random", batch_size=20, tol=1e-3, random_state=0),
     KMedoids(),
     KMedoids(2, metric="precomputed"),
+    AgglomerativeClustering(),
+    AgglomerativeClustering(3, metric="gower", linkage="single"),
     ColumnScaler(),
     ColumnScaler("whiten"),
     KMedians(),
@@ -99,6 +110,8 @@ MORE = [
     KMedoids(2, metric="gower", method="alternate"),
     KMedoids([2, 3, 4], metric="nan_euclidean", init="k-medoids++", random_state=0),
     KMedoids(2, sampling=8, random_state=0),
+    AgglomerativeClustering(3, metric="nan_euclidean", linkage="average"),
+    AgglomerativeClustering(metric="precomputed", linkage="complete"),
     ColumnScaler("range"),
     ColumnScaler("mad"),
     SpectralClustering(3, affinity="nearest_neighbors", laplacian="symmetric", n_neighbors=5, random_state=0),
@@ -140,6 +153,12 @@ def test_sklearn_checks_of_more_settings(estimator, check):
     check(estimator)
 
 
+def said(fitted, X):
+    """What a fitted estimator says of rows; of those that it has seen, where it knows no others."""
+    method = next((name for name in ("predict_proba", "transform", "predict") if hasattr(fitted, name)), None)
+    return fitted.labels_ if method is None else getattr(fitted, method)(X)
+
+
 @pytest.mark.parametrize(
     "estimator", [*ESTIMATORS, *(pytest.param(each, marks=pytest.mark.full) for each in MORE)], ids=repr
 )
@@ -154,11 +173,10 @@ def test_pickle_clone_and_save(estimator, tmp_path):
         fitted = clone(estimator).fit(X)
     path = tmp_path / "model.tacit"
     tacit.save(fitted, path)
-    method = next(name for name in ("predict_proba", "transform", "predict") if hasattr(fitted, name))
-    expected = getattr(fitted, method)(X)
+    expected = said(fitted, X)
     for again in (pickle.loads(pickle.dumps(fitted)), tacit.load(path)):
         assert again.get_params().keys() == fitted.get_params().keys()
-        np.testing.assert_array_equal(getattr(again, method)(X), expected)
+        np.testing.assert_array_equal(said(again, X), expected)
     assert not hasattr(clone(fitted), "n_iter_")
 
 
@@ -186,8 +204,7 @@ def test_arrays_of_other_libraries(estimator):
     ours, theirs = (clone(estimator).set_params(**seeded) for _ in range(2))
     ours.fit(X, **given)
     theirs.fit(OtherArray(X), **{name: OtherArray(value) for name, value in given.items()})
-    method = next(name for name in ("predict_proba", "transform", "predict") if hasattr(ours, name))
-    np.testing.assert_array_equal(getattr(theirs, method)(OtherArray(X)), getattr(ours, method)(X))
+    np.testing.assert_array_equal(said(theirs, OtherArray(X)), said(ours, X))
 
 
 def test_an_array_that_is_not_in_the_memory_of_the_cpu():

@@ -2,6 +2,7 @@
 
 from .centers import KMeansModel
 from .functions import k_means, kmeans_plusplus
+from .hierarchy import AgglomerativeClustering
 from .kmeans import KMeans
 from .kmedians import KMedians
 from .medians import KMediansModel
@@ -13,7 +14,7 @@ from .soft import SoftKMeans, SoftKMeansModel
 from .spectral import SpectralClustering, cluster_qr, discretize, spectral_clustering
 
 __all__ = [
-    "ClusterReport", "ColumnScaler", "HowMany", "KMeans", "KMeansModel", "KMedians", "KMediansModel", "KMedoids",
-    "MiniBatchKMeans", "SoftKMeans", "SoftKMeansModel", "SpectralClustering", "cluster_qr", "cluster_report",
-    "discretize", "how_many", "k_curve", "k_means", "kmeans_plusplus", "spectral_clustering",
+    "AgglomerativeClustering", "ClusterReport", "ColumnScaler", "HowMany", "KMeans", "KMeansModel", "KMedians",
+    "KMediansModel", "KMedoids", "MiniBatchKMeans", "SoftKMeans", "SoftKMeansModel", "SpectralClustering", "cluster_qr",
+    "cluster_report", "discretize", "how_many", "k_curve", "k_means", "kmeans_plusplus", "spectral_clustering",
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from .biplot import BiplotDisplay
 from .clusters import ClustersDisplay
+from .dendrogram import DendrogramDisplay
 from .gate import GateDisplay
 from .how_many import HowManyDisplay
 from .imputation import ImputationDisplay
@@ -19,8 +20,8 @@ from .spectrum import SpectrumDisplay
 from .trace import TraceDisplay
 
 __all__ = [
-    "BiplotDisplay", "ClustersDisplay", "GateDisplay", "HowManyDisplay", "ImputationDisplay", "KSelectionDisplay",
-    "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay", "ProfilesDisplay", "ResponsibilitiesDisplay",
+    "BiplotDisplay", "ClustersDisplay", "DendrogramDisplay", "GateDisplay", "HowManyDisplay", "ImputationDisplay",
+    "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay", "ProfilesDisplay", "ResponsibilitiesDisplay",
     "ScoresDisplay", "ScreeDisplay",
     "SelectionDisplay", "SilhouetteDisplay", "SpectrumDisplay", "TraceDisplay",
 ]  # fmt: skip

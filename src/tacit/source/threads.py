@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["all_of", "in_order", "n_cores", "one_blas_thread", "slices", "thread_count", "total_of"]
+__all__ = ["all_of", "in_order", "n_cores", "one_blas_thread", "over_ranges", "slices", "thread_count", "total_of"]
 
 BLOCK_ENTRIES = 1 << 19  # of a block of values of pairs of rows: 4 MB
 LEAST_ROWS = 64
@@ -94,3 +94,9 @@ def slices(n_rows: int, n_columns: int) -> list[slice]:
     """Slices of rows such that a block of them against `n_columns` is small; they do not depend on the machine."""
     step = max(LEAST_ROWS, BLOCK_ENTRIES // max(n_columns, 1))
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def over_ranges(function: Callable[[int, int], Any], n_rows: int, threads: int, most: int | None = None) -> list:
+    """function(start, stop) of ranges that cover all rows, of at most so many, at least one range per thread."""
+    step = max(1, min(most or n_rows, -(-n_rows // threads)))
+    return all_of(lambda start: function(start, min(start + step, n_rows)), range(0, n_rows, step), threads)

@@ -89,7 +89,9 @@ class Scorer:
         if known is None:
             return np.zeros(cells.shape, dtype=bool)
         memberships = scores.memberships[:, np.argsort(self.order)]
-        return known.empty(cells, np.hstack([memberships, np.zeros((len(cells), self.mixture.n_classes - len(self.order)))]))
+        return known.empty(
+            cells, np.hstack([memberships, np.zeros((len(cells), self.mixture.n_classes - len(self.order)))])
+        )
 
     def reason(self, cells: np.ndarray, group: int) -> str:
         """Why a row is far out, in words: the measurement farthest from what its group has, or from what its others say."""

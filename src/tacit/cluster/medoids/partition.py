@@ -5,16 +5,16 @@
 with d1 ≤ d2 the distances to the nearest and the second nearest medoid.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from ...kernels import lazy
-from ...source.threads import all_of
+from ...source.threads import all_of, over_ranges
 
-__all__ = ["Pairs", "Partition", "medoid_silhouette", "over_ranges"]
+__all__ = ["Pairs", "Partition", "medoid_silhouette"]
 
 kernels = lazy("medoids")
 
@@ -24,12 +24,6 @@ CHUNK_CELLS = 10_000_000
 """Cells between two chances to interrupt."""
 ROUNDING = 1e-12
 """Exchanges must gain this share of the loss: below is rounding, which could go in circles."""
-
-
-def over_ranges(function: Callable[[int, int], Any], n_rows: int, threads: int, most: int | None = None) -> list:
-    """function(start, stop) of ranges that cover all rows, of at most so many, at least one range per thread."""
-    step = max(1, min(most or n_rows, -(-n_rows // threads)))
-    return all_of(lambda start: function(start, min(start + step, n_rows)), range(0, n_rows, step), threads)
 
 
 def medoid_silhouette(d1: np.ndarray, d2: np.ndarray, weight: np.ndarray) -> float:

@@ -4,16 +4,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...kernels import lazy
 from ..dissimilarity.blocks import Dissimilarity
-from .partition import over_ranges
+from ..dissimilarity.matrix import check_matrix
 
 __all__ = ["MatrixSpace", "RowSpace", "Space"]
-
-kernels = lazy("medoids")
-
-SLACK = 1e-6
-"""Share of the largest dissimilarity that is taken for rounding in a given matrix."""
 
 
 def two_nearest(block: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -101,7 +95,7 @@ class MatrixSpace:
         self.n_rows, self.itemsize = len(D), D.dtype.itemsize
         self.candidate = weight > 0
         self.rows = self.place = np.arange(len(D))
-        self.n_distinct = int(np.sum((weight > 0) & ~_check_matrix(self.D, threads)))
+        self.n_distinct = int(np.sum((weight > 0) & ~check_matrix(self.D, threads)))
 
     def matrix(self, rows: np.ndarray | None = None) -> np.ndarray:
         """Dissimilarities of all or of some rows."""
@@ -117,28 +111,3 @@ class MatrixSpace:
 
 
 Space: TypeAlias = RowSpace | MatrixSpace
-
-
-def _check_matrix(D: np.ndarray, threads: int) -> np.ndarray:
-    """Raise where a matrix holds no dissimilarities; says which rows are at distance 0 of an earlier one."""
-    n = len(D)
-    threads = 1 if n < 500 else threads
-    most = max(64, -(-n // 16))
-    slack = SLACK * float(max(over_ranges(lambda a, b: D[a:b].max(), n, threads, most)))
-    duplicate = np.zeros(n, dtype=bool)
-    found = over_ranges(lambda a, b: kernels.inspect(D, a, b, slack, duplicate), n, threads, most)
-    for fault, i, j in found:
-        if fault:
-            raise ValueError(_fault(fault, i, j, D))
-    return duplicate
-
-
-def _fault(fault: int, i: int, j: int, D: np.ndarray) -> str:
-    value = f"X[{i}, {j}]={D[i, j]:g}"
-    if fault == 1:
-        return f"{value} is not a dissimilarity (NaN or infinity); compute it, or leave one of the two rows out."
-    if fault == 2:
-        return f"Negative values in data: {value}; dissimilarities must not be negative: subtract similarities from the largest."
-    if fault == 3:
-        return f"{value} but X[{j}, {i}]={D[j, i]:g}: the matrix is not symmetric; use (X + X.T) / 2."
-    return f"{value}, but a row is at distance 0 of itself; use np.fill_diagonal(X, 0), unless X holds similarities."

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...kernels import lazy
-from .partition import CHUNK_CELLS, Pairs, over_ranges
+from ...source.threads import over_ranges
+from .partition import CHUNK_CELLS, Pairs
 
 __all__ = ["STARTS", "build", "heuristic"]
 
