@@ -17,6 +17,7 @@ from tacit.families import (
     FactorGaussian,
     Family,
     FullGaussian,
+    Gamma,
     LogNormal,
     Multinomial,
     Poisson,
@@ -459,3 +460,46 @@ def test_a_product_within_a_product_is_its_parts():
     assert [(type(family), columns) for family, columns in product.parts] == [
         (Bernoulli, (2,)), (Poisson, (3,)), (DiagonalGaussian, (0, 1))
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name in FAMILIES if name not in ("product", "principal axes", "factors")])
+def test_distributions_of_known_parameters(name):
+    family, rows = FAMILIES[name]
+    X = rows()
+    fitted = family.fit(X)
+    own = {"n_levels", "n_trials", "structure"} & set(inspect.signature(type(family).__init__).parameters)
+    known = type(family).of(**{each: getattr(family, each) for each in own}, **fitted.parameters)
+    np.testing.assert_allclose(known.log_prob(X), fitted.log_prob(X))
+    if not isinstance(family, (Categorical, Multinomial)):  # levels have no quantiles, words of a text those of a normal
+        q = known.quantile(0.3)
+        below = known.sample(5000, random_state=0)
+        assert ((below <= q).mean(axis=0) > 0.27).all()
+        assert ((below < q).mean(axis=0) < 0.33).all()
+
+
+def test_known_parameters_are_those_of_scipy():
+    assert Poisson.of(rate=3.2).log_prob(2)[0] == pytest.approx(stats.poisson(3.2).logpmf(2))
+    assert Gamma.of(shape=2.0, rate=[1.0, 3.0]).quantile(0.1)[1] == pytest.approx(stats.gamma(2, scale=1 / 3).ppf(0.1))
+    student = StudentT.of(mean=[1.0], scale=[[4.0]], df=3)
+    assert student.log_prob(2.0)[0] == pytest.approx(stats.t(3, 1, 2).logpdf(2.0))
+    assert Categorical.of(probability=[0.2, 0.3, 0.5]).log_prob(2)[0] == pytest.approx(np.log(0.5))
+    law = FullGaussian.of(mean=[0, 1], covariance=[[2, 0.5], [0.5, 1]])
+    assert law.log_prob([[np.nan, 2.0]])[0] == pytest.approx(stats.norm(1, 1).logpdf(2.0))
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: Poisson.of(rate=-1), ValueError, r"Poisson.of: 'rate' holds -1, which must be greater than 0\."),
+        (lambda: Poisson.of(mean=1), TypeError, r"Poisson.of takes rate, but got mean\."),
+        (lambda: FullGaussian.of(mean=[0, 0], covariance=[[1, 2], [2, 1]]), ValueError, "must be symmetric and positive"),
+        (lambda: FullGaussian.of(mean=[0, 0], covariance=np.eye(3)), ValueError, r"shape \(3, 3\), but mean has 2"),
+        (lambda: DiagonalGaussian.of(mean=[0, 0], covariance=[[1, 0.5], [0.5, 1]]), ValueError, "columns are independent"),
+        (lambda: StudentT.of(mean=0, scale=1), TypeError, "df is not given"),
+        (lambda: Categorical.of(probability=[0.5, 0.6]), ValueError, "sums to 1.1, not to 1"),
+        (lambda: Poisson.of(rate=1).quantile(1.0), ValueError, r"q=1\.0 must be a probability between 0 and 1"),
+    ],
+)  # fmt: skip
+def test_known_parameters_that_are_none(make, error, message):
+    with pytest.raises(error, match=message):
+        make()

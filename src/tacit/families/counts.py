@@ -185,6 +185,9 @@ class NegativeBinomial(LinearFamily):
             raise ValueError(f"size={size} must be positive.")
         self.floor, self.prior = floor, self.accepted(prior)
 
+    def known(self, **values: Any) -> Any:
+        return super().known(**values, **({} if self.size is None else {"size": self.size}))
+
     def check_prior(self, prior: Any) -> None:
         super().check_prior(prior)
         if self.size is None:

@@ -178,6 +178,11 @@ class Categorical(LevelFamily):
                 f"floor={floor} is too large for {max(self.n_levels)} levels; use at most {1 / max(self.n_levels):g}."
             )
 
+    @classmethod
+    def of(cls, **values: Any) -> Distribution:
+        """As `Family.of`; a single column without `n_levels` has as many levels as probabilities."""
+        return super().of(**({"n_levels": [np.size(values.get("probability", 0))]} | values))
+
     @property
     def support(self) -> str:
         return f"Categorical({list(self.n_levels)})"

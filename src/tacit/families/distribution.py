@@ -157,6 +157,13 @@ class Distribution:
         """−log p(x) of each row, in nats: what seeing it tells."""
         return -self.log_prob(x)
 
+    def quantile(self, q: float) -> np.ndarray:
+        """The q-quantile of each column by itself, (d,); NaN for `Categorical`, and that of a normal for `Multinomial`."""
+        if not 0 < q < 1:
+            raise ValueError(f"q={q!r} must be a probability between 0 and 1, both excluded.")
+        law = self.family.law(self.params, Block.of(np.full((1, self.n_columns), np.nan)))
+        return law.quantile(q, np.ones((self.n_columns, 1)))
+
     def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
         """Rows, (n, d)."""
         return self.family.sample(self.params, np.zeros(n, dtype=int), np.random.default_rng(random_state))

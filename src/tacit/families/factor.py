@@ -284,6 +284,11 @@ class FactorGaussian(Gaussian):
     def variance(self, params: FactorParams) -> np.ndarray:
         return (params.loading**2).sum(axis=2) + params.noise
 
+    def known(self, **values: Any) -> Any:
+        raise TypeError(
+            "FactorGaussian.of is not defined; use FullGaussian.of with covariance = loading @ loading.T + noise."
+        )
+
     def parameters(self, params: FactorParams) -> dict[str, np.ndarray]:
         return {"mean": params.mean, "loading": params.loading, "noise": params.noise}
 

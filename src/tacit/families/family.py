@@ -5,6 +5,7 @@ Missing cells are integrated out: a family scores what is observed and its stati
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import fields
 from inspect import signature
 from typing import Any, ClassVar
 
@@ -227,6 +228,49 @@ class Family:
     def predictive(self, prior: Any) -> Any:
         """A row's distribution with the parameters integrated out over a prior or posterior."""
         raise NotImplementedError(f"{type(self).__name__} has no conjugate prior.")
+
+    @classmethod
+    def of(cls, **values: Any) -> Distribution:
+        """A distribution with known parameters.
+
+        Parameters
+        ----------
+        **values
+            The parameters, by the names that `Distribution.parameters` has them under, for one column or one entry for each;
+            and settings of the family, such as the trials of a `Binomial`.
+
+        Returns
+        -------
+        Distribution
+
+        Examples
+        --------
+        >>> from tacit.families import FullGaussian, Poisson
+        >>> Poisson.of(rate=3.2).quantile(0.5)
+        array([3.])
+        >>> FullGaussian.of(mean=[0.0, 1.0], covariance=[[2.0, 0.5], [0.5, 1.0]]).log_prob([[0.0, 1.0]]).round(3)
+        array([-2.118])
+        """
+        own = signature(cls.__init__).parameters
+        family = cls(**{name: value for name, value in values.items() if name in own})
+        try:
+            return Distribution(
+                family, family.known(**{name: value for name, value in values.items() if name not in own})
+            )
+        except ValueError as error:
+            raise ValueError(f"{cls.__name__}.of: {str(error).rstrip('.')}.") from None
+
+    def known(self, **values: Any) -> Any:
+        """The parameters of one class from their values by name, checked."""
+        names = [field.name for field in fields(self._params_type)]
+        if set(values) != set(names):
+            raise TypeError(
+                f"{type(self).__name__}.of takes {', '.join(names)}, but got {', '.join(values) or 'nothing'}."
+            )
+        arrays = np.broadcast_arrays(*(np.atleast_1d(np.asarray(values[name], dtype=np.float64)) for name in names))
+        params = self._params_type(*(array[None].copy() for array in arrays))
+        self.check_params(params, 1, self.n_columns(params))
+        return params
 
     def fit(self, x: Any, sample_weight: Any = None) -> Distribution:
         """The likeliest distribution of rows; the most probable one where the family has a prior.

@@ -158,6 +158,24 @@ class Gaussian(OnePassFamily):
     def parameters(self, params: Any) -> dict[str, np.ndarray]:
         return {"mean": params.mean, "covariance": params.dense}
 
+    def known(self, *, mean: Any, covariance: Any) -> Any:  # type: ignore[override]
+        """The parameters at a mean and a covariance: a matrix, the variances of the columns, or one for all."""
+        mean = np.atleast_1d(np.asarray(mean, dtype=np.float64))
+        given, d = np.asarray(covariance, dtype=np.float64), mean.size
+        if given.shape not in ((), (d,), (d, d)):
+            raise ValueError(f"covariance has shape {given.shape}, but mean has {d} entries")
+        dense = given if given.ndim == 2 else np.diag(np.broadcast_to(given, d))
+        shape = self.shape(1, d)
+        value = dense if len(shape) >= 2 and shape[-2:] == (d, d) and self.matrices else np.diagonal(dense)
+        value = (value if value.size == np.prod(shape) else value[:1]).reshape(shape).copy()
+        params = self.params(mean[None], value, mean, np.diagonal(dense).copy())
+        self.check_params(params, 1, d)
+        if not np.allclose(params.dense[0], dense):
+            raise ValueError(
+                f"covariance is no {type(self).__name__}'s, whose columns are independent; use FullGaussian"
+            )
+        return params
+
     @property
     def core(self) -> Any:
         """The Gaussian family that its parameters are those of."""

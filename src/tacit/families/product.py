@@ -51,6 +51,9 @@ class Product(Family):
             raise ValueError(f"the parts of a product name the columns {named}; each column must be named once.")
         self.exact = all(family.exact for family, _ in self.parts)
 
+    def known(self, **values: Any) -> Any:
+        raise TypeError("Product.of is not defined; make a distribution of each part.")
+
     def _each(self, params: Parts, block: Block) -> list[tuple]:
         """Every family with its parameters and its columns of a block."""
         return [(family, p, block.select(columns)) for (family, columns), p in zip(self.parts, params.parts)]

@@ -131,6 +131,11 @@ class StudentT(StructuredDense):
     def parameters(self, params: Any) -> dict[str, np.ndarray]:
         return {"mean": params.mean, "scale": params.covariance, "df": params.df}
 
+    def known(self, *, mean: Any, scale: Any) -> Any:  # type: ignore[override]
+        if self.learns_df:
+            raise TypeError("StudentT.of takes mean, scale and df, a number, but df is not given.")
+        return super().known(mean=mean, covariance=scale)
+
     def entropy(self, params: Any) -> np.ndarray:
         half, d = 0.5 * params.df, params.mean.shape[1]
         constant = 0.5 * d * np.log(np.pi * params.df) - gammaln(0.5 * d) + betaln(0.5 * d, half)

@@ -3,6 +3,7 @@
 from .biplot import BiplotDisplay
 from .clusters import ClustersDisplay
 from .dendrogram import DendrogramDisplay
+from .density import DensityDisplay
 from .gate import GateDisplay
 from .how_many import HowManyDisplay
 from .imputation import ImputationDisplay
@@ -20,8 +21,8 @@ from .spectrum import SpectrumDisplay
 from .trace import TraceDisplay
 
 __all__ = [
-    "BiplotDisplay", "ClustersDisplay", "DendrogramDisplay", "GateDisplay", "HowManyDisplay", "ImputationDisplay",
-    "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay", "ProfilesDisplay", "ResponsibilitiesDisplay",
-    "ScoresDisplay", "ScreeDisplay",
-    "SelectionDisplay", "SilhouetteDisplay", "SpectrumDisplay", "TraceDisplay",
+    "BiplotDisplay", "ClustersDisplay", "DendrogramDisplay", "DensityDisplay", "GateDisplay", "HowManyDisplay",
+    "ImputationDisplay", "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay", "ProfilesDisplay",
+    "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay", "SpectrumDisplay",
+    "TraceDisplay",
 ]  # fmt: skip
