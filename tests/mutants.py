@@ -20,6 +20,7 @@ from tacit.impute import GaussianImputer
 
 from .zoo import (
     binary_rows,
+    category_rows,
     composition_rows,
     document_rows,
     failure_rows,
@@ -57,6 +58,7 @@ MODELS = {
         2, family=families.Product([(families.NegativeBinomial(), (0,)), (families.StudentT(), (1, 3)),
                                     (families.Binomial(3), (2, 4))]), random_state=0,
     ),
+    "Mixture of trees": mixture.Mixture(2, family=families.ChowLiu((2, 3, 4)), random_state=0),
     "Mixture of a table": mixture.Mixture(2, random_state=0),
     "GaussianMixture and noise": mixture.GaussianMixture(2, noise=True, random_state=0),
     "Mixture of amounts": mixture.Mixture(2, family=families.Product([
@@ -105,7 +107,7 @@ MODELS = {
 ROWS = {
     "Mixture of amounts": lambda n: positive_rows(n, 3), "Mixture of shares": composition_rows,
     "Mixture of documents": document_rows, "Mixture of proportions": proportion_rows,
-    "Mixture of failures": failure_rows, "Mixture of yes and no": binary_rows,
+    "Mixture of trees": category_rows, "Mixture of failures": failure_rows, "Mixture of yes and no": binary_rows,
 }  # fmt: skip
 ALONE = (
     "get_covariance", "get_precision", "get_feature_names_out", "describe", "variance_shares", "column_correlations", "test",

@@ -470,7 +470,9 @@ def test_distributions_of_known_parameters(name):
     own = {"n_levels", "n_trials", "structure"} & set(inspect.signature(type(family).__init__).parameters)
     known = type(family).of(**{each: getattr(family, each) for each in own}, **fitted.parameters)
     np.testing.assert_allclose(known.log_prob(X), fitted.log_prob(X))
-    if not isinstance(family, (Categorical, Multinomial)):  # levels have no quantiles, words of a text those of a normal
+    if not isinstance(
+        family, (Categorical, Multinomial)
+    ):  # levels have no quantiles, words of a text those of a normal
         q = known.quantile(0.3)
         below = known.sample(5000, random_state=0)
         assert ((below <= q).mean(axis=0) > 0.27).all()

@@ -21,6 +21,7 @@ from .proportions import Beta, Dirichlet
 from .structured import StructuredDense, StructuredDiagonal, StructuredSpherical
 from .structures import STRUCTURES
 from .student import StudentT
+from .tree import ChowLiu
 
 GAUSSIANS: dict[str, Any] = {
     "full": FullGaussian,
@@ -56,7 +57,7 @@ NAMED: dict[str, Any] = {
 Normal, MultivariateNormal = DiagonalGaussian, FullGaussian
 
 __all__ = [
-    "GAUSSIANS", "NAMED", "STRUCTURES", "Bernoulli", "Beta", "BetaPrior", "Binomial", "Categorical",
+    "GAUSSIANS", "NAMED", "STRUCTURES", "Bernoulli", "Beta", "BetaPrior", "Binomial", "Categorical", "ChowLiu",
     "DiagonalGaussian", "Dirichlet", "DirichletPrior", "Distribution", "Exponential", "FactorGaussian", "Family",
     "FullGaussian", "Gamma", "GammaPrior", "Gaussian", "Geometric", "LogNormal", "Multinomial", "MultivariateNormal",
     "NegativeBinomial", "Normal", "NormalInverseGamma", "NormalInverseWishart", "Poisson", "Predictive", "Prior",

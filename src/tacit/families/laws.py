@@ -234,6 +234,12 @@ class LevelLaw(Law):
     def pooled(cls, laws: Sequence[Any]) -> Any:
         return cls([np.vstack(shares) for shares in zip(*(law.shares for law in laws))], laws[0].columns)
 
+    def with_uniform(self) -> Any:
+        """The same law with one more class, in which all levels are equally probable."""
+        return LevelLaw(
+            [np.vstack([part, np.full(part.shape[1], 1.0 / part.shape[1])]) for part in self.shares], self.columns
+        )
+
     def levels(self, column: int, weight: np.ndarray) -> np.ndarray:
         """Probabilities of the levels of the cells of a column, (cells, levels)."""
         return weight[self.columns == column] @ self.shares[column]
@@ -255,6 +261,36 @@ class LevelLaw(Law):
 
     def probability(self, weight: np.ndarray) -> np.ndarray:
         return self._best(weight, "max")
+
+
+class CellLaw(LevelLaw):
+    """Levels of categories whose probabilities differ from cell to cell.
+
+    Parameters
+    ----------
+    share : (m, K, most levels) array
+        Probabilities of the levels of every cell under every class, 0 beyond its own.
+    columns : (m,) int array
+        The column of each cell.
+    n_levels : tuple of int
+        Numbers of levels of the columns.
+    """
+
+    def __init__(self, share: np.ndarray, columns: np.ndarray, n_levels: Sequence[int]) -> None:
+        self.share, self.columns, self.n_levels = share, columns, n_levels
+
+    @classmethod
+    def pooled(cls, laws: Sequence[Any]) -> Any:
+        return cls(np.concatenate([law.share for law in laws], axis=1), laws[0].columns, laws[0].n_levels)
+
+    def with_uniform(self) -> Any:
+        n = np.array(self.n_levels)[self.columns]
+        even = (np.arange(self.share.shape[2]) < n[:, None]) / n[:, None]
+        return CellLaw(np.concatenate([self.share, even[:, None]], axis=1), self.columns, self.n_levels)
+
+    def levels(self, column: int, weight: np.ndarray) -> np.ndarray:
+        here = self.columns == column
+        return np.einsum("mk,mkl->ml", weight[here], self.share[here])[:, : self.n_levels[column]]
 
 
 class JoinedLaw(Law):

@@ -111,9 +111,7 @@ class Noise:
     def law(self, params: Any, block: Block) -> Law:
         law, columns = self.family.law(params, block), block.missing_cells[1]
         if isinstance(law, LevelLaw):
-            return LevelLaw(
-                [np.vstack([part, np.full(part.shape[1], 1.0 / part.shape[1])]) for part in law.shares], columns
-            )
+            return law.with_uniform()
         n_own = law.means.shape[1]
         return NoiseLaw(law, self.low[columns], self.high[columns], np.arange(n_own + 1) == n_own)
 

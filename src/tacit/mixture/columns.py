@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from ..families import GAUSSIANS, NAMED, Categorical, DirichletPrior, Family, Product, StudentT
+from ..families import GAUSSIANS, NAMED, Categorical, ChowLiu, DirichletPrior, Family, Product, StudentT
 from ..schema import Column, Schema
 
 __all__ = ["by_column", "check_columns", "kinds_of", "plain_schema", "product_family"]
 
-CODED = {"categorical": "category", "bernoulli": "binary"}
+CODED = {"categorical": "category", "chow_liu": "category", "bernoulli": "binary"}
 BY_KIND = {"continuous": "gaussian", "category": "categorical", "count": "poisson"}
 
 
@@ -32,8 +32,8 @@ def _kind(family: Any) -> str | None:
         return None  # the codes are the user's own
     if isinstance(family, Family):
         return "continuous"
-    if family not in ("gaussian", "categorical", *NAMED, *GAUSSIANS):
-        known = ", ".join(map(repr, ["gaussian", "categorical", *NAMED, *GAUSSIANS]))
+    if family not in (every := ["gaussian", "categorical", "chow_liu", *NAMED, *GAUSSIANS]):
+        known = ", ".join(map(repr, every))
         raise ValueError(f"family={family!r} is unknown; use a Family, or one of {known}.")
     return CODED.get(family, "continuous")
 
@@ -72,6 +72,9 @@ def _named(family: Any, columns: Sequence[Column], covariance_type: str, floor: 
     if family == "categorical":
         prior = DirichletPrior(1.0 + smoothing) if smoothing else None
         return Categorical([len(column.levels) for column in columns], prior=prior)
+    if family == "chow_liu":
+        n_levels = [len(column.levels) for column in columns]
+        return ChowLiu(n_levels, smoothing=smoothing * max(n_levels))
     if family == "bernoulli":
         wide = next((column for column in columns if len(column.levels) > 2), None)
         if wide is not None:
