@@ -176,7 +176,6 @@ WITH_PRIORS = {
     "bernoulli": (Bernoulli(prior=BetaPrior(2.0, 3.0)), binary_rows),
     "binomial": (Binomial(10, prior=BetaPrior(2.0, 3.0)), trial_rows),
     "categorical": (Categorical(N_LEVELS, prior=DirichletPrior(2.0)), category_rows),
-    "tree of categories": (ChowLiu(N_LEVELS, smoothing=4.0), category_rows),
     "poisson": (Poisson(prior=GammaPrior(2.0, [0.5, 1.0, 1.0, 2.0])), count_rows),
     "geometric": (Geometric(prior=BetaPrior(2.0, 3.0)), failure_rows),
     "negative binomial": (NegativeBinomial(2.0, prior=BetaPrior(2.0, 3.0)), overdispersed_rows),
@@ -203,6 +202,7 @@ def belief(family, n_classes=3, d=4):
 MODELS["one full"] = (MixtureModel(FullGaussian(), 1), lambda: with_missing(gaussian_rows(), 0.1))
 BOX = np.array([[-12.0] * 4, [12.0] * 4])
 MODELS["mixture of full and noise"] = (NoiseModel(FullGaussian(), 2, BOX, "kmeans", 2.0), gaussian_rows)
+MODELS["mixture of smoothed trees"] = (MixtureModel(ChowLiu(N_LEVELS, smoothing=4.0), 3), category_rows)
 MODELS["one pair of views"] = (MixtureModel(CanonicalGaussian(2, 1), 1), gaussian_rows)
 for name, (family, rows) in WITH_PRIORS.items():
     MODELS[f"mixture of {name} with priors"] = (MixtureModel(family, 3, weight_prior=2.0), rows)

@@ -1,6 +1,7 @@
 """Families: what they refuse, their densities, what is missing, empty classes, floors and far-away data."""
 
 import inspect
+import itertools
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from tacit.families import (
     GAUSSIANS,
     Bernoulli,
     Categorical,
+    ChowLiu,
     DiagonalGaussian,
     Dirichlet,
     Exponential,
@@ -32,6 +34,7 @@ from tacit.source import Block
 from ..zoo import FAMILIES, STRUCTURED, gaussian_rows, with_missing
 
 NAN = np.nan
+UNKNOWN = ("product", "principal axes", "factors", "tree of categories")  # families without `of`
 ALL_MISSING = 3  # a row of `holed_rows` without any observed cell
 
 
@@ -95,6 +98,18 @@ def composition_densities(params, X):
     return out
 
 
+def tree_densities(family, params, X):
+    """Of a tree of categories: the sum over all rows that agree with the observed cells."""
+    every = np.array(list(itertools.product(*map(range, family.n_levels))))
+    first = np.append(0, np.cumsum(family.n_levels))
+    p = np.ones((len(params.table), len(every)))
+    for k, j in itertools.product(range(len(p)), range(len(family.n_levels))):
+        above = int(params.parent[k, j])
+        p[k] *= params.table[k, first[j] + every[:, j], every[:, above] if above >= 0 else 0]
+    agree = (np.isnan(X)[:, None] | (X[:, None] == every)).all(axis=2)
+    return np.log(agree @ p.T)
+
+
 def shared_counts(params, X):
     """Of a multinomial over the observed cells alone, given their total."""
     out = np.zeros((len(X), len(params.probability)))
@@ -112,6 +127,8 @@ def expected_log_prob(family, params, X):
         return composition_densities(params, X)
     if isinstance(family, Multinomial):
         return shared_counts(params, X)
+    if isinstance(family, ChowLiu):
+        return tree_densities(family, params, X)
     if not isinstance(family, FullGaussian | TiedGaussian | FactorGaussian):
         return cell_densities(family, params, X).sum(axis=2)
     out = np.zeros((len(X), len(params.mean)))
@@ -183,7 +200,7 @@ def test_an_empty_class_keeps_its_parameters(name, missing):
         field = path.rpartition(".")[2]
         if field in ("origin", "scale") or (field in ("covariance", "df") and name in (*SHARING, *STRUCTURED)):
             continue
-        if field == "size" and family.exact:
+        if (field == "size" and family.exact) or field == "parent":  # a tree may be found at once
             continue
         np.testing.assert_allclose(new[1], old[1], rtol=1e-14, err_msg=field)
         assert not np.allclose(new[0], old[0]), f"{field} of an occupied class was not learned"
@@ -209,6 +226,7 @@ JOINT = (
     "dirichlet",
     "multinomial",
     "product",
+    "tree of categories",
     *SHARING,
     *STRUCTURED,
 )
@@ -462,7 +480,7 @@ def test_a_product_within_a_product_is_its_parts():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [name for name in FAMILIES if name not in ("product", "principal axes", "factors")])
+@pytest.mark.parametrize("name", [name for name in FAMILIES if name not in UNKNOWN])
 def test_distributions_of_known_parameters(name):
     family, rows = FAMILIES[name]
     X = rows()

@@ -37,6 +37,7 @@ JOINT = (
     "dirichlet",
     "multinomial",
     "product",
+    "tree of categories",
     *(name for name in FAMILIES if name.startswith("student")),
 )
 COLUMNS = [name for name in FAMILIES if name not in (*JOINT, *DENSE)]

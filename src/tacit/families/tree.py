@@ -194,14 +194,15 @@ class ChowLiu(Categorical):
         learned = self.m_step(self.stats(params, block, host(resp) * host(block.weight)[:, None]), params)
         return TreeParams(learned.parent, 0.9 * learned.table + 0.1 * params.table)
 
-    def log_prob(self, params: TreeParams, block: Block) -> Any:
+    def log_prob(self, params: Any, block: Block) -> Any:
         codes, which = self._rows(block)
         value = np.column_stack([self._messages(*each, codes)[1] for each in zip(params.above, params.table)])[which]
+        value[(codes[which] < 0).all(axis=1)] = 0.0  # but for rounding
         if backend(block.X) != "torch":
             return value
         return block.X.new_tensor(value, dtype=None).double()
 
-    def stats(self, params: TreeParams, block: Block, resp: Any) -> PairStats:
+    def stats(self, params: Any, block: Block, resp: Any) -> PairStats:
         codes, which = self._rows(block)
         resp = host(resp)
         weight = np.column_stack([np.bincount(which, column, len(codes)) for column in resp.T])
@@ -213,7 +214,7 @@ class ChowLiu(Categorical):
             pair += np.array([self._pairs(parent, table, codes[~whole], column) for parent, table, column in each])
         return PairStats(pair)
 
-    def m_step(self, stats: PairStats, params: TreeParams) -> TreeParams:
+    def m_step(self, stats: PairStats, params: Any) -> TreeParams:
         first = self._at[0]
         count = np.einsum("kii->ki", stats.pair)[:, first].sum(axis=1) + self.smoothing
         even = np.multiply.outer(*[np.repeat(1.0 / np.array(self.n_levels), self.n_levels)] * 2)
@@ -244,7 +245,7 @@ class ChowLiu(Categorical):
             table[at, : above.stop - above.start] = joint[at, above] / single[above]
         return parent, table
 
-    def log_prior(self, params: TreeParams) -> float:
+    def log_prior(self, params: Any) -> float:
         """The log-likelihood of the rows that `smoothing` adds."""
         if not self.smoothing:
             return 0.0
@@ -252,15 +253,15 @@ class ChowLiu(Categorical):
         even = TreeParams(params.parent, np.zeros_like(params.table) + uniform[:, None])
         return -self.smoothing * float(self.cross_entropy(even, params).sum())
 
-    def n_parameters(self, params: TreeParams) -> int:
+    def n_parameters(self, params: Any) -> int:
         levels = np.append(self.n_levels, 1)  # the last is what a root depends on
         return int(((levels[:-1] - 1) * levels[params.above]).sum())
 
-    def free(self, params: TreeParams) -> np.ndarray:
+    def free(self, params: Any) -> np.ndarray:
         """Square roots, as of `Categorical`."""
         return np.sqrt(params.table).ravel()
 
-    def bound(self, vector: np.ndarray, params: TreeParams) -> TreeParams:
+    def bound(self, vector: np.ndarray, params: Any) -> TreeParams:
         table = np.maximum(vector.reshape(params.table.shape), 0.0) ** 2 + np.finfo(float).tiny
         for at in self._at:
             table[:, at] /= table[:, at].sum(axis=1, keepdims=True)
@@ -271,24 +272,24 @@ class ChowLiu(Categorical):
     def _nothing(self, n: int = 1) -> np.ndarray:
         return np.full((n, len(self.n_levels)), -1)
 
-    def shares(self, params: TreeParams) -> list[np.ndarray]:
+    def shares(self, params: Any) -> list[np.ndarray]:
         each = [
             self._singles(parent, self._messages(parent, table, self._nothing())[0])
             for parent, table in zip(params.above, params.table)
         ]
         return [np.vstack(column) for column in zip(*each)]
 
-    def mean(self, params: TreeParams) -> np.ndarray:  # type: ignore[override]
+    def mean(self, params: Any) -> np.ndarray:
         return np.hstack(self.shares(params))
 
-    def variance(self, params: TreeParams) -> np.ndarray:  # type: ignore[override]
+    def variance(self, params: Any) -> np.ndarray:
         mean = self.mean(params)
         return mean * (1.0 - mean)
 
-    def parameters(self, params: TreeParams) -> dict[str, np.ndarray]:
+    def parameters(self, params: Any) -> dict[str, np.ndarray]:
         return {"probability": self.mean(params)}
 
-    def cross_entropy(self, params: TreeParams, other: TreeParams) -> np.ndarray:
+    def cross_entropy(self, params: Any, other: Any) -> np.ndarray:
         out = np.zeros(len(params.parent))
         for k, (parent, table) in enumerate(zip(params.above, params.table)):
             pair = self._pairs(parent, table, self._nothing(), np.ones(1))
@@ -298,13 +299,13 @@ class ChowLiu(Categorical):
                 out[k] -= xlogy(weight, np.maximum(other.table[k, at, : weight.shape[1]], np.finfo(float).tiny)).sum()
         return out
 
-    def entropy(self, params: TreeParams) -> np.ndarray:  # type: ignore[override]
+    def entropy(self, params: Any) -> np.ndarray:
         return self.cross_entropy(params, params)
 
-    def kl(self, params: TreeParams, other: TreeParams) -> np.ndarray:  # type: ignore[override]
+    def kl(self, params: Any, other: Any) -> np.ndarray:
         return self.cross_entropy(params, other) - self.entropy(params)
 
-    def law(self, params: TreeParams, block: Block) -> Law:
+    def law(self, params: Any, block: Block) -> Law:
         (codes, which), (rows, columns) = self._rows(block), block.missing_cells
         share = np.zeros((len(rows), len(params.parent), max(self.n_levels)))
         for k, (parent, table) in enumerate(zip(params.above, params.table)):
@@ -314,7 +315,7 @@ class ChowLiu(Categorical):
                 share[here, k, :n] = singles[j][which[rows[here]]]
         return CellLaw(share, columns, self.n_levels)
 
-    def sample(self, params: TreeParams, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # type: ignore[override]
+    def sample(self, params: Any, classes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         codes = self._nothing(len(classes))
         for k in np.unique(classes):
             codes[classes == k] = self._drawn(params, k, codes[classes == k], rng)
@@ -328,7 +329,7 @@ class ChowLiu(Categorical):
                 out[t, classes == k] = self._drawn(params, k, distinct[which[classes == k]], rng)
         return out
 
-    def _drawn(self, params: TreeParams, k: int, codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def _drawn(self, params: Any, k: int, codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Rows of a class with missing cells drawn given the observed ones, from the root on."""
         parent, found, rows = params.above[k], codes.copy(), np.arange(len(codes))
         given, _ = self._messages(parent, params.table[k], codes)
