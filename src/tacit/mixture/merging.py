@@ -52,7 +52,7 @@ class MergeTree:
         k = len(self.entropy)
         n_clusters = self.n_clusters if n_clusters is None else n_clusters
         check_number("n_clusters", n_clusters, numbers.Integral, 1, k)
-        parts = {j: (j,) for j in range(k)}
+        parts: dict[int, tuple[int, ...]] = {j: (j,) for j in range(k)}
         for step, (a, b, *_) in enumerate(self.linkage[: k - n_clusters]):
             parts[k + step] = tuple(sorted(parts.pop(int(a)) + parts.pop(int(b))))
         return sorted(parts.values())

@@ -99,13 +99,14 @@ class DensityDisplay(Display, figsize=(6.4, 4.0)):
     _bins: Any = "auto"
 
     def _draw(self, ax: Axes) -> None:
-        edges = (
+        edges: Any = (
             np.append(self.x - 0.5, self.x[-1] + 0.5) if self.whole else np.histogram_bin_edges(self.cells, self._bins)
         )
         look: dict = {"color": MUTED, "alpha": 0.3, "linewidth": 0}
         self.bars_ = ax.hist(self.cells, edges, density=True, **look)[2]
         self.lines_: list = []
-        n, style = self.parts.shape[1], {"marker": "o", "markersize": 3} if self.whole else {}
+        style: dict[str, Any] = {"marker": "o", "markersize": 3} if self.whole else {}
+        n = self.parts.shape[1]
         palette = colours(n)
         handles = []
         for k, colour in enumerate(palette if n > 1 else ()):
