@@ -188,6 +188,10 @@ class EMEstimator(RowsEstimator):
         """Parameters of the last fit, to go on from."""
         return self._params()
 
+    def _resumed(self, source: Source) -> tuple[Any, Any]:
+        """The model for rows of a source, and what was learned as parameters that it can go on from."""
+        return self._model(), self._params()
+
     def _model_for(self, known: Any) -> Any:
         """The model for rows of which this is known."""
         return self._model()

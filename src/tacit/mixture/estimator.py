@@ -15,7 +15,7 @@ from .model import MixtureModel
 from .noise import NoiseModel, box_of
 from .seeds import INITS
 
-__all__ = ["MixtureEstimator", "check_mixture"]
+__all__ = ["MixtureEstimator", "check_mixture", "opened"]
 
 
 class MixtureEstimator(LatentClassEstimator):
@@ -80,8 +80,20 @@ class MixtureEstimator(LatentClassEstimator):
         return given, target
 
 
-def check_mixture(function: str, estimator: Any, what: str = "a mixture", *, by_likelihood: bool = False) -> None:
-    """Raise TypeError where a function that takes mixtures is given something else."""
-    if not isinstance(estimator, LatentClassEstimator) or (by_likelihood and not estimator._by_likelihood):
+def check_mixture(
+    function: str, estimator: Any, what: str = "a mixture", *, by_likelihood: bool = False, experts: bool = False
+) -> None:
+    """Raise TypeError where a function that takes mixtures, or also mixtures of experts, is given something else."""
+    suits = isinstance(estimator, LatentClassEstimator) or (experts and hasattr(estimator, "predict_gate"))
+    if not suits or (by_likelihood and not estimator._by_likelihood):
         name = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
         raise TypeError(f"{function} takes {what}, such as GaussianMixture() or Mixture(), but got {name}.")
+
+
+def opened(estimator: Any, X: Any, y: Any, weight: Any, unit: Any, *, reset: bool = False) -> Source:
+    """The source of rows as `fit` opens them; only mixtures of experts know rows that belong together."""
+    if unit is None:
+        return estimator._open(X, weight, y, reset=reset)
+    if not hasattr(estimator, "predict_gate"):
+        raise ValueError(f"{type(estimator).__name__} takes no unit; every row is a unit of its own.")
+    return estimator._open(X, weight, y, reset=reset, unit=unit)

@@ -1,4 +1,4 @@
-"""What an expert says of y given z = [1, x]: a line with noise, or the odds of classes.
+"""What an expert says of y given z = [1, x]: a line with noise, or the odds of classes; `expert_glm` has further laws.
 
 Linear:    p(y | z, k) = Π_j N(y_j | β_kj·z, σ_kj²)        Logistic:  p(y = c | z, k) = softmax_c(B_k z)
 """
@@ -13,7 +13,7 @@ from ..arrays import Arrays, record
 from ..families.family import occupied
 from .gate import SoftmaxGate, SoftmaxStats, grams
 
-__all__ = ["LinearExperts", "LinearParams", "LogisticExperts", "LogisticParams"]
+__all__ = ["LinearExperts", "LinearParams", "LogisticExperts", "LogisticParams", "scores"]
 
 
 @record
@@ -52,14 +52,19 @@ class LogisticParams(Arrays):
 class LinearExperts:
     """Linear regressions with their own noise, of a variance of at least `floor`, relative to that of the target."""
 
-    n_classes = 0  # the target is a quantity
+    scaled = True  # targets are brought to mean 0 and variance 1
+    lines = True  # lines through a few rows are worth trying as starts
 
-    def __init__(self, floor: float):
-        self.floor = floor
+    def __init__(self, floor: float, equal: bool = False):
+        self.floor, self.equal = floor, equal
+
+    def view(self, Y: np.ndarray) -> np.ndarray:
+        """Targets as quantities that depend on the features linearly, to look for starts in."""
+        return Y
 
     def log_prob(self, params: LinearParams, Z: np.ndarray, Y: np.ndarray) -> np.ndarray:
         """Log density of the targets under each expert, (rows, experts)."""
-        residual = Y[:, None] - _scores(Z, params.coef)
+        residual = Y[:, None] - scores(Z, params.coef)
         return -0.5 * (np.log(2 * np.pi * params.variance) + residual**2 / params.variance).sum(axis=2)
 
     def start(self, Z: np.ndarray, Y: np.ndarray, resp: np.ndarray, reach: np.ndarray) -> LinearParams:
@@ -87,9 +92,13 @@ class LinearExperts:
         explained = ((2 * stats.cross - coef @ stats.gram) * coef).sum(axis=2)
         alive = occupied(stats.count)
         count = np.where(alive, stats.count, 1.0)[:, None]
-        variance = np.maximum((stats.square - explained) / count, self.floor)
+        left = stats.square - explained
+        if self.equal:
+            left, count = left[alive].sum(axis=0), count[alive].sum(axis=0)
+        variance = np.broadcast_to(np.maximum(left / count, self.floor), params.variance.shape)
+        keep = alive[:, None] | self.equal
         return LinearParams(
-            np.where(alive[:, None, None], coef, params.coef), np.where(alive[:, None], variance, params.variance)
+            np.where(alive[:, None, None], coef, params.coef), np.where(keep, variance, params.variance)
         )
 
     def log_prior(self, params: LinearParams) -> float:
@@ -97,17 +106,23 @@ class LinearExperts:
         return 0.0
 
     def free(self, params: LinearParams) -> np.ndarray:
-        """Coefficients and log variances as a vector."""
-        return LinearParams(params.coef, np.log(params.variance)).to_vector()
+        """Coefficients and log variances as a vector; of a common variance, one."""
+        return LinearParams(params.coef, np.log(params.variance[: self._n_variances(params)])).to_vector()
+
+    def _n_variances(self, params: LinearParams) -> int:
+        """How many experts have a variance of their own."""
+        return 1 if self.equal else len(params.variance)
 
     def bound(self, vector: np.ndarray, params: LinearParams) -> LinearParams:
         """Parameters from any vector."""
-        found = params.from_vector(vector)
-        return LinearParams(found.coef, np.maximum(np.exp(np.clip(found.variance, -700.0, 700.0)), self.floor))
+        found = LinearParams(params.coef, params.variance[: self._n_variances(params)]).from_vector(vector)
+        variance = np.maximum(np.exp(np.clip(found.variance, -700.0, 700.0)), self.floor)
+        own = variance if len(variance) == len(params.variance) else np.broadcast_to(variance, params.variance.shape)
+        return LinearParams(found.coef, own)
 
     def n_parameters(self, params: LinearParams) -> int:
         """Free parameters."""
-        return params.coef.size + params.variance.size
+        return params.coef.size + self._n_variances(params) * params.variance.shape[1]
 
 
 class LogisticExperts:
@@ -116,12 +131,17 @@ class LogisticExperts:
     Its methods are those of `LinearExperts`.
     """
 
+    scaled = lines = False
+
     def __init__(self, n_classes: int, alpha: float):
         self.n_classes, self.each = n_classes, SoftmaxGate(alpha)
 
+    def view(self, Y: np.ndarray) -> np.ndarray:
+        return np.eye(self.n_classes)[Y[:, 0].astype(int)]
+
     def log_prob(self, params: LogisticParams, Z: np.ndarray, Y: np.ndarray) -> np.ndarray:
         """Log probability of the observed class under each expert, (rows, experts)."""
-        every = log_softmax(_scores(Z, params.coef), axis=2)
+        every = log_softmax(scores(Z, params.coef), axis=2)
         return every[np.arange(len(Z)), :, Y[:, 0].astype(np.intp)]
 
     def _counts(self, Y: np.ndarray, resp: np.ndarray) -> Iterator[np.ndarray]:
@@ -155,6 +175,6 @@ class LogisticExperts:
         return sum(map(self.each.n_parameters, params.coef))
 
 
-def _scores(Z: np.ndarray, coef: np.ndarray) -> np.ndarray:
+def scores(Z: np.ndarray, coef: np.ndarray) -> np.ndarray:
     """coef_kc · z_n for every row, expert and output, (rows, experts, outputs), as one matrix product."""
     return (Z @ coef.reshape(-1, Z.shape[1]).T).reshape(len(Z), *coef.shape[:2])

@@ -1,4 +1,4 @@
-"""Mixture of linear experts: p(y | x) = Σ_k g_k(x) N(y | β_k·[1, x], σ_k²), a gate handing regions of x to lines."""
+"""Mixture of experts: p(y | x) = Σ_k g_k(x) p(y | β_k·[1, x], φ_k), a gate handing regions of x to regressions."""
 
 import numbers
 import warnings
@@ -9,10 +9,11 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..base.settings import KW_ONLY, settings
-from ..checks import as_numpy, check_number, check_range
+from ..checks import as_numpy, check_choice, check_number, check_range
 from ..declared import SQUARES, Numbers
 from .conditional import ConditionalMixture, check_levels
 from .expert_families import LinearExperts, LinearParams
+from .expert_glm import GLMS, GLMConditional
 from .experts_estimator import ExpertsEstimator
 from .experts_model import Frame
 
@@ -21,23 +22,37 @@ __all__ = ["MixtureOfExperts"]
 
 @settings
 class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
-    """Linear regressions, each responsible where a gate says so: p(y | x) = Σ_k g_k(x) N(y | β_k·[1, x], σ_k²).
+    """Regressions, each responsible where a gate says so: p(y | x) = Σ_k g_k(x) p(y | β_k·[1, x], φ_k).
 
-    With one expert, least squares. With ``gate="constant"``, a mixture of regressions (switching regression).
+    Linear by default, or generalised linear (`family`). With one expert, a regression. With ``gate="constant"``, a mixture of
+    regressions (switching regression), as R's flexmix fits.
+
+    Features may be categories, which become indicators of their levels but the first (``terms_``). Where features are missing, a
+    mixture of the features is learned, and the likelihood of y is averaged over draws of what is missing given what is observed;
+    that is sound where features are missing at random given the observed ones.
 
     Parameters
     ----------
     n_components : int, default=2
         Number of experts.
-    gate : {"softmax", "constant"}, default="softmax"
-        Whether the probabilities of the experts depend on x, g = softmax(V·[1, x]), or are the same everywhere.
+    gate : {"softmax", "constant", "equal"}, default="softmax"
+        Whether the probabilities of the experts depend on x, g = softmax(V·[1, x]), are the same everywhere, or are all equal.
+    gate_columns, expert_columns : list of int or str, optional
+        The features that the gate, and the experts, depend on, by number or name; default all.
+    family : {"gaussian", "poisson", "binomial", "gamma"}, default="gaussian"
+        The law of y given x and the expert: a line with noise; counts with a log link; 0 and 1, or columns of successes and
+        failures, with a logit link (predictions are probabilities of success); positive quantities with a log link.
+    equal_variances : bool, default=False
+        Whether all experts have the same noise variance, or dispersion.
+    n_draws : int, default=100
+        Draws of the missing features of a row; more are needed where y tells a missing feature more precisely than the others do.
     alpha : float, default=1e-4
-        Precision of a Gaussian prior on the gate's coefficients for features of mean 0 and variance 1. It is part of the
-        objective and keeps a gate finite where the experts' regions do not overlap.
+        Precision of a Gaussian prior on the gate's coefficients for features of mean 0 and variance 1, and on those of experts
+        that are not Gaussian. It is part of the objective and keeps a gate finite where the experts' regions do not overlap.
     noise_floor : float, default=1e-4
-        Smallest noise variance of an expert, relative to the variance of y. A constraint, not an addition: where it is
-        idle, estimates are those of maximum likelihood. Lower it where y is more precise than that; with much lower ones,
-        lines through a few rows have the largest likelihood.
+        Smallest noise variance of an expert, relative to the variance of y; smallest dispersion of a gamma expert. A constraint,
+        not an addition: where it is idle, estimates are those of maximum likelihood. Lower it where y is more precise than that;
+        with much lower ones, lines through a few rows have the largest likelihood.
     tol : float, default=1e-6
         The fit has converged when the objective gains less than this per row.
     max_iter : int, default=500
@@ -47,13 +62,22 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_components, n_features) or (n_components, n_outputs, n_features)
-    intercept_, noise_variance_ : ndarray of shape (n_components,) or (n_components, n_outputs)
-    gate_coef_ : ndarray of shape (n_components, n_features)
-        Zero for a constant gate.
+    coef_ : ndarray of shape (n_components, n_terms) or (n_components, n_outputs, n_terms)
+        Zero for features that the experts do not depend on.
+    intercept_ : ndarray of shape (n_components,) or (n_components, n_outputs)
+    noise_variance_ : ndarray of shape (n_components,) or (n_components, n_outputs)
+        Of gamma experts the dispersion φ, var[y | x] = φ E[y | x]²; of Poisson and binomial ones 1.
+    terms_ : list of str
+        What the coefficients belong to: features, or levels of features that are categories.
+    features_ : Mixture or None
+        The mixture of the features that missing ones are drawn from.
+    schema_ : tacit.schema.Schema or None
+        Kinds and levels of the features, where any is a category.
+    gate_coef_ : ndarray of shape (n_components, n_terms)
+        Zero for a constant gate, and for features that the gate does not depend on.
     gate_intercept_ : ndarray of shape (n_components,)
     weights_ : ndarray of shape (n_components,)
-        The average of the gate over the rows; for a constant gate its value.
+        The average of the gate over the rows, or units; for a constant gate its value.
     lower_bound_ : float
         Log-likelihood plus log prior, per row, at the last step.
     lower_bounds_ : list of float
@@ -66,6 +90,7 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
     Jacobs, Jordan, Nowlan and Hinton (1991), Adaptive mixtures of local experts.
     Jordan and Jacobs (1994), Hierarchical mixtures of experts and the EM algorithm.
     Hurn, Justel and Robert (2003), Estimating mixtures of regressions.
+    Grün and Leisch (2008), FlexMix version 2: finite mixtures with concomitant variables and varying and constant parameters.
 
     Examples
     --------
@@ -79,10 +104,12 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
     """
 
     _: KW_ONLY
+    family: str = "gaussian"
+    equal_variances: bool = False
     noise_floor: float = 1e-4
 
     _saved = ExpertsEstimator._saved | {
-        "coef_": Numbers("K d | K m d"),
+        "coef_": Numbers("K p | K m p"),
         "intercept_": Numbers("K | K m"),
         "noise_variance_": Numbers("K | K m", above=0, high=SQUARES),
     }
@@ -95,9 +122,14 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
     def _check_settings(self) -> None:
         super()._check_settings()
         check_number("noise_floor", self.noise_floor, numbers.Real, 1e-12)
+        check_choice("family", self.family, ("gaussian", *GLMS))
+        if not isinstance(self.equal_variances, (bool, np.bool_)):
+            raise ValueError(f"equal_variances={self.equal_variances!r} is neither True nor False.")
 
-    def _experts(self) -> LinearExperts:
-        return LinearExperts(self.noise_floor)
+    def _experts(self) -> Any:
+        if self.family == "gaussian":
+            return LinearExperts(self.noise_floor, self.equal_variances)
+        return GLMS[self.family](self.alpha, self.noise_floor, self.equal_variances)
 
     def _targets(self, y: Any, *, reset: bool = False) -> np.ndarray:
         Y = check_array(as_numpy(y), dtype=np.float64, ensure_2d=False, input_name="y")
@@ -106,6 +138,9 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
         columns = Y.reshape(len(Y), -1)
         if reset:
             check_range(columns, told=lambda column: f"{column} of y")
+        if self.family != "gaussian":
+            self._one_target = True
+            return self._experts().columns(columns)
         if not reset and columns.shape[1] != self._n_targets:
             raise ValueError(f"y has {columns.shape[1]} columns, but {self._n_targets} were seen at fit.")
         return columns
@@ -117,6 +152,8 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
     def _review(self, frame: Frame) -> None:
         super()._review(frame)
         noise = self.noise_variance_.reshape(self.n_components, -1)
+        if self.family in ("poisson", "binomial"):
+            return
         low = noise <= 1.001 * self.noise_floor * frame.target_scale**2
         if low.any():
             expert = int(low.any(axis=1).argmax())
@@ -132,6 +169,10 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
             params = params.map(lambda value: value[:, 0])
         self.intercept_, self.coef_, self.noise_variance_ = params.coef[..., 0], params.coef[..., 1:], params.variance
 
+    def _expert_parameters(self) -> dict[str, np.ndarray]:
+        dispersed = {} if self.family in ("poisson", "binomial") else {"noise_variance_": self.noise_variance_}
+        return super()._expert_parameters() | dispersed
+
     def _expert_params(self) -> LinearParams:
         shape = (len(self.coef_), self._n_targets)
         coef = np.concatenate([self.intercept_.reshape(*shape, 1), self.coef_.reshape(*shape, -1)], axis=2)
@@ -139,13 +180,20 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
 
     # Prediction
 
-    def _conditional(self, X: Any) -> ConditionalMixture:
+    def _conditional(self, X: Any) -> Any:
         """The distribution of the targets given the features, for every row."""
         check_is_fitted(self)
-        X, experts = self._validate(X, reset=False), self._expert_params()
-        means = np.einsum("nj,kmj->nkm", X, experts.coef[:, :, 1:]) + experts.coef[:, :, 0]
-        covariances = experts.variance[:, :, None] * np.eye(self._n_targets)
-        return ConditionalMixture(self._gate_of(X), means, covariances[None], np.zeros(len(X), dtype=np.intp))
+        draws, experts = self._feature_draws(X), self._expert_params()
+        gates = [self._gate_of(features) for features in draws]
+        lines = [np.einsum("nj,kmj->nkm", each, experts.coef[:, :, 1:]) + experts.coef[:, :, 0] for each in draws]
+        if self.family != "gaussian":
+            law, dispersion = self._experts(), np.tile(experts.variance[:, 0], len(draws))
+            return GLMConditional(
+                law, np.hstack(gates) / len(draws), law.mean(np.concatenate(lines, axis=1)), dispersion
+            )
+        covariances = (experts.variance[:, :, None] * np.eye(self._n_targets))[None]
+        group = np.zeros(len(draws[0]), dtype=np.intp)
+        return ConditionalMixture.pooled([ConditionalMixture(*each, covariances, group) for each in zip(gates, lines)])
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[:, 0] if self.coef_.ndim == 2 else values
@@ -172,7 +220,9 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
 
     def predict_experts(self, X: Any) -> np.ndarray:
         """Mean of y given x and the expert, of shape (n_samples, n_components) or (n_samples, n_outputs, n_components)."""
-        return self._shaped(self._conditional(X).means.swapaxes(1, 2))
+        means = self._conditional(X).means  # where features are missing, of every expert under every draw of them
+        means = means.reshape(len(means), -1, self.n_components, means.shape[2]).mean(axis=1)
+        return self._shaped(means.swapaxes(1, 2))
 
     def predict_variance(self, X: Any) -> np.ndarray:
         """Variance of y given x: noise, and disagreement of the experts."""

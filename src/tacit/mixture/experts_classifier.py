@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax, logsumexp, softmax
+from scipy.special import log_softmax, logsumexp
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -29,8 +29,10 @@ class MixtureOfExpertsClassifier(ClassifierMixin, ExpertsEstimator):
     ----------
     n_components : int, default=2
         Number of experts.
-    gate : {"softmax", "constant"}, default="softmax"
-        Whether the probabilities of the experts depend on x.
+    gate : {"softmax", "constant", "equal"}, default="softmax"
+        Whether the probabilities of the experts depend on x, are the same everywhere, or are all equal.
+    gate_columns, expert_columns, n_draws
+        As in :class:`MixtureOfExperts`, and so are features that are categories or missing.
     alpha : float, default=1e-2
         Precision of a Gaussian prior on the coefficients of gate and experts, for features of mean 0 and variance 1. It
         is part of the objective and keeps them finite where classes or regions do not overlap.
@@ -40,9 +42,9 @@ class MixtureOfExpertsClassifier(ClassifierMixin, ExpertsEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray of shape (n_components, n_classes, n_features)
+    coef_ : ndarray of shape (n_components, n_classes, n_terms)
     intercept_ : ndarray of shape (n_components, n_classes)
-    gate_coef_, gate_intercept_, weights_, converged_, n_iter_, lower_bound_, lower_bounds_, fit_
+    gate_coef_, gate_intercept_, weights_, terms_, features_, schema_, converged_, n_iter_, lower_bound_, lower_bounds_, fit_
         As in :class:`MixtureOfExperts`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -66,7 +68,7 @@ class MixtureOfExpertsClassifier(ClassifierMixin, ExpertsEstimator):
 
     _saved = ExpertsEstimator._saved | {
         "classes_": Names("C", labels=True),
-        "coef_": Numbers("K C d"),
+        "coef_": Numbers("K C p"),
         "intercept_": Numbers("K C"),
     }
 
@@ -99,15 +101,15 @@ class MixtureOfExpertsClassifier(ClassifierMixin, ExpertsEstimator):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class given the features of each row, (n_samples, n_classes)."""
-        check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        experts = softmax(np.einsum("nj,kcj->nkc", X, self.coef_) + self.intercept_, axis=2)
-        return np.einsum("nk,nkc->nc", self._gate_of(X), experts)
+        return np.exp(self.predict_log_proba(X))
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log probability of each class, however small."""
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
+        every = [self._log_proba(features) for features in self._feature_draws(X)]
+        return logsumexp(every, axis=0) - np.log(len(every))
+
+    def _log_proba(self, X: np.ndarray) -> np.ndarray:
         experts = log_softmax(np.einsum("nj,kcj->nkc", X, self.coef_) + self.intercept_, axis=2)
         gate = np.log(np.maximum(self._gate_of(X), np.finfo(float).tiny))
         return logsumexp(gate[:, :, None] + experts, axis=1)

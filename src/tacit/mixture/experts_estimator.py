@@ -1,28 +1,38 @@
 """`ExpertsEstimator`: what mixtures of experts share, whatever their experts say."""
 
+import copy
 import numbers
 import warnings
 from functools import partial
-from typing import Any, NoReturn, Self
+from typing import Any, NamedTuple, NoReturn, Self
 
 import numpy as np
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import DensityEstimator, Task
+from ..base import Task
 from ..base.settings import KW_ONLY, LoopSettings, settings
 from ..checks import check_choice, check_number
 from ..declared import Numbers
 from ..engine import Model, short_runs
-from ..source import Source, is_streamed
+from ..source import Block, Source
+from ..source.units import unit_offsets
+from .experts_features import FeaturesEstimator
 from .experts_model import ExpertsModel, ExpertsParams, Frame
 from .gate import GATES
 
 __all__ = ["ExpertsEstimator"]
 
 
+class Known(NamedTuple):
+    """What a fit knows of all rows: their frame, and whether units are draws of one row's features."""
+
+    frame: Frame | None
+    draws: bool
+
+
 @settings
-class ExpertsEstimator(LoopSettings, DensityEstimator):
+class ExpertsEstimator(LoopSettings, FeaturesEstimator):
     """Base of mixtures of experts.
 
     A subclass defines ``_experts()``, ``_targets(y, reset)`` (y as columns of numbers), ``_publish_experts(params)`` and
@@ -32,24 +42,21 @@ class ExpertsEstimator(LoopSettings, DensityEstimator):
     n_components: int = 2
     _: KW_ONLY
     gate: str = "softmax"
+    gate_columns: Any = None
+    expert_columns: Any = None
+    n_draws: int = 100
     alpha: float = 1e-4
     tol: float = 1e-6
     max_iter: int = 500
     n_init: int = 1
     warm_start: bool = False
 
-    _saved = DensityEstimator._saved | {
-        "gate_coef_": Numbers("K d"),
+    _saved = FeaturesEstimator._saved | {
+        "gate_coef_": Numbers("K p"),
         "gate_intercept_": Numbers("K"),
         "weights_": Numbers("K", low=0, high=1),
     }
-
-    _takes_missing = False
-    _missing_remedy = (
-        "which mixtures of experts do not take; fill them first, for example with tacit.impute.GaussianImputer in a "
-        "pipeline"
-    )
-    _dtypes = (np.float64,)
+    _by_likelihood = True
 
     def _sizes(self) -> dict[str, int]:
         return super()._sizes() | {"K": self.n_components}
@@ -57,43 +64,38 @@ class ExpertsEstimator(LoopSettings, DensityEstimator):
     def _check_settings(self) -> None:
         super()._check_settings()
         check_number("alpha", self.alpha, numbers.Real, 0)
+        check_number("n_draws", self.n_draws, numbers.Integral, 2)
         check_choice("gate", self.gate, GATES)
+        for name in ("gate_columns", "expert_columns"):
+            if not isinstance(getattr(self, name), (list, tuple, np.ndarray, type(None))):
+                raise ValueError(f"{name}={getattr(self, name)!r} is not a list of columns.")
 
     def _model(self) -> ExpertsModel:
         return self._model_for(None)
 
-    def _model_for(self, known: Frame | None) -> ExpertsModel:
-        return ExpertsModel(GATES[self.gate](self.alpha), self._experts(), self.n_components, known)
-
-    # Rows
-
-    def _validate(self, X: Any, *, reset: bool) -> np.ndarray:
-        if is_streamed(X):
-            raise ValueError(
-                f"X is a {type(X).__name__}, read in a stream; {type(self).__name__} takes rows in memory."
-            )
-        return super()._validate(X, reset=reset)
-
-    def _with_targets(self, X: Any, y: Any, weight: Any = None, *, reset: bool = False) -> Source:
-        """The source of rows and targets."""
-        X, Y = self._validate(X, reset=reset), self._targets(y, reset=reset)
-        if len(X) != len(Y):
-            raise ValueError(f"X has {len(X)} rows and y has {len(Y)}; give one target per row.")
-        return self._in_memory(X, weight, targets=Y)
+    def _model_for(self, known: Known | None) -> ExpertsModel:
+        frame, draws = known or (None, False)
+        return ExpertsModel(
+            GATES[self.gate](self.alpha), self._experts(), self.n_components, frame,
+            gate_columns=self._seen_by("gate_columns"), expert_columns=self._seen_by("expert_columns"), draws=draws,
+        )  # fmt: skip
 
     # Learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, unit: Any = None) -> Self:
         """Learn the gate and the experts.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
+        X : array-like or table of shape (n_samples, n_features)
+            Features: numbers, or texts and other categories; NaN and None are missing.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights: weight 2 counts as the row given twice.
+        unit : array-like of shape (n_samples,), optional
+            For repeated measures, the subject of each row, by any name; rows of a subject lie together. All of them belong to
+            one expert, and what the gate sees must be the same in them.
 
         Returns
         -------
@@ -102,20 +104,36 @@ class ExpertsEstimator(LoopSettings, DensityEstimator):
         self._check_settings()
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        source = self._with_targets(X, y, sample_weight, reset=True)
-        if source.n_rows < self.n_components:
-            raise ValueError(
-                f"n_components={self.n_components} exceeds the {source.n_rows} rows of X; use at most {source.n_rows}."
-            )
+        source = self._open(X, sample_weight, y, reset=True, unit=unit)
+        self._check_enough(source)
         task = self._learn(source)
-        self._online = None
-        total = source.sum(lambda block: block.weight @ self._gate_of(block.X))
-        self.weights_ = total / total.sum()
-        self._review(task.known)
+        self._review(task.known.frame)
         return self
 
-    def _prepare(self, source: Source) -> Frame:
-        return Frame.of(source, classes=self._experts().n_classes > 0)
+    def _check_enough(self, source: Source) -> None:
+        if source.n_units < self.n_components:
+            what = "rows of X" if source.offsets is None else "units"
+            raise ValueError(
+                f"n_components={self.n_components} exceeds the {source.n_units} {what}; use at most {source.n_units}."
+            )
+
+    def _learn(self, source: Source, **how: Any) -> Task:
+        task = super()._learn(source, **how)
+        self._online = None
+
+        def shares(block: Block) -> np.ndarray:
+            return (block.weight / block.of_rows(np.diff(block.offsets))) @ self._gate_of(block.X)
+
+        total = source.sum(shares)
+        self.weights_ = total / total.sum()
+        return task
+
+    def _prepare(self, source: Source) -> Known:
+        return Known(Frame.of(source, scaled=self._experts().scaled), source.schema.draws)
+
+    def _resumed(self, source: Source) -> tuple[ExpertsModel, ExpertsParams]:
+        model = self._model_for(self._prepare(source))
+        return model, self._resume(model)
 
     def _review(self, frame: Frame) -> None:
         """Say what the user should know of the fit."""
@@ -133,16 +151,31 @@ class ExpertsEstimator(LoopSettings, DensityEstimator):
         return short_runs(model, task.sample, partial(model.init, task.sample, task.rng), n_steps=20, taken=task.taken)
 
     def _resume(self, model: Any) -> ExpertsParams:
-        return model.frame.inward(self._params())
+        return model.narrow(model.frame.inward(model.widen(self._params())))
 
     def _publish(self, params: ExpertsParams, dtype: np.dtype) -> None:
-        params = params.frame.outward(params)
+        params = params.frame.outward(self._model().widen(params))
         self.gate_intercept_, self.gate_coef_ = params.gate[:, 0], params.gate[:, 1:]
         self._publish_experts(params.experts)
 
+    def _parameters(self, params: ExpertsParams) -> dict[str, np.ndarray]:
+        """What `standard_errors` tells of: weights of a constant gate; coefficients of others, about their mean over experts."""
+        shadow = copy.copy(self)
+        shadow._publish(params, np.dtype(np.float64))
+        told = {"weights_": softmax(shadow.gate_intercept_)} if self.gate == "constant" else {}
+        if self.gate == "softmax":
+            for name in ("gate_intercept_", "gate_coef_"):
+                told[name] = getattr(shadow, name) - getattr(shadow, name).mean(axis=0)
+        return told | shadow._expert_parameters()
+
+    def _expert_parameters(self) -> dict[str, np.ndarray]:
+        """The experts' parameters, by the name of the fitted attribute."""
+        return {"intercept_": self.intercept_, "coef_": self.coef_}
+
     def _params(self) -> ExpertsParams:
         gate = np.column_stack([self.gate_intercept_, self.gate_coef_])
-        return ExpertsParams(gate, self._expert_params(), Frame.identity(gate.shape[1] - 1, self._n_targets))
+        frame = Frame.identity(gate.shape[1] - 1, self._n_targets)
+        return self._model().narrow(ExpertsParams(gate, self._expert_params(), frame))
 
     # Prediction
 
@@ -152,25 +185,29 @@ class ExpertsEstimator(LoopSettings, DensityEstimator):
     def predict_gate(self, X: Any) -> np.ndarray:
         """Probability of each expert given the features alone, (n_samples, n_components)."""
         check_is_fitted(self)
-        return self._gate_of(self._validate(X, reset=False))
+        return np.mean([self._gate_of(features) for features in self._feature_draws(X)], axis=0)
 
-    def _posterior(self, X: Any, y: Any) -> list[np.ndarray]:
+    def _posterior(self, X: Any, y: Any, unit: Any = None) -> tuple[Source, list[np.ndarray]]:
         check_is_fitted(self)
-        model, params = self._model(), self._params()
-        parts = self._with_targets(X, y).map(lambda block: model.posterior(params, block))
-        return [np.concatenate(part) for part in zip(*parts)]
+        source = self._open(X, None, y, unit=unit)
+        model, params = self._model_for(Known(None, source.schema.draws)), self._params()
+        parts = source.map(lambda block: model.posterior(params, block))
+        return source, [np.concatenate(part) for part in zip(*parts)]
 
-    def responsibilities(self, X: Any, y: Any) -> np.ndarray:
-        """Probability of each expert given features and targets, (n_samples, n_components)."""
-        return self._posterior(X, y)[0]
+    def responsibilities(self, X: Any, y: Any, *, unit: Any = None) -> np.ndarray:
+        """Probability of each expert given features and targets, (n_samples, n_components); the same for rows of a unit."""
+        source, (resp, _) = self._posterior(X, y, unit)
+        return (
+            resp if source.offsets is None or source.schema.draws else np.repeat(resp, np.diff(source.offsets), axis=0)
+        )
 
-    def log_density(self, X: Any, y: Any) -> np.ndarray:
-        """Log density (of classes: log probability) of the targets of each row given its features, (n_samples,)."""
-        return self._posterior(X, y)[1]
+    def log_density(self, X: Any, y: Any, *, unit: Any = None) -> np.ndarray:
+        """Log density (of classes: log probability) of targets given features: of each row or, where given, of each unit."""
+        return self._posterior(X, y, unit)[1][1]
 
-    def density(self, X: Any, y: Any) -> np.ndarray:
-        """Density (of classes: probability) of each target given its features."""
-        return np.exp(self.log_density(X, y))
+    def density(self, X: Any, y: Any, *, unit: Any = None) -> np.ndarray:
+        """Density (of classes: probability) of targets given features, of each row or unit."""
+        return np.exp(self.log_density(X, y, unit=unit))
 
     @property
     def score_samples(self) -> NoReturn:  # type: ignore[override]
@@ -180,12 +217,17 @@ class ExpertsEstimator(LoopSettings, DensityEstimator):
 
     # Criteria
 
-    def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # type: ignore[override]
-        """Bayesian information criterion, lower is better."""
-        deviance, n, p = self._criterion(self.log_density(X, y), sample_weight)
+    def bic(self, X: Any, y: Any, sample_weight: Any = None, *, unit: Any = None) -> float:  # type: ignore[override]
+        """Bayesian information criterion, lower is better; n counts rows or, where given, units."""
+        deviance, n, p = self._deviance(X, y, sample_weight, unit)
         return deviance + p * np.log(n)
 
-    def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # type: ignore[override]
+    def aic(self, X: Any, y: Any, sample_weight: Any = None, *, unit: Any = None) -> float:  # type: ignore[override]
         """Akaike information criterion, lower is better."""
-        deviance, _, p = self._criterion(self.log_density(X, y), sample_weight)
+        deviance, _, p = self._deviance(X, y, sample_weight, unit)
         return deviance + 2 * p
+
+    def _deviance(self, X: Any, y: Any, sample_weight: Any, unit: Any) -> tuple[float, float, int]:
+        offsets = unit_offsets(unit, len(y))
+        weight = sample_weight if offsets is None or sample_weight is None else np.asarray(sample_weight)[offsets[:-1]]
+        return self._criterion(self.log_density(X, y, unit=unit), weight)

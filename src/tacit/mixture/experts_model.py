@@ -6,7 +6,7 @@ E-step: r_ik ∝ g_k(z_i) p(y_i | z_i, k)        M-step: a Newton step of the ga
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -40,18 +40,17 @@ class Frame(Arrays):
         return cls(zero, one, np.zeros(n_targets), np.ones(n_targets), reach)
 
     @classmethod
-    def of(cls, source: Source, *, classes: bool = False) -> Frame:
-        """The frame in which rows and targets of a source have mean 0 and variance 1; numbers of classes stay as they are."""
+    def of(cls, source: Source, *, scaled: bool = True) -> Frame:
+        """The frame in which rows and, if `scaled`, targets of a source have mean 0 and variance 1."""
         total = source.sum(lambda block: block.weight.sum())
         mean = source.sum(lambda block: block.weight @ np.hstack(_counted(block))) / total
         d = source.n_features
-        middle = mean[:d], mean[d:]
-        variance = source.sum(lambda block: block.weight @ (np.hstack(_counted(block, *middle)) - mean) ** 2) / total
+        about = mean[:d], mean[d:]
+        variance = source.sum(lambda block: block.weight @ (np.hstack(_counted(block, *about)) - mean) ** 2) / total
         # What rounding leaves of a constant column is no spread.
         scale = np.sqrt(np.where(variance > (1e-12 * np.abs(mean)) ** 2, variance, 1.0))
-        if classes:
-            mean[d:], scale[d:] = 0.0, 1.0
-        frame = cls(mean[:d], scale[:d], mean[d:], scale[d:], np.zeros((d + 1, d + 1)))
+        middle, spread = (mean[d:], scale[d:]) if scaled else (np.zeros(1), np.ones(1))
+        frame = cls(mean[:d], scale[:d], middle, spread, np.zeros((d + 1, d + 1)))
         return replace(frame, reach=frame._reach(source, total))
 
     def _reach(self, source: Source, total: float) -> np.ndarray:
@@ -116,35 +115,75 @@ class ExpertsModel(Model):
     """A mixture of experts for rows with targets.
 
     Without a `frame`, that of all rows is taken from the sample from which a fit starts, which must then hold every row.
+
+    Parameters
+    ----------
+    gate, experts
+        See `tacit.mixture.gate` and `tacit.mixture.expert_families`.
+    n_components : int
+        Number of experts.
+    frame : Frame, optional
+        Of all rows.
+    gate_columns, expert_columns : ndarray of int, optional
+        The entries of z that gate and experts see, of which 0 is the constant; by default all.
+    draws : bool
+        What a unit of several rows is: if False, rows that share their expert, p = Σ_k g_k Π_i p_ik with the gate at the first;
+        if True, draws of the features of one row, p = mean_i Σ_k g_ik p_ik.
     """
 
     extrapolates = True
 
     def __init__(
-        self, gate: SoftmaxGate, experts: LinearExperts | LogisticExperts, n_components: int, frame: Frame | None = None
-    ):
-        self.gate, self.n_components, self.frame = gate, n_components, frame
+        self, gate: SoftmaxGate, experts: LinearExperts | LogisticExperts, n_components: int, frame: Frame | None = None,
+        *, gate_columns: Any = None, expert_columns: Any = None, draws: bool = False,
+    ):  # fmt: skip
+        self.gate, self.n_components, self.frame, self.draws = gate, n_components, frame, draws
         self.experts: Any = experts
+        self.columns = gate_columns, expert_columns
         self.one_start = n_components == 1
+
+    # Columns
+
+    def _seen(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What gate and experts see of z, or of a matrix that is applied to it."""
+        of_gate, of_experts = (Z if columns is None else Z[..., columns] for columns in self.columns)
+        return of_gate, of_experts
+
+    def widen(self, params: ExpertsParams) -> ExpertsParams:
+        """The same parameters with coefficients of 0 for what gate and experts do not see."""
+        q = len(params.frame.origin) + 1
+        gate, coef = (
+            _wide(part, columns, q) for part, columns in zip((params.gate, params.experts.coef), self.columns)
+        )
+        return ExpertsParams(gate, replace(params.experts, coef=coef), params.frame)
+
+    def narrow(self, params: ExpertsParams) -> ExpertsParams:
+        """The same parameters with the coefficients that there are."""
+        coef = self._seen(params.experts.coef)[1]
+        return ExpertsParams(self._seen(params.gate)[0], replace(params.experts, coef=coef), params.frame)
 
     # Starts
 
     def init(self, sample: Block, rng: np.random.Generator) -> ExpertsParams:
         """A random start from a sample of rows: k-means in a random view of x and y, or the nearest of random lines."""
-        n_classes = self.experts.n_classes
-        frame = self.frame or Frame.of(OneBlock(sample), classes=n_classes > 0)
+        frame = self.frame or Frame.of(OneBlock(sample), scaled=self.experts.scaled)
         Z, Y = frame.split(sample.X, sample.targets)
+        (Zg, Ze), (reach_gate, reach_experts) = self._seen(Z), self._seen(frame.reach)
         if self.one_start:
             resp = np.ones((len(Z), 1))
-        elif not n_classes and rng.random() < 0.5:
-            resp = self._random_lines(Z, Y, sample, rng)
+        elif self.experts.lines and rng.random() < 0.5:
+            resp = self._random_lines(Ze, self.experts.view(Y), sample, rng)
         else:
-            targets = np.eye(n_classes)[Y[:, 0].astype(int)] if n_classes else Y
-            view = _view(Z[:, 1:], targets, sample.weight, rng)
+            view = _view(Z[:, 1:], self.experts.view(Y), sample.weight, rng)
             resp = seed_responsibilities(view, sample, self.n_components, rng, "kmeans")
-        resp = resp * sample.weight[:, None]
-        gate = self.gate.start(Z, resp, frame.reach)
-        return ExpertsParams(gate, self.experts.start(Z, Y, resp, frame.reach), frame)
+        counts = resp = resp * sample.weight[:, None]
+        if sample.units is not None:
+            lengths = np.diff(sample.units)[:, None]
+            counts = np.add.reduceat(resp, sample.units[:-1]) / lengths
+            resp = sample.of_rows(counts / lengths if self.draws else counts)
+            Zg, counts = (Zg, resp) if self.draws else (Zg[sample.units[:-1]], counts)
+        gate = self.gate.start(Zg, counts, reach_gate)
+        return ExpertsParams(gate, self.experts.start(Ze, Y, resp, reach_experts), frame)
 
     def _random_lines(self, Z: np.ndarray, Y: np.ndarray, sample: Block, rng: np.random.Generator) -> np.ndarray:
         """Rows assigned to the nearest of lines through a few random rows each."""
@@ -159,25 +198,46 @@ class ExpertsModel(Model):
 
     # EM
 
-    def _joint(self, params: ExpertsParams, X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _joint(self, params: ExpertsParams, X: np.ndarray, Y: np.ndarray, block: Block) -> Joint:
+        """Log probabilities of experts and targets of each unit, and what they were made of."""
         Z, Y = params.frame.split(X, Y)
-        return Z, Y, self.gate.log_prob(params.gate, Z) + self.experts.log_prob(params.experts, Z, Y)
+        Zg, Ze = self._seen(Z)
+        log_prob, units = self.experts.log_prob(params.experts, Ze, Y), block.units
+        if units is not None and not self.draws:
+            Zg = Zg[units[:-1]]
+        gate = self.gate.log_prob(params.gate, Zg)
+        if units is None:
+            return Joint(Zg, Ze, Y, gate + log_prob, None)
+        if not self.draws:
+            return Joint(Zg, Ze, Y, gate + np.add.reduceat(log_prob, units[:-1]), None)
+        each = gate + log_prob
+        top = np.maximum.reduceat(each, units[:-1])
+        total = top + np.log(np.add.reduceat(np.exp(each - block.of_rows(top)), units[:-1]))
+        return Joint(Zg, Ze, Y, total - np.log(np.diff(units))[:, None], np.exp(each - block.of_rows(total)))
 
     def e_step(self, params: ExpertsParams, block: Block) -> ExpertsStats:
-        Z, Y, log_joint = self._joint(params, *_counted(block, params.frame.origin, params.frame.target_origin))
-        resp, _, loglik = responsibilities(log_joint, np.zeros(self.n_components), block.weight, block.labels)
-        weight = float(block.weight.sum())
+        rows = _counted(block, params.frame.origin, params.frame.target_origin)
+        joint, first = self._joint(params, *rows, block), block.offsets[:-1]
+        weight = block.weight if block.units is None else block.weight[first]
+        labels = block.labels if block.units is None else block.labels[first]
+        resp, _, loglik = responsibilities(joint.log_prob, np.zeros(self.n_components), weight, labels)
+        of_rows = block.of_rows(resp) if joint.share is None else block.of_rows(resp) * joint.share
         return ExpertsStats(
-            loglik - weight * float(np.log(params.frame.target_scale).sum()),
-            weight,
-            self.gate.stats(params.gate, Z, resp),
-            self.experts.stats(params.experts, Z, Y, resp),
+            loglik - float((weight * self._log_units(params, block)).sum()),
+            float(weight.sum()),
+            self.gate.stats(params.gate, joint.Zg, resp if len(joint.Zg) == len(resp) else of_rows),
+            self.experts.stats(params.experts, joint.Ze, joint.Y, of_rows),
         )
 
+    def _log_units(self, params: ExpertsParams, block: Block) -> Any:
+        """Log of what the frame's units multiply the density of each unit by."""
+        one = float(np.log(params.frame.target_scale).sum())
+        return one if block.units is None or self.draws else one * np.diff(block.units)
+
     def m_step(self, stats: ExpertsStats, params: ExpertsParams) -> ExpertsParams:
-        reach = params.frame.reach
-        gate = self.gate.m_step(stats.gate, params.gate, reach)
-        return ExpertsParams(gate, self.experts.m_step(stats.experts, params.experts, reach), params.frame)
+        reach_gate, reach_experts = self._seen(params.frame.reach)
+        gate = self.gate.m_step(stats.gate, params.gate, reach_gate)
+        return ExpertsParams(gate, self.experts.m_step(stats.experts, params.experts, reach_experts), params.frame)
 
     def log_prior(self, params: ExpertsParams) -> float:
         return self.gate.log_prior(params.gate) + self.experts.log_prior(params.experts)
@@ -191,14 +251,36 @@ class ExpertsModel(Model):
         return ExpertsParams(*bounded, params.frame)
 
     def posterior(self, params: ExpertsParams, block: Block) -> tuple[np.ndarray, np.ndarray]:
-        """Probabilities of the experts of each row, (rows, experts), and the log density of y given x."""
-        log_joint = self._joint(params, block.X, block.targets)[2]
-        one, unknown = np.ones(len(block)), np.full(len(block), -1)
+        """Probabilities of the experts of each unit, (units, experts), and the log density of its targets given the features."""
+        log_joint = self._joint(params, block.X, block.targets, block).log_prob
+        one, unknown = np.ones(block.n_units), np.full(block.n_units, -1)
         resp, evidence, _ = responsibilities(log_joint, np.zeros(self.n_components), one, unknown)
-        return resp, evidence - np.log(params.frame.target_scale).sum()
+        return resp, evidence - self._log_units(params, block)
+
+    def permute(self, params: ExpertsParams, order: np.ndarray) -> ExpertsParams:
+        return ExpertsParams(params.gate[order], params.experts.map(lambda value: value[order]), params.frame)
 
     def n_parameters(self, params: ExpertsParams) -> int:
         return self.gate.n_parameters(params.gate) + self.experts.n_parameters(params.experts)
+
+
+class Joint(NamedTuple):
+    """What gate and experts see, targets, log p(k, y) of each unit, and the shares of draws in their unit, if it has any."""
+
+    Zg: np.ndarray
+    Ze: np.ndarray
+    Y: np.ndarray
+    log_prob: np.ndarray
+    share: np.ndarray | None
+
+
+def _wide(coef: np.ndarray, columns: Any, q: int) -> np.ndarray:
+    """Coefficients of some of q columns, with 0 for the others."""
+    if columns is None:
+        return coef
+    out = np.zeros((*coef.shape[:-1], q))
+    out[..., columns] = coef
+    return out
 
 
 def _view(X: np.ndarray, Y: np.ndarray, weight: np.ndarray, rng: np.random.Generator) -> np.ndarray:

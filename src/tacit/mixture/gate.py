@@ -23,7 +23,7 @@ from scipy.special import log_softmax, softmax
 
 from ..arrays import Arrays, record
 
-__all__ = ["GATES", "ConstantGate", "SoftmaxGate", "SoftmaxStats", "grams", "newton_step", "softmax_stats"]
+__all__ = ["GATES", "ConstantGate", "EqualGate", "SoftmaxGate", "SoftmaxStats", "grams", "newton_step", "softmax_stats"]
 
 
 @record
@@ -131,4 +131,23 @@ class ConstantGate(SoftmaxGate):
         return len(coef) - 1
 
 
-GATES = {"softmax": SoftmaxGate, "constant": ConstantGate}
+class EqualGate(ConstantGate):
+    """The same probability for every expert: nothing to learn."""
+
+    def start(self, Z: np.ndarray, counts: np.ndarray, reach: np.ndarray) -> np.ndarray:
+        return np.zeros((counts.shape[1], Z.shape[1]))
+
+    def m_step(self, stats: Any, coef: np.ndarray, reach: np.ndarray) -> np.ndarray:
+        return coef
+
+    def free(self, coef: np.ndarray) -> np.ndarray:
+        return np.zeros(0)
+
+    def bound(self, vector: np.ndarray, coef: np.ndarray) -> np.ndarray:
+        return coef
+
+    def n_parameters(self, coef: np.ndarray) -> int:
+        return 0
+
+
+GATES = {"softmax": SoftmaxGate, "constant": ConstantGate, "equal": EqualGate}

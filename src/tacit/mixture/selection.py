@@ -23,7 +23,7 @@ from ..notes import Note
 from ..source import Block, Source
 from ..source.fold import FoldSource, assign_folds
 from ..table import Table
-from .estimator import check_mixture
+from .estimator import check_mixture, opened
 from .sweep import Outcome, Sweep
 
 __all__ = ["Selection", "distinct_structures", "select"]
@@ -85,6 +85,7 @@ def select(
     covariance_type: str | Iterable[str] | None = None,
     criterion: str = "bic",
     sample_weight: Any = None,
+    unit: Any = None,
     cv: int = 5,
     n_jobs: int | None = None,
     callback: Callable[[dict], Any] | None = None,
@@ -100,8 +101,8 @@ def select(
     ----------
     estimator : EMEstimator
         Its other settings hold for all fits. Not changed.
-    X, y, sample_weight
-        As in the estimator's `fit`: arrays, tables, paths, Arrow data, Dask collections or sources.
+    X, y, sample_weight, unit
+        As in the estimator's `fit`: arrays, tables, paths, Arrow data, Dask collections or sources; `unit` for experts only.
     n_components : int or iterable of int, default=range(1, 10)
         Numbers of components.
     covariance_type : str, iterable of str, or "all", optional
@@ -134,7 +135,7 @@ def select(
     >>> found.best_settings
     {'n_components': 2, 'covariance_type': 'full'}
     """
-    check_mixture("select", estimator)
+    check_mixture("select", estimator, experts=True)
     check_choice("criterion", criterion, CRITERIA)
     check_number("cv", cv, numbers.Integral, 2)
     if callback is not None and not callable(callback):
@@ -142,7 +143,8 @@ def select(
     values = _values(estimator, n_components, covariance_type, grid)
     settings = [dict(zip(values, combination)) for combination in itertools.product(*values.values())]
     base = clone(estimator).set_params(**({} if n_jobs is None else {"n_jobs": n_jobs}))
-    source = clone(base).set_params(n_components=max(values["n_components"]))._open(X, sample_weight, y, reset=True)
+    largest = clone(base).set_params(n_components=max(values["n_components"]))
+    source = opened(largest, X, y, sample_weight, unit, reset=True)
 
     tell = None if callback is None else lambda outcome: callback(_row(outcome, source))
     outcomes = Sweep(base, settings, source, tell).run()
@@ -207,7 +209,7 @@ def _key(values: Iterable[Any]) -> tuple:
 def _totals(model: Model, params: Any, block: Block) -> np.ndarray:
     """Σ w log p(x), Σ w and Σ w log max_k r_k over the rows of a block."""
     resp, log_density = model.posterior(params, block)
-    weight, best = host(block.weight), np.log(np.maximum(resp.max(axis=1), np.finfo(float).tiny))
+    weight, best = host(block.unit_weight), np.log(np.maximum(resp.max(axis=1), np.finfo(float).tiny))
     return np.array([weight @ log_density, weight.sum(), weight @ best])
 
 
@@ -218,7 +220,7 @@ def _row(outcome: Outcome, source: Source) -> dict[str, Any]:
     fitted = outcome.estimator
     if fitted is None:
         return row
-    model, params, p = fitted._model(), fitted._params(), fitted._n_parameters()
+    (model, params), p = fitted._resumed(source), fitted._n_parameters()
     loglik, weight, log_best = source.sum(partial(_totals, model, params)).tolist()
     bic = -2.0 * loglik + p * float(np.log(weight))
     row |= {
@@ -254,6 +256,6 @@ def _cross_validate(
                 row["failed"] = row["failed"] or f"fold {number + 1}: {outcome.failed}"
                 total[:] = np.nan
             elif not np.isnan(total[0]):
-                total += left_out.sum(partial(_totals, fitted._model(), fitted._params()))
+                total += left_out.sum(partial(_totals, *fitted._resumed(left_out)))
     for row, (loglik, weight, _) in zip(rows, totals.tolist()):
         row["cv"] = None if np.isnan(weight) else loglik / weight

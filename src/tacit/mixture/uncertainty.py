@@ -9,12 +9,14 @@ s_i = ∂ log p(x_i) / ∂θ taken numerically in unconstrained coordinates θ a
 
 import copy
 import numbers
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from scipy.special import expit, logit
 from scipy.stats import norm
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -24,12 +26,15 @@ from ..engine import Model, SingularError, fit
 from ..kernels import host
 from ..source import ArraySource, Block, Source
 from ..table import Table
-from .estimator import check_mixture
+from ..words import joined
+from .estimator import check_mixture, opened
 
 __all__ = ["StandardErrors", "standard_errors"]
 
 METHODS = ("bootstrap", "weighted", "jackknife", "information")
 STEP = 1e-5
+FEW = 10
+"""Rows for each parameter below which intervals by the information are too narrow."""
 Named = dict[str, np.ndarray]
 
 
@@ -76,11 +81,13 @@ class StandardErrors:
 def standard_errors(
     estimator: Any,
     X: Any,
+    y: Any = None,
     *,
     method: str = "bootstrap",
     n_bootstrap: int = 200,
     level: float = 0.95,
     sample_weight: Any = None,
+    unit: Any = None,
     random_state: Any = None,
 ) -> StandardErrors:
     """Standard errors of the parameters of a fitted estimator.
@@ -91,16 +98,21 @@ def standard_errors(
         Fitted to X.
     X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
         The rows it was fitted to; in memory, but for ``method="information"``.
+    y : array-like of shape (n_samples,), optional
+        Targets of mixtures of experts.
     method : {"bootstrap", "weighted", "jackknife", "information"}, default="bootstrap"
         Refits to resampled rows, to rows with random weights, without each row in turn, or the observed information.
         The first three refit from the fitted parameters and bring the classes of each refit into the order of the fit's,
-        by their overlap on the rows of X. Intervals are percentiles of the refits for the first two, and else normal.
+        by their overlap on the rows of X. Intervals are percentiles of the refits for the first two, and else normal: of the
+        logarithm of a variance, of the logit of a weight, and of other parameters as they are. What the information does not
+        tell, where its matrix is singular, has an infinite standard error, with a warning; so has any result of
+        ``"information"`` from fewer than ten rows for each parameter, where intervals are too narrow.
     n_bootstrap : int, default=200
         Refits, for the first two methods.
     level : float, default=0.95
         Of the confidence intervals.
-    sample_weight : array-like of shape (n_samples,), optional
-        Row weights as in `fit`.
+    sample_weight, unit : array-like of shape (n_samples,), optional
+        As in `fit`. Units are resampled, and left out, as wholes.
     random_state : int, RandomState instance or None, default=None
         Seeds the resampling.
 
@@ -123,30 +135,36 @@ def standard_errors(
     >>> found.standard_error["means_"].round(2)
     array([[0.1]])
     """
-    check_mixture("standard_errors", estimator, "a mixture learned by likelihood", by_likelihood=True)
+    check_mixture("standard_errors", estimator, "a mixture learned by likelihood", by_likelihood=True, experts=True)
     check_is_fitted(estimator)
     check_choice("method", method, METHODS)
     check_number("n_bootstrap", n_bootstrap, numbers.Integral, 2)
     if not isinstance(level, (float, int)) or not 0 < level < 1:
         raise ValueError(f"level={level!r} is not a number between 0 and 1, such as 0.95.")
-    source, estimate = estimator._open(X, sample_weight), _published(estimator, estimator._params())
+    if y is not None and not hasattr(estimator, "predict_gate"):
+        raise ValueError(f"y is for mixtures of experts; {type(estimator).__name__} is described by X alone.")
+    source = opened(estimator, X, y, sample_weight, unit)
+    model, params = estimator._resumed(source)
+    estimate = _published(estimator, params)
     replicates: Named = {}
     if method == "information":
-        spread = _information(estimator, source)
+        spread = _information(estimator, model, params, source)
     else:
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-        replicates = _replicates(estimator, source, _weights(method, source, n_bootstrap, rng))
-        n = len(replicates["weights_"])
+        weights = _weights(method, source, n_bootstrap, rng)
+        replicates = _replicates(estimator, model, params, source, weights)
+        n = len(next(iter(replicates.values())))
         factor = (n - 1) ** 2 / n if method == "jackknife" else 1.0
         spread = {name: np.sqrt(factor * values.var(axis=0, ddof=1)) for name, values in replicates.items()}
 
     def end(name: str, q: float) -> np.ndarray:
         if method in ("bootstrap", "weighted"):
             return np.quantile(replicates[name], q, axis=0)
-        return estimate[name] + norm.ppf(q) * spread[name]
+        return _normal_end(name, estimate[name], spread[name], norm.ppf(q))
 
     lower, upper = ({name: end(name, q) for name in estimate} for q in (0.5 * (1 - level), 0.5 * (1 + level)))
-    columns = [] if hasattr(estimator, "_parameters") else estimator._known_names() or []
+    named = [] if hasattr(estimator, "_parameters") else estimator._known_names() or []
+    columns = getattr(estimator, "terms_", named)
     return StandardErrors((estimate, spread, lower, upper), replicates or None, method, level, columns)
 
 
@@ -165,6 +183,25 @@ def _published(estimator: Any, params: Any) -> Named:
     }  # fmt: skip
 
 
+def _normal_end(name: str, estimate: np.ndarray, spread: np.ndarray, z: float) -> np.ndarray:
+    """The end of a normal interval, of the logarithm of what is a variance and of the logit of what is a share."""
+    if name == "weights_":
+        inside = (estimate > 0) & (estimate < 1)
+        share = np.where(inside, estimate, 0.5)
+        return np.where(inside, expit(logit(share) + z * spread / (share * (1 - share))), estimate + z * spread)
+    positive, (kind, _, columns) = np.zeros(estimate.shape, bool), name.partition(" of ")
+    first, _, second = columns.partition(" and ")
+    if "variance" in kind and (not second or first == second):
+        # Variances lie on the diagonal of covariances that are whole matrices.
+        whole = estimate.ndim > 1 and estimate.shape[-1] == estimate.shape[-2] and kind.startswith("cov")
+        positive = (
+            estimate > 0 if not whole else np.broadcast_to(np.eye(estimate.shape[-1], dtype=bool), estimate.shape)
+        )
+    safe = np.where(positive, estimate, 1.0)
+    with np.errstate(over="ignore"):
+        return np.where(positive, safe * np.exp(z * spread / safe), estimate + z * spread)
+
+
 def _stacked(parts: Sequence[Named]) -> Named:
     """Parameters of several fits, one along the first axis."""
     return {name: np.array([part[name] for part in parts]) for name in parts[0]}
@@ -178,30 +215,30 @@ def _weights(method: str, source: Source, n_bootstrap: int, rng: np.random.Gener
     if not isinstance(source, ArraySource):
         raise ValueError(f"method={method!r} takes rows in memory; use method='information' for rows in a stream.")
     weight = np.ones(source.n_rows) if source.weight is None else source.weight
+    weight, lengths = (weight, 1) if source.offsets is None else (weight[source.offsets[:-1]], np.diff(source.offsets))
     if method == "jackknife":
         if not np.isin(weight, (0.0, 1.0)).all():
             raise ValueError(
                 "method='jackknife' leaves out rows one by one, so weights must be 0 or 1; use 'weighted'."
             )
         for row in np.flatnonzero(weight):
-            yield np.where(np.arange(len(weight)) == row, 0.0, weight)
+            yield np.repeat(np.where(np.arange(len(weight)) == row, 0.0, weight), lengths)
         return
     for _ in range(n_bootstrap):
         if method == "bootstrap":
             # A row of weight 2 is two rows, and may be drawn as often as two are.
-            yield rng.multinomial(round(weight.sum()), weight / weight.sum()).astype(float)
+            yield np.repeat(rng.multinomial(round(weight.sum()), weight / weight.sum()).astype(float), lengths)
         else:
             share = rng.standard_gamma(weight)
-            yield weight.sum() * share / share.sum()
+            yield np.repeat(weight.sum() * share / share.sum(), lengths)
 
 
-def _replicates(estimator: Any, source: Any, weights: Iterable[np.ndarray]) -> Named:
+def _replicates(estimator: Any, model: Model, start: Any, source: Any, weights: Iterable[np.ndarray]) -> Named:
     """Published parameters of refits, one along the first axis; refits that turn out singular are left out."""
-    model, start = estimator._model(), estimator._params()
     how = {"max_iter": max(estimator.max_iter, 1000), "tol": min(estimator.tol, 1e-6), "accelerate": "auto"}
     reference, found = _memberships(model, start, source), []
     for weight in weights:
-        rows = ArraySource(source.X, weight, source.labels, n_jobs=source.n_jobs)
+        rows = source.reweighted(weight)
         try:
             params = fit(model, rows, start, **how).params
         except (SingularError, np.linalg.LinAlgError):
@@ -214,7 +251,7 @@ def _replicates(estimator: Any, source: Any, weights: Iterable[np.ndarray]) -> N
 
 def _memberships(model: Model, params: Any, source: Source) -> np.ndarray:
     """Probabilities of the classes of all rows."""
-    parts = source.map(lambda block: model.posterior(params, block)[0] * host(block.weight)[:, None])
+    parts = source.map(lambda block: model.posterior(params, block)[0] * host(block.unit_weight)[:, None])
     return np.concatenate(list(parts))
 
 
@@ -233,27 +270,49 @@ def _outer(model: Model, pairs: list, block: Block) -> np.ndarray:
     """Σ w s sᵀ over a block, from parameters a step above and below along each coordinate."""
     above, below = ([model.posterior(params, block)[1] for params in side] for side in zip(*pairs))
     scores = (np.array(above) - np.array(below)) / (2 * STEP)
-    return (scores * host(block.weight)) @ scores.T
+    return (scores * host(block.unit_weight)) @ scores.T
 
 
-def _information(estimator: Any, source: Source) -> Named:
+def _information(estimator: Any, model: Model, params: Any, source: Source) -> Named:
     """Standard errors of the published parameters by the observed information."""
-    model, params = estimator._model(), estimator._params()
     vector = model.free(params)
     pairs = [[model.bound(vector + sign * step, params) for sign in (1, -1)] for step in STEP * np.eye(len(vector))]
     matrix = source.sum(partial(_outer, model, pairs))
-    # Log weights have one direction too many, in which nothing changes: the pseudo-inverse leaves it out.
-    covariance = np.linalg.pinv(matrix, rcond=1e-10, hermitian=True)
-    # A coordinate on which no row depends, as of a column that a class never observed, could be anything.
-    blind = np.diag(matrix) <= 1e-14 * np.diag(matrix).max()
+    # In units in which every coordinate tells as much; one on which no row depends could be anything.
+    scale = np.sqrt(np.where((size := np.diag(matrix)) > 1e-14 * size.max(), size, np.inf))
+    values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
+    told = values > 1e-10
+    scale = np.where(np.isinf(scale), 1.0, scale)
+    root, lost = (vectors[:, told] / np.sqrt(values[told])) / scale[:, None], vectors[:, ~told] / scale[:, None]
     above, below = (_stacked([_published(estimator, params) for params in side]) for side in zip(*pairs))
-    spread = {}
+    spread, unknown = {}, []
     for name in above:
         jacobian = (above[name] - below[name]) / (2 * STEP)
-        variance = (jacobian * np.tensordot(covariance, jacobian, axes=1)).sum(axis=0)
-        told = np.sqrt(np.maximum(variance, 0.0))
-        spread[name] = np.where((jacobian[blind] != 0).any(axis=0), np.inf, told)
+        # Log weights have one direction too many, in which no published parameter changes: it does not matter.
+        reach, blind = (np.sqrt((np.tensordot(axes.T, jacobian, axes=1) ** 2).sum(axis=0)) for axes in (root, lost))
+        length = np.sqrt(((1.0 / scale) ** 2 * np.moveaxis(jacobian, 0, -1) ** 2).sum(axis=-1))
+        spread[name] = np.where(blind > 1e-4 * length, np.inf, reach)
+        unknown += [name] if (blind > 1e-4 * length).any() else []
+    _warn_of_few(source, estimator._n_parameters(), int(told.sum()), unknown)
     return spread
+
+
+def _warn_of_few(source: Source, n_parameters: int, rank: int, unknown: list[str]) -> None:
+    """Say where the rows do not tell all parameters, or are too few for normal intervals."""
+    if unknown:
+        warnings.warn(
+            f"the information matrix is singular, of rank {rank} for {n_parameters} parameters: the rows do not tell all of "
+            f"{joined(unknown)}, whose standard errors are infinite; use fewer components or method='bootstrap'.",
+            UserWarning,
+            stacklevel=4,
+        )
+    elif source.n_units < FEW * n_parameters:
+        warnings.warn(
+            f"{source.n_units} rows are few for {n_parameters} parameters: intervals by method='information' hold with many "
+            "rows, and are too narrow here; use method='bootstrap', and read its intervals with care too.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _labels(index: tuple[int, ...], shape: tuple[int, ...], columns: list) -> list[str]:

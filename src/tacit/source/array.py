@@ -56,6 +56,12 @@ class ArraySource(Source):
         source._hold(block.X, block.weight, block.labels, block.targets, block.units, **settings)
         return source
 
+    def reweighted(self, weight: np.ndarray) -> ArraySource:
+        """The same rows with other weights."""
+        source = ArraySource.__new__(ArraySource)
+        source._hold(self.X, weight, self.labels, self.targets, self.offsets, n_jobs=self.n_jobs)
+        return source.described_as(self)
+
     def _hold(
         self, X: np.ndarray, weight: Any, labels: Any, targets: Any, offsets: Any, block_rows: int | None = None,
         n_jobs: int | None = None,

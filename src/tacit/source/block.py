@@ -150,6 +150,11 @@ class Block:
         """Where each unit begins, and the number of rows; also where every row is a unit."""
         return np.arange(len(self.X) + 1) if self.units is None else self.units
 
+    @property
+    def unit_weight(self) -> Any:
+        """Weights of the units, those of their first rows."""
+        return self.weight if self.units is None else self.weight[self.units[:-1]]
+
     def of_rows(self, values: np.ndarray) -> np.ndarray:
         """Values of units as values of their rows."""
         return values if self.units is None else np.repeat(values, np.diff(self.units), axis=0)
