@@ -2,6 +2,7 @@
 
 from .bayesian import BayesianGaussianMixture
 from .bootstrap import BootstrapTest, SequentialTest, bootstrap_lrt
+from .class_regression import LatentClassRegression
 from .conditional import ConditionalMixture
 from .directions import Directions, discriminant_directions
 from .experts import MixtureOfExperts
@@ -13,12 +14,13 @@ from .merging import MergeTree, merge_components
 from .model import MixtureModel
 from .selection import Selection, select
 from .student import StudentTMixture
+from .three_step import ThreeStep, three_step
 from .uncertainty import StandardErrors, standard_errors
 from .variational import VariationalMixture, VariationalPrior
 
 __all__ = [
     "BayesianGaussianMixture", "BootstrapTest", "ConditionalMixture", "Directions", "GaussianMixture", "Grouping",
-    "MergeTree", "Mixture", "MixtureModel", "MixtureOfExperts", "MixtureOfExpertsClassifier", "Selection",
-    "SequentialTest", "StandardErrors", "StudentTMixture", "VariationalMixture", "VariationalPrior", "bootstrap_lrt",
-    "discriminant_directions", "find_groups", "merge_components", "select", "standard_errors",
+    "LatentClassRegression", "MergeTree", "Mixture", "MixtureModel", "MixtureOfExperts", "MixtureOfExpertsClassifier",
+    "Selection", "SequentialTest", "StandardErrors", "StudentTMixture", "ThreeStep", "VariationalMixture", "VariationalPrior",
+    "bootstrap_lrt", "discriminant_directions", "find_groups", "merge_components", "select", "standard_errors", "three_step",
 ]  # fmt: skip

@@ -4,16 +4,17 @@ Linear:    p(y | z, k) = Π_j N(y_j | β_kj·z, σ_kj²)        Logistic:  p(y =
 """
 
 from collections.abc import Iterator
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import log_softmax
 
 from ..arrays import Arrays, record
 from ..families.family import occupied
+from ..source import Block
 from .gate import SoftmaxGate, SoftmaxStats, grams
 
-__all__ = ["LinearExperts", "LinearParams", "LogisticExperts", "LogisticParams", "scores"]
+__all__ = ["Experts", "LinearExperts", "LinearParams", "LogisticExperts", "LogisticParams", "scores"]
 
 
 @record
@@ -49,11 +50,29 @@ class LogisticParams(Arrays):
         return type(self)(coef)
 
 
-class LinearExperts:
+class Experts:
+    """What a mixture of experts asks of its experts: the methods of `LinearExperts`, and these, with their defaults."""
+
+    scaled = False  # whether targets are brought to mean 0 and variance 1
+    lines = False  # whether lines through a few rows are worth trying as starts
+
+    def rows(self, Y: np.ndarray, block: Block) -> Any:
+        """Targets of a block as `log_prob` and `stats` take them."""
+        return Y
+
+    def permute(self, params: Any, order: np.ndarray) -> Any:
+        """The same experts in another order."""
+        return params.map(lambda value: value[order])
+
+    def log_prior(self, params: Any) -> float:
+        """Log density of the parameters under their prior; by default there is none."""
+        return 0.0
+
+
+class LinearExperts(Experts):
     """Linear regressions with their own noise, of a variance of at least `floor`, relative to that of the target."""
 
-    scaled = True  # targets are brought to mean 0 and variance 1
-    lines = True  # lines through a few rows are worth trying as starts
+    scaled = lines = True
 
     def __init__(self, floor: float, equal: bool = False):
         self.floor, self.equal = floor, equal
@@ -101,10 +120,6 @@ class LinearExperts:
             np.where(alive[:, None, None], coef, params.coef), np.where(keep, variance, params.variance)
         )
 
-    def log_prior(self, params: LinearParams) -> float:
-        """Maximum likelihood: no prior."""
-        return 0.0
-
     def free(self, params: LinearParams) -> np.ndarray:
         """Coefficients and log variances as a vector; of a common variance, one."""
         return LinearParams(params.coef, np.log(params.variance[: self._n_variances(params)])).to_vector()
@@ -125,13 +140,11 @@ class LinearExperts:
         return params.coef.size + self._n_variances(params) * params.variance.shape[1]
 
 
-class LogisticExperts:
+class LogisticExperts(Experts):
     """Softmax regressions, with a Gaussian prior of precision `alpha`; the one target is the number of the class.
 
     Its methods are those of `LinearExperts`.
     """
-
-    scaled = lines = False
 
     def __init__(self, n_classes: int, alpha: float):
         self.n_classes, self.each = n_classes, SoftmaxGate(alpha)

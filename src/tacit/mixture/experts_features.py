@@ -190,7 +190,16 @@ class FeaturesEstimator(DensityEstimator):
         X, weight = self._expanded(cells), check_weight(weight, len(Y))
         weight = weight if weight is None else weight[rows]
         source = ArraySource(X, weight, None, Y[rows], unit=unit, n_jobs=self.n_jobs)
-        names = {"n_features_in_", "feature_names_in_", "schema_", "features_", "terms_", "classes_", "_one_target"}
+        names = {
+            "n_features_in_",
+            "feature_names_in_",
+            "schema_",
+            "features_",
+            "terms_",
+            "classes_",
+            "_one_target",
+            "responses_",
+        }
         learned = {name: self.__dict__[name] for name in names & set(self.__dict__)} if reset else {}
         source.schema = Opened(learned, draws)
         if source.offsets is not None and not draws:
@@ -199,7 +208,8 @@ class FeaturesEstimator(DensityEstimator):
 
     def _check_units(self, source: ArraySource) -> None:
         """Raise where rows of a unit differ in what they must share: their weight, and what the gate sees."""
-        first = np.repeat(source.offsets[:-1], np.diff(source.offsets))
+        offsets = np.arange(source.n_rows + 1) if source.offsets is None else source.offsets
+        first = np.repeat(offsets[:-1], np.diff(offsets))
         if source.weight is not None and (source.weight != source.weight[first]).any():
             raise ValueError(
                 "the rows of a unit differ in sample_weight; a unit counts as a whole, so give its rows one weight."

@@ -15,7 +15,7 @@ from ..arrays import Arrays, record
 from ..engine import Model
 from ..families import responsibilities
 from ..source import Block, OneBlock, Source
-from .expert_families import LinearExperts, LogisticExperts
+from .expert_families import Experts
 from .gate import SoftmaxGate, grams
 from .seeds import draw, seed_responsibilities
 
@@ -134,7 +134,7 @@ class ExpertsModel(Model):
     extrapolates = True
 
     def __init__(
-        self, gate: SoftmaxGate, experts: LinearExperts | LogisticExperts, n_components: int, frame: Frame | None = None,
+        self, gate: SoftmaxGate, experts: Experts, n_components: int, frame: Frame | None = None,
         *, gate_columns: Any = None, expert_columns: Any = None, draws: bool = False,
     ):  # fmt: skip
         self.gate, self.n_components, self.frame, self.draws = gate, n_components, frame, draws
@@ -202,6 +202,7 @@ class ExpertsModel(Model):
         """Log probabilities of experts and targets of each unit, and what they were made of."""
         Z, Y = params.frame.split(X, Y)
         Zg, Ze = self._seen(Z)
+        Y = self.experts.rows(Y, block)
         log_prob, units = self.experts.log_prob(params.experts, Ze, Y), block.units
         if units is not None and not self.draws:
             Zg = Zg[units[:-1]]
@@ -258,7 +259,7 @@ class ExpertsModel(Model):
         return resp, evidence - self._log_units(params, block)
 
     def permute(self, params: ExpertsParams, order: np.ndarray) -> ExpertsParams:
-        return ExpertsParams(params.gate[order], params.experts.map(lambda value: value[order]), params.frame)
+        return ExpertsParams(params.gate[order], self.experts.permute(params.experts, order), params.frame)
 
     def n_parameters(self, params: ExpertsParams) -> int:
         return self.gate.n_parameters(params.gate) + self.experts.n_parameters(params.experts)
@@ -269,7 +270,7 @@ class Joint(NamedTuple):
 
     Zg: np.ndarray
     Ze: np.ndarray
-    Y: np.ndarray
+    Y: Any
     log_prob: np.ndarray
     share: np.ndarray | None
 
