@@ -36,6 +36,7 @@ TASKS = {
     "A target, known classes, rates": (
         "temperature_experts",
         "gated_experts",
+        "flexmix_regressions",
         "bayes_classifiers",
         "conjugate_learning",
     ),

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Arrays, record
 from ..base.settings import KW_ONLY, settings
-from ..checks import check_choice, check_number, check_range
+from ..checks import as_numpy, check_choice, check_number, check_range, check_weight
 from ..declared import Part
 from ..families import GAUSSIANS, Family, Product
 from ..families.product import Parts
@@ -158,6 +158,11 @@ class LatentClassRegression(ExpertsEstimator):
     }
     _n_targets = 1
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = tags.target_tags.multi_output = True
+        return tags
+
     def _check_settings(self) -> None:
         super()._check_settings()
         check_number("reg_covar", self.reg_covar, numbers.Real, 0, 1e6)
@@ -186,11 +191,7 @@ class LatentClassRegression(ExpertsEstimator):
         )  # fmt: skip
 
     def _targets(self, y: Any, *, reset: bool = False) -> np.ndarray:
-        given = np.array(y, dtype=object) if isinstance(y, (list, tuple)) else y
-        if isinstance(given, np.ndarray) and given.dtype == object and not is_table(np.atleast_2d(given)):
-            given = given.astype(np.float64)
-        given = given.to_frame() if hasattr(given, "to_frame") else given
-        given = given.reshape(-1, 1) if isinstance(given, np.ndarray) and given.ndim == 1 else given
+        given = _table_of(y)
         if reset:
             kinds, every = kinds_of(self.family, self.by_column)
             names = given.columns if hasattr(given, "columns") else range(given.shape[1])
@@ -231,3 +232,19 @@ class LatentClassRegression(ExpertsEstimator):
     def predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Most probable class of each row, given its covariates and, where given, its responses."""
         return (self.predict_gate(X) if y is None else self.responsibilities(X, y)).argmax(axis=1)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # type: ignore[override]
+        """Average log density of the responses of a row given its covariates."""
+        values = self.log_density(X, y)
+        return float(np.average(values, weights=check_weight(sample_weight, len(values))))
+
+
+def _table_of(y: Any) -> Any:
+    """Responses as a table, or an array of two dimensions."""
+    if hasattr(y, "to_frame"):
+        return y.to_frame()
+    if is_table(y) and not isinstance(y, (np.ndarray, list, tuple)):
+        return y
+    given = np.array(y, dtype=object) if isinstance(y, (list, tuple)) else np.asarray(as_numpy(y))
+    given = given[:, None] if given.ndim == 1 else given
+    return given if given.dtype.kind != "O" or is_table(given) else given.astype(np.float64)
