@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.mixture import MixtureOfExperts, select, standard_errors
 
-# As in Leisch (2004): two classes of 100 rows, y = 5x + e and y = 40 - (x - 5)^2 + e, e of standard deviation 3, x between 0 and 10;
+# As in Leisch (2004): two classes of 100 rows, y = 5x + e and y = 40 - (x - 5)^2 + e with noise e of deviation 3, x from 0 to 10;
 # counts of mean exp(2 - 0.2x) and exp(1 + 0.1x).
 rng = np.random.default_rng(1)
 first, x = np.arange(200) < 100, rng.uniform(0, 10, 200)

@@ -27,8 +27,8 @@ from tacit.impute import GaussianImputer, MixtureImputer
 from tacit.mixture import (
     BayesianGaussianMixture,
     GaussianMixture,
-    Mixture,
     LatentClassRegression,
+    Mixture,
     MixtureOfExperts,
     MixtureOfExpertsClassifier,
     StudentTMixture,

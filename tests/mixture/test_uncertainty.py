@@ -79,6 +79,44 @@ def test_intervals_cover(method):
     assert 0.83 <= np.mean(covered) <= 0.96
 
 
+def test_a_singular_information_is_told(rng):
+    """Twenty rows do not tell 29 parameters; two classes of one column are told, though by few rows."""
+    X = rng.normal(size=(20, 3))
+    fitted = GaussianMixture(3, reg_covar=0.1, random_state=0).fit(X)
+    with pytest.warns(UserWarning, match=r"singular, of rank \d+ for 29 parameters.*covariances_.*infinite; use fewer"):
+        found = standard_errors(fitted, X, method="information")
+    assert np.isinf(found.standard_error["covariances_"]).any()
+    assert np.isfinite(found.estimate["covariances_"]).all()
+    X = separate(rng, 30)[:, :1]
+    with pytest.warns(UserWarning, match="30 rows are few for 5 parameters.*too narrow here, by any method"):
+        found = standard_errors(GaussianMixture(2, random_state=0).fit(X), X, method="information")
+    assert np.isfinite(found.standard_error["means_"]).all()
+    # Ends of intervals stay where weights and variances can lie.
+    assert (found.lower["weights_"] > 0).all()
+    assert (found.upper["weights_"] < 1).all()
+    assert (found.lower["covariances_"] > 0).all()
+
+
+@pytest.mark.full
+@pytest.mark.filterwarnings("ignore:.*rows are few")
+@pytest.mark.parametrize(("n", "low", "high"), [(40, 0.75, 0.97), (200, 0.93, 0.97), (400, 0.93, 0.97)])
+def test_coverage_of_gaussian_mixtures(n, low, high):
+    """Two classes four standard deviations apart; with 40 rows intervals are too narrow, as the warning says."""
+    held = []
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        first = rng.random(n)[:, None] < 0.4
+        X = np.where(first, [-2.0, 0.0], [2.0, 0.0]) + rng.normal(size=(n, 2)) * np.where(first, [1.0, 1.0], [1.0, 0.7])
+        fitted = GaussianMixture(2, covariance_type="diag", **TIGHT).fit(X)
+        found = standard_errors(fitted, X, method="information")
+        order = fitted.means_[:, 0].argsort()
+        truth = {"weights_": [0.4, 0.6], "means_": [[-2, 0], [2, 0]], "covariances_": [[1, 1], [1, 0.49]]}
+        held.append([
+            ((found.lower[name][order] <= value) & (value <= found.upper[name][order])).mean() for name, value in truth.items()
+        ])  # fmt: skip
+    assert ((np.mean(held, axis=0) >= low) & (np.mean(held, axis=0) <= high)).all(), np.mean(held, axis=0)
+
+
 def test_labels_are_aligned(rng):
     X = separate(rng)
     fitted = GaussianMixture(2, covariance_type="tied", **TIGHT).fit(X)

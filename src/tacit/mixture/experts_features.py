@@ -76,9 +76,8 @@ class FeaturesEstimator(DensityEstimator):
         else:
             _check_feature_names(self, X, reset=reset)
             _check_n_features(self, X, reset=reset)
-            if reset:
-                self.schema_ = Schema.of(X, kinds)
-            cells = self.schema_.encode(X)
+            schema = self.schema_ = self.schema_ or Schema.of(X, kinds)
+            cells = schema.encode(X)
             check_range(cells, told=self._told)
         if reset:
             self._check_columns(cells)

@@ -34,7 +34,7 @@ __all__ = ["StandardErrors", "standard_errors"]
 METHODS = ("bootstrap", "weighted", "jackknife", "information")
 STEP = 1e-5
 FEW = 10
-"""Rows for each parameter below which intervals by the information are too narrow."""
+"""Rows for each parameter below which intervals are too narrow."""
 Named = dict[str, np.ndarray]
 
 
@@ -105,8 +105,8 @@ def standard_errors(
         The first three refit from the fitted parameters and bring the classes of each refit into the order of the fit's,
         by their overlap on the rows of X. Intervals are percentiles of the refits for the first two, and else normal: of the
         logarithm of a variance, of the logit of a weight, and of other parameters as they are. What the information does not
-        tell, where its matrix is singular, has an infinite standard error, with a warning; so has any result of
-        ``"information"`` from fewer than ten rows for each parameter, where intervals are too narrow.
+        tell, where its matrix is singular, has an infinite standard error, with a warning. Fewer than ten rows for each parameter
+        give a warning too: there intervals of any method are too narrow.
     n_bootstrap : int, default=200
         Refits, for the first two methods.
     level : float, default=0.95
@@ -162,6 +162,13 @@ def standard_errors(
             return np.quantile(replicates[name], q, axis=0)
         return _normal_end(name, estimate[name], spread[name], norm.ppf(q))
 
+    if source.n_units < FEW * (n_parameters := estimator._n_parameters()):
+        warnings.warn(
+            f"{source.n_units} rows are few for {n_parameters} parameters: standard errors hold with many rows, and intervals "
+            "are too narrow here, by any method; use fewer components or columns.",
+            UserWarning,
+            stacklevel=2,
+        )
     lower, upper = ({name: end(name, q) for name in estimate} for q in (0.5 * (1 - level), 0.5 * (1 + level)))
     named = [] if hasattr(estimator, "_parameters") else estimator._known_names() or []
     columns = getattr(estimator, "terms_", named)
@@ -293,26 +300,14 @@ def _information(estimator: Any, model: Model, params: Any, source: Source) -> N
         length = np.sqrt(((1.0 / scale) ** 2 * np.moveaxis(jacobian, 0, -1) ** 2).sum(axis=-1))
         spread[name] = np.where(blind > 1e-4 * length, np.inf, reach)
         unknown += [name] if (blind > 1e-4 * length).any() else []
-    _warn_of_few(source, estimator._n_parameters(), int(told.sum()), unknown)
-    return spread
-
-
-def _warn_of_few(source: Source, n_parameters: int, rank: int, unknown: list[str]) -> None:
-    """Say where the rows do not tell all parameters, or are too few for normal intervals."""
     if unknown:
         warnings.warn(
-            f"the information matrix is singular, of rank {rank} for {n_parameters} parameters: the rows do not tell all of "
-            f"{joined(unknown)}, whose standard errors are infinite; use fewer components or method='bootstrap'.",
+            f"the information matrix is singular, of rank {int(told.sum())} for {estimator._n_parameters()} parameters: the rows "
+            f"do not tell all of {joined(unknown)}, whose standard errors are infinite; use fewer components.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
-    elif source.n_units < FEW * n_parameters:
-        warnings.warn(
-            f"{source.n_units} rows are few for {n_parameters} parameters: intervals by method='information' hold with many "
-            "rows, and are too narrow here; use method='bootstrap', and read its intervals with care too.",
-            UserWarning,
-            stacklevel=4,
-        )
+    return spread
 
 
 def _labels(index: tuple[int, ...], shape: tuple[int, ...], columns: list) -> list[str]:
