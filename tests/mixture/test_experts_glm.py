@@ -320,9 +320,11 @@ def cover(make, truth, replications, **how):
             warnings.simplefilter("ignore")
             found = standard_errors(model, *rows[:2], method="information", **(rows[2] if len(rows) > 2 else {}), **how)
         order = np.argsort(found.estimate["coef_"][:, 0])
-        held.append([
-            ((found.lower[name][order] <= value) & (value <= found.upper[name][order])).mean() for name, value in truth.items()
-        ])  # fmt: skip
+        ends = {name: (found.lower[name][order], found.upper[name][order]) for name in truth}
+        # A coefficient of 0 is that of a column which is not seen: nothing is estimated.
+        held.append(
+            [((ends[name][0] <= value) & (value <= ends[name][1]))[value != 0].mean() for name, value in truth.items()]
+        )
     return dict(zip(truth, np.mean(held, axis=0)))
 
 

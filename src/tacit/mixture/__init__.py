@@ -13,8 +13,8 @@ from .generic import Mixture
 from .merging import MergeTree, merge_components
 from .model import MixtureModel
 from .selection import Selection, select
+from .steps import ThreeStep, three_step
 from .student import StudentTMixture
-from .three_step import ThreeStep, three_step
 from .uncertainty import StandardErrors, standard_errors
 from .variational import VariationalMixture, VariationalPrior
 

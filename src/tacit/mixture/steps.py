@@ -5,9 +5,11 @@ D_ts = p(assigned s | class t) = Σ_i p_it w_is / Σ_i p_it, step 3 estimates p(
 
     none   weights u_i = w_i             BCH   weights u_i = w_i D⁻¹             ML   Σ_is w_is log Σ_t p(t | z_i) p(y_i | t) D_ts
 
-Estimates solve Σ_i ψ_i(β; θ) = 0, θ being the parameters of step 1 with scores s_i, so that both steps tell their variance:
+Estimates solve Σ_i ψ_i(β; D, θ) = 0, θ being the parameters of step 1 with scores s_i, so that all steps tell their variance:
 
-    Var β = A⁻¹ (Σ_i φ_i φ_iᵀ) A⁻ᵀ,    φ_i = ψ_i + B (Σ_i s_i s_iᵀ)⁻¹ s_i,    A = ∂Σψ/∂β,  B = ∂Σψ/∂θ
+    Var β = A⁻¹ (Σ_i φ_i φ_iᵀ) A⁻ᵀ,    φ_i = ψ_i + C d_i + B (Σ_i s_i s_iᵀ)⁻¹ s_i,    d_its = p_it (w_is − D_ts) / Σ_i p_it
+
+with A, C and B the derivatives of Σ_i ψ_i by β, by D, and by θ, on which D depends as well.
 """
 
 from collections.abc import Callable
@@ -137,17 +139,22 @@ def three_step(
     told = _Correction(posterior, correction, assignment)
     beta = _solve(step, told)
 
-    def sums(beta: np.ndarray, posterior: np.ndarray) -> np.ndarray:
+    def sums(beta: np.ndarray, posterior: np.ndarray, errors: Any = None) -> np.ndarray:
         # The most probable class of a row is taken as given; what is known of its errors is not.
-        moved = _Correction(posterior, correction, assignment, told.assigned if assignment == "modal" else None)
+        given = told.assigned if assignment == "modal" else None
+        moved = _Correction(posterior, correction, assignment, given, errors)
         return step.scores(beta, moved.weights(step, beta)).sum(axis=0)
 
-    size = 1e-5 * np.maximum(1.0, np.abs(beta))
-    bread = _derivative(lambda each: sums(each, posterior), beta, size)
+    bread = _derivative(lambda each: sums(each, posterior), beta, 1e-5 * np.maximum(1.0, np.abs(beta)))
     influence = step.scores(beta, told.weights(step, beta))
     if correction != "none":
-        across = np.array([sums(beta, above) - sums(beta, below) for above, below in beside]).T / (2 * STEP)
-        influence = influence + scores @ np.linalg.pinv(scores.T @ scores, rcond=1e-10, hermitian=True) @ across.T
+        # Errors of classification are means over the rows, at parameters that were estimated: both have their part.
+        shape, size = told.errors.shape, np.full(told.errors.size, 1e-6)
+        by_errors = _derivative(lambda each: sums(beta, posterior, each.reshape(shape)), told.errors.ravel(), size)
+        own = posterior[:, :, None] * (told.assigned[:, None] - told.errors) / posterior.sum(axis=0)[:, None]
+        by_first = np.array([sums(beta, above) - sums(beta, below) for above, below in beside]).T / (2 * STEP)
+        first = scores @ np.linalg.pinv(scores.T @ scores, rcond=1e-10, hermitian=True)
+        influence = influence + own.reshape(len(own), -1) @ by_errors.T + first @ by_first.T
     half = np.linalg.lstsq(bread, influence.T, rcond=1e-12)[0]
     return _told(
         step, beta, half @ half.T, level, {"errors": told.errors, "correction": correction, "assignment": assignment}
@@ -172,11 +179,13 @@ def _first_step(mixture: Any, X: Any) -> tuple[np.ndarray, np.ndarray, list]:
 class _Correction:
     """Assignments, the errors of classification D, and the weights of classes for step 3 that follow."""
 
-    def __init__(self, posterior: np.ndarray, correction: str, assignment: str, assigned: Any = None):
+    def __init__(
+        self, posterior: np.ndarray, correction: str, assignment: str, assigned: Any = None, errors: Any = None
+    ):
         if assigned is None:
             assigned = np.eye(posterior.shape[1])[posterior.argmax(axis=1)] if assignment == "modal" else posterior
         self.assigned, self.correction = assigned, correction
-        self.errors = posterior.T @ assigned / posterior.sum(axis=0)[:, None]
+        self.errors = posterior.T @ assigned / posterior.sum(axis=0)[:, None] if errors is None else errors
         if correction == "bch":
             if np.linalg.cond(self.errors) > 1e8:
                 raise ValueError(
