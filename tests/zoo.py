@@ -26,6 +26,7 @@ from tacit.families import (
     NegativeBinomial,
     NormalInverseGamma,
     NormalInverseWishart,
+    Ordinal,
     Poisson,
     Product,
     SphericalGaussian,
@@ -152,6 +153,7 @@ FAMILIES = {
     "binomial": (Binomial(10), trial_rows),
     "categorical": (Categorical(N_LEVELS), category_rows),
     "tree of categories": (ChowLiu(N_LEVELS), category_rows),
+    "ordinal": (Ordinal(N_LEVELS), category_rows),
     "poisson": (Poisson(), count_rows),
     "product": (Product([(FullGaussian(), (1, 3)), (Categorical((2, 3)), (2, 4)), (Poisson(), (0,))]), mixed_rows),
     "geometric": (Geometric(), failure_rows),
@@ -206,6 +208,7 @@ MODELS["mixture of smoothed trees"] = (MixtureModel(ChowLiu(N_LEVELS, smoothing=
 MODELS["one pair of views"] = (MixtureModel(CanonicalGaussian(2, 1), 1), gaussian_rows)
 for name, (family, rows) in WITH_PRIORS.items():
     MODELS[f"mixture of {name} with priors"] = (MixtureModel(family, 3, weight_prior=2.0), rows)
+MODELS["mixture of ordinal with smoothing"] = (MixtureModel(Ordinal(N_LEVELS, smoothing=1.0), 3), category_rows)
 MODELS |= {
     f"beliefs about {name}": (belief(FAMILIES[name][0]), gaussian_rows)
     for name in ("full", "tied", "diag", "spherical")
@@ -222,7 +225,7 @@ LEARNERS = MODELS | CENTERS
 
 PARAMETRISATIONS = [
     "mixture of full", "mixture of diag", "mixture of VEV", "mixture of factors", "mixture of student", "mixture of categorical",
-    "mixture of poisson", "mixture of negative binomial", "mixture of dirichlet", "mixture of product", "one pair of views",
+    "mixture of ordinal", "mixture of poisson", "mixture of negative binomial", "mixture of dirichlet", "mixture of product", "one pair of views",
     "beliefs about tied",
 ]  # fmt: skip
 """A model for each way of writing parameters as a vector."""

@@ -22,6 +22,7 @@ from tacit.families import (
     Gamma,
     LogNormal,
     Multinomial,
+    Ordinal,
     Poisson,
     Product,
     StudentT,
@@ -202,6 +203,8 @@ def test_an_empty_class_keeps_its_parameters(name, missing):
             continue
         if (field == "size" and family.exact) or field == "parent":  # a tree may be found at once
             continue
+        if path.startswith("cuts"):  # which classes share
+            continue
         np.testing.assert_allclose(new[1], old[1], rtol=1e-14, err_msg=field)
         assert not np.allclose(new[0], old[0]), f"{field} of an occupied class was not learned"
     assert all(np.isfinite(value).all() for value in after.to_dict().values())
@@ -225,6 +228,7 @@ JOINT = (
     "factors",
     "dirichlet",
     "multinomial",
+    "ordinal",
     "product",
     "tree of categories",
     *SHARING,
@@ -255,6 +259,7 @@ def test_a_column_without_a_cell_in_a_class_keeps_its_parameters(name):
         (Categorical([2, 3]), [[0, 2], [NAN, 3]], r"column 1 holds 3, but its codes run from 0 to 2\."),
         (Categorical([2, 3]), [[0, 2], [-1, 0]], r"column 0 holds -1, but its codes run from 0 to 1\."),
         (Categorical([2, 3]), [[0.25, 2], [1, 0]], r"column 0 holds 0\.25, but its codes run from 0 to 1\."),
+        (Ordinal([2, 3]), [[0, 2], [1, 5]], r"column 1 holds 5, but its codes run from 0 to 2\."),
         (Categorical([2, 3]), [[0, 2, 1]], r"n_levels names 2 columns, but X has 3\."),
     ],
 )  # fmt: skip
@@ -523,3 +528,57 @@ def test_known_parameters_are_those_of_scipy():
 def test_known_parameters_that_are_none(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+# Ordered levels
+
+
+def ordered_rows(n=600, seed=0):
+    """Answers from 0 to 4 and from 0 to 2 of three classes, about locations a logit or two apart, and the classes."""
+    rng, cuts = np.random.default_rng(seed), ([-1.5, -0.5, 0.5, 2.0], [-0.5, 1.0])
+    classes = rng.integers(3, size=n)
+    place = np.array([[-1.0, 1.0], [0.0, 0.0], [2.0, -1.0]])[classes]
+    return np.column_stack([np.searchsorted(c, x) for c, x in zip(cuts, (place + rng.logistic(size=(n, 2))).T)]) + 0.0, classes
+
+
+def test_ordinal_estimates_are_the_maximum_of_the_cumulative_logit():
+    from scipy.optimize import minimize
+
+    X, classes = ordered_rows()
+    family, block, resp = Ordinal([5, 3]), Block.of(with_missing(X, 0.1)), np.eye(3)[classes]
+    stats_ = family.stats(start := family.start(block, resp), block, resp)
+    params = family.m_step(stats_, start)
+    for j, levels in enumerate((slice(0, 5), slice(5, 8))):
+        count, cuts = stats_.total[:, levels], len(params.cuts[j])
+
+        def loss(theta, count=count, cuts=cuts):  # as proportional odds are written elsewhere: the first class at 0
+            edges = np.concatenate([[-np.inf], np.sort(theta[:cuts]), [np.inf]])
+            p = np.diff(stats.logistic.cdf(edges - np.append(0.0, theta[cuts:])[:, None]), axis=1)
+            return -(count * np.log(np.maximum(p, 1e-300))).sum()
+
+        found = minimize(loss, np.append(np.linspace(-1, 1, cuts), [0.0, 0.0]), method="BFGS", options={"gtol": 1e-7})
+        ours = np.append(params.cuts[j], params.location[1:, j]) - params.location[0, j]
+        np.testing.assert_allclose(ours, found.x, atol=2e-5)
+        assert -(count * params.log_probability[:, levels]).sum() <= found.fun + 1e-9
+    assert family.n_parameters(params) == (4 + 2) + (2 + 2)
+
+
+def test_one_class_of_ordered_levels_has_their_shares_and_intervals_of_levels():
+    X = np.repeat([0.0, 1.0, 2.0, 3.0], [10, 50, 30, 10])
+    family = Ordinal([4])
+    learned = family.fit(X)
+    np.testing.assert_allclose(learned.mean, [0.1, 0.5, 0.3, 0.1], atol=1e-9)
+    law = family.law(learned.params, Block.of(np.array([[NAN]])))
+    assert [law.quantile(q, np.ones((1, 1)))[0] for q in (0.05, 0.1, 0.11, 0.6, 0.61, 0.95, 1.0)] == [0, 0, 1, 1, 2, 3, 3]
+    assert law.mean(np.ones((1, 1)))[0] == 1
+    assert law.probability(np.ones((1, 1)))[0] == pytest.approx(0.5)
+
+
+def test_ordered_levels_at_an_end_stay_finite():
+    X = np.r_[np.zeros(30), np.arange(30) % 3][:, None]
+    family, resp = Ordinal([3], floor=1e-6), np.eye(2)[np.repeat([0, 1], 30)]
+    params = family.start(Block.of(X), resp)
+    params = family.m_step(family.stats(params, Block.of(X), resp), params)
+    assert np.isfinite(params.log_probability).all()
+    assert params.probability[0, 0] == pytest.approx(1.0, abs=2e-6)
+    np.testing.assert_allclose(params.probability[1], 1 / 3, atol=1e-4)

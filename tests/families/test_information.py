@@ -34,6 +34,7 @@ JOINT = (
     "principal axes",
     "factors",
     "categorical",
+    "ordinal",
     "dirichlet",
     "multinomial",
     "product",
@@ -47,12 +48,7 @@ COLUMNS = [name for name in FAMILIES if name not in (*JOINT, *DENSE)]
 def pair(request):
     """A family and two classes' distributions."""
     family, params = learned(request.param, FAMILIES[request.param][1](80))
-    return family, *(Distribution(family, params.map(lambda value, k=k: of_class(value, k))) for k in (0, 1))
-
-
-def of_class(value, k):
-    """The part of one of three classes; what they share stays."""
-    return value[[k]] if len(value) == 3 else value
+    return family, *(Distribution(family, family.permute(params, [k])) for k in (0, 1))
 
 
 def draws(distribution, n=200_000):

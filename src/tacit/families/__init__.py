@@ -13,6 +13,7 @@ from .family import Family, responsibilities
 from .gaussian import Gaussian
 from .gaussian_priors import NormalInverseGamma, NormalInverseWishart, default_prior
 from .multinomial import Multinomial
+from .ordinal import Ordinal
 from .positive import Exponential, Gamma, LogNormal
 from .predictive import Predictive
 from .priors import BetaPrior, DirichletPrior, GammaPrior, Prior
@@ -60,7 +61,7 @@ __all__ = [
     "GAUSSIANS", "NAMED", "STRUCTURES", "Bernoulli", "Beta", "BetaPrior", "Binomial", "Categorical", "ChowLiu",
     "DiagonalGaussian", "Dirichlet", "DirichletPrior", "Distribution", "Exponential", "FactorGaussian", "Family",
     "FullGaussian", "Gamma", "GammaPrior", "Gaussian", "Geometric", "LogNormal", "Multinomial", "MultivariateNormal",
-    "NegativeBinomial", "Normal", "NormalInverseGamma", "NormalInverseWishart", "Poisson", "Predictive", "Prior",
+    "NegativeBinomial", "Normal", "NormalInverseGamma", "NormalInverseWishart", "Ordinal", "Poisson", "Predictive", "Prior",
     "Product", "SphericalGaussian", "StructuredDense", "StructuredDiagonal", "StructuredSpherical", "StudentT",
     "TiedGaussian", "default_prior", "responsibilities",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaln, ndtr, ndtri, stdtr, stdtrit
 
-__all__ = ["JoinedLaw", "Law", "LevelLaw", "LogNormalLaw", "NormalLaw", "QuantileLaw", "ScipyLaw", "StudentLaw"]
+__all__ = ["JoinedLaw", "Law", "LevelLaw", "LogNormalLaw", "NormalLaw", "OrderedLaw", "QuantileLaw", "ScipyLaw", "StudentLaw"]
 
 NEGLIGIBLE = 1e-12
 
@@ -236,7 +236,7 @@ class LevelLaw(Law):
 
     def with_uniform(self) -> Any:
         """The same law with one more class, in which all levels are equally probable."""
-        return LevelLaw(
+        return type(self)(
             [np.vstack([part, np.full(part.shape[1], 1.0 / part.shape[1])]) for part in self.shares], self.columns
         )
 
@@ -291,6 +291,18 @@ class CellLaw(LevelLaw):
     def levels(self, column: int, weight: np.ndarray) -> np.ndarray:
         here = self.columns == column
         return np.einsum("mk,mkl->ml", weight[here], self.share[here])[:, : self.n_levels[column]]
+
+
+class OrderedLaw(LevelLaw):
+    """Levels in an order, whose quantiles are codes of levels."""
+
+    def quantile(self, q: float, weight: np.ndarray) -> np.ndarray:
+        out = np.empty(len(weight))
+        for j in np.unique(self.columns):
+            here = self.columns == j
+            reached = np.cumsum(weight[here] @ self.shares[j], axis=1) >= q * (1.0 - 1e-12)
+            out[here] = np.where(reached.any(axis=1), reached.argmax(axis=1), self.shares[j].shape[1] - 1)
+        return out
 
 
 class JoinedLaw(Law):
