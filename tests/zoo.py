@@ -225,8 +225,8 @@ LEARNERS = MODELS | CENTERS
 
 PARAMETRISATIONS = [
     "mixture of full", "mixture of diag", "mixture of VEV", "mixture of factors", "mixture of student", "mixture of categorical",
-    "mixture of ordinal", "mixture of poisson", "mixture of negative binomial", "mixture of dirichlet", "mixture of product", "one pair of views",
-    "beliefs about tied",
+    "mixture of ordinal", "mixture of poisson", "mixture of negative binomial", "mixture of dirichlet", "mixture of product",
+    "one pair of views", "beliefs about tied",
 ]  # fmt: skip
 """A model for each way of writing parameters as a vector."""
 

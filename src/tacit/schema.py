@@ -1,7 +1,7 @@
 """`Schema`: how the columns of a table become numbers, and how numbers become such a table again.
 
-A column is *continuous*, a *count* or a *category*. Categories are coded 0 … L − 1 in the order of their levels; a
-missing cell is NaN.
+A column is *continuous*, a *count*, a *category* or *ordinal*. Categories and ordinal columns are coded 0 … L − 1 in the order of
+their levels; a missing cell is NaN.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from .declared import Flag, Label, Listed, Numbers, Part, Text, Whole, declare, savable
 from .frames import CONTAINERS, Cells, assemble, holds_dates, package, read_columns
 from .notes import NoteError, Option
-from .survey import ROLES, Asked, ColumnInfo, Tally, describe
+from .survey import CODED, ROLES, Asked, ColumnInfo, Tally, describe
 from .survey.dates import DATE_READINGS, dates_like
 from .survey.roles import MANY_LEVELS
 from .survey.typed import read_numbers
@@ -28,7 +28,8 @@ UNKNOWN = ("error", "missing")
 """What may be done about levels that a column did not have when it was learned: refuse them, or take them as missing."""
 FEWEST = 20
 """Observed values, none negative, from which a column is taken never to be."""
-KINDS = ("continuous", "count", "category", "binary")
+KINDS = ("continuous", "count", "category", "ordinal", "binary")
+LAWS = ("", "poisson", "negative_binomial")
 TYPES = ("", "bool", "whole", "category", "ordered", *DATE_READINGS)
 
 
@@ -41,12 +42,12 @@ class Column:
     ----------
     name : str
         As the table names it.
-    kind : {"continuous", "count", "category"}
+    kind : {"continuous", "count", "category", "ordinal"}
         What it was taken for.
     levels : tuple
-        Of a category, in the order of their codes.
+        Of a category or an ordinal column, in the order of their codes.
     reason : str
-        Why it was taken so.
+        Why it was taken so, with the scores of what else it might have been.
     low, high : float or None
         Least and greatest of its numbers.
     whole : bool
@@ -58,6 +59,8 @@ class Column:
         dates that are taken as numbers of days, how their texts are read.
     declared : tuple
         The levels of a categorical type, in its order; `levels` are those that occur.
+    law : {"", "poisson", "negative_binomial"}
+        Of a count, the family that describes it best.
     """
 
     name: object
@@ -70,10 +73,11 @@ class Column:
     n_observed: int = field(default=0, compare=False)
     type: str = field(default="", compare=False)
     declared: tuple = field(default=(), compare=False)
+    law: str = field(default="", compare=False)
     _saved = declare(
         name=Label(), kind=Text(KINDS), levels=Listed(Label(), kind=tuple), reason=Text(),
         low=Numbers(optional=True), high=Numbers(optional=True), whole=Flag(), n_observed=Whole(0),
-        type=Text(TYPES), declared=Listed(Label(), kind=tuple),
+        type=Text(TYPES), declared=Listed(Label(), kind=tuple), law=Text(LAWS, needed=False),
     )  # fmt: skip
 
     @classmethod
@@ -82,7 +86,12 @@ class Column:
         seen = info.n_rows - info.n_missing
         dated = info.reading if info.reading in DATE_READINGS and not info.levels else ""
         told = info.levels, str(info.reason), info.low, info.high, info.whole, seen, dated
-        return cls(info.name, ROLES[info.role], *told)
+        return cls(info.name, ROLES[info.role], *told, law=info.law)
+
+    @property
+    def coded(self) -> bool:
+        """Whether its cells are levels."""
+        return self.kind in CODED
 
     def told(self) -> dict:
         """The column as `ColumnInfo.saved` tells it."""
@@ -148,8 +157,8 @@ class Schema:
 
     @property
     def levels(self) -> dict[Any, tuple]:
-        """Levels of the categories, by name."""
-        return {column.name: column.levels for column in self.columns if column.kind == "category"}
+        """Levels of categories and ordinal columns, by name."""
+        return {column.name: column.levels for column in self.columns if column.coded}
 
     def encode(self, X: Any, absent: Iterable = (), unknown: str = "error") -> np.ndarray:
         """The cells of a table as float64, categories as codes, NaN where missing and in columns named `absent`.
@@ -185,7 +194,9 @@ class Schema:
                 columns[column.name] = None
             else:
                 made = labels_of(column, codes, cells)
-                if cells is not None and not cells.numeric:  # also a level that is unknown stays what it is
+                if cells is not None and cells.numeric and column.coded:  # also a level that is unknown stays what it is
+                    made = np.where(cells.missing, made, cells.values)
+                elif cells is not None and not cells.numeric:
                     made = dates_like(cells.values[~cells.missing], codes) if column.type in DATE_READINGS else made
                     made[~cells.missing] = cells.values[~cells.missing]
                 columns[column.name] = made
@@ -207,7 +218,7 @@ def level_text(level: Any) -> str:
 
 def labels_of(column: Column, codes: np.ndarray, like: Cells | None = None) -> np.ndarray:
     """Numbers of a column as they are; codes of a category as its levels, None where NaN, written as in `like`."""
-    if column.kind != "category":
+    if not column.coded:
         return codes
     seen = [] if like is None else dict.fromkeys(like.values[~like.missing].tolist())
     written = {level_text(value): value for value in seen}
@@ -248,7 +259,7 @@ class ColumnLearner:
         seen = cells.values[~cells.missing]
         self.numeric = self.numeric and cells.numeric
         self.tally.add(cells)
-        if len(seen) and (not cells.numeric or self.kind == "category" or self.tally.distinct.n <= MANY_LEVELS):
+        if len(seen) and (not cells.numeric or self.kind in CODED or self.tally.distinct.n <= MANY_LEVELS):
             self.levels |= dict.fromkeys(seen.tolist())
 
     def column(self) -> Column:
@@ -264,16 +275,24 @@ class ColumnLearner:
         kind = self.kind
         if kind == "binary":  # numbers are 0 and 1 already
             kind = "continuous" if self.numeric else "category"
-        kind = kind or ("category" if self.declared else self._kind(info))
-        if kind != "category":
+        kind = kind or (self._declared_kind() if self.declared else self._kind(info))
+        reason = info.reason if self.kind is None else "as asked"
+        if kind not in CODED:
             if not self.numeric:
                 raise ValueError(
                     f"column {name!r} is to be {kind} but holds {next(iter(self.levels))!r}, which is not a number."
                 )
-            return Column(name, kind, (), info.reason, info.low, info.high, info.whole, tally.n_seen, self.type)
+            known = info.low, info.high, info.whole, tally.n_seen, self.type
+            return Column(name, kind, (), reason, *known, law=info.law if kind == "count" else "")
         declared = self.declared or ()
         levels = tuple(level for level in declared if level in self.levels) or _sorted_levels(self.levels, self.numeric)
-        return Column(name, kind, levels, info.reason, n_observed=tally.n_seen, type=self.type, declared=declared)
+        reason = "levels in the order of their type" if self.kind is None and kind == "ordinal" and declared else reason
+        return Column(name, kind, levels, reason, n_observed=tally.n_seen, type=self.type, declared=declared)
+
+    def _declared_kind(self) -> str:
+        """The kind of a column whose type has levels."""
+        found = sum(level in self.levels for level in self.declared or ())
+        return "ordinal" if self.type == "ordered" and found > 2 else "category"
 
     def _kind(self, info: ColumnInfo) -> str:
         """The kind of a column that nobody asked for, by its role."""
@@ -325,14 +344,14 @@ def encode_column(column: Column, cells: Cells, unknown: str = "error") -> np.nd
     unknown : {"error", "missing"}
         What to do about levels that the column does not have: refuse them, or take them as missing.
     """
-    if column.kind != "category" and cells.numeric:
+    if not column.coded and cells.numeric:
         return cells.values
     if column.type in DATE_READINGS:
         return read_numbers(column.name, column.type, cells).values
     if cells.dates:
         raise holds_dates(column.name, cells.dates)
     out, seen = np.full(len(cells.values), np.nan), cells.values[~cells.missing].tolist()
-    if column.kind != "category":
+    if not column.coded:
         if seen:
             first = next((value for value in seen if not _is_number(value)), seen[0])
             raise ValueError(

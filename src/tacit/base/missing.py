@@ -40,9 +40,10 @@ class Imputed(NamedTuple):
     filled : table of the same kind as the rows, or ndarray of shape (n_samples, n_features)
         Expectations of numbers and the most probable levels of categories; a cell that the model cannot tell stays missing.
     low, high : ndarray of shape (n_samples, n_features)
-        Central intervals of filled numbers; NaN elsewhere.
+        Central intervals of filled numbers and ordinal cells, whose ends are levels, or their places from 0 where levels are no
+        numbers; NaN elsewhere.
     probability : ndarray of shape (n_samples, n_features)
-        Probabilities of filled categories; NaN elsewhere.
+        Probabilities of filled levels; NaN elsewhere.
     """
 
     filled: Any
@@ -118,16 +119,28 @@ class MissingCells(RowsEstimator):
         """Cells as a table of the kind of X."""
         return as_given(cells, X)
 
+    def _answered(self, found: np.ndarray, X: Any, none: float) -> np.ndarray:
+        """Answers about missing cells, (rows, answers, d), as they are given: `none` where nothing is said."""
+        return found
+
     def _labelled(self, cells: np.ndarray) -> dict[str, np.ndarray]:
         """Cells as columns of a file."""
         return dict(zip(self._column_names(), cells.T))
 
     def impute(
-        self, X: Any, return_std: bool = False, *, interval: float | None = None, lowest: Any = None, out: Any = None
+        self,
+        X: Any,
+        return_std: bool = False,
+        *,
+        interval: float | None = None,
+        lowest: Any = None,
+        whole: bool = True,
+        out: Any = None,
     ) -> Any:
         """Fill missing cells with their expectation given the observed ones, categories with their most probable level.
 
-        Expectations of counts, and of columns of a table whose type holds whole numbers only, are rounded to whole numbers.
+        Expectations of columns of a table whose type holds whole numbers only are rounded. A level that the model does not know and
+        takes as missing (``unknown="missing"``) stays what it is, and nothing is said of it.
 
         Parameters
         ----------
@@ -143,6 +156,9 @@ class MissingCells(RowsEstimator):
         lowest : float or array-like of shape (n_features,), optional
             Least values that filled cells and intervals may have, −inf for none; default what the columns showed at fit,
             where the model has a schema that says so.
+        whole : bool, default=True
+            Whether fills of counts are rounded to whole numbers, so that the filled table may be given back to `predict`; if not
+            they are expectations, with decimals.
         out : path, optional
             A Parquet file to write the filled columns to, in a stream, instead of returning them.
 
@@ -165,7 +181,7 @@ class MissingCells(RowsEstimator):
         if interval is not None and not (isinstance(interval, numbers.Real) and 0 < interval < 1):
             raise ValueError(f"interval={interval!r} must be a probability between 0 and 1, both excluded.")
         fill = self._filler("std" if return_std else "mean" if interval is None else interval, lowest)
-        source, possible = self._open(X), self._model().family.possible
+        source, possible = self._open(X), self._model().family.possible if whole else np.asarray
         if out is not None:
             check_out(X, out)
             with ParquetWriter(out) as writer:
@@ -174,6 +190,7 @@ class MissingCells(RowsEstimator):
             return out
         found = np.concatenate(list(source.map(fill)))
         filled = self._as_given(possible(found[:, 0]), X)
+        found = self._answered(found, X, 0.0 if return_std else np.nan)
         if return_std:
             return filled, found[:, 1]
         return filled if interval is None else Imputed(filled, *np.moveaxis(found[:, 1:], 1, 0))

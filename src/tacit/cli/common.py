@@ -22,7 +22,7 @@ __all__ = [
     "check_numbers", "open_asked", "open_usable", "out_folder", "reading_asked", "table_options", "whole_range",
 ]  # fmt: skip
 
-ASKED = {"number": "measurement"} | {role: role for role in ("yes/no", "count", "category", "date", "id")}
+ASKED = {"number": "measurement"} | {role: role for role in ("yes/no", "count", "category", "ordinal", "date", "id")}
 """Roles as they are typed."""
 
 

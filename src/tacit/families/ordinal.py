@@ -11,27 +11,30 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, log_expit
+from scipy.special import log_expit
 
 from ..arrays import Arrays, record
 from ..declared import Numbers, Part, declare
+from ..kernels import lazy
 from ..kernels.layout import level_columns
 from ..source.block import Block
 from .discrete import Categorical
-from .family import Family, occupied
+from .family import Family
 from .laws import Law, OrderedLaw
 from .linear import CellStats
 
 __all__ = ["Ordinal"]
 
+compiled = lazy("ordinal")
 NARROWEST = 1e-8
 """Least distance between cut points."""
-MOST_STEPS, SETTLED = 50, 1e-10
+STOP = 50, 1e-9
+"""Most steps of Newton's method in an M-step, and what one moves at most where the parameters have settled."""
 
 
 @record
 class OrdinalParams(Arrays):
-    """Locations (classes, d), and for each column its cut points in order; locations and cuts may be moved together."""
+    """Locations (classes, d), and for each column its cut points in order; only differences of the two count."""
 
     location: np.ndarray
     cuts: tuple
@@ -125,7 +128,19 @@ class Ordinal(Categorical):
         return OrdinalParams(0.9 * learned.location, learned.cuts)
 
     def m_step(self, stats: CellStats, params: OrdinalParams) -> OrdinalParams:
-        return _Steps(self, stats.total + self.smoothing, params).climb()
+        return self._learned(stats.total + self.smoothing, params)
+
+    def _learned(self, total: np.ndarray, params: OrdinalParams) -> OrdinalParams:
+        """The likeliest parameters for counts of levels by class, searched for from `params` on."""
+        location, cuts = params.location.copy(), np.concatenate(params.cuts)
+        levels = np.array(self.n_levels)
+        compiled.cut_points(np.ascontiguousarray(total), levels, location, cuts, self.reach, NARROWEST, *STOP)
+        return OrdinalParams(location, tuple(np.split(cuts, np.cumsum(levels - 1)[:-1])))
+
+    @property
+    def reach(self) -> float:
+        """How far a location may be from the nearest cut: beyond, the level at an end is rarer than the floor."""
+        return -np.log(max(self.floor, 1e-15))
 
     def log_prior(self, params: OrdinalParams) -> float:
         return self.smoothing * float(params.log_probability.sum()) if self.smoothing else 0.0
@@ -136,7 +151,7 @@ class Ordinal(Categorical):
         for levels in level_columns(self.n_levels):
             share = total[:, levels].sum(axis=0) + 0.5
             total[:, levels] += (0.5 + self.smoothing) * share / share.sum()
-        return _Steps(self, np.maximum(rng.standard_gamma(total), np.finfo(float).tiny), params).climb()
+        return self._learned(np.maximum(rng.standard_gamma(total), np.finfo(float).tiny), params)
 
     def permute(self, params: OrdinalParams, order: Any) -> OrdinalParams:
         return OrdinalParams(params.location[order], params.cuts)
@@ -167,96 +182,11 @@ class Ordinal(Categorical):
         return self.within(place.reshape(params.location.shape), cuts)
 
     def within(self, location: np.ndarray, cuts: Any) -> OrdinalParams:
-        """Parameters with no location so far from the cuts that the level at an end is rarer than the floor."""
-        reach = -np.log(max(self.floor, 1e-15))
-        cuts = [np.clip(each, -1e3, 1e3) for each in cuts]
-        cuts = [each[:1].sum() + np.append(0.0, np.cumsum(np.maximum(np.diff(each), NARROWEST)))[: len(each)] for each in cuts]
+        """Parameters within bounds."""
+        cuts = [np.clip(each, -1e3, 1e3) + NARROWEST * np.arange(len(each)) for each in cuts]
         low, high = ([each[end] if len(each) else 0.0 for each in cuts] for end in (0, -1))
-        return OrdinalParams(np.clip(location, np.subtract(low, reach), np.add(high, reach)), tuple(cuts))
+        return OrdinalParams(np.clip(location, np.subtract(low, self.reach), np.add(high, self.reach)), tuple(cuts))
 
     def n_parameters(self, params: OrdinalParams) -> int:
         more = len(params.location) - 1
         return sum(n - 1 + more * (n > 1) for n in self.n_levels)
-
-
-class _Steps:
-    """Fisher's scoring for the counts of levels by class, all columns at once, with steps halved until they improve.
-
-    For a column, θ = (c, μ) and ∂p_kl/∂θ = D: the score is Σ (N/p) D and the information Σ (n/p) D Dᵀ, to which the direction that
-    moves cuts and locations together is added: nothing depends on it, and no step is taken along it.
-    """
-
-    def __init__(self, family: Ordinal, total: np.ndarray, params: OrdinalParams) -> None:
-        self.family, self.params, widest = family, params, max(family.n_levels)
-        self.inside = np.arange(widest) < np.array(family.n_levels)[:, None]
-        self.count = np.zeros((len(self.inside), len(total), widest))
-        self.count.swapaxes(0, 1)[:, self.inside] = total
-        self.size = self.count.sum(axis=2)
-        self.alive = occupied(self.size.T).T
-
-    def objective(self, params: OrdinalParams) -> np.ndarray:
-        """Expected log-likelihood of every column."""
-        logs = np.zeros(self.count.shape)
-        logs.swapaxes(0, 1)[:, self.inside] = params.log_probability
-        return np.where(self.count > 0, self.count * logs, 0.0).sum(axis=(1, 2))
-
-    def climb(self) -> OrdinalParams:
-        """The parameters that maximise."""
-        params, value = self.params, self.objective(self.params)
-        for _ in range(MOST_STEPS):
-            step = self.step(params)
-            ahead, better, stuck = self.line(params, value, step)
-            settled = np.abs(step).max(axis=1) < SETTLED
-            params, value = ahead, better
-            if (settled | stuck).all():
-                break
-        return params
-
-    def line(self, params: OrdinalParams, value: np.ndarray, step: np.ndarray) -> tuple:
-        """The parameters after each column's longest step, of 1, ½, ¼ …, that does not make it worse beyond rounding."""
-        length, least = np.ones(len(step)), value - 1e-14 * np.abs(value)
-        for _ in range(30):
-            ahead = self.moved(params, step * length[:, None])
-            better = self.objective(ahead)
-            worse = ~(better >= least)
-            if not worse.any():
-                break
-            length[worse] *= 0.5
-        if worse.any():
-            ahead = self.moved(params, step * np.where(worse, 0.0, length)[:, None])
-            better = np.where(worse, value, better)
-        return ahead, better, worse
-
-    def moved(self, params: OrdinalParams, step: np.ndarray) -> OrdinalParams:
-        widest = self.inside.shape[1] - 1
-        cuts = [cuts + step[j, : len(cuts)] for j, cuts in enumerate(params.cuts)]
-        if any((np.diff(each) < 0).any() for each in cuts):  # no column's cuts may change places
-            cuts = [each if (np.diff(each) >= 0).all() else np.full_like(each, np.nan) for each in cuts]
-        return self.family.within(params.location + step[:, widest:].T, cuts)
-
-    def step(self, params: OrdinalParams) -> np.ndarray:
-        """Fisher's step of every column, (d, cuts and classes)."""
-        (d, n_classes, widest), inner = self.count.shape, self.inside[:, 1:]
-        cuts = np.full(inner.shape, np.inf)
-        cuts[inner] = np.concatenate(params.cuts)
-        share = expit(cuts[:, None] - params.location.T[:, :, None])
-        density = np.where(inner[:, None], share * (1.0 - share), 0.0)  # at the cuts, (d, classes, widest − 1)
-        p = np.ones(self.count.shape)
-        p.swapaxes(0, 1)[:, self.inside] = np.maximum(params.probability, 1e-300)
-        edge = np.zeros((d, n_classes, widest + 1))
-        edge[:, :, 1:-1] = density
-        slope = np.zeros((d, n_classes, widest, widest - 1 + n_classes))
-        at, each = np.arange(widest - 1), np.arange(n_classes)
-        slope[:, :, at, at] = density
-        slope[:, :, at + 1, at] = -density
-        slope[:, each, :, widest - 1 + each] = -np.diff(edge, axis=2).swapaxes(0, 1)
-        slope = slope.reshape(d, n_classes * widest, -1)
-        score = ((self.count / p).reshape(d, 1, -1) @ slope)[:, 0]
-        weight = np.where(self.inside[:, None], self.size[:, :, None] / p, 0.0).reshape(d, -1, 1)
-        information = slope.swapaxes(1, 2) @ (weight * slope)
-        used = np.hstack([inner, self.alive])
-        scale = np.einsum("dii->d", information) / np.maximum(used.sum(axis=1), 1) + np.finfo(float).tiny
-        diagonal = np.einsum("dii->di", information)
-        diagonal += np.where(used, 1e-12 * scale[:, None], scale[:, None])
-        information += scale[:, None, None] * (used[:, :, None] & used[:, None, :])
-        return np.linalg.solve(information, np.where(used, score, 0.0)[:, :, None])[:, :, 0]

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ..families import GAUSSIANS, NAMED, Categorical, ChowLiu, DirichletPrior, Family, Product, StudentT
+from ..families import GAUSSIANS, NAMED, Categorical, ChowLiu, DirichletPrior, Family, Ordinal, Product, StudentT
 from ..schema import Column, Schema
 
 __all__ = ["by_column", "check_columns", "kinds_of", "plain_schema", "product_family"]
 
-CODED = {"categorical": "category", "chow_liu": "category", "bernoulli": "binary"}
-BY_KIND = {"continuous": "gaussian", "category": "categorical", "count": "poisson"}
+CODED = {"categorical": "category", "chow_liu": "category", "ordinal": "ordinal", "bernoulli": "binary"}
+BY_KIND = {"continuous": "gaussian", "category": "categorical", "ordinal": "ordinal", "count": "poisson"}
 
 
 def _keys(by_column: dict | None) -> Iterator[tuple[tuple, Any]]:
@@ -32,7 +32,7 @@ def _kind(family: Any) -> str | None:
         return None  # the codes are the user's own
     if isinstance(family, Family):
         return "continuous"
-    if family not in (every := ["gaussian", "categorical", "chow_liu", *NAMED, *GAUSSIANS]):
+    if family not in (every := ["gaussian", "categorical", "chow_liu", "ordinal", *NAMED, *GAUSSIANS]):
         known = ", ".join(map(repr, every))
         raise ValueError(f"family={family!r} is unknown; use a Family, or one of {known}.")
     return CODED.get(family, "continuous")
@@ -54,7 +54,9 @@ def product_family(
         asked_for.append((asked, [position[name] for name in names]))
     if family == "auto":
         for kind, name in BY_KIND.items():
-            asked_for.append((name, [j for j in left.values() if schema.columns[j].kind == kind]))
+            own = [j for j in left.values() if schema.columns[j].kind == kind]
+            wide = [j for j in own if schema.columns[j].law == "negative_binomial"]
+            asked_for += [(name, [j for j in own if j not in wide]), ("negative_binomial", wide)]
     else:
         asked_for.append((family, list(left.values())))
     parts = []
@@ -75,6 +77,8 @@ def _named(family: Any, columns: Sequence[Column], covariance_type: str, floor: 
     if family == "chow_liu":
         n_levels = [len(column.levels) for column in columns]
         return ChowLiu(n_levels, smoothing=smoothing * max(n_levels))
+    if family == "ordinal":
+        return Ordinal([len(column.levels) for column in columns], smoothing=smoothing)
     if family == "bernoulli":
         wide = next((column for column in columns if len(column.levels) > 2), None)
         if wide is not None:
@@ -118,10 +122,9 @@ def plain_schema(n_features: int, names: Any = None) -> Schema:
 
 def by_column(name: str, value: np.ndarray, columns: Sequence[Column], levels: bool = False) -> dict[str, np.ndarray]:
     """A parameter (classes, …) of some columns, cut into arrays (classes,) that are named after what they describe."""
-    if levels:
+    labels = [str(column.name) for column in columns]
+    if levels and value.shape[1] > len(labels):  # a parameter of each level
         labels = [f"{column.name} = {level}" for column in columns for level in column.levels]
-    else:
-        labels = [str(column.name) for column in columns]
     if value.ndim == 3:
         pairs = [(i, j) for i in range(len(labels)) for j in range(i, len(labels))]
         return {f"{name} of {labels[i]} and {labels[j]}": value[:, i, j] for i, j in pairs}

@@ -12,7 +12,7 @@ class Description(dict):
     """A dictionary by column, which prints as a table with one column per group.
 
     A column of numbers has ``{"family": name, "mean": array, "std": array}``, a category
-    ``{"family": name, "probability": {level: array}}``; arrays have one entry per group.
+    ``{"family": name, "probability": {level: array}}``, an ordinal column also a ``"location"``; arrays have one entry per group.
 
     Examples
     --------
@@ -34,7 +34,8 @@ class Description(dict):
 
 def _rows(column: Any, told: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if "probability" in told:
-        parts = {f"= {level}": share.round(4) for level, share in told["probability"].items()}
+        parts = {"location": told["location"].round(4)} if "location" in told else {}
+        parts |= {f"= {level}": share.round(4) for level, share in told["probability"].items()}
     else:
         parts = {"mean": told["mean"], "std": told["std"]}
     for what, values in parts.items():

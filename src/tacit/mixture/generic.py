@@ -40,7 +40,8 @@ class Mixture(TableEstimator):
         Number of groups.
     family : str or Family, default="auto"
         What describes the columns that `by_column` does not name. ``"auto"`` goes by kind: continuous columns are jointly
-        Gaussian, categories categorical, counts Poisson. A name or a :class:`tacit.families.Family` describes them all,
+        Gaussian, categories categorical, ordinal columns ordinal, counts Poisson or negative binomial, whichever ``schema_``
+        found better. A name or a :class:`tacit.families.Family` describes them all,
         and may be your own: three methods make one (``log_prob``, ``stats``, ``m_step``).
     by_column : dict, optional
         Families of columns, by name or by tuple of names that are described together:
@@ -181,7 +182,8 @@ class Mixture(TableEstimator):
         -------
         Description
             A dictionary that prints as a table. For a column of numbers ``{"family": name, "mean": array, "std": array}``;
-            for a category ``{"family": name, "probability": {level: array}}``. Arrays have one entry per group.
+            for a category or an ordinal column ``{"family": name, "probability": {level: array}}``, levels in order, with the
+            ``"location"`` of an ordinal one in logits about the groups' mean. Arrays have one entry per group.
         """
         check_is_fitted(self)
         told: dict = {}
@@ -191,6 +193,9 @@ class Mixture(TableEstimator):
                 for j, share in zip(columns, part.shares(params)):
                     levels = self.schema_.columns[j].levels or range(share.shape[1])
                     told[j] = {"family": family, "probability": dict(zip(levels, share.T))}
+                place = part.parameters(params).get("location")
+                for j, location in zip(columns, () if place is None else place.T):
+                    told[j]["location"] = location
             else:
                 for j, mean, std in zip(columns, part.mean(params).T, np.sqrt(part.variance(params)).T):
                     told[j] = {"family": family, "mean": mean, "std": std}
@@ -204,6 +209,17 @@ class Mixture(TableEstimator):
 
     def _lowest(self) -> np.ndarray:
         return np.array([column.least for column in self.schema_.columns])
+
+    def _answered(self, found: np.ndarray, X: Any, none: float) -> np.ndarray:
+        for j, column in enumerate(self.schema_.columns if found.shape[1] == 4 else ()):
+            if column.kind == "ordinal":  # intervals of levels
+                ends, known = found[:, 1:3, j], ~np.isnan(found[:, 1:3, j])
+                if all(isinstance(level, numbers.Real) for level in column.levels):
+                    ends[known] = np.array(column.levels, dtype=np.float64)[ends[known].astype(int)]
+        kept = self._unknown_cells(X)
+        if kept is not None:
+            found.swapaxes(1, 2)[kept, 1:] = none
+        return found
 
     def _labelled(self, cells: np.ndarray) -> dict[str, np.ndarray]:
         return {str(column.name): labels_of(column, codes) for column, codes in zip(self.schema_.columns, cells.T)}
@@ -236,14 +252,14 @@ class Mixture(TableEstimator):
         return (predicted, spread[:, target]) if return_std else predicted
 
     def predict_level(self, X: Any, target: Any, given: Any = None) -> np.ndarray:
-        """Probability of every level of a category given other columns.
+        """Probability of every level of a category or an ordinal column given other columns.
 
         Parameters
         ----------
         X, given
             As in `predict_given`.
         target : name
-            The category.
+            The category or ordinal column.
 
         Returns
         -------
@@ -260,7 +276,7 @@ class Mixture(TableEstimator):
                 each = [law.levels(columns.index(j), weight) for law, weight in zip(laws, weights)]
                 return sum(each, np.zeros(())) / len(uncertain)
         kind = self.schema_.columns[j].kind
-        raise ValueError(f"column {target!r} is {kind}, not described by a categorical family; use predict_given.")
+        raise ValueError(f"column {target!r} is {kind}, not described by a family of levels; use predict_given.")
 
     def sample(self, n_samples: int = 1) -> tuple[Any, np.ndarray]:
         """Draw rows from the fitted distribution, as a table of the kind seen at fit, and the group of each."""

@@ -7,7 +7,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from ..checks import check_range
 from ..families import Bernoulli, Multinomial, Poisson, Product
-from ..frames import check_names, is_table, without
+from ..frames import check_names, is_table, read_columns, without
 from ..schema import Schema
 from ..source import ParquetSource, Source, is_streamed
 from ..source.parquet import is_arrow
@@ -130,6 +130,16 @@ class TableEstimator(MixtureEstimator):
         if is_table(X) or (self._coded() and isinstance(X, (np.ndarray, list))):
             return self.schema_.decode(cells, without(X, self.left_out_))
         return self.schema_.decode(cells) if self._coded() else cells
+
+    def _unknown_cells(self, X: Any) -> np.ndarray | None:
+        """Which cells of a table hold a level that the model does not know and takes as missing; None where none can."""
+        in_memory = is_table(X) or isinstance(X, (np.ndarray, list, tuple))
+        if self.unknown != "missing" or not self._coded() or not in_memory:
+            return None
+        X = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else without(X, self.left_out_)
+        given = list(read_columns(X).values())
+        seen = ~np.column_stack([cells.missing for cells in given])
+        return seen & np.isnan(self.schema_.encode(X, unknown=self.unknown))
 
     def _names(self) -> list:
         return self.schema_.names

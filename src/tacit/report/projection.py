@@ -15,7 +15,6 @@ from scipy.special import logsumexp
 from sklearn.covariance import ledoit_wolf_shrinkage
 
 from ..study.findings import Findings
-from ..survey.column import ROLES
 
 __all__ = ["View", "fisher_axes", "golden", "principal_axes", "views"]
 
@@ -57,7 +56,7 @@ def _features(findings: Findings) -> tuple[np.ndarray, list[str]]:
     parts, names = [], []
     for j, name in enumerate(findings.used):
         column, cells = roles[name], np.asarray(findings.sample.filled[:, j], dtype=float)
-        if ROLES[column.role] == "category" and column.levels:
+        if column.coded and column.levels:
             for code, level in enumerate(column.levels):
                 parts.append(np.where(np.isnan(cells), np.nan, cells == code))
                 names.append(f"{name}: {level}")

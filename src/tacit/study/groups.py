@@ -135,7 +135,8 @@ def _card(model: Any, table: DataTable, findings: Findings, seed: int) -> dict[s
 def _model_words(model: Any) -> str:
     """The model in words: how many groups, and what describes the columns."""
     told = {
-        "Categorical": "categories by their shares", "Poisson": "counts as Poisson",
+        "Categorical": "categories by their shares", "Ordinal": "ordered levels by cut points", "Poisson": "counts as Poisson",
+        "NegativeBinomial": "counts as negative binomial",
         "StudentT": "measurements as Student t (heavy tails)",
     }  # fmt: skip
     kinds = [type(part).__name__ for part, _ in model.family_.parts]

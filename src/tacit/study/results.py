@@ -18,6 +18,7 @@ from ..frames import Batch
 from ..impute.trial import filled_cells, lowest_of
 from ..schema import labels_of
 from ..survey.dates import DATE_READINGS
+from ..survey.numerals import numbers_of
 from ..tables import DataTable
 from .scores import SURE, Coder, Scorer, Scores
 
@@ -139,10 +140,19 @@ class Results:
             )
         told["value"] = values
         for name in ("low", "high"):
-            told[name] = getattr(part.imputed, name)[rows, places]
+            told[name] = self._ends(getattr(part.imputed, name)[rows, places], places)
             if self.dated.any():  # dates and numbers in one column are text
                 told[name] = [self._cell(value, self.dated[j]) for value, j in zip(told[name], places)]
         return told | {"probability": part.imputed.probability[rows, places]}
+
+    def _ends(self, values: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """Ends of intervals: those of ordered levels as their numbers, and none where levels are no numbers."""
+        for j, column in enumerate(self.table.used):
+            if column.levels:
+                here = (places == j) & ~np.isnan(values)
+                levels = numbers_of(list(column.levels))
+                values[here] = np.nan if levels is None else levels[values[here].astype(int)]
+        return values
 
     def said(self, part: Part) -> dict:
         """What the model says of each row."""

@@ -147,11 +147,11 @@ class Coder:
 
 def _codes(column: Column, own: Column) -> dict[str | None, int] | None:
     """The model's code of every level of a category as tables write it; None for numbers."""
-    if (column.kind == "category") != (own.kind == "category"):
+    if column.coded != own.coded:
         raise ValueError(
             f"column {own.name!r} is {own.kind} in the table, but {column.kind} in the model; read the table as the model was "
             "fitted, with like=…."
         )
-    if column.kind != "category":
+    if not column.coded:
         return None
     return {level_text(level): code for code, level in enumerate(column.levels)}

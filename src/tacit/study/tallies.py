@@ -38,7 +38,7 @@ class Tallies:
             there = ~np.isnan(cells[:, j])
             values, own, counts = cells[there, j].astype(np.float64), group[there], weight[there]
             self.seen[j] += self._sums(own, counts)
-            if column.kind == "category":
+            if column.coded:
                 places = values.astype(int) * self.n_groups + own
                 found = np.bincount(places, counts, minlength=self.levels[j].size)
                 self.levels[j] += found.reshape(self.levels[j].shape)
@@ -75,7 +75,7 @@ class Tallies:
         found = []
         for j, column in enumerate(self.columns):
             name = str(column.name)
-            if column.kind == "category":
+            if column.coded:
                 for level, sums in zip(column.levels, self.levels[j]):
                     found.append(_profile(name, str(level), self.seen[j], sums, sums))
             else:
@@ -91,7 +91,7 @@ class Tallies:
         """Columns of numbers, and how many times more they spread in group k than in all other rows."""
         found, own = [], np.arange(self.n_groups) == k
         for j, column in enumerate(self.columns):
-            if column.kind != "category" and self.seen[j][own].sum() > 2 and self.seen[j][~own].sum() > 2:
+            if not column.coded and self.seen[j][own].sum() > 2 and self.seen[j][~own].sum() > 2:
                 inside, outside = (self._deviation(j, which) for which in (own, ~own))
                 if inside > 0 and outside > 0:
                     found.append((str(column.name), inside / outside))

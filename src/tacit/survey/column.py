@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ROLES", "ColumnInfo"]
+__all__ = ["CODED", "ROLES", "ColumnInfo"]
 
 ROLES: dict[str, Any] = {
-    "measurement": "continuous", "count": "count", "category": "category", "yes/no": "category",
+    "measurement": "continuous", "count": "count", "category": "category", "ordinal": "ordinal", "yes/no": "category",
     "date": None, "id": None, "text": None, "constant": None, "empty": None,
 }  # fmt: skip
 """Roles of columns, and the kind of model column each becomes; None for those that models leave out."""
+CODED = ("category", "ordinal")
+"""Kinds of columns whose cells are levels."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class ColumnInfo:
         dates (with the day first where the year is last, or the month), or as it is.
     n_rows, n_missing : int
     levels : tuple of str
-        Values of a category, sorted.
+        Values of a category or an ordinal column, sorted.
     counts : tuple of int
         How often each level occurs.
     low, high, mean, std : float or None
@@ -43,6 +45,8 @@ class ColumnInfo:
         How many different values there are; about, beyond some ten thousand.
     copied : bool
         Whether the column follows exactly from others; a note says how.
+    law : str
+        The family that describes counts best, "poisson" or "negative_binomial"; empty for other roles.
     unknown : tuple of str
         Of a table that is read as a model knows it: texts that are no level of the model's.
     notes : tuple of tacit.notes.Note
@@ -67,6 +71,12 @@ class ColumnInfo:
     n_distinct: int = 0
     copied: bool = False
     unknown: tuple = ()
+    law: str = ""
+
+    @property
+    def coded(self) -> bool:
+        """Whether its cells are levels."""
+        return ROLES[self.role] in CODED
 
     @property
     def used(self) -> bool:

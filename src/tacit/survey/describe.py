@@ -6,11 +6,11 @@ import dataclasses
 from typing import Any
 
 from ..notes import Note, NoteError, Option
-from .column import ROLES, ColumnInfo
+from .column import CODED, ROLES, ColumnInfo
 from .dates import DATE_READINGS
 from .notes import as_role, notes_of
 from .numerals import NUMBER_READINGS
-from .roles import asked_reading, find_reading, infer_role, levels_of
+from .roles import asked_reading, count_law, find_reading, infer_role, levels_of
 from .tally import Tally
 
 __all__ = ["Asked", "describe", "moments_of"]
@@ -56,12 +56,12 @@ def describe(tally: Tally, asked: Asked, odd: str | None = None) -> ColumnInfo:
         if wanted != role:
             reason = "as asked"
         role, reading = wanted, _reading_for(tally, wanted, reading, asked.decimal)
-    levels, counts = levels_of(tally, reading) if ROLES[role] == "category" else ((), ())
+    levels, counts = levels_of(tally, reading) if ROLES[role] in CODED else ((), ())
     left_out = barred or (_why_not(tally, role, reason) if ROLES[role] is None else _too_rare(tally))
     notes = notes_of(tally, role, reading, levels)
     return ColumnInfo(
         name, role, reason, left_out, reading, tally.n_rows, tally.n_missing, levels, counts, notes=notes,
-        n_distinct=tally.distinct.n, **moments_of(tally, reading),
+        n_distinct=tally.distinct.n, law=count_law(tally) if role == "count" else "", **moments_of(tally, reading),
     )  # fmt: skip
 
 
@@ -115,9 +115,9 @@ def _reading_for(tally: Tally, role: str, reading: str, decimal: str | None) -> 
             text = _any_value(tally)
             raise ValueError(f"column {name!r} is asked for as a date but holds {text!r}; write dates as 2024-01-31.")
         return found
-    if ROLES[role] == "category" and not (tally.distinct.exact and tally.distinct.n <= MOST_ASKED_LEVELS):
+    if ROLES[role] in CODED and not (tally.distinct.exact and tally.distinct.n <= MOST_ASKED_LEVELS):
         raise NoteError(
-            "many_levels", "column {column!r} is asked for as a category but has {about}{n:,} different values, and at most "
+            "many_levels", "column {column!r} is asked for as levels but has {about}{n:,} different values, and at most "
             "{most:,} are learned; leave it out: {option}.", column=name, about="" if tally.distinct.exact else "about ",
             n=tally.distinct.n, most=MOST_ASKED_LEVELS, option=Option("ignore", name),
         )  # fmt: skip

@@ -37,6 +37,9 @@ def _of_role(tally: Tally, role: str, reading: str) -> Iterator[Note]:
         yield Note("mark", text, mark=mark, cells=cells)
     if role == "category" and reading == "number":
         yield Note("codes", "whole numbers taken as codes; if their size counts, use {option}", option=number)
+    if role == "ordinal" and reading == "number":
+        text = "whole numbers taken as levels in order; if they are codes, use {option}, if their size counts, {number}"
+        yield Note("levels", text, option=as_role(tally, "category"), number=number)
     if role == "count" and 2 < tally.distinct.n <= MOST_CODES:
         yield Note("counts", "taken as counts; if they are codes, use {option}", option=as_role(tally, "category"))
     if role == "measurement" and reading == "number" and _grows(tally):

@@ -9,19 +9,22 @@ from collections import Counter
 from .dates import DATE_READINGS
 from .moments import Moments
 from .numerals import NUMBER_READINGS, canonical
+from .scores import scored, told
 from .tally import Tally
 
-__all__ = ["are_days", "asked_reading", "find_reading", "infer_role", "levels_of", "says_id"]
+__all__ = ["are_days", "asked_reading", "count_law", "find_reading", "infer_role", "levels_of", "says_id"]
 
 MANY_LEVELS = 20
 MOST_LEVELS = 100
 CODES = 6
 MOST_CODES = 12
-"""Whole numbers from 1 to this or fewer, each of them there, are rather codes or ordered classes than counts."""
+"""Whole numbers up to this or fewer, each of them there, may be codes or ordered levels; from 1 on they are rather that than counts."""
 ROWS_PER_CODE = 5
 LONG_ID, LONG_FIRST = 9, 6
 """Digits of numbers that are longer than most measurements, anywhere and in the first of several columns."""
-MOST_COUNTED = 50
+MOST_COUNTED, LEAST_COUNTED = 20, 2
+"""Mean of whole numbers up to which they may be counts, and what one of them reaches down to: others are as good as measured."""
+COUNTS, EVEN = ("Poisson", "negative binomial"), 0.0133
 LONG_TEXT = 50
 ID_NAME = re.compile(
     r"(?:.*[^a-z])?(?:id|ids|uuid|guid|key|nr|no|number|identifier|code|index|row|rows|rowname|rownames|rowid|record)[^a-z]*|.*ID"
@@ -86,7 +89,7 @@ def infer_role(tally: Tally, reading: str, odd: str | None = None) -> tuple[str,
 
 
 def _role_of_numbers(tally: Tally, moments: Moments, levels: tuple[str, ...]) -> tuple[str, str]:
-    distinct, told = tally.distinct.n, tally.n_told
+    distinct, n_told = tally.distinct.n, tally.n_told
     if len(levels) == 1:
         return "constant", f"the same value in every row ({levels[0]})"
     if not moments.whole:
@@ -94,30 +97,66 @@ def _role_of_numbers(tally: Tally, moments: Moments, levels: tuple[str, ...]) ->
     if _is_compact_date(tally):
         return "date", "dates written as yyyymmdd; write them as 2024-01-31 to use them"
     named = says_id(tally.name)
-    if tally.distinct.unique and told > MANY_LEVELS:
+    if tally.distinct.unique and n_told > MANY_LEVELS:
         reason = _id_reason(tally, moments, named)
         if reason:
             return "id", reason
-    if named and distinct > max(MANY_LEVELS, told // 10):
+    if named and distinct > max(MANY_LEVELS, n_told // 10):
         return "id", "whole numbers under a name that ids have"
     if set(levels) == {"0", "1"}:
         return "yes/no", "0 and 1 only"
-    if _are_codes(moments, distinct, told):
-        return "category", f"only {distinct} distinct whole numbers"
+    if _may_be_levels(moments, distinct, n_told):
+        return _role_of_levels(tally, moments)
     if are_days(tally, moments):
         return "measurement", "days of a month"
-    if 0 <= moments.low <= 2 and moments.high <= MOST_COUNTED:
-        return "count", f"whole numbers from {moments.low:g} to {moments.high:g}"
+    numbered = moments.low == 1 and moments.high <= MOST_CODES and distinct >= moments.high - 2
+    if 0 <= moments.low <= LEAST_COUNTED and moments.mean <= MOST_COUNTED and tally.distinct.exact and not numbered:
+        scores = scored(tally.distinct.counts, n_told, levels=False)
+        del scores["two Poissons"]
+        if next(iter(scores)) != "measurement":
+            return "count", f"whole numbers from {moments.low:g} to {moments.high:g} ({told(scores)})"
+        return "measurement", f"whole numbers ({told(scores)})"
     return "measurement", "whole numbers"
 
 
-def _are_codes(moments: Moments, distinct: int, cells: int) -> bool:
-    """Whether whole numbers that are few rather name classes than count or measure."""
+def _may_be_levels(moments: Moments, distinct: int, cells: int) -> bool:
+    """Whether whole numbers are so few, each so often, that they may be codes or ordered levels."""
     if cells <= CODES or (distinct > 2 and cells < ROWS_PER_CODE * distinct):
         return False
-    if distinct <= CODES and (moments.low != 0 or distinct == 2):
-        return True
-    return moments.low == 1 and moments.high == distinct <= MOST_CODES
+    return distinct <= CODES or (moments.high - moments.low + 1 == distinct <= MOST_CODES and moments.low <= 1)
+
+
+def _role_of_levels(tally: Tally, moments: Moments) -> tuple[str, str]:
+    """What a few whole numbers are, by the scores of what they may be."""
+    distinct, few = tally.distinct.n, f"only {tally.distinct.n} distinct whole numbers"
+    if distinct == 2:
+        return "category", few
+    scores = scored(tally.distinct.counts, tally.n_told, levels=True)
+    # Numbers from 1 on count nothing, and those from 0 or 1 on measure nothing, where they are few and each is there.
+    barred = {"measurement"} if moments.low <= 1 else set()
+    barred |= set(COUNTS) if moments.low != 0 else set()
+    scores = {name: score for name, score in scores.items() if name not in barred}
+    # Levels are rarely numbered from 0: a count is taken for one that is no worse than by a parameter.
+    best = min(scores, key=lambda name: scores[name] - EVEN * (name in COUNTS))
+    if best == "uniform":
+        return "category", f"{few}, each about as often: no order shows"
+    if best == "category":
+        return "category", few + (f" ({told(scores)})" if len(scores) > 2 else "")
+    if best == "ordinal":
+        return "ordinal", f"{distinct} levels in order ({told(scores)})"
+    if best == "measurement":
+        return "measurement", f"whole numbers ({told(scores)})"
+    return "count", f"whole numbers from {moments.low:g} to {moments.high:g} ({told(scores)})"
+
+
+def count_law(tally: Tally) -> str:
+    """The family that describes counts: "poisson", or "negative_binomial" where they vary more than one or two Poissons do."""
+    values = tally.distinct.counts
+    if not tally.distinct.exact or any(isinstance(value, str) or value < 0 for value in values):
+        return "poisson"
+    scores = scored(values, tally.n_told, levels=False)
+    groups = min(scores["Poisson"], scores["two Poissons"])
+    return "negative_binomial" if scores["negative binomial"] < groups else "poisson"
 
 
 def are_days(tally: Tally, moments: Moments) -> bool:

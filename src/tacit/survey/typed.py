@@ -6,7 +6,7 @@ import numpy as np
 
 from ..frames import Cells
 from .cells import Missing, Texts
-from .column import ROLES, ColumnInfo
+from .column import CODED, ROLES, ColumnInfo
 from .numerals import canonical
 from .tally import PARSERS
 
@@ -23,7 +23,7 @@ def as_typed(column: ColumnInfo, cells: Cells) -> Cells:
         return read_numbers(column.name, column.reading, cells) if isinstance(cells, Texts) else cells
     values = np.full(len(cells.values), None, dtype=object)
     seen = ~cells.missing
-    if ROLES[column.role] == "category":
+    if ROLES[column.role] in CODED:
         if isinstance(cells, Texts):
             texts, places = cells.distinct
             values[seen] = np.array([*level_lookup(column, texts), None], dtype=object)[places]

@@ -28,7 +28,7 @@ def note_copies(columns: tuple[ColumnInfo, ...], batches: list[Batch]) -> tuple[
     """Note columns that follow exactly from others, as far as the first rows tell, which are given as they were read."""
     used = [column for column in columns if column.used]
     numbers = [column for column in used if ROLES[column.role] in ("continuous", "count")][:MOST_COLUMNS]
-    categories = [column for column in used if ROLES[column.role] == "category"][:MOST_COLUMNS]
+    categories = [column for column in used if column.coded][:MOST_COLUMNS]
     with one_blas_thread():
         found = _found(numbers, categories, batches)
     return tuple(

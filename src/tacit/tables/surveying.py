@@ -101,7 +101,7 @@ def _column(tally: Tally, known: dict | None, reader: Reader, decimal: str | Non
         return dataclasses.replace(found, role=role, left_out="not used by the model", notes=())
     facts = known["role"], "as in the model", "", known["reading"], tally.n_rows, tally.n_missing
     info = ColumnInfo(tally.name, *facts, tuple(known["levels"] or ()), n_distinct=tally.distinct.n)
-    if ROLES[info.role] == "category":
+    if info.coded:
         return _category(info, tally, notes)
     return _number(info, tally, reader, decimal)
 
@@ -133,9 +133,8 @@ def _category(info: ColumnInfo, tally: Tally, notes: list[str]) -> ColumnInfo:
         named = ", ".join(map(repr, sorted(unknown, key=lambda text: -unknown[text])[:3])) + ", …" * (len(unknown) > 3)
         total = sum(unknown.values())
         about = "" if tally.distinct.exact else "at least "
-        note = (
-            f"{info.name}: {about}{total} cells hold {named}, which the model does not know; they are taken as missing"
-        )
+        cells = "cells hold" if total > 1 else "cell holds"
+        note = f"{info.name}: {about}{total} {cells} {named}, which the model does not know; taken as missing"
         notes.append(note)
         info = dataclasses.replace(info, n_missing=info.n_missing + total, notes=(note,), unknown=tuple(unknown))
     return dataclasses.replace(info, counts=tuple(times[level] for level in info.levels))

@@ -39,7 +39,7 @@ class Rows:
         """Which columns hold categories; yes and no, and levels that have an order, are as good as numbers."""
         return np.array(
             [
-                column.kind == "category" and column.levels != (False, True) and column.type != "ordered"
+                column.coded and column.levels != (False, True) and column.type != "ordered"
                 for column in self.columns
             ]
         )

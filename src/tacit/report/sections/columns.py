@@ -41,7 +41,9 @@ def _row(column: ColumnInfo, used: bool) -> Markup:
 def _content(column: ColumnInfo) -> str:
     if column.levels:
         counts = column.counts or ("",) * len(column.levels)
-        ranked = sorted(zip(column.levels, counts), key=lambda pair: -(pair[1] or 0))
+        ranked = list(zip(column.levels, counts))
+        if column.role != "ordinal":
+            ranked.sort(key=lambda pair: -(pair[1] or 0))
         told = (cut(level, 30) + (f" ({amount(n)})" if n != "" else "") for level, n in ranked[:MOST_LEVELS])
         return ", ".join(told) + (f" and {len(ranked) - MOST_LEVELS} more levels" if len(ranked) > MOST_LEVELS else "")
     if column.low is not None and column.role in ("measurement", "count"):

@@ -9,7 +9,7 @@ import numpy as np
 from ...base.classes import outlier_threshold
 from ...study.findings import Findings, Sample
 from ...study.scores import SURE
-from ...survey.column import ROLES, ColumnInfo
+from ...survey.column import ColumnInfo
 from ..charts.colours import group_name
 from ..markup import Markup, cut, number, percent, plural, tag
 
@@ -51,7 +51,7 @@ def used_columns(findings: Findings) -> list[ColumnInfo]:
 
 def is_category(column: ColumnInfo) -> bool:
     """Whether its cells are codes of levels."""
-    return ROLES[column.role] == "category"
+    return column.coded
 
 
 def ids(findings: Findings) -> list[str]:
