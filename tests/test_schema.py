@@ -1,5 +1,8 @@
 """Tables of every kind become numbers and come back."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -96,7 +99,7 @@ def test_a_table_read_in_parts_has_the_schema_of_the_whole():
 @pytest.mark.parametrize(
     ("values", "kind"),
     [
-        ([0, 51], "continuous"), ([0, 50], "count"), ([-1, 3], "continuous"), ([0.0, 3.0], "count"),
+        ([0, 51], "continuous"), ([0, 50], "continuous"), ([0, 9], "count"), ([-1, 3], "continuous"), ([0.0, 3.0], "count"),
         ([0.0, 3.0, np.nan], "count"), ([0.5, 3.0, np.nan], "continuous"), ([0, 1], "category"),
     ],
 )  # fmt: skip
@@ -133,3 +136,69 @@ def test_an_unseen_level_is_named():
     words.loc[10, "height"] = "tall"
     with pytest.raises(ValueError, match="column 'height' holds 'tall', but it held numbers at fit"):
         schema.encode(words)
+
+
+# Kinds by scores
+
+
+LIKERT = np.repeat([1, 2, 3, 4, 5], [12, 30, 55, 70, 33])
+
+
+def test_likert_items_are_ordinal_codes_are_not_and_the_reason_tells_the_scores():
+    rng = np.random.default_rng(0)
+    n, region = 200, rng.choice(9, size=200, p=[0.3, 0.02, 0.2, 0.05, 0.15, 0.02, 0.16, 0.02, 0.08])
+    table = pd.DataFrame({
+        "sex": rng.integers(1, 3, n), "region": region + 1, "region0": region, "ward": np.arange(n) % 9 + 1, "item": LIKERT,
+        "grade": pd.Categorical.from_codes(LIKERT - 1, list("abcde"), ordered=True), "visits": rng.poisson(1.5, n),
+        "claims": rng.negative_binomial(0.4, 0.1, n), "age": rng.integers(18, 80, n),
+    })  # fmt: skip
+    expected = ["category"] * 4 + ["ordinal"] * 2 + ["count"] * 2 + ["continuous"]
+    assert [column.kind for column in Schema.of(table).columns] == expected
+    told = {column.name: column for column in Schema.of(table).columns}
+    assert told["item"].reason == "5 levels in order (nats a cell: ordinal 1.505, category 1.526)"
+    assert told["ward"].reason == "only 9 distinct whole numbers, each about as often: no order shows"
+    assert told["grade"].reason == "levels in the order of their type"
+    assert told["grade"].levels == tuple("abcde")
+    assert (told["visits"].law, told["claims"].law, told["item"].law) == ("poisson", "negative_binomial", "")
+    assert Schema.of(table, {"item": "category"}).columns[4].reason == "as asked"
+    holes = rng.random(table.shape) < 0.15
+    with_holes = Schema.of(table.mask(holes))
+    assert [column.kind for column in with_holes.columns] == expected
+    assert [column.law for column in with_holes.columns] == [column.law for column in Schema.of(table).columns]
+
+
+REAL = {  # table: what each of its whole-number columns is, as a person who knows the table would say
+    "marketing": {
+        "Income": "ordinal", "Sex": "category", "Marital": "category", "Age": "ordinal", "Edu": "ordinal",
+        "Occupation": "category", "Lived": "ordinal", "Dual_Income": "category", "Householdu18": "count",
+        "Home_Type": "category", "Ethnic": "category", "Language": "category",
+    },
+    "pima": {"pregnant": "count", "glucose": "continuous", "age": "continuous", "pressure": "continuous"},
+    "ozone": {"Ne9": "ordinal", "Ne12": "ordinal", "Ne15": "ordinal", "maxO3": "continuous"},
+    "mammalsleep": {"sei": "ordinal"},
+    "airquality": {"Month": "category", "Temp": "continuous", "Ozone": "continuous"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("share", [0.0, 0.1])
+def test_kinds_of_real_columns(name, share):
+    folder = os.environ.get("TACIT_DATA")
+    if not folder or not (path := Path(folder) / "missing" / f"{name}.csv").exists():
+        pytest.skip("TACIT_DATA does not hold the table")
+    table = pd.read_csv(path)[list(REAL[name])]
+    table = table.mask(np.random.default_rng(0).random(table.shape) < share)
+    assert {column.name: column.kind for column in Schema.of(table).columns} == REAL[name]
+
+
+def test_a_column_of_levels_has_some():
+    with pytest.raises(ValueError, match="column 'a' is category but has no levels; it has at least one"):
+        Column("a", "category")
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"), [([[1, 2], [3], [4]], "list"), ([{"a": 1}] * 3, "dict"), (np.full(3, 1 + 2j), "complex")]
+)
+def test_cells_that_are_neither_numbers_nor_names_are_refused(cells, kind):
+    refuse(f"column 'a' holds {kind}, which is neither a number nor a category; turn it into numbers or leave it out",
+           pd.DataFrame({"a": cells, "b": [1.0, 2.0, 3.0]}))  # fmt: skip

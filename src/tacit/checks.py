@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
-from .frames import check_names
+from .frames import check_names, check_types
 
 __all__ = [
     "as_numpy", "as_rows", "check_choice", "check_columns", "check_n_jobs", "check_number", "check_out", "check_positive",
@@ -128,6 +128,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, **settings: Any) -> Any:
     missing = "allow-nan" if estimator._takes_missing else True
     settings = {"accept_sparse": sparse, "ensure_all_finite": missing, "dtype": list(estimator._dtypes)} | settings
     settings.setdefault("ensure_min_samples", estimator._min_rows if reset else 1)
+    check_types(X)
     X = as_rows(estimator, X)
     try:
         X = validate_data(estimator, X, reset=reset, **settings)
@@ -135,6 +136,10 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, **settings: Any) -> Any:
         if estimator._missing_remedy and "contains NaN" in str(error):
             where = _first_missing(estimator, X)
             raise ValueError(f"Input X contains NaN{where}, {estimator._missing_remedy}.") from None
+        if "setting an array element with a sequence" in str(error):
+            raise ValueError(
+                f"X holds lists or arrays as cells; {type(estimator).__name__} takes a number in each."
+            ) from None
         if "could not convert string to float" not in str(error):
             raise
         raise ValueError(f"{error}: {estimator._text_remedy}.") from None

@@ -15,8 +15,12 @@ from .notes import NoteError
 
 __all__ = [
     "CONTAINERS", "Batch", "Cells", "aligned", "as_given", "as_numbers", "as_objects", "assemble", "beside", "check_names",
-    "columns_of", "holds_dates", "is_missing", "is_table", "package", "read_columns", "without",
+    "check_types", "columns_of", "holds_dates", "is_missing", "is_table", "package", "read_columns", "without",
 ]  # fmt: skip
+
+
+UNUSABLE = (list, dict, set, np.ndarray, complex, np.complexfloating)
+"""Types of cells that are neither numbers nor names."""
 
 
 def package(X: Any) -> str:
@@ -227,7 +231,10 @@ def _levels_of(column: Any) -> tuple[Sequence | None, bool | None]:
     if library == "pandas" and kind == "category":
         return column.cat.categories.tolist(), bool(column.cat.ordered)
     if library == "polars" and kind.startswith("Enum"):
-        return column.dtype.categories.to_list(), True
+        return column.dtype.categories.to_list(), False  # a list of what may occur, whose order need not mean anything
+    if library == "pyarrow" and kind.startswith("dictionary") and column.type.ordered:
+        whole = column.combine_chunks() if hasattr(column, "chunks") else column
+        return whole.dictionary.to_pylist(), True
     return None, False if kind.startswith(("Categorical", "dictionary")) else None
 
 
@@ -281,6 +288,9 @@ def _cells(name: Any, column: Any) -> Cells:
         return replace(_objects(as_objects(column), ()), levels=None, dates=str(_dtype_of(column)))
     found = as_numbers(column)
     cells = _objects(as_objects(column), *_levels_of(column)) if found is None else _numbers(*found)
+    strange = () if cells.numeric else {type(cell) for cell in cells.values if isinstance(cell, UNUSABLE)}
+    if strange:
+        raise holds_dates(name, min(kind.__name__ for kind in strange))
     if cells.numeric and np.isinf(cells.values).any():
         raise ValueError(f"column {name!r} contains infinity; replace it, or leave the cell empty if it is missing.")
     return cells
@@ -289,7 +299,21 @@ def _cells(name: Any, column: Any) -> Cells:
 def holds_dates(name: Any, type: Any) -> NoteError:
     """That a column is neither of numbers nor of categories."""
     text = "column {name!r} holds {type}, which is neither a number nor a category; turn it into numbers "
-    return NoteError("dates", text + "(days since a date, say) or leave it out.", name=name, type=str(type))
+    hint = "(days since a date, say) " if "date" in str(type) or "time" in str(type) else ""
+    return NoteError("dates", text + hint + "or leave it out.", name=name, type=str(type))
+
+
+def check_types(X: Any) -> None:
+    """Raise, naming the column, where a data frame or an array holds dates or durations, which models of numbers do not take."""
+    if package(X) == "pandas" and hasattr(X, "dtypes") and hasattr(X, "columns"):
+        dated = ((name, kind) for name, kind in zip(X.columns, X.dtypes) if getattr(kind, "kind", "") in "mM")
+    elif package(X) == "polars" and type(X).__name__ == "DataFrame":
+        dated = ((name, kind) for name, kind in X.schema.items() if kind.is_temporal() or kind.is_nested())
+    else:
+        kind = getattr(X, "dtype", None)
+        dated = ((0, each) for each in [kind] if isinstance(each, np.dtype) and each.kind in "mM")
+    for name, kind in dated:
+        raise holds_dates(name, kind)
 
 
 def _numbers(values: np.ndarray, whole: bool = False) -> Cells:
@@ -349,10 +373,18 @@ def assemble(
         if container == "pandas":
             return library.DataFrame(made, **index)
         return library.DataFrame(made) if container == "polars" else library.table(made)
-    kept = np.asarray(like, dtype=object)
-    out = [kept[:, j] if values is None else values for j, values in enumerate(columns.values())]
-    kind = np.float64 if all(np.asarray(column).dtype == np.float64 for column in out) else object
-    return np.column_stack([np.asarray(column, dtype=kind) for column in out])
+    kept = np.asarray(like)
+    out = [np.asarray(kept[:, j] if values is None else values) for j, values in enumerate(columns.values())]
+    given = like is not None and kept.dtype.kind not in "fiu"  # objects stay objects
+    kind = object if given or not all(map(_all_numbers, out)) else np.float64
+    return np.column_stack([column.astype(kind) for column in out])
+
+
+def _all_numbers(column: np.ndarray) -> bool:
+    """Whether cells are numbers, or missing."""
+    if column.dtype.kind != "O":
+        return column.dtype.kind in "fiu"
+    return all(is_missing(cell) or (isinstance(cell, numbers.Real) and not isinstance(cell, bool)) for cell in column)
 
 
 # Types of columns, as their libraries name them
@@ -382,7 +414,7 @@ def _dtype(container: str, type: str, levels: tuple) -> Any:
             return None  # the other libraries have categories of texts only
         if container == "polars":
             return library.Enum(levels) if levels else library.Categorical
-        return library.dictionary(library.int32(), library.string())
+        return library.dictionary(library.int32(), library.string(), ordered=type == "ordered")
     if type not in ("bool", "whole"):
         return None
     if container == "pandas":

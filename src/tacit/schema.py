@@ -80,6 +80,10 @@ class Column:
         type=Text(TYPES), declared=Listed(Label(), kind=tuple), law=Text(LAWS, needed=False),
     )  # fmt: skip
 
+    def __post_init__(self) -> None:
+        if self.coded and not self.levels:
+            raise ValueError(f"column {self.name!r} is {self.kind} but has no levels; it has at least one.")
+
     @classmethod
     def of(cls, info: ColumnInfo) -> Column:
         """The column that a survey found."""
@@ -194,7 +198,9 @@ class Schema:
                 columns[column.name] = None
             else:
                 made = labels_of(column, codes, cells)
-                if cells is not None and cells.numeric and column.coded:  # also a level that is unknown stays what it is
+                if (
+                    cells is not None and cells.numeric and column.coded
+                ):  # also a level that is unknown stays what it is
                     made = np.where(cells.missing, made, cells.values)
                 elif cells is not None and not cells.numeric:
                     made = dates_like(cells.values[~cells.missing], codes) if column.type in DATE_READINGS else made
@@ -254,7 +260,10 @@ class ColumnLearner:
     def add(self, cells: Cells) -> None:
         """Take cells in."""
         self.n_rows += len(cells.missing)
-        self.declared, self.type = self.declared or cells.levels, self.type or cells.type
+        # Parts of a table may declare different levels.
+        known = self.declared or ()
+        self.declared = (*known, *(each for each in cells.levels or () if each not in known)) or None
+        self.type = self.type or cells.type
         self.dates = self.dates or cells.dates
         seen = cells.values[~cells.missing]
         self.numeric = self.numeric and cells.numeric

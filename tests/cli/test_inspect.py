@@ -153,7 +153,9 @@ def test_bad_usage(inspect, tmp_path, monkeypatch, arguments, message):
 def test_bad_roles(capsys, role):
     with pytest.raises(SystemExit):
         main(["inspect", "t.csv", "--as", role])
-    assert "is not NAME=ROLE with a role of number, yes/no, count, category, date, id" in capsys.readouterr().err
+    assert (
+        "is not NAME=ROLE with a role of number, yes/no, count, category, ordinal, date, id" in capsys.readouterr().err
+    )
 
 
 def test_next_follows_the_note(inspect, tmp_path):

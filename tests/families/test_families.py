@@ -538,7 +538,9 @@ def ordered_rows(n=600, seed=0):
     rng, cuts = np.random.default_rng(seed), ([-1.5, -0.5, 0.5, 2.0], [-0.5, 1.0])
     classes = rng.integers(3, size=n)
     place = np.array([[-1.0, 1.0], [0.0, 0.0], [2.0, -1.0]])[classes]
-    return np.column_stack([np.searchsorted(c, x) for c, x in zip(cuts, (place + rng.logistic(size=(n, 2))).T)]) + 0.0, classes
+    return np.column_stack(
+        [np.searchsorted(c, x) for c, x in zip(cuts, (place + rng.logistic(size=(n, 2))).T)]
+    ) + 0.0, classes
 
 
 def test_ordinal_estimates_are_the_maximum_of_the_cumulative_logit():
@@ -569,7 +571,15 @@ def test_one_class_of_ordered_levels_has_their_shares_and_intervals_of_levels():
     learned = family.fit(X)
     np.testing.assert_allclose(learned.mean, [0.1, 0.5, 0.3, 0.1], atol=1e-9)
     law = family.law(learned.params, Block.of(np.array([[NAN]])))
-    assert [law.quantile(q, np.ones((1, 1)))[0] for q in (0.05, 0.1, 0.11, 0.6, 0.61, 0.95, 1.0)] == [0, 0, 1, 1, 2, 3, 3]
+    assert [law.quantile(q, np.ones((1, 1)))[0] for q in (0.05, 0.1, 0.11, 0.6, 0.61, 0.95, 1.0)] == [
+        0,
+        0,
+        1,
+        1,
+        2,
+        3,
+        3,
+    ]
     assert law.mean(np.ones((1, 1)))[0] == 1
     assert law.probability(np.ones((1, 1)))[0] == pytest.approx(0.5)
 

@@ -141,7 +141,7 @@ def test_columns_are_predicted_from_the_others(fitted):
         mixture.predict_given(table, given=["age", "visits"], target="age")
     with pytest.raises(ValueError, match="neither given nor target names a column"):
         mixture.predict_given(table)
-    with pytest.raises(ValueError, match="column 'age' is continuous, not described by a categorical family"):
+    with pytest.raises(ValueError, match="column 'age' is continuous, not described by a family of levels"):
         mixture.predict_level(table, "age")
     with pytest.raises(ValueError, match=r"holds 'weight', which is no column; there are .* named age, pressure"):
         mixture.predict_given(table, target="weight")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import cross_val_score
 
+from tacit import load, save
 from tacit.classification import NaiveBayes
 from tacit.families import Binomial
 from tacit.mixture import GaussianMixture, Mixture, StudentTMixture, find_groups
@@ -196,3 +197,110 @@ def test_columns_that_are_all_missing_are_filled_with_their_levels():
         assert set(filled) <= {"Oslo", "Rome"}
         assert len(mixture.draw_missing(table.assign(city=empty))[0]) == 50
     assert mixture.impute(table.assign(a=np.nan))["a"].dtype == np.float64
+
+
+# Ordered levels
+
+
+def answers(n=240, seed=0):
+    """Two groups that differ in answers from 1 to 5, ordered words, a count, codes, ages, yes/no, a name and a number."""
+    rng = np.random.default_rng(seed)
+    g = rng.integers(2, size=n)
+    words = np.clip(np.round(1 + g + 0.8 * rng.normal(size=n)), 0, 3).astype(int)
+    return pd.DataFrame({
+        "item": np.clip(np.round(2.5 + 1.5 * g + rng.normal(size=n)), 1, 5).astype(int),
+        "grade": pd.Categorical.from_codes(words, ["low", "mid", "high", "top"], ordered=True),
+        "visits": rng.poisson(1 + 4 * g), "sex": rng.integers(1, 3, n), "age": rng.integers(20, 70, n),
+        "ok": rng.random(n) < 0.3 + 0.4 * g, "city": pd.Categorical(rng.choice(["Rome", "Oslo", "Bern"], n)),
+        "name": np.array(["x", "y"])[g], "w": rng.normal(size=n) + 3 * g,
+    })  # fmt: skip
+
+
+def types_of(table):
+    if hasattr(table, "column_names"):
+        return {field.name: str(field.type).replace("large_", "").replace("int8", "int32") for field in table.schema}
+    return {name: str(table[name].dtype).lower() for name in table.columns}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_tables_keep_their_types_and_may_be_given_back(library):
+    pytest.importorskip(library)
+    whole = {name: "Int64" for name in ("item", "visits", "sex", "age")} | {"ok": "boolean"}
+    holes = np.random.default_rng(1).random((240, 9)) < 0.15
+    table = answers().astype(whole).mask(holes)
+    if library == "polars":
+        table = pytest.importorskip("polars").from_pandas(table)
+    elif library == "pyarrow":
+        table = pytest.importorskip("pyarrow").Table.from_pandas(table, preserve_index=False)
+    mixture = Mixture(2, smoothing=0.5, random_state=0).fit(table)
+    kinds = {column.name: column.kind for column in mixture.schema_.columns}
+    assert kinds["item"] == "ordinal"
+    assert kinds["grade"] == (
+        "category" if library == "polars" else "ordinal"
+    )  # polars has no order that means something
+    filled = mixture.impute(table)
+    assert types_of(filled) == types_of(table)
+    assert len(mixture.predict(filled)) == 240
+    asked = ["item", "grade", "sex", "ok", "city"]
+    for made in (mixture.sample(5)[0], mixture.predict_given(table, target=asked)):
+        for name, kind in types_of(made).items():
+            assert kind.replace("boolean", "bool") == types_of(table)[name].replace("boolean", "bool")
+
+
+def test_ordinal_columns_are_filled_told_and_saved_as_levels_in_order(tmp_path):
+    table = answers()
+    mixture = Mixture(2, smoothing=0.5, random_state=0).fit(table)
+    told = mixture.describe()
+    assert list(told["grade"]["probability"]) == ["low", "mid", "high", "top"]
+    assert told["item"]["family"] == "Ordinal"
+    assert told["item"]["location"].sum() == pytest.approx(0.0, abs=1e-12)
+    assert np.sign(np.diff(told["item"]["location"])) == np.sign(np.diff(told["w"]["mean"]))
+    holes = table.copy()
+    holes.loc[:9, ["item", "grade"]] = np.nan
+    found = mixture.impute(holes, interval=0.9)
+    shares = mixture.predict_level(holes.head(10), "item")
+    np.testing.assert_allclose(found.probability[:10, 0], shares.max(axis=1), rtol=1e-12)
+    assert (found.filled["item"][:10] == shares.argmax(axis=1) + 1).all()
+    below, inside = np.cumsum(shares, axis=1), (found.low[:10, 0].astype(int), found.high[:10, 0].astype(int))
+    for row, low, high in zip(below, *inside):
+        assert np.r_[0, row][low - 1] < 0.05 <= row[low - 1]
+        assert np.r_[0, row][high - 1] < 0.95 <= row[high - 1]
+    save(mixture, tmp_path / "m.tacit")
+    again = load(tmp_path / "m.tacit")
+    np.testing.assert_array_equal(again.predict_proba(table), mixture.predict_proba(table))
+    assert again.schema_ == mixture.schema_
+    chosen = Mixture(2, by_column={"item": "categorical", "visits": "ordinal"}, random_state=0).fit(table)
+    kinds = {column.name: column.kind for column in chosen.schema_.columns}
+    assert (kinds["item"], kinds["visits"]) == ("category", "ordinal")
+    families = None, {"item": "categorical"}
+    fewer = [Mixture(2, by_column=family, random_state=0).fit(table[["item", "w"]]) for family in families]
+    assert [each._model().n_parameters(each._params()) for each in fewer] == [1 + 4 + 5, 1 + 4 + 8]
+
+
+def test_a_level_that_is_taken_as_missing_keeps_its_cell_and_nothing_is_said_of_it():
+    mixture = Mixture(2, smoothing=0.5, unknown="missing", random_state=0).fit(answers())
+    table = answers().head(4).astype({"city": object, "sex": float})
+    table.loc[0, ["city", "sex"]] = ["Paris", 9]
+    table.loc[1, ["city", "sex"]] = [None, np.nan]
+    found = mixture.impute(table, interval=0.9)
+    assert found.filled.loc[0, ["city", "sex"]].tolist() == ["Paris", 9]
+    assert np.isnan(found.probability[0]).all()
+    assert np.isfinite(found.probability[1, [3, 6]]).all()
+    std = mixture.impute(table, return_std=True)[1]
+    assert (std[0, [3, 6]] == 0).all()
+    assert (std[1, [3, 6]] > 0).all()
+    with pytest.raises(ValueError, match="column 'sex' holds 9.0, which was not there at fit \\(known: 1, 2\\)"):
+        mixture.set_params(unknown="error").impute(table)
+
+
+def test_fills_of_counts_are_whole_unless_asked_otherwise():
+    mixture = Mixture(2, smoothing=0.5, random_state=0).fit(answers())
+    table = answers().astype({"visits": float})
+    table.loc[:50, "visits"] = np.nan
+    filled, expected = mixture.impute(table)["visits"], mixture.impute(table, whole=False)["visits"]
+    assert (filled == filled.round()).all()
+    np.testing.assert_array_equal(filled, expected.round())
+    assert (expected[:51] != expected[:51].round()).all()
+    mixture.predict(table.assign(visits=filled))
+    with pytest.raises(ValueError, match="Poisson columns hold whole numbers from 0"):
+        mixture.predict(table.assign(visits=expected))

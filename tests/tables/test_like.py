@@ -33,8 +33,8 @@ def test_roles_levels_and_order_are_those_of_the_model(known):
     assert str(cells[1:, 1].tolist()) == "[nan, nan]"
     assert str(cells[2].tolist()) == "[nan, nan, nan, 19753.0]"
     assert table.notes == (
-        "grade: 1 cells hold '9', which the model does not know; they are taken as missing",
-        "colour: 1 cells hold 'green', which the model does not know; they are taken as missing",
+        "grade: 1 cell holds '9', which the model does not know; taken as missing",
+        "colour: 1 cell holds 'green', which the model does not know; taken as missing",
     )
     assert {column.name: column.n_missing for column in table.used} == {
         "height": 1,

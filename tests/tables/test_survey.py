@@ -27,6 +27,9 @@ def column(tmp_path):
     return column
 
 
+COUNTS = list(map(str, np.random.default_rng(0).poisson(2.0, 60)))
+
+
 def texts(pattern, n=60):
     return [pattern.format(j, j % 3, j % 7) for j in range(n)]
 
@@ -36,7 +39,8 @@ def texts(pattern, n=60):
     [
         (texts("{0}.25"), "x", "measurement", "numbers with decimals"),
         (texts("1{2}0"), "x", "measurement", "whole numbers"),
-        (texts("{2}"), "x", "count", "whole numbers from 0 to 6"),
+        (texts("{2}"), "x", "category", "only 7 distinct whole numbers, each about as often: no order shows"),
+        (COUNTS, "x", "count", "whole numbers from 0 to 7 (nats a cell: Poisson"),
         (["0", "1"] * 30, "x", "yes/no", "0 and 1 only"),
         (["1", "2", "3"] * 20, "x", "category", "only 3 distinct whole numbers"),
         (texts("level {1}"), "x", "category", "3 levels"),
@@ -48,7 +52,7 @@ def texts(pattern, n=60):
         ([f"{7 * j + j % 5}" for j in range(60)], "velocity", "measurement", "whole numbers"),
         ([f"{7 * j + j % 5}" for j in range(60)], "visit_no", "id", "a different whole number in every row, under"),
         ([f"{j % 9 + 1}" for j in range(60)], "x", "category", "only 9 distinct whole numbers"),
-        ([f"{j % 10 + 1}" for j in range(13)], "x", "count", "whole numbers from 1 to 10"),
+        ([f"{j % 10 + 1}" for j in range(13)], "x", "measurement", "whole numbers"),
         ([f"{j % 31 + 1}" for j in range(93)], "x", "measurement", "days of a month"),
         ([f"200106{j % 30 + 1:02d}" for j in range(60)], "x", "date", "dates written as yyyymmdd"),
         ([f"200106{j + 1:02d}" for j in range(60)], "x", "id", "a row number"),
@@ -98,7 +102,7 @@ def test_roles_and_reasons(column, cells, name, role, reason):
          "grows from row to row; if it only numbers the rows, use --id x"),
         (["3", "4", "6", "8", "10", "12"] * 9 + ["-1"], {}, "measurement",
          "-1 in one row is the only negative number; if it stands for missing, use --missing=-1"),
-        (["0", "1", "2", "3", "4", "5", "6"] * 9, {}, "count", "taken as counts; if they are codes, use --as x=category"),
+        (COUNTS, {}, "count", "taken as counts; if they are codes, use --as x=category"),
         (["01/02/2024", "03/04/2023"] * 9, {}, "date", "to use it as a number of days (read with the day before the month,"),
         (["007", "042"] * 20, {}, "category", "written with leading zeros, as codes are; if they are numbers, use --as x=number"),
         (["Red", "red", "blue"] * 20, {}, "category", "'Red' and 'red' differ in case or spaces only; write them alike if they"),
@@ -241,7 +245,9 @@ def test_infinity_and_marks_in_typed_tables():
     ("values", "role"),
     [
         (np.arange(1, 41), "id"), (np.random.default_rng(0).permutation(40) + 7, "id"), (np.tile([1, 2, 3], 5), "category"),
-        (np.tile([0, 1], 20), "yes/no"), (np.tile(np.arange(9), 5), "count"), (np.arange(100, 140) * 3, "measurement"),
+        (np.tile([0, 1], 20), "yes/no"), (np.tile(np.arange(9), 5), "category"),
+        (np.random.default_rng(1).poisson(3.0, 45), "count"),
+        (np.repeat(np.arange(1, 8), [2, 5, 9, 12, 9, 5, 3]), "ordinal"), (np.arange(100, 140) * 3, "measurement"),
         (np.tile(np.arange(1, 31), 2), "measurement"),
     ],
 )  # fmt: skip

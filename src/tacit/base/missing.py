@@ -139,8 +139,8 @@ class MissingCells(RowsEstimator):
     ) -> Any:
         """Fill missing cells with their expectation given the observed ones, categories with their most probable level.
 
-        Expectations of columns of a table whose type holds whole numbers only are rounded. A level that the model does not know and
-        takes as missing (``unknown="missing"``) stays what it is, and nothing is said of it.
+        Expectations of columns of a table whose type holds whole numbers only are rounded. A level that the model does not know
+        and takes as missing (``unknown="missing"``) stays what it is, and nothing is said of it.
 
         Parameters
         ----------

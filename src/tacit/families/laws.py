@@ -13,7 +13,17 @@ from typing import Any
 import numpy as np
 from scipy.special import betaln, ndtr, ndtri, stdtr, stdtrit
 
-__all__ = ["JoinedLaw", "Law", "LevelLaw", "LogNormalLaw", "NormalLaw", "OrderedLaw", "QuantileLaw", "ScipyLaw", "StudentLaw"]
+__all__ = [
+    "JoinedLaw",
+    "Law",
+    "LevelLaw",
+    "LogNormalLaw",
+    "NormalLaw",
+    "OrderedLaw",
+    "QuantileLaw",
+    "ScipyLaw",
+    "StudentLaw",
+]
 
 NEGLIGIBLE = 1e-12
 

@@ -88,8 +88,8 @@ class Ordinal(Categorical):
     array([0.25, 0.5 , 0.25])
     """
 
-    conjugate = None
-    _params_type = OrdinalParams
+    conjugate: Any = None
+    _params_type: Any = OrdinalParams
     _saved = {key: Categorical._saved[key] for key in ("n_levels", "floor")} | {"smoothing": Numbers(low=0)}
 
     def __init__(self, n_levels: Any, *, smoothing: float = 0.0, floor: float = 1e-10) -> None:
@@ -115,7 +115,7 @@ class Ordinal(Categorical):
             if not (np.diff(cuts) > 0).all():
                 raise ValueError("'cuts' are not in order")
 
-    def start(self, block: Block, resp: Any) -> OrdinalParams:
+    def start(self, block: Block, resp: Any) -> Any:
         flat = tuple(np.arange(n - 1.0) for n in self.n_levels)
         params = OrdinalParams(np.zeros((resp.shape[1], len(self.n_levels))), flat)
         stats = self.stats(params, block, resp * block.weight[:, None])
@@ -127,10 +127,10 @@ class Ordinal(Categorical):
         learned = self.m_step(stats, OrdinalParams(params.location, tuple(cuts)))
         return OrdinalParams(0.9 * learned.location, learned.cuts)
 
-    def m_step(self, stats: CellStats, params: OrdinalParams) -> OrdinalParams:
+    def m_step(self, stats: CellStats, params: Any) -> Any:
         return self._learned(stats.total + self.smoothing, params)
 
-    def _learned(self, total: np.ndarray, params: OrdinalParams) -> OrdinalParams:
+    def _learned(self, total: np.ndarray, params: Any) -> Any:
         """The likeliest parameters for counts of levels by class, searched for from `params` on."""
         location, cuts = params.location.copy(), np.concatenate(params.cuts)
         levels = np.array(self.n_levels)
@@ -142,10 +142,10 @@ class Ordinal(Categorical):
         """How far a location may be from the nearest cut: beyond, the level at an end is rarer than the floor."""
         return -np.log(max(self.floor, 1e-15))
 
-    def log_prior(self, params: OrdinalParams) -> float:
+    def log_prior(self, params: Any) -> float:
         return self.smoothing * float(params.log_probability.sum()) if self.smoothing else 0.0
 
-    def redraw(self, params: OrdinalParams, block: Block, resp: Any, rng: np.random.Generator) -> OrdinalParams:
+    def redraw(self, params: Any, block: Block, resp: Any, rng: np.random.Generator) -> Any:
         """The estimate from counts drawn about those seen, with half a row of all classes' shares in each."""
         total = self.stats(params, block, resp).total
         for levels in level_columns(self.n_levels):
@@ -153,40 +153,40 @@ class Ordinal(Categorical):
             total[:, levels] += (0.5 + self.smoothing) * share / share.sum()
         return self._learned(np.maximum(rng.standard_gamma(total), np.finfo(float).tiny), params)
 
-    def permute(self, params: OrdinalParams, order: Any) -> OrdinalParams:
+    def permute(self, params: Any, order: Any) -> Any:
         return OrdinalParams(params.location[order], params.cuts)
 
-    def n_columns(self, params: OrdinalParams) -> int:
+    def n_columns(self, params: Any) -> int:
         return len(self.n_levels)
 
-    def parameters(self, params: OrdinalParams) -> dict[str, np.ndarray]:
+    def parameters(self, params: Any) -> dict[str, np.ndarray]:
         centre = params.location.mean(axis=0)
         return {"location": params.location - centre, "probability": params.probability}
 
-    def law(self, params: OrdinalParams, block: Block) -> Law:
+    def law(self, params: Any, block: Block) -> Law:
         return OrderedLaw(self.shares(params), block.missing_cells[1])
 
     def embed(self, block: Block, rng: np.random.Generator) -> np.ndarray:
         """Codes of unit variance: levels that are next to each other are close."""
         return Family.embed(self, block, rng)
 
-    def free(self, params: OrdinalParams) -> np.ndarray:
+    def free(self, params: Any) -> np.ndarray:
         """Locations, the first cut of every column and the logs of the distances to the next."""
         gaps = [part for cuts in params.cuts for part in (cuts[:1], np.log(np.diff(cuts)))]
         return np.concatenate([params.location.ravel(), *gaps])
 
-    def bound(self, vector: np.ndarray, params: OrdinalParams) -> OrdinalParams:
+    def bound(self, vector: np.ndarray, params: Any) -> Any:
         place, rest = np.split(vector, [params.location.size])
         parts = np.split(rest, np.cumsum([n - 1 for n in self.n_levels])[:-1])
         cuts = [np.cumsum(np.append(part[:1], np.exp(np.clip(part[1:], -18.0, 4.0)))) for part in parts]
         return self.within(place.reshape(params.location.shape), cuts)
 
-    def within(self, location: np.ndarray, cuts: Any) -> OrdinalParams:
+    def within(self, location: np.ndarray, cuts: Any) -> Any:
         """Parameters within bounds."""
         cuts = [np.clip(each, -1e3, 1e3) + NARROWEST * np.arange(len(each)) for each in cuts]
         low, high = ([each[end] if len(each) else 0.0 for each in cuts] for end in (0, -1))
         return OrdinalParams(np.clip(location, np.subtract(low, self.reach), np.add(high, self.reach)), tuple(cuts))
 
-    def n_parameters(self, params: OrdinalParams) -> int:
+    def n_parameters(self, params: Any) -> int:
         more = len(params.location) - 1
         return sum(n - 1 + more * (n > 1) for n in self.n_levels)

@@ -18,7 +18,7 @@ MANY_LEVELS = 20
 MOST_LEVELS = 100
 CODES = 6
 MOST_CODES = 12
-"""Whole numbers up to this or fewer, each of them there, may be codes or ordered levels; from 1 on they are rather that than counts."""
+"""Whole numbers up to this, each of them there, may be codes or ordered levels; from 1 on they are rather that than counts."""
 ROWS_PER_CODE = 5
 LONG_ID, LONG_FIRST = 9, 6
 """Digits of numbers that are longer than most measurements, anywhere and in the first of several columns."""
@@ -112,8 +112,9 @@ def _role_of_numbers(tally: Tally, moments: Moments, levels: tuple[str, ...]) ->
     numbered = moments.low == 1 and moments.high <= MOST_CODES and distinct >= moments.high - 2
     if 0 <= moments.low <= LEAST_COUNTED and moments.mean <= MOST_COUNTED and tally.distinct.exact and not numbered:
         scores = scored(tally.distinct.counts, n_told, levels=False)
-        del scores["two Poissons"]
-        if next(iter(scores)) != "measurement":
+        if moments.low > 0:  # without a 0, two Poissons are flexible enough to pass for any measurement
+            del scores["two Poissons"]
+        if min(scores, key=lambda name: scores[name] + EVEN * (name == "measurement")) != "measurement":
             return "count", f"whole numbers from {moments.low:g} to {moments.high:g} ({told(scores)})"
         return "measurement", f"whole numbers ({told(scores)})"
     return "measurement", "whole numbers"

@@ -14,6 +14,7 @@ of levels would always win: n is at most `MOST_CELLS`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln, log_ndtr, logsumexp, ndtr
@@ -25,7 +26,7 @@ MOST_CELLS = 200
 TINY = 1e-300
 
 
-def scored(counts: Mapping[float, int], n_cells: int, levels: bool) -> dict[str, float]:
+def scored(counts: Mapping[Any, int], n_cells: int, levels: bool) -> dict[str, float]:
     """Scores of laws, the best first.
 
     Parameters
@@ -37,8 +38,8 @@ def scored(counts: Mapping[float, int], n_cells: int, levels: bool) -> dict[str,
     levels : bool
         Whether the values are few enough to be levels.
     """
-    x = np.array(sorted(counts))
-    share = np.array([counts[value] for value in x], dtype=np.float64)
+    x = np.array(sorted(counts), dtype=np.float64)
+    share = np.array([counts[value] for value in x.tolist()], dtype=np.float64)
     share /= share.sum()
     n = min(n_cells, MOST_CELLS)
     mean = float(share @ x)
@@ -65,12 +66,12 @@ def told(scores: Mapping[str, float]) -> str:
 
 
 def _bic(loss: float, n_parameters: int, n: int) -> float:
-    return loss + 0.5 * n_parameters * np.log(n) / n
+    return loss + 0.5 * n_parameters * float(np.log(n)) / n
 
 
 def _rounded(x: np.ndarray, share: np.ndarray, mean: float) -> float:
     """A Gaussian seen as the whole number next to it; its variance is that of the numbers less that of rounding."""
-    std = np.sqrt(max(share @ (x - mean) ** 2 - 1 / 12, 0.01))
+    std = max(float(share @ (x - mean) ** 2) - 1 / 12, 0.01) ** 0.5
     below, above = (np.abs(x - mean) - 0.5) / std, (np.abs(x - mean) + 0.5) / std
     p = np.where(below > 5, np.exp(log_ndtr(-below)) - np.exp(log_ndtr(-above)), ndtr(above) - ndtr(below))
     return -float(share @ np.log(np.maximum(p, TINY)))

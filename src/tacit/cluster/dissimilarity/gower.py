@@ -50,8 +50,8 @@ def learn_schema(X: Any, parameters: dict | None) -> Schema:
 
 
 def is_ordered(column: Column) -> bool:
-    """Whether the levels of a category have an order that its type declares."""
-    return column.kind == "category" and column.type == "ordered"
+    """Whether the levels of a column have an order."""
+    return column.kind == "ordinal" or (column.kind == "category" and column.type == "ordered")
 
 
 def _check_orders(columns: dict[Any, Column], ordered: list) -> None:
