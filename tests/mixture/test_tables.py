@@ -289,7 +289,7 @@ def test_a_level_that_is_taken_as_missing_keeps_its_cell_and_nothing_is_said_of_
     std = mixture.impute(table, return_std=True)[1]
     assert (std[0, [3, 6]] == 0).all()
     assert (std[1, [3, 6]] > 0).all()
-    with pytest.raises(ValueError, match="column 'sex' holds 9.0, which was not there at fit \\(known: 1, 2\\)"):
+    with pytest.raises(ValueError, match=r"column 'sex' holds 9.0, which was not there at fit \(known: 1, 2\)"):
         mixture.set_params(unknown="error").impute(table)
 
 
