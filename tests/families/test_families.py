@@ -582,6 +582,7 @@ def test_one_class_of_ordered_levels_has_their_shares_and_intervals_of_levels():
     ]
     assert law.mean(np.ones((1, 1)))[0] == 1
     assert law.probability(np.ones((1, 1)))[0] == pytest.approx(0.5)
+    np.testing.assert_allclose(Ordinal.of(probability=[0.1, 0.5, 0.4]).mean, [0.1, 0.5, 0.4], atol=1e-12)
 
 
 def test_ordered_levels_at_an_end_stay_finite():

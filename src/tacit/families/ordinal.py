@@ -115,16 +115,21 @@ class Ordinal(Categorical):
             if not (np.diff(cuts) > 0).all():
                 raise ValueError("'cuts' are not in order")
 
+    def known(self, **values: Any) -> Any:
+        """One class with these probabilities of the levels."""
+        p = np.maximum(Categorical(self.n_levels).known(**values).probability[0], self.floor)
+        return self._placed(p, np.zeros((1, len(self.n_levels))))
+
+    def _placed(self, share: np.ndarray, location: np.ndarray) -> OrdinalParams:
+        """Parameters with these locations, and the cuts that give a class at 0 shares in proportion to these."""
+        below = [np.cumsum(share[levels]) for levels in level_columns(self.n_levels)]
+        return OrdinalParams(location, tuple(np.log(each[:-1] / (each[-1] - each[:-1])) for each in below))
+
     def start(self, block: Block, resp: Any) -> Any:
         flat = tuple(np.arange(n - 1.0) for n in self.n_levels)
         params = OrdinalParams(np.zeros((resp.shape[1], len(self.n_levels))), flat)
         stats = self.stats(params, block, resp * block.weight[:, None])
-        pooled = stats.total.sum(axis=0) + 0.5
-        cuts = []
-        for levels in level_columns(self.n_levels):
-            share = np.cumsum(pooled[levels])
-            cuts.append(np.log(share[:-1] / (share[-1] - share[:-1])))
-        learned = self.m_step(stats, OrdinalParams(params.location, tuple(cuts)))
+        learned = self.m_step(stats, self._placed(stats.total.sum(axis=0) + 0.5, params.location))
         return OrdinalParams(0.9 * learned.location, learned.cuts)
 
     def m_step(self, stats: CellStats, params: Any) -> Any:
