@@ -116,7 +116,8 @@ class Ordinal(Categorical):
                 raise ValueError("'cuts' are not in order")
 
     def known(self, **values: Any) -> Any:
-        """One class with these probabilities of the levels."""
+        """One class with these probabilities of the levels; of a class alone, the location says nothing."""
+        values.pop("location", None)
         p = np.maximum(Categorical(self.n_levels).known(**values).probability[0], self.floor)
         return self._placed(p, np.zeros((1, len(self.n_levels))))
 
