@@ -4,12 +4,17 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.stats import ncx2
+from sklearn.datasets import load_wine
 from sklearn.decomposition import FactorAnalysis as Theirs
 from sklearn.exceptions import ConvergenceWarning
 
 import tacit
 from tacit.factor import FactorAnalysis, HeywoodWarning
+from tacit.factor.analysis.estimator import _matched
 from tacit.source import ArraySource
+
+from .test_rotation import ABILITY
 
 CARS = slice("Retail", "Width")  # the eleven measurements
 
@@ -342,3 +347,93 @@ def test_a_file_keeps_everything(tmp_path):
 def test_few_steps_warn():
     with pytest.warns(ConvergenceWarning, match="FactorAnalysis did not converge: max_iter=1 steps were taken"):
         FactorAnalysis(2, max_iter=1).fit(rows())
+
+
+# Adequacy, errors, scores that keep correlations, and matrices
+
+
+def test_a_covariance_matrix_gives_what_factanal_prints():
+    """``factanal(factors = k, covmat = ability.cov)`` of R, of 112 rows."""
+    for k, statistic, p_value, uniqueness in (
+        (1, 75.18, 1.46e-12, [0.535, 0.853, 0.748, 0.910, 0.232, 0.280]),
+        (2, 6.11, 0.191, [0.455, 0.589, 0.218, 0.769, 0.052, 0.334]),
+    ):
+        fitted = FactorAnalysis(k, scale=True).fit_covariance(ABILITY, 112)
+        assert fitted.test_.statistic == pytest.approx(statistic, abs=0.005)
+        assert fitted.test_.p_value == pytest.approx(p_value, rel=5e-3)
+        np.testing.assert_allclose(fitted.uniqueness_, uniqueness, atol=5.1e-4)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "n", "message"),
+    [
+        ([[1.0, 0.5], [0.1, 1.0]], 50, r"shape \(2, 2\) is not symmetric"),
+        ([[1.0, 2.0], [2.0, 1.0]], 50, r"not positive: the least eigenvalue of its correlations is -1;"),
+        (np.eye(3), 1, r"n_samples=1 .*at least 2"),
+    ],
+)
+def test_what_is_no_covariance_is_refused(matrix, n, message):
+    with pytest.raises(ValueError, match=message):
+        FactorAnalysis(1).fit_covariance(matrix, n)
+
+
+def test_adequacy_of_complete_rows():
+    X = load_wine().data
+    fitted = FactorAnalysis(3, scale=True).fit(X)
+    found = fitted.adequacy(X)
+    # Those of factor_analyzer 0.5.1: calculate_kmo and calculate_bartlett_sphericity.
+    assert found.kmo == pytest.approx(0.7786821, abs=1e-6)
+    assert found.sphericity.statistic == pytest.approx(1317.1808, abs=1e-3)
+    assert found.fit.statistic == pytest.approx(fitted.test_.statistic, rel=1e-6)
+    low, high = found.rmsea_interval
+    size = 42 * 177
+    assert ncx2.cdf(found.fit.statistic, 42, low**2 * size) == pytest.approx(0.95)
+    assert ncx2.cdf(found.fit.statistic, 42, high**2 * size) == pytest.approx(0.05)
+    assert low < found.rmsea < high
+    assert 0.8 < found.tli < found.cfi < 1.0
+
+
+@pytest.mark.filterwarnings("ignore::tacit.factor.HeywoodWarning")
+def test_full_information_test_tells_right_from_wrong_numbers_of_factors():
+    X = rows(n=400, d=8, k=2)
+    one_lost = X.copy()
+    one_lost[0, 0] = np.nan
+    fitted = FactorAnalysis(2).fit(one_lost)
+    complete = FactorAnalysis(2).fit(X)
+    uncorrected = complete.test_.statistic * 400 / (400 - 1 - 21 / 6 - 4 / 3)
+    assert fitted.adequacy(one_lost).fit.statistic == pytest.approx(uncorrected, rel=0.05)
+    found = []
+    for seed in range(12):
+        lost = with_missing(rows(n=250, d=6, k=1, seed=seed), 0.15, seed)
+        found.append(FactorAnalysis(1, tol=1e-3).fit(lost).adequacy(lost))
+    assert 6.0 < np.mean([each.fit.statistic for each in found]) < 12.5  # of 9 degrees of freedom
+    assert np.mean([each.rmsea for each in found]) < 0.04
+    wrong = with_missing(X, 0.15, 1)
+    assert FactorAnalysis(1).fit(wrong).adequacy(wrong).fit.p_value < 1e-6
+
+
+@pytest.mark.filterwarnings("ignore::tacit.factor.HeywoodWarning")
+def test_bootstrap_errors_are_the_spread_of_estimates_of_new_rows():
+    fitted = FactorAnalysis(2, rotation="varimax").fit(rows(n=200, d=6, k=2, seed=0))
+    errors = fitted.standard_errors(rows(n=200, d=6, k=2, seed=0), n_bootstrap=60, random_state=0)
+    assert errors.components.shape == (2, 6)
+    loading, noise = np.asarray(fitted.components_).T, np.asarray(fitted.noise_variance_)
+    rng, again = np.random.default_rng(1), []
+    for _ in range(60):
+        X = rng.normal(size=(200, 2)) @ loading.T + rng.normal(size=(200, 6)) * np.sqrt(noise)
+        again.append(_matched(FactorAnalysis(2, rotation="varimax").fit(X), fitted.components_))
+    spread = [np.std(part, axis=0) for part in zip(*again)]
+    np.testing.assert_allclose(errors.components, spread[0], rtol=0.6)
+    np.testing.assert_allclose(errors.uniqueness, spread[1], rtol=0.6)
+
+
+def test_scores_of_ten_berge_correlate_as_the_factors_do():
+    X = load_wine().data
+    fitted = FactorAnalysis(3, scale=True, rotation="promax").fit(X)
+    scores, errors = fitted.scores(X, "tenberge", return_std=True)
+    # Exactly of the model's covariance, which the columns have but for what the factors leave.
+    np.testing.assert_allclose(np.corrcoef(scores.T), fitted.factor_correlation_, atol=0.02)
+    assert (errors > fitted.scores(X, return_std=True)[1] - 1e-12).all()
+    lost = np.full((1, 13), np.nan)
+    lost[0, 0] = X[0, 0]
+    assert np.isnan(fitted.scores(lost, "tenberge")).all()

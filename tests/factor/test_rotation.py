@@ -1,9 +1,12 @@
 """Rotations: what they keep, what they maximise, and known values."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
-from tacit.factor import FactorAnalysis, oblimin, promax, quartimax, rotate, varimax
+from tacit.factor import FactorAnalysis, bifactor, geomin, oblimin, promax, quartimax, rotate, target, varimax
+from tacit.factor.analysis.rotation import _bifactor, _geomin, _target
 
 METHODS = [
     ("varimax", {}),
@@ -12,6 +15,9 @@ METHODS = [
     ("promax", {"power": 3}),
     ("oblimin", {}),
     ("oblimin", {"gamma": -0.5}),
+    ("geomin", {}),
+    ("bifactor", {}),
+    ("bifactor", {"oblique": True}),
 ]
 
 
@@ -42,7 +48,7 @@ def test_the_covariance_stays_and_factors_have_unit_variance(method, options, no
     np.testing.assert_allclose(found.structure, found.loadings @ found.correlation)
     assert (found.loadings.sum(axis=0) >= 0.0).all()
     assert np.all(np.diff((found.loadings**2).sum(axis=0)) <= 1e-12)
-    if method in ("varimax", "quartimax"):
+    if method in ("varimax", "quartimax") or (method == "bifactor" and not options):
         np.testing.assert_allclose(found.correlation, np.eye(3), atol=1e-12)
     else:
         assert np.abs(found.correlation - np.eye(3)).max() > 0.05
@@ -266,3 +272,40 @@ def test_factors_that_coincide_are_named(monkeypatch):
     monkeypatch.setattr("tacit.factor.analysis.rotation.COLLAPSED", 1.0)  # any correlation counts
     with pytest.raises(ValueError, match=r"oblimin with gamma=0.8 makes factors coincide; use a gamma of 0 or below"):
         oblimin(loadings(), gamma=0.8)
+
+
+@pytest.mark.parametrize(
+    "criterion", [partial(_geomin, epsilon=0.01), _bifactor, partial(_target, target=np.eye(12, 3))]
+)
+def test_slopes_of_criteria(criterion):
+    L = loadings()
+    slope, step = criterion(L)[1], 1e-6
+    for cell in ((0, 0), (3, 1), (11, 2)):
+        up, down = L.copy(), L.copy()
+        up[cell] += step
+        down[cell] -= step
+        assert slope[cell] == pytest.approx((criterion(up)[0] - criterion(down)[0]) / (2 * step), abs=1e-7)
+
+
+def test_geomin_bifactor_and_target_find_what_was_turned_away():
+    rng = np.random.default_rng(0)
+    groups = np.kron(np.eye(3), rng.uniform(0.5, 0.8, (5, 1)))
+    turn = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    general = np.column_stack([rng.uniform(0.4, 0.8, 15), groups])
+    found = bifactor(general @ turn)
+    np.testing.assert_allclose(found.loadings[:, 0], general[:, 0], atol=1e-4)
+    np.testing.assert_allclose(np.sort(found.loadings[:, 1:].max(axis=1)), np.sort(groups.max(axis=1)), atol=1e-4)
+    np.testing.assert_allclose(found.correlation, np.eye(4), atol=1e-10)
+    correlated = groups @ np.linalg.cholesky(0.4 + 0.6 * np.eye(3))
+    away = correlated @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    found = geomin(away, epsilon=1e-3)
+    np.testing.assert_allclose(found.correlation[~np.eye(3, dtype=bool)], 0.4, atol=0.02)
+    wanted = np.where(groups > 0, np.nan, 0.0)[:, [2, 0, 1]]
+    found = target(away, target=wanted)
+    np.testing.assert_allclose(np.abs(found.loadings), groups[:, [2, 0, 1]], atol=1e-5)
+    signed = target(away, target=-groups[:, [2, 0, 1]])
+    np.testing.assert_allclose(signed.loadings, -groups[:, [2, 0, 1]], atol=1e-5)
+    with pytest.raises(ValueError, match=r"target has shape \(2, 3\), but loadings have \(15, 3\)"):
+        target(away, target=np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="bifactor of 2 factors is not determined"):
+        bifactor(away[:, :2])

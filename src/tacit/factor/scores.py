@@ -11,7 +11,7 @@ import numpy as np
 
 from ..families.factor import unpack
 
-__all__ = ["METHODS", "bartlett", "canonical", "regression"]
+__all__ = ["METHODS", "bartlett", "canonical", "regression", "tenberge"]
 
 SINGULAR = 1e-10  # of the largest eigenvalue of G: directions of z of which the cells say nothing
 
@@ -52,5 +52,29 @@ def bartlett(
     return np.where(told[group][:, None], estimate, np.nan), spread
 
 
-METHODS = {"regression": regression, "bartlett": bartlett}
+def tenberge(
+    score: np.ndarray, packed: np.ndarray, group: np.ndarray, root: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The scores nearest to the factors among those whose covariance is Φ; NaN where cells do not tell all factors apart.
+
+    References
+    ----------
+    ten Berge, Krijnen, Wansbeek and Shapiro (1999), Some new results on correlation-preserving factor scores prediction methods.
+    """
+    k = score.shape[1]
+    value, vector = np.linalg.eigh(root @ root.T)
+    symmetric = (vector * np.sqrt(np.maximum(value, 0.0))) @ vector.T
+    turn = np.linalg.solve(root, symmetric)  # orthogonal
+    explained = np.eye(k) - unpack(packed)[:, :k, :k]  # variance of E[z | x]
+    values, vectors = np.linalg.eigh(turn.T @ explained @ turn)
+    told = (values > SINGULAR).all(axis=1)
+    inverse = (vectors / np.sqrt(np.where(values > SINGULAR, values, 1.0))[:, None, :]) @ vectors.swapaxes(1, 2)
+    matrix = symmetric @ inverse @ turn.T
+    shared = matrix @ explained @ root.T
+    spread = 2.0 * root @ root.T - shared - shared.swapaxes(1, 2)
+    spread[~told] = np.where(np.eye(k, dtype=bool), np.inf, np.nan)
+    return np.where(told[group][:, None], np.einsum("nij,nj->ni", matrix[group], score), np.nan), spread
+
+
+METHODS = {"regression": regression, "bartlett": bartlett, "tenberge": tenberge}
 """Ways to estimate factors, by name."""

@@ -2,26 +2,60 @@
 
 from __future__ import annotations
 
+import numbers
+import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ...base.settings import KW_ONLY, settings
-from ...checks import check_choice
+from ...checks import check_choice, check_number
 from ...declared import SQUARES, Listed, Numbers, Part, Whole
 from ...engine import Model
 from ...families.factor import FactorGaussian, groups_of
-from ...source import Block
+from ...families.gaussian import LOG_2PI
+from ...mixture import GaussianMixture
+from ...source import Block, is_streamed
 from ..principal.rank import RankChoice
 from ..scores import METHODS
-from .adequacy import FitTest
-from .correlation import n_parameters
+from .adequacy import Adequacy, FitTest, adequacy, fit_test, likelihood_ratio, sphericity
+from .correlation import Correlation, correlation_of, n_parameters
 from .learning import FactorAnalysisBase
 from .maximum import family
 
-__all__ = ["FactorAnalysis"]
+__all__ = ["FactorAnalysis", "FactorErrors"]
+
+
+@dataclass(frozen=True)
+class FactorErrors:
+    """Standard errors of a factor analysis.
+
+    Attributes
+    ----------
+    components : ndarray of shape (n_components, n_features)
+        Of the loadings.
+    uniqueness : ndarray of shape (n_features,)
+    factor_correlation : ndarray of shape (n_components, n_components)
+    """
+
+    components: np.ndarray
+    uniqueness: np.ndarray
+    factor_correlation: np.ndarray
+
+
+def _matched(model: FactorAnalysis, target: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Loadings, uniquenesses and factor correlations of a fit, with factors in the order and of the sign of a target's."""
+    found = np.asarray(model.components_, np.float64)
+    products = target @ found.T
+    order = linear_sum_assignment(-np.abs(products))[1]
+    sign = np.where(products[np.arange(len(order)), order] < 0.0, -1.0, 1.0)
+    correlation = model.factor_correlation_[np.ix_(order, order)] * np.outer(sign, sign)
+    return found[order] * sign[:, None], np.asarray(model.uniqueness_, np.float64), correlation
 
 
 @settings
@@ -51,8 +85,9 @@ class FactorAnalysis(FactorAnalysisBase):
         Checked and ignored: eigenvectors of the covariance are always exact.
     iterated_power : int, default=3
         Checked and ignored.
-    rotation : {"varimax", "quartimax", "promax", "oblimin"}, optional
-        Turn the factors towards simple structure. With the last two they correlate.
+    rotation : {"varimax", "quartimax", "promax", "oblimin", "geomin", "bifactor", "target"}, optional
+        Turn the factors towards simple structure. With promax, oblimin, geomin and target they correlate; the last takes
+        ``rotation_params={"target": …}``.
     random_state : int, RandomState instance or None, default=0
         Seeds further starts, those of oblimin, and `sample`.
     scale : bool, default=False
@@ -225,9 +260,10 @@ class FactorAnalysis(FactorAnalysisBase):
         ----------
         X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
             Rows; NaN is missing.
-        method : {"regression", "bartlett"}, default="regression"
-            Expectation given the row, shrunk towards 0, or the unbiased estimate by weighted least squares. The latter does
-            not exist for rows with fewer observed cells than factors: NaN, with infinite errors.
+        method : {"regression", "bartlett", "tenberge"}, default="regression"
+            Expectation given the row, shrunk towards 0 (Thomson); the unbiased estimate by weighted least squares; or the best
+            scores that correlate as the factors do (ten Berge). The last two do not exist for rows with fewer observed cells
+            than factors: NaN, with infinite errors.
         return_std : bool, default=False
             Also return the standard errors.
 
@@ -239,6 +275,78 @@ class FactorAnalysis(FactorAnalysisBase):
         """
         check_choice("method", method, METHODS)
         return self._scored(X, method) if return_std else self._posterior(X, return_cov=False, method=method)
+
+    # Whether the factors suffice, and how sure they are
+
+    def adequacy(self, X: Any) -> Adequacy:
+        """KMO and Bartlett's test of the columns; χ² test, RMSEA with interval, TLI, CFI and SRMR of the model.
+
+        With missing cells tests compare likelihoods of the observed cells (full information), with any Gaussian learned by EM.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
+            The rows of the fit.
+
+        Returns
+        -------
+        Adequacy
+        """
+        check_is_fitted(self)
+        source = self._open(X)
+        found, complete = correlation_of(source)
+        if not found.varies.all():
+            raise ValueError(f"constant columns have no correlations: {self._named(~found.varies)}; drop them.")
+        covariance = self._params().components.dense[0]
+        d, k, root = len(covariance), self.n_components_, np.sqrt(np.diagonal(covariance))
+        matrix = covariance / np.outer(root, root)
+        if complete:
+            misfit = np.linalg.slogdet(matrix)[1] + np.trace(np.linalg.solve(matrix, found.matrix))
+            return adequacy(found.matrix, matrix, found.weight, fit_test(found, k, misfit), sphericity(found))
+        any_gaussian = GaussianMixture(1, tol=1e-8, max_iter=5000, accelerate="anderson", parameter_draws=0).fit(source)
+        saturated = Correlation.of(found.weight, found.mean, any_gaussian.covariances_[0].astype(np.float64))
+        if saturated.matrix.shape != matrix.shape or np.linalg.eigvalsh(saturated.matrix)[0] < 1e-5:
+            # On its floor: the likelihood of any Gaussian has no maximum.
+            return adequacy(saturated.matrix, matrix, found.weight, None, None)
+        best = float(any_gaussian.score_samples(source).sum())
+        model = float(self.score_samples(source).sum()) - float(found.cells @ np.log(self.scale_))
+        alone = -0.5 * float(found.cells @ (LOG_2PI + 2.0 * np.log(found.deviation) + 1.0))
+        tests = likelihood_ratio(best - model, self.dof_), likelihood_ratio(best - alone, d * (d - 1) // 2)
+        return adequacy(saturated.matrix, matrix, found.weight, *tests)
+
+    def standard_errors(self, X: Any, *, n_bootstrap: int = 100, random_state: Any = None) -> FactorErrors:
+        """Standard errors of loadings, uniquenesses and factor correlations, by the bootstrap of rows.
+
+        Every sample is fitted and rotated anew, and its factors matched with those of this fit, so that the errors hold for
+        any rotation and with missing cells.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows of the fit.
+        n_bootstrap : int, default=100
+            Samples of rows.
+        random_state : int, RandomState instance or None, default=None
+            Seeds the samples; by default the estimator's own does.
+
+        Returns
+        -------
+        FactorErrors
+        """
+        check_is_fitted(self)
+        check_number("n_bootstrap", n_bootstrap, numbers.Integral, 2)
+        if is_streamed(X):
+            raise ValueError("standard_errors takes rows in memory; read them first.")
+        rows, rng = self._validate(X, reset=False), self._rng(random_state)
+        settings = {"n_components": self.n_components_, "parameter_draws": 0, "callback": None, "n_jobs": 1}
+        model, found = clone(self).set_params(**settings), []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for _ in range(n_bootstrap):
+                model.fit(rows[rng.integers(len(rows), size=len(rows))])
+                found.append(_matched(model, np.asarray(self.components_, np.float64)))
+        errors = (np.std(part, axis=0, ddof=1) for part in zip(*found))
+        return FactorErrors(*errors)
 
     def _column_variances(self) -> np.ndarray:
         """Variances of the standardised columns under the model: 1 unless cells are missing."""

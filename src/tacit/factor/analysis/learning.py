@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_array
+from sklearn.utils.validation import _check_feature_names, check_array
 
 from ...checks import check_choice, check_number
 from ...engine import Fit, Trace
@@ -33,6 +33,7 @@ from .rotation import ROTATIONS, Rotation, rotate
 __all__ = ["FactorAnalysisBase", "HeywoodWarning"]
 
 SMALL = 400  # columns
+PROJECTED = ("oblimin", "geomin", "bifactor", "target")  # rotations with random starts
 LEAST_FLOOR = 1e-9  # below, rounding leaves nothing of the likelihood
 
 
@@ -102,6 +103,44 @@ class FactorAnalysisBase(FactorEstimator):
         with one_blas_thread() if source.n_features <= SMALL else nullcontext():
             self._learn_factors(correlation, None if complete else source, source.dtype)
         self._keep(source if self.n_components_ else None)
+        self._warn(correlation)
+        return self
+
+    def fit_covariance(self, covariance: Any, n_samples: float, mean: Any = None) -> Self:
+        """Learn the factors from a covariance or correlation matrix of complete rows.
+
+        Parameters
+        ----------
+        covariance : array-like of shape (n_features, n_features)
+            Symmetric and positive; a data frame names the columns.
+        n_samples : float
+            The number of rows that it is of.
+        mean : array-like of shape (n_features,), optional
+            Means of the columns, default 0.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        check_number("n_samples", n_samples, numbers.Real, 2)
+        _check_feature_names(self, covariance, reset=True)
+        matrix = check_array(covariance, dtype=np.float64, ensure_min_features=2, input_name="covariance")
+        root = np.sqrt(np.abs(np.diagonal(matrix)))
+        if matrix.shape[0] != matrix.shape[1] or np.abs(matrix - matrix.T).max() > 1e-6 * np.outer(root, root).max():
+            raise ValueError(f"covariance of shape {matrix.shape} is not symmetric; give one of all pairs of columns.")
+        least = float(np.linalg.eigvalsh(matrix / np.outer(root, root)).min()) if root.all() else 0.0
+        if least < -1e-8 or not root.all() or (np.diagonal(matrix) < 0).any():
+            raise ValueError(
+                f"covariance is not positive: the least eigenvalue of its correlations is {least:.3g}; use one of complete rows."
+            )
+        self.n_features_in_ = len(matrix)
+        mean = np.zeros(len(matrix)) if mean is None else check_array(mean, ensure_2d=False, dtype=np.float64)
+        if mean.shape != (len(matrix),):
+            raise ValueError(f"mean has shape {mean.shape}, but covariance has {len(matrix)} columns; give one each.")
+        correlation = Correlation.of(n_samples, mean, matrix)
+        self._learn_factors(correlation, None, matrix.dtype)
+        self._keep(None)
         self._warn(correlation)
         return self
 
@@ -194,7 +233,7 @@ class FactorAnalysisBase(FactorEstimator):
     def _rotated(self, loadings: np.ndarray) -> Rotation:
         if self.rotation is None:
             return Rotation(loadings, *[np.eye(loadings.shape[1])] * 2)
-        seed = {"random_state": self.random_state} if self.rotation == "oblimin" else {}
+        seed = {"random_state": self.random_state} if self.rotation in PROJECTED else {}
         return rotate(loadings, self.rotation, **(seed | (self.rotation_params or {})))
 
     def _warn(self, correlation: Correlation) -> None:
