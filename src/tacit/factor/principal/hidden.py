@@ -52,13 +52,13 @@ class Trial:
         return ((filled - self.truth) ** 2 / self.scale)[self.hidden]
 
     def _filled(self, rank: int) -> np.ndarray:
-        model = MixtureModel(self.family(rank), 1)
-        start = MixtureParams(np.ones(1), self._start(model.family, rank))
+        family = self.family(rank)
+        model, start = MixtureModel(family, 1), MixtureParams(np.ones(1), self._start(family, rank))
         found = fit(model, self.source, start, max_iter=STEPS, tol=TOL, accelerate="anderson")
         if found.interrupted:
             raise KeyboardInterrupt
         self.fits[rank] = found.params.components
-        return model.family.filled(found.params.components, self.block, np.ones((len(self.block), 1)))
+        return family.filled(found.params.components, self.block, np.ones((len(self.block), 1)))
 
     def _start(self, family: FactorGaussian, rank: int) -> FactorParams:
         """The fit of the rank below, with the leading axes of what it leaves of the observed cells."""
