@@ -617,3 +617,15 @@ def test_memory_does_not_grow_with_rows_times_classes(arguments):
     run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     grown, size = map(int, run.stdout.split())
     assert grown <= 0.3 * size + 60e6
+
+
+@pytest.mark.parametrize("kind", ["EII", "VEI", "EVE", "VEV", "EVV"])
+def test_a_default_prior_for_every_structure_keeps_components_from_collapsing(kind):
+    X = with_missing(np.repeat(gaussian_rows(12, 3), 2, axis=0), 0.1)
+    mixture = GaussianMixture(4, covariance_type=kind, component_prior="default", reg_covar=1e-9, random_state=0)
+    mixture.fit(X)
+    assert type(mixture.component_prior_).__name__ == (
+        "NormalInverseGamma" if kind[2] == "I" else "NormalInverseWishart"
+    )
+    assert not mixture._model().collapsed(mixture.fit_.params)
+    assert (np.diff(mixture.lower_bounds_) > -1e-9).all()

@@ -1,6 +1,6 @@
 """Mixture discriminant analysis: p(y = k | x) ∝ π_k Σ_g w_kg N(x | μ_kg, Σ_kg), several components per known class."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import logsumexp
@@ -76,7 +76,8 @@ class MixtureDiscriminant(BayesClassifier):
         "class_prior_": Numbers("K", low=0, high=1),
         "mixtures_": Listed(Part(GaussianMixture, same=("d",))),
     }
-    class_prior_: ClassVar[Any] = None
+
+    class_prior_ = np.empty(0)  # type: ignore[assignment]
 
     def _check_settings(self) -> None:
         check_choice("criterion", self.criterion, CRITERIA)

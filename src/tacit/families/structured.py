@@ -67,13 +67,20 @@ class Structured(Gaussian):
         One of `tacit.families.STRUCTURES`.
     floor : float
         Smallest variance in any direction, relative to the data's variance.
+    prior : NormalInverseWishart or NormalInverseGamma, optional
+        Prior of every class, on covariances of the structure; the M-step then gives the posterior mode.
     """
 
-    conjugate: str | None = None  # what is shared between classes has no conjugate prior per class
     _saved = Gaussian._saved | {"structure": Text(tuple(STRUCTURES))}
 
-    def __init__(self, structure: str, *, floor: float = 1e-6) -> None:
-        self.structure, self.floor = structure, floor
+    def __init__(self, structure: str, *, floor: float = 1e-6, prior: Any = None) -> None:
+        super().__init__(floor=floor, prior=prior)
+        self.structure = structure
+
+    def evidence(self, stats: Any, params: Any) -> tuple:
+        raise NotImplementedError(
+            "the posterior of covariances that share a part is no conjugate one per class; use map for its mode."
+        )
 
     def bound(self, vector: np.ndarray, params: Any) -> Any:
         return self.inside(super().bound(vector, params), params)
@@ -94,6 +101,8 @@ class StructuredDiagonal(Structured, DiagonalGaussian):
         One of these names.
     floor : float, default=1e-6
         Smallest variance in any direction, relative to the data's variance.
+    prior : NormalInverseGamma, optional
+        The M-step then gives the posterior mode.
     """
 
     def variances(
@@ -126,6 +135,8 @@ class StructuredSpherical(Structured, SphericalGaussian):
         One of these names.
     floor : float, default=1e-6
         Smallest variance in any direction, relative to the data's variance.
+    prior : NormalInverseGamma, optional
+        The M-step then gives the posterior mode.
     """
 
     def variances(self, squares: np.ndarray, count: np.ndarray, params: DiagonalParams) -> np.ndarray:
@@ -145,6 +156,8 @@ class StructuredDense(Structured, FullGaussian):
         One of these names.
     floor : float, default=1e-6
         Smallest variance in any direction, relative to the data's variance.
+    prior : NormalInverseWishart, optional
+        The M-step then gives the posterior mode.
     """
 
     def _likeliest(self, W: np.ndarray, count: np.ndarray, previous: np.ndarray) -> np.ndarray:
@@ -173,9 +186,10 @@ class StructuredDense(Structured, FullGaussian):
         )  # fmt: skip
 
     def m_step(self, stats: DenseStats, params: FullParams) -> FullParams:
+        stats, divisor = self.with_prior_rows(stats, params)
         alive, count, shift = class_means(stats, params)
         W = stats.second - count[:, None, None] * shift[:, :, None] * shift[:, None, :]
-        covariance = self._learn(W, np.where(alive, count, 0.0), params.covariance, params.scale)
+        covariance = self._learn(W, np.where(alive, divisor, 0.0), params.covariance, params.scale)
         return FullParams(params.origin + shift, covariance, params.origin, params.scale)
 
     def inside(self, params: FullParams, fallback: Any = None) -> FullParams:

@@ -94,6 +94,7 @@ class StudentT(StructuredDense):
         Where learned ones start, and the most they may become.
     """
 
+    conjugate = None  # the weights of rows are hidden
     exact = False  # a step improves: the weights of rows are hidden
 
     _params_type = StudentParams

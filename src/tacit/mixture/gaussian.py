@@ -22,8 +22,6 @@ from .seeds import assign
 
 __all__ = ["GaussianMixture"]
 
-CONJUGATE = ("full", "tied", "diag", "spherical", "VVV", "EEE", "VVI", "VII")
-
 
 @settings
 class GaussianMixture(BaseGaussianMixture):
@@ -55,8 +53,9 @@ class GaussianMixture(BaseGaussianMixture):
     weight_prior : float, optional
         α ≥ 1 of a Dirichlet prior on the weights; the fit then maximises the posterior density.
     component_prior : NormalInverseWishart, NormalInverseGamma or "default", optional
-        Prior of every component's mean and covariance (:mod:`tacit.families`): the former for full and tied covariances, the
-        latter for diagonal and spherical ones. ``"default"`` is a weak one made from the data, for components of few rows.
+        Prior of every component's mean and covariance (:mod:`tacit.families`): the latter for structures along the columns
+        (diag, spherical, EII, EEI, VEI, EVI), the former for all others, on covariances of the structure. ``"default"`` is a weak
+        one made from the data, for components of few rows.
     noise : bool, default=False
         Add a class of noise after the components: rows spread evenly over the box of the data, for rows that belong to no
         component (:mod:`tacit.mixture.noise`).
@@ -174,11 +173,6 @@ class GaussianMixture(BaseGaussianMixture):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        if self.component_prior is not None and self.covariance_type not in CONJUGATE:
-            raise ValueError(
-                f"component_prior is not available for covariance_type={self.covariance_type!r}; use one of "
-                f"{', '.join(map(repr, CONJUGATE))}."
-            )
         if not (self.component_prior in (None, "default") or isinstance(self.component_prior, Prior)):
             raise ValueError(
                 f"component_prior={self.component_prior!r} is invalid; use 'default', NormalInverseWishart(...) or "
@@ -197,6 +191,8 @@ class GaussianMixture(BaseGaussianMixture):
             rows = source.sample(SAMPLE_ROWS, np.random.default_rng(0)).X
             family = GAUSSIANS[self.covariance_type]
             kind = next(name for name, known in GAUSSIANS.items() if known is family)  # scikit-learn's names come first
+            if kind not in ("full", "tied", "diag", "spherical"):
+                kind = {"EII": "spherical"}.get(kind, "diag" if kind[2] == "I" else "full")
             self.component_prior_ = default_prior(rows, self.n_components, kind)
 
     # Starts
