@@ -125,7 +125,8 @@ def pool(results: Sequence[Any], variances: Any = None, *, df: Any = None) -> Po
     found = estimates.mean(axis=0), np.sqrt(total), within, between, freedom, np.where(between > 0, lost, 0.0)
     if index is None:
         return Pooled(*found)
-    return Pooled(*(type(results[0])(each, index=index) for each in found), [str(name) for name in index])
+    series: list = [type(results[0])(each, index=index) for each in found]
+    return Pooled(*series, names=[str(name) for name in index])
 
 
 def _tables(name: str, values: Any) -> list:

@@ -62,7 +62,13 @@ class HowManyDisplay(Display, figsize=(6.4, 4.0)):
             at = np.flatnonzero(self.n_clusters == answer)
             if len(at) and not np.isnan(heights[at[0]]):
                 self.rings_[name] = ax.scatter(
-                    [answer], [heights[at[0]]], s=170, facecolors="none", edgecolors=[colour], linewidths=1.8, zorder=5
+                    [self.n_clusters[at[0]]],
+                    [heights[at[0]]],
+                    s=170,
+                    facecolors="none",
+                    edgecolors=[colour],
+                    linewidths=1.8,
+                    zorder=5,
                 )
         ax.set(xlabel="number of clusters", ylabel="score, from worst to best")
         if len(self.n_clusters) <= 20:
