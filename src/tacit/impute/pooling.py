@@ -8,7 +8,7 @@ Intervals are Student's, with the degrees of freedom of Barnard and Rubin, which
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -125,8 +125,8 @@ def pool(results: Sequence[Any], variances: Any = None, *, df: Any = None) -> Po
     found = estimates.mean(axis=0), np.sqrt(total), within, between, freedom, np.where(between > 0, lost, 0.0)
     if index is None:
         return Pooled(*found)
-    series: list = [type(results[0])(each, index=index) for each in found]
-    return Pooled(*series, names=[str(name) for name in index])
+    series = (type(results[0])(each, index=index) for each in found)
+    return replace(Pooled(*series), names=[str(name) for name in index])
 
 
 def _tables(name: str, values: Any) -> list:

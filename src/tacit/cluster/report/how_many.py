@@ -233,7 +233,8 @@ class Trial:
         return np.vstack([fit.cluster_centers_, np.where(np.isnan(X[drawn]), near, X[drawn])])
 
     def _losses(self, fits: list[Any]) -> np.ndarray:
-        return np.log(np.maximum([loss_of(fit) for fit in fits], np.finfo(float).tiny))
+        losses = np.array([loss_of(fit) for fit in fits], dtype=float)
+        return np.log(np.maximum(losses, np.finfo(float).tiny))
 
     def gap(self, fits: list[Any], n_references: int) -> tuple[dict[str, np.ndarray], int | None]:
         """Gaps and their standard errors, and the smallest number whose gap the next does not exceed by more than its error."""

@@ -332,7 +332,9 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
             n_vectors = self.n_clusters if self.n_components is None else self.n_components
         n_vectors = min(n_vectors, laplacian.n)
         values, vectors = lowest_eigenvectors(laplacian, n_vectors, self.eigen_solver, self.eigen_tol, random_state)
-        self.n_clusters_, self.eigengap_, self.gap_scores_ = self.n_clusters, None, None
+        self.n_clusters_ = self.n_clusters
+        self.eigengap_: Any = None
+        self.gap_scores_: Any = None
         if self.n_clusters == "auto":
             n_parts = int(laplacian.component.max()) + 1
             self._count(values, vectors, 1 / laplacian.scale, n_parts)
