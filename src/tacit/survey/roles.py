@@ -139,10 +139,10 @@ def _role_of_levels(tally: Tally, moments: Moments) -> tuple[str, str]:
     scores = {name: score for name, score in scores.items() if name not in barred}
     # Levels are rarely numbered from 0: a count is taken for one that is no worse than by a parameter.
     best = min(scores, key=lambda name: scores[name] - EVEN * (name in COUNTS))
-    if best == "uniform":
+    if best == "uniform" and distinct > 3:
         return "category", f"{few}, each about as often: no order shows"
-    if best == "category":
-        return "category", few + (f" ({told(scores)})" if len(scores) > 2 else "")
+    if best in ("uniform", "category"):
+        return "category", few + (f" ({told(scores)})" if distinct > 3 else "")
     if best == "ordinal":
         return "ordinal", f"{distinct} levels in order ({told(scores)})"
     if best == "measurement":
