@@ -149,7 +149,7 @@ class LatentClassRegression(ExpertsEstimator):
     covariance_type: str = "full"
     reg_covar: float = 1e-6
     smoothing: float = 0.0
-    expert_columns: ClassVar[Any] = ()
+    expert_columns: ClassVar[Any] = ()  # type: ignore[misc]
 
     _saved = ExpertsEstimator._saved | {
         "responses_": Part(Schema),
