@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tacit.base import UnseenPairsWarning
 from tacit.base.missing import impute_cells
 from tacit.factor import FactorAnalysis, ProbabilisticPCA
 from tacit.families import Categorical, Dirichlet, Family, Poisson
+from tacit.impute import GaussianImputer
 from tacit.mixture import GaussianMixture, Mixture, StudentTMixture
 
 
@@ -263,3 +265,26 @@ def test_bad_input(study):
         model.impute(H, True, interval=0.9)
     with pytest.raises(ValueError, match=r"interval=0.9 gives arrays, so it does not go with out"):
         model.impute(H, interval=0.9, out="filled.parquet")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [GaussianMixture(1), ProbabilisticPCA(1), FactorAnalysis(1), GaussianImputer()],
+    ids=lambda model: type(model).__name__,
+)
+def test_columns_never_observed_together_are_told(model, recwarn):
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    X[:30, 0], X[30:, 3] = np.nan, np.nan
+    with pytest.warns(UnseenPairsWarning, match="no row has both of column 0 and column 3: how they correlate"):
+        model.fit(X)
+    X[0, 0] = 1.0
+    recwarn.clear()
+    model.fit(X)
+    assert not [each for each in recwarn if each.category is UnseenPairsWarning]
+
+
+def test_independent_columns_need_not_be_observed_together(recwarn):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    X[:30, 0], X[30:, 1] = np.nan, np.nan
+    GaussianMixture(1, covariance_type="diag").fit(X)
+    assert not [each for each in recwarn if each.category is UnseenPairsWarning]

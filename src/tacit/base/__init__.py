@@ -3,9 +3,10 @@
 from .classes import LatentClassEstimator
 from .density import DensityEstimator
 from .learning import EMEstimator, Task
-from .missing import Imputed, MissingCells
+from .missing import Imputed, MissingCells, UnseenPairsWarning
 from .rows import RowsEstimator, like
 
 __all__ = [
-    "DensityEstimator", "EMEstimator", "Imputed", "LatentClassEstimator", "MissingCells", "RowsEstimator", "Task", "like",
+    "DensityEstimator", "EMEstimator", "Imputed", "LatentClassEstimator", "MissingCells", "RowsEstimator", "Task",
+    "UnseenPairsWarning", "like",
 ]  # fmt: skip

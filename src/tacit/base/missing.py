@@ -7,6 +7,7 @@ distributions under draws of the parameters (`tacit.base.augmentation`). Otherwi
 from __future__ import annotations
 
 import numbers
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -15,21 +16,30 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_number, check_out
+from ..families.gaussian import Gaussian
 from ..families.laws import Law
 from ..frames import as_given
-from ..kernels import host
+from ..kernels import backend, host
 from ..source import ArraySource, Block, Source, is_streamed
 from ..source.writer import ParquetWriter
 from .augmentation import draw_parameters
 from .rows import RowsEstimator, like
 
-__all__ = ["Imputed", "MissingCells", "draw_cells", "impute_cells"]
+__all__ = ["Imputed", "MissingCells", "UnseenPairsWarning", "draw_cells", "impute_cells"]
 
 N_DRAWS = 20
 FEW = 50
 """Rows for each column and class below which parameters are uncertain enough to matter."""
 MOST_WORK = 5e8
 """n d³ beyond which parameters are only drawn where asked for."""
+
+
+MOST_COLUMNS = 1000
+"""Columns up to which pairs that no row has both of are looked for."""
+
+
+class UnseenPairsWarning(UserWarning):
+    """Pairs of columns that are never observed together, of which the data cannot tell the correlation."""
 
 
 class Imputed(NamedTuple):
@@ -86,6 +96,8 @@ class MissingCells(RowsEstimator):
         for name in ("draws_", "_seen"):
             self.__dict__.pop(name, None)
         asked = self.parameter_draws
+        if source is not None:
+            self._warn_unseen_pairs(source)
         if source is None or asked == 0:
             return
         n, d = source.n_rows, source.n_features
@@ -94,6 +106,35 @@ class MissingCells(RowsEstimator):
             weight = host(block.weight)
             # As elsewhere, only the proportions of weights matter: together they are worth the rows there are.
             self._seen = Block.of(host(block.X), weight * (np.count_nonzero(weight) / weight.sum()), host(block.labels))
+
+    def _warn_unseen_pairs(self, source: Source) -> None:
+        """Say which pairs of columns no row has both of, where a Gaussian is to tell how they correlate; of rows in memory."""
+        family, d = self._model().family, source.n_features
+        related = isinstance(family, Gaussian) and family.matrices
+        if (
+            not related
+            or not isinstance(source, ArraySource)
+            or not 1 < d <= MOST_COLUMNS
+            or backend(source.X) != "cpu"
+        ):
+            return
+        together = np.zeros((d, d))
+        for block in source:
+            if block.patterns.is_complete:
+                return
+            seen = (~block.patterns.missing)[np.diff(block.patterns.starts) > 0].astype(np.float64)
+            together += seen.T @ seen
+        first, second = np.nonzero(np.triu(together == 0, 1))
+        if len(first):
+            names = np.asarray(getattr(self, "feature_names_in_", [f"column {j}" for j in range(d)]))
+            listed = [f"{names[i]} and {names[j]}" for i, j in zip(first[:5], second[:5])]
+            more = f" and {len(first) - 5} pairs more" if len(first) > 5 else ""
+            warnings.warn(
+                f"no row has both of {', '.join(listed)}{more}: how they correlate, beyond what other columns tell, comes from "
+                "the model and not from the data.",
+                UnseenPairsWarning,
+                stacklevel=4,
+            )
 
     def _check_draws(self) -> None:
         if self.parameter_draws != "auto":

@@ -67,8 +67,9 @@ def tenberge(
     turn = np.linalg.solve(root, symmetric)  # orthogonal
     explained = np.eye(k) - unpack(packed)[:, :k, :k]  # variance of E[z | x]
     values, vectors = np.linalg.eigh(turn.T @ explained @ turn)
-    told = (values > SINGULAR).all(axis=1)
-    inverse = (vectors / np.sqrt(np.where(values > SINGULAR, values, 1.0))[:, None, :]) @ vectors.swapaxes(1, 2)
+    known = values > SINGULAR
+    told = known.all(axis=1)
+    inverse = (vectors / np.sqrt(np.where(known, values, 1.0))[:, None, :]) @ vectors.swapaxes(1, 2)
     matrix = symmetric @ inverse @ turn.T
     shared = matrix @ explained @ root.T
     spread = 2.0 * root @ root.T - shared - shared.swapaxes(1, 2)
