@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from tacit.frames import is_table
+from tacit.impute import GaussianImputer
+from tacit.mixture import GaussianMixture
 from tacit.schema import Column, Schema
 
 pd = pytest.importorskip("pandas")
@@ -202,3 +204,17 @@ def test_a_column_of_levels_has_some():
 def test_cells_that_are_neither_numbers_nor_names_are_refused(cells, kind):
     refuse(f"column 'a' holds {kind}, which is neither a number nor a category; turn it into numbers or leave it out",
            pd.DataFrame({"a": cells, "b": [1.0, 2.0, 3.0]}))  # fmt: skip
+
+
+def test_models_of_numbers_refuse_dates_and_lists_by_name():
+    dated = pd.DataFrame({"a": np.arange(6.0), "when": pd.date_range("2024-01-01", periods=6)})
+    lists = pd.DataFrame({"a": np.arange(3.0), "b": [[1, 2], [3], [4]]})
+    for model in (GaussianMixture(), GaussianImputer()):
+        with pytest.raises(
+            ValueError, match=r"column 'when' holds datetime64\[.*\], which is neither a number nor a category"
+        ):
+            model.fit(dated)
+        with pytest.raises(
+            ValueError, match=f"lists or arrays as cells; {type(model).__name__} takes a number in each"
+        ):
+            model.fit(lists)
