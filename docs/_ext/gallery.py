@@ -38,6 +38,7 @@ TASKS = {
         "gated_experts",
         "flexmix_regressions",
         "bayes_classifiers",
+        "classes_of_groups",
         "conjugate_learning",
     ),
     "The command": ("command_line",),
