@@ -232,6 +232,7 @@ def _encode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
             "previous": _encode(trace.previous, arrays), "reason": _encode(value.reason, arrays),
             "converged": value.converged, "interrupted": value.interrupted,
             "failures": [_encode(note, arrays) for note in value.failures],
+            "n_runs": value.n_runs, "n_reached": value.n_reached,
         }}  # fmt: skip
     if isinstance(value, Note):
         return {"note": [value.code, str(value), _encode(value.values, arrays)]}
@@ -345,7 +346,10 @@ def _decode(value: Any, arrays: Any) -> Any:
     if trace.criterion not in CRITERIA or not isinstance(trace.previous, (float, type(None))):
         raise ValueError(f"it tells of no fit that there is: {trace.criterion!r}")
     reason, *failures = (_told(note, arrays) for note in (content["reason"], *content["failures"]))
-    return Fit(Arrays(), trace, reason, bool(content["converged"]), bool(content["interrupted"]), tuple(failures))
+    counts = {name: int(content.get(name, 1)) for name in ("n_runs", "n_reached")}
+    return Fit(
+        Arrays(), trace, reason, bool(content["converged"]), bool(content["interrupted"]), tuple(failures), **counts
+    )
 
 
 def _told(content: Any, arrays: Any) -> Note:
@@ -382,7 +386,7 @@ def _decode_estimator(content: dict, arrays: Any) -> Any:
         fit = estimator.fit_
         model, params, estimator._online = estimator._model(), estimator._params(), None
         model.check_params(params, estimator._n_columns)
-        estimator.fit_ = Fit(params, fit.trace, fit.reason, fit.converged, fit.interrupted, fit.failures)
+        estimator.fit_ = dataclasses.replace(fit, params=params)
         if "online" in content:
             estimator._online = _decode_online(content["online"], arrays, model, params, estimator._n_columns)
     return estimator

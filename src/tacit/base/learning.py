@@ -30,7 +30,7 @@ from ..engine import (
     online_step,
     short_runs,
 )  # fmt: skip
-from ..engine.restarts import SAMPLE_ROWS
+from ..engine.restarts import SAMPLE_ROWS, Lead
 from ..engine.trace import CRITERIA
 from ..kernels import backend, host
 from ..notes import Note
@@ -63,15 +63,15 @@ class Task:
         What starts are drawn with.
     known : object
         What ``_prepare`` found out about all rows.
-    taken : list of int
-        Steps of the short runs that led to the starts.
+    taken : list of Lead
+        What led to the starts.
     """
 
     source: Source
     sample: Any
     rng: np.random.Generator
     known: Any = None
-    taken: list[int] = field(default_factory=list)
+    taken: list[Lead] = field(default_factory=list)
 
 
 class EMEstimator(RowsEstimator):

@@ -90,6 +90,7 @@ class Checkpoint:
         self.run = 1
         self.best: Any = None
         self.failures: list[Note] = []
+        self.ends: list[list] = []
         self.pending: Any = None
         self.written = time.monotonic()
 
@@ -99,6 +100,7 @@ class Checkpoint:
             "identity": self.identity,
             "run": self.run,
             "failures": [_note_to(note) for note in self.failures],
+            "ends": self.ends,
         }
         arrays: dict[str, np.ndarray] = {}
         _trace_to(trace, "trace", scalars, arrays)
@@ -153,6 +155,7 @@ class Checkpoint:
             if self.rng is not None and "rng" in scalars:
                 self.rng.bit_generator.state = scalars["rng"]
             self.run, self.failures = int(scalars["run"]), [Note.told(*note) for note in scalars["failures"]]
+            self.ends = [[float(value), *map(int, lead)] for value, *lead in scalars["ends"]]
             memory = None
             if self.memory is not None and scalars["memory"]:
                 memory = self.memory.from_dict(_arrays("memory", self.memory, array))

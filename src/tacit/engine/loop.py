@@ -48,6 +48,9 @@ class Fit:
         What happened to starts that could not go on.
     stats : Arrays or None
         Statistics of the last E-step that counted, from which an online fit can go on; None where there was none.
+    n_runs, n_reached : int
+        How many runs were followed to their end, those that led to the starts included, and how many of them came to the
+        maximum that was kept. Few of many tell of a rugged likelihood, of which a longer search may find a better maximum.
     """
 
     params: Any
@@ -57,6 +60,8 @@ class Fit:
     interrupted: bool = False
     failures: tuple = field(default=())
     stats: Any = None
+    n_runs: int = 1
+    n_reached: int = 1
 
 
 def objective(model: Model, stats: Any, params: Any) -> float:

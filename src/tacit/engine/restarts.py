@@ -6,7 +6,7 @@ import dataclasses
 import logging
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..notes import Note
 from ..source import Block, Source, as_source
@@ -16,11 +16,20 @@ from .loop import Fit, fit
 from .model import Model, SingularError
 from .trace import Trace
 
-__all__ = ["SAMPLE_ROWS", "fit_best", "short_runs"]
+__all__ = ["SAMPLE_ROWS", "Lead", "fit_best", "short_runs"]
 
 SAMPLE_ROWS = 10_000
+LOWEST = -1e300  # of a start that has not ended, in a form that files can hold
 CHOOSING = Note("interrupted", "interrupted by the user while choosing a start")
 log = logging.getLogger("tacit")
+
+
+class Lead(NamedTuple):
+    """What led to a start: steps, and of the runs that were followed to their end how many came to where it is."""
+
+    n_steps: int = 0
+    n_runs: int = 1
+    n_reached: int = 1
 
 
 class Interrupted(KeyboardInterrupt):
@@ -31,17 +40,20 @@ class Interrupted(KeyboardInterrupt):
         self.params = params
 
 
-def _better(candidate: Fit, best: Fit | None) -> bool:
-    """Whether a fit beats the best so far; two ways to the same maximum are a tie, which the first wins."""
+def _better(model: Model, candidate: Fit, best: Fit | None) -> bool:
+    """Whether a fit beats the best so far: one that did not collapse does, and of two at the same maximum the first is kept."""
     if best is None:
         return True
+    whole = not model.collapsed(candidate.params), not model.collapsed(best.params)
+    if whole[0] != whole[1]:
+        return whole[0]
     new, old = (fit.trace.per_weight[-1] if fit.trace.per_weight else -math.inf for fit in (candidate, best))
     return new > old + 1e-9 * (1.0 + abs(old))
 
 
 def short_runs(
     model: Model, sample: Block, init: Callable[[], Any], *, n_starts: int | None = None, n_steps: int = 10,
-    taken: list[int] | None = None,
+    taken: list[Lead] | None = None,
 ) -> Any:  # fmt: skip
     """Best of `n_starts` runs of `n_steps` steps on a sample of rows, each from ``init()``; the parameters it reached.
 
@@ -61,7 +73,7 @@ def short_runs(
     n_steps : int
         Steps of each.
     taken : list, optional
-        Is given the number of steps of the best run.
+        Is given what led to the best run.
     """
     if model.one_start or (sample.labels >= 0).all():
         return init()
@@ -80,14 +92,14 @@ def short_runs(
             if best is None:
                 raise
             raise Interrupted(best.params) from None
-        if _better(candidate, best):
+        if _better(model, candidate, best):
             best = candidate
         if candidate.interrupted:
             raise Interrupted(best.params)
     if best is None:
         raise SingularError(failures[-1])
     if taken is not None:
-        taken.append(len(best.trace))
+        taken.append(Lead(len(best.trace)))
     return best.params
 
 
@@ -98,7 +110,7 @@ def fit_best(
     *,
     by: Callable[..., Fit] = fit,
     checkpoint: Checkpoint | None = None,
-    led: Sequence[int] = (),
+    led: Sequence[Lead] = (),
     **settings: Any,
 ) -> Fit:
     """Fit from each start and keep the best.
@@ -113,8 +125,8 @@ def fit_best(
         What learns from a start: `fit`, or `climb`.
     checkpoint : Checkpoint, optional
         Continue from it if its file exists, and keep the state of the fit in it.
-    led : list of int
-        Where starts leave the number of steps that led to them, as `short_runs` does.
+    led : list of Lead
+        Where starts leave what led to them, as `short_runs` does.
     **settings
         Passed to what learns.
 
@@ -124,9 +136,10 @@ def fit_best(
     """
     best: Any = None
     failures: list[Note] = []
+    ends: list[list] = []
     first, resumed = 1, None
     if checkpoint is not None and (resumed := checkpoint.resume()) is not None:
-        first, best, failures = checkpoint.run, checkpoint.best, checkpoint.failures
+        first, best, failures, ends = checkpoint.run, checkpoint.best, checkpoint.failures, checkpoint.ends
     for number, start in enumerate(starts, 1):
         if number < first:
             continue
@@ -134,7 +147,11 @@ def fit_best(
             checkpoint.run, checkpoint.best, checkpoint.failures = number, best, failures
         try:
             params = start() if resumed is None else resumed.params
-            short = {"led": led[-1]} if led else {}
+            if resumed is None:
+                ends.append([LOWEST, *(led[-1] if led else Lead())])
+            short = {"led": ends[-1][1]} if ends[-1][1] else {}
+            if checkpoint is not None:
+                checkpoint.ends = ends
             run = number, len(starts)
             candidate = by(model, source, params, run=run, checkpoint=checkpoint, resumed=resumed, **short, **settings)
         except SingularError as error:
@@ -150,7 +167,8 @@ def fit_best(
             break
         finally:
             resumed = None
-        if _better(candidate, best):
+        ends[-1][0] = candidate.trace.per_weight[-1] if candidate.trace.per_weight else LOWEST
+        if _better(model, candidate, best):
             best = candidate
         if candidate.interrupted:
             best = dataclasses.replace(best, reason=candidate.reason, interrupted=True)
@@ -159,4 +177,14 @@ def fit_best(
         raise SingularError(failures[-1].values["error"])
     if checkpoint is not None and not best.interrupted:
         checkpoint.remove()
-    return dataclasses.replace(best, failures=tuple(failures))
+    best = dataclasses.replace(best, failures=tuple(failures))
+    return _counted(best, ends, settings.get("tol", 0.0))
+
+
+def _counted(best: Fit, ends: list[list], tol: float) -> Fit:
+    """The fit, which says how many of all runs came to its maximum."""
+    if not best.trace.per_weight:
+        return best
+    limit = best.trace.per_weight[-1] - max(tol, 1e-6)
+    n_reached = sum(reached for value, _, _, reached in ends if value >= limit)
+    return dataclasses.replace(best, n_runs=sum(end[2] for end in ends), n_reached=n_reached)

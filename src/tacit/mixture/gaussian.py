@@ -18,6 +18,7 @@ from ..source.threads import one_blas_thread
 from .columns import plain_schema
 from .gaussian_base import BaseGaussianMixture
 from .model import MixtureParams
+from .search import can_search, search
 from .seeds import assign
 
 __all__ = ["GaussianMixture"]
@@ -220,6 +221,11 @@ class GaussianMixture(BaseGaussianMixture):
         if mean is not None:
             with one_blas_thread():  # others would go on spinning beside the passes
                 return given(self._around(model, sample, mean))
+        if weight is None and covariance is None and can_search(model, sample):
+            found = search(model, sample, rng)
+            if found is not None:
+                task.taken.append(found.lead)
+                return found.params
         return short_runs(model, sample, lambda: given(model.init(sample, rng)), taken=task.taken)
 
     def _around(self, model: Any, sample: Block, mean: np.ndarray) -> MixtureParams:
