@@ -194,7 +194,7 @@ def test_cells_are_filled_and_drawn():
     [
         ("df", "banana", "df='banana' is unknown; use one of 'free', 'shared'"),
         ("df", 0.01, "df=0.01 is not a number of at least 0.1"),
-        ("df_init", 500.0, "df_init=500.0 is not a number of at least 0.1 and at most 200"),
+        ("df_init", 5e6, "df_init=5000000.0 is not a number of at least 0.1 and at most 1e"),
         ("max_df", 0.5, "max_df=0.5 is not a number of at least 1"),
         ("covariance_type", "banana", "covariance_type='banana' is unknown"),
     ],

@@ -40,14 +40,14 @@ class Resumed:
 
 
 def _trace_to(trace: Trace, name: str, scalars: dict, arrays: dict) -> None:
-    scalars[name] = [trace.criterion, trace.previous, trace.weight, trace.passes, trace.led]
+    scalars[name] = [trace.criterion, trace.previous, trace.weight, trace.passes, trace.led, trace.leapt]
     arrays[f"{name}.objectives"] = np.array(trace.objectives)
 
 
 def _trace_from(name: str, scalars: dict, array: Callable) -> Trace:
-    criterion, previous, weight, passes, led = scalars[name]
+    criterion, previous, weight, passes, led, leapt = scalars[name]
     trace = Trace(criterion, previous, int(led))
-    trace.weight, trace.passes = weight, passes
+    trace.weight, trace.passes, trace.leapt = weight, passes, int(leapt)
     trace.objectives = array(f"{name}.objectives").tolist()
     return trace
 

@@ -156,7 +156,7 @@ def fit(
     stats = None
     try:
         while trace.passes < max_iter:
-            leapt = step.extrapolated
+            leapt, trace.last = step.extrapolated, trace.passes + 1 >= max_iter
             found = _expect(model, source, params, trace, step)
             if found is None:
                 params = step.retreat()
@@ -165,12 +165,13 @@ def fit(
             _warn_if_fallen(trace, model)
             if callback:
                 callback(state())
+            trace.leapt = len(trace) if leapt else trace.leapt
             image = model.mend(source, stats, params, model.m_step(stats, params))
             settled = model.settled(trace, params, image, tol)
             if settled and not leapt:
                 return done(image, settled, converged=True, stats=stats)
-            # A leap may land where it gains little by chance: a plain step decides whether the fit has settled.
-            params = image if settled else step.advance(params, image, trace.gain)
+            # A leap may land where it gains little by chance: plain steps decide whether the fit has settled.
+            params = image if trace.rests(tol) and trace.steady < 2 else step.advance(params, image, trace.gain)
             if checkpoint is not None:
                 checkpoint.offer(params, trace, step, source)
     except KeyboardInterrupt:

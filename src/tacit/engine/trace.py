@@ -8,6 +8,10 @@ from typing import Any
 __all__ = ["CRITERIA", "Trace"]
 
 CRITERIA = ("relative", "aitken")
+FEW = 1000.0
+"""Weight of rows up to which steps cost next to nothing, so that a fit goes on to its maximum."""
+FINISHED = 1e-3
+"""What such a fit may miss of its maximum, in nats, for all rows together."""
 
 
 class Trace:
@@ -17,8 +21,9 @@ class Trace:
     ----------
     criterion : {"relative", "aitken"}
         ``relative``: settled when the objective gains less than `tol` per unit of weight (nats per row) and the gains
-        are not growing, as they do while EM leaves a saddle. ``aitken``: settled when the limit extrapolated from the
-        last three objectives is less than `tol` per unit of weight away.
+        are not growing, as they do while EM leaves a saddle; where rows are few, also the limit extrapolated from the last
+        steps must be near, so that slow parameters are not left half-way. ``aitken``: settled when the limit extrapolated
+        from the last three objectives is less than `tol` per unit of weight away.
     previous : float, optional
         Objective per unit of weight where an earlier run stopped.
     led : int
@@ -33,6 +38,8 @@ class Trace:
         self.objectives: list[float] = []
         self.weight = 1.0
         self.passes = 0
+        self.leapt = 0
+        self.last = False
 
     def record(self, objective: float, weight: float) -> None:
         """Add an objective measured on rows of total `weight`."""
@@ -71,8 +78,30 @@ class Trace:
             return None
         return max(math.ceil(math.log(tol / gain) / math.log(gain / before)), 0)
 
+    @property
+    def steady(self) -> int:
+        """Plain steps since the last extrapolation; the loop says in `leapt` when that was."""
+        return len(self) - self.leapt
+
     def settled(self, tol: float) -> bool:
         """Whether the objective has stopped improving."""
+        return self.rests(tol) and self.finished(tol)
+
+    def finished(self, tol: float) -> bool:
+        """Whether, where rows are few, what further steps would gain is next to nothing; the loop says which is the `last`."""
+        if self.criterion == "aitken" or self.weight > FEW or self.last:
+            return True
+        least = min(tol, max(FINISHED, tol) / self.weight)
+        if self.gain <= 1e-3 * least:
+            return True
+        values = self._last(3)
+        if len(values) < 3 or self.steady < 2:
+            return self.previous is not None and len(self) == 1  # an earlier run was finished
+        rate = self.gain / (values[1] - values[0]) if values[1] > values[0] else 1.0
+        return rate < 1.0 and self.gain * rate / (1.0 - rate) <= least
+
+    def rests(self, tol: float) -> bool:
+        """Whether the last step gained next to nothing."""
         values = self._last(3)
         if len(values) < 2:
             return False

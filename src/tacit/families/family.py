@@ -128,6 +128,10 @@ class Family:
     def __init__(self) -> None:
         pass
 
+    def moving(self, params: Any, image: Any) -> bool:
+        """Whether an M-step still moved parameters that the likelihood hardly shows, so that a fit goes on; by default none."""
+        return False
+
     @property
     def support(self) -> str:
         """What its values are; divergence is between distributions over the same values."""

@@ -98,6 +98,10 @@ class Product(Family):
     def log_prior(self, params: Parts) -> float:
         return sum(family.log_prior(p) for (family, _), p in zip(self.parts, params.parts))
 
+    def moving(self, params: Any, image: Any) -> bool:
+        both = zip(params.parts, image.parts)
+        return any(family.moving(*pair) for (family, _), pair in zip(self.parts, both))
+
     def collapsed(self, params: Parts, weight: Any) -> tuple[int, ...]:
         found = (family.collapsed(p, weight) for (family, _), p in zip(self.parts, params.parts))
         return tuple(sorted(set().union(*found)))

@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import betaln, digamma, gammaln
+from scipy.special import betaln, digamma, gammaln, polygamma
 
 from ..arrays import Arrays, record
 from ..declared import Either, Numbers, Text
@@ -28,7 +28,7 @@ from .dense import FullGaussian, FullParams, about_origin
 from .family import Family, occupied
 from .gaussian import Pair, incomplete_rows, n_observed
 from .laws import Law, StudentLaw
-from .roots import gamma_shape
+from .roots import increasing_root
 from .structured import StructuredDense, without_empty
 from .structures import covariances, n_covariance_parameters
 
@@ -39,6 +39,11 @@ SEPARATE = ("EII", "VII", "EEI", "VVI", "EEE", "VVV")
 MOST_DF = 1e9
 NUMBERS = Numbers(low=LEAST_DF, high=MOST_DF)
 LETTERS = {"full": "VVV", "tied": "EEE", "diag": "VVI", "spherical": "VII"}
+
+
+def _phi(x: np.ndarray) -> np.ndarray:
+    """ψ(x) − log x."""
+    return digamma(x) - np.log(x)
 
 
 def _sums(params: Any) -> tuple[np.ndarray, ...]:
@@ -70,13 +75,14 @@ class StudentParams(FullParams):
 
 @record
 class StudentStats(Arrays):
-    """Σ r, Σ r E[log u], Σ r E[u], Σ r E[u(x − o)] and Σ r E[u(x − o)(x − o)ᵀ] of each class."""
+    """Σ r, Σ r E[log u], Σ r E[u], Σ r E[u(x − o)] and Σ r E[u(x − o)(x − o)ᵀ] of each class, and Σ r of complete rows."""
 
     count: np.ndarray
     log_u: np.ndarray
     pull: np.ndarray
     first: np.ndarray
     second: np.ndarray
+    whole: np.ndarray
 
 
 class StudentT(StructuredDense):
@@ -111,7 +117,7 @@ class StudentT(StructuredDense):
         floor: float = 1e-6,
         df: Any = "free",
         df_init: float = 10.0,
-        max_df: float = 200.0,
+        max_df: float = 1e6,
     ) -> None:
         super().__init__(LETTERS.get(structure, structure), floor=floor)
         self.df, self.df_init, self.max_df = df, df_init, max_df
@@ -171,14 +177,15 @@ class StudentT(StructuredDense):
             X = X.astype(np.float64) if backend(X) == "cpu" else X
         form = cast(params.form, X)
         loglik = kernel("student", backend(X))(X, rows, params.origin, *form, *params.tables, *rest, *out)
-        return loglik, StudentStats(*out)
+        return loglik, StudentStats(*out, out[0])
 
     def _incomplete(self, params: Any, block: Block, rest: tuple) -> tuple[float, Any]:
         count, log_u, *moments = out = _sums(params)
         loglik = kernel("student_conditional", backend(block.X))(
             *incomplete_rows(block), *params.posterior, *params.tables, *rest, *out
         )
-        return loglik, StudentStats(count, log_u, *about_origin(params.shift, *moments))
+        moments = about_origin(params.shift, *moments)
+        return loglik, StudentStats(count, log_u, *moments, np.zeros_like(count))
 
     def m_step(self, stats: Any, params: Any) -> StudentParams:
         alive = occupied(stats.count)
@@ -189,7 +196,7 @@ class StudentT(StructuredDense):
         expansion = self._expansion(alive, pull / count, covariance, params.scale)
         covariance = covariance / expansion[:, None, None]
         excess = pull / count / expansion - (stats.log_u / count - np.log(expansion)) - 1.0
-        df = self._df(alive, count, excess, params.df)
+        df = self._df(alive, count, excess, stats.whole / count, params)
         return self.params(params.origin + shift, covariance, params.origin, params.scale, df)
 
     def _learn(
@@ -210,14 +217,33 @@ class StudentT(StructuredDense):
         least = np.linalg.eigvalsh(covariance / unit)[:, 0]
         return np.where(alive & (least / mean >= max(self.floor, 1e-13)), mean, 1.0)
 
-    def _df(self, alive: np.ndarray, count: np.ndarray, excess: np.ndarray, previous: np.ndarray) -> np.ndarray:
-        """Degrees of freedom from the excess of E[u] over E[log u], less 1; an empty class keeps its own."""
+    def _df(
+        self, alive: np.ndarray, count: np.ndarray, excess: np.ndarray, whole: np.ndarray, params: Any
+    ) -> np.ndarray:
+        """Degrees of freedom from the excess of E[u] over E[log u], less 1; an empty class keeps its own.
+
+        Of a share `whole` of the rows, all that is complete, E[log u] follows ν: far fewer steps than where it is held.
+        """
         if not self.learns_df:
-            return previous
+            return params.df
+        d = params.mean.shape[1]
+        excess = excess + whole * _phi(0.5 * (params.df + d))
         if self.df == "shared":
-            excess = np.full(len(count), excess[alive] @ count[alive] / count[alive].sum())
+            excess, whole = (np.full(len(count), part[alive] @ count[alive] / count[alive].sum()) for part in (excess, whole))
             alive = np.ones(len(count), bool)
-        return np.where(alive, np.clip(2.0 * gamma_shape(excess, 0.5 * self.max_df), LEAST_DF, self.max_df), previous)
+
+        def gap(log_df: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            half, more = 0.5 * np.exp(log_df), 0.5 * (np.exp(log_df) + d)
+            slope = polygamma(1, half) - 1.0 / half - whole * (polygamma(1, more) - 1.0 / more)
+            return excess + _phi(half) - whole * _phi(more), half * slope
+
+        top = np.log(self.max_df)
+        found = increasing_root(gap, np.log(LEAST_DF), top, np.log(params.df))
+        return np.where(alive, np.exp(np.minimum(found, top)), params.df)
+
+    def moving(self, params: Any, image: Any) -> bool:
+        """Whether degrees of freedom are still on their way, which the likelihood of many rows hardly shows."""
+        return bool((np.abs(1.0 / params.df - 1.0 / image.df) > 3e-4).any())
 
     # Hidden weights
 

@@ -12,9 +12,10 @@ from scipy.special import gammaln, logsumexp, softmax
 
 from ..arrays import Arrays, record
 from ..declared import Numbers, Part, declare
-from ..engine import Model
+from ..engine import Model, Trace
 from ..families import Family, responsibilities
 from ..kernels import host
+from ..notes import Note
 from ..source import Block
 from .seeds import seed_responsibilities
 
@@ -107,6 +108,11 @@ class MixtureModel(Model):
         if type(params) is not MixtureParams:
             raise ValueError(f"draws of parameters cannot be {type(params).__name__}")
         MixtureModel.check_params(self, params, n_columns)
+
+    def settled(self, trace: Trace, params: Any, image: Any, tol: float) -> Note | None:
+        """By default where the objective gains less than `tol`, but not while a parameter is still on its way."""
+        found = super().settled(trace, params, image, tol)
+        return None if found and self.family.moving(params.components, image.components) else found
 
     def check_params(self, params: Any, n_columns: int) -> None:
         params.check({"K": self.n_classes})

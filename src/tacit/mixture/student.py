@@ -2,22 +2,29 @@
 
 import numbers
 import warnings
+from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import like
+from ..base import Task, like
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice, check_number
 from ..declared import SQUARES, Numbers
+from ..engine import objective
 from ..families import StudentT
 from ..families.student import LEAST_DF, n_observed
-from ..source import Block
+from ..source import Block, Source
 from .estimator import MixtureEstimator
 from .gaussian import GaussianMixture
+from .model import MixtureParams
 
 __all__ = ["StudentTMixture"]
+
+NEARLY_GAUSSIAN = 20.0
+"""Degrees of freedom from which a Gaussian may be likelier, and steps towards it gain next to nothing."""
 
 
 @settings
@@ -38,8 +45,9 @@ class StudentTMixture(GaussianMixture):
         the tails; 1 is the Cauchy distribution.
     df_init : float, default=10
         Where learned degrees of freedom start.
-    max_df : float, default=200
+    max_df : float, default=1e6
         The most they may become; a component that reaches it has no heavier tails than a Gaussian, and a warning says so.
+        Large ones are compared with it at the end of a fit, so that no fit is below that of Gaussian components.
     noise, weight_prior, tol, reg_covar, max_iter, n_init, init_params, weights_init, means_init
         As in :class:`GaussianMixture`.
     precisions_init : array-like of shape (n_components, n_features, n_features), optional
@@ -80,7 +88,7 @@ class StudentTMixture(GaussianMixture):
     _: KW_ONLY
     df: Any = "free"
     df_init: float = 10.0
-    max_df: float = 200.0
+    max_df: float = 1e6
     component_prior: ClassVar = None  # type: ignore[misc]
 
     _saved = MixtureEstimator._saved | {
@@ -105,6 +113,33 @@ class StudentTMixture(GaussianMixture):
             self.covariance_type, floor=self.reg_covar, df=self.df, df_init=self.df_init, max_df=self.max_df
         )
 
+    def _learn(self, source: Source, **settings: Any) -> Task:
+        task = super()._learn(source, **settings)
+        if isinstance(self.df, str) and self.fit_.converged and self.max_iter > 0:
+            self._try_gaussians(source)
+        return task
+
+    def _try_gaussians(self, source: Source) -> None:
+        """Go on with the most degrees of freedom where the rows prefer them: the way there is endless."""
+        model, before = self._model(), self.fit_
+        best, value = before.params, before.trace.objectives[-1]
+        large = np.flatnonzero((best.components.df > NEARLY_GAUSSIAN) & (best.components.df < self.max_df))
+        if self.df == "shared":
+            large = large[:1]
+        for k in large[np.argsort(-best.components.df[large])]:
+            found, chosen = best.components, np.isin(range(len(best.weight)), k) | (self.df == "shared")
+            df = np.where(chosen, self.max_df, found.df)
+            wider = np.where(chosen, 1.0 + 2.0 / (np.maximum(found.df, NEARLY_GAUSSIAN) - 2.0), 1.0)[:, None, None]
+            components = model.family.params(found.mean, wider * found.covariance, found.origin, found.scale, df)
+            params = MixtureParams(best.weight, model.family.inside(components, found))
+            reached = objective(model, source.sum(partial(model.e_step, params)), params)
+            if reached > value:
+                best, value = params, reached
+        if best is not before.params:
+            super()._learn(source, starts=[best])
+            self.fit_.trace.led = before.trace.n_steps
+            self._publish_fit(replace(self.fit_, n_runs=before.n_runs, n_reached=before.n_reached), source.dtype)
+
     def _publish(self, params: Any, dtype: np.dtype) -> None:
         components = params.components
         df = components.df[:, None, None]
@@ -115,7 +150,7 @@ class StudentTMixture(GaussianMixture):
             self.covariances_ = np.where(df > 2, components.covariance * df / (df - 2), np.inf).astype(dtype)
         self.df_ = components.df.astype(dtype)
         learned = components.df if isinstance(self.df, str) else np.empty(0)
-        high = np.flatnonzero(learned >= self.max_df * (1 - 1e-9))
+        high = np.flatnonzero(learned >= 0.5 * self.max_df)
         if high.size:
             warnings.warn(
                 f"component {high[0]} reached max_df={self.max_df:g} degrees of freedom: it has no heavier tails than a "
