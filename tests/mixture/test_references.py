@@ -91,6 +91,7 @@ def test_missvals(table):
     variances = [near(v, 4) for v in (21.8256, 238.0124, 37.8698, 294.1830, 208.9049)]
     assert np.diag(mixture.covariances_[0]).tolist() == variances
     assert loglik(mixture, X) == near(-132.92525, 5)
+    assert loglik(GaussianMixture().fit(X), X) == near(-132.925, 3)
 
 
 def test_apple(table):

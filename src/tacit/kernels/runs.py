@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 
-from . import EXPECT
 from .gaussian import full
 from .jit import jit
 
@@ -74,68 +73,46 @@ def prepare(share, mean, covariance, beta, width, lower, upper, strips, log_shar
 
 
 @jit
-def clip(covariance, scale, floor, lower, upper):
-    """Raise eigenvalues, in units of scale, to the floor; whether there was nothing to raise."""
+def is_low(covariance, scale, floor, lower, upper):
+    """Whether a covariance is below the floor in any direction."""
     d = covariance.shape[0]
-    unit = np.empty((d, d))
+    rest = np.empty((d, d))
     for i in range(d):
         for j in range(d):
-            unit[i, j] = covariance[i, j]
-        unit[i, i] -= floor * scale[i]
-    if factor(unit, lower, upper):
-        return True
-    for i in range(d):
-        for j in range(d):
-            unit[i, j] = covariance[i, j] / math.sqrt(scale[i] * scale[j])
-    value, vector = np.linalg.eigh(unit)
-    least = max(floor, 1e-13 * value[d - 1])
-    for i in range(d):
-        for j in range(d):
-            total = 0.0
-            for h in range(d):
-                total += max(value[h], least) * vector[i, h] * vector[j, h]
-            covariance[i, j] = total * math.sqrt(scale[i] * scale[j])
-    return False
+            rest[i, j] = covariance[i, j]
+        rest[i, i] -= floor * scale[i]
+    return not factor(rest, lower, upper)
 
 
 @jit
-def restrict(kind, count, covariance, scale, floor, lower, upper):
-    """Hold covariances to the form of a family and above the floor; how many of them had to be raised to it."""
+def restrict(kind, count, covariance):
+    """Hold covariances to the form of a family."""
     n_classes, d = covariance.shape[:2]
-    raised = 0
     if kind == TIED:
+        total = count.sum()
         for i in range(d):
             for j in range(d):
                 common = 0.0
                 for k in range(n_classes):
                     common += count[k] * covariance[k, i, j]
-                covariance[0, i, j] = common / count.sum()
-        raised += not clip(covariance[0], scale, floor, lower, upper)
-        for k in range(1, n_classes):
-            covariance[k] = covariance[0]
-        return raised
-    for k in range(n_classes):
-        if kind == FULL:
-            raised += not clip(covariance[k], scale, floor, lower, upper)
-            continue
-        mean, least = 0.0, 0.0
-        for i in range(d):
-            mean += covariance[k, i, i] / d
-            least += floor * scale[i] / d
-        low = False
-        for i in range(d):
-            variance = mean if kind == SPHERICAL else covariance[k, i, i]
-            least = least if kind == SPHERICAL else floor * scale[i]
-            low = low or variance <= least
-            covariance[k, i] = 0.0
-            covariance[k, i, i] = max(variance, least)
-        raised += low
-    return raised
+                for k in range(n_classes):
+                    covariance[k, i, j] = common / total
+    elif kind != FULL:
+        for k in range(n_classes):
+            mean = 0.0
+            for i in range(d):
+                mean += covariance[k, i, i] / d
+            for i in range(d):
+                for j in range(d):
+                    if i != j:
+                        covariance[k, i, j] = 0.0
+                    elif kind == SPHERICAL:
+                        covariance[k, i, i] = mean
 
 
 @jit
 def maximise(kind, alpha, s0, s1, s2, scale, floor, share, mean, covariance, lower, upper):
-    """The M-step from moments about the origin; an empty class keeps its own. How many classes lie on the floor."""
+    """The M-step from moments about the origin; an empty class keeps its own. How many classes fell below the floor."""
     n_classes, d = mean.shape
     most, total = s0.max(), s0.sum() + n_classes * (alpha - 1.0)
     for k in range(n_classes):
@@ -147,52 +124,49 @@ def maximise(kind, alpha, s0, s1, s2, scale, floor, share, mean, covariance, low
         for i in range(d):
             for j in range(d):
                 covariance[k, i, j] = s2[k, i, j] / s0[k] - mean[k, i] * mean[k, j]
-    return restrict(kind, s0, covariance, scale, floor, lower, upper)
+    restrict(kind, s0, covariance)
+    n_low = 0
+    for k in range(n_classes):
+        n_low += is_low(covariance[k], scale, floor, lower, upper)
+    return n_low
 
 
 @jit
 def runs(
-    X, rows, origin, scale, floor, kind, alpha, width, weights, n_steps, tol, heat, n_warm, shares, means, covariances,
-    values, steps, raised,
+    X, rows, origin, scale, floor, kind, alpha, width, mode, weights, labels, n_steps, tol, heat, n_warm,
+    shares, means, covariances, values, steps, low,
 ):  # fmt: skip
     """Run EM from every start, at most so many steps or until a step gains less than `tol` per unit of weight.
 
     Start i weighs rows by row i of `weights`, or by the only one. The first `n_warm` steps are annealed, β rising from `heat`.
-    `values` are log-likelihoods at the last E-step, −∞ where a start turned out singular; `steps` counts E-steps, and `raised`
-    the classes that lie on the floor in the end.
+    The `mode` is EXPECT: as an argument it lets this share the compiled pass with all others. `values` are log-likelihoods at the last E-step, −∞ where a start turned out singular; `steps` counts E-steps, and `low`
+    the classes below the floor, where a run ends.
     """
     n_starts, n_classes, d = means.shape
     lower, upper = np.zeros((d, d)), np.zeros((n_classes, d, d))
     size = 0
     for s in range(0, d, width):
-        e = min(s + width, d)
-        size += (e - s) * e * n_classes
+        size += (min(s + width, d) - s) * min(s + width, d) * n_classes
     strips, shift, constant = np.empty(size), np.empty((n_classes, d)), np.empty(n_classes)
-    s0, s1, s2 = np.empty(n_classes), np.empty((n_classes, d)), np.empty((n_classes, d, d))
-    log_share, nothing, unknown = np.empty(n_classes), np.empty((1, 1)), np.full(X.shape[0], -1)
+    log_share, nothing = np.empty(n_classes), np.empty((1, 1))
     for start in range(n_starts):
         share, mean, covariance = shares[start], means[start], covariances[start]
         weight = weights[min(start, weights.shape[0] - 1)]
-        total = weight.sum()
-        before, gain = -np.inf, np.inf
+        total, before, gain = weight.sum(), -np.inf, np.inf
         for step in range(n_steps):
             beta = heat + (1.0 - heat) * step / n_warm if step < n_warm else 1.0
-            ready = prepare(share, mean, covariance, beta, width, lower, upper, strips, log_share, shift, constant)
-            s0[:] = 0.0
-            s1[:] = 0.0
-            s2[:] = 0.0
             value = -np.inf
-            if ready:
+            s0, s1, s2 = np.zeros(n_classes), np.zeros((n_classes, d)), np.zeros((n_classes, d, d))
+            if prepare(share, mean, covariance, beta, width, lower, upper, strips, log_share, shift, constant):
                 value = full(
-                    X, rows, origin, strips, shift, constant, width, EXPECT, log_share, weight, unknown, nothing, s0, s1, s2
+                    X, rows, origin, strips, shift, constant, width, mode, log_share, weight, labels, nothing, s0, s1, s2
                 )
             steps[start] += 1
-            if not math.isfinite(value):
-                before = -np.inf
-                break
-            raised[start] = maximise(kind, alpha, s0, s1, s2, scale, floor, share, mean, covariance, lower, upper[0])
             last, gain = gain, (value - before) / total
             before = value
-            if step > n_warm and gain < tol and gain <= last:
+            if not math.isfinite(value):
+                break
+            low[start] = maximise(kind, alpha, s0, s1, s2, scale, floor, share, mean, covariance, lower, upper[0])
+            if low[start] > 0 or (step > n_warm and gain < tol and gain <= last):
                 break
         values[start] = before

@@ -23,7 +23,7 @@ from ..engine.restarts import Lead
 from ..families.dense import FullGaussian, TiedGaussian
 from ..families.diagonal import DiagonalGaussian, SphericalGaussian
 from ..families.gaussian import location_and_scale
-from ..kernels import backend, kernel, lazy
+from ..kernels import EXPECT, backend, kernel, lazy
 from ..kernels.layout import strip_width
 from ..source import Block
 from ..source.threads import one_blas_thread
@@ -84,7 +84,7 @@ class Runs:
     covariance: np.ndarray
     value: np.ndarray
     steps: np.ndarray
-    raised: np.ndarray
+    low: np.ndarray
 
     @classmethod
     def at(cls, share: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> Runs:
@@ -111,15 +111,15 @@ class Search:
         self.model, self.rng, self.n_classes = model, rng, model.n_components
         self.kind = FORMS[type(model.family)]
         self.X = np.ascontiguousarray(sample.X, dtype=np.float64)
-        self.weight = np.ascontiguousarray(sample.weight, dtype=np.float64)
+        self.weight, self.labels = np.ascontiguousarray(sample.weight, dtype=np.float64), sample.labels
         self.origin, self.scale = location_and_scale(sample)
         if ORDER not in sample.local:
             sample.local[ORDER] = kernel("row_order", "cpu")(sample.X)
         self.order = sample.local[ORDER]
         n, d = self.X.shape
-        self.rows, self.total = np.arange(n), self.weight.sum()
+        self.rows, self.total = np.arange(n, dtype=np.int32), self.weight.sum()
         # What is soon dropped need not have seen all rows.
-        self.some = np.sort(self.order[:: -(-n // FEW_ROWS)])
+        self.some = np.sort(self.order[:: -(-n // FEW_ROWS)]).astype(np.int32)
         self.shifted = self.X - self.origin
         self.scatter = (self.shifted * self.weight[:, None]).T @ self.shifted
         self.flat = self.shifted / np.sqrt(self.scale)
@@ -228,15 +228,15 @@ class Search:
         weights, before = self.weight[None] if weights is None else weights, runs.steps.sum()
         family, alpha = self.model.family, self.model.weight_prior
         compiled.runs(
-            self.X, rows, self.origin, self.scale, float(family.floor), self.kind, alpha, strip_width(self.X.shape[1]),
-            weights, n_steps, tol, heat, n_warm, runs.share, runs.mean, runs.covariance, runs.value, runs.steps, runs.raised,
+            self.X, rows, self.origin, self.scale, float(family.floor), self.kind, alpha, strip_width(self.X.shape[1]), EXPECT,
+            weights, self.labels, n_steps, tol, heat, n_warm, runs.share, runs.mean, runs.covariance, runs.value, runs.steps, runs.low,
         )  # fmt: skip
         self.n_left -= (runs.steps.sum() - before) * len(rows) / len(self.rows)
         return runs
 
     def sound(self, runs: Runs) -> np.ndarray:
         """Which runs have not collapsed: no class on the floor, or of too few rows for a covariance."""
-        return (runs.raised == 0) & (runs.share.min(axis=1) * self.total > self.fewest) & np.isfinite(runs.value)
+        return (runs.low == 0) & (runs.share.min(axis=1) * self.total > self.fewest) & np.isfinite(runs.value)
 
     def best(self, runs: Runs, n: int) -> Runs:
         """The best runs at different objectives, sound ones first; of those at the same one the first started is kept."""
@@ -351,10 +351,12 @@ class Search:
 
 
 def search(model: MixtureModel, sample: Block, rng: np.random.Generator) -> Found | None:
-    """The best maximum that a race and the search around its winner came to; None where rows are fewer than classes."""
+    """The best maximum that a race and the search around its winner came to; None where all that was found collapsed."""
     with one_blas_thread():
         task = Search(model, sample, rng)
         if len(task.distinct) < task.n_classes:
             return None
         best = task.search()
+        if not task.sound(best)[0]:
+            return None
         return Found(task.params(best), Lead(int(best.steps[0]), task.n_ended, task.n_reached))
