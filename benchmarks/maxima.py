@@ -24,7 +24,19 @@ from .harness import table
 
 SEEDS = 20
 SAME = 0.01
-CARS = ["Retail", "Dealer", "Engine", "Cylinders", "Horsepower", "CityMPG", "HighwayMPG", "Weight", "Wheelbase", "Length", "Width"]
+CARS = [
+    "Retail",
+    "Dealer",
+    "Engine",
+    "Cylinders",
+    "Horsepower",
+    "CityMPG",
+    "HighwayMPG",
+    "Weight",
+    "Wheelbase",
+    "Length",
+    "Width",
+]
 READ = {
     "diabetes": ("mclust/diabetes_full.csv", ["glufast", "glutest", "instest"], 3, "full"),
     "thyroid": ("mclust/thyroid.csv", ["RT3U", "T4", "T3", "TSH", "DTSH"], 3, "full"),
@@ -87,7 +99,11 @@ def compare(name, X, k, kind):
         part = found.get_group(by)
         hits = int((part["end"] >= BEST[name] - SAME).sum())
         gap = BEST[name] - part["end"].replace(-np.inf, np.nan).median()
-        row |= {by: f"{hits}", f"{by}, nats below": f"{abs(gap):.2f}", f"{by} (ms)": f"{1e3 * part['seconds'].median():.0f}"}
+        row |= {
+            by: f"{hits}",
+            f"{by}, nats below": f"{abs(gap):.2f}",
+            f"{by} (ms)": f"{1e3 * part['seconds'].median():.0f}",
+        }
         if (part["end"] > BEST[name] + SAME).any():
             print(f"{name}: a better maximum, {part['end'].max():.4f}")
     return row

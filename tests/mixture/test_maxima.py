@@ -52,7 +52,9 @@ def test_compiled_runs_are_the_engine_s_steps(kind):
     runs.share[0], runs.mean[0], runs.covariance[0] = start.weight, start.components.mean - task.origin, dense
     task.run(runs, 7, tol=0.0)
     found = task.params(runs)
-    assert runs.value[0] == pytest.approx(plain.trace.objectives[-1] - model.log_prior(_before(model, block, start)), rel=1e-12)
+    assert runs.value[0] == pytest.approx(
+        plain.trace.objectives[-1] - model.log_prior(_before(model, block, start)), rel=1e-12
+    )
     np.testing.assert_allclose(found.to_vector(), plain.params.to_vector(), rtol=1e-9, atol=1e-11)
 
 
@@ -85,6 +87,8 @@ def test_student_components_are_never_below_gaussian_ones(n, d, k):
 def test_degrees_of_freedom_are_finished(n):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 3)) / np.sqrt(rng.chisquare(3.0, size=(n, 1)) / 3.0)
-    default, strict = (StudentTMixture(random_state=0, **more).fit(X) for more in ({}, {"tol": 1e-11, "max_iter": 2000}))
+    default, strict = (
+        StudentTMixture(random_state=0, **more).fit(X) for more in ({}, {"tol": 1e-11, "max_iter": 2000})
+    )
     assert (strict.score(X) - default.score(X)) * n < 1e-2
     assert default.df_ == pytest.approx(strict.df_, rel=5e-3)

@@ -12,6 +12,8 @@ References
 ----------
 Peel and McLachlan (2000), Robust mixture modelling using the t distribution.
 Liu, Rubin and Wu (1998), Parameter expansion to accelerate EM: the PX-EM algorithm.
+Hasannasab, Hertrich, Laus and Steidl (2021), Alternatives to the EM algorithm for ML estimation of location, scatter matrix, and
+degree of freedom of the Student t distribution.
 """
 
 from functools import cached_property
@@ -229,7 +231,9 @@ class StudentT(StructuredDense):
         d = params.mean.shape[1]
         excess = excess + whole * _phi(0.5 * (params.df + d))
         if self.df == "shared":
-            excess, whole = (np.full(len(count), part[alive] @ count[alive] / count[alive].sum()) for part in (excess, whole))
+            excess, whole = (
+                np.full(len(count), part[alive] @ count[alive] / count[alive].sum()) for part in (excess, whole)
+            )
             alive = np.ones(len(count), bool)
 
         def gap(log_df: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -159,7 +159,21 @@ def runs(
             s0, s1, s2 = np.zeros(n_classes), np.zeros((n_classes, d)), np.zeros((n_classes, d, d))
             if prepare(share, mean, covariance, beta, width, lower, upper, strips, log_share, shift, constant):
                 value = full(
-                    X, rows, origin, strips, shift, constant, width, mode, log_share, weight, labels, nothing, s0, s1, s2
+                    X,
+                    rows,
+                    origin,
+                    strips,
+                    shift,
+                    constant,
+                    width,
+                    mode,
+                    log_share,
+                    weight,
+                    labels,
+                    nothing,
+                    s0,
+                    s1,
+                    s2,
                 )
             steps[start] += 1
             last, gain = gain, (value - before) / total

@@ -39,16 +39,19 @@ class GaussianMixture(BaseGaussianMixture):
         Shape of the components: each its own covariance, one shared by all, a variance per column, or a single variance;
         or one of the fourteen structures of the Notes.
     tol : float, default=1e-3
-        The fit has converged when the log-likelihood gains less than this per row.
+        The fit has converged when the log-likelihood gains less than this per row and, where rows are few (1,000), is within
+        0.001 of its limit for all rows together.
     reg_covar : float, default=1e-6
         Smallest variance of a component in any direction, relative to the data's variance in each column. A floor, not
         an addition: where it is not reached, estimates are exactly maximum likelihood, and the likelihood never falls.
     max_iter : int, default=100
         Most EM steps of a start.
     n_init : int, default=1
-        Number of starts; the best is kept. Each is already the best of several short runs on a sample of the rows.
+        Number of starts; the best is kept, and those in which no component collapsed go first. Each is already the best of
+        many short runs on a sample of the rows.
     init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
-        How the short runs are seeded.
+        How the short runs are seeded. By default they begin with partitions by k-means, by Ward's hierarchy and at random, some
+        annealed, and the best is disturbed in search of better ones; rows with missing cells or labels begin with k-means only.
     weights_init, means_init, precisions_init : array-like, optional
         Where to start. With `means_init` there is a single start, and no short runs.
     weight_prior : float, optional
@@ -104,7 +107,8 @@ class GaussianMixture(BaseGaussianMixture):
     draws_ : list of tacit.mixture.MixtureParams
         Draws of the parameters given the rows, made when they are first needed; empty where estimates are taken as known.
     fit_ : tacit.engine.Fit
-        Parameters, trace, the reason the fit stopped, and what became of failed starts.
+        Parameters, trace, the reason the fit stopped, what became of failed starts, and how many of the runs that were followed
+        to their end (``fit_.n_runs``) came to this maximum (``fit_.n_reached``).
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 

@@ -264,14 +264,17 @@ class Search:
         components = family.params(runs.mean[0] + self.origin, np.array(covariance), self.origin, self.scale)
         return MixtureParams(runs.share[0], components)
 
-    def search(self) -> Runs:
-        """The best run of a race or, unless nearly all runs agree, what a search around it found."""
+    def search(self) -> Runs | None:
+        """The best run of a race or, unless nearly all runs agree, what a search around it found; None if all collapsed."""
         runs = self.run(self.started(1, 1, 0, hierarchy=True), 15)
+        if not self.sound(runs).any():
+            return None
         best = self.best(runs, 1)
         if self._at(runs, best) >= AGREED * len(runs):
             self._count(runs, best)
             return best
-        return self._improved(self._race(runs))
+        best = self._improved(self._race(runs))
+        return best if self.sound(best)[0] else None
 
     def started(self, n_means: int, n_rows: int, n_cuts: int, hierarchy: bool = False) -> Runs:
         """Starts from partitions of every kind, so many for each of two spaces."""
@@ -294,7 +297,9 @@ class Search:
         """The best of the runs, or what moves away from it lead to."""
         best, idle = self.best(runs, 1), 0
         self._count(runs, best)
-        while idle < (1 if self.n_reached >= ENOUGH and self.n_left < self.n_spare else PATIENCE) and self.n_left > 0:
+        while self.n_left > 0 and self.sound(best)[0]:
+            if idle >= (1 if self.n_reached >= ENOUGH and self.n_left < self.n_spare else PATIENCE):
+                break
             moved = self.run(Runs.joined([self.reweighted(best, 6), *self.regrouped(best, 4)]), 20)
             moved = self.ended(self.best(moved, 2))
             winner = self.best(Runs.joined([best, moved]), 1)
@@ -357,6 +362,6 @@ def search(model: MixtureModel, sample: Block, rng: np.random.Generator) -> Foun
         if len(task.distinct) < task.n_classes:
             return None
         best = task.search()
-        if not task.sound(best)[0]:
+        if best is None:
             return None
         return Found(task.params(best), Lead(int(best.steps[0]), task.n_ended, task.n_reached))
