@@ -367,7 +367,7 @@ def test_aitken_stops_within_tol_of_the_limit():
     aitken = slowly(X, tol=1e-4, convergence="aitken").fit(X)
     assert aitken.converged_
     assert 0.0 < limit - plain.score(X) < 1e-3 / len(X) < limit - aitken.score(X) < 1e-4
-    assert aitken.n_iter_ > plain.n_iter_
+    assert aitken.n_iter_ < plain.n_iter_  # of few rows, a fit goes on to its limit
 
 
 def test_acceleration_reaches_the_same_maximum_in_fewer_steps():

@@ -139,8 +139,9 @@ def runs(
     """Run EM from every start, at most so many steps or until a step gains less than `tol` per unit of weight.
 
     Start i weighs rows by row i of `weights`, or by the only one. The first `n_warm` steps are annealed, β rising from `heat`.
-    The `mode` is EXPECT: as an argument it lets this share the compiled pass with all others. `values` are log-likelihoods at the last E-step, −∞ where a start turned out singular; `steps` counts E-steps, and `low`
-    the classes below the floor, where a run ends.
+    The `mode` is EXPECT: as an argument it lets this share the compiled pass with all others. `values` are log-likelihoods at
+    the last E-step, −∞ where a start turned out singular; `steps` counts E-steps, and `low` the classes below the floor, where
+    a run ends.
     """
     n_starts, n_classes, d = means.shape
     lower, upper = np.zeros((d, d)), np.zeros((n_classes, d, d))

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.linalg import solve_triangular
 
 from ..engine.restarts import Lead
@@ -37,7 +36,7 @@ FORMS = {FullGaussian: 0, TiedGaussian: 1, DiagonalGaussian: 2, SphericalGaussia
 MOST_COLUMNS = 64
 WARD_ROWS = 250
 SAME = 0.01
-"""Two runs came to the same maximum where their objectives differ by less, relative to their size."""
+"""Two runs came to the same maximum where their objectives differ by less, in nats for all rows together."""
 AGREED = 0.8
 """Where so large a share of a few starts leads to the same maximum, others would too."""
 ENOUGH = 4
@@ -194,6 +193,8 @@ class Search:
 
     def by_hierarchy(self, Z: np.ndarray) -> np.ndarray:
         """Ward's clusters of the distinct rows, of at most a few hundred of them; other rows join the nearest mean."""
+        from scipy.cluster.hierarchy import fcluster, linkage
+
         distinct = self.distinct
         if len(distinct) > WARD_ROWS:
             distinct = distinct[np.linspace(0, len(distinct) - 1, WARD_ROWS).astype(int)]
@@ -229,7 +230,7 @@ class Search:
         family, alpha = self.model.family, self.model.weight_prior
         compiled.runs(
             self.X, rows, self.origin, self.scale, float(family.floor), self.kind, alpha, strip_width(self.X.shape[1]), EXPECT,
-            weights, self.labels, n_steps, tol, heat, n_warm, runs.share, runs.mean, runs.covariance, runs.value, runs.steps, runs.low,
+            weights, self.labels, n_steps, tol, heat, n_warm, *vars(runs).values(),
         )  # fmt: skip
         self.n_left -= (runs.steps.sum() - before) * len(rows) / len(self.rows)
         return runs
