@@ -19,7 +19,6 @@ from ..families.student import LEAST_DF, n_observed
 from ..source import Block, Source
 from .estimator import MixtureEstimator
 from .gaussian import GaussianMixture
-from .model import MixtureParams
 
 __all__ = ["StudentTMixture"]
 
@@ -127,11 +126,11 @@ class StudentTMixture(GaussianMixture):
         if self.df == "shared":
             large = large[:1]
         for k in large[np.argsort(-best.components.df[large])]:
-            found, chosen = best.components, np.isin(range(len(best.weight)), k) | (self.df == "shared")
+            found, chosen = best.components, np.isin(range(len(found.df)), k) | (self.df == "shared")
             df = np.where(chosen, self.max_df, found.df)
             wider = np.where(chosen, 1.0 + 2.0 / (np.maximum(found.df, NEARLY_GAUSSIAN) - 2.0), 1.0)[:, None, None]
             components = model.family.params(found.mean, wider * found.covariance, found.origin, found.scale, df)
-            params = MixtureParams(best.weight, model.family.inside(components, found))
+            params = replace(best, components=model.family.inside(components, found))
             reached = objective(model, source.sum(partial(model.e_step, params)), params)
             if reached > value:
                 best, value = params, reached
