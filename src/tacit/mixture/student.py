@@ -126,7 +126,8 @@ class StudentTMixture(GaussianMixture):
         if self.df == "shared":
             large = large[:1]
         for k in large[np.argsort(-best.components.df[large])]:
-            found, chosen = best.components, np.isin(range(len(found.df)), k) | (self.df == "shared")
+            found = best.components
+            chosen = (np.arange(len(found.df)) == k) | (self.df == "shared")
             df = np.where(chosen, self.max_df, found.df)
             wider = np.where(chosen, 1.0 + 2.0 / (np.maximum(found.df, NEARLY_GAUSSIAN) - 2.0), 1.0)[:, None, None]
             components = model.family.params(found.mean, wider * found.covariance, found.origin, found.scale, df)
