@@ -23,6 +23,8 @@ from .seeds import assign
 
 __all__ = ["GaussianMixture"]
 
+SEARCHED = 50
+
 
 @settings
 class GaussianMixture(BaseGaussianMixture):
@@ -225,11 +227,12 @@ class GaussianMixture(BaseGaussianMixture):
         if mean is not None:
             with one_blas_thread():  # others would go on spinning beside the passes
                 return given(self._around(model, sample, mean))
-        if weight is None and covariance is None and can_search(model, sample):
+        # Who allows few steps does not ask for a search that takes many.
+        if self.max_iter >= SEARCHED and can_search(model, sample):
             found = search(model, sample, rng)
             if found is not None:
                 task.taken.append(found.lead)
-                return found.params
+                return given(found.params)
         return short_runs(model, sample, lambda: given(model.init(sample, rng)), taken=task.taken)
 
     def _around(self, model: Any, sample: Block, mean: np.ndarray) -> MixtureParams:
