@@ -228,7 +228,7 @@ def _encode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
         trace = value.trace
         return {"fit": {
             "trace": [float(v) for v in trace.objectives], "weight": trace.weight, "criterion": trace.criterion,
-            "passes": trace.passes, "led": trace.led,
+            "passes": trace.passes, "led": trace.led, "leapt": trace.leapt,
             "previous": _encode(trace.previous, arrays), "reason": _encode(value.reason, arrays),
             "converged": value.converged, "interrupted": value.interrupted,
             "failures": [_encode(note, arrays) for note in value.failures],
@@ -341,7 +341,7 @@ def _decode(value: Any, arrays: Any) -> Any:
     if kind == "dict":
         return {_decode(key, arrays): _decode(v, arrays) for key, v in content}
     trace = Trace(str(content["criterion"]), _decode(content["previous"], arrays), int(content["led"]))
-    trace.passes = int(content["passes"])
+    trace.passes, trace.leapt = int(content["passes"]), int(content.get("leapt", 0))
     trace.objectives, trace.weight = [float(v) for v in content["trace"]], float(content["weight"])
     if trace.criterion not in CRITERIA or not isinstance(trace.previous, (float, type(None))):
         raise ValueError(f"it tells of no fit that there is: {trace.criterion!r}")

@@ -229,6 +229,7 @@ def finish(
     stats: Any = None,
 ) -> Fit:
     """The `Fit` of a run that ends here; the callback and the log are told."""
+    trace.last = False
     last = state(done=True, reason=reason, converged=converged)
     log.info(
         "start %d of %d: %s after %d steps at %.9g per row, %.3g rows/s",
