@@ -179,15 +179,16 @@ class StudentT(StructuredDense):
             X = X.astype(np.float64) if backend(X) == "cpu" else X
         form = cast(params.form, X)
         loglik = kernel("student", backend(X))(X, rows, params.origin, *form, *params.tables, *rest, *out)
-        return loglik, StudentStats(*out, out[0])
+        sums: Any = (*out, out[0])
+        return loglik, StudentStats(*sums)
 
     def _incomplete(self, params: Any, block: Block, rest: tuple) -> tuple[float, Any]:
         count, log_u, *moments = out = _sums(params)
         loglik = kernel("student_conditional", backend(block.X))(
             *incomplete_rows(block), *params.posterior, *params.tables, *rest, *out
         )
-        moments = about_origin(params.shift, *moments)
-        return loglik, StudentStats(count, log_u, *moments, np.zeros_like(count))
+        sums: Any = (count, log_u, *about_origin(params.shift, *moments), np.zeros_like(count))
+        return loglik, StudentStats(*sums)
 
     def m_step(self, stats: Any, params: Any) -> StudentParams:
         alive = occupied(stats.count)

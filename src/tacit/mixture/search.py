@@ -32,7 +32,7 @@ from .seeds import ORDER
 __all__ = ["Found", "can_search", "search"]
 
 compiled = lazy("runs")
-FORMS = {FullGaussian: 0, TiedGaussian: 1, DiagonalGaussian: 2, SphericalGaussian: 3}
+FORMS: dict[type, int] = {FullGaussian: 0, TiedGaussian: 1, DiagonalGaussian: 2, SphericalGaussian: 3}
 MOST_COLUMNS = 64
 WARD_ROWS = 250
 SAME = 0.01
@@ -106,7 +106,7 @@ class Runs:
 class Search:
     """Runs of one model over one sample of rows."""
 
-    def __init__(self, model: MixtureModel, sample: Block, rng: np.random.Generator):
+    def __init__(self, model: Any, sample: Block, rng: np.random.Generator):
         self.model, self.rng, self.n_classes = model, rng, model.n_components
         self.kind = FORMS[type(model.family)]
         self.X = np.ascontiguousarray(sample.X, dtype=np.float64)

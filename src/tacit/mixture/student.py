@@ -120,7 +120,8 @@ class StudentTMixture(GaussianMixture):
 
     def _try_gaussians(self, source: Source) -> None:
         """Go on with the most degrees of freedom where the rows prefer them: the way there is endless."""
-        model, before = self._model(), self.fit_
+        model: Any = self._model()
+        before = self.fit_
         best, value = before.params, before.trace.objectives[-1]
         large = np.flatnonzero((best.components.df > NEARLY_GAUSSIAN) & (best.components.df < self.max_df))
         if self.df == "shared":
