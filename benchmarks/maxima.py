@@ -3,7 +3,7 @@
 Twelve real tables × 20 seeds. A fit has reached a maximum where plain EM that goes on from it ends within `SAME` nats of it, for
 all rows together; so neither side is held to the other's tolerance. Fits with a class on the covariance floor, or of no more rows
 than a covariance needs (d + 1), do not count: there the likelihood has no maximum. ``--search N`` looks for better maxima by
-N fits of every kind and prints the best; those below were found by 3,000 to 20,000 starts of each table. Tables beyond those of
+N fits of every kind and prints the best; those below were found by some 800 to 3,000 starts of each table. Tables beyond those of
 scikit-learn are read from the folder that TACIT_DATA names.
 """
 

@@ -43,7 +43,7 @@ def bartlett(
     precision = np.linalg.inv(unpack(packed)[:, :k, :k])
     values, vectors = np.linalg.eigh(precision - np.eye(k))
     known = values > SINGULAR * np.maximum(values[:, -1:], 1.0)
-    told = known.all(axis=1)
+    told = np.all(known, axis=1)
     inverse = (vectors / np.where(known, values, 1.0)[:, None, :]) @ vectors.swapaxes(1, 2)
     matrix = root @ inverse @ precision
     estimate = np.einsum("nij,nj->ni", matrix[group], score)
@@ -68,7 +68,7 @@ def tenberge(
     explained = np.eye(k) - unpack(packed)[:, :k, :k]  # variance of E[z | x]
     values, vectors = np.linalg.eigh(turn.T @ explained @ turn)
     known = values > SINGULAR
-    told = known.all(axis=1)
+    told = np.all(known, axis=1)
     inverse = (vectors / np.sqrt(np.where(known, values, 1.0))[:, None, :]) @ vectors.swapaxes(1, 2)
     matrix = symmetric @ inverse @ turn.T
     shared = matrix @ explained @ root.T

@@ -139,7 +139,9 @@ def _factors(table: DataTable, groups: Iterable[int], seed: int, watch: Callable
     model.set_params(callback=None)
     k = model.n_components_
     axes = f"{k} axes" if k > 1 else "one axis"
-    return Choice(model, table, "factors", f"{axes} behind {len(table.used)} measurements, as many as fill hidden cells best", [])
+    return Choice(
+        model, table, "factors", f"{axes} behind {len(table.used)} measurements, as many as fill hidden cells best", []
+    )
 
 
 # Groups or axes?

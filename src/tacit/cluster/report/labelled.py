@@ -38,10 +38,7 @@ class Rows:
     def categories(self) -> np.ndarray:
         """Which columns hold categories; yes and no, and levels that have an order, are as good as numbers."""
         return np.array(
-            [
-                column.coded and column.levels != (False, True) and column.type != "ordered"
-                for column in self.columns
-            ]
+            [column.coded and column.levels != (False, True) and column.type != "ordered" for column in self.columns]
         )
 
 
