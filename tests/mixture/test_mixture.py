@@ -418,9 +418,10 @@ def test_selection_with_priors_and_by_bayes(fitted):
         assert all(row["failed"] is None for row in chosen.table)
         assert chosen.best.n_components == 3
         assert "the best n_components=3 is the largest tried; try more" in repr(chosen)
-    for estimator in (MixtureOfExperts(), 3):
-        with pytest.raises(TypeError, match="select takes a mixture, such as GaussianMixture"):
-            select(estimator, numbers)
+    with pytest.raises(TypeError, match="select takes a mixture, such as GaussianMixture"):
+        select(3, numbers)
+    with pytest.raises(ValueError, match="MixtureOfExperts requires y to be passed, but the target y is None"):
+        select(MixtureOfExperts(), numbers)
     for function in (standard_errors, bootstrap_lrt):
         with pytest.raises(TypeError, match="but got BayesianGaussianMixture"):
             function(BayesianGaussianMixture(2, random_state=0).fit(numbers), numbers)

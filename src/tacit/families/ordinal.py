@@ -189,10 +189,16 @@ class Ordinal(Categorical):
 
     def within(self, location: np.ndarray, cuts: Any) -> Any:
         """Parameters within bounds."""
-        cuts = [np.clip(each, -1e3, 1e3) + NARROWEST * np.arange(len(each)) for each in cuts]
+        cuts = [_apart(np.clip(each, -1e3, 1e3)) for each in cuts]
         low, high = ([each[end] if len(each) else 0.0 for each in cuts] for end in (0, -1))
         return OrdinalParams(np.clip(location, np.subtract(low, self.reach), np.add(high, self.reach)), tuple(cuts))
 
     def n_parameters(self, params: Any) -> int:
         more = len(params.location) - 1
         return sum(n - 1 + more * (n > 1) for n in self.n_levels)
+
+
+def _apart(cuts: np.ndarray) -> np.ndarray:
+    """Cut points moved up where they are too close to the one before."""
+    least = NARROWEST * np.arange(len(cuts))
+    return np.maximum.accumulate(cuts - least) + least

