@@ -39,6 +39,8 @@ SAME = 0.01
 """Two runs came to the same maximum where their objectives differ by less, in nats for all rows together."""
 AGREED = 0.8
 """Where so large a share of a few starts leads to the same maximum, others would too."""
+APART = 0.98
+"""Rows are this sure of their class on average where classes lie apart."""
 ENOUGH = 4
 """So many runs at the same maximum, and the search is over."""
 PATIENCE = 4
@@ -271,11 +273,18 @@ class Search:
         if not self.sound(runs).any():
             return None
         best = self.best(runs, 1)
-        if self._at(runs, best) >= AGREED * len(runs):
+        if self._at(runs, best) >= AGREED * len(runs) or self._is_plain(runs, best):
             self._count(runs, best)
             return best
         best = self._improved(self._race(runs))
         return best if self.sound(best)[0] else None
+
+    def _is_plain(self, runs: Runs, best: Runs) -> bool:
+        """Whether classes lie apart, and k-means and Ward's hierarchy found the same ones in one of the two spaces."""
+        if max(self._at(runs[[0, 2]], best), self._at(runs[[3, 5]], best)) < 2:
+            return False
+        resp = self.model.posterior(self.params(best), Block.of(self.X[self.some]))[0]
+        return float(self.weight[self.some] @ resp.max(axis=1)) >= APART * self.weight[self.some].sum()
 
     def started(self, n_means: int, n_rows: int, n_cuts: int, hierarchy: bool = False) -> Runs:
         """Starts from partitions of every kind, so many for each of two spaces."""
