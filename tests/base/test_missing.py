@@ -269,7 +269,7 @@ def test_bad_input(study):
 
 @pytest.mark.parametrize(
     "model",
-    [GaussianMixture(1), ProbabilisticPCA(1), FactorAnalysis(1), GaussianImputer()],
+    [GaussianMixture(1), StudentTMixture(1), Mixture(1), ProbabilisticPCA(1), FactorAnalysis(1), GaussianImputer()],
     ids=lambda model: type(model).__name__,
 )
 def test_columns_never_observed_together_are_told(model, recwarn):

@@ -16,7 +16,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_number, check_out
-from ..families.gaussian import Gaussian
 from ..families.laws import Law
 from ..frames import as_given
 from ..kernels import backend, host
@@ -110,9 +109,12 @@ class MissingCells(RowsEstimator):
     def _warn_unseen_pairs(self, source: Source) -> None:
         """Say which pairs of columns no row has both of, where a Gaussian is to tell how they correlate; of rows in memory."""
         family, d = self._model().family, source.n_features
-        related = isinstance(family, Gaussian) and family.matrices
+        related = np.zeros((d, d), dtype=bool)
+        for part, columns in getattr(family, "parts", [(family, range(d))]):
+            if getattr(part, "matrices", False):
+                related[np.ix_(columns, columns)] = True
         if (
-            not related
+            not related.any()
             or not isinstance(source, ArraySource)
             or not 1 < d <= MOST_COLUMNS
             or backend(source.X) != "cpu"
@@ -124,7 +126,7 @@ class MissingCells(RowsEstimator):
                 return
             seen = (~block.patterns.missing)[np.diff(block.patterns.starts) > 0].astype(np.float64)
             together += seen.T @ seen
-        first, second = np.nonzero(np.triu(together == 0, 1))
+        first, second = np.nonzero(np.triu(related & (together == 0), 1))
         if len(first):
             names = np.asarray(getattr(self, "feature_names_in_", [f"column {j}" for j in range(d)]))
             listed = [f"{names[i]} and {names[j]}" for i, j in zip(first[:5], second[:5])]

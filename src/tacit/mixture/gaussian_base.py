@@ -176,9 +176,12 @@ class BaseGaussianMixture(MixtureEstimator):
     def _expected_given(self, X: Any, given: Any, target: Any) -> Any:
         """Expectation of some columns given others, whatever the distribution."""
         rows, columns = self._known(X, given, target)
-        model, params, block = self._model(), self._params(), Block.of(rows)
-        mean = model.family.filled(params.components, block, model.posterior(params, block)[0])[:, columns]
-        return self._of_targets(mean, X, given, target)
+        model, block = self._model(), Block.of(rows)
+        each = [
+            model.family.filled(params.components, block, model.posterior(params, block)[0])[:, columns]
+            for params in self._uncertain()
+        ]
+        return self._of_targets(np.mean(each, axis=0), X, given, target)
 
     def _of_targets(self, values: np.ndarray, X: Any, given: Any, target: Any) -> Any:
         """Columns of the targets as a table of the kind of X; a single one where the target is not a list."""
