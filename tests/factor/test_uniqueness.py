@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tacit.factor.analysis.correlation import Correlation, degrees_of_freedom, ledermann_bound
+from tacit.factor.analysis.least_squares import LeastSquares
 from tacit.factor.analysis.uniqueness import EXACT_COST, Point, best_uniqueness, first_guess, learn_uniqueness
 
 
@@ -27,6 +28,20 @@ def test_value_slope_and_curvature_are_those_of_the_discrepancy(k):
     slope = [(Point(R, theta + h, k).value - Point(R, theta - h, k).value) / 2e-5 for h in steps]
     np.testing.assert_allclose(point.slope, slope, atol=1e-8)
     curvature = [(Point(R, theta + h, k).slope - Point(R, theta - h, k).slope) / 2e-5 for h in steps]
+    np.testing.assert_allclose(point.curvature, curvature, atol=1e-7)
+
+
+@pytest.mark.parametrize("k", [0, 1, 3])
+def test_value_slope_and_curvature_are_those_of_squared_residuals(k):
+    R, theta = correlation(), np.log(np.random.default_rng(1).uniform(0.2, 0.9, 9))
+    point = LeastSquares(R, theta, k)
+    residual = R - point.loadings @ point.loadings.T - np.diag(np.exp(theta))
+    assert point.value == pytest.approx(0.5 * (residual**2).sum(), abs=1e-12)
+    assert point.misfit == pytest.approx(discrepancy(R, point.loadings, np.exp(theta)), abs=1e-10)
+    steps = 1e-5 * np.eye(9)
+    slope = [(LeastSquares(R, theta + h, k).value - LeastSquares(R, theta - h, k).value) / 2e-5 for h in steps]
+    np.testing.assert_allclose(point.slope, slope, atol=1e-8)
+    curvature = [(LeastSquares(R, theta + h, k).slope - LeastSquares(R, theta - h, k).slope) / 2e-5 for h in steps]
     np.testing.assert_allclose(point.curvature, curvature, atol=1e-7)
 
 

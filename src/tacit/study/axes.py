@@ -95,7 +95,11 @@ def _how(model: Any) -> str:
         return ""
     if choice.rank < 1:
         return ", though none stands out from what independent columns would show"
-    ways = {"parallel": "as many as stand out from noise (parallel analysis)", "bic": "as many as BIC supports"}
+    ways = {
+        "parallel": "as many as stand out from noise (parallel analysis)",
+        "parallel_factors": "as many as stand out from noise in what columns share (parallel analysis)",
+        "bic": "as many as BIC supports",
+    }
     return f": {ways.get(choice.method, choice.method)}"
 
 

@@ -1,4 +1,4 @@
-"""Factor analysis: x = μ + Λ f + ε,   f ~ N(0, Φ),   ε ~ N(0, Ψ) with Ψ diagonal, by maximum likelihood."""
+"""Factor analysis: x = μ + Λ f + ε,   f ~ N(0, Φ),   ε ~ N(0, Ψ) with Ψ diagonal, by maximum likelihood or least squares."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ from ...declared import SQUARES, Listed, Numbers, Part, Whole
 from ...engine import Model
 from ...families.factor import FactorGaussian, groups_of
 from ...families.gaussian import LOG_2PI
-from ...mixture import GaussianMixture
 from ...source import Block, is_streamed
 from ..principal.rank import RankChoice
 from ..scores import METHODS
 from .adequacy import Adequacy, FitTest, adequacy, fit_test, likelihood_ratio, sphericity
 from .correlation import Correlation, correlation_of, n_parameters
 from .learning import FactorAnalysisBase
-from .maximum import family
+from .maximum import any_gaussian, family
 
 __all__ = ["FactorAnalysis", "FactorErrors"]
 
@@ -67,10 +66,11 @@ class FactorAnalysis(FactorAnalysisBase):
 
     Parameters
     ----------
-    n_components : int, "bic", "parallel" or None, default=None
+    n_components : int, "bic", "parallel", "parallel_factors" or None, default=None
         Number of factors; None is as many as columns. ``"bic"`` chooses the least Bayesian information criterion, and
-        ``"parallel"`` counts the eigenvalues of the correlation matrix above those of independent columns (Horn). Where
-        that is none, a warning says so, and one factor is kept.
+        ``"parallel"`` counts the eigenvalues of the correlation matrix above those of independent columns (Horn);
+        ``"parallel_factors"`` does so with squared multiple correlations on the diagonal, which leaves the variance that
+        columns share. Where that is none, a warning says so, and one factor is kept.
     tol : float, default=1e-2
         With missing cells, EM stops when a step gains less than 1e-5 of this in log-likelihood per row. Complete rows are always
         brought to the maximum, which Newton's method reaches in a few steps.
@@ -99,6 +99,10 @@ class FactorAnalysis(FactorAnalysisBase):
         (Heywood cases). scikit-learn's is 1e-12, whatever the unit.
     rotation_params : dict, optional
         Arguments of the rotation in :mod:`tacit.factor`, such as ``{"normalize": True}`` or ``{"gamma": -0.5}``.
+    method : {"ml", "minres", "principal_axis"}, default="ml"
+        Maximum likelihood; minimum residual, which is unweighted least squares of the correlations and assumes no distribution; or
+        principal axis, which repeats communalities until none changes by more than 1e-6 and comes to the solution of
+        minimum residual in more steps. With missing cells the last two take the correlations of greatest likelihood (EM).
     n_init : int, default=1
         Number of starts; the best is kept. A start at the floor is followed by others in any case.
     parameter_draws : int or "auto", default="auto"
@@ -132,12 +136,13 @@ class FactorAnalysis(FactorAnalysisBase):
     rotation_ : ndarray of shape (n_components, n_components)
         M, such that ``components_.T`` is the unrotated loadings times M.
     test_ : FitTest or None
-        χ² test of the number of factors, with Bartlett's correction: statistic, dof and p_value. None with missing
+        χ² test of the number of factors, with Bartlett's correction: statistic, dof and p_value, at the solution of any
+        `method` (only that of "ml" makes χ² least). None with missing
         cells, without degrees of freedom, or where columns are collinear.
     dof_ : int
         Degrees of freedom, negative where the factors are more than a covariance can tell apart.
     loglike_ : list of float
-        Log-likelihood of the rows after every step.
+        Log-likelihood of the rows after every step; of the solution alone where `method` is not "ml" and cells are missing.
     n_components_ : int
         The number of factors.
     rank_choice_ : RankChoice or None
@@ -163,6 +168,7 @@ class FactorAnalysis(FactorAnalysisBase):
     ----------
     Jöreskog (1967), Some contributions to maximum likelihood factor analysis.
     Lawley and Maxwell (1971), Factor Analysis as a Statistical Method.
+    Harman and Jones (1966), Factor analysis by minimizing residuals (minres).
     Rubin and Thayer (1982), EM algorithms for ML factor analysis.
 
     Examples
@@ -189,6 +195,7 @@ class FactorAnalysis(FactorAnalysisBase):
     scale: bool = False
     uniqueness_floor: float = 0.005
     rotation_params: Any = None
+    method: str = "ml"
     n_init: int = 1
     parameter_draws: int | str = "auto"
     accelerate: str | None = "anderson"
@@ -303,12 +310,12 @@ class FactorAnalysis(FactorAnalysisBase):
         if complete:
             misfit = np.linalg.slogdet(matrix)[1] + np.trace(np.linalg.solve(matrix, found.matrix))
             return adequacy(found.matrix, matrix, found.weight, fit_test(found, k, misfit), sphericity(found))
-        any_gaussian = GaussianMixture(1, tol=1e-8, max_iter=5000, accelerate="anderson", parameter_draws=0).fit(source)
-        saturated = Correlation.of(found.weight, found.mean, any_gaussian.covariances_[0].astype(np.float64))
+        free = any_gaussian(source)
+        saturated = Correlation.of(found.weight, found.mean, free.covariances_[0].astype(np.float64))
         if saturated.matrix.shape != matrix.shape or np.linalg.eigvalsh(saturated.matrix)[0] < 1e-5:
             # On its floor: the likelihood of any Gaussian has no maximum.
             return adequacy(saturated.matrix, matrix, found.weight, None, None)
-        best = float(any_gaussian.score_samples(source).sum())
+        best = float(free.score_samples(source).sum())
         model = float(self.score_samples(source).sum()) - float(found.cells @ np.log(self.scale_))
         alone = -0.5 * float(found.cells @ (LOG_2PI + 2.0 * np.log(found.deviation) + 1.0))
         tests = likelihood_ratio(best - model, self.dof_), likelihood_ratio(best - alone, d * (d - 1) // 2)

@@ -27,6 +27,7 @@ from ..principal.rank import RankChoice, Spectrum, parallel
 from ..scores import canonical
 from .adequacy import FitTest, fit_test
 from .correlation import Correlation, correlation_of, degrees_of_freedom, ledermann_bound
+from .least_squares import LEARN
 from .maximum import Maximum, least_bic
 from .rotation import ROTATIONS, Rotation, rotate
 
@@ -46,6 +47,7 @@ class FactorAnalysisBase(FactorEstimator):
 
     verbose, verbose_interval, convergence = 0, 10, "relative"
     noise_variance_init: Any
+    method: str
     svd_method: str
     iterated_power: int
     rotation: Any
@@ -59,9 +61,10 @@ class FactorAnalysisBase(FactorEstimator):
         super()._check_settings()
         check_number("n_init", self.n_init, numbers.Integral, 1)
         if isinstance(self.n_components, str):
-            check_choice("n_components", self.n_components, ("bic", "parallel"))
+            check_choice("n_components", self.n_components, ("bic", "parallel", "parallel_factors"))
         elif self.n_components is not None:
             check_number("n_components", self.n_components, numbers.Integral, 0)
+        check_choice("method", self.method, tuple(LEARN))
         check_choice("svd_method", self.svd_method, ("lapack", "randomized"))
         check_number("iterated_power", self.iterated_power, numbers.Integral, 0)
         check_choice("rotation", self.rotation, (*ROTATIONS, None))
@@ -145,8 +148,10 @@ class FactorAnalysisBase(FactorEstimator):
         return self
 
     def _learn_factors(self, correlation: Correlation, source: Source | None, dtype: np.dtype) -> None:
-        """Maximise the likelihood, of the rows of a source where these have missing cells."""
+        """Maximise the likelihood, or minimise residual correlations, of the rows of a source where these have missing cells."""
         maximum = self._maximum(correlation)
+        if source is not None and self.method != "ml":
+            maximum = maximum.by_expectation(source)
         # Whatever number is chosen was learned while choosing.
         learn = cache(maximum.of_correlation if source is None else partial(maximum.of_rows, source))
         self.scale_ = correlation.deviation if self.scale else np.ones(len(correlation.mean))
@@ -184,7 +189,7 @@ class FactorAnalysisBase(FactorEstimator):
             start = (start if self.scale else start / correlation.deviation**2)[correlation.varies]
         engine = {"criterion": self.convergence, "accelerate": self.accelerate, "callback": self._callback()}
         return Maximum(
-            correlation, self._rng(), start, self.n_init, self.uniqueness_floor, self.max_iter, self.tol, engine, self._named
+            self.method, correlation, self._rng(), start, self.n_init, self.uniqueness_floor, self.max_iter, self.tol, engine, self._named
         )  # fmt: skip
 
     def _choose(self, correlation: Correlation, learn: Callable[[int], Fit]) -> None:
@@ -193,11 +198,10 @@ class FactorAnalysisBase(FactorEstimator):
         self.rank_choice_ = None
         if wanted == "bic":
             self.rank_choice_ = least_bic(learn, correlation, self.scale_)
-        elif wanted == "parallel":
-            values = np.maximum(np.linalg.eigvalsh(correlation.matrix)[::-1], 0.0)
+        elif wanted in ("parallel", "parallel_factors"):
             # As many rows as observe both of two columns, were cells missing at random: eigenvalues spread accordingly.
             pairs = correlation.weight * (correlation.cells / correlation.weight).mean() ** 2
-            spectrum = Spectrum(values, pairs, len(values))
+            spectrum = Spectrum.of_correlation(correlation.matrix, pairs, reduced=wanted == "parallel_factors")
             self.rank_choice_ = parallel(spectrum, random_state=self.random_state)
         elif wanted is not None and wanted > d:
             raise ValueError(f"n_components={wanted} exceeds the {d} columns of X; use at most {d}.")
@@ -216,7 +220,9 @@ class FactorAnalysisBase(FactorEstimator):
         variance = np.where(held, params.scale, (params.loading[0] ** 2).sum(axis=1) + params.noise[0])
         self.uniqueness_ = (params.noise[0] / variance).astype(dtype)
         noise = params.noise[0] / self.scale_**2
-        turned = self._rotated(canonical(params.loading[0] / self.scale_[:, None], noise)[:, :k])
+        # Factors of least squares are principal axes of what they explain of the correlations.
+        metric = noise if self.method == "ml" else params.scale / self.scale_**2
+        turned = self._rotated(canonical(params.loading[0] / self.scale_[:, None], metric)[:, :k])
         self.mean_ = params.mean[0].astype(dtype)
         self.noise_variance_ = noise.astype(dtype)
         self.components_ = np.ascontiguousarray(turned.loadings.T).astype(dtype)
@@ -257,7 +263,7 @@ class FactorAnalysisBase(FactorEstimator):
         if self.heywood_.any():
             text = (
                 f"Heywood case: the uniqueness of {self._named(self.heywood_)} is at the floor of "
-                f"{self.uniqueness_floor:g}, where the likelihood tells of the floor; use fewer factors or drop columns that "
+                f"{self.uniqueness_floor:g}, where the {'likelihood' if self.method == 'ml' else 'fit'} tells of the floor; use fewer factors or drop columns that "
                 "nearly repeat others."
             )
             found.append((text, HeywoodWarning))

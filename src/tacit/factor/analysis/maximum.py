@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...engine import Fit, Trace, fit_best
 from ...families.factor import FactorGaussian
+from ...mixture import GaussianMixture
 from ...mixture.model import MixtureModel, MixtureParams
 from ...notes import Note
 from ...source import Source
 from ..estimator import factor_params
 from ..principal.rank import RankChoice, least_rank
 from .correlation import Correlation, ledermann_bound, n_parameters
+from .least_squares import LEARN
 from .uniqueness import Uniqueness, best_uniqueness
 
-__all__ = ["Maximum", "family", "least_bic"]
+__all__ = ["Maximum", "any_gaussian", "family", "least_bic"]
 
 
 def family(n_factors: int, floor: float) -> FactorGaussian:
@@ -26,10 +29,16 @@ def family(n_factors: int, floor: float) -> FactorGaussian:
     return FactorGaussian(max(n_factors, 1), "diagonal", floor=floor)
 
 
+def any_gaussian(source: Source) -> GaussianMixture:
+    """The Gaussian of rows with missing cells, with any covariance, by EM."""
+    return GaussianMixture(1, tol=1e-8, max_iter=5000, accelerate="anderson", parameter_draws=0).fit(source)
+
+
 @dataclass(frozen=True)
 class Maximum:
-    """How a likelihood is maximised."""
+    """How a likelihood is maximised, or residual correlations are minimised."""
 
+    method: str  # a name of `LEARN`
     correlation: Correlation  # of the rows, or where EM starts
     rng: np.random.Generator  # draws further starts
     start: np.ndarray | None  # uniquenesses of the columns that vary
@@ -44,7 +53,8 @@ class Maximum:
         """The best uniquenesses of the correlations, and the parameters they mean for the columns."""
         known = self.correlation
         found = best_uniqueness(
-            known.matrix, n_factors, self.rng, start=self.start, n_init=self.n_init, floor=self.floor, max_iter=self.max_iter
+            known.matrix, n_factors, self.rng, start=self.start, n_init=self.n_init, learn=LEARN[self.method],
+            floor=self.floor, max_iter=self.max_iter,
         )  # fmt: skip
         loading, noise = np.zeros((len(known.mean), max(n_factors, 1))), np.full(len(known.mean), self.floor)
         loading[known.varies, :n_factors], noise[known.varies] = found.loadings, found.values
@@ -61,22 +71,36 @@ class Maximum:
         return Fit(params, trace, found.reason, found.converged, failures=self._failures(found))
 
     def _failures(self, found: Uniqueness) -> tuple[Note, ...]:
-        """What is to be said of a likelier solution at the floor."""
+        """What is to be said of a better solution at the floor."""
         if found.rival is None:
             return ()
         at_floor = np.zeros(len(self.correlation.mean), bool)
         at_floor[self.correlation.varies] = found.rival.at_floor
-        gain = 0.5 * self.correlation.weight * (found.value - found.rival.value)
+        gain, better = found.value - found.rival.value, "the sum of squared residual correlations is lower"
+        if self.method == "ml":
+            gain, better = 0.5 * self.correlation.weight * gain, "the log-likelihood is higher"
         text = (
-            "the log-likelihood is higher by {gain:.4g} where the uniqueness of {columns} is at the floor of {floor:g} (a "
-            "Heywood case); the maximum inside is kept, which does not depend on the floor"
+            f"{better} by {{gain:.4g}} where the uniqueness of {{columns}} is at the floor of {{floor:g}} (a Heywood case); "
+            "the solution inside is kept, which does not depend on the floor"
         )
         return (Note("heywood", text, gain=float(gain), columns=self.named(at_floor), floor=self.floor),)
 
+    def by_expectation(self, source: Source) -> Maximum:
+        """The same with the correlations that maximise the likelihood of rows with missing cells."""
+        known, gaussian = self.correlation, any_gaussian(source)
+        mean, covariance = (part[0].astype(np.float64) for part in (gaussian.means_, gaussian.covariances_))
+        deviation = np.where(known.varies, np.sqrt(np.diagonal(covariance)), 1.0)
+        matrix = (covariance / np.outer(deviation, deviation))[np.ix_(known.varies, known.varies)]
+        return replace(self, correlation=replace(known, mean=mean, deviation=deviation, matrix=matrix))
+
     def of_rows(self, source: Source, n_factors: int) -> Fit:
-        """The `Fit` of rows with missing cells, by EM from what pairs of columns tell."""
-        _, start = self._solve(n_factors)
+        """The `Fit` of rows with missing cells, by EM from what pairs of columns tell; least squares have no more to do."""
+        found, start = self._solve(n_factors)
         model = MixtureModel(family(n_factors, self.floor), 1)
+        if self.method != "ml":
+            trace = Trace()
+            trace.record(source.sum(partial(model.e_step, start)).loglik, self.correlation.weight)
+            return Fit(start, trace, found.reason, found.converged, failures=self._failures(found))
         # Steps of EM are short: a gain far below `tol` still means digits of uniquenesses.
         return fit_best(model, source, [lambda: start], max_iter=self.max_iter, tol=1e-5 * self.tol, **self.engine)
 

@@ -14,6 +14,7 @@ Bertsekas (1982), Projected Newton methods for optimization problems with simple
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -56,6 +57,11 @@ class Point:
         values, _, k = self.eigen
         return float(self.theta.sum() + np.log(values[:k]).sum() + k + values[k:].sum())
 
+    @property
+    def misfit(self) -> float:
+        """log|Σ| + tr Σ⁻¹R."""
+        return self.value
+
     @cached_property
     def slope(self) -> np.ndarray:
         """∂f/∂θ_j = 1 − A_jj + Σ_top (λ − 1) v_j²."""
@@ -96,7 +102,7 @@ class Point:
 
     def moved(self, step: np.ndarray, lowest: float) -> Point:
         """The point a step away, inside the bounds; at a maximum no uniqueness exceeds 1."""
-        return Point(self.correlation, np.clip(self.theta + step, lowest, 0.0), self.n_factors)
+        return replace(self, theta=np.clip(self.theta + step, lowest, 0.0))
 
 
 @dataclass(frozen=True)
@@ -107,14 +113,14 @@ class Uniqueness:
     loadings: np.ndarray
     at_floor: np.ndarray
     value: float  # f at its minimum
-    trace: list[float]  # f after every step
+    trace: list[float]  # log|Σ| + tr Σ⁻¹R after every step
     converged: bool
     reason: Note
-    rival: Uniqueness | None = None  # a likelier solution at the floor, where this one is inside
+    rival: Uniqueness | None = None  # a solution at the floor of less f, where this one is inside
 
     @property
     def rank(self) -> tuple[bool, float]:
-        """Key to sort by, best first: maxima inside the bounds come before those that the floor makes, then the likelihood."""
+        """Key to sort by, best first: maxima inside the bounds come before those that the floor makes, then f."""
         return bool(self.at_floor.any()), self.value
 
 
@@ -132,34 +138,42 @@ def best_uniqueness(
     *,
     start: np.ndarray | None = None,
     n_init: int = 1,
+    learn: Callable[..., Uniqueness] | None = None,
     **settings: Any,
 ) -> Uniqueness:
     """The best of `n_init` starts or more: where the first one leads to the floor, others may find a maximum inside.
 
-    A `start` that is given is the only one; `settings` are those of `learn_uniqueness`.
+    A `start` that is given is the only one; `settings` are those of `learn`, by default `learn_uniqueness`.
     """
+    learn = learn_uniqueness if learn is None else learn
     if start is not None:
-        return learn_uniqueness(correlation, n_factors, start, **settings)
+        return learn(correlation, n_factors, start, **settings)
     d = len(correlation)
-    found = [learn_uniqueness(correlation, n_factors, first_guess(correlation, n_factors), **settings)]
+    found = [learn(correlation, n_factors, first_guess(correlation, n_factors), **settings)]
     more = max(n_init - 1, N_OTHER_STARTS if found[0].at_floor.any() else 0)
     starts = [np.ones(d), *rng.uniform(0.01, 1.0, (max(more - 1, 0), d))][:more]
-    found += [learn_uniqueness(correlation, n_factors, start, **settings) for start in starts]
+    found += [learn(correlation, n_factors, start, **settings) for start in starts]
     best, likeliest = min(found, key=lambda one: one.rank), min(found, key=lambda one: one.value)
     return replace(best, rival=likeliest) if likeliest.value < best.value - 1e-9 else best
 
 
 def learn_uniqueness(
-    correlation: np.ndarray, n_factors: int, start: np.ndarray, *, floor: float = 0.005, max_iter: int = 1000
+    correlation: np.ndarray,
+    n_factors: int,
+    start: np.ndarray,
+    *,
+    floor: float = 0.005,
+    max_iter: int = 1000,
+    kind: type[Point] = Point,
 ) -> Uniqueness:
-    """Minimise f from `start` with all uniquenesses at least `floor`.
+    """Minimise f, that of a `kind` of `Point`, from `start` with all uniquenesses at least `floor`.
 
     There is nothing left to do where the gain of a step, as its curvature foretells it, is what rounding hides: close to the
     minimum every step doubles the digits, so that going on to the last costs a step or two.
     """
     lowest = np.log(floor)
-    point = Point(correlation, np.clip(np.log(np.maximum(start, floor)), lowest, 0.0), n_factors)
-    trace, converged = [point.value], False
+    point = kind(correlation, np.clip(np.log(np.maximum(start, floor)), lowest, 0.0), n_factors)
+    trace, converged = [point.misfit], False
     reason = Note("max_iter", "max_iter={max_iter} steps were taken", max_iter=max_iter)
     rounding = 1e-15 * len(correlation) / floor**0.5
     for _ in range(max_iter):
@@ -172,7 +186,7 @@ def learn_uniqueness(
             converged, reason = gain < 1e-6, NO_BETTER
             break
         point = following
-        trace.append(point.value)
+        trace.append(point.misfit)
     at_floor = point.theta <= lowest
     return Uniqueness(np.exp(point.theta), point.loadings, at_floor, point.value, trace, converged, reason)
 

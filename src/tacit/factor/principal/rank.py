@@ -46,14 +46,14 @@ class RankChoice:
     rank : int
         The number of components chosen.
     method : str
-        How: "share", "mle", "bic", "parallel", "cv" or, of cells that were hidden, "cells".
+        How: "share", "mle", "bic", "parallel", "parallel_factors", "cv" or, of cells that were hidden, "cells".
     ranks : (m,) int array
         The ranks that were compared.
     values : (m,) array
         For every one of them: the share explained ("share"), the log evidence ("mle", most is best), the BIC or the squared
-        error per cell ("bic", "cv", "cells", least is best), or the eigenvalue ("parallel").
+        error per cell ("bic", "cv", "cells", least is best), or the eigenvalue (of parallel analysis).
     threshold : float, (m,) array or None
-        What values must exceed: the share asked for, or the quantiles of eigenvalues of independent columns ("parallel").
+        What values must exceed: the share asked for, or the quantiles of eigenvalues of independent columns (parallel analysis).
     """
 
     rank: int
@@ -62,7 +62,7 @@ class RankChoice:
     values: np.ndarray
     threshold: Any = None
     _saved = declare(
-        rank=Whole(0), method=Text(("share", "cells", *METHODS)), ranks=Numbers("m", kind="i"),
+        rank=Whole(0), method=Text(("share", "cells", "parallel_factors", *METHODS)), ranks=Numbers("m", kind="i"),
         values=Numbers("m", finite=False), threshold=Numbers("| m", optional=True),
     )  # fmt: skip
 
@@ -75,6 +75,18 @@ class Spectrum:
     n_rows: float  # or their total weight
     n_features: int
     variances: np.ndarray | None = None  # of the columns of a covariance matrix
+    reduced: bool = False  # with squared multiple correlations on the diagonal
+
+    @classmethod
+    def of_correlation(cls, matrix: np.ndarray, n_rows: float, reduced: bool = False) -> Spectrum:
+        """Of a correlation matrix; `reduced`, only of what columns share."""
+        if reduced and (n_rows <= len(matrix) or np.linalg.eigvalsh(matrix)[0] < 1e-10):
+            raise ValueError(
+                f"n_components='parallel_factors' regresses every column on the others, but the {len(matrix)} columns are "
+                f"collinear or not fewer than the {n_rows:g} rows; use 'parallel' or drop columns."
+            )
+        values = common_eigenvalues(matrix) if reduced else np.maximum(np.linalg.eigvalsh(matrix)[::-1], 0.0)
+        return cls(values, n_rows, len(matrix), reduced=reduced)
 
     @property
     def most(self) -> int:
@@ -212,12 +224,12 @@ def parallel(
 ) -> RankChoice:
     """The number of leading eigenvalues above those of independent normal columns of the same variances and size.
 
-    What must be exceeded is a quantile of the eigenvalues of simulated tables.
+    What must be exceeded is a quantile of the eigenvalues of simulated tables, and 0.
 
     References
     ----------
     Horn (1965), A rationale and test for the number of factors in factor analysis. Glorfeld (1995), An improvement on Horn's
-    parallel analysis.
+    parallel analysis. Humphreys and Montanelli (1975), An investigation of the parallel analysis criterion (common factors).
     """
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
     # Threads of BLAS cost more than they save on matrices of this size.
@@ -226,9 +238,11 @@ def parallel(
     threshold = np.quantile(simulated, quantile, axis=0)
     values = spectrum.eigenvalues
     m = min(len(values), len(threshold))
-    above = values[:m] > threshold[:m]
+    above = values[:m] > np.maximum(threshold[:m], 0.0)
     rank = m if above.all() else int(np.argmin(above))
-    return RankChoice(rank, "parallel", np.arange(1, m + 1), values[:m], threshold[:m])
+    return RankChoice(
+        rank, "parallel_factors" if spectrum.reduced else "parallel", np.arange(1, m + 1), values[:m], threshold[:m]
+    )
 
 
 def _simulated(spectrum: Spectrum, rng: np.random.Generator) -> np.ndarray:
@@ -247,7 +261,14 @@ def _simulated(spectrum: Spectrum, rng: np.random.Generator) -> np.ndarray:
         root /= np.linalg.norm(root, axis=1)[:, None]
     else:
         root *= np.sqrt(spectrum.variances / (n - 1.0))[:, None]
+    if spectrum.reduced:
+        return common_eigenvalues(root @ root.T)
     return np.maximum(np.linalg.eigvalsh(root @ root.T if many else root.T @ root)[::-1], 0.0)
+
+
+def common_eigenvalues(correlation: np.ndarray) -> np.ndarray:
+    """Eigenvalues of R with squared multiple correlations, 1 − 1/(R⁻¹)_jj, on the diagonal, the largest first."""
+    return np.linalg.eigvalsh(correlation - np.diag(1.0 / np.diagonal(np.linalg.inv(correlation))))[::-1]
 
 
 def choose_rank(
