@@ -29,6 +29,7 @@ TASKS = {
         "digit_threes",
         "eigenfaces",
         "factor_rotation",
+        "ability_tests",
         "two_views",
         "kernel_pca_rings",
     ),

@@ -28,7 +28,21 @@ def residual(R, fitted):
 @pytest.mark.parametrize("method", LEAST_SQUARES)
 def test_wine_by_least_squares_is_that_of_factor_analyzer(method):
     fitted = FactorAnalysis(3, scale=True, method=method).fit(load_wine().data)
-    theirs = [0.35768, 0.69453, 0.3735, 0.25021, 0.80038, 0.24891, 0.08273, 0.64137, 0.60088, 0.29826, 0.48854, 0.2553, 0.32023]
+    theirs = [
+        0.35768,
+        0.69453,
+        0.3735,
+        0.25021,
+        0.80038,
+        0.24891,
+        0.08273,
+        0.64137,
+        0.60088,
+        0.29826,
+        0.48854,
+        0.2553,
+        0.32023,
+    ]
     np.testing.assert_allclose(fitted.uniqueness_, theirs, atol=5e-5)
     R = np.corrcoef(load_wine().data.T)
     assert residual(R, fitted) == pytest.approx(0.192405580898, abs=1e-10)
@@ -46,7 +60,9 @@ def test_unrotated_factors_of_the_marks_are_those_of_factor_analyzer(method, tab
     two = FactorAnalysis(2, scale=True, method=method).fit(X)
     theirs = [[0.64276, 0.70818, 0.8966, 0.77103, 0.71798], [0.34244, 0.28683, -0.08719, -0.23505, -0.22818]]
     np.testing.assert_allclose(np.abs(two.components_), np.abs(theirs), atol=5e-5)
-    np.testing.assert_allclose(two.get_covariance() - np.diag(two.noise_variance_), np.transpose(theirs) @ theirs, atol=5e-5)
+    np.testing.assert_allclose(
+        two.get_covariance() - np.diag(two.noise_variance_), np.transpose(theirs) @ theirs, atol=5e-5
+    )
 
 
 @pytest.mark.parametrize("method", LEAST_SQUARES)
@@ -84,13 +100,19 @@ def test_constant_columns_and_missing_cells_have_no_loadings():
     with pytest.warns(UserWarning, match="constant columns have no loadings: column 8"):
         fitted = FactorAnalysis(2, method="minres").fit(X)
     assert not fitted.components_[:, 8].any()
-    np.testing.assert_allclose(fitted.uniqueness_[:8], FactorAnalysis(2, method="minres").fit(X[:, :8]).uniqueness_, atol=1e-4)
+    np.testing.assert_allclose(
+        fitted.uniqueness_[:8], FactorAnalysis(2, method="minres").fit(X[:, :8]).uniqueness_, atol=1e-4
+    )
 
 
 def test_a_heywood_case_of_least_squares_is_told():
-    R = np.array([[1.0, 0.8, 0.8], [0.8, 1.0, 0.4], [0.8, 0.4, 1.0]])  # one factor would explain 1.6 of the first column
+    R = np.array(
+        [[1.0, 0.8, 0.8], [0.8, 1.0, 0.4], [0.8, 0.4, 1.0]]
+    )  # one factor would explain 1.6 of the first column
     for method in LEAST_SQUARES:
-        with pytest.warns(HeywoodWarning, match=r"uniqueness of column 0 is at the floor of 0.005, where the fit tells"):
+        with pytest.warns(
+            HeywoodWarning, match=r"uniqueness of column 0 is at the floor of 0.005, where the fit tells"
+        ):
             fitted = FactorAnalysis(1, scale=True, method=method).fit_covariance(R, 50)
         assert fitted.heywood_.tolist() == [True, False, False]
 

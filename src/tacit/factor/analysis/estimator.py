@@ -100,8 +100,8 @@ class FactorAnalysis(FactorAnalysisBase):
     rotation_params : dict, optional
         Arguments of the rotation in :mod:`tacit.factor`, such as ``{"normalize": True}`` or ``{"gamma": -0.5}``.
     method : {"ml", "minres", "principal_axis"}, default="ml"
-        Maximum likelihood; minimum residual, which is unweighted least squares of the correlations and assumes no distribution; or
-        principal axis, which repeats communalities until none changes by more than 1e-6 and comes to the solution of
+        Maximum likelihood; minimum residual, which is unweighted least squares of the correlations and assumes no distribution;
+        or principal axis, which repeats communalities until none changes by more than 1e-6 and comes to the solution of
         minimum residual in more steps. With missing cells the last two take the correlations of greatest likelihood (EM).
     n_init : int, default=1
         Number of starts; the best is kept. A start at the floor is followed by others in any case.

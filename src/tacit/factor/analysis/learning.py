@@ -189,7 +189,8 @@ class FactorAnalysisBase(FactorEstimator):
             start = (start if self.scale else start / correlation.deviation**2)[correlation.varies]
         engine = {"criterion": self.convergence, "accelerate": self.accelerate, "callback": self._callback()}
         return Maximum(
-            self.method, correlation, self._rng(), start, self.n_init, self.uniqueness_floor, self.max_iter, self.tol, engine, self._named
+            self.method, correlation, self._rng(), start, self.n_init, self.uniqueness_floor, self.max_iter, self.tol, engine,
+            self._named,
         )  # fmt: skip
 
     def _choose(self, correlation: Correlation, learn: Callable[[int], Fit]) -> None:
@@ -263,7 +264,8 @@ class FactorAnalysisBase(FactorEstimator):
         if self.heywood_.any():
             text = (
                 f"Heywood case: the uniqueness of {self._named(self.heywood_)} is at the floor of "
-                f"{self.uniqueness_floor:g}, where the {'likelihood' if self.method == 'ml' else 'fit'} tells of the floor; use fewer factors or drop columns that "
+                f"{self.uniqueness_floor:g}, where the "
+                f"{'likelihood' if self.method == 'ml' else 'fit'} tells of the floor; use fewer factors or drop columns that "
                 "nearly repeat others."
             )
             found.append((text, HeywoodWarning))

@@ -2,8 +2,8 @@
 
 f(θ) = min_W ½ ‖R − WWᵀ − Ψ‖² = ½ Σ_rest γ²,    R − Ψ = V diag(γ) Vᵀ,    ψ_j = exp θ_j,    W = V₁ Γ₁^(1/2)
 
-With the best diagonal Ψ only residual correlations are left in f. Principal axis repeats ψ_j = 1 − Σ_k w_jk²; it comes to rest where f
-has no slope, in more and cheaper steps.
+With the best diagonal Ψ only residual correlations are left in f. Principal axis repeats ψ_j = 1 − Σ_k w_jk²; it comes
+to rest where f has no slope, in more and cheaper steps.
 
 References
 ----------
@@ -13,6 +13,7 @@ Jöreskog (1977), Factor analysis by least-squares and maximum-likelihood method
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property, partial
 
 import numpy as np
@@ -93,7 +94,7 @@ def principal_axis(
     return Uniqueness(np.exp(point.theta), point.loadings, at_floor, point.value, trace, converged, reason)
 
 
-LEARN = {
+LEARN: dict[str, Callable[..., Uniqueness]] = {
     "ml": learn_uniqueness,
     "minres": partial(learn_uniqueness, kind=LeastSquares),
     "principal_axis": principal_axis,
