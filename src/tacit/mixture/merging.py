@@ -101,7 +101,7 @@ def merge_components(mixture: Any, X: Any, sample_weight: Any = None) -> MergeTr
     >>> X = np.vstack([rng.uniform(size=(300, 2)) * [9, 1], rng.normal(size=(200, 2)) + [4, 8]])  # a bar and a ball
     >>> tree = merge_components(GaussianMixture(4, covariance_type="diag", random_state=0).fit(X), X)
     >>> tree.n_clusters, np.bincount(tree.predict(X)).tolist()
-    (2, [300, 200])
+    (2, [200, 300])
     """
     check_mixture("merge_components", mixture)
     check_is_fitted(mixture)
