@@ -105,6 +105,13 @@ def test_constant_columns_and_missing_cells_have_no_loadings():
     )
 
 
+def test_a_covariance_that_few_rows_leave_singular_is_told():
+    with pytest.warns(
+        UserWarning, match="covariance of the rows with missing cells is singular.*method='ml' instead of 'minres'"
+    ):
+        FactorAnalysis(1, method="minres").fit(with_missing(rows(n=7, seed=2), 0.1))
+
+
 def test_a_heywood_case_of_least_squares_is_told():
     R = np.array(
         [[1.0, 0.8, 0.8], [0.8, 1.0, 0.4], [0.8, 0.4, 1.0]]

@@ -299,7 +299,7 @@ MODEL = PCA(3).fit(ROWS)
         (lambda: ScreeDisplay([1.0], np.nan), ValueError, "threshold has shape"),
         (lambda: ScreeDisplay([1.0], chosen=2), ValueError, "chosen=2 is not a number of components between 0 and 1"),
         (lambda: ScreeDisplay.from_estimator(FactorAnalysis(1).fit(ROWS)), TypeError, "FactorAnalysis has no explained_var"),
-        (lambda: ScreeDisplay.from_choice(tacit.choose_rank(ROWS, "bic")), ValueError, "the choice by 'bic' holds no"),
+        (lambda: ScreeDisplay.from_choice(tacit.choose_rank(ROWS, "bic")), ValueError, "the choice by 'bic' holds no variances"),
         (lambda: ScreeDisplay.from_estimator(PCA()), NotFittedError, "not fitted"),
         (lambda: BiplotDisplay.from_estimator(MODEL, ROWS, components=(0, 3)), ValueError, r"\(0, 3\) are not two of 0 to 2"),
         (lambda: BiplotDisplay.from_estimator(MODEL, ROWS, components=(0,)), ValueError, r"components=\(0,\) are not two"),

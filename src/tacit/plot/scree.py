@@ -97,8 +97,8 @@ class ScreeDisplay(Display, figsize=(6.0, 3.9)):
         """Draw a :class:`tacit.factor.RankChoice` by parallel analysis."""
         if choice.method != "parallel":
             raise ValueError(
-                f"the choice by {choice.method!r} holds no eigenvalues with a threshold; use method='parallel', or give the "
-                "eigenvalues themselves to ScreeDisplay."
+                f"the choice by {choice.method!r} holds no variances of components with a threshold; use method='parallel', or "
+                "give the eigenvalues themselves to ScreeDisplay."
             )
         return cls(choice.values, choice.threshold, int(choice.rank)).plot(ax)
 

@@ -25,7 +25,7 @@ from ..scores import METHODS
 from .adequacy import Adequacy, FitTest, adequacy, fit_test, likelihood_ratio, sphericity
 from .correlation import Correlation, correlation_of, n_parameters
 from .learning import FactorAnalysisBase
-from .maximum import any_gaussian, family
+from .maximum import SINGULAR, any_gaussian, family
 
 __all__ = ["FactorAnalysis", "FactorErrors"]
 
@@ -107,7 +107,8 @@ class FactorAnalysis(FactorAnalysisBase):
         Number of starts; the best is kept. A start at the floor is followed by others in any case.
     parameter_draws : int or "auto", default="auto"
         How many draws of the parameters tell what the rows leave uncertain about them; missing cells are then filled under
-        all of them. 0 takes the estimates as known; "auto" is 20 where there are fewer than 50 rows for each column, else 0.
+        all of them, whatever the `method`. 0 takes the estimates as known; "auto" is 20 where there are fewer than 50 rows for
+        each column, else 0.
     accelerate : {"auto", "anderson", "squarem", None}, default="anderson"
         Take fewer EM steps by extrapolating them.
     n_jobs : int, optional
@@ -312,7 +313,7 @@ class FactorAnalysis(FactorAnalysisBase):
             return adequacy(found.matrix, matrix, found.weight, fit_test(found, k, misfit), sphericity(found))
         free = any_gaussian(source)
         saturated = Correlation.of(found.weight, found.mean, free.covariances_[0].astype(np.float64))
-        if saturated.matrix.shape != matrix.shape or np.linalg.eigvalsh(saturated.matrix)[0] < 1e-5:
+        if saturated.matrix.shape != matrix.shape or np.linalg.eigvalsh(saturated.matrix)[0] < SINGULAR:
             # On its floor: the likelihood of any Gaussian has no maximum.
             return adequacy(saturated.matrix, matrix, found.weight, None, None)
         best = float(free.score_samples(source).sum())

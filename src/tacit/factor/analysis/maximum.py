@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,7 +22,10 @@ from .correlation import Correlation, ledermann_bound, n_parameters
 from .least_squares import LEARN
 from .uniqueness import Uniqueness, best_uniqueness
 
-__all__ = ["Maximum", "any_gaussian", "family", "least_bic"]
+__all__ = ["SINGULAR", "Maximum", "any_gaussian", "family", "least_bic"]
+
+
+SINGULAR = 1e-5  # least eigenvalue of correlations at which any Gaussian is on its floor: its likelihood has no maximum
 
 
 def family(n_factors: int, floor: float) -> FactorGaussian:
@@ -91,6 +95,12 @@ class Maximum:
         mean, covariance = (part[0].astype(np.float64) for part in (gaussian.means_, gaussian.covariances_))
         deviation = np.where(known.varies, np.sqrt(np.diagonal(covariance)), 1.0)
         matrix = (covariance / np.outer(deviation, deviation))[np.ix_(known.varies, known.varies)]
+        if np.linalg.eigvalsh(matrix)[0] < SINGULAR:
+            warnings.warn(
+                "the likeliest covariance of the rows with missing cells is singular, so that its correlations tell of how EM is "
+                f"regularised; use more rows, fewer columns or method='ml' instead of {self.method!r}.",
+                stacklevel=4,
+            )
         return replace(self, correlation=replace(known, mean=mean, deviation=deviation, matrix=matrix))
 
     def of_rows(self, source: Source, n_factors: int) -> Fit:
