@@ -306,6 +306,13 @@ class ColumnLearner:
     def _kind(self, info: ColumnInfo) -> str:
         """The kind of a column that nobody asked for, by its role."""
         found = ROLES[info.role]
+        if found is not None and found not in CODED and not self.numeric:  # numbers that are written as text
+            if len(self.levels) <= MANY_LEVELS:
+                return "category"
+            raise ValueError(
+                f"column {self.name!r} holds numbers as text, such as {next(iter(self.levels))!r}; turn it into numbers (by "
+                f"pandas.to_numeric, say), or say by_column={{{self.name!r}: 'categorical'}} if they are levels."
+            )
         if found is not None:
             return found
         if self.numeric:

@@ -15,9 +15,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import tacit
 from tacit.datasets import penguins_path
 from tacit.impute import MixtureImputer
+from tacit.mixture import Mixture
 
 
-def table(n=80, seed=0):
+def mixed(n=80, seed=0):
     """Two groups, told by columns of every type; a fifth of the cells is missing."""
     rng = np.random.default_rng(seed)
     group = np.arange(n) % 2
@@ -35,7 +36,7 @@ def table(n=80, seed=0):
 
 
 def test_types_are_kept():
-    frame, hidden = table()
+    frame, hidden = mixed()
     imputer = MixtureImputer(2, random_state=0, add_indicator=True).fit(hidden)
     filled = imputer.transform(hidden)
     own = filled[frame.columns]
@@ -52,7 +53,7 @@ def test_types_are_kept():
 
 def test_polars_and_arrow_are_pandas():
     pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
-    hidden = table()[1].reset_index(drop=True)
+    hidden = mixed()[1].reset_index(drop=True)
     hidden["sort"] = hidden["sort"].cat.remove_unused_categories()
     imputer = MixtureImputer(2, random_state=0, add_indicator=True, parameter_draws=0)
     expected = imputer.fit_transform(hidden)
@@ -105,7 +106,7 @@ def test_inside_a_pipeline():
 
 
 def test_draws_differ_and_levels_that_are_new():
-    _, hidden = table()
+    _, hidden = mixed()
     one, two = (
         MixtureImputer(2, sample_posterior=True, random_state=seed).fit(hidden).transform(hidden)["size"]
         for seed in (0, 1)
@@ -120,8 +121,32 @@ def test_draws_differ_and_levels_that_are_new():
         MixtureImputer(2, unknown="error", random_state=0).fit(hidden).transform(other)
 
 
+def test_collapsed_groups_and_groups_that_saw_nothing_do_not_fill(table):
+    animals = table("missing/mammalsleep.csv")
+    filled = MixtureImputer(random_state=0).fit_transform(animals)
+    assert filled.notna().all(axis=None)
+    # Of the 62 animals, the elephant sleeps 3.3 hours in all.
+    assert filled.loc[0, "sws"] < 6
+    assert filled.loc[0, "ps"] < 10
+
+
+def test_numbers_that_are_written_as_text():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=40), "many": rng.integers(1, 400, 40).astype(str)})
+    frame["few"] = np.where(frame["x"] > 0, "7", "12").astype(object)
+    frame.loc[3, ["x", "few"]] = np.nan, None
+    filled = MixtureImputer(2, random_state=0).fit_transform(frame)
+    assert filled["few"].isin(["7", "12"]).all()
+    assert filled["many"].tolist() == frame["many"].tolist()
+    with pytest.raises(ValueError, match=r"column 'many' holds numbers as text, such as .* pandas.to_numeric"):
+        Mixture(1).fit(frame)
+    frame["x"] = frame["x"].replace(frame["x"].max(), np.inf)
+    with pytest.raises(ValueError, match="infinity"):
+        MixtureImputer(1).fit(frame)
+
+
 def test_bad_input(tmp_path):
-    _, hidden = table()
+    _, hidden = mixed()
     for value in ("many", 0, 1.5, [1, 0]):
         with pytest.raises(ValueError, match=r"n_components|groups"):
             MixtureImputer(value).fit(hidden)

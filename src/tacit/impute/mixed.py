@@ -6,6 +6,7 @@ x̂_M = Σ_k p(k | x_O) E_k[x_M | x_O], or the most probable level:    p(x) = Σ
 from __future__ import annotations
 
 import numbers
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
@@ -16,10 +17,12 @@ from sklearn.utils.validation import _check_feature_names, _check_feature_names_
 from ..base import RowsEstimator
 from ..base.settings import KW_ONLY, settings
 from ..declared import Numbers, Part
-from ..frames import check_names, columns_of, is_table, missing_cells, only, package, with_columns
+from ..frames import as_numbers, check_names, columns_of, is_table, missing_cells, only, package, with_columns
 from ..mixture import Mixture
 from ..mixture.finding import SMOOTHING, asked_groups, default_groups
 from ..source import Source
+from ..survey.column import ROLES
+from ..survey.roles import MANY_LEVELS
 
 __all__ = ["MixtureImputer"]
 
@@ -61,6 +64,8 @@ class MixtureImputer(TransformerMixin, RowsEstimator):
     ----------
     mixture_ : tacit.mixture.Mixture
         The learned distribution; its methods give intervals, draws and groups.
+    fallback_ : tacit.mixture.Mixture or None
+        The distribution of all rows as one group, for cells likely in a group that has seen next to none of their column.
     used_ : ndarray of shape (n_features_in_,)
         Which columns the mixture describes. Identifiers, free text, dates and columns without any value pass through unchanged.
     indicated_ : ndarray of shape (n_features_in_,)
@@ -95,7 +100,8 @@ class MixtureImputer(TransformerMixin, RowsEstimator):
     n_jobs: int | None = None
 
     _saved = RowsEstimator._saved | {
-        "mixture_": Part(Mixture), "used_": Numbers("d", kind="b"), "indicated_": Numbers("d", kind="b")
+        "mixture_": Part(Mixture), "fallback_": Part(Mixture, optional=True), "used_": Numbers("d", kind="b"),
+        "indicated_": Numbers("d", kind="b"),
     }  # fmt: skip
     _reads_tables = True
 
@@ -164,19 +170,27 @@ class MixtureImputer(TransformerMixin, RowsEstimator):
             raise ValueError("X has no column to learn from: identifiers, free text and dates pass through unchanged.")
         groups = self._groups(len(X))
         rows = self._mixture()._open(only(X, self.used_), sample_weight, reset=True)
-        self.mixture_ = min(self._tried(rows, groups), key=lambda tried: tried[0])[1]
-        self.mixture_.observed_ = None  # every cell is filled, by what all rows hold where a group has shown none
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of fits that are not kept
+            self.mixture_ = min(self._tried(rows, groups), key=lambda tried: tried[0])[1]
+            # Of cells that a group has hardly seen, all rows tell more.
+            alone = self.mixture_._knowledge() is None
+            self.fallback_ = None if alone else self._mixture(1, self.mixture_.covariance_type).fit(rows)
+        self.mixture_._warn_if_collapsed()
         return self
 
-    def _tried(self, rows: Source, groups: list[int]) -> Iterator[tuple[float, Mixture]]:
-        """BICs and mixtures of every structure, with more and more groups until two numbers in turn are no better."""
+    def _tried(self, rows: Source, groups: list[int]) -> Iterator[tuple[tuple[bool, float], Mixture]]:
+        """Scores and mixtures of every structure, with more and more groups until two numbers in turn are no better.
+
+        Where no component collapsed, the score is BIC; mixtures in which one did are worse than any other.
+        """
         for kind in STRUCTURES if self.covariance_type == "auto" else [self.covariance_type]:
-            least, worse = np.inf, 0
+            least, worse = (True, np.inf), 0
             for k in groups:
                 mixture = self._mixture(k, kind).fit(rows)
-                value = mixture.bic(rows)
-                yield value, mixture
-                least, worse = min(least, value), 0 if value < least else worse + 1
+                score = bool(mixture._model().collapsed(mixture.fit_.params)), mixture.bic(rows)
+                yield score, mixture
+                least, worse = min(least, score), 0 if score < least else worse + 1
                 if worse == PATIENCE:
                     break
 
@@ -187,8 +201,8 @@ class MixtureImputer(TransformerMixin, RowsEstimator):
         from ..tables import open_table
 
         asked = {name for key in self.by_column or () for name in (key if isinstance(key, tuple) else (key,))}
-        names, infos = [name for name, _ in columns_of(X)], open_table(X).columns
-        return np.array([name in asked or info.role not in UNUSED for name, info in zip(names, infos)])
+        infos = open_table(X).columns
+        return np.array([name in asked or _has_use(column, info) for (name, column), info in zip(columns_of(X), infos)])
 
     def transform(self, X: Any) -> Any:
         """Fill missing cells.
@@ -205,10 +219,9 @@ class MixtureImputer(TransformerMixin, RowsEstimator):
         check_is_fitted(self)
         X = self._validate(X, reset=False)
         rows = only(X, self.used_)
-        if self.sample_posterior:
-            filled = self.mixture_.draw_missing(rows, 1, self.random_state)[0]
-        else:
-            filled = self.mixture_.impute(rows)
+        filled = self._filled(self.mixture_, rows)
+        if self.fallback_ is not None and missing_cells(filled).any():
+            filled = self._filled(self.fallback_, filled)
         missing = missing_cells(X)[:, self.indicated_] if self.add_indicator else np.zeros((len(X), 0), dtype=bool)
         if not is_table(X):
             whole = np.array(X)
@@ -218,6 +231,9 @@ class MixtureImputer(TransformerMixin, RowsEstimator):
         made = zip(np.array(names, dtype=object)[self.used_], (column for _, column in columns_of(filled)))
         more = zip(self.get_feature_names_out(list(map(str, names)))[len(names) :], missing.T)
         return with_columns(X, dict(made) | dict(more))
+
+    def _filled(self, mixture: Mixture, rows: Any) -> Any:
+        return mixture.draw_missing(rows, 1, self.random_state)[0] if self.sample_posterior else mixture.impute(rows)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the output columns.
@@ -236,3 +252,15 @@ class MixtureImputer(TransformerMixin, RowsEstimator):
         if not self.add_indicator:
             return names
         return np.concatenate([names, [f"missingindicator_{name}" for name in names[self.indicated_]]]).astype(object)
+
+
+def _has_use(column: Any, info: Any) -> bool:
+    """Whether a column can be filled, and others by it; numbers that are written as text are levels where they are few."""
+    values = as_numbers(column)
+    if values is not None and np.isinf(values[0]).any():
+        return True  # the mixture names the column
+    if values is not None:
+        return info.role not in UNUSED
+    return info.role not in UNUSED and (
+        ROLES[info.role] not in ("continuous", "count") or info.n_distinct <= MANY_LEVELS
+    )

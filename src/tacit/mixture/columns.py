@@ -15,18 +15,21 @@ BY_KIND = {"continuous": "gaussian", "category": "categorical", "ordinal": "ordi
 
 
 def _keys(by_column: dict | None) -> Iterator[tuple[tuple, Any]]:
-    """Pairs of column names and the family asked for them."""
+    """Pairs of column names and the family asked for them, which may be by the name of a kind."""
     for key, family in (by_column or {}).items():
-        yield (key if isinstance(key, tuple) else (key,)), family
+        yield (
+            (key if isinstance(key, tuple) else (key,)),
+            BY_KIND.get(family, family) if isinstance(family, str) else family,
+        )
 
 
 def kinds_of(family: Any, by_column: dict | None) -> tuple[dict[Any, str | None], str | None]:
     """Kinds of columns that follow from the families asked for: name to kind, or one kind for all."""
-    kinds = {name: _kind(asked) for names, asked in _keys(by_column) for name in names}
+    kinds = {name: _kind(asked, f"column {name!r}: ") for names, asked in _keys(by_column) for name in names}
     return kinds, None if family == "auto" else _kind(family)
 
 
-def _kind(family: Any) -> str | None:
+def _kind(family: Any, told: str = "") -> str | None:
     """The kind a column must be of for a family; None leaves it to the column."""
     if isinstance(family, Categorical):
         return None  # the codes are the user's own
@@ -34,7 +37,7 @@ def _kind(family: Any) -> str | None:
         return "continuous"
     if family not in (every := ["gaussian", "categorical", "chow_liu", "ordinal", *NAMED, *GAUSSIANS]):
         known = ", ".join(map(repr, every))
-        raise ValueError(f"family={family!r} is unknown; use a Family, or one of {known}.")
+        raise ValueError(f"{told}family={family!r} is unknown; use a Family, or one of {known}.")
     return CODED.get(family, "continuous")
 
 

@@ -180,7 +180,7 @@ class FeaturesEstimator(DensityEstimator):
             if unit is not None:
                 raise ValueError(
                     "X has missing values, which are not taken together with unit; fill them first, for example with "
-                    "tacit.mixture.Mixture().fit(X).draw_missing(X)."
+                    "tacit.impute.MixtureImputer().fit_transform(X)."
                 )
             if reset:
                 self._learn_features(cells)

@@ -26,7 +26,7 @@ from ..schema import level_text
 from .class_regression import LatentClassRegression
 from .estimator import check_mixture
 from .gate import newton_step, softmax_stats
-from .uncertainty import STEP, Named, StandardErrors
+from .uncertainty import STEP, Named, StandardErrors, normal_end
 
 __all__ = ["ThreeStep", "three_step"]
 
@@ -366,7 +366,9 @@ def _told(step: Any, beta: np.ndarray, covariance: np.ndarray, level: float, tol
     for name, value in estimate.items():
         jacobian = _derivative(lambda each, name=name: step.published(each)[name].ravel(), beta, size)
         spread[name] = np.sqrt(np.einsum("ij,jk,ik->i", jacobian, covariance, jacobian)).reshape(value.shape)
-    ends = ({name: value + sign * z * spread[name] for name, value in estimate.items()} for sign in (-1, 1))
+    ends = (
+        {name: normal_end(name, value, spread[name], sign * z) for name, value in estimate.items()} for sign in (-1, 1)
+    )
     jacobian, apart = _derivative(step.contrasts, beta, size), step.contrasts(beta)
     within = jacobian @ covariance @ jacobian.T
     wald = float(apart @ np.linalg.lstsq(within, apart, rcond=1e-12)[0])

@@ -160,7 +160,7 @@ def standard_errors(
     def end(name: str, q: float) -> np.ndarray:
         if method in ("bootstrap", "weighted"):
             return np.quantile(replicates[name], q, axis=0)
-        return _normal_end(name, estimate[name], spread[name], norm.ppf(q))
+        return normal_end(name, estimate[name], spread[name], norm.ppf(q))
 
     if source.n_units < FEW * (n_parameters := estimator._n_parameters()):
         warnings.warn(
@@ -190,9 +190,9 @@ def _published(estimator: Any, params: Any) -> Named:
     }  # fmt: skip
 
 
-def _normal_end(name: str, estimate: np.ndarray, spread: np.ndarray, z: float) -> np.ndarray:
+def normal_end(name: str, estimate: np.ndarray, spread: np.ndarray, z: float) -> np.ndarray:
     """The end of a normal interval, of the logarithm of what is a variance and of the logit of what is a share."""
-    if name == "weights_":
+    if name.startswith(("weights", "probability")):
         inside = (estimate > 0) & (estimate < 1)
         share = np.where(inside, estimate, 0.5)
         return np.where(inside, expit(logit(share) + z * spread / (share * (1 - share))), estimate + z * spread)

@@ -296,8 +296,8 @@ class Trial:
         if mixture is None:
             mixture = GaussianMixture(random_state=int(self.rng.integers(2**31)))
         found = select(mixture, self.X, n_components=self.counts)
-        values = {row["n_components"]: row["bic"] for row in found.table}
-        scores = np.array([np.nan if values[k] is None else values[k] for k in self.counts])
+        values = {row["n_components"]: row["bic"] for row in found.table if row["failed"] is None}
+        scores = np.array([values.get(k, np.nan) for k in self.counts])
         return {"bic": scores}, found.best_settings["n_components"]
 
 

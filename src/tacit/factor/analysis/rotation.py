@@ -287,6 +287,8 @@ def rotate(loadings: Any, method: str, *, normalize: bool | str = False, **optio
     """
     check_choice("method", method, tuple(ROTATIONS))
     known = list(signature(ROTATIONS[method]).parameters)[1:]
+    if method == "target" and "target" not in options:
+        raise ValueError("target has no loadings to aim at; give them as target=…, of an estimator in rotation_params.")
     if unknown := set(options) - set(known):
         raise ValueError(f"{method} has no option {min(unknown)!r}; there are {', '.join(known)}.")
     return ROTATIONS[method](loadings, normalize=normalize, **options)
