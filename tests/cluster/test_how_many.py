@@ -70,6 +70,14 @@ def test_one_cloud_has_no_clusters():
     assert [found.answers[name] for name in ("gap", "stability", "eigengap", "bic")] == [1, 1, 1, 1]
 
 
+def test_collapsed_mixtures_have_no_bic():
+    X = np.random.default_rng(0).normal(size=(14, 6))
+    found = how_many(X, range(1, 5), random_state=0)
+    bic = np.asarray([row["bic"] for row in found.table], dtype=float)
+    assert np.isnan(bic[2:]).all()
+    assert found.answers["bic"] == 1 + int(np.nanargmin(bic))
+
+
 def test_any_clusterer_and_many_rows(three):
     table = pd.DataFrame(three * [1.0, 1000.0, 1.0, 1.0], columns=list("abcd"))
     scaled = make_pipeline(ColumnScaler(), KMedoids())

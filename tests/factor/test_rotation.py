@@ -305,6 +305,8 @@ def test_geomin_bifactor_and_target_find_what_was_turned_away():
     np.testing.assert_allclose(np.abs(found.loadings), groups[:, [2, 0, 1]], atol=1e-5)
     signed = target(away, target=-groups[:, [2, 0, 1]])
     np.testing.assert_allclose(signed.loadings, -groups[:, [2, 0, 1]], atol=1e-5)
+    with pytest.raises(ValueError, match="target has no loadings to aim at; give them as target="):
+        rotate(np.eye(5, 2), "target")
     with pytest.raises(ValueError, match=r"target has shape \(2, 3\), but loadings have \(15, 3\)"):
         target(away, target=np.zeros((2, 3)))
     with pytest.raises(ValueError, match="bifactor of 2 factors is not determined"):

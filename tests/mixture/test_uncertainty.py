@@ -5,7 +5,7 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 
-from tacit.mixture import GaussianMixture, standard_errors
+from tacit.mixture import GaussianMixture, Mixture, standard_errors
 from tacit.mixture.uncertainty import METHODS, _memberships, align
 from tacit.source import ArraySource
 
@@ -115,6 +115,19 @@ def test_coverage_of_gaussian_mixtures(n, low, high):
             ((found.lower[name][order] <= value) & (value <= found.upper[name][order])).mean() for name, value in truth.items()
         ])  # fmt: skip
     assert ((np.mean(held, axis=0) >= low) & (np.mean(held, axis=0) <= high)).all(), np.mean(held, axis=0)
+
+
+def test_intervals_of_probabilities_stay_within_0_and_1(rng):
+    group = rng.random(60) < 0.5
+    answers = rng.random((60, 4)) < np.where(group, 0.95, 0.1)[:, None]
+    found = standard_errors(
+        Mixture(2, family="categorical", random_state=0).fit(answers), answers, method="information"
+    )
+    names = [name for name in found.lower if name.startswith("probability")]
+    assert names
+    for name in names:
+        assert (found.lower[name] >= 0).all()
+        assert (found.upper[name] <= 1).all()
 
 
 def test_labels_are_aligned(rng):
