@@ -91,7 +91,7 @@ class Trace:
         """Whether, where rows are few, what further steps would gain is next to nothing; the loop says which is the `last`."""
         if self.criterion == "aitken" or self.weight > FEW or self.last:
             return True
-        least = min(tol, max(FINISHED, tol) / self.weight)
+        least = max(FINISHED, tol) / self.weight
         if self.gain <= 1e-3 * least:
             return True
         values = self._last(3)
