@@ -64,7 +64,7 @@ class GaussianMixture(BaseGaussianMixture):
         one made from the data, for components of few rows.
     noise : bool, default=False
         Add a class of noise after the components: rows spread evenly over the box of the data, for rows that belong to no
-        component (:mod:`tacit.mixture.noise`).
+        component.
     random_state : int, RandomState instance or None, default=None
         Seeds the starts and `sample`. Results do not depend on the number of threads.
     warm_start : bool, default=False
