@@ -9,6 +9,8 @@ from pages import clear, write_page
 
 EXTENDING = ("arrays", "base", "schema", "table")
 """Modules that those who extend the library meet, beside the public packages."""
+AT_HOME = {"tacit.report": "tacit.study"}
+"""Packages that pass on names of another, where they have their pages: a name is described once."""
 KINDS = {"class": "Classes", "function": "Functions", "exception": "Warnings and errors", "data": "Data"}
 SPANS = re.compile(r"(``.*?``|`.*?`_*)")
 FOREIGN = ("sklearn", "builtins", "abc", "enum")
@@ -22,9 +24,10 @@ def packages():
 
 
 def public_names(package):
-    """Public names of a module, without its packages."""
+    """Public names of a module, without its packages and what another one describes."""
     module = import_module(package)
-    return [name for name in module.__all__ if not inspect.ismodule(getattr(module, name)) and name != "__version__"]
+    told = {"__version__", *import_module(AT_HOME[package]).__all__} if package in AT_HOME else {"__version__"}
+    return [name for name in module.__all__ if not inspect.ismodule(getattr(module, name)) and name not in told]
 
 
 def kind(value):
