@@ -78,9 +78,7 @@ def test_auto_never_needs_many_more_passes_than_plain_em(name, missing, tol):
         gains = np.append(np.diff(plain.objectives) / plain.weight, 0.0)
         passes = 2 + int(np.argmax((gains < tol) & (np.diff(gains, prepend=np.inf) <= 0)))
         needed = passes_to(plain.objectives[min(passes, len(gains)) - 1] - SLACK * plain.weight, model, source, start)
-        # Leaps towards parameters that have no end are tried in vain.
-        most = 1.2 if name in ("mixture of ordinal", "mixture of smoothed trees") else 1.1
-        assert needed <= most * passes + 1, f"seed {seed}: {needed} passes, plain EM {passes}"
+        assert needed <= 1.1 * passes + 1, f"seed {seed}: {needed} passes, plain EM {passes}"
 
 
 # From this start, with missing values, extrapolation lands at a saddle that plain EM would take hundreds of steps to leave.
@@ -113,15 +111,13 @@ class Counted:
 @pytest.mark.parametrize("method", ["auto", *ACCELERATORS])
 @pytest.mark.parametrize("name", some(MODELS, PARAMETRISATIONS))
 def test_the_objective_never_decreases(name, method):
-    # Locations of levels that a class never shows run to the ends of their range, where no leap helps.
-    steps = 400 if "ordinal" in name else 120
     for missing in (False, True):
         model, source, start = started(name, missing, seed=7)
-        result = fit(model, source, start, max_iter=steps, tol=0.0, accelerate=method)
+        result = fit(model, source, start, max_iter=120, tol=0.0, accelerate=method)
         slack = 1e-11 * abs(result.trace.objectives[-1])
         assert np.diff(result.trace.objectives).min() >= -slack
         assert value(model, source, result.params) >= result.trace.objectives[-1] - slack
-        plain = fit(model, source, start, max_iter=steps, tol=0.0)
+        plain = fit(model, source, start, max_iter=120, tol=0.0)
         assert result.trace.objectives[-1] >= plain.trace.objectives[-1] - 1e-6 * plain.trace.weight
 
 
@@ -133,7 +129,7 @@ def test_a_fit_that_has_settled_cannot_be_improved_by_plain_em(name, method):
         if (name, seed) == SADDLE:
             continue
         model, source, start = started(name, True, seed)
-        result = fit(model, source, start, max_iter=8000, tol=tol, accelerate=method)
+        result = fit(model, source, start, max_iter=3000, tol=tol, accelerate=method)
         assert result.converged
         gains = np.diff(fit(model, source, result.params, max_iter=400, tol=0.0).trace.per_weight)
         assert gains.max() < 20 * tol, (

@@ -36,7 +36,7 @@ class Model:
     labels_suffice : bool
         Whether one M-step is the maximum where every class is known and no cell is missing.
     extrapolates : bool
-        Whether `free` and `bound` are defined, so that steps may be accelerated.
+        Whether `free` and `bound` are defined and leaps by them tend to succeed, so that steps may be accelerated.
     remembers : bool
         Whether `memory` is defined, so that a record per unit is kept between passes.
     """

@@ -109,6 +109,7 @@ class Family:
     conjugate: str | None = None  # the class of its conjugate priors, where it has one
     complete_posterior = False  # whether the posterior is conjugate for complete rows only
     exact = True  # whether the M-step maximises; if not, it only improves
+    extrapolates = True  # whether leaps along EM's path, in the view of `free`, tend to succeed
     whole = False  # whether cells are whole numbers
     _evened: Any = None  # a function that makes the spread of cells more even, before distances are taken
     _params_type: Any  # the record of its parameters

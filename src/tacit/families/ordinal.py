@@ -97,6 +97,8 @@ class Ordinal(Categorical):
         self.smoothing = smoothing
         if not smoothing >= 0:
             raise ValueError(f"smoothing={smoothing!r} must be at least 0.")
+        # Without it, locations of classes that never show a level run off, and nearly every leap fails.
+        self.extrapolates = smoothing > 0
 
     @property
     def support(self) -> str:

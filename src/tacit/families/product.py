@@ -50,6 +50,7 @@ class Product(Family):
         if named != list(range(len(named))):
             raise ValueError(f"the parts of a product name the columns {named}; each column must be named once.")
         self.exact = all(family.exact for family, _ in self.parts)
+        self.extrapolates = any(family.extrapolates for family, _ in self.parts)
 
     def known(self, **values: Any) -> Any:
         raise TypeError("Product.of is not defined; make a distribution of each part.")

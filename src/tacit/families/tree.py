@@ -102,6 +102,8 @@ class ChowLiu(Categorical):
     def __init__(self, n_levels: Any, *, floor: float = 1e-10, smoothing: float = 0.0) -> None:
         super().__init__(n_levels, floor=floor)
         self.smoothing = float(smoothing)
+        # With it, EM creeps between trees that are nearly as good, where most leaps fail.
+        self.extrapolates = not smoothing
 
     @property
     def support(self) -> str:

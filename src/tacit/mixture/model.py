@@ -62,7 +62,6 @@ class MixtureModel(Model):
     """
 
     shares_starts = True
-    extrapolates = True
 
     def __init__(self, family: Family, n_components: int, init: str = "kmeans", weight_prior: float | None = None):
         self.family, self.n_components, self.init_method = family, n_components, init
@@ -71,6 +70,7 @@ class MixtureModel(Model):
         self.one_start = n_components == 1
         # Where every class is known, one M-step is the maximum if that of the family is.
         self.labels_suffice = family.exact
+        self.extrapolates = family.extrapolates
 
     def init(self, sample: Block, rng: np.random.Generator) -> Any:
         return self.start(sample, np.ones((len(sample), 1)) if self.one_start else self.seed(sample, rng))
