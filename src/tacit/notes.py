@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
-__all__ = ["Note", "NoteError", "Option"]
+__all__ = ["Check", "Claim", "Note", "NoteError", "Option"]
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,59 @@ class Note(str):
         if self.text:
             return _again, (type(self), self.code, self.text, self.values)
         return type(self).told, (self.code, str(self), self.values)
+
+
+@dataclass(frozen=True)
+class Check:
+    """How a reader can check a sentence.
+
+    Attributes
+    ----------
+    basis : str
+        Where its figures come from: "counted in all 344 rows", "200 known cells, hidden and filled in again".
+    figures : dict of str to number or str
+        What the sentence states, in full precision.
+    pandas : str
+        An expression that gives the figures as a dict, over `table`, the file as `pandas.read_csv` has it, and `rows`, what the
+        verb wrote about each row; empty where they were measured by refitting.
+    """
+
+    basis: str
+    figures: dict[str, Any]
+    pandas: str = ""
+
+
+class Claim(Note):
+    """A sentence about data, with the check behind it.
+
+    Parameters
+    ----------
+    code, text, **values
+        As in `Note`.
+    check : Check
+        What the sentence rests on.
+
+    Examples
+    --------
+    >>> from tacit.notes import Check, Claim
+    >>> check = Check("counted in all 344 rows", {"n": 344}, "{'n': len(table)}")
+    >>> Claim("n_rows", "The table has {n} rows.", check=check, n=344).check.figures
+    {'n': 344}
+    """
+
+    check: Check
+
+    def __new__(cls, code: str, text: str, *, check: Check, **values: Any) -> Self:
+        claim = super().__new__(cls, code, text, **values)
+        claim.check = check
+        return claim
+
+    def __reduce__(self) -> tuple:
+        return _claim, (self.code, self.text, self.check, self.values)
+
+
+def _claim(code: str, text: str, check: Check, values: dict[str, Any]) -> Claim:
+    return Claim(code, text, check=check, **values)
 
 
 def _again(cls: type[Note], code: str, text: str, values: dict[str, Any]) -> Note:
