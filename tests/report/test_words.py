@@ -24,10 +24,34 @@ def test_a_plural_may_be_given():
 @pytest.mark.parametrize(
     ("value", "text"),
     [(0, "0"), (-0.0, "0"), (1, "1"), (3.14159, "3.142"), (-2.5, "-2.5"), (1234.5678, "1235"), (12345.67, "12,346"),
-     (0.00012345, "0.0001234"), (1e-9, "1e-09"), (1e15, "1e+15"), (np.nan, "–"), (None, "–"), (np.inf, "–"), (100, "100")],
+     (0.00012345, "0.0001234"), (1e-9, "1e-9"), (1e15, "1e15"),
+     (2007, "2007"), (np.nan, "–"), (None, "–"), (np.inf, "–"), (100, "100")],
 )  # fmt: skip
 def test_numbers_have_the_digits_they_deserve(value, text):
     assert words.number(value) == text
+
+
+def test_rounding_beside_the_spread_is_zero():
+    assert words.number(3.76e-15, scale=2.0) == "0"
+    assert words.number(3.76e-15) == "3.76e-15"
+    assert words.number(-3e-3, scale=2.0) == "-0.003"
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [([1990, 2000, 2010], ["1990", "2000", "2010"]), ([8000, 10000, 12000], ["8,000", "10,000", "12,000"]),
+     ([-0.5, 0.0, 0.5], ["-0.5", "0", "0.5"]), ([0.0, 2.5, 5.0], ["0", "2.5", "5.0"]), ([1e8, 2e8], ["1e8", "2e8"]),
+     ([2007], ["2007"])],
+)  # fmt: skip
+def test_ticks_are_written_alike_and_years_without_separators(values, texts):
+    assert words.ticks(values) == texts
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.004, "0.00"), (-0.004, "0.00"), (1.5, "+1.50"), (-2, "-2.00"), (None, "–")]
+)
+def test_signs(value, text):
+    assert words.signed(value) == text
 
 
 @pytest.mark.parametrize(
@@ -50,8 +74,9 @@ def test_shares_are_all_or_none_only_if_they_are(value, text):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.5, "0.50"), (0.0123, "0.01"), (0.00034, "0.0003"), (1e-30, "below 1e-12"), (0.0, "below 1e-12")],
-)
+    [(0.9999, "> 0.99"), (1.0, "1.00"),
+     (0.5, "0.50"), (0.0123, "0.01"), (0.00034, "0.0003"), (1e-30, "below 1e-12"), (0.0, "below 1e-12")],
+)  # fmt: skip
 def test_probabilities_however_small(value, text):
     assert words.probability(value) == text
 

@@ -96,6 +96,14 @@ def test_profiles_agree_with_the_report_of_clusters(found):
         assert entry["difference"] == pytest.approx(row["difference"])
 
 
+def test_rounding_left_of_a_mean_is_zero():
+    tallies = Tallies((Column("x", "continuous"),), 2)
+    x = np.array([0.1, 0.2, -0.3, 1.0, 1.1, 1.2])
+    assert x[:3].mean() != 0
+    tallies.add(x[:, None], np.array([0, 0, 0, 1, 1, 1]))
+    assert profile_of(tallies.profiles(), 0)[0]["value"] == 0.0
+
+
 def test_a_group_of_nearly_all_rows_is_not_called_extreme():
     tallies = Tallies((Column("x", "continuous"), Column("y", "continuous")), 2)
     rng = np.random.default_rng(0)

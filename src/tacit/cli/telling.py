@@ -6,7 +6,7 @@ from typing import Any
 
 from ..study.phrases import CRITERIA, left_out_words, model_words
 from ..study.tallies import defining
-from ..words import count, number, pair, probability, share
+from ..words import count, number, pair, probability, share, signed
 from .common import DataTable, Findings
 from .console import grid, heading, paragraph
 from .voice import said
@@ -114,7 +114,7 @@ def _groups(findings: Findings) -> list[str]:
         for entry in entries:
             label = entry["column"] if entry["level"] is None else f"{entry['column']} = {entry['level']}"
             values = _values(entry)
-            rows.append([label, *values, f"{entry['difference']:+.1f} sd"][: len(rows[0])])
+            rows.append([label, *values, f"{signed(entry['difference'], 1)} sd"][: len(rows[0])])
         lines += grid(rows, right=(1, 2, 3), indent="       ")
     return lines
 

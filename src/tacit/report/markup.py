@@ -15,7 +15,7 @@ from .. import words
 
 __all__ = [
     "LONGEST_SENTENCE", "Markup", "amount", "breakable", "cut", "framed", "join", "note", "number", "option", "percent",
-    "plural", "sentence", "table", "tag", "unfolding",
+    "plural", "sentence", "signed", "table", "tag", "true_minus", "unfolding",
 ]  # fmt: skip
 
 VOID = frozenset(["br", "circle", "ellipse", "input", "line", "link", "meta", "path", "rect", "use"])
@@ -97,9 +97,19 @@ def _attribute(key: str, value: Any) -> str:
 # Numbers in words
 
 
-def number(value: float | None, digits: int = 4) -> str:
+def true_minus(text: str) -> str:
+    """A number as programs write it, with the minus of people."""
+    return text.replace("-", "−")
+
+
+def number(value: float | None, digits: int = 4, scale: float | None = None) -> str:
     """A number with a true minus sign; see `tacit.words.number`."""
-    return words.number(value, digits).replace("-", "−")
+    return true_minus(words.number(value, digits, scale))
+
+
+def signed(value: float | None, decimals: int = 2) -> str:
+    """A number with its sign; see `tacit.words.signed`."""
+    return true_minus(words.signed(value, decimals))
 
 
 def amount(count: float) -> str:

@@ -16,7 +16,7 @@ from .. import __version__
 if TYPE_CHECKING:
     from ..tables import DataTable
 
-__all__ = ["Axes", "Findings", "Group", "Sample", "card_of", "findings_of"]
+__all__ = ["Axes", "Check", "Findings", "Group", "Sample", "card_of", "findings_of"]
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,22 @@ class Axes:
 
 
 @dataclass(frozen=True)
+class Check:
+    """What stands behind a sentence, for the reader who asks.
+
+    Attributes
+    ----------
+    figure : str
+        What was found on rows or cells that were held out or drawn again, as a sentence; empty where the sentence only counts.
+    code : str
+        Lines of pandas that count it again from the table and the files beside the page.
+    """
+
+    figure: str = ""
+    code: str = ""
+
+
+@dataclass(frozen=True)
 class Findings:
     """Everything that was found.
 
@@ -148,6 +164,12 @@ class Findings:
         How good filled cells are, found by hiding some on purpose; see `tacit.impute.trial.judge`.
     level : float
         Probability with which the interval of a filled number holds the true one.
+    checks : dict of str to Check
+        What stands behind a sentence of `summary` or `limits`, by the sentence.
+    labels, units : dict of str to str
+        What columns are called in words, and what they are measured in, by name, where the user has said so.
+    group_names : dict of int to str
+        What the user calls groups, by number.
     """
 
     kind: str
@@ -174,6 +196,10 @@ class Findings:
     axes: Axes | None = None
     check: dict | None = None
     level: float = 0.9
+    checks: dict[str, Check] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+    group_names: dict[int, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         about = " ".join(self.summary[:1]) or f"{self.n_rows:,} rows"

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..schema import Column
-from ..words import number, share
+from ..words import ROUNDING, number, share
 from .phrases import CLEAR, LEAST, in_words, phrase
 
 __all__ = ["Tallies", "defining", "profile_of"]
@@ -124,6 +124,10 @@ def _profile(
     value, rest, overall = origin + value, origin + rest, origin + overall
     if level is not None:  # rounding may leave the range of shares
         value, rest, overall = (np.clip(shares, 0.0, 1.0) for shares in (value, rest, overall))
+    else:
+        value, rest, overall = (
+            np.where(np.abs(means) < ROUNDING * largest, 0.0, means) for means in (value, rest, overall)
+        )
     return told | {"value": value, "rest": rest, "difference": difference, "overall": float(overall)}
 
 

@@ -73,7 +73,7 @@ def _values(column: Any) -> str:
     if column.low is not None and column.role == "date":  # 20240131
         return f"{column.low:.0f} to {column.high:.0f}"
     if column.low is not None and column.role != "id":
-        return " to ".join(map(number, (column.low, column.high))) + f", mean {number(column.mean)}"
+        return " to ".join(map(number, (column.low, column.high))) + f", mean {number(column.mean, scale=column.std)}"
     return f"{column.n_distinct:,} different" if column.n_distinct else ""
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from ...study.findings import Group
-from ..markup import Markup, breakable, cut, framed, note, number, percent, table, tag, unfolding
+from ..markup import Markup, breakable, cut, framed, note, number, percent, signed, table, tag, unfolding
 from .colours import colour, glyph
 from .figure import stretched
 
@@ -43,10 +43,6 @@ def _bar(value: float, most: float) -> Markup:
     return stretched([bar, middle], "0 0 100 12", "lean", aria_hidden="true", focusable="false")
 
 
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−") if abs(value) >= 0.005 else "0.00"
-
-
 def profile_bars(group: Group) -> Markup:
     """Columns and levels of one group with its bars; those that matter least are folded away."""
     entries = sorted(group.profile, key=lambda entry: -abs(_difference(entry)))
@@ -61,7 +57,7 @@ def profile_bars(group: Group) -> Markup:
 
 def _profile_table(group: Group, entries: list[dict], most: float) -> Markup:
     rows = [
-        [_named(e), _bar(d, most), _signed(d), _value_text(e, "value"), _value_text(e, "rest")]
+        [_named(e), _bar(d, most), signed(d), _value_text(e, "value"), _value_text(e, "rest")]
         for e, d in ((e, _difference(e)) for e in entries)
     ]
     header = ["Column", "Lower or higher", "Difference (SD)", "This group", "Other rows"]
@@ -105,5 +101,5 @@ def _shaded(entry: dict | None) -> Markup:
     sign = "" if step == 0 else "▲" if value > 0 else "▼"
     return tag(
         "td", _value_text(entry, "value", 3), tag("span", sign, class_="lean-sign", aria_hidden="true"),
-        class_=f"n {side}{step}", title=f"{_signed(value)} standard deviations from the mean of all rows",
+        class_=f"n {side}{step}", title=f"{signed(value)} standard deviations from the mean of all rows",
     )  # fmt: skip

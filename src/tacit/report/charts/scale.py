@@ -1,11 +1,13 @@
 """`Scale`: numbers to places on a chart, y = start + (x − low) / (high − low) · (end − start), with round ticks."""
 
 import math
-import re
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from ... import words
+from ..markup import true_minus
 
 __all__ = ["Scale", "spanning"]
 
@@ -32,19 +34,7 @@ class Scale:
     def labels(self, n: int = 5) -> list[tuple[float, str]]:
         """Ticks with their texts, which have as many decimals as tell them apart."""
         ticks = self.ticks(n)
-        step = ticks[1] - ticks[0] if len(ticks) > 1 else abs(self.high) or 1.0
-        largest = max(map(abs, ticks), default=1.0) or 1.0
-        # One digit more for steps of 2.5.
-        decimals = 1 - math.floor(math.log10(step) + 1e-9)
-        if not 1e-4 <= largest < 1e7:
-            digits = int(min(max(math.log10(largest) + decimals, 0), 12))
-            texts = [f"{tick:.{digits}e}" for tick in ticks]
-            texts = [re.sub(r"\.?0*e([+-])0*(\d+)", r"e\1\2", words).replace("e+", "e") for words in texts]
-        else:
-            texts = [f"{tick:,.{max(decimals, 0)}f}" for tick in ticks]
-            while decimals > 0 and all(words.endswith("0") for words in texts):
-                texts, decimals = [words[:-1].rstrip(".") for words in texts], decimals - 1
-        return [(tick, "0" if tick == 0 else words.replace("-", "−")) for tick, words in zip(ticks, texts)]
+        return list(zip(ticks, map(true_minus, words.ticks(ticks))))
 
 
 def _round_step(step: float) -> float:

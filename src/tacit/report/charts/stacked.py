@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..markup import Markup, plural, tag
+from ..markup import Markup, percent, plural, tag
 from .colours import colour
 from .figure import chart, line_path, text, vertical
 from .scale import Scale
@@ -31,7 +31,8 @@ def stacked(shares: np.ndarray, group: Any) -> Markup:
     ]
     names = _names(places, across)
     axis = vertical(upward, LEFT, RIGHT, labels=[(0.0, "0 %"), (0.5, "50 %"), (1.0, "100 %")])
-    words = f"{plural(len(shares), 'row')} ordered by group; {(shares.max(axis=1) >= 0.9).mean():.0%} are at least 90 % sure."
+    sure = percent((shares.max(axis=1) >= 0.9).mean())
+    words = f"{plural(len(shares), 'row')} ordered by group; {sure} are at least 90 % sure."
     return chart(
         "membership-chart", "Probability of each group, row by row", words, WIDTH, HEIGHT, axis,
         tag("g", layers, class_="stack"), names,

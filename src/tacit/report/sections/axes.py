@@ -7,7 +7,7 @@ import numpy as np
 from ..charts.curve import scree
 from ..charts.figure import figure, strip
 from ..charts.scatter import scatter, symbols
-from ..markup import LONGEST_SENTENCE, Markup, cut, framed, join, note, number, percent, plural, table, tag
+from ..markup import LONGEST_SENTENCE, Markup, cut, framed, join, note, number, percent, plural, signed, table, tag
 from ..projection import golden
 from .common import Findings, Section, choices, drawn_rows
 from .map import plot
@@ -60,7 +60,7 @@ def _loadings(columns: list[str], loadings: Any, names: list[str]) -> Markup:
 def _weight(value: float, most: float) -> Markup:
     depth = abs(value) / most
     step = 0 if depth < 0.15 else 1 if depth < 0.4 else 2 if depth < 0.7 else 3
-    return tag("td", f"{value:+.2f}".replace("-", "−"), class_=f"n {'low' if value < 0 else 'high'}{step}")
+    return tag("td", signed(value), class_=f"n {'low' if value < 0 else 'high'}{step}")
 
 
 def scores(findings: Findings) -> Section | None:

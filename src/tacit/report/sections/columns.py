@@ -48,5 +48,5 @@ def _content(column: ColumnInfo) -> str:
         return ", ".join(told) + (f" and {len(ranked) - MOST_LEVELS} more levels" if len(ranked) > MOST_LEVELS else "")
     if column.low is not None and column.role in ("measurement", "count"):
         words = f"{number(column.low)} to {number(column.high)}"
-        return words if column.mean is None else f"{words}, mean {number(column.mean)}"
+        return words if column.mean is None else f"{words}, mean {number(column.mean, scale=column.std)}"
     return ""

@@ -66,7 +66,7 @@ def cell_text(column: ColumnInfo, value: float | None) -> str:
     if is_category(column):
         code = int(value)
         return cut(column.levels[code]) if 0 <= code < len(column.levels) else number(value)
-    return number(value, 4 if column.std is None or column.std == 0 else _digits(column.std, value))
+    return number(value, 4 if not column.std else _digits(column.std, value), column.std)
 
 
 def _digits(std: float, value: float) -> int:
