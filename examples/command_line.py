@@ -36,7 +36,7 @@ tacit("impute", table, "--groups", "6", "--no-report", "--quiet")
 tacit("reduce", table, "--axes", "2", "--no-report", "--quiet")
 
 # What was written is plain text: here are the cells that were filled for the first penguin that nobody measured.
-with (folder / "penguins.imputed.cells.csv").open(newline="", encoding="utf-8") as file:
+with (folder / "penguins.impute.cells.csv").open(newline="", encoding="utf-8") as file:
     cells = list(csv.DictReader(file))
 print(f"\n{len(cells)} cells were filled; those of row {cells[0]['row']}:")
 for cell in cells:

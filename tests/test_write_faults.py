@@ -160,7 +160,7 @@ def _command(*arguments):
     return run
 
 
-QUIET = ("--seed", "0", "--out", "{folder}")
+QUIET = ("--seed", "0", "--out", "{folder}", "--force")
 WRITERS = {
     "save": _save,
     "impute(out=)": _impute,
@@ -169,11 +169,11 @@ WRITERS = {
     "tacit fit": _command("fit", "{folder}/t.csv", "--groups", "2", *QUIET),
     "tacit impute": _command("impute", "{folder}/t.csv", *QUIET),
     "tacit reduce": _command("reduce", "{folder}/t.csv", *QUIET),
-    "tacit predict": _command("predict", "{folder}/m.tacit", "{folder}/t.csv", "--out", "{folder}"),
+    "tacit predict": _command("predict", "{folder}/m.tacit", "{folder}/t.csv", "--force", "--out", "{folder}"),
     "tacit predict to parquet": _command(
-        "predict", "{folder}/m.tacit", "{folder}/t.csv", "--format", "parquet", "--out", "{folder}"
+        "predict", "{folder}/m.tacit", "{folder}/t.csv", "--format", "parquet", "--force", "--out", "{folder}"
     ),
-    "tacit report": _command("report", "{folder}/m.tacit", "{folder}/t.csv", "--out", "{folder}/p.html"),
+    "tacit report": _command("report", "{folder}/m.tacit", "{folder}/t.csv", "--out", "{folder}/p.html", "--force"),
 }
 QUICK = ["save", "impute(out=)", "tacit predict"]
 

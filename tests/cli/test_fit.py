@@ -68,7 +68,14 @@ def names(folder):
 def test_files_and_text(run, tmp_path):
     code, out, err = run("t.csv", two_groups(), *QUICK)
     assert (code, err) == (0, "")
-    assert names(tmp_path) == ["t.cells.csv", "t.csv", "t.filled.csv", "t.groups.csv", "t.report.html", "t.tacit"]
+    assert names(tmp_path) == [
+        "t.csv",
+        "t.fit.cells.csv",
+        "t.fit.filled.csv",
+        "t.fit.groups.csv",
+        "t.fit.html",
+        "t.fit.tacit",
+    ]
     assert out.startswith("t: 60 rows, 4 columns\n")
     assert re.search(r"^  colour +(category|yes/no) +.* 2$", out, re.M)
     assert "left out: code (a different value in every row" in out
@@ -77,22 +84,22 @@ def test_files_and_text(run, tmp_path):
     assert re.search(r"^  1: 40 rows, 67 %: .*a low", out, re.M)
     assert re.search(r"^ +colour = red +100 % +33 % +\+\d\.\d sd$", out, re.M)
     assert "4 missing cells" in out
-    assert f"tacit predict {tmp_path / 't.tacit'} NEW.csv" in out
+    assert f"tacit predict {tmp_path / 't.fit.tacit'} NEW.csv" in out
     for name in names(tmp_path):
         assert (name == "t.csv") != (str(tmp_path / name) in out)
     assert "\033" not in out
-    assert (tmp_path / "t.report.html").read_text() == "<html>t: 60 rows fall into 2 groups.</html>"
+    assert (tmp_path / "t.fit.html").read_text() == "<html>t: 60 rows fall into 2 groups.</html>"
 
 
 def test_what_is_written_is_what_the_model_says(run, tmp_path):
     run("t.csv", two_groups(), *QUICK)
-    model, told = tacit.load(tmp_path / "t.tacit"), notes(tmp_path / "t.tacit")
+    model, told = tacit.load(tmp_path / "t.fit.tacit"), notes(tmp_path / "t.fit.tacit")
     assert isinstance(model, Mixture)
     assert [(column["name"], column["levels"]) for column in told["table"]["columns"]] == [
         ("a", []), ("b", []), ("colour", ["blue", "red"])]  # fmt: skip
     assert (told["command"], told["seed"], told["settings"]["n_rows"]) == ("fit", 0, 60)
     assert told["selection"][0]["n_components"] == 2
-    source, groups, filled = (rows_of(tmp_path / f"t.{name}") for name in ("csv", "groups.csv", "filled.csv"))
+    source, groups, filled = (rows_of(tmp_path / f"t.{name}") for name in ("csv", "fit.groups.csv", "fit.filled.csv"))
     X = np.array(
         [[float(row[name]) if row[name] not in ("", "NA") else np.nan for name in "ab"]
          + [{"blue": 0.0, "red": 1.0}.get(row["colour"], np.nan)] for row in source]
@@ -114,7 +121,7 @@ def test_what_is_written_is_what_the_model_says(run, tmp_path):
         assert float(after["b"]) == pytest.approx(cell[1], rel=1e-5)
         assert after["colour"] == cell[2]
         assert all(after[name] == before[name] for name in before if before[name] not in ("", "NA"))
-    listed = rows_of(tmp_path / "t.cells.csv")
+    listed = rows_of(tmp_path / "t.fit.cells.csv")
     assert [(row["row"], row["column"]) for row in listed] == [
         ("1", "b"),
         ("2", "b"),
@@ -130,7 +137,6 @@ def test_what_is_written_is_what_the_model_says(run, tmp_path):
 def test_the_same_seed_gives_the_same_bytes(run, tmp_path):
     results = []
     for folder in ("one", "two"):
-        (tmp_path / folder).mkdir()
         run("t.csv", two_groups(), *QUICK, "--out", str(tmp_path / folder))
         results.append({path.name: path.read_bytes() for path in (tmp_path / folder).iterdir()})
     assert len(results[0]) == 5
@@ -148,8 +154,13 @@ def test_json_has_everything(run, tmp_path):
     assert {column["name"]: column["role"] for column in data["columns"]}["code"] == "id"
     assert data["filled"] == {"a": 0, "b": 2, "colour": 2}
     assert data["selection"][0]["bic"] == min(row["bic"] for row in data["selection"] if row["bic"] is not None)
-    assert sorted(map(os.path.basename, data["files"])) == ["t.cells.csv", "t.filled.csv", "t.groups.csv", "t.tacit"]
-    assert "t.report.html" not in names(tmp_path)
+    assert sorted(map(os.path.basename, data["files"])) == [
+        "t.fit.cells.csv",
+        "t.fit.filled.csv",
+        "t.fit.groups.csv",
+        "t.fit.tacit",
+    ]
+    assert "t.fit.html" not in names(tmp_path)
 
 
 def test_plain_has_no_nan():
@@ -166,7 +177,7 @@ def test_mixed_penguins(run, tmp_path):
     assert "year (ignored, as asked)" in out
     assert "species always Gentoo" in out
     assert "a single group was not compared" in " ".join(out.split())
-    source, filled = (rows_of(tmp_path / f"penguins.{name}csv") for name in ("", "filled."))
+    source, filled = (rows_of(tmp_path / f"penguins.{name}csv") for name in ("", "fit.filled."))
     assert sum(before != after for before, after in zip(source, filled)) == 11
     assert {row["sex"] for row in filled} == {"male", "female"}
     assert all(float(row["body_mass_g"]).is_integer() for row in filled)
@@ -212,7 +223,7 @@ def test_ids_that_are_named_like_results_keep_both(run, tmp_path):
     text = two_groups().replace("code,a", "row,a")
     code, _, _ = run("t.csv", text, *QUICK, "--no-report")
     assert code == 0
-    first = rows_of(tmp_path / "t.groups.csv")[0]
+    first = rows_of(tmp_path / "t.fit.groups.csv")[0]
     assert (first["row (id)"], first["row"]) == ("x0y", "1")
 
 
@@ -261,7 +272,7 @@ def test_bad_files_get_one_line_and_write_nothing(run, tmp_path, content, messag
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [(["--columns", "a,c"], "'c'"), (["--groups", "70-80"], "--groups starts at 70, but the table has 60 rows; use at most 60."),
-     (["--out", "nowhere"], "the folder nowhere does not exist; create it or choose another with --out.")],
+     (["--out", f"{__file__}/x"], f"--out {__file__}/x cannot be a folder: {__file__} is a file; choose another.")],
 )  # fmt: skip
 def test_arguments_the_table_cannot_meet(run, tmp_path, arguments, message):
     code, out, err = run("t.csv", two_groups(), *arguments)
@@ -322,7 +333,7 @@ def test_a_failed_write_leaves_nothing(run, tmp_path, monkeypatch):
     monkeypatch.setattr(sys.modules["tacit.report.page"], "render", full)
     code, _, err = run("t.csv", two_groups(), "--groups", "1", "--covariance", "full")
     assert code == 2
-    assert err.endswith("t.report.html could not be written (disk full). Nothing was written.\n")
+    assert err.endswith("t.fit.html could not be written (disk full). Nothing was written.\n")
     assert names(tmp_path) == ["t.csv"]
 
 

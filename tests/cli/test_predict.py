@@ -33,18 +33,18 @@ def folder(tmp_path_factory):
 def predict(folder, tmp_path, capsys):
     """Run `tacit predict` with the fitted model on a new table: (exit code, output, errors)."""
 
-    def predict(content, *arguments, model=folder / "t.tacit"):
+    def predict(content, *arguments, model=folder / "t.fit.tacit"):
         (tmp_path / "new.csv").write_text(content)
-        code = main(["predict", str(model), str(tmp_path / "new.csv"), *arguments])
+        code = main(["predict", str(model), str(tmp_path / "new.csv"), "--force", *arguments])
         return code, *capsys.readouterr()
 
     return predict
 
 
 def test_the_same_rows_get_the_same_answers(folder, tmp_path, capsys):
-    assert main(["predict", str(folder / "t.tacit"), str(folder / "t.csv"), "--fill", "--out", str(tmp_path)]) == 0
+    assert main(["predict", str(folder / "t.fit.tacit"), str(folder / "t.csv"), "--fill", "--out", str(tmp_path)]) == 0
     for name in ("groups", "filled", "cells"):
-        assert (tmp_path / f"t.{name}.csv").read_bytes() == (folder / f"t.{name}.csv").read_bytes()
+        assert (tmp_path / f"t.predict.{name}.csv").read_bytes() == (folder / f"t.fit.{name}.csv").read_bytes()
     out = capsys.readouterr().out
     assert re.search(r"^ +1 +40 +67 % +67 %$", out, re.M)
     assert "4 missing cells filled in." in out
@@ -58,17 +58,17 @@ def test_columns_are_found_by_name_and_unknown_levels_are_missing(predict, tmp_p
     assert data["missing"] == 2
     assert len(data["notes"]) == 1
     assert "green" in data["notes"][0]
-    groups = rows_of(tmp_path / "new.groups.csv")
+    groups = rows_of(tmp_path / "new.predict.groups.csv")
     assert [row["group"] for row in groups] == ["2", "1"]
     assert [row["row"] for row in groups] == ["1", "2"]
-    assert not (tmp_path / "new.filled.csv").exists()
+    assert not (tmp_path / "new.predict.filled.csv").exists()
 
 
 def test_unknown_levels_stay_as_they_are(predict, tmp_path):
     code, out, err = predict("a,b,colour\n8.1,7.9,green\n0.1,,blue\n0.2,0.3,\n", "--fill", "--json")
     assert (code, err) == (0, "")
-    assert [row["colour"] for row in rows_of(tmp_path / "new.filled.csv")] == ["green", "blue", "blue"]
-    cells = rows_of(tmp_path / "new.cells.csv")
+    assert [row["colour"] for row in rows_of(tmp_path / "new.predict.filled.csv")] == ["green", "blue", "blue"]
+    cells = rows_of(tmp_path / "new.predict.cells.csv")
     assert [(row["row"], row["column"]) for row in cells] == [("2", "b"), ("3", "colour")]
     data = json.loads(out)
     assert (data["missing"], data["filled"], data["empty"]) == (3, 2, {})
@@ -87,8 +87,8 @@ def test_missing_columns_are_refused_or_integrated_out(predict, tmp_path):
     code, out, _ = predict("b,a\n8.1,8.0\n,0.1\n", "--allow-missing", "--fill")
     assert code == 0
     assert "note: the table lacks colour; taken as missing in every row" in out
-    assert [row["group"] for row in rows_of(tmp_path / "new.groups.csv")] == ["2", "1"]
-    filled = rows_of(tmp_path / "new.filled.csv")
+    assert [row["group"] for row in rows_of(tmp_path / "new.predict.groups.csv")] == ["2", "1"]
+    filled = rows_of(tmp_path / "new.predict.filled.csv")
     assert list(filled[0]) == ["b", "a"]
     assert float(filled[1]["b"]) == pytest.approx(0, abs=2)
     code, _, err = predict("u,v\n1,2\n", "--allow-missing")
@@ -99,7 +99,7 @@ def test_missing_columns_are_refused_or_integrated_out(predict, tmp_path):
 def test_an_outlier_of_a_single_row_is_judged_as_at_fit(predict, tmp_path):
     code, out, _ = predict("a,b,colour\n30,30,blue\n0.3,0.1,blue\n")
     assert code == 0
-    assert [row["outlier"] for row in rows_of(tmp_path / "new.groups.csv")] == ["yes", "no"]
+    assert [row["outlier"] for row in rows_of(tmp_path / "new.predict.groups.csv")] == ["yes", "no"]
     assert "1 row unusual" in out
 
 
@@ -126,7 +126,7 @@ def test_files_that_are_no_model(predict, folder, tmp_path, capsys):
         code, out, err = predict("a,b\n1,2\n", model=model)
         assert (code, out) == (2, "")
         assert re.fullmatch(f"tacit: .*{re.escape(message)}.*\n", err)
-    assert main(["predict", str(folder / "t.tacit")]) == 2
+    assert main(["predict", str(folder / "t.fit.tacit")]) == 2
     assert "give one table after the model" in capsys.readouterr().err
 
 
@@ -136,10 +136,10 @@ def column(**changes):
 
 @pytest.mark.parametrize("notes", [{}, {"table": {"name": "t"}}, {"anything": [1, {"else": None}]}])
 def test_notes_may_say_nothing(predict, folder, tmp_path, notes):
-    tacit.save(tacit.load(folder / "t.tacit"), tmp_path / "m.tacit", notes=notes)
+    tacit.save(tacit.load(folder / "t.fit.tacit"), tmp_path / "m.tacit", notes=notes)
     code, _, err = predict("a,b,colour\n8,8,red\n0,0,blue\n", model=tmp_path / "m.tacit")
     assert (code, err) == (0, "")
-    assert [row["group"] for row in rows_of(tmp_path / "new.groups.csv")] == ["2", "1"]
+    assert [row["group"] for row in rows_of(tmp_path / "new.predict.groups.csv")] == ["2", "1"]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_notes_may_say_nothing(predict, folder, tmp_path, notes):
 )  # fmt: skip
 def test_notes_are_believed_in_nothing(predict, folder, tmp_path, notes, fault, capsys):
     model = tmp_path / "m.tacit"
-    tacit.save(tacit.load(folder / "t.tacit"), model, notes=notes)
+    tacit.save(tacit.load(folder / "t.fit.tacit"), model, notes=notes)
     code, _, err = predict("a,b,colour\n8,8,red\n0,0,blue\n", model=model)
     assert code == 2
     assert f"the notes in {model} are damaged ({fault}" in err
@@ -175,7 +175,7 @@ def test_mixtures_of_tables_from_python(predict, tmp_path):
     tacit.save(Mixture(2, random_state=0, smoothing=0.1).fit(frame), tmp_path / "m.tacit")
     code, _, err = predict("flag,x\nTrue,1.1\nfalse,5.1\n", model=tmp_path / "m.tacit")
     assert (code, err) == (0, "")
-    first, second = rows_of(tmp_path / "new.groups.csv")
+    first, second = rows_of(tmp_path / "new.predict.groups.csv")
     assert first["group"] != second["group"]
 
 
@@ -187,7 +187,7 @@ def test_estimators_without_names_take_columns_in_their_order(predict, tmp_path)
     assert code == 0
     assert "2 rows, by a KMeans" in out
     expected = model.predict(np.array([[9.0, 9.0], [0.0, 0.5]])).tolist()
-    assert [int(row["predicted"]) for row in rows_of(tmp_path / "new.predicted.csv")] == expected
+    assert [int(row["predicted"]) for row in rows_of(tmp_path / "new.predict.rows.csv")] == expected
     code, _, err = predict("n,p,q\nu,9,9\nv,0,0.5\n", model=tmp_path / "m.tacit")
     assert code == 2
     assert "the model takes 2 columns, which have no names, but the table has 3; name 2 with --columns" in err
@@ -210,12 +210,12 @@ def test_gaussian_mixtures_give_probabilities_and_axes_give_scores(predict, tmp_
     text = "w,v,u\n" + "".join(f"{w!r},{v!r},{u!r}\n" for u, v, w in frame.to_numpy()[:5].tolist())
     tacit.save(mixture, tmp_path / "m.tacit")
     assert predict(text, model=tmp_path / "m.tacit")[0] == 0
-    rows = rows_of(tmp_path / "new.predicted.csv")
+    rows = rows_of(tmp_path / "new.predict.rows.csv")
     found = np.array([[float(row["probability_0"]), float(row["probability_1"])] for row in rows])
     np.testing.assert_allclose(found, mixture.predict_proba(frame[:5]), rtol=1e-6)
     tacit.save(axes, tmp_path / "m.tacit")
     assert predict(text, model=tmp_path / "m.tacit")[0] == 0
-    with (tmp_path / "new.scores.csv").open() as file:
+    with (tmp_path / "new.predict.scores.csv").open() as file:
         header, *lines = list(csv.reader(file))
     assert header[0] == "row"
     np.testing.assert_allclose([float(line[1]) for line in lines], axes.transform(frame[:5])[:, 0], rtol=1e-6)

@@ -64,13 +64,13 @@ def test_principal_axes_are_those_of_the_model(run, penguins, tmp_path):
     X, _, columns = load_penguins()
     model = ProbabilisticPCA(2, scale=True, random_state=0).fit(X)
     scores, covariance = model.transform(X, return_cov=True)
-    read = rows_of(tmp_path / "penguins.scores.csv")
+    read = rows_of(tmp_path / "penguins.reduce.scores.csv")
     assert list(read[0]) == ["row", "axis_1", "axis_2", "se_axis_1", "se_axis_2"]
     np.testing.assert_allclose([[float(row["axis_1"]), float(row["axis_2"])] for row in read], scores, atol=1e-8)
     errors = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
     np.testing.assert_allclose([float(row["se_axis_2"]) for row in read], errors[:, 1], rtol=1e-8)
     assert float(read[3]["se_axis_1"]) == pytest.approx(1.0)  # a row without any cell
-    loadings = rows_of(tmp_path / "penguins.loadings.csv")
+    loadings = rows_of(tmp_path / "penguins.reduce.loadings.csv")
     assert [row["column"] for row in loadings] == columns
     correlation = [np.corrcoef(x[seen := ~np.isnan(x)], scores[seen, 0])[0, 1] for x in X.T]
     np.testing.assert_allclose([float(row["axis_1"]) for row in loadings], correlation, atol=0.12)
@@ -93,10 +93,10 @@ def test_factors_in_words_and_json(run, tmp_path):
     assert sum(told["spectrum"]) == pytest.approx(1.0)
     assert len(told["spectrum"]) == 6
     assert 0.7 < sum(axis["explained"] for axis in told["axes"]) < 0.95
-    scores = rows_of(tmp_path / "marks.scores.csv")
+    scores = rows_of(tmp_path / "marks.reduce.scores.csv")
     assert scores[0]["code"] == "s0"
     assert list(scores[0])[1:4] == ["row", "factor_1", "factor_2"]
-    explained = [float(row["explained"]) for row in rows_of(tmp_path / "marks.loadings.csv")]
+    explained = [float(row["explained"]) for row in rows_of(tmp_path / "marks.reduce.loadings.csv")]
     np.testing.assert_allclose(explained, 1 - tacit.load(tmp_path / "marks.reduce.tacit").uniqueness_, rtol=1e-8)
 
 
@@ -107,7 +107,7 @@ def test_shares_of_columns_add_up_to_the_headline(run, tmp_path, arguments, hole
     assert code == 0
     told = json.loads(out)
     loadings = np.array(told["loadings"])
-    explained = [float(row["explained"]) for row in rows_of(tmp_path / "marks.loadings.csv")]
+    explained = [float(row["explained"]) for row in rows_of(tmp_path / "marks.reduce.loadings.csv")]
     headline = sum(axis["explained"] for axis in told["axes"])
     assert np.mean(explained) == pytest.approx(headline, rel=1e-6)
     np.testing.assert_allclose((loadings**2).sum(axis=1), explained, rtol=1e-6)
@@ -119,8 +119,10 @@ def test_loadings_of_axes_are_correlations(run, tmp_path):
     table = rows_of(tmp_path / "marks.csv")
     columns = ["verbs", "nouns", "errors", "sums", "shapes", "slips"]
     X = np.array([[float(row[name]) for name in columns] for row in table])
-    scores = np.array([[float(row[f"axis_{k}"]) for k in (1, 2, 3)] for row in rows_of(tmp_path / "marks.scores.csv")])
-    loadings = [[float(row[f"axis_{k}"]) for k in (1, 2, 3)] for row in rows_of(tmp_path / "marks.loadings.csv")]
+    scores = np.array(
+        [[float(row[f"axis_{k}"]) for k in (1, 2, 3)] for row in rows_of(tmp_path / "marks.reduce.scores.csv")]
+    )
+    loadings = [[float(row[f"axis_{k}"]) for k in (1, 2, 3)] for row in rows_of(tmp_path / "marks.reduce.loadings.csv")]
     np.testing.assert_allclose(loadings, np.corrcoef(X.T, scores.T)[:6, 6:], atol=1e-6)
 
 
@@ -142,7 +144,7 @@ def test_the_model_remembers_the_table(run, tmp_path):
 def test_same_seed_same_bytes(run, tmp_path):
     found = []
     for _ in range(2):
-        assert run("marks.csv", two_factors())[0] == 0
+        assert run("marks.csv", two_factors(), "--force")[0] == 0
         found.append({path.name: path.read_bytes() for path in tmp_path.iterdir() if path.suffix in (".csv", ".tacit")})
     assert found[0] == found[1]
 

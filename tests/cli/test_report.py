@@ -30,7 +30,7 @@ def fitted(command, columns):
     return model, notes
 
 
-def saved(folder, name="penguins.tacit", command="fit", columns=("bill_length_mm", "body_mass_g", "sex")):
+def saved(folder, name="penguins.fit.tacit", command="fit", columns=("bill_length_mm", "body_mass_g", "sex")):
     """A model file as commands write it."""
     model, notes = fitted(command, tuple(columns))
     tacit.save(model, folder / name, notes=notes)
@@ -52,11 +52,11 @@ def test_levels_that_the_model_does_not_know(tmp_path, capsys):
     model, table = saved(tmp_path), str(tmp_path / "strange.csv")
     for command in ("report", "predict"):
         assert main([command, model, table]) == 0
-        assert main([command, model, table, "--unknown", "error"]) == 2
+        assert main([command, model, table, "--unknown", "error", "--force"]) == 2
         said = capsys.readouterr().err
         assert "column 'sex' holds 'drake', which was not there at fit (known: 'female', 'male')" in said
         assert "--unknown missing" in said
-    groups = np.genfromtxt(tmp_path / "strange.groups.csv", delimiter=",", names=True)["probability_1"]
+    groups = np.genfromtxt(tmp_path / "strange.predict.groups.csv", delimiter=",", names=True)["probability_1"]
     own, frame = (
         fitted("fit", ("bill_length_mm", "body_mass_g", "sex"))[0],
         pytest.importorskip("pandas").read_csv(table),
@@ -94,7 +94,9 @@ def test_the_table_is_found_beside_the_model(run, tmp_path):
     assert "<h1>My &lt;penguins&gt;</h1>" in page
     assert 'id="selection-curve-title"' in page
     first = (tmp_path / "penguins.report.html").read_bytes()
-    run(saved(tmp_path), "--title", "My <penguins>")
+    code, _, err = run(saved(tmp_path), "--title", "My <penguins>")
+    assert (code, err) == (2, f"tacit: {tmp_path}/penguins.report.html is there already; say --force to replace, or choose another folder with --out.\n")  # fmt: skip
+    assert run(saved(tmp_path), "--title", "My <penguins>", "--force")[0] == 0
     assert (tmp_path / "penguins.report.html").read_bytes() == first
 
 
@@ -102,12 +104,11 @@ def test_another_table_place_and_browser(run, tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     other = copy_table(tmp_path, "other.csv")
-    (tmp_path / "pages").mkdir()
     code, out, _ = run(saved(tmp_path), other, "--out", tmp_path / "pages", "--open", "--json")
     assert code == 0
     assert '"files"' in out
-    assert opened == [f"file://{tmp_path}/pages/penguins.report.html"]
-    assert "<h1>other</h1>" in (tmp_path / "pages" / "penguins.report.html").read_text()
+    assert opened == [f"file://{tmp_path}/pages/other.report.html"]
+    assert "<h1>other</h1>" in (tmp_path / "pages" / "other.report.html").read_text()
     code, _, _ = run(saved(tmp_path), other, "--out", tmp_path / "x.html")
     assert code == 0
     assert (tmp_path / "x.html").exists()
@@ -119,7 +120,7 @@ def test_models_of_other_commands(run, tmp_path, command, section):
     columns = COLUMNS if command == "reduce" else ["bill_length_mm", "body_mass_g", "sex"]
     code, _, err = run(saved(tmp_path, f"penguins.{command}.tacit", command, columns))
     assert (code, err) == (0, "")
-    assert section in (tmp_path / f"penguins.{command}.html").read_text()
+    assert section in (tmp_path / "penguins.report.html").read_text()
 
 
 def test_a_model_without_notes_needs_the_table(run, tmp_path):
@@ -135,7 +136,7 @@ def test_a_model_without_notes_needs_the_table(run, tmp_path):
     )
     code, _, err = run(path, penguins_path())
     assert (code, err) == (0, "")
-    assert "fall into 2 groups" in (tmp_path / "m.report.html").read_text()
+    assert "fall into 2 groups" in (tmp_path / "penguins.report.html").read_text()
 
 
 def test_what_it_refuses(run, tmp_path):
@@ -150,7 +151,7 @@ def test_what_it_refuses(run, tmp_path):
         ([model], "learned from a table named 'penguins', which is not beside it; give the table: tacit report"),
         ([model, tmp_path / "bad.csv"], "has no columns 'bill_length_mm', "),
         ([model, penguins_path(), "--out", tmp_path / "x.csv"], "x.csv is no HTML file; name one that ends in .html"),
-        ([model, penguins_path(), "--out", tmp_path / "no" / "x.html"], f"the folder {tmp_path}/no does not exist; create it"),
+        ([model, penguins_path(), "--out", tmp_path / "bad.csv" / "x.html"], f"cannot be a folder: {tmp_path}/bad.csv is a file"),
         ([model, penguins_path(), "--sql", "select 1"], "--sql needs a database; say which with --from"),
         ([model, penguins_path(), "--sql", "select 1", "--from", "sqlite:///x.db"], "give one table: either a file, or a query"),
     ]  # fmt: skip

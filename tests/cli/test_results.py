@@ -48,7 +48,7 @@ def test_rows_of_a_query_are_read_once_to_be_written(tmp_path, database, monkeyp
     monkeypatch.setattr(reader, "BATCH_ROWS", 25)
     known = {str(number): (x, y) for number, x, y, _ in visits()}
     query = ["--sql", f"select * from visits{order}", "--from", database, "--id", "row", "--out", str(tmp_path)]
-    for command, name in (("fit", "visits.filled.csv"), ("impute", "visits.imputed.csv")):
+    for command, name in (("fit", "visits.fit.filled.csv"), ("impute", "visits.impute.filled.csv")):
         assert main([command, *query, *QUICK]) == 0
         filled = rows_of(tmp_path / name)
         assert len(filled) == len(known)
@@ -57,7 +57,7 @@ def test_rows_of_a_query_are_read_once_to_be_written(tmp_path, database, monkeyp
             assert float(row["x"]) == x
             assert float(row["y"]) == y if y is not None else row["y"] != ""
     assert main(["reduce", *query, "--quiet", "--no-report", "--axes", "1"]) == 0
-    assert {row["row (id)"] for row in rows_of(tmp_path / "visits.scores.csv")} == set(known)
+    assert {row["row (id)"] for row in rows_of(tmp_path / "visits.reduce.scores.csv")} == set(known)
 
 
 def test_duckdb_runs_one_query_at_a_time(tmp_path, table, monkeypatch):
@@ -74,7 +74,9 @@ def test_duckdb_runs_one_query_at_a_time(tmp_path, table, monkeypatch):
 def test_ids_join_and_keep_their_names(tmp_path, table):
     assert main(["fit", str(table), "--id", "row", *QUICK]) == 0
     assert main(["impute", str(table), "--id", "row", *QUICK]) == 0
-    groups, cells, imputed = (rows_of(tmp_path / f"visits.{name}.csv") for name in ("groups", "cells", "imputed.cells"))
+    groups, cells, imputed = (
+        rows_of(tmp_path / f"visits.{name}.csv") for name in ("fit.groups", "fit.cells", "impute.cells")
+    )
     assert groups[0]["row (id)"] == "1000"
     for row in (*cells, *imputed):
         assert int(row["row (id)"]) == 999 + int(row["row"])
@@ -83,24 +85,24 @@ def test_ids_join_and_keep_their_names(tmp_path, table):
 def test_parquet_of_a_text_has_numbers_and_ids_of_one_type(tmp_path, table):
     parquet = pytest.importorskip("pyarrow.parquet")
     assert main(["fit", str(table), "--id", "row", "--as", "day=number", "--format", "parquet", *QUICK]) == 0
-    kinds = {field.name: str(field.type) for field in parquet.read_schema(tmp_path / "visits.filled.parquet")}
+    kinds = {field.name: str(field.type) for field in parquet.read_schema(tmp_path / "visits.fit.filled.parquet")}
     assert (kinds["x"], kinds["y"], kinds["day"]) == ("double", "double", "date32[day]")
-    filled = parquet.read_table(tmp_path / "visits.filled.parquet")
+    filled = parquet.read_table(tmp_path / "visits.fit.filled.parquet")
     assert filled.column("y").null_count == 0
-    assert main(["fit", str(tmp_path / "visits.filled.parquet"), "--id", "row", *QUICK]) == 0
+    assert main(["fit", str(tmp_path / "visits.fit.filled.parquet"), "--id", "row", *QUICK]) == 0
     types = {
-        str(parquet.read_schema(tmp_path / f"visits.filled.{name}.parquet").field("row (id)").type)
+        str(parquet.read_schema(tmp_path / f"visits.fit.filled.fit.{name}.parquet").field("row (id)").type)
         for name in ("groups",)
     }
-    assert types == {str(parquet.read_schema(tmp_path / "visits.filled.parquet").field("row").type)}
+    assert types == {str(parquet.read_schema(tmp_path / "visits.fit.filled.parquet").field("row").type)}
 
 
 def test_dates_are_filled_with_dates(tmp_path, table):
     text = table.read_text(encoding="utf-8").replace("2024-01-07", "")
     table.write_text(text, encoding="utf-8")
     assert main(["fit", str(table), "--id", "row", "--as", "day=number", *QUICK]) == 0
-    assert all(row["day"].startswith("2024-0") for row in rows_of(tmp_path / "visits.filled.csv"))
-    dated = [row for row in rows_of(tmp_path / "visits.cells.csv") if row["column"] == "day"]
+    assert all(row["day"].startswith("2024-0") for row in rows_of(tmp_path / "visits.fit.filled.csv"))
+    dated = [row for row in rows_of(tmp_path / "visits.fit.cells.csv") if row["column"] == "day"]
     assert len(dated) == 2
     assert all(row["low"] < row["value"] < row["high"] for row in dated)
     assert all(row["low"][:2] == "20" and len(row["low"]) == 10 for row in dated)
@@ -110,9 +112,9 @@ def test_a_model_of_axes_fills_new_rows_as_it_filled_its_own(tmp_path, table):
     assert main(["impute", str(table), "--id", "row", "--method", "factors", "--quiet", "--no-report"]) == 0
     model = str(tmp_path / "visits.impute.tacit")
     assert main(["predict", model, str(table), "--fill", "--quiet"]) == 0
-    imputed, filled = rows_of(tmp_path / "visits.imputed.csv"), rows_of(tmp_path / "visits.filled.csv")
+    imputed, filled = rows_of(tmp_path / "visits.impute.filled.csv"), rows_of(tmp_path / "visits.predict.filled.csv")
     assert [row["y"] for row in filled] == [row["y"] for row in imputed]
     assert all(row["y"] for row in filled)
-    cells = rows_of(tmp_path / "visits.cells.csv")
+    cells = rows_of(tmp_path / "visits.predict.cells.csv")
     assert len(cells) == sum(y is None for _, _, y, _ in visits())
     assert all(float(row["low"]) < float(row["value"]) < float(row["high"]) for row in cells)

@@ -114,7 +114,7 @@ def test_impute(run, path):
     for name in ("method", "why", "selection"):
         same(said[name], plain(getattr(choice, name)))
     used = frame[list(choice.model.feature_names_in_)]
-    same_cells(written("imputed.cells"), used, choice.model.impute(used, interval=0.8))
+    same_cells(written("cells"), used, choice.model.impute(used, interval=0.8))
     same(said["check"], plain(try_fills(choice.model, choice.table, level=0.8)))
 
 

@@ -113,13 +113,13 @@ def test_groups_of_a_query_are_those_of_the_file(address, tmp_path, capsys):
     plain = str(write_csv(tmp_path / "people.csv", mixed()))
     assert main(["fit", plain, "--out", str(tmp_path / "file"), *asked]) == 0
     made = sorted(path.name for path in (tmp_path / "sql").iterdir())
-    assert made == ["people.cells.csv", "people.filled.csv", "people.groups.csv", "people.report.html", "people.tacit"]
-    groups = [(tmp_path / folder / "people.groups.csv").read_text(encoding="utf-8") for folder in ("sql", "file")]
+    assert made == ["people.fit.cells.csv", "people.fit.filled.csv", "people.fit.groups.csv", "people.fit.html", "people.fit.tacit"]
+    groups = [(tmp_path / folder / "people.fit.groups.csv").read_text(encoding="utf-8") for folder in ("sql", "file")]
     assert groups[0] == groups[1]
     for path in (tmp_path / "sql").iterdir():
         assert b"cret@" not in path.read_bytes(), path.name
     assert "cret@" not in told
-    model = str(tmp_path / "sql" / "people.tacit")
+    model = str(tmp_path / "sql" / "people.fit.tacit")
     assert main(["predict", model, *query, "--out", str(tmp_path), "--quiet"]) == 0
     assert main(["report", model, *query, "--out", str(tmp_path / "again.html")]) == 0
     assert (tmp_path / "again.html").exists()

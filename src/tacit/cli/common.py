@@ -18,8 +18,9 @@ else:
     ColumnInfo = DataTable = Findings = Any  # loaded when a table is read: help must be quick
 
 __all__ = [
-    "ColumnInfo", "DataTable", "Findings", "add_columns", "add_output", "add_table", "add_unknown", "check_folder",
-    "check_numbers", "open_asked", "open_usable", "out_folder", "reading_asked", "table_options", "whole_range",
+    "ColumnInfo", "DataTable", "Findings", "add_columns", "add_force", "add_output", "add_table", "add_unknown", "check_folder",
+    "check_free", "check_numbers", "check_paths", "is_tsv", "open_asked", "open_usable", "opened_outputs", "reading_asked", "result_path",
+    "table_options", "whole_range",
 ]  # fmt: skip
 
 ASKED = {"number": "measurement"} | {role: role for role in ("yes/no", "count", "category", "ordinal", "date", "id")}
@@ -30,7 +31,9 @@ def add_table(parser: ArgumentParser) -> None:
     """Declare which table to read, and how."""
     group = parser.add_argument_group("table")
     group.add_argument(
-        "file", nargs="?", help="CSV, TSV, Parquet, Arrow or Excel file; the first line names the columns"
+        "file",
+        nargs="?",
+        help="CSV, TSV, Parquet, Arrow or Excel file, or - for the standard input; the first line names the columns",
     )
     group.add_argument("--sql", metavar="QUERY", help="read a query's rows instead of a file")
     group.add_argument(
@@ -68,7 +71,10 @@ def add_columns(parser: ArgumentParser) -> None:
 def add_output(parser: ArgumentParser, page: bool = False) -> None:
     """Declare where results go, a page among them or not."""
     group = parser.add_argument_group("results")
-    group.add_argument("--out", metavar="FOLDER", help="folder to write to, which must exist (beside the table)")
+    group.add_argument(
+        "--out", metavar="FOLDER", help="folder to write to, made where there is none (beside the table)"
+    )
+    add_force(group)
     group.add_argument(
         "--format", choices=["csv", "parquet"], help="of the tables written (that of the table read, or csv)"
     )
@@ -76,6 +82,11 @@ def add_output(parser: ArgumentParser, page: bool = False) -> None:
     group.add_argument("--quiet", action="store_true", help="no progress")
     if page:
         parser.add_argument("--no-report", action="store_true", help="write no page")
+
+
+def add_force(group: Any) -> None:
+    """Declare whether files that are there may be replaced."""
+    group.add_argument("--force", action="store_true", help="replace results that are there already")
 
 
 def reading_asked(arguments: Namespace) -> tuple[Any, dict]:
@@ -114,10 +125,16 @@ HUGE = 1e150
 """Numbers from which squares overflow."""
 
 
-def open_usable(arguments: Namespace) -> tuple[DataTable, str]:
-    """The table that the options ask for, where a model can learn from it, and the folder that results go to."""
+def open_usable(arguments: Namespace, results: Iterable[str] = ()) -> tuple[DataTable, str]:
+    """The table that the options ask for, where a model can learn from it, and the folder that results go to.
+
+    `results` are what the command will write, as `check_free` takes them: refused before the table is read.
+    """
+    from ..tables import open_reader
+
+    place, reading = reading_asked(arguments)
+    folder = check_free(arguments, open_reader(place, **reading), results) if place else ""
     table = open_asked(arguments)
-    folder = out_folder(arguments, table)
     _check_usable(table)
     return table, folder
 
@@ -189,21 +206,62 @@ def table_options(arguments: Namespace, *, missing: Iterable[str] = (), ignore: 
     return " ".join(map(shlex.quote, words))
 
 
-def out_folder(arguments: Namespace, table: DataTable) -> str:
-    """The folder that results go to, which must exist and take files."""
-    folder = arguments.out or table.reader.folder
-    if os.path.isfile(folder):
-        raise ValueError(f"--out {folder} is a file; give a folder.")
-    return check_folder(folder)
+# Where results go: NAME.VERB.WHAT, all of them or none, never in place of a file that is there
+
+
+def check_free(arguments: Namespace, reader: Any, results: Iterable[str]) -> str:
+    """The folder that results go to, where none is there already unless --force is given.
+
+    `results` are endings after NAME.VERB, such as "html"; those of tables, which have the table's format, have none: "groups".
+    """
+    folder = check_folder(arguments.out or reader.folder)
+    check_paths(arguments, [result_path(arguments, reader, folder, each) for each in results])
+    return folder
+
+
+def result_path(arguments: Namespace, reader: Any, folder: str, result: str) -> str:
+    """The path of a result, as `check_free` takes it: NAME.VERB.html, or NAME.VERB.groups.csv in the table's format."""
+    if result not in ("html", "tacit"):
+        result += f".{arguments.format or ('tsv' if is_tsv(reader) else reader.format)}"
+    return os.path.join(folder, f"{reader.name}.{arguments.command}.{result}")
+
+
+def is_tsv(reader: Any) -> bool:
+    """Whether a table is a file whose name says that tabs separate its cells."""
+    return str(getattr(reader, "path", "")).lower().endswith((".tsv", ".tsv.gz", ".tsv.bz2", ".tsv.xz"))
+
+
+def check_paths(arguments: Namespace, paths: Iterable[str]) -> None:
+    """Refuse paths at which there is a file that nobody said to replace."""
+    there = [path for path in paths if os.path.exists(path)]
+    if there and not arguments.force:
+        more = f" and {len(there) - 1} more of the results" if len(there) > 1 else ""
+        verb = "are" if more else "is"
+        raise ValueError(
+            f"{there[0]}{more} {verb} there already; say --force to replace, or choose another folder with --out."
+        )
 
 
 def check_folder(folder: str) -> str:
-    """Refuse a folder that does not exist or takes no files; returns it."""
-    if not os.path.isdir(folder):
-        raise ValueError(f"the folder {folder} does not exist; create it or choose another with --out.")
-    if not os.access(folder, os.W_OK):
+    """Refuse a folder that cannot be made or takes no files; returns it."""
+    if os.path.isfile(folder):
+        raise ValueError(f"--out {folder} is a file; give a folder.")
+    there = os.path.abspath(folder)
+    while not os.path.exists(there):
+        there = os.path.dirname(there)
+    if not os.path.isdir(there):
+        raise ValueError(f"--out {folder} cannot be a folder: {there} is a file; choose another.")
+    if not os.access(there, os.W_OK):
         raise ValueError(f"the folder {folder} cannot be written to; choose another with --out.")
     return folder
+
+
+def opened_outputs(arguments: Namespace, folder: str, separator: str = ",", decimal: str = ".") -> Any:
+    """Where results are written: in a folder, which is made, over files that are there only by --force."""
+    from ..tables import Outputs
+
+    os.makedirs(folder or ".", exist_ok=True)
+    return Outputs(separator, decimal, replace=arguments.force)
 
 
 def _names(text: str) -> list[str]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from .. import __version__
 from . import commands
-from .outcome import plain
+from .outcome import SCHEMA, plain
 from .parser import Parser
 from .voice import said
 
@@ -30,7 +30,7 @@ EPILOG = """\
 example:
   tacit datasets penguins                      writes penguins.csv
   tacit fit penguins.csv                       groups, filled cells and a report beside the table
-  tacit predict penguins.tacit penguins.csv    the groups of rows, new ones as well
+  tacit predict penguins.fit.tacit penguins.csv  the groups of rows, new ones as well
 
 Each command explains itself: tacit COMMAND --help"""
 
@@ -79,7 +79,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: Namespace) -> int:
     try:
         outcome = arguments.run(arguments)
-        print(json.dumps(plain(outcome.data), indent=1, allow_nan=False) if arguments.json else outcome.text)
+        told = {"schema": SCHEMA, "version": __version__, "command": arguments.command} | outcome.data
+        print(json.dumps(plain(told), indent=1, allow_nan=False) if arguments.json else outcome.text)
         sys.stdout.flush()
         return 0
     except BrokenPipeError:  # the reader of the output has gone, as in `tacit inspect … | head`

@@ -3,7 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Outcome", "plain"]
+__all__ = ["SCHEMA", "Outcome", "plain"]
+
+SCHEMA = 1
+"""Version of what ``--json`` prints: `outcome.schema.json` beside this file; raised where a key goes or changes its meaning."""
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import sys
+import tempfile
 import warnings
 import zipfile
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
 from ..checks import check_choice
@@ -34,7 +39,7 @@ def open_reader(
     ----------
     path : str, path-like, or table in memory
         A file (CSV, TSV, Parquet, Arrow, Excel), or with `sql` a database: ``duckdb://path``, ``sqlite:///path`` or
-        ``postgresql://user@host/name``. A pandas or polars DataFrame, an Arrow table, a dictionary of columns or a 2-D array are
+        ``postgresql://user@host/name``; ``"-"`` is the standard input. A pandas or polars DataFrame, an Arrow table, a dictionary of columns or a 2-D array are
         read as they are.
     sql : str, optional
         The query.
@@ -58,6 +63,11 @@ def open_reader(
             f"a table is a path, a data frame, a dictionary of columns or an array, not {type(path).__name__}."
         )
     path = os.fspath(path)
+    if path == "-":
+        reading = {"sheet": sheet, "separator": separator, "decimal": decimal, "encoding": encoding, "missing": missing}
+        reader = open_reader(_standard_input(), only=only, **reading)
+        reader.name, reader.place, reader.folder = "stdin", "the standard input", os.curdir
+        return reader
     _refuse_places(path)
     kind = _kind_of(path)
     if sheet is not None and kind != "excel":
@@ -72,6 +82,19 @@ def open_reader(
     from .arrow import ArrowReader
 
     return ArrowReader(path, kind, missing, only)
+
+
+@cache
+def _standard_input() -> str:
+    """The standard input, which can be read only once, as a file that goes with the process."""
+    folder = tempfile.mkdtemp(prefix="tacit-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = os.path.join(folder, "stdin")
+    with open(path, "wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    if not os.path.getsize(path):
+        raise ValueError("the standard input is empty; a line of names and at least one row are needed.")
+    return path
 
 
 def _refuse_places(path: str) -> None:

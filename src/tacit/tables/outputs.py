@@ -22,6 +22,8 @@ class Outputs:
     ----------
     separator, decimal : str
         What stands between cells of CSV files, and the decimal mark of their numbers.
+    replace : bool
+        Whether files that are there may be replaced; otherwise they are refused.
 
     Attributes
     ----------
@@ -42,8 +44,8 @@ class Outputs:
     2,
     """
 
-    def __init__(self, separator: str = ",", decimal: str = "."):
-        self.separator, self.decimal = separator, decimal
+    def __init__(self, separator: str = ",", decimal: str = ".", replace: bool = True):
+        self.separator, self.decimal, self.replace = separator, decimal, replace
         self.paths: list[str] = []
         self._temporary: list[str] = []
         self._writers: list[Any] = []
@@ -59,6 +61,8 @@ class Outputs:
             raise ValueError(f"{path} is a folder; name a file to write.")
         if not os.path.isdir(folder):
             raise ValueError(f"the folder {folder} does not exist; create it or choose another.")
+        if not self.replace and os.path.exists(path):
+            raise ValueError(f"{path} is there already; allow it to be replaced, or choose another name.")
         self.paths.append(path)
         try:
             handle, temporary = tempfile.mkstemp(dir=folder, prefix=TEMPORARY, suffix=os.path.splitext(path)[1])

@@ -5,7 +5,7 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..common import DataTable, Findings
+from ..common import DataTable, Findings, is_tsv, opened_outputs, result_path
 
 __all__ = ["FILES", "Tables", "outputs_of", "write_learned", "write_page", "write_tables"]
 
@@ -19,24 +19,17 @@ Tables = Mapping[str, tuple[str, Callable | dict]]
 """Tables of results by name: what each holds, and its columns or what makes them of a part of the rows."""
 
 
-def _is_tsv(table: DataTable) -> bool:
-    return str(getattr(table.reader, "path", "")).lower().endswith((".tsv", ".tsv.gz", ".tsv.bz2", ".tsv.xz"))
-
-
-def outputs_of(arguments: Namespace, table: DataTable) -> Any:
+def outputs_of(arguments: Namespace, folder: str, table: DataTable) -> Any:
     """Where results are written: text with the separator and the decimal mark of the text that was read."""
-    from ...tables import Outputs
-
-    separator = "," if arguments.format and _is_tsv(table) else getattr(table.reader, "separator", ",")
-    return Outputs(separator, table.decimal)
+    separator = "," if arguments.format and is_tsv(table.reader) else getattr(table.reader, "separator", ",")
+    return opened_outputs(arguments, folder, separator, table.decimal)
 
 
 def write_tables(arguments: Namespace, folder: str, outputs: Any, results: Any, tables: Tables) -> dict[str, str]:
-    """Write tables of results, NAME.WHAT.csv, or .parquet or .tsv where that was asked for or read; say what each path is."""
-    table, files = results.table, {}
-    ending = arguments.format or ("tsv" if _is_tsv(table) else table.reader.format)
+    """Write tables of results, NAME.VERB.WHAT.csv, or .parquet or .tsv where that was asked for or read; say what each path is."""
+    files = {}
     for name, (what, make) in tables.items():
-        path = os.path.join(folder, f"{table.reader.name}.{name}.{ending}")
+        path = result_path(arguments, results.table.reader, folder, name)
         files[path] = what
         if isinstance(make, dict):
             outputs.table(path).write(make)
@@ -54,21 +47,20 @@ def write_learned(
     from ... import save
 
     table, command = results.table, arguments.command
-    stem = os.path.join(folder, table.reader.name)
-    model, page = (".tacit", ".report.html") if command == "fit" else (f".{command}.tacit", f".{command}.html")
+    model, page = (result_path(arguments, table.reader, folder, ending) for ending in ("tacit", "html"))
     # A table for the model is read in the same way again.
     columns, file = [column.saved() for column in table.used], os.path.basename(getattr(table.reader, "path", ""))
     notes = {
         "command": command, "table": {"name": table.reader.name, "file": file, "columns": columns}, "seed": arguments.seed,
         "selection": selection, "settings": settings,
     }  # fmt: skip
-    with outputs_of(arguments, table) as outputs:
+    with outputs_of(arguments, folder, table) as outputs:
         files = write_tables(arguments, folder, outputs, results, tables)
-        save(results.model, outputs.file(stem + model), notes=notes)
-        files[stem + model] = "the model"
+        save(results.model, outputs.file(model), notes=notes)
+        files[model] = "the model"
         if not arguments.no_report:
-            write_page(outputs, stem + page, findings)
-            files[stem + page] = "the report; open it in a browser"
+            write_page(outputs, page, findings)
+            files[page] = "the report; open it in a browser"
     return files
 
 

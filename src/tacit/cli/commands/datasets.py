@@ -8,7 +8,7 @@ import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Any
 
-from ..common import check_folder
+from ..common import add_force, check_folder, check_paths, opened_outputs
 from ..outcome import Outcome
 from ..parser import whole_number
 
@@ -21,8 +21,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("name", nargs="?", help="the set to write, or make")
     parser.add_argument("kind", nargs="?", metavar="KIND", help="what to make: mixed, factors or outliers")
-    parser.add_argument("--out", metavar="FOLDER", default=".", help="folder to write to, which must exist (here)")
-    parser.add_argument("--force", action="store_true", help="write over a file that is there")
+    parser.add_argument(
+        "--out", metavar="FOLDER", default=".", help="folder to write to, made where there is none (here)"
+    )
+    add_force(parser)
     group = parser.add_argument_group("make")
     group.add_argument("--rows", type=whole_number("--rows", 500), default=500, metavar="N", help="how many rows (500)")
     group.add_argument(
@@ -131,16 +133,10 @@ def _settings(arguments: Namespace) -> dict:
 
 def _written(arguments: Namespace, name: str, files: dict[str, Any], told: str) -> Outcome:
     """Write tables that are not there yet, all or none."""
-    from ...tables import Outputs
-
     folder = check_folder(arguments.out)
     paths = {os.path.join(folder, file): found for file, found in files.items()}
-    there = [path for path in paths if os.path.exists(path)]
-    if there and not arguments.force:
-        raise ValueError(
-            f"{there[0]} is there already; say --force to write over it, or choose another folder with --out."
-        )
-    with Outputs() as outputs:
+    check_paths(arguments, paths)
+    with opened_outputs(arguments, folder) as outputs:
         for path, found in paths.items():
             _write(found, outputs.file(path))
     first = next(iter(paths))

@@ -1,9 +1,9 @@
 """Find groups of rows in a table of any columns, with missing cells, and fill the cells.
 
-Writes beside the table: NAME.groups.csv (the group of each row, how probable each group is, which rows are unusual;
-farther_out is the chance that a row of the same group lies farther out, small for unusual rows), NAME.filled.csv (the table,
-imputed), NAME.cells.csv (one line for each filled cell with its interval or probability), NAME.tacit (the model, for
-`tacit predict`) and NAME.report.html (a page that explains it all).
+Writes beside the table: NAME.fit.groups.csv (the group of each row, how probable each group is, which rows are unusual;
+farther_out is the chance that a row of the same group lies farther out, small for unusual rows), NAME.fit.filled.csv (the table,
+imputed), NAME.fit.cells.csv (one line for each filled cell with its interval or probability), NAME.fit.tacit (the model, for
+`tacit predict`) and NAME.fit.html (a page that explains it all).
 """
 
 import os
@@ -66,7 +66,7 @@ def run(arguments: Namespace) -> Outcome:
     from ..telling import groups_data, groups_text
     from ._results import FILES, write_learned
 
-    table, folder = open_usable(arguments)
+    table, folder = open_usable(arguments, [*FILES, "tacit", *(["html"] if not arguments.no_report else [])])
     with Progress(arguments.quiet) as progress:
         grouping = find_groups(
             table, groups=arguments.groups, covariance=arguments.covariance, criterion=arguments.criterion,

@@ -1,8 +1,8 @@
 """Impute the missing values of a table, and say how sure each filled cell is.
 
-Writes beside the table: NAME.imputed.csv (the whole table, imputed, everything else as it was), NAME.imputed.cells.csv
+Writes beside the table: NAME.impute.filled.csv (the whole table, imputed, everything else as it was), NAME.impute.cells.csv
 (one line for each filled cell with its interval or probability), NAME.impute.tacit (the model) and NAME.impute.html (a page
-about it). Numbers of columns that hold whole numbers are rounded in NAME.imputed.csv, not in NAME.imputed.cells.csv.
+about it). Numbers of columns that hold whole numbers are rounded in NAME.impute.filled.csv, not in NAME.impute.cells.csv.
 """
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
@@ -34,7 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     group.add_argument("--level", type=_share, default=0.9, metavar="P", help="probability of the intervals (0.9)")
     group.add_argument(
         "--draws", type=_draws, default=0, metavar="M",
-        help="also write M tables NAME.draw1.csv … with cells drawn at random, for multiple imputation",
+        help="also write M tables NAME.impute.draw1.csv … with cells drawn at random, for multiple imputation",
     )  # fmt: skip
     add_output(parser, page=True)
 
@@ -62,7 +62,9 @@ def run(arguments: Namespace) -> Outcome:
     from ..progress import Progress, SweepProgress
     from ..telling import findings_data, findings_text
 
-    table, folder = open_usable(arguments)
+    drawn = [f"draw{number}" for number in range(1, arguments.draws + 1)]
+    page = ["html"] if not arguments.no_report else []
+    table, folder = open_usable(arguments, ["filled", "cells", *drawn, "tacit", *page])
     if not any(column.n_missing for column in table.used):
         return _nothing(table)
     with Progress(arguments.quiet) as progress:
@@ -100,8 +102,8 @@ def _write(arguments: Namespace, choice: Any, findings: Findings, folder: str) -
 
     results = Results(choice.model, choice.table, level=arguments.level, typed=arguments.format == "parquet")
     tables: dict[str, tuple[str, Callable]] = {
-        "imputed": ("the table with its missing values imputed", results.filled),
-        "imputed.cells": ("each filled cell with its interval or probability", results.cells),
+        "filled": ("the table with its missing values imputed", results.filled),
+        "cells": ("each filled cell with its interval or probability", results.cells),
     }
     for number in range(1, arguments.draws + 1):
         drawn = results.drawn(arguments.seed, number)

@@ -1,8 +1,8 @@
 """Apply a saved model to a new table: the groups of its rows, its missing cells, or its places on the axes.
 
-Columns are found by name and taken as they were when the model was fitted. Writes beside the table NAME.groups.csv (or
-NAME.scores.csv for a model of `tacit reduce`, NAME.predicted.csv for other models), and with --fill NAME.filled.csv and
-NAME.cells.csv.
+Columns are found by name and taken as they were when the model was fitted. Writes beside the table NAME.predict.groups.csv (or
+NAME.predict.scores.csv for a model of `tacit reduce`, NAME.predict.rows.csv for other models), and with --fill NAME.predict.filled.csv and
+NAME.predict.cells.csv.
 """
 
 import warnings
@@ -10,7 +10,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from typing import Any
 
-from ..common import DataTable, add_output, add_table, add_unknown, check_numbers, out_folder, reading_asked
+from ..common import DataTable, add_output, add_table, add_unknown, check_free, check_numbers, reading_asked
 from ..outcome import Outcome
 from ..saved import open_model
 from ..voice import said
@@ -18,9 +18,9 @@ from ..voice import said
 HELP = "apply a saved model to a new table"
 OTHERS = {
     "scores": "the places of rows on the axes, with standard errors",
-    "predicted": "what the model says of each row",
+    "rows": "what the model says of each row",
 }
-EXAMPLE = "tacit predict penguins.tacit penguins.csv --fill"
+EXAMPLE = "tacit predict penguins.fit.tacit penguins.csv --fill"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -63,6 +63,7 @@ def _open(arguments: Namespace, model: Any, told: dict) -> DataTable:
     if place is None:
         raise ValueError("give one table after the model: either a file, or a query with --sql and --from.")
     like, reader = _like(model, told), open_reader(place, **reading)
+    check_free(arguments, reader, [_kind(model), *(("filled", "cells") if arguments.fill else ())])
     if like is None or arguments.columns:
         number = {"role": "measurement", "reading": "number", "levels": []}
         like = [{"name": str(name)} | number for name in _unnamed(model, reader, arguments.columns)]
@@ -122,6 +123,11 @@ def _unnamed(model: Any, reader: Any, asked: list[str] | None) -> list[str]:
     return names
 
 
+def _kind(model: Any) -> str:
+    """What is written of rows."""
+    return "groups" if model._reads_tables else "scores" if model._study == "axes" else "rows"
+
+
 # Groups
 
 
@@ -132,7 +138,7 @@ def _groups(arguments: Namespace, model: Any, told: dict, table: DataTable) -> O
     # A row that is unusual by itself is so in a table of few rows as well.
     judged = max(table.n_rows, told.get("settings", {}).get("n_rows", 0))
     results = GroupResults(model, table, n_rows=judged, typed=arguments.format == "parquet")
-    files = _write(arguments, results, {"groups": results.groups})
+    files = _write(arguments, results, {_kind(model): results.groups})
     return Outcome(_groups_text(results, files, arguments.fill), _groups_data(results, files))
 
 
@@ -141,10 +147,15 @@ def _write(arguments: Namespace, results: Any, made: dict[str, Callable]) -> dic
     from ..progress import Progress
     from ._results import FILES, outputs_of, write_tables
 
-    folder, table = out_folder(arguments, results.table), results.table
+    table = results.table
+    folder = check_free(arguments, table.reader, made)
     made |= {"filled": results.filled, "cells": results.cells} if arguments.fill else {}
     tables = {name: ((FILES | OTHERS)[name], make) for name, make in made.items()}
-    with Progress(arguments.quiet) as progress, outputs_of(arguments, table) as outputs, warnings.catch_warnings():
+    with (
+        Progress(arguments.quiet) as progress,
+        outputs_of(arguments, folder, table) as outputs,
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore")  # that rows have no names: they are in the order of the model's
         progress.follow(table, "applying the model")
         return write_tables(arguments, folder, outputs, results, tables)
@@ -193,7 +204,7 @@ def _other(arguments: Namespace, model: Any, table: DataTable) -> Outcome:
     from ..telling import wrote
 
     results = Results(model, table, typed=arguments.format == "parquet")
-    files = _write(arguments, results, {"scores" if model._study == "axes" else "predicted": results.said})
+    files = _write(arguments, results, {_kind(model): results.said})
     kind, name = type(model).__name__, table.reader.name
     text = [f"{name}: {results.n_rows:,} rows, by a {kind}", *(f"note: {said(note)}" for note in table.notes)]
     data = {"table": name, "rows": results.n_rows, "model": kind, "files": list(files)}

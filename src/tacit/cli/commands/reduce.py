@@ -1,6 +1,6 @@
 """Find the few axes behind the number columns of a table.
 
-Writes beside the table: NAME.scores.csv (each row's place on the axes, with standard errors), NAME.loadings.csv (how much each
+Writes beside the table: NAME.reduce.scores.csv (each row's place on the axes, with standard errors), NAME.reduce.loadings.csv (how much each
 column has to do with each axis), NAME.reduce.tacit (the model) and NAME.reduce.html (a page about it). Columns are
 standardised; rows with missing values are placed by the cells they have.
 """
@@ -56,7 +56,9 @@ def run(arguments: Namespace) -> Outcome:
 
     if arguments.rotation and arguments.method != "factors":
         raise ValueError(f"--rotation {arguments.rotation} turns factors; add --method factors.")
-    table, folder = open_usable(arguments)
+    table, folder = open_usable(
+        arguments, ["scores", "loadings", "tacit", *(["html"] if not arguments.no_report else [])]
+    )
     table = only(table, ("measurement", "count"), "axes take numbers only")
     _check(table, arguments.axes)
     with Progress(arguments.quiet) as progress:

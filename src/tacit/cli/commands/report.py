@@ -8,7 +8,17 @@ import os
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from ..common import DataTable, Findings, add_table, add_unknown, check_folder, reading_asked
+from ..common import (
+    DataTable,
+    Findings,
+    add_table,
+    add_force,
+    add_unknown,
+    check_folder,
+    check_paths,
+    opened_outputs,
+    reading_asked,
+)
 from ..outcome import Outcome
 from ..saved import open_model
 from ._results import write_page
@@ -16,16 +26,19 @@ from ._results import write_page
 __all__ = ["add_arguments", "run"]
 
 HELP = "write the report of a saved model"
-EXAMPLE = "tacit report penguins.tacit --open"
+EXAMPLE = "tacit report penguins.fit.tacit --open"
 ENDINGS = ("csv", "tsv", "txt", "parquet", "arrow", "feather", "xlsx", "xls", "ods", "csv.gz", "tsv.gz")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("model", metavar="MODEL", help="the model: NAME.tacit, NAME.impute.tacit or NAME.reduce.tacit")
+    parser.add_argument(
+        "model", metavar="MODEL", help="the model: NAME.fit.tacit, NAME.impute.tacit or NAME.reduce.tacit"
+    )
     add_table(parser)
     group = parser.add_argument_group("report")
     group.add_argument("--out", metavar="FILE", help="the page to write, or a folder for it (beside the model)")
+    add_force(group)
     add_unknown(group)
     group.add_argument("--title", metavar="TEXT", help="heading of the page (the table's name)")
     group.add_argument("--open", action="store_true", help="open the page in the browser")
@@ -35,15 +48,14 @@ def run(arguments: Namespace) -> Outcome:
     """Read, study, write."""
     from dataclasses import replace
 
-    from ...tables import Outputs
-
     model, noted = open_model(arguments.model)
     model = model._for_study()
-    findings = _study(model, _open(arguments, model, noted), noted)
+    table = _open(arguments, model, noted)
+    path = _place(arguments, table.reader.name)
+    findings = _study(model, table, noted)
     if arguments.title:
         findings = replace(findings, title=arguments.title)
-    path = _place(arguments, noted)
-    with Outputs() as outputs:
+    with opened_outputs(arguments, os.path.dirname(path)) as outputs:
         write_page(outputs, path, findings)
     if arguments.open:
         import webbrowser
@@ -92,14 +104,13 @@ def _study(model: Any, table: DataTable, noted: dict) -> Findings:
     return study_table(model, table, selection=selection, seed=seed)
 
 
-def _place(arguments: Namespace, noted: dict) -> str:
-    """Where the page goes, which must take files."""
-    stem = arguments.model.removesuffix(".tacit")
-    ending = ".html" if noted.get("command") in ("impute", "reduce") else ".report.html"
-    path = arguments.out or stem + ending
-    if os.path.isdir(path):
-        path = os.path.join(path, os.path.basename(stem) + ending)
+def _place(arguments: Namespace, name: str) -> str:
+    """Where the page goes, which must take files: NAME.report.html beside the model, or what --out says."""
+    path = arguments.out or os.path.dirname(arguments.model) or "."
+    if os.path.isdir(path) or not os.path.splitext(path)[1]:
+        path = os.path.join(path, f"{name}.report.html")
     if not path.lower().endswith((".html", ".htm")):
         raise ValueError(f"--out {path} is no HTML file; name one that ends in .html.")
     check_folder(os.path.dirname(path) or ".")
+    check_paths(arguments, [path])
     return path
