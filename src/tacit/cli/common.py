@@ -18,9 +18,9 @@ else:
     ColumnInfo = DataTable = Findings = Any  # loaded when a table is read: help must be quick
 
 __all__ = [
-    "ColumnInfo", "DataTable", "Findings", "add_columns", "add_force", "add_output", "add_table", "add_unknown", "check_folder",
-    "check_free", "check_numbers", "check_paths", "is_tsv", "open_asked", "open_usable", "opened_outputs", "reading_asked", "result_path",
-    "table_options", "whole_range",
+    "ColumnInfo", "DataTable", "Findings", "add_columns", "add_force", "add_output", "add_table", "add_unknown",
+    "check_folder", "check_free", "check_numbers", "check_paths", "is_tsv", "open_asked", "open_usable", "opened_outputs",
+    "reading_asked", "result_path", "table_options", "whole_range",
 ]  # fmt: skip
 
 ASKED = {"number": "measurement"} | {role: role for role in ("yes/no", "count", "category", "ordinal", "date", "id")}

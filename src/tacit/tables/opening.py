@@ -39,8 +39,8 @@ def open_reader(
     ----------
     path : str, path-like, or table in memory
         A file (CSV, TSV, Parquet, Arrow, Excel), or with `sql` a database: ``duckdb://path``, ``sqlite:///path`` or
-        ``postgresql://user@host/name``; ``"-"`` is the standard input. A pandas or polars DataFrame, an Arrow table, a dictionary of columns or a 2-D array are
-        read as they are.
+        ``postgresql://user@host/name``; ``"-"`` is the standard input. A pandas or polars DataFrame, an Arrow
+        table, a dictionary of columns or a 2-D array are read as they are.
     sql : str, optional
         The query.
     sheet : str, optional

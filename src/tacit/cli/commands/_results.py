@@ -26,7 +26,7 @@ def outputs_of(arguments: Namespace, folder: str, table: DataTable) -> Any:
 
 
 def write_tables(arguments: Namespace, folder: str, outputs: Any, results: Any, tables: Tables) -> dict[str, str]:
-    """Write tables of results, NAME.VERB.WHAT.csv, or .parquet or .tsv where that was asked for or read; say what each path is."""
+    """Write tables of results, NAME.VERB.WHAT.csv, or as was asked for or read; say what each path is."""
     files = {}
     for name, (what, make) in tables.items():
         path = result_path(arguments, results.table.reader, folder, name)

@@ -1,8 +1,8 @@
 """Apply a saved model to a new table: the groups of its rows, its missing cells, or its places on the axes.
 
 Columns are found by name and taken as they were when the model was fitted. Writes beside the table NAME.predict.groups.csv (or
-NAME.predict.scores.csv for a model of `tacit reduce`, NAME.predict.rows.csv for other models), and with --fill NAME.predict.filled.csv and
-NAME.predict.cells.csv.
+NAME.predict.scores.csv for a model of `tacit reduce`, NAME.predict.rows.csv for other models), and with --fill
+NAME.predict.filled.csv and NAME.predict.cells.csv.
 """
 
 import warnings

@@ -1,7 +1,7 @@
 """Find the few axes behind the number columns of a table.
 
-Writes beside the table: NAME.reduce.scores.csv (each row's place on the axes, with standard errors), NAME.reduce.loadings.csv (how much each
-column has to do with each axis), NAME.reduce.tacit (the model) and NAME.reduce.html (a page about it). Columns are
+Writes beside the table: NAME.reduce.scores.csv (each row's place on the axes, with standard errors), NAME.reduce.loadings.csv
+(how much each column has to do with each axis), NAME.reduce.tacit (the model) and NAME.reduce.html (a page about it). Columns are
 standardised; rows with missing values are placed by the cells they have.
 """
 

@@ -11,8 +11,8 @@ from typing import Any
 from ..common import (
     DataTable,
     Findings,
-    add_table,
     add_force,
+    add_table,
     add_unknown,
     check_folder,
     check_paths,
