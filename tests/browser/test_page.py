@@ -1,12 +1,14 @@
 """The report in a real browser: one Chromium for all tests, pages opened from files as a mail attachment is."""
 
 import shutil
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from tacit.report import Report
 from tacit.report.page import render
+from tacit.report.projection import views
 
 from ..report.factory import HOSTILE, axes_findings, hostile, left_empty, penguins
 
@@ -346,6 +348,73 @@ def test_rows_are_downloaded_and_copied(open_page, tmp_path):
     assert len(lines) == 12
     page.get_by_role("button", name="Copy").click()
     page.get_by_role("button", name="Copied").wait_for()
+
+
+def saved(page, figure, kind, path):
+    figure.locator("details.numbers summary").click()
+    with page.expect_download() as download:
+        figure.get_by_role("button", name=f"Save this chart as {kind}").click()
+    download.value.save_as(path)
+    return path
+
+
+def test_every_chart_is_saved_as_drawing_picture_and_numbers(open_page, tmp_path):
+    page = open_page()
+    charts = page.locator("figure:has(svg.chart)")
+    for kind in ("SVG", "PNG", "CSV"):
+        assert (
+            page.locator(f"figure:has(svg.chart) button[aria-label='Save this chart as {kind}']").count()
+            == charts.count()
+        )
+    figure = page.locator("#map figure").first
+    drawn = ElementTree.parse(saved(page, figure, "SVG", tmp_path / "map.svg")).getroot()
+    ns = "{http://www.w3.org/2000/svg}"
+    marks = [use for use in drawn.iter(f"{ns}use") if use.get("class") != "o"]
+    assert len(marks) == 344
+    assert {use.get("href")[1:] for use in marks} <= {part.get("id") for part in drawn.find(f"{ns}defs")}
+    assert "rgb(0, 103, 165)" in marks[0].get("style")
+    assert any(text.text and text.text.startswith("↑") for text in drawn.iter(f"{ns}text"))
+    assert not any("http" in (value or "") for part in drawn.iter() for value in part.attrib.values())
+    figure.locator("details.numbers summary").click()
+    picture = saved(page, figure, "PNG", tmp_path / "map.png").read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert int.from_bytes(picture[16:20], "big") == 3 * 680
+    figure.locator("details.numbers summary").click()
+    lines = saved(page, figure, "CSV", tmp_path / "map.csv").read_text(encoding="utf-8-sig").splitlines()
+    assert lines[0] == "row,group,across,up"
+    places = np.array([[float(cell) for cell in line.split(",")] for line in lines[1:]])
+    view = views(penguins())[0].places[places[:, 0].astype(int) - 1]
+    np.testing.assert_allclose(places[:, 2:], view, atol=0.01 * np.ptp(view))
+    spread = page.locator("#distributions figure", has_text="body_mass_g")
+    table = saved(page, spread, "CSV", tmp_path / "s.csv").read_text(encoding="utf-8-sig").splitlines()
+    assert table[0] == "Rows,Known,A tenth below,Middle,A tenth above"
+    mass = penguins().sample.encoded[:, penguins().used.index("body_mass_g")]
+    assert float(table[-1].split(",")[3]) == pytest.approx(np.nanmedian(mass), rel=1e-3)
+
+
+def test_the_map_takes_the_colours_of_any_column(open_page):
+    page = open_page()
+    select, fill = page.locator("#map-colour"), "u => getComputedStyle(u).fill"
+    options = select.locator("option").all_inner_texts()
+    assert options[0] == "group"
+    assert {"island", "sex", "body_mass_g"} <= set(options)
+    before = page.locator("#map0 .layer use:not(.o):not(.u)").first.evaluate(fill)
+    select.select_option("island")
+    islands = {}
+    for layer in page.locator("#map0 .layer").all():
+        rows = layer.get_attribute("data-rows").split()
+        drawn = layer.evaluate("l => [...l.querySelectorAll('use:not(.o)')].map(u => u.style.fill || u.style.stroke)")
+        for row, colour in zip(rows, drawn):
+            islands.setdefault(penguins().sample.cells["island"][int(row)], set()).add(colour)
+    assert {name: len(colours) for name, colours in islands.items()} == {"Biscoe": 1, "Dream": 1, "Torgersen": 1}
+    assert len(set.union(*islands.values())) == 3
+    assert page.locator("#map-key span").all_inner_texts() == ["Biscoe", "Dream", "Torgersen"]
+    select.select_option("body_mass_g")  # two are not known, and their filled values are not shown
+    words = page.locator("#map-key span").all_inner_texts()
+    assert words == ["least 2700", "middle 4050", "most 6300", "not known"]
+    assert page.locator("#map0 use[style*='fill: none']").count() == 2
+    select.select_option("")
+    assert page.locator("#map0 .layer use:not(.o):not(.u)").first.evaluate(fill) == before
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -7,10 +7,12 @@ import pytest
 
 from tacit.report.charts.colours import DARK, GROUPS, LIGHT, SHAPES, colour, shape
 from tacit.report.charts.curve import selection_curve, trace_curve
+from tacit.report.charts.distribution import bins_of, distribution
 from tacit.report.charts.ellipse import ellipse_of
 from tacit.report.charts.scale import Scale, spanning
 from tacit.report.charts.scatter import BOTTOM, LEFT, RIGHT, TOP, scatter
 from tacit.report.projection import fisher_axes, principal_axes, views
+from tacit.survey.column import ColumnInfo
 
 from .factory import penguins
 
@@ -57,6 +59,38 @@ def test_groups_differ_in_colour_or_shape():
     marks = {(colour(k), shape(k)) for k in range(1, 82)}
     assert len(marks) == 81
     assert len({shape(k) for k in range(1, 10)}) == len(SHAPES) == 9
+
+
+def test_bins_of_whole_numbers_are_whole_and_long_tails_logarithmic(rng):
+    years = bins_of(np.repeat(np.arange(1950.0, 2010), 3), True)
+    assert not years.log
+    assert np.all(years.edges == np.round(years.edges))
+    assert [text for _, text in years.ticks()][:2] == ["1960", "1980"]
+    answers = bins_of(np.array([1.0, 2, 5] * 10), True)
+    np.testing.assert_array_equal(answers.edges, np.arange(1, 7) - 0.5)  # every answer in the middle of its own bin
+    amounts = bins_of(np.append(np.round(np.exp(rng.normal(5, 2, 500))), np.zeros(40)), True)
+    assert amounts.log
+    assert amounts.zero
+    np.testing.assert_array_equal(amounts.edges % 1, 0.5)
+    assert amounts.ticks()[0][1] == "0"
+    incomes = bins_of(np.exp(rng.normal(10, 1.5, 500)), False)
+    assert (incomes.log, incomes.zero) == (True, False)
+    assert not bins_of(rng.normal(size=200), False).log
+    for bins, values in (
+        (years, np.arange(1950.0, 2010)),
+        (amounts, np.array([0.0, 3, 90])),
+        (incomes, incomes.edges[:-1]),
+    ):
+        assert (bins.heights(values) * np.diff(bins.places)).sum() == pytest.approx(1)
+
+
+def test_few_known_cells_are_shown_one_by_one():
+    column = ColumnInfo("x", "measurement")
+    cells, group = np.r_[np.linspace(0.0, 1.0, 30), 0.5, 0.7, np.nan], np.repeat([1, 2], [30, 3])
+    drawn = distribution("x", column, "x", cells, group, {1: "Group 1", 2: "Group 2"})
+    assert drawn.count("<circle") == 2
+    assert "32 known of 33 rows" in drawn
+    assert '<td>Group 2</td><td class="n">2</td><td class="n">–</td>' in drawn
 
 
 def rows_in_groups(rng, means, n=40, noise=1.0):

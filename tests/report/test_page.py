@@ -44,6 +44,7 @@ def test_every_section_is_there(page):
         "groups",
         "map",
         "profiles",
+        "distributions",
         "memberships",
         "outliers",
         "missing",

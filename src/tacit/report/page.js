@@ -159,6 +159,169 @@
     });
   });
 
+  // Files of charts: drawings as they are shown, with their colours written in, and their numbers.
+  function save(name, kind, parts) {
+    var link = make("a");
+    link.href = URL.createObjectURL(new Blob(parts, { type: kind }));
+    link.download = name;
+    link.click();
+    setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
+  }
+  function quoted(text) {
+    // A spreadsheet would run text that begins like a formula.
+    if (/^[=+\-@\t\r]/.test(text) && !/^[+-]?[\d.]+(e[+-]?\d+)?$/i.test(text)) { text = "'" + text; }
+    return /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
+  }
+  function saveCsv(name, rows) {
+    function bare(text) { return /^[\u2212-]?\d{1,3}(,\d{3})+(\.\d+)?$/.test(text) ? text.replace(/,/g, "") : text; }
+    var lines = rows.map(function (row) { return row.map(function (t) { return quoted(plain(bare(String(t)))); }).join(","); });
+    save(name + ".csv", "text/csv;charset=utf-8", ["\ufeff" + lines.join("\r\n") + "\r\n"]);
+  }
+  function cellsOf(from) {
+    return all("tr", from).map(function (tr) { return Array.prototype.map.call(tr.cells, function (c) { return c.textContent.trim(); }); });
+  }
+  var SVG = "http://www.w3.org/2000/svg", COPIED = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray",
+    "stroke-linejoin", "paint-order", "font-family", "font-size", "font-weight", "opacity", "display", "visibility"];
+  function drawing(svg) {
+    var copy = svg.cloneNode(true), from = [svg].concat(all("*", svg)), to = [copy].concat(all("*", copy)), defs = doc.createElementNS(SVG, "defs"), known = {};
+    from.forEach(function (e, k) {
+      var style = getComputedStyle(e), own = "";
+      COPIED.forEach(function (p) { var v = style.getPropertyValue(p); if (v) { own += p + ":" + v + ";"; } });
+      to[k].setAttribute("style", own);
+      var name = (e.getAttribute("href") || "").slice(1);
+      if (name && !known[name]) { known[name] = 1; defs.appendChild(doc.getElementById(name).cloneNode(true)); }
+    });
+    all(".focus", copy).forEach(function (e) { e.remove(); });
+    copy.insertBefore(defs, copy.firstChild);
+    var box = svg.viewBox.baseVal, words = all(".meaning", svg.closest("figure")), top = words.length ? 26 : 0, paper = doc.createElementNS(SVG, "rect");
+    [["x", 0], ["y", -top], ["width", box.width], ["height", box.height + 2 * top]].forEach(function (a) { paper.setAttribute(a[0], a[1]); });
+    paper.setAttribute("fill", getComputedStyle(doc.body).backgroundColor);
+    copy.insertBefore(paper, copy.firstChild);
+    words.forEach(function (p) {
+      var t = doc.createElementNS(SVG, "text"), across = p.classList.contains("across");
+      t.textContent = p.textContent;
+      t.setAttribute("x", across ? box.width - 2 : 2); t.setAttribute("y", across ? box.height + 18 : -9);
+      t.setAttribute("style", "font:12px sans-serif;fill:" + getComputedStyle(p).color + ";text-anchor:" + (across ? "end" : "start"));
+      copy.appendChild(t);
+    });
+    copy.setAttribute("xmlns", SVG);
+    copy.setAttribute("viewBox", "0 " + -top + " " + box.width + " " + (box.height + 2 * top));
+    copy.setAttribute("width", box.width); copy.setAttribute("height", box.height + 2 * top);
+    return { text: new XMLSerializer().serializeToString(copy), width: box.width, height: box.height + 2 * top };
+  }
+  function picture(name, drawn) {
+    var image = new Image(), canvas = make("canvas"), scale = 3;
+    image.onload = function () {
+      canvas.width = drawn.width * scale; canvas.height = drawn.height * scale;
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      canvas.toBlob(function (blob) { save(name + ".png", "image/png", [blob]); });
+    };
+    image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(drawn.text);
+  }
+  function places(svg) {
+    function back(ends, at) { return ends[0] + (at - ends[2]) / (ends[3] - ends[2]) * (ends[1] - ends[0]); }
+    var across = svg.dataset.across.split(" ").map(Number), upward = svg.dataset.upward.split(" ").map(Number), rows = [["row", "group", "across", "up"]];
+    all(".layer", svg).forEach(function (layer) {
+      var own = layer.dataset.rows.split(" ");
+      all("use:not(.o)", layer).forEach(function (use, k) {
+        rows.push([rowName(+own[k]), layer.dataset.group, back(across, +use.getAttribute("x")).toPrecision(5), back(upward, +use.getAttribute("y")).toPrecision(5)]);
+      });
+    });
+    return rows;
+  }
+  function rowName(index) { return lines[index] ? lines[index].cells[0].textContent : index + 1; }
+  function offer(where, words, act) {
+    var b = make("button", words);
+    b.type = "button";
+    b.addEventListener("click", act);
+    where.appendChild(b);
+    return b;
+  }
+  function slug(text) { return text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 60) || "chart"; }
+  all("figure").forEach(function (fig) {
+    var svg = fig.querySelector("svg.chart"), details = fig.querySelector("details.numbers");
+    if (!svg) { return; }
+    if (!details) { details = make("details"); details.className = "numbers"; details.appendChild(make("summary")); fig.appendChild(details); }
+    var data = details.querySelector("table"), title = svg.querySelector("title"), bar = make("div"), name = slug(svg.dataset.across ? svg.id : title ? title.textContent : "chart");
+    details.querySelector("summary").textContent = "Numbers and files of this chart";
+    bar.className = "files control";
+    offer(bar, "SVG", function () { save(name + ".svg", "image/svg+xml", [drawing(svg).text]); });
+    offer(bar, "PNG", function () { picture(name, drawing(svg)); });
+    if (svg.dataset.across) { offer(bar, "CSV", function () { saveCsv(name, places(svg)); }); }
+    else if (data) { offer(bar, "CSV", function () { saveCsv(name, cellsOf(data)); }); }
+    all("button", bar).forEach(function (b) { b.setAttribute("aria-label", "Save this chart as " + b.textContent); });
+    details.insertBefore(bar, details.children[1] || null);
+  });
+  all("table.glance, table.profile, table.missing").forEach(function (t) {
+    var bar = make("div"), name = t.caption ? t.caption.textContent : "table";
+    bar.className = "files control";
+    offer(bar, "CSV", function () { saveCsv(slug(name), cellsOf(t)); }).setAttribute("aria-label", "Save as CSV: " + name);
+    t.parentNode.parentNode.insertBefore(bar, t.parentNode.nextSibling);
+  });
+
+  // The map in the colours of any column; cells that were filled in are not known, and have none.
+  var colourBy = doc.getElementById("map-colour"), key = doc.getElementById("map-key");
+  function known(line, j) { var c = line.cells[j]; return c.classList.contains("new") || c.classList.contains("gone") ? "" : plain(c.textContent); }
+  function palette(j) {
+    var values = lines.map(function (line) { return known(line, j); }), given = values.filter(function (v) { return v !== ""; });
+    var counts = {}, ranked;
+    if (given.length && given.every(function (v) { return isFinite(v); }) && new Set(given).size > 9) {
+      ranked = given.map(Number).sort(function (a, b) { return a - b; });
+      return { ends: [ranked[0], ranked[ranked.length >> 1], ranked[ranked.length - 1]], of: function (v) {
+        var low = 0, high = ranked.length, x = +v;
+        while (low < high) { var m = (low + high) >> 1; if (ranked[m] < x) { low = m + 1; } else { high = m; } }
+        var last = low;
+        while (last < ranked.length && ranked[last] === x) { last += 1; }
+        return mixed(Math.round(10 * (low + last) / ranked.length) * 5);
+      }, values: values };
+    }
+    given.forEach(function (v) { counts["$" + v] = (counts["$" + v] || 0) + 1; });
+    ranked = Object.keys(counts).sort(function (a, b) { return counts[b] - counts[a]; });
+    return { levels: ranked.slice(0, 9).map(function (v) { return v.slice(1); }), n: ranked.length, of: function (v) {
+      var k = ranked.indexOf("$" + v);
+      return k >= 0 && k < 9 ? "var(--g" + (k + 1) + ")" : "var(--line)";
+    }, values: values };
+  }
+  function mixed(share) { return "color-mix(in oklab, var(--high) " + share + "%, var(--low))"; }
+  function swatch(colour, words) {
+    var span = make("span"), box = make("i");
+    box.style.background = colour;
+    span.appendChild(box); span.appendChild(doc.createTextNode(words));
+    key.appendChild(span);
+  }
+  function recolour() {
+    var found = colourBy.value === "" ? null : palette(+colourBy.value);
+    all("#map .layer").forEach(function (layer) {
+      var own = layer.dataset.rows ? layer.dataset.rows.split(" ") : [];
+      all("use:not(.o)", layer).forEach(function (use, k) {
+        var value = found ? found.values[+own[k]] : "";
+        use.style.fill = found ? (value === "" ? "none" : use.classList.contains("u") ? "" : found.of(value)) : "";
+        use.style.stroke = found ? (value === "" ? "var(--soft)" : use.classList.contains("u") ? found.of(value) : "") : "";
+      });
+      all(".reach", layer).forEach(function (e) { e.style.fill = found ? "none" : ""; e.style.stroke = found ? "var(--soft)" : ""; });
+    });
+    all("#map .place").forEach(function (e) { e.style.fill = found ? "var(--soft)" : ""; });
+    key.textContent = "";
+    if (!found) { return; }
+    if (found.ends) { ["least ", "middle ", "most "].forEach(function (w, k) { swatch(mixed(50 * k), w + String(found.ends[k]).replace("-", "\u2212")); }); }
+    else {
+      found.levels.forEach(function (v, k) { swatch("var(--g" + (k + 1) + ")", v.length > 30 ? v.slice(0, 29) + "\u2026" : v); });
+      if (found.n > 9) { swatch("var(--line)", (found.n - 9) + " more"); }
+    }
+    if (found.values.indexOf("") >= 0) { swatch("none", "not known"); key.lastChild.firstChild.className = "unknown"; }
+  }
+  if (colourBy && table) {
+    heads.forEach(function (name, j) {
+      var found = j ? palette(j) : null;
+      if (!found || name === "Group" || !(found.ends || found.n > 1 && found.n <= Math.max(12, lines.length / 10))) { return; }
+      var option = make("option", name);
+      option.value = j;
+      colourBy.appendChild(option);
+    });
+    colourBy.addEventListener("change", recolour);
+    recolour();
+  }
+
   if (!table) { return; }
 
   // Rows: sorted, filtered, a page at a time. Programs and keyboards write another minus than people read.
@@ -225,11 +388,6 @@
     });
   });
 
-  function quoted(text) {
-    // A spreadsheet would run text that begins like a formula.
-    if (/^[=+\-@\t\r]/.test(text) && !/^[+-]?[\d.]+(e[+-]?\d+)?$/i.test(text)) { text = "'" + text; }
-    return /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
-  }
   function csv() {
     var rows = [heads.map(quoted).join(",")];
     kept().forEach(function (line) {
@@ -243,11 +401,7 @@
     setTimeout(function () { button.textContent = before; }, 1500);
   }
   doc.getElementById("rows-save").addEventListener("click", function () {
-    var link = make("a");
-    link.href = URL.createObjectURL(new Blob(["\ufeff" + csv()], { type: "text/csv;charset=utf-8" }));
-    link.download = "rows.csv";
-    link.click();
-    setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
+    save("rows.csv", "text/csv;charset=utf-8", ["\ufeff" + csv()]);
   });
   doc.getElementById("rows-copy").addEventListener("click", function (event) {
     var button = event.currentTarget, text = csv();

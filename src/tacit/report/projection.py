@@ -4,6 +4,9 @@ In the space whitened by the spread W within groups, the plane A is that of the 
 (Bhattacharyya's, of Gaussians), Σ_{i<j} π_i π_j exp(−‖Aᵀ(μ_i − μ_j)‖² / 8), searched from Fisher's axes. Fisher's own are
 ruled by groups far from all others, and leave close ones on top of each other. W is shrunk towards a multiple of the identity
 at least as far as Ledoit and Wolf advise, so that more columns than rows, or columns that repeat others, do no harm.
+
+Planes are of known cells only: columns with more than a few missing cells are left out, and a missing cell of the others stands
+at the mean, where it moves no row along the column.
 """
 
 from dataclasses import dataclass
@@ -16,11 +19,13 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 
 from ..study.findings import Findings
 
-__all__ = ["View", "fisher_axes", "golden", "principal_axes", "views"]
+__all__ = ["View", "fisher_axes", "golden", "mapped", "principal_axes", "views"]
 
 MOST_FEATURES = 200
 LEAST_SHRINKAGE = 0.25
 MOST_SEARCHED = 12
+MOST_MISSING = 0.05
+"""Share of missing cells beyond which a column does not make the map, unless fewer than two would."""
 GOLDEN = 0.6180339887498949
 
 
@@ -50,12 +55,21 @@ def golden(n: int) -> np.ndarray:
     return (np.arange(n) * GOLDEN) % 1.0
 
 
+def mapped(findings: Findings) -> list[int]:
+    """Positions of the columns that make the map: those that are known nearly everywhere, or the two that are known most."""
+    lost = np.isnan(findings.sample.encoded).mean(axis=0)
+    order = [j for j in np.argsort(lost, kind="stable") if lost[j] < 0.5]
+    return sorted(int(j) for k, j in enumerate(order) if lost[j] <= MOST_MISSING or k < 2)
+
+
 def _features(findings: Findings) -> tuple[np.ndarray, list[str]]:
-    """Filled cells as standardised numbers, a column for each level of a category, and the name of each column."""
+    """Known cells as standardised numbers, a column for each level of a category, and the name of each column."""
     roles = {column.name: column for column in findings.columns}
     parts, names = [], []
-    for j, name in enumerate(findings.used):
-        column, cells = roles[name], np.asarray(findings.sample.filled[:, j], dtype=float)
+    for j in mapped(findings):
+        name = findings.used[j]
+        column, cells = roles[name], np.asarray(findings.sample.encoded[:, j], dtype=float)
+        name = findings.labels.get(name, name)
         if column.coded and column.levels:
             for code, level in enumerate(column.levels):
                 parts.append(np.where(np.isnan(cells), np.nan, cells == code))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..factor.analysis.correlation import variance_spectrum
+from ..factor.principal.rank import Spectrum, parallel
 from ..tables import DataTable
 from ..words import joined, share
 from .findings import Axes, Findings, card_of, findings_of
@@ -53,13 +54,22 @@ def study_axes(model: Any, table: DataTable, *, seed: int = 0) -> Findings:
         scores, std = model._scored(sample.encoded)
     spectrum = variance_spectrum(table.source()) if few else explained
     axis_names = [f"{model._axis[0]} {number}" for number in range(1, model.n_components_ + 1)]
-    axes = Axes(axis_names, explained, loadings, scores, std, spectrum, words_of(loadings, names))
+    noise = _noise(model, spectrum, table.n_rows) if few else None
+    axes = Axes(axis_names, explained, loadings, scores, std, spectrum, words_of(loadings, names), noise)
     rotated = f", rotated by {model.rotation}" if getattr(model, "rotation", None) else ""
     kind = f"{type(model).__name__} of standardised columns, {model.n_components_} {model._axis[1]}{rotated}"
     missing = {column.name: column.n_missing for column in table.used}
     findings = findings_of("axes", model, table, sample=sample, axes=axes, n_filled=missing)
     summary, limits = _summary(model, table, axes), _limits(model, table)
     return replace(findings, summary=summary, limits=limits, card=card_of(model, table, seed, Model=kind))
+
+
+def _noise(model: Any, spectrum: np.ndarray, n_rows: int) -> np.ndarray:
+    """What parallel analysis compares the spectrum with, as shares of the variance."""
+    choice, d = getattr(model, "rank_choice_", None), len(spectrum)
+    if choice is None or choice.method != "parallel":
+        choice = parallel(Spectrum(spectrum * d, n_rows, d), random_state=0)
+    return np.asarray(choice.threshold) / d
 
 
 def _summary(model: Any, table: DataTable, axes: Axes) -> list[str]:

@@ -16,7 +16,7 @@ from .. import __version__
 if TYPE_CHECKING:
     from ..tables import DataTable
 
-__all__ = ["Axes", "Check", "Findings", "Group", "Sample", "card_of", "findings_of"]
+__all__ = ["Axes", "Findings", "Group", "Sample", "card_of", "findings_of"]
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,8 @@ class Axes:
         Shares of the variance along all axes there are, for the scree plot.
     words : list of str
         What each axis opposes, as a phrase.
+    noise : array or None
+        What independent columns would reach along each axis in 19 of 20 tables of as many rows (parallel analysis).
     """
 
     names: list[str]
@@ -100,22 +102,7 @@ class Axes:
     std: np.ndarray
     spectrum: np.ndarray
     words: list[str]
-
-
-@dataclass(frozen=True)
-class Check:
-    """What stands behind a sentence, for the reader who asks.
-
-    Attributes
-    ----------
-    figure : str
-        What was found on rows or cells that were held out or drawn again, as a sentence; empty where the sentence only counts.
-    code : str
-        Lines of pandas that count it again from the table and the files beside the page.
-    """
-
-    figure: str = ""
-    code: str = ""
+    noise: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -164,8 +151,6 @@ class Findings:
         How good filled cells are, found by hiding some on purpose; see `tacit.impute.trial.judge`.
     level : float
         Probability with which the interval of a filled number holds the true one.
-    checks : dict of str to Check
-        What stands behind a sentence of `summary` or `limits`, by the sentence.
     labels, units : dict of str to str
         What columns are called in words, and what they are measured in, by name, where the user has said so.
     group_names : dict of int to str
@@ -196,7 +181,6 @@ class Findings:
     axes: Axes | None = None
     check: dict | None = None
     level: float = 0.9
-    checks: dict[str, Check] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
     group_names: dict[int, str] = field(default_factory=dict)

@@ -186,12 +186,13 @@ def _told_apart(trace: np.ndarray) -> tuple[np.ndarray, Scale, str]:
     return values, spanning(values, 228, TOP + 6, 0.06), label
 
 
-def scree(spectrum: Any, n_kept: int) -> Markup:
-    """Shares of the variance along all axes, those kept filled."""
+def scree(spectrum: Any, n_kept: int, noise: Any = None) -> Markup:
+    """Shares of the variance along all axes, those kept filled, and the line that noise would reach."""
     spectrum = np.asarray(spectrum, dtype=float)
     shown = min(len(spectrum), 30)
+    reached = [] if noise is None else np.asarray(noise, dtype=float)[:shown]
     across = Scale(0.4, shown + 0.6, LEFT, RIGHT + 100)
-    upward = Scale(0.0, max(float(spectrum[:shown].max(initial=0.0)), 1e-12) * 1.08, 228, TOP + 6)
+    upward = Scale(0.0, max([*spectrum[:shown], *reached, 1e-12]) * 1.08, 228, TOP + 6)
     wide = max(3.0, 0.7 * (across(1) - across(0)))
     bars = [
         tag(
@@ -203,17 +204,30 @@ def scree(spectrum: Any, n_kept: int) -> Markup:
     kept = float(spectrum[:n_kept].sum())
     words = f"The {n_kept} kept explain {percent(kept)} of the variance."
     words = words if n_kept > 1 else f"It explains {percent(kept)}."
+    line = None
+    if len(reached) > 1:
+        places = [(float(across(j + 1)), float(upward(share))) for j, share in enumerate(reached)]
+        line = tag(
+            "g",
+            tag("path", d=line_path(places)),
+            text(places[-1][0], places[-1][1] - 8, "noise", "end"),
+            class_="noise",
+        )
+        words += " The dashed line is what unrelated columns would reach in 19 of 20 tables of this size."
     labels = [(tick, percent(tick, 0 if upward.high > 0.05 else 1)) for tick in upward.ticks(5)]
     numbers = _thin(range(1, shown + 1))
     svg = chart(
         "scree-plot", "Share of the variance along each axis", words, WIDTH, 280,
         vertical(upward, LEFT, RIGHT + 100, "share of the variance", labels=labels),
-        horizontal(across, 228, "axis", labels=[(j, amount(j)) for j in numbers]), tag("g", bars, class_="columns"),
+        horizontal(across, 228, "axis", labels=[(j, amount(j)) for j in numbers]), tag("g", bars, class_="columns"), line,
     )  # fmt: skip
     total = np.cumsum(spectrum)
     data = table(
-        ["Axis", "Share", "Together"],
-        [[amount(j + 1), percent(spectrum[j], 1), percent(min(total[j], 1.0), 1)] for j in range(len(spectrum[:100]))],
-        numeric=(0, 1, 2), caption="Share of the variance along each axis",
+        ["Axis", "Share", "Together", *(["Noise"] if line else [])],
+        [
+            [amount(j + 1), *(percent(part, 1) for part in (spectrum[j], min(total[j], 1.0), *reached[j : j + 1]))]
+            for j in range(len(spectrum[:100]))
+        ],
+        numeric=(0, 1, 2, 3), caption="Share of the variance along each axis",
     )  # fmt: skip
     return figure(svg, words, data)

@@ -1,6 +1,6 @@
 """Rows on a plane: a mark each, coloured and shaped by group, with the ellipse that holds 90 % of a group."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ def symbols(groups: Iterable[int], n_rows: int) -> Markup:
 
 def scatter(
     name: str, places: np.ndarray, group: np.ndarray, *, hollow: np.ndarray | None = None, ringed: np.ndarray | None = None,
-    spread: np.ndarray | None = None, ellipses: bool = True, **attributes: Any,
+    spread: np.ndarray | None = None, ellipses: bool = True, arrows: Sequence[tuple[str, float, float]] = (), **attributes: Any,
 ) -> tuple[Markup, int]:  # fmt: skip
     """The map as SVG.
 
@@ -51,6 +51,8 @@ def scatter(
         Standard deviation of each place, drawn as an ellipse of 90 %.
     ellipses : bool
         Whether to draw the ellipses of groups.
+    arrows : sequence of (name, x, y)
+        Directions drawn from the origin, the longest first, all at the same scale of their own.
     """
     numbers = sorted(set(group.tolist()))
     reaches = {number: ellipse_of(places[group == number]) if ellipses else None for number in numbers}
@@ -64,18 +66,52 @@ def scatter(
     for number in numbers:
         rows = np.flatnonzero(group == number)
         outline, spots = _outline(reaches[number], across, upward)
-        names += _name(number, spots, taken)
+        names += _name(number, spots, taken, x, y, group)
         around = None if spread is None else _spreads(places[rows], spread[rows], across, upward)
         marks = [_mark(number, x[i], y[i], hollow[i], ringed[i]) for i in rows]
         layers.append(_layer(number, rows, around, outline, Markup("".join(marks))))
     frame = {"x": LEFT, "y": TOP, "width": RIGHT - LEFT, "height": BOTTOM - TOP}
     window = tag("clipPath", tag("rect", **frame), id=f"{name}-window")
-    inside = tag("g", _zero(across, upward), layers, names, clip_path=f"url(#{name}-window)")
+    inside = tag(
+        "g", _zero(across, upward), layers, names, _arrows(arrows, across, upward), clip_path=f"url(#{name}-window)"
+    )
     svg = tag(
         "svg", window, tag("rect", **frame, class_="frame"), inside, tag("g", class_="focus"),
-        class_="chart map", viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", id=name, **attributes,
+        class_="chart map", viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", id=name,
+        data_across=_ends(across), data_upward=_ends(upward), **attributes,
     )  # fmt: skip
     return svg, int(beyond.sum())
+
+
+def _ends(scale: Scale) -> str:
+    """What the script needs to turn places back into numbers."""
+    return f"{scale.low!r} {scale.high!r} {scale.start!r} {scale.end!r}"
+
+
+def _arrows(arrows: Sequence[tuple[str, float, float]], across: Scale, upward: Scale) -> list[Markup]:
+    """Arrows from the origin, and their names where none covers another; the longest reaches towards the frame."""
+    if not arrows:
+        return []
+    x0, y0 = (float(np.clip(scale(0.0), *sorted((scale.start, scale.end)))) for scale in (across, upward))
+    room = [(RIGHT - 60 - x0 if x > 0 else x0 - LEFT - 60) / max(abs(x), 1e-9) for _, x, _ in arrows]
+    room += [(y0 - TOP - 24 if y > 0 else BOTTOM - 24 - y0) / max(abs(y), 1e-9) for _, _, y in arrows]
+    unit = max(0.8 * min(room), 1.0)
+    drawn, taken = [], []
+    for name, x, y in arrows:
+        a, b = x0 + unit * x, y0 - unit * y
+        angle = np.degrees(np.arctan2(b - y0, a - x0))
+        head = tag("path", d="M0 0L-8 3.4V-3.4Z", transform=f"translate({a:.1f} {b:.1f}) rotate({angle:.1f})")
+        wide = 5.0 * len(name) + 8
+        side, spot = ("start", a + 6) if a >= x0 else ("end", a - 6)
+        middle = spot + (0.5 if side == "start" else -0.5) * wide
+        high = b + 4 + 8 * float(np.sign(b - y0))
+        clear = all(abs(middle - c) > 0.5 * (wide + w) or abs(high - d) > 18 for c, d, w in taken)
+        clear = clear and middle - 0.5 * wide > LEFT and middle + 0.5 * wide < RIGHT
+        label = text(spot, high, name, side, class_="place") if clear else None
+        if clear:
+            taken.append((middle, high, wide))
+        drawn.append(tag("g", tag("title", name), tag("line", x1=x0, y1=y0, x2=a, y2=b), head, label, class_="arrow"))
+    return drawn
 
 
 def _layer(number: int, rows: np.ndarray, *parts: Any) -> Markup:
@@ -137,20 +173,31 @@ def _outline(reach: Ellipse | None, across: Scale, upward: Scale) -> tuple[Marku
     turn = f"translate({x:.1f} {y:.1f}) rotate({angle:.1f})"
     # A group of equal rows has no ellipse.
     outline = tag("ellipse", rx=radii[1], ry=radii[0], transform=turn, class_="reach") if radii[1] > 1 else None
-    return outline, [(x, y - high - 6), (x, y + high + 22), (x + wide + 50, y + 4), (x - wide - 50, y + 4)]
+    beside = [(x + side * (0.72 * wide + 50), y + up * (0.72 * high + 12)) for side in (1, -1) for up in (1, -1)]
+    around = [(x, y - high - 6), (x, y + high + 22), (x + wide + 50, y + 4), (x - wide - 50, y + 4)]
+    return outline, [*around, *beside, (x, y + 4)]
 
 
-def _name(number: int, spots: list, taken: list) -> list[Markup]:
-    """The name of a group at the first spot that no other name has taken."""
-    if not spots:
-        return []
+def _name(number: int, spots: list, taken: list, x: np.ndarray, y: np.ndarray, group: np.ndarray) -> list[Markup]:
+    """The name of a group where no other name stands and it covers fewest marks; none where there is no such place."""
     # Room for the size that narrow screens show; a spot inside the frame is better than one moved there.
-    fitted = [(float(np.clip(x, LEFT + 50, RIGHT - 50)), float(np.clip(y, TOP + 22, BOTTOM - 8))) for x, y in spots]
-    free = [(x, y) for x, y in fitted if all(abs(x - a) > 96 or abs(y - b) > 24 for a, b in taken)]
-    unmoved = [spot for spot in free if spot in [(float(x), float(y)) for x, y in spots]]
-    x, y = (unmoved or free or fitted)[0]
-    taken.append((x, y))
-    return [text(x, y, f"Group {number}", class_=f"place {colour(number)}", data_group=number)]
+    fitted = [(float(np.clip(a, LEFT + 50, RIGHT - 50)), float(np.clip(b, TOP + 22, BOTTOM - 8))) for a, b in spots]
+    free = [
+        (_covered(x - a, y - b + 6, group != number) + 3 * ((a, b) != tuple(spot)), k, (a, b))
+        for k, (spot, (a, b)) in enumerate(zip(spots, fitted))
+        if all(abs(a - c) > 96 or abs(b - d) > 24 for c, d in taken)
+    ]
+    if not free:
+        return []
+    a, b = min(free)[2]
+    taken.append((a, b))
+    return [text(a, b, f"Group {number}", class_=f"place {colour(number)}", data_group=number)]
+
+
+def _covered(dx: np.ndarray, dy: np.ndarray, others: np.ndarray) -> int:
+    """How many marks a name would cover, and more where the nearest one is of another group."""
+    stray = others[np.argmin(dx**2 + dy**2)] if len(dx) else False
+    return int(((np.abs(dx) < 40) & (np.abs(dy) < 14)).sum()) + 6 * int(stray)
 
 
 def _spreads(places: np.ndarray, spread: np.ndarray, across: Scale, upward: Scale) -> Markup:

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from ..markup import Markup, percent, plural, tag
+from ..markup import Markup, amount, percent, plural, table, tag
 from .colours import colour
 from .figure import chart, line_path, text, vertical
 from .scale import Scale
 
-__all__ = ["stacked"]
+__all__ = ["mean_memberships", "stacked"]
 
 WIDTH, HEIGHT = 680, 210
 LEFT, RIGHT, TOP, BOTTOM = 78, 672, 16, 176
@@ -37,6 +37,17 @@ def stacked(shares: np.ndarray, group: Any) -> Markup:
         "membership-chart", "Probability of each group, row by row", words, WIDTH, HEIGHT, axis,
         tag("g", layers, class_="stack"), names,
     )  # fmt: skip
+
+
+def mean_memberships(shares: np.ndarray, group: Any) -> Markup:
+    """What rows of every group have of each group on average, as a table."""
+    numbers = sorted(set(np.asarray(group).tolist()))
+    rows = []
+    for each in numbers:
+        own = shares[np.asarray(group) == each]
+        rows.append([f"Group {each}", amount(len(own)), *(percent(share) for share in own.mean(axis=0))])
+    header = ["Rows of", "Rows", *(f"Group {k + 1}" for k in range(shares.shape[1]))]
+    return table(header, rows, numeric=range(1, len(header)), caption="Mean probability of each group")
 
 
 def _binned(shares: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -6,6 +6,7 @@ To add one, write such a function and name it in `ORDER`.
 from .axes import axes, scores
 from .card import card, convergence
 from .columns import columns
+from .distributions import distributions
 from .groups import groups, profiles, selection
 from .imputation import filled
 from .map import groups_map
@@ -17,6 +18,6 @@ from .summary import summary
 __all__ = ["ORDER", "summary"]
 
 ORDER = (
-    groups, groups_map, profiles, memberships, outliers, axes, scores, missing_values, filled, rows, selection, convergence, card,
-    columns,
+    groups, groups_map, profiles, distributions, memberships, outliers, axes, scores, missing_values, filled, rows, selection,
+    convergence, card, columns,
 )  # fmt: skip

@@ -9,12 +9,15 @@ from ..charts.figure import figure, strip
 from ..charts.scatter import scatter, symbols
 from ..markup import LONGEST_SENTENCE, Markup, cut, framed, join, note, number, percent, plural, signed, table, tag
 from ..projection import golden
-from .common import Findings, Section, choices, drawn_rows
+from .common import Findings, Section, choices, drawn_rows, titled
 from .map import plot
 
 __all__ = ["axes", "scores"]
 
 MOST_COLUMNS = 60
+MOST_ARROWS = 10
+LEAST_ARROW = 0.3
+"""Loadings below which a column has no arrow."""
 PAIRS = ((0, 1), (0, 2), (1, 2))
 
 
@@ -30,10 +33,10 @@ def axes(findings: Findings) -> Section | None:
         )
         for name, share, words in zip(found.names, found.explained, found.words)
     ]  # fmt: skip
-    loadings = _loadings(findings.used, found.loadings, found.names)
+    loadings = _loadings([titled(findings, name) for name in findings.used], found.loadings, found.names)
     body = [tag("ol", cards, class_="cards"), tag("h3", "How each column leans on the axes"), loadings]
     if len(found.spectrum) > 1:
-        body += [tag("h3", "How many axes there are"), scree(found.spectrum, len(found.names))]
+        body += [tag("h3", "How many axes there are"), scree(found.spectrum, len(found.names), found.noise)]
     lead = "Each axis weighs columns that rise and fall together; a row has one place on it, instead of one in every column."
     return Section("axes", "The axes", "Axes", join(body), lead)
 
@@ -76,22 +79,35 @@ def scores(findings: Findings) -> Section | None:
     names = [cut(name, 40) for name in found.names] + [""]
     pairs = [pair for pair in PAIRS if max(pair) < places.shape[1]]
     group = np.ones(len(places), dtype=int)
+    loadings = np.column_stack([np.asarray(found.loadings, dtype=float), np.zeros(len(findings.used))])
+    columns = [titled(findings, name) for name in findings.used]
     panels = [
-        _panel(k, places[:, pair], spread[:, pair], [names[j] for j in pair], group)
+        _panel(
+            k, places[:, pair], spread[:, pair], [names[j] for j in pair], group, _arrows(loadings[:, pair], columns)
+        )
         for k, pair in enumerate(map(list, pairs))
     ]
     labels = [cut(f"{names[a]} and {names[b]}", 40) for a, b in pairs]
     body = join([symbols([1], len(places)), choices("scores", labels), panels])
     lead = (
         f"A point for {drawn_rows(len(places), findings)}, with the ellipse that holds its true place with 90 % probability. "
-        "Where rows are many, only those that are less certain than most have one, such as rows with missing values."
+        "Where rows are many, only those that are less certain than most have one, such as rows with missing values. "
+        "Arrows point to where columns rise; the longer, the closer a column goes along with the two axes."
     )
     return Section("scores", "Where the rows lie", "Map", body, lead)
 
 
-def _panel(k: int, places: np.ndarray, spread: np.ndarray, labels: list[str], group: np.ndarray) -> Markup:
+def _arrows(loadings: np.ndarray, columns: list[str]) -> list[tuple[str, float, float]]:
+    """Names and loadings of the columns that have most to do with two axes, the longest first."""
+    order = np.argsort(-np.hypot(*loadings.T), kind="stable")[:MOST_ARROWS]
+    return [(cut(columns[j], 24), *map(float, loadings[j])) for j in order if np.hypot(*loadings[j]) > LEAST_ARROW]
+
+
+def _panel(
+    k: int, places: np.ndarray, spread: np.ndarray, labels: list[str], group: np.ndarray, arrows: list
+) -> Markup:
     svg, beyond = scatter(
-        f"scores{k}", places, group, spread=spread, ellipses=False,
+        f"scores{k}", places, group, spread=spread, ellipses=False, arrows=arrows if labels[1] else [],
         aria_label=f"Rows on the axes {' and '.join(label for label in labels if label)}.",
     )  # fmt: skip
     rows = [

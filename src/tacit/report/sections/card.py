@@ -4,7 +4,7 @@ import numpy as np
 
 from ..charts.curve import trace_curve
 from ..markup import cut, join, sentence, tag
-from .common import Findings, Section
+from .common import Findings, Section, claim
 
 __all__ = ["card", "convergence"]
 
@@ -27,7 +27,7 @@ def card(findings: Findings) -> Section | None:
     if not findings.card and not findings.limits:
         return None
     facts = [tag("div", tag("dt", cut(name)), tag("dd", sentence(value))) for name, value in findings.card.items()]
-    limits = [tag("li", sentence(words)) for words in findings.limits]
+    limits = [tag("li", claim(words)) for words in findings.limits]
     body = [tag("dl", facts, class_="facts") if facts else None]
     if limits:
         body += [tag("h3", "What not to conclude"), tag("ul", limits, class_="words")]

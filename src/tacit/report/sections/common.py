@@ -11,11 +11,11 @@ from ...study.findings import Findings, Sample
 from ...study.scores import SURE
 from ...survey.column import ColumnInfo
 from ..charts.colours import group_name
-from ..markup import Markup, cut, number, percent, plural, tag
+from ..markup import Markup, cut, number, percent, plural, sentence, tag
 
 __all__ = [
-    "Findings", "Section", "cell_text", "choices", "drawn_rows", "filled_in", "group_mark", "how_sure", "ids", "is_category",
-    "missing_share", "outlying", "unsure", "used_columns",
+    "Findings", "Section", "cell_text", "choices", "claim", "drawn_rows", "filled_in", "group_mark", "group_title", "how_sure",
+    "ids", "is_category", "missing_share", "outlying", "titled", "unsure", "used_columns",
 ]  # fmt: skip
 
 
@@ -41,6 +41,24 @@ class Section:
     short: str
     body: Markup
     lead: str = ""
+
+
+def claim(words: str, class_: str | None = None) -> Markup:
+    """A sentence; one that has a check behind it can be opened to see it."""
+    check = getattr(words, "check", None)
+    if check is None:
+        return tag("p", sentence(words), class_=class_) if class_ else sentence(words)
+    figures = [f"{name} = {_figure(value)}" for name, value in check.figures.items()]
+    shown = [tag("p", sentence(check.basis[:1].upper() + check.basis[1:]), ".") if check.basis else None]
+    shown += [tag("p", tag("code", ", ".join(figures))) if figures else None]
+    if check.pandas:
+        how = "In pandas, with table the file that was read and rows the one that was written:"
+        shown += [tag("p", how), tag("pre", tag("code", check.pandas), tabindex="0")]
+    return tag("details", tag("summary", sentence(words)), shown, class_=f"claim {class_ or ''}".rstrip())
+
+
+def _figure(value: Any) -> str:
+    return f"{value:.10g}" if isinstance(value, float) else cut(value, 200)
 
 
 def used_columns(findings: Findings) -> list[ColumnInfo]:
@@ -112,6 +130,18 @@ def outlying(findings: Findings) -> np.ndarray:
 def drawn_rows(m: int, findings: Findings) -> str:
     """Which rows a map shows."""
     return f"{plural(m, 'row')} drawn at random of {findings.n_rows:,}" if m < findings.n_rows else "every row"
+
+
+def titled(findings: Findings, name: str) -> str:
+    """What a column is called, with its unit where it is known."""
+    label, unit = findings.labels.get(name, name), findings.units.get(name)
+    return f"{cut(label, 60)} ({cut(unit, 20)})" if unit else cut(label, 60)
+
+
+def group_title(findings: Findings, number: int) -> str:
+    """What a group is called."""
+    given = findings.group_names.get(number)
+    return f"Group {number}: {cut(given, 60)}" if given else f"Group {number}"
 
 
 def group_mark(group: int) -> Markup:

@@ -7,9 +7,9 @@ import numpy as np
 from ..charts.colours import group_name
 from ..charts.figure import figure
 from ..charts.scatter import scatter, symbols
-from ..markup import Markup, cut, join, number, percent, plural, table, tag
-from ..projection import View, views
-from .common import Findings, Section, choices, drawn_rows, group_mark, outlying, unsure
+from ..markup import Markup, cut, join, note, number, percent, plural, table, tag
+from ..projection import View, mapped, views
+from .common import Findings, Section, choices, drawn_rows, group_mark, outlying, titled, unsure
 
 __all__ = ["groups_map", "plot"]
 
@@ -21,18 +21,43 @@ def groups_map(findings: Findings) -> Section | None:
     planes = views(findings)
     if not planes:
         return None
+    used = mapped(findings)
     group = np.asarray(findings.group, dtype=int)
     hollow, ringed = unsure(findings), outlying(findings)
     shown = [_panel(findings, k, view, group, hollow, ringed) for k, view in enumerate(planes)]
     marks = symbols([part.number for part in findings.groups], len(group))
-    body = join(
-        [marks, choices("map", [cut(view.name, 40) for view in planes]), _legend(findings, hollow, ringed), shown]
-    )
+    body = join([marks, _controls(planes), _legend(findings, hollow, ringed), shown, note(_left_out(findings, used))])
     lead = (
         f"A point for {drawn_rows(len(group), findings)}; rows that are alike lie close together. "
         "Point at one, or use the arrow keys, to see the row."
     )
     return Section("map", "Map of the rows", "Map", body, lead)
+
+
+def _controls(planes: list[View]) -> Markup:
+    """Which plane to show, and what to colour the points by; the script lists the columns."""
+    colour = tag("select", tag("option", "group", value=""), id="map-colour")
+    label = tag("label", "Colour by ", colour)
+    return join(
+        [
+            choices("map", [cut(view.name, 40) for view in planes]),
+            tag("div", label, tag("span", id="map-key", class_="key", aria_live="polite"), class_="filters control"),
+        ]
+    )
+
+
+def _left_out(findings: Findings, used: list[int]) -> str:
+    """Which columns do not make the map, and how many rows miss cells of those that do."""
+    others = [titled(findings, name) for j, name in enumerate(findings.used) if j not in used]
+    told = []
+    if others:
+        more = f" and {len(others) - 8} more" if len(others) > 8 else ""
+        told.append(f"The map is made of known cells only: {', '.join(others[:8])}{more} with missing cells left out.")
+    n = int(np.isnan(findings.sample.encoded[:, used]).any(axis=1).sum())
+    if n:
+        told.append(f"{plural(n, 'row')} that {'misses' if n == 1 else 'miss'} a cell of the columns of the map "
+                    f"{'lies' if n == 1 else 'lie'} where the known ones say.")  # fmt: skip
+    return " ".join(told)
 
 
 def _panel(findings: Findings, k: int, view: View, group: np.ndarray, hollow: np.ndarray, ringed: np.ndarray) -> Markup:

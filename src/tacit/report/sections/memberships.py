@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..charts.figure import figure, strip
-from ..charts.stacked import stacked
+from ..charts.stacked import mean_memberships, stacked
 from ..markup import Markup, amount, cut, join, note, number, percent, plural, table, tag, unfolding
 from .common import Findings, Section, group_mark
 
@@ -25,7 +25,12 @@ def memberships(findings: Findings) -> Section | None:
         return None
     shares = np.asarray(findings.memberships, dtype=float)
     parts = [
-        tag("div", figure(stacked(shares, findings.group)), _bands(shares), class_="beside"),
+        tag(
+            "div",
+            figure(stacked(shares, findings.group), data=mean_memberships(shares, findings.group)),
+            _bands(shares),
+            class_="beside",
+        ),
         _uncertain(findings),
     ]
     lead = (

@@ -1,7 +1,7 @@
 """The top of the page: what was found, in a sentence, in figures and in plain words."""
 
-from ..markup import Markup, amount, cut, percent, plural, sentence, tag
-from .common import Findings
+from ..markup import Markup, amount, cut, percent, plural, tag
+from .common import Findings, claim
 
 __all__ = ["summary"]
 
@@ -11,7 +11,7 @@ KINDS = {"groups": "Groups in a table", "fill": "Missing cells filled in", "axes
 def summary(findings: Findings) -> Markup:
     """The header."""
     answer, *rest = findings.summary or [_answer(findings)]
-    words = tag("ul", [tag("li", sentence(words)) for words in rest], class_="words") if rest else None
+    words = tag("ul", [tag("li", claim(words)) for words in rest], class_="words") if rest else None
     figures = [
         tag("div", tag("dt", name), tag("dd", value, tag("small", note) if note else None))
         for name, value, note in _key_figures(findings)
@@ -20,7 +20,7 @@ def summary(findings: Findings) -> Markup:
         "header",
         tag("p", KINDS[findings.kind], class_="kind"),
         tag("h1", cut(findings.title, 120)),
-        tag("p", sentence(answer), class_="answer"),
+        claim(answer, "answer"),
         tag("dl", figures, class_="figures"),
         words,
     )
