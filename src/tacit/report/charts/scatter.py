@@ -85,7 +85,7 @@ def scatter(
 
 def _ends(scale: Scale) -> str:
     """What the script needs to turn places back into numbers."""
-    return f"{scale.low!r} {scale.high!r} {scale.start!r} {scale.end!r}"
+    return " ".join(f"{float(end):.8g}" for end in (scale.low, scale.high, scale.start, scale.end))
 
 
 def _arrows(arrows: Sequence[tuple[str, float, float]], across: Scale, upward: Scale) -> list[Markup]:
