@@ -439,9 +439,18 @@ def test_paper_shows_all_profiles_and_no_controls(open_page):
     page.set_viewport_size({"width": 688, "height": 980})
     # What is wider than the paper would shrink all of it.
     assert page.evaluate("document.documentElement.scrollWidth") <= 688
-    pdf = page.pdf(format="A4")
+    pdf = page.pdf(format="A4", prefer_css_page_size=True)
     assert pdf.startswith(b"%PDF")
-    assert pdf.count(b"/Type /Page\n") < 12
+    assert pdf.count(b"/Type /Page\n") < 14
+    # The summary is a page of its own: what was found and the groups, before everything else.
+    page.set_viewport_size({"width": 688, "height": 1010})
+    assert page.locator("#map").evaluate("e => getComputedStyle(e).breakBefore") == "page"
+    last = page.locator("#groups .card").last.bounding_box()
+    assert last["y"] + last["height"] <= 1010
+    avoid = "all => all.map(e => getComputedStyle(e).breakInside)"
+    assert set(page.locator("#groups .card, #profiles .panel, #distributions figure").evaluate_all(avoid)) == {"avoid"}
+    style = page.evaluate("[...document.styleSheets[0].cssRules].map(r => r.cssText).join()")
+    assert "counter(page)" in style
 
 
 @pytest.mark.parametrize("name", ["groups", "axes", "hostile"])

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from tacit.notes import Check, Claim
 from tacit.report.page import render
 
 from .factory import axes_findings, findings_of, hostile, left_empty, penguins, written
@@ -37,6 +38,27 @@ class Reader(HTMLParser):
 @pytest.fixture(scope="module")
 def page():
     return render(penguins())
+
+
+def test_sentences_open_to_their_checks_and_nothing_of_a_check_is_markup():
+    bad = "</code></details><script>window.ran = 1</script>"
+    check = Check("counted in all 344 rows", {bad: bad, "n": 344, "share": 1 / 3}, f"{{'n': len(table)}}  # {bad}")
+    claim = Claim("n", "{n} rows {bad}.", check=check, n=344, bad=bad)
+    page = render(replace(penguins(), summary=["A headline.", claim], limits=[claim]))
+    assert page.count('<details class="claim"><summary>344 rows &lt;/code&gt;') == 2
+    assert "n = 344, share = 0.3333333333" in page
+    assert "{&#x27;n&#x27;: len(table)}" in page
+    assert page.count("<script>") == 1
+
+
+def test_labels_units_and_names_of_groups_stand_in_their_places():
+    named = replace(
+        penguins(), labels={"body_mass_g": "Body mass"}, units={"body_mass_g": "g"}, group_names={2: "<Gentoo>"}
+    )
+    page = render(named)
+    assert "<h3>Body mass (g)</h3>" in page
+    assert "more Body mass" in page
+    assert "Group 2: &lt;Gentoo&gt;</h3>" in page
 
 
 def test_every_section_is_there(page):

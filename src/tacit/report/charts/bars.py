@@ -1,7 +1,7 @@
 """Bars: what sets groups apart from the other rows, and shares of all kinds."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ...study.findings import Group
 from ..markup import Markup, breakable, cut, framed, note, number, percent, signed, table, tag, unfolding
@@ -14,11 +14,15 @@ MOST_ROWS = 14
 MOST_GLANCED = 16
 
 
-def _named(entry: dict) -> Markup:
+Named = Callable[[str], str]
+"""What a column is called, by its name."""
+
+
+def _named(entry: dict, named: Named) -> Markup:
     """What a line of a profile is about."""
     if entry.get("level") is None:
-        return breakable(cut(entry["column"], 40))
-    return breakable(f"{cut(entry['column'], 32)}: {cut(entry['level'], 28)}")
+        return breakable(cut(named(entry["column"]), 40))
+    return breakable(f"{cut(named(entry['column']), 32)}: {cut(entry['level'], 28)}")
 
 
 def _value_text(entry: dict, key: str, digits: int = 4) -> str:
@@ -43,28 +47,28 @@ def _bar(value: float, most: float) -> Markup:
     return stretched([bar, middle], "0 0 100 12", "lean", aria_hidden="true", focusable="false")
 
 
-def profile_bars(group: Group) -> Markup:
+def profile_bars(group: Group, named: Named = str) -> Markup:
     """Columns and levels of one group with its bars; those that matter least are folded away."""
     entries = sorted(group.profile, key=lambda entry: -abs(_difference(entry)))
     most = max([1.0, *(abs(_difference(entry)) for entry in entries)])
     first, rest = entries[:MOST_ROWS], entries[MOST_ROWS:]
-    parts = [_profile_table(group, first, most)]
+    parts = [_profile_table(group, first, most, named)]
     if rest:
         more = f"{len(rest)} more that set it apart less"
-        parts.append(unfolding(more, _profile_table(group, rest[:200], most)))
+        parts.append(unfolding(more, _profile_table(group, rest[:200], most, named)))
     return tag("div", parts, class_=colour(group.number))
 
 
-def _profile_table(group: Group, entries: list[dict], most: float) -> Markup:
+def _profile_table(group: Group, entries: list[dict], most: float, named: Named) -> Markup:
     rows = [
-        [_named(e), _bar(d, most), signed(d), _value_text(e, "value"), _value_text(e, "rest")]
+        [_named(e, named), _bar(d, most), signed(d), _value_text(e, "value"), _value_text(e, "rest")]
         for e, d in ((e, _difference(e)) for e in entries)
     ]
     header = ["Column", "Lower or higher", "Difference (SD)", "This group", "Other rows"]
     return table(header, rows, numeric=(2, 3, 4), caption=f"Profile of group {group.number}", class_="profile")
 
 
-def glance(groups: Sequence[Group]) -> Markup:
+def glance(groups: Sequence[Group], named: Named = str) -> Markup:
     """All groups side by side, the columns that differ most first, shaded by how much they differ."""
     by_name: dict = {}
     for group in groups:
@@ -77,7 +81,7 @@ def glance(groups: Sequence[Group]) -> Markup:
     ]
     body = [
         tag(
-            "tr", tag("th", _named(next(iter(entries.values()))), scope="row"),
+            "tr", tag("th", _named(next(iter(entries.values())), named), scope="row"),
             [_shaded(entries.get(group.number)) for group in groups],
         )
         for _, entries in ranked[:MOST_GLANCED]

@@ -3,7 +3,7 @@
 Groups differ in hue and in lightness, so that the colour-blind can tell them apart, and each has a shape of its own beside.
 """
 
-from ..markup import Markup, join, tag
+from ..markup import Markup, cut, join, tag
 
 __all__ = ["DARK", "GROUPS", "LIGHT", "SHAPES", "colour", "glyph", "group_name", "shape", "style"]
 
@@ -49,9 +49,9 @@ def glyph(group: int) -> Markup:
     return tag("svg", mark, class_=f"glyph {colour(group)}", viewBox="-6 -6 12 12", **hidden)
 
 
-def group_name(group: int) -> Markup:
-    """Mark and name of a group."""
-    return join([glyph(group), f" Group {group}"])
+def group_name(group: int, name: str | None = None) -> Markup:
+    """Mark and name of a group, with the one that the user gave it."""
+    return join([glyph(group), f" Group {group}" + (f": {cut(name, 40)}" if name else "")])
 
 
 def style() -> str:

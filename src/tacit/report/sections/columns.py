@@ -2,7 +2,7 @@
 
 from ...survey.column import ColumnInfo
 from ..markup import Markup, amount, breakable, cut, framed, join, note, number, option, percent, sentence, tag
-from .common import Findings, Section, missing_share
+from .common import Findings, Section, missing_share, titled
 
 __all__ = ["columns"]
 
@@ -15,7 +15,9 @@ def columns(findings: Findings) -> Section | None:
     if not findings.columns:
         return None
     used = set(findings.used)
-    rows = [_row(column, column.name in used) for column in findings.columns[:MOST_COLUMNS]]
+    rows = [
+        _row(column, column.name in used, titled(findings, column.name)) for column in findings.columns[:MOST_COLUMNS]
+    ]
     heads = ("Column", "Taken as", "Why", "Missing", "What it holds")
     head = [tag("th", name, scope="col", class_="n" if name == "Missing" else None) for name in heads]
     body: list = [framed(head, rows, "Columns of the table", "columns-table")]
@@ -26,16 +28,22 @@ def columns(findings: Findings) -> Section | None:
     return Section("columns", "The columns", "Columns", join(body), lead)
 
 
-def _row(column: ColumnInfo, used: bool) -> Markup:
+def _row(column: ColumnInfo, used: bool, title: str) -> Markup:
     role = column.role if used else f"{column.role}, not used"
     why = column.reason if used else column.left_out or column.reason
     missing = f"{amount(column.n_missing)} ({percent(missing_share(column), 1)})" if column.n_missing else "0"
     notes = [tag("p", sentence(note, 300), class_="remark") for note in column.notes]
     return tag(
-        "tr", tag("th", breakable(cut(column.name, 60)), scope="row"), tag("td", role), tag("td", sentence(why, 200), notes),
+        "tr", tag("th", breakable(cut(column.name, 60)), _called(column.name, title), scope="row"),
+        tag("td", role), tag("td", sentence(why, 200), notes),
         tag("td", missing, class_="n missing"),
         tag("td", _content(column)), class_=None if used else "unused",
     )  # fmt: skip
+
+
+def _called(name: str, title: str) -> Markup | None:
+    """What the user calls a column, where that is not its name."""
+    return tag("p", title, class_="called") if title != cut(name, 60) else None
 
 
 def _content(column: ColumnInfo) -> str:

@@ -1,21 +1,23 @@
 """The groups as cards, what sets each apart, and the models that were tried to find how many there are."""
 
+from functools import partial
+
 from ...study.findings import Group
 from ..charts.bars import glance, profile_bars
 from ..charts.colours import colour, group_name
 from ..charts.curve import selection_curve
 from ..charts.figure import strip
 from ..markup import LONGEST_SENTENCE, Markup, cut, join, percent, plural, tag
-from .common import Findings, Section, choices
+from .common import Findings, Section, choices, titled
 
-__all__ = ["groups", "profiles", "selection"]
+__all__ = ["group_card", "groups", "profiles", "selection"]
 
 
 def groups(findings: Findings) -> Section | None:
     """A card for each group."""
     if not findings.groups:
         return None
-    cards = [_card(group, findings.n_rows) for group in findings.groups]
+    cards = [group_card(group, findings.n_rows, findings.group_names.get(group.number)) for group in findings.groups]
     lead = "Each row is counted in the group it most probably belongs to. The words say what sets a group apart from others."
     if len(findings.groups) == 1:
         lead = (
@@ -24,11 +26,12 @@ def groups(findings: Findings) -> Section | None:
     return Section("groups", "The groups", "Groups", tag("ol", cards, class_="cards"), lead)
 
 
-def _card(group: Group, n_rows: int) -> Markup:
+def group_card(group: Group, n_rows: int, name: str | None = None) -> Markup:
+    """A group: its name, how large it is, and what sets it apart."""
     share = group.n_rows / max(n_rows, 1)
     return tag(
         "li",
-        tag("h3", group_name(group.number)),
+        tag("h3", group_name(group.number, name)),
         tag("p", tag("b", plural(group.n_rows, "row")), f" · {percent(share)} of the table", class_="size"),
         strip(share),
         tag("p", cut(group.words, LONGEST_SENTENCE) or "Close to the average in every column.", class_="what"),
@@ -41,8 +44,9 @@ def profiles(findings: Findings) -> Section | None:
     told = [group for group in findings.groups if group.profile]
     if len(told) < 2:
         return None
-    names = ["All groups", *(group_name(group.number) for group in told)]
-    charts = [glance(told), *map(profile_bars, told)]
+    names = ["All groups", *(group_name(group.number, findings.group_names.get(group.number)) for group in told)]
+    named = partial(titled, findings)
+    charts = [glance(told, named), *(profile_bars(group, named) for group in told)]
     panels = [
         tag("div", tag("h3", name), made, class_="panel", data_set="profile", data_panel=k)
         for k, (name, made) in enumerate(zip(names, charts))

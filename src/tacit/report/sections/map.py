@@ -97,7 +97,7 @@ def _legend(findings: Findings, hollow: np.ndarray, ringed: np.ndarray) -> Marku
     """Which mark is which group; each hides and shows its rows."""
     entries = [
         tag(
-            "button", group_name(part.number), " ",
+            "button", group_name(part.number, findings.group_names.get(part.number)), " ",
             tag("small", percent(part.n_rows / max(findings.n_rows, 1))), type="button",
             data_toggle=part.number, aria_pressed="true", title="Hide or show its rows",
         )
