@@ -52,7 +52,7 @@ class Cells:
 
     `values` are float64 for numbers, Python objects for categories; `levels` are those the type declares, `whole` says that the
     type holds whole numbers only. `given` are the cells before they were turned into `values`, where that lost their type: a
-    column of Arrow, a list, or other `Cells`. `ordered` says of a categorical type whether its levels have an order, None of
+    column of Arrow, a list, other `Cells` or a tuple of them. `ordered` says of a categorical type whether its levels have an order, None of
     other types; `dates` is the type of a column of dates, as its library names it.
     """
 
@@ -87,15 +87,24 @@ class Cells:
         """The cells of the rows with these numbers."""
         return Cells(self.values[rows], self.missing[rows], self.levels, self.whole, self._given(rows))
 
-    def _given(self, rows: np.ndarray) -> list | None:
-        given = None if self.given is None else [self.given[row] for row in rows.tolist()]
-        return given and [cell.as_py() if hasattr(cell, "as_py") else cell for cell in given]
+    def _given(self, rows: np.ndarray) -> Any:
+        if hasattr(self.given, "take"):
+            return self.given.take(rows)
+        return None if self.given is None else [self.given[row] for row in rows.tolist()]
+
+    def written(self) -> Any:
+        """The cells as the table itself writes them, in an Arrow array or a list; texts of a file stay also where missing."""
+        if hasattr(self.given, "written"):
+            return self.given.written()
+        return self.originals()
 
     def originals(self) -> list:
         """The cells as the table holds them, in a list, None where missing: what a table with imputed values is written from."""
         cells = self.values if self.given is None else self.given
         if isinstance(cells, Cells):
             return cells.originals()
+        if isinstance(cells, tuple):
+            return [cell for part in cells for cell in part.originals()]
         cells = cells.to_pylist() if hasattr(cells, "to_pylist") else list(cells)
         if self.given is None and self.whole:
             cells = [cell if gone else int(cell) for cell, gone in zip(cells, self.missing)]

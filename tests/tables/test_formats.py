@@ -7,6 +7,7 @@ import io
 import os
 import subprocess
 import sys
+import tempfile
 import zipfile
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 
 from tacit.mixture import Mixture
 from tacit.survey.cells import MISSING
-from tacit.tables import data, delimited, open_table, reader
+from tacit.tables import data, delimited, open_table, reader, store
 from tacit.tables.source import TableSource
 
 from .mixed import N, mixed, write_all, write_csv
@@ -158,14 +159,38 @@ def test_small_tables_are_parsed_once(formats, monkeypatch):
     assert sum(batch.n_rows for batch in table.batches()) == N
 
 
-def test_a_table_that_changes_between_passes(formats, tmp_path, monkeypatch):
+def test_a_table_is_read_once_whatever_becomes_of_its_file(tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
-    path.write_text("a,b\n" + "1.5,2\n2.5,4\n" * 5)
-    monkeypatch.setattr(reader, "KEPT_CELLS", 0)
+    path.write_text("a,b\n" + "1.50,2\n2.5,4\n" * 50)
+    monkeypatch.setattr(delimited, "BLOCK", 100)
     table = open_table(path)
-    path.write_text("a,b\n" + "1.5,2\n2.5,4\n" * 4)
-    with pytest.raises(ValueError, match=r"t.csv had 10 rows and now has 8; it was changed while it was read"):
-        table.cells  # noqa: B018
+    assert next(table.batches())["a"].originals()[:2] == ["1.50", "2.5"]
+    path.write_text("a,b\n" + "1.5,2\n2.5,4\n" * 40)
+    assert len(table.cells) == 100
+    with pytest.raises(ValueError, match=r"t.csv was changed while it was read, so start again"):
+        next(table.batches())["a"].originals()
+
+
+@pytest.mark.parametrize("name", ["people.csv", "people.parquet", "people.xlsx", "sqlite", "duckdb"])
+def test_a_table_beyond_memory_goes_through_a_file(formats, plain, name, monkeypatch):
+    arguments, options = formats[name]
+    monkeypatch.setattr(store, "KEPT_BYTES", 3000)
+    monkeypatch.setattr(reader, "KEPT_CELLS", 0)
+    monkeypatch.setattr(reader, "BATCH_ROWS", 37)
+    table = open_table(*arguments, **options)
+    path = table.reader._store.path
+    assert os.path.getsize(path) > 3000
+    np.testing.assert_array_equal(table.cells, plain.cells)
+    np.testing.assert_array_equal(table.cells, open_table(*arguments, **options).cells)
+    del table
+    assert not os.path.exists(path)
+
+
+def test_a_full_disk_is_said(formats, monkeypatch):
+    monkeypatch.setattr(store, "KEPT_BYTES", 0)
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
+    with pytest.raises(OSError, match=r"does not fit into memory, and /nowhere does not take it .*set TMPDIR"):
+        open_table(*formats["people.csv"][0])
 
 
 def test_results_are_named_after_the_table(formats):
@@ -275,6 +300,7 @@ def test_numbers_are_pythons_to_the_last_bit(read):
 def test_text_files_need_nothing_but_the_bare_install(tmp_path):
     script = f"""
 import sys
+import tempfile
 class Bare:
     def find_spec(self, name, path=None, target=None):
         if name in ("pandas", "polars", "duckdb", "python_calamine", "adbc_driver_postgresql", "matplotlib"):

@@ -11,6 +11,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import compute
 
 from ..base.classes import outlier_threshold
 from ..base.missing import Imputed, draw_cells
@@ -165,7 +167,7 @@ class Results:
 
     def as_read(self, cells: Any) -> Any:
         """Cells as the table holds them: text as it stands, other types as they are."""
-        return cells.values if self.table.reader.is_text else cells.originals()
+        return cells.written()
 
     def _completed(self, part: Part, filled: np.ndarray) -> dict:
         columns = {name: self.as_read(cells) for name, cells in part.read.items()}
@@ -177,9 +179,7 @@ class Results:
             if info.levels:
                 self._learn_levels(j, columns[info.name], known)
             if gone.any():
-                out = _objects(columns[info.name])
-                out[gone] = self._values(j, filled[gone, j])
-                columns[info.name] = out
+                columns[info.name] = _replaced(columns[info.name], gone, self._values(j, filled[gone, j]))
         return columns
 
     def _numbers(self, j: int, values: np.ndarray) -> list:
@@ -193,7 +193,8 @@ class Results:
         if len(self.levels[j]) < len(self.table.used[j].levels):
             codes, first = np.unique(codes, return_index=True)
             for code, row in zip(codes[~np.isnan(codes)].astype(int).tolist(), first):
-                self.levels[j].setdefault(code, column[row])
+                cell = column[int(row)]
+                self.levels[j].setdefault(code, cell.as_py() if isinstance(cell, pa.Scalar) else cell)
 
     def _values(self, j: int, values: np.ndarray) -> list:
         """Filled cells of a column."""
@@ -269,5 +270,14 @@ def _dates(days: Any) -> list:
 
 def _objects(values: Any) -> np.ndarray:
     out = np.empty(len(values), dtype=object)
-    out[:] = values
+    out[:] = values.to_pylist() if isinstance(values, pa.Array) else values
+    return out
+
+
+def _replaced(column: Any, where: np.ndarray, values: list) -> Any:
+    """A column with other cells where a mask says so."""
+    if isinstance(column, pa.Array):
+        return compute.replace_with_mask(column, pa.array(where), pa.array(values, column.type))
+    out = _objects(column)
+    out[where] = values
     return out

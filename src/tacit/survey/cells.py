@@ -17,7 +17,7 @@ from ..frames import Cells, as_numbers, is_missing
 from .dates import date_text
 from .numerals import canonical, numbers_of
 
-__all__ = ["CODES", "MARKS", "MISSING", "Missing", "Texts", "cells_of_arrow", "has_names"]
+__all__ = ["CODES", "MARKS", "MISSING", "Missing", "Texts", "arrow_of", "cells_of_arrow", "has_names"]
 
 PLAIN = ("", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null")
 MARKS = ("?", ".", "-")
@@ -30,39 +30,78 @@ CODES = r"^(?:0\d+|\d{16,})$"
 
 
 class Texts(Cells):
-    """Cells of text, without blanks around them, as Arrow strings; Python texts are made of them only where somebody asks."""
+    """Cells of text, without blanks around them: the different texts, and for every cell the place of its own among them.
+
+    Parameters
+    ----------
+    texts : pa.StringArray
+        The different texts; some may occur no longer.
+    places : (n,) int array
+    gone : (len(texts),) bool array
+        Which of the texts stand for a missing cell.
+    given : object
+        As in `Cells`.
+    """
 
     numeric = False
-    column: pa.StringArray
+    texts: pa.StringArray
 
-    def __init__(self, column: pa.StringArray, missing: np.ndarray, given: Any = None):
-        self.__dict__.update(column=column, missing=missing, given=given, levels=None, whole=False)
+    def __init__(self, texts: pa.StringArray, places: np.ndarray, gone: np.ndarray, given: Any = None):
+        self.__dict__.update(texts=texts, places=places, gone=gone, given=given, levels=None, whole=False)
+
+    @cached_property
+    def missing(self) -> np.ndarray:  # type: ignore[override]
+        """Which cells are missing."""
+        return self.gone[self.places]
 
     @cached_property
     def values(self) -> np.ndarray:  # type: ignore[override]
         """The texts; what stands there where missing."""
-        return self.column.to_numpy(zero_copy_only=False)
+        return np.array([*self.texts.to_pylist(), None], dtype=object)[self.places]
+
+    def written(self) -> Any:
+        return self.texts.take(pa.array(self.places)) if self.given is None else super().written()
+
+    @cached_property
+    def _times(self) -> np.ndarray:
+        return np.bincount(self.places, minlength=len(self.texts))
+
+    @cached_property
+    def _occurring(self) -> np.ndarray:
+        """Places of the different texts that occur and are not missing."""
+        return np.flatnonzero((self._times > 0) & ~self.gone)
 
     @cached_property
     def known(self) -> Any:
-        """The texts that are not missing, as an Arrow array."""
-        return self.column.filter(pa.array(~self.missing)) if self.missing.any() else self.column
+        """The different texts that occur and are not missing, as an Arrow array."""
+        return self.texts.take(pa.array(self._occurring))
 
-    @cached_property
-    def distinct(self) -> tuple[list[str], np.ndarray]:
-        """The different texts that are not missing, and for each cell that is not the place of its own among them."""
-        encoded = self.known.dictionary_encode()
-        return encoded.dictionary.to_pylist(), encoded.indices.to_numpy()
+    @property
+    def times(self) -> np.ndarray:
+        """How often each of them occurs."""
+        return self._times[self._occurring]
+
+    @property
+    def marks(self) -> dict[str, int]:
+        """How often each text stands for a missing cell."""
+        found = np.flatnonzero((self._times > 0) & self.gone)
+        return dict(zip(self.texts.take(pa.array(found)).to_pylist(), self._times[found].tolist()))
 
     @property
     def counts(self) -> dict[str, int]:
-        """How often the different texts occur."""
-        texts, places = self.distinct
-        return dict(zip(texts, np.bincount(places, minlength=len(texts)).tolist()))
+        """How often the different texts occur that are not missing."""
+        return dict(zip(self.known.to_pylist(), self.times.tolist()))
+
+    def spread(self, values: Any, missing: Any = np.nan) -> np.ndarray:
+        """An array with the value of its text in every cell, from one for each of `known`."""
+        values = np.asarray(values)
+        every = np.full(len(self.texts), missing, dtype=values.dtype)
+        every[self._occurring] = values
+        return every[self.places]
 
     @cached_property
     def numbers(self) -> np.ndarray | None:
-        """The numbers of the texts that are not missing, None if one of them is no number."""
+        """The numbers of the texts in `known`, None if one of them is no number."""
         try:
             values = self.known.cast(pa.float64()).to_numpy(zero_copy_only=False)
             return values if np.isfinite(values).all() else None
@@ -70,14 +109,12 @@ class Texts(Cells):
             return self.read(numbers_of)
 
     def read(self, parser: Any) -> np.ndarray | None:
-        """Numbers that a parser of texts makes of those that are not missing, each different text once; None where it cannot."""
-        texts, places = self.distinct
-        values = parser(texts[:1])
-        values = values if values is None else parser(texts)
-        return None if values is None else np.asarray(values)[places]
+        """Numbers that a parser of texts makes of those in `known`; None where it cannot."""
+        texts = self.known.slice(0, 1).to_pylist()
+        return None if parser(texts) is None else parser(self.known.to_pylist())
 
-    @cached_property
-    def marks(self) -> tuple[bool, bool, bool]:
+    @property
+    def styles(self) -> tuple[bool, bool, bool]:
         """Whether numbers have decimal points, leading zeros (007), or more digits than double precision keeps."""
         codes = self.known.filter(compute.match_substring_regex(self.known, CODES))
         zeros = compute.any(compute.starts_with(codes, "0")).as_py()
@@ -85,7 +122,7 @@ class Texts(Cells):
         return bool(compute.any(compute.match_substring(self.known, ".")).as_py()), bool(zeros), long
 
     def take(self, rows: np.ndarray) -> Texts:
-        return Texts(self.column.take(pa.array(rows)), self.missing[rows], self._given(rows))
+        return Texts(self.texts, self.places[rows], self.gone, self._given(rows))
 
 
 def has_names(values: np.ndarray, whole: bool) -> bool:
@@ -109,13 +146,16 @@ class Missing:
         self.numbers = sorted({number for number in map(_number, texts) if number is not None})
 
     def of_texts(self, texts: Any, given: Any = None) -> Texts:
-        """Cells of text, from Python or from Arrow."""
+        """Cells of text, from Python or from Arrow, dictionary-encoded or not."""
         column = texts if isinstance(texts, pa.Array) else _strings(list(texts))
-        column = compute.utf8_trim_whitespace(column)
-        gone = compute.fill_null(compute.is_in(column, self.texts), True).to_numpy(zero_copy_only=False)
-        if column.null_count:
-            gone = gone | column.is_null().to_numpy(zero_copy_only=False)
-        return Texts(column, gone, given)
+        column = column if isinstance(column, pa.DictionaryArray) else column.dictionary_encode()
+        places = compute.fill_null(column.indices, len(column.dictionary)).to_numpy(zero_copy_only=False)
+        found = pa.concat_arrays([column.dictionary.cast(pa.string()), pa.array([""] if column.null_count else [], pa.string())])
+        trimmed = compute.utf8_trim_whitespace(compute.fill_null(found, ""))
+        if not trimmed.equals(found):  # some may be equal now
+            again = trimmed.dictionary_encode()
+            trimmed, places = again.dictionary, again.indices.to_numpy()[places]
+        return Texts(trimmed, places, compute.is_in(trimmed, self.texts).to_numpy(zero_copy_only=False), given)
 
     def of_numbers(self, values: Any, whole: bool = False, given: Any = None) -> Cells:
         """Cells of numbers; NaN is missing."""
@@ -171,22 +211,30 @@ def _text(cell: Any) -> str:
     return str(cell)
 
 
+def arrow_of(cells: list) -> pa.Array:
+    """Python objects as a column of Arrow: of their type or, where they are of several, of text."""
+    try:
+        return pa.array(cells)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError):
+        return _strings([None if cell is None else _text(cell) for cell in cells])
+
+
 def cells_of_arrow(column: pa.Array, missing: Missing) -> Cells:
     """An Arrow column as cells."""
     types = pa.types
     column = column.storage if isinstance(column, pa.ExtensionArray) else column
     kind = column.type
     found = as_numbers(column)
-    if found is not None:
-        if not has_names(*found):
-            return missing.of_numbers(*found, given=column)
-    elif types.is_string(kind) or types.is_large_string(kind):
-        return missing.of_texts(column.cast(pa.string()), given=column)
-    elif types.is_dictionary(kind):
+    if found is not None and not has_names(*found):
+        return missing.of_numbers(*found, given=column)
+    if types.is_dictionary(kind):
         return cells_of_arrow(column.dictionary_decode(), missing)
-    elif types.is_timestamp(kind) and kind.unit == "ns":
+    if types.is_string(kind) or types.is_large_string(kind):
+        return missing.of_texts(column, given=column)
+    if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
+        return missing.of_texts([None if value is None else str(value)[:200] for value in column.to_pylist()], given=column)
+    if types.is_timestamp(kind) and kind.unit == "ns":
         column = column.cast(pa.timestamp("us", kind.tz), safe=False)
-    elif types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
-        texts = [None if value is None else str(value)[:200] for value in column.to_pylist()]
-        return missing.of_objects(texts, given=column)
-    return missing.of_objects(column.to_pylist(), given=column)
+    encoded = column.dictionary_encode()  # every different date is written once
+    texts = _strings([_text(value) for value in encoded.dictionary.to_pylist()])
+    return missing.of_texts(pa.DictionaryArray.from_arrays(encoded.indices, texts), given=column)

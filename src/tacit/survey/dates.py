@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from functools import lru_cache
 
 import numpy as np
 
@@ -26,6 +27,7 @@ def days_of(texts: list[str], month_first: bool = False) -> np.ndarray | None:
         return None
 
 
+@lru_cache(1 << 16)  # dates come again in every batch
 def _day(text: str, month_first: bool) -> float:
     """The day of a date; ValueError where the text is none."""
     if found := YEAR_FIRST.fullmatch(text):

@@ -41,10 +41,11 @@ class Distinct:
         """Whether no value was seen twice."""
         return all(times == 1 for times in self.counts.values())
 
-    def add(self, values: np.ndarray | Mapping[Any, int]) -> None:
-        """Take values in: an array of float64, or how often texts and numbers occur."""
+    def add(self, values: np.ndarray | Mapping[Any, int], times: np.ndarray | None = None) -> None:
+        """Take values in: an array of float64, and how often each occurs if not once, or how often texts and numbers occur."""
         if isinstance(values, np.ndarray):
-            self._add_numbers(values[_ends(values, self.zeros)] if self.zeros else values)
+            kept = _ends(values, self.zeros) if self.zeros else slice(None)
+            self._add_numbers(values[kept], None if times is None else times[kept])
         else:
             kept = {value: values[value] for value in _kept(list(values), self.zeros)} if self.zeros else values
             self.counts.update(kept)
@@ -52,8 +53,12 @@ class Distinct:
             self.zeros += 1
             self._drop()
 
-    def _add_numbers(self, values: np.ndarray) -> None:
-        found, times = np.unique(values, return_counts=True)
+    def _add_numbers(self, values: np.ndarray, times: np.ndarray | None) -> None:
+        if times is None:
+            found, times = np.unique(values, return_counts=True)
+        else:
+            found, places = np.unique(values, return_inverse=True)
+            times = np.bincount(places.ravel(), times, len(found)).astype(int)
         before = self.zeros
         while len(found) > MOST:
             self.zeros += 1

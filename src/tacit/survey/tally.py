@@ -79,25 +79,24 @@ class Tally:
         if not (cells.numeric or isinstance(cells, Texts)):
             cells = Missing().of_objects(cells.objects.tolist())
         if missing and isinstance(cells, Texts):
-            texts = cells.take(np.flatnonzero(cells.missing)).values.tolist()
-            self.marks.update(text for text in texts if text in MARKS)
+            self.marks.update({text: times for text, times in cells.marks.items() if text in MARKS})
         if missing == len(cells.missing):
             return
         if isinstance(cells, Texts):
             self._add_texts(cells)
             codes = self.leading_zeros or self.long_digits
-            self._count(cells, None if codes else cells.numbers)
+            self._count(cells, None if codes else cells.numbers, cells.times)
         else:
             seen = cells.values[~cells.missing] if missing else cells.values
             self._add_numbers(seen)
             self._count(None, seen)
 
-    def _count(self, cells: Texts | None, numbers: np.ndarray | None) -> None:
+    def _count(self, cells: Texts | None, numbers: np.ndarray | None, times: np.ndarray | None = None) -> None:
         """Count different values: by number if the first cells are numbers, by text otherwise, in all batches alike."""
         if self.by_number is None:
             self.by_number = numbers is not None
         if self.by_number and numbers is not None:
-            self.distinct.add(numbers)
+            self.distinct.add(numbers, times)
         elif cells is None:
             self.distinct.add(Counter(map(canonical, [] if numbers is None else numbers.tolist())))
         elif self.by_number:
@@ -133,14 +132,15 @@ class Tally:
 
     def _add_texts(self, cells: Texts) -> None:
         if cells.numbers is not None and "number" in self.readings:
-            points, zeros, long = cells.marks
+            points, zeros, long = cells.styles
             self.points = self.points or points
             self.leading_zeros = self.leading_zeros or zeros
             self.long_digits = self.long_digits or long
-            self._note_shape("number", {}, len(cells.numbers))
-            self._keep_plain(cells.numbers)
+            values = _observed(cells, cells.numbers)
+            self._note_shape("number", {}, len(values))
+            self._keep_plain(values)
             return
-        self.letters += compute.sum(compute.utf8_length(cells.known)).as_py()
+        self.letters += int(cells.times @ compute.utf8_length(cells.known).to_numpy(zero_copy_only=False))
         self.readings = {
             reading: copy(moments) for reading, moments in self.readings.items()
         }  # from here on they differ
@@ -149,7 +149,7 @@ class Tally:
             for text, times in cells.counts.items():
                 self._note_shape(shape_of(text), {text: times}, times)
         else:
-            self.shapes["text"] += len(cells.known)
+            self.shapes["text"] += int(cells.times.sum())
 
     def _read_otherwise(self, cells: Texts) -> None:
         """Drop the readings that do not suit the texts, and keep the moments of those that do."""
@@ -158,7 +158,7 @@ class Tally:
             if values is None:
                 del self.readings[reading]
             else:
-                self.readings[reading].add(values)
+                self.readings[reading].add(_observed(cells, values))
 
     def _note_shape(self, shape: str, examples: dict[str, int], times: int) -> None:
         if not times:
@@ -168,6 +168,11 @@ class Tally:
         for text, count in examples.items():
             if text in kept or len(kept) < 20:
                 kept[text] += count
+
+
+def _observed(cells: Texts, values: np.ndarray) -> np.ndarray:
+    """The numbers of the cells that are not missing, in their order, from those of the different texts."""
+    return cells.spread(values)[~cells.missing]
 
 
 def _key(text: str) -> str | float:

@@ -10,7 +10,7 @@ from .column import CODED, ROLES, ColumnInfo
 from .numerals import canonical
 from .tally import PARSERS
 
-__all__ = ["as_typed", "level_lookup", "read_numbers"]
+__all__ = ["as_codes", "as_typed", "level_lookup", "read_numbers"]
 
 
 def as_typed(column: ColumnInfo, cells: Cells) -> Cells:
@@ -21,17 +21,31 @@ def as_typed(column: ColumnInfo, cells: Cells) -> Cells:
     """
     if ROLES[column.role] in ("continuous", "count"):
         return read_numbers(column.name, column.reading, cells) if isinstance(cells, Texts) else cells
-    values = np.full(len(cells.values), None, dtype=object)
-    seen = ~cells.missing
+    if isinstance(cells, Texts):
+        texts = cells.known.to_pylist()
+        texts = level_lookup(column, texts) if ROLES[column.role] in CODED else texts
+        values = cells.spread(np.array([*texts, None], dtype=object)[:-1], None)
+        gone = cells.spread(np.array([text is None for text in texts], dtype=bool), True)
+        return Cells(values, gone, given=cells)
+    values, seen = np.full(len(cells.values), None, dtype=object), ~cells.missing
     if ROLES[column.role] in CODED:
-        if isinstance(cells, Texts):
-            texts, places = cells.distinct
-            values[seen] = np.array([*level_lookup(column, texts), None], dtype=object)[places]
-        else:
-            values[seen] = level_lookup(column, cells.values[seen].tolist())
+        values[seen] = level_lookup(column, cells.values[seen].tolist())
         return Cells(values, np.fromiter((value is None for value in values), bool, len(values)), given=cells)
     values[seen] = list(map(canonical, cells.values[seen].tolist()))
     return Cells(values, cells.missing, given=cells)
+
+
+def as_codes(column: ColumnInfo, cells: Cells) -> np.ndarray:
+    """Cells, as they were read, as the numbers of their role: those of levels count from 0; NaN where missing."""
+    if ROLES[column.role] not in CODED:
+        return as_typed(column, cells).values
+    codes = {level: float(code) for code, level in enumerate(column.levels)} | {None: np.nan}
+    if isinstance(cells, Texts):
+        return cells.spread(np.array([codes[level] for level in level_lookup(column, cells.known.to_pylist())], dtype=float))
+    out, seen = np.full(len(cells.values), np.nan), ~cells.missing
+    found, places = np.unique(cells.values[seen], return_inverse=True)
+    out[seen] = np.array([codes[level] for level in level_lookup(column, found.tolist())], dtype=float)[places]
+    return out
 
 
 def read_numbers(name: object, reading: str, cells: Cells) -> Cells:
@@ -40,17 +54,14 @@ def read_numbers(name: object, reading: str, cells: Cells) -> Cells:
         cells = Missing().of_objects(cells.objects.tolist())
         if not isinstance(cells, Texts):
             return cells
-    values, seen = np.full(len(cells.missing), np.nan), ~cells.missing
-    if reading == "number" and cells.numbers is not None:
-        values[seen] = cells.numbers
-    elif seen.any():
-        parser = PARSERS.get(reading, PARSERS["number"])
-        found = cells.read(parser) if reading in PARSERS else None
+    found = cells.numbers if reading == "number" else None
+    if found is None and len(cells.known):
+        parser, texts = PARSERS.get(reading, PARSERS["number"]), cells.known.to_pylist()
+        found = parser(texts) if reading in PARSERS else None
         if found is None:
-            text = next((text for text in cells.distinct[0] if parser([text]) is None), cells.distinct[0][0])
+            text = next((text for text in texts if parser([text]) is None), texts[0])
             raise ValueError(f"column {name!r} holds {text!r}, which is not a number as its other cells are.")
-        values[seen] = found
-    return Cells(values, cells.missing, given=cells)
+    return Cells(cells.spread([] if found is None else found), cells.missing, given=cells)
 
 
 def level_lookup(column: ColumnInfo, cells: list) -> list[str | None]:

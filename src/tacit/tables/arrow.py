@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import ipc, types
 
-from ..frames import Batch
-from ..survey.cells import cells_of_arrow
 from .reader import Reader, checked_names
 
-__all__ = ["ArrowReader", "arrow_batches", "odd_columns"]
+__all__ = ["ArrowReader", "odd_columns"]
 
 
 class ArrowReader(Reader):
@@ -25,11 +22,13 @@ class ArrowReader(Reader):
     def __init__(self, path: str, kind: str, missing: Iterable[str] = (), only: Iterable[str] | None = None):
         super().__init__(missing)
         self.locate(path)
-        self.path, self.kind = path, kind
+        self.path, self.kind, self.mapped = path, kind, kind == "arrow"
         with self._guarded(), self._opened() as file:
             schema = file.schema_arrow if kind == "parquet" else file.schema
         self.names, self.positions = checked_names(schema.names, self.place, self.notes, only)
         self.fields = [schema.names[position] for position in self.positions]
+        # Parquet reads those columns alone; files of Arrow are mapped whole.
+        self.places = range(len(self.fields)) if kind == "parquet" else self.positions
         self.odd = odd_columns(self.names, [schema.field(position).type for position in self.positions])
 
     @contextlib.contextmanager
@@ -56,24 +55,14 @@ class ArrowReader(Reader):
             else:
                 yield from map(file.get_batch, range(file.num_record_batches)) if self.kind == "arrow" else file
 
-    def read(self) -> Iterator[Batch]:
+    def read(self) -> Iterator[pa.RecordBatch]:
         parts = self._parts()
         while True:
             with self._guarded():
                 part = next(parts, None)
             if part is None:
                 return
-            columns = [part.column(field) for field in self.fields]
-            yield from arrow_batches(self, columns)
-
-
-def arrow_batches(reader: Reader, columns: Sequence[pa.Array]) -> Iterator[Batch]:
-    """Yield Arrow columns as batches of at most so many rows as the reader wants."""
-    n_rows = len(columns[0])
-    for start in range(0, n_rows, reader.batch_rows):
-        parts = (column.slice(start, reader.batch_rows) for column in columns)
-        cells = reader.missing.of_texts if reader.is_text else partial(cells_of_arrow, missing=reader.missing)
-        yield Batch(zip(reader.names, map(cells, parts)))
+            yield pa.RecordBatch.from_arrays([part.column(place) for place in self.places], names=self.names)
 
 
 def odd_columns(names: Iterable[str], kinds: Iterable[pa.DataType]) -> dict[str, str]:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import datetime
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import compute
 
 from ..survey.dates import date_text
 
 __all__ = ["CsvWriter"]
+
+DIGITS = 10
+EXACT = 22
+"""Powers of ten up to this are exact in double precision."""
 
 
 class CsvWriter:
@@ -22,35 +28,66 @@ class CsvWriter:
     """
 
     def __init__(self, path: Any, separator: str = ",", decimal: str = "."):
-        self.file = open(path, "w", newline="", encoding="utf-8")  # noqa: SIM115
-        self.writer = csv.writer(self.file, delimiter=separator, lineterminator="\n")
-        self.decimal = decimal
+        self.file = open(path, "wb")  # noqa: SIM115
+        self.separator, self.decimal = separator, decimal
         self.names: list[str] | None = None
 
     def write(self, columns: dict[str, Any]) -> None:
         """Append rows."""
         if self.names is None:
             self.names = list(columns)
-            self.writer.writerow(self.names)
+            self._write([pa.array([name], pa.string()) for name in self.names])
         elif self.names != list(columns):
             raise ValueError(f"rows with the columns {', '.join(columns)} cannot follow {', '.join(self.names)}.")
-        self.writer.writerows(zip(*(_texts(values, self.decimal) for values in columns.values())))
+        self._write([_texts(values, self.decimal) for values in columns.values()])
+
+    def _write(self, columns: list[pa.Array]) -> None:
+        quoted = [self._quoted(column, len(columns) == 1) for column in columns]
+        lines = compute.binary_join_element_wise(*quoted, self.separator, null_handling="replace")
+        ended = compute.binary_join_element_wise(lines, "\n", "")
+        self.file.write(b"" if not len(ended) else ended.buffers()[2])
+
+    def _quoted(self, column: pa.Array, alone: bool) -> pa.Array:
+        """Texts as cells; an empty one that stands alone would be a blank line."""
+        column = compute.fill_null(column, "") if alone else column
+        odd = compute.match_substring_regex(column, f'[{re.escape(self.separator)}"\r\n]' + "|^$" * alone)
+        if not compute.any(odd).as_py():
+            return column
+        marked = compute.binary_join_element_wise('"', compute.replace_substring(column, '"', '""'), '"', "")
+        return compute.if_else(odd, marked, column)
 
     def close(self) -> None:
         """Write what is left."""
         self.file.close()
 
 
-def _texts(values: np.ndarray | Sequence, decimal: str) -> list:
-    if isinstance(values, np.ndarray) and values.dtype.kind == "f":
-        texts = ["" if value != value else f"{value:.10g}" for value in values.tolist()]
-        return texts if decimal == "." else [text.replace(".", decimal) for text in texts]
-    return [_text(value, decimal) for value in (values.tolist() if isinstance(values, np.ndarray) else values)]
+def _texts(values: pa.Array | np.ndarray | Sequence, decimal: str) -> pa.Array:
+    """A column as texts, null where missing."""
+    if isinstance(values, pa.Array):
+        return values
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
+        texts = pa.array(_rounded(values) if values.dtype.kind == "f" else values, from_pandas=True).cast(pa.string())
+        return texts if decimal == "." else compute.replace_substring(texts, ".", decimal)
+    cells = values.tolist() if isinstance(values, np.ndarray) else values
+    texts = [_text(value, decimal) for value in cells]
+    try:
+        return pa.array(texts, pa.string())
+    except UnicodeEncodeError:  # halves of letters
+        return pa.array([text and text.encode("utf-8", "replace").decode() for text in texts], pa.string())
 
 
-def _text(value: Any, decimal: str) -> Any:
+def _rounded(values: np.ndarray) -> np.ndarray:
+    """Numbers of ten digits, as the doubles nearest to them."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        places = DIGITS - 1 - np.floor(np.log10(np.abs(values)))
+        power = 10.0 ** np.abs(places)
+        found = np.where(places > 0, np.rint(values * power) / power, np.rint(values / power) * power)
+    return np.where(np.abs(places) <= EXACT, found, values)
+
+
+def _text(value: Any, decimal: str) -> str | None:
     if value is None or value != value:
-        return ""
+        return None
     if isinstance(value, float):
         return float.__repr__(value).removesuffix(".0").replace(".", decimal)
-    return date_text(value) if isinstance(value, (datetime.date, datetime.time)) else value
+    return date_text(value) if isinstance(value, (datetime.date, datetime.time)) else str(value)

@@ -12,7 +12,7 @@ from ..frames import Batch, Cells
 from ..schema import Column, Schema
 from ..source import Source
 from ..survey.column import ColumnInfo
-from ..survey.typed import as_typed
+from ..survey.typed import as_codes, as_typed
 from .reader import Reader
 from .source import TableSource
 from .surveying import read_like
@@ -92,21 +92,14 @@ class DataTable:
 
     def encoded(self) -> Iterator[np.ndarray]:
         """Yield the cells that models use, as arrays of numbers, batch by batch."""
-        schema = self.schema  # refused where no column is in use
-        for _, batch in self.scan(self.used):
-            yield schema.encode(batch)
+        assert self.schema  # refused where no column is in use
+        for batch in self.reader.batches():
+            yield np.column_stack([as_codes(column, batch[column.name]) for column in self.used])
 
     def scan(self, columns: Iterable[ColumnInfo] = ()) -> Iterator[tuple[Batch, Batch]]:
-        """Yield every batch as it was read and as `batches` has it: of one pass, since two of a query may differ in order."""
-        n_rows = 0
+        """Yield every batch as it was read and as `batches` has it."""
         for read in self.reader.batches():
-            n_rows += read.n_rows
             yield read, Batch({c.name: as_typed(c, read[c.name]) for c in columns or self.columns})
-        if n_rows != self.n_rows:
-            raise ValueError(
-                f"{self.reader.place} had {self.n_rows:,} rows and now has {n_rows:,}; it was changed while it was read, so "
-                "start again."
-            )
 
     @cached_property
     def cells(self) -> np.ndarray:
@@ -150,5 +143,4 @@ class DataTable:
 def _joined(parts: list[Cells]) -> Cells:
     values = np.concatenate([part.values for part in parts])
     missing = np.concatenate([part.missing for part in parts])
-    given = [cell for part in parts for cell in part.originals()]
-    return Cells(values, missing, whole=all(part.whole for part in parts), given=given)
+    return Cells(values, missing, whole=all(part.whole for part in parts), given=tuple(parts))

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from ..frames import Batch, Cells
+import pyarrow as pa
+
 from ..notes import Note, Option
+from ..survey.cells import arrow_of
 from .reader import Reader, checked_names, meant
 
 __all__ = ["ExcelReader"]
@@ -59,14 +61,12 @@ class ExcelReader(Reader):
         """Rows that hold anything, without the cells beyond the last name."""
         return (row for row in self.sheet.iter_rows() if any(cell != "" for cell in row))
 
-    def read(self) -> Iterator[Batch]:
+    def read(self) -> Iterator[pa.RecordBatch]:
         rows = islice(self._rows(), 1, None)
         empty = True
         while part := list(islice(rows, self.batch_rows)):
             empty = False
-            yield Batch(zip(self.names, map(self._cells, zip(*part))))
+            columns = [arrow_of([None if cell == "" else cell for cell in cells]) for cells in zip(*part)]
+            yield pa.RecordBatch.from_arrays(columns, names=self.names)
         if empty:
             raise ValueError(f"{self.place} has a row of names but no row below it.")
-
-    def _cells(self, cells: tuple) -> Cells:
-        return self.missing.of_objects([None if cell == "" else cell for cell in cells])

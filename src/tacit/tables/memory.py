@@ -9,6 +9,7 @@ from ..frames import Batch, Cells, as_numbers, as_objects, columns_of, package
 from ..survey.cells import cells_of_arrow, has_names
 from .arrow import odd_columns
 from .reader import Reader, checked_names
+from .store import Store
 
 __all__ = ["FrameReader"]
 
@@ -39,10 +40,13 @@ class FrameReader(Reader):
         if package(X) == "pyarrow":
             self.odd = odd_columns(self.names, [column.type for column in self.columns])
 
-    def read(self) -> Iterator[Batch]:
+    def _made(self) -> Iterator[Batch]:
         for start in range(0, len(self.columns[0]), self.batch_rows):
             stop = start + self.batch_rows
             yield Batch((name, self._cells(column, start, stop)) for name, column in zip(self.names, self.columns))
+
+    def load(self) -> Store:
+        return Store()  # it is in memory already
 
     def _cells(self, column: Any, start: int, stop: int) -> Cells:
         library = package(column)

@@ -10,8 +10,9 @@ from contextlib import AbstractContextManager
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from ..frames import Batch
-from .arrow import arrow_batches, odd_columns
+import pyarrow as pa
+
+from .arrow import odd_columns
 from .reader import Reader, checked_names
 
 __all__ = ["ArrowQueryReader", "QueryReader", "open_query"]
@@ -99,10 +100,10 @@ class ArrowQueryReader(QueryReader):
         self._learn_names(schema.names)
         self.odd = odd_columns(self.names, [getattr(kind, "storage_type", kind) for kind in schema.types])
 
-    def read(self) -> Iterator[Batch]:
+    def read(self) -> Iterator[pa.RecordBatch]:
         with self._run(self.batch_rows) as reader:
             for part in reader:
-                yield from arrow_batches(self, part.columns)
+                yield pa.RecordBatch.from_arrays(part.columns, names=self.names)
 
 
 def file_of(url: Any) -> str | None:

@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
-from ..frames import Batch, Cells
+import pyarrow as pa
+
+from ..survey.cells import arrow_of
 from .sql import QueryReader
 
 __all__ = ["SqliteReader"]
@@ -49,13 +51,14 @@ class SqliteReader(QueryReader):
             return ValueError("the query does more than read, and only queries that read are run; begin with select.")
         return super().fault(error)
 
-    def read(self) -> Iterator[Batch]:
+    def read(self) -> Iterator[pa.RecordBatch]:
         with self._run(self.batch_rows) as cursor:
             while rows := cursor.fetchmany(self.batch_rows):
-                yield Batch(zip(self.names, map(self._cells, zip(*rows))))
+                yield pa.RecordBatch.from_arrays(list(map(_column, zip(*rows))), names=self.names)
 
-    def _cells(self, cells: tuple) -> Cells:
-        return self.missing.of_objects([f"{len(cell)} bytes" if isinstance(cell, bytes) else cell for cell in cells])
+
+def _column(cells: tuple) -> pa.Array:
+    return arrow_of([f"{len(cell)} bytes" if isinstance(cell, bytes) else cell for cell in cells])
 
 
 def _allow(action: int, *_: Any) -> int:

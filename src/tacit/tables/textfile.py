@@ -11,11 +11,17 @@ import os
 import zlib
 from typing import Any
 
+import pyarrow as pa
+
 from ..notes import NoteError, Option
 
 __all__ = ["CORRUPT", "Utf8", "damaged", "encoding_error", "find_encoding", "open_bytes", "open_lines"]
 
-PACKED: dict = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+def _open_zstd(path: str, mode: str) -> Any:
+    return io.BufferedReader(pa.CompressedInputStream(pa.OSFile(path), "zstd"))
+
+
+PACKED: dict = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open, b"\x28\xb5\x2f\xfd": _open_zstd}
 """Compressed files, by how they begin."""
 CORRUPT = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
 MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
