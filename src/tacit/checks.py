@@ -6,8 +6,6 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.utils import get_tags
-from sklearn.utils.validation import check_array, validate_data
 
 from .frames import check_names, check_types
 
@@ -48,6 +46,8 @@ def check_positive(name: str, value: Any) -> None:
 
 def check_shaped(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
     """An array that the user gave, as float64 of the right shape."""
+    from sklearn.utils.validation import check_array  # where used: reading a table must be quick
+
     value = check_array(value, dtype=np.float64, ensure_2d=False, allow_nd=True)
     if value.shape != shape:
         raise ValueError(f"The parameter '{name}' should have the shape of {shape}, but got {value.shape}")
@@ -124,6 +124,9 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, **settings: Any) -> Any:
     **settings
         Passed to scikit-learn's `validate_data`.
     """
+    from sklearn.utils import get_tags
+    from sklearn.utils.validation import validate_data
+
     sparse = "csr" if get_tags(estimator).input_tags.sparse else False
     missing = "allow-nan" if estimator._takes_missing else True
     settings = {"accept_sparse": sparse, "ensure_all_finite": missing, "dtype": list(estimator._dtypes)} | settings

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy import sparse
 
 __all__ = [
     "SAVABLE", "SQUARES", "Either", "Flag", "Label", "Listed", "Mapped", "Names", "Numbers", "Part", "Spec", "Text", "Whole",
@@ -160,7 +159,7 @@ class Numbers(Spec):
         shapes = [
             each.split() for each in (self.shape if isinstance(self.shape, str) else self.shape(owner)).split("|")
         ]
-        is_sparse = self.sparse and sparse.issparse(value)
+        is_sparse = self.sparse and hasattr(value, "tocsr")
         if not isinstance(value, (np.ndarray, np.generic, int, float)) and not is_sparse:
             raise ValueError(f"{name!r} is {_told(value)}, not {_KINDS[self.kind]}")
         array = value.data if is_sparse else np.asarray(value)

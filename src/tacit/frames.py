@@ -52,8 +52,8 @@ class Cells:
 
     `values` are float64 for numbers, Python objects for categories; `levels` are those the type declares, `whole` says that the
     type holds whole numbers only. `given` are the cells before they were turned into `values`, where that lost their type: a
-    column of Arrow, a list, other `Cells` or a tuple of them. `ordered` says of a categorical type whether its levels have an order, None of
-    other types; `dates` is the type of a column of dates, as its library names it.
+    column of Arrow, a list, other `Cells` or a tuple of them. `ordered` says of a categorical type whether its levels have an
+    order, None of other types; `dates` is the type of a column of dates, as its library names it.
     """
 
     values: np.ndarray

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.cli.main import main
-from tacit.tables import reader
+from tacit.tables import delimited, reader
 
 QUICK = ["--quiet", "--no-report", "--groups", "1-2"]
 
@@ -118,3 +118,19 @@ def test_a_model_of_axes_fills_new_rows_as_it_filled_its_own(tmp_path, table):
     cells = rows_of(tmp_path / "visits.predict.cells.csv")
     assert len(cells) == sum(y is None for _, _, y, _ in visits())
     assert all(float(row["low"]) < float(row["value"]) < float(row["high"]) for row in cells)
+
+
+def test_texts_of_numbers_are_written_as_they_stand(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "BLOCK", 600)  # so that numbers are read as numbers, and their texts again
+    rng = np.random.default_rng(0)
+    lines = [f"{x:.3f},{y:.2e},{'NA' if j % 9 == 0 else f'{x + y:08.3f}'},k{j % 2}"
+             for j, (x, y) in enumerate(rng.normal(5, 1, (200, 2)))]  # fmt: skip
+    (tmp_path / "t.csv").write_text("\n".join(["x,y,z,k", *lines]) + "\n")
+    assert main(["fit", str(tmp_path / "t.csv"), *QUICK]) == 0
+    filled = (tmp_path / "t.filled.csv").read_text().splitlines()[1:]
+    assert len(filled) == 200
+    for j, (before, after) in enumerate(zip(lines, filled)):
+        known, told = before.split(","), after.split(",")
+        assert [known[i] for i in (0, 1, 3)] == [told[i] for i in (0, 1, 3)]
+        assert (known[2] == told[2]) == (j % 9 != 0)
+        assert abs(float(told[2]) - 10) < 8

@@ -47,7 +47,7 @@ def refused(tmp_path):
         (b"a,b\n" + b"1,2\n" * 30000 + b"3,\0\n", "t.csv, line 30002: it holds a NUL character; is the file damaged?"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "t.csv is not a text file: it holds a NUL byte in line 3"),
         ('a,b\n1,2\n3,"4\n5,6\n7,8\n', 't.csv: a quote (") opens in or after line 3 and is never closed; close it.'),
-        ("a,b\n" + "x" * 9_000_000 + ",2\n", "t.csv, line 2: a cell is longer than 131,072 characters; a quote is probably not"),
+        ("a,b\n" + "x" * 18_000_000 + ",2\n", "t.csv, line 2: a cell is longer than 131,072 characters; a quote is probably not"),
         ('a,b\n1,"2\n' + "3,4\n" * 50_000, "a cell is longer than 131,072 characters; a quote is probably not"),
         (gzip.compress(b"a,b\n1,2\n", mtime=0)[:-6], "t.csv is damaged (Compressed file ended before the end-of-stream marker"),
         (b"PAR1 but no more", "t.csv cannot be read as Parquet ("),

@@ -108,6 +108,14 @@ class Texts(Cells):
         except pa.ArrowInvalid:  # some are written as only Python reads them, or are no numbers
             return self.read(numbers_of)
 
+    @cached_property
+    def days(self) -> np.ndarray | None:
+        """Days since 1970 of the texts in `known` where all are written as 2024-01-31, None otherwise."""
+        try:
+            return self.known.cast(pa.date32()).cast(pa.int32()).to_numpy(zero_copy_only=False).astype(np.float64)
+        except pa.ArrowInvalid:
+            return None
+
     def read(self, parser: Any) -> np.ndarray | None:
         """Numbers that a parser of texts makes of those in `known`; None where it cannot."""
         texts = self.known.slice(0, 1).to_pylist()
@@ -150,7 +158,9 @@ class Missing:
         column = texts if isinstance(texts, pa.Array) else _strings(list(texts))
         column = column if isinstance(column, pa.DictionaryArray) else column.dictionary_encode()
         places = compute.fill_null(column.indices, len(column.dictionary)).to_numpy(zero_copy_only=False)
-        found = pa.concat_arrays([column.dictionary.cast(pa.string()), pa.array([""] if column.null_count else [], pa.string())])
+        found = pa.concat_arrays(
+            [column.dictionary.cast(pa.string()), pa.array([""] if column.null_count else [], pa.string())]
+        )
         trimmed = compute.utf8_trim_whitespace(compute.fill_null(found, ""))
         if not trimmed.equals(found):  # some may be equal now
             again = trimmed.dictionary_encode()
@@ -232,7 +242,9 @@ def cells_of_arrow(column: pa.Array, missing: Missing) -> Cells:
     if types.is_string(kind) or types.is_large_string(kind):
         return missing.of_texts(column, given=column)
     if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
-        return missing.of_texts([None if value is None else str(value)[:200] for value in column.to_pylist()], given=column)
+        return missing.of_texts(
+            [None if value is None else str(value)[:200] for value in column.to_pylist()], given=column
+        )
     if types.is_timestamp(kind) and kind.unit == "ns":
         column = column.cast(pa.timestamp("us", kind.tz), safe=False)
     encoded = column.dictionary_encode()  # every different date is written once

@@ -119,15 +119,15 @@ def _two_poissons(x: np.ndarray, share: np.ndarray, mean: float) -> float:
 
 
 def _negative_binomial(x: np.ndarray, share: np.ndarray, mean: float) -> float:
-    """Mean m and size r, by golden section on log r."""
-    from scipy.optimize import minimize_scalar
-
+    """Mean m and size r, by a grid of log r that closes in on the best."""
     if mean == 0:
         return 0.0
-
-    def loss(log_size: float) -> float:
-        r = np.exp(log_size)
+    low, high = -6.0, 14.0
+    while high - low > 1e-3:
+        grid = np.linspace(low, high, 33)
+        r = np.exp(grid)[:, None]
         log_p = gammaln(x + r) - gammaln(r) - gammaln(x + 1.0) - r * np.log1p(mean / r) + x * np.log(mean / (r + mean))
-        return -float(share @ log_p)
-
-    return float(minimize_scalar(loss, bounds=(-6.0, 14.0), method="bounded", options={"xatol": 1e-3}).fun)
+        loss = -log_p @ share
+        best = int(np.argmin(loss))
+        low, high = grid[max(best - 1, 0)], grid[min(best + 1, 32)]
+    return float(loss[best])

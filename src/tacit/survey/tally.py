@@ -84,8 +84,8 @@ class Tally:
             return
         if isinstance(cells, Texts):
             self._add_texts(cells)
-            codes = self.leading_zeros or self.long_digits
-            self._count(cells, None if codes else cells.numbers, cells.times)
+            texts = self.leading_zeros or self.long_digits or self.by_number is False
+            self._count(cells, None if texts else cells.numbers, cells.times)
         else:
             seen = cells.values[~cells.missing] if missing else cells.values
             self._add_numbers(seen)
@@ -131,7 +131,7 @@ class Tally:
             self.sentinels[end] += int((values == end).sum())
 
     def _add_texts(self, cells: Texts) -> None:
-        if cells.numbers is not None and "number" in self.readings:
+        if "number" in self.readings and cells.numbers is not None:
             points, zeros, long = cells.styles
             self.points = self.points or points
             self.leading_zeros = self.leading_zeros or zeros
@@ -154,7 +154,8 @@ class Tally:
     def _read_otherwise(self, cells: Texts) -> None:
         """Drop the readings that do not suit the texts, and keep the moments of those that do."""
         for reading in list(self.readings):
-            values = cells.read(PARSERS[reading])
+            values = cells.days if reading in DATE_READINGS else None
+            values = cells.read(PARSERS[reading]) if values is None else values
             if values is None:
                 del self.readings[reading]
             else:

@@ -7,6 +7,7 @@ import numpy as np
 from ..frames import Cells
 from .cells import Missing, Texts
 from .column import CODED, ROLES, ColumnInfo
+from .dates import DATE_READINGS
 from .numerals import canonical
 from .tally import PARSERS
 
@@ -41,7 +42,9 @@ def as_codes(column: ColumnInfo, cells: Cells) -> np.ndarray:
         return as_typed(column, cells).values
     codes = {level: float(code) for code, level in enumerate(column.levels)} | {None: np.nan}
     if isinstance(cells, Texts):
-        return cells.spread(np.array([codes[level] for level in level_lookup(column, cells.known.to_pylist())], dtype=float))
+        return cells.spread(
+            np.array([codes[level] for level in level_lookup(column, cells.known.to_pylist())], dtype=float)
+        )
     out, seen = np.full(len(cells.values), np.nan), ~cells.missing
     found, places = np.unique(cells.values[seen], return_inverse=True)
     out[seen] = np.array([codes[level] for level in level_lookup(column, found.tolist())], dtype=float)[places]
@@ -57,7 +60,8 @@ def read_numbers(name: object, reading: str, cells: Cells) -> Cells:
     found = cells.numbers if reading == "number" else None
     if found is None and len(cells.known):
         parser, texts = PARSERS.get(reading, PARSERS["number"]), cells.known.to_pylist()
-        found = parser(texts) if reading in PARSERS else None
+        found = cells.days if reading in DATE_READINGS else None
+        found = parser(texts) if found is None and reading in PARSERS else found
         if found is None:
             text = next((text for text in texts if parser([text]) is None), texts[0])
             raise ValueError(f"column {name!r} holds {text!r}, which is not a number as its other cells are.")

@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from ..frames import Batch
 from ..notes import Note, Option
-from ..source.threads import one_blas_thread
 from ..survey.column import ROLES, ColumnInfo
 from ..survey.typed import as_typed
 
@@ -29,7 +29,7 @@ def note_copies(columns: tuple[ColumnInfo, ...], batches: list[Batch]) -> tuple[
     used = [column for column in columns if column.used]
     numbers = [column for column in used if ROLES[column.role] in ("continuous", "count")][:MOST_COLUMNS]
     categories = [column for column in used if column.coded][:MOST_COLUMNS]
-    with one_blas_thread():
+    with threadpool_limits(1, "blas"):
         found = _found(numbers, categories, batches)
     return tuple(
         dataclasses.replace(column, notes=(*column.notes, found[column.name]), copied=True)

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..frames import Batch, Cells
 from ..schema import Column, Schema
-from ..source import Source
 from ..survey.column import ColumnInfo
 from ..survey.typed import as_codes, as_typed
 from .reader import Reader
-from .source import TableSource
 from .surveying import read_like
+
+if TYPE_CHECKING:
+    from ..source import Source  # what models need is loaded when one is fitted: a look at a table must be quick
 
 __all__ = ["DataTable"]
 
@@ -118,6 +120,8 @@ class DataTable:
         n_jobs : int, optional
             Threads; default all cores.
         """
+        from .source import TableSource
+
         streamed = TableSource(self, targets, unit, n_jobs=n_jobs)
         source: Source = streamed if self.is_large else streamed.held(self.cells)
         source.schema = Schema(tuple(column for column in self.schema.columns if column.name not in targets))

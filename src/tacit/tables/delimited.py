@@ -25,7 +25,7 @@ from ..notes import Note, NoteError, Option
 from ..survey.numerals import numbers_of
 from .reader import Reader, checked_names, has_header, header_place, joined_names
 from .store import Store
-from .textfile import CORRUPT, Utf8, damaged, encoding_error, find_encoding, open_lines
+from .textfile import CORRUPT, Utf8, damaged, encoding_error, faulty, find_encoding, open_lines, plain_bytes
 
 __all__ = ["DelimitedReader"]
 
@@ -34,7 +34,7 @@ NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ",
 LOOKED_AT = 20
 LOOKED_AT_CHARACTERS = 1 << 20
 LONGEST_LINE = 1 << 26
-BLOCK = 1 << 22
+BLOCK = 1 << 23
 TEXT, NUMBER = pa.dictionary(pa.int32(), pa.string()), pa.float64()
 MOST_TRIALS = 3
 """Columns that are found not to be numbers one after the other; then all are taken as text."""
@@ -95,7 +95,9 @@ class DelimitedReader(Reader):
             found = joined_names(rows[:place], found)
             text = "names of columns were found in line {line}, below {above!r}; to take other lines, use {option}"
             above = " ".join(cell for cell in rows[0] if cell.strip())[:40]
-            self.notes.append(Note("title", text, line=ends[place], above=above, option=Option("skip", ends[place] - 1)))
+            self.notes.append(
+                Note("title", text, line=ends[place], above=above, option=Option("skip", ends[place] - 1))
+            )
         elif len(found) > 1 and numbers_of([name.strip() for name in found]) is not None:
             text = "the first line holds numbers only ({first}…) and was taken as names; if it is a row, use {option}"
             self.notes.append(Note("header", text, first=", ".join(found[:3]), option=Option("header", "no")))
@@ -138,24 +140,27 @@ class DelimitedReader(Reader):
     def _parts(self, columns: list[str], kinds: dict[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
         """Yield some columns of all rows, in the types that are wished for or else as text."""
         n_rows = 0
-        with self._guarded(), Utf8(self.path, self.encoding, self.header_lines) as file:
-            for batch in self._parsed(file, columns, kinds):
-                n_rows += batch.num_rows
-                yield batch
-            if file.has_nul or file.n_quotes % 2:  # a quote that is never closed makes one cell of all that follows
+        with self._guarded():
+            content = plain_bytes(self.path, self.encoding, self.header_lines)
+            file = Utf8(self.path, self.encoding, self.header_lines) if content is None else pa.BufferReader(content)
+            with file:
+                if not (file.at_end if content is None else not content.size):
+                    for batch in self._parsed(file, columns, kinds):
+                        n_rows += batch.num_rows
+                        yield batch
+            # A quote that is never closed makes one cell of all that follows.
+            if file.has_nul or file.n_quotes % 2 if content is None else faulty(content):
                 self._refuse()
         if not n_rows:
             raise ValueError(f"{self.place} has a line of names but no row below it.")
 
-    def _parsed(self, file: Utf8, columns: list[str], kinds: dict[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
+    def _parsed(self, file: Any, columns: list[str], kinds: dict[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
         from pyarrow import csv as arrow_csv
 
-        if file.at_end:
-            return
         every = [str(position) for position in range(self.width)]
         wanted = {every[position]: name for name, position in zip(self.names, self.positions) if name in columns}
         reader = arrow_csv.open_csv(
-            pa.PythonFile(file, "r"),
+            pa.PythonFile(file, "r") if isinstance(file, Utf8) else file,
             read_options=arrow_csv.ReadOptions(column_names=every, block_size=BLOCK),
             parse_options=arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
             convert_options=arrow_csv.ConvertOptions(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from hashlib import blake2b
+from functools import lru_cache
+from zlib import crc32
 
 import numpy as np
 
-from ..frames import Batch, Cells
-from ..survey.column import ROLES
+from ..frames import Cells
+from ..survey.cells import Texts
+from ..survey.column import ROLES, ColumnInfo
 from ..survey.distinct import mixed
+from ..survey.typed import as_codes
 from .data import DataTable
 
 __all__ = ["Inspection", "inspect_table"]
@@ -21,7 +24,6 @@ SCALED = 1.4826
 SAMPLE = 20_000
 MOST_PATTERNS = 20_000
 MOST_ROWS = 200_000
-MOST_TEXTS = 100_000
 
 
 @dataclass(frozen=True)
@@ -52,19 +54,22 @@ class Inspection:
 
 
 def inspect_table(table: DataTable, most_patterns: int = 8) -> Inspection:
-    """Inspect a `DataTable` in two passes."""
+    """Inspect a `DataTable`."""
     limits = _limits(table)
     shown = [column for column in table.columns if column.role not in ("empty", "id")]
     names = [column.name for column in shown]
     hashes, start = _RowHashes(), 0
     patterns: Counter[bytes] = Counter()
     outlying: dict[str, dict] = {}
-    for batch in table.batches():
-        hashes.add(batch)
-        gone = np.array([batch[name].missing for name in names], dtype=bool).reshape(len(names), batch.n_rows)
-        _count_patterns(gone.T, patterns)
-        for name, (median, reach) in limits.items():
-            _note_far(outlying, name, batch[name].values, median, reach, start)
+    for batch in table.reader.batches():
+        keys = np.zeros(batch.n_rows, dtype=np.uint64)
+        for column in table.columns:
+            values, bits = _known(column, batch[column.name])
+            keys = mixed(keys * np.uint64(31) + bits)
+            if column.name in limits:
+                _note_far(outlying, column.name, values, *limits[column.name], start)
+        hashes.add(keys)
+        _count_patterns([batch[name].missing for name in names], batch.n_rows, patterns)
         start += batch.n_rows
     told = [
         {"n_rows": times, "missing": [name for name, gone in zip(names, _unpacked(key)) if gone]}
@@ -107,26 +112,45 @@ def _note_far(
         found |= {"value": float(values[row]), "row": start + row + 1, "distance": float(distance[row])}
 
 
-def _count_patterns(gone: np.ndarray, patterns: Counter[bytes]) -> None:
-    packed = np.packbits(gone, axis=1)
-    keys, times = np.unique(packed, axis=0, return_counts=True)
-    for key, n_rows in zip(keys, times):
-        key = key.tobytes()
-        if key in patterns or len(patterns) < MOST_PATTERNS:
-            patterns[key] += int(n_rows)
+def _count_patterns(gone: list[np.ndarray], n_rows: int, patterns: Counter[bytes]) -> None:
+    size = (len(gone) + 7) // 8
+    some = np.logical_or.reduce(gone) if gone else np.zeros(n_rows, dtype=bool)
+    n_complete = n_rows - int(some.sum())
+    found = Counter({bytes(size): n_complete} if n_complete else {})
+    if n_complete < n_rows:
+        packed = np.packbits(np.array([missing[some] for missing in gone]), axis=0).T
+        keys, times = np.unique(np.ascontiguousarray(packed).view(f"S{size}"), return_counts=True)
+        found |= dict(zip((key.ljust(size, b"\0") for key in keys.tolist()), times.tolist()))
+    patterns.update({key: n for key, n in found.items() if key in patterns or len(patterns) < MOST_PATTERNS})
 
 
 def _unpacked(key: bytes) -> np.ndarray:
     return np.unpackbits(np.frombuffer(key, dtype=np.uint8))
 
 
+def _known(column: ColumnInfo, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of a column in its role, if it has any, and 64 bits for every cell: equal where cells are."""
+    if ROLES[column.role] is None and isinstance(cells, Texts):
+        return np.empty(0), cells.spread(
+            np.array([_digest(text) for text in cells.known.to_pylist()], dtype=np.uint64), 0
+        )
+    values = cells.values if ROLES[column.role] is None else as_codes(column, cells)
+    return values, (np.where(np.isnan(values), np.nan, values) + 0.0).view(np.uint64)
+
+
+@lru_cache(1 << 16)  # texts come again in every batch
+def _digest(text: str) -> int:
+    letters = text.encode("utf-8", "surrogatepass")
+    return crc32(letters) | crc32(letters[::-1]) << 32
+
+
 class _RowHashes:
     """Rows known by 64 bits; where they are too many, only those whose bits end in k zeros are counted."""
 
     def __init__(self) -> None:
-        self.counts: Counter[int] = Counter()
+        self.keys, self.times = np.empty(0, dtype=np.uint64), np.empty(0, dtype=int)
+        self.waiting: list[np.ndarray] = []
         self.zeros = 0
-        self._texts: dict[str | None, int] = {}
 
     @property
     def exact(self) -> bool:
@@ -136,27 +160,24 @@ class _RowHashes:
     @property
     def n_repeated(self) -> int:
         """Rows that are equal to one before them; about, if not `exact`."""
-        return sum(times - 1 for times in self.counts.values()) << self.zeros
+        self._count()
+        return int((self.times - 1).sum()) << self.zeros
 
-    def add(self, batch: Batch) -> None:
+    def add(self, keys: np.ndarray) -> None:
         """Take the rows of a batch in."""
-        bits = np.zeros(batch.n_rows, dtype=np.uint64)
-        for cells in batch.values():
-            bits = mixed(bits * np.uint64(31) + self._bits(cells))
-        mask = np.uint64((1 << self.zeros) - 1)
-        self.counts.update(bits[bits & mask == 0].tolist())
-        while len(self.counts) > MOST_ROWS:
-            self.zeros += 1
-            last = (1 << self.zeros) - 1
-            self.counts = Counter({key: times for key, times in self.counts.items() if not key & last})
+        self.waiting.append(keys[self._kept(keys)])
+        if sum(map(len, self.waiting)) > MOST_ROWS:
+            self._count()
 
-    def _bits(self, cells: Cells) -> np.ndarray:
-        if cells.numeric:
-            return (np.where(cells.missing, np.nan, cells.values) + 0.0).view(np.uint64)
-        if len(self._texts) > MOST_TEXTS:
-            self._texts.clear()
-        known, texts = self._texts, cells.values.tolist()
-        for text in set(texts) - known.keys():
-            digest = blake2b(repr(text).encode("utf-8", "surrogatepass"), digest_size=8).digest()
-            known[text] = int.from_bytes(digest, "big")
-        return np.array([known[text] for text in texts], dtype=np.uint64)
+    def _kept(self, keys: np.ndarray) -> np.ndarray:
+        return keys & np.uint64((1 << self.zeros) - 1) == 0
+
+    def _count(self) -> None:
+        every = np.concatenate([self.keys, *self.waiting])
+        times = np.concatenate([self.times, np.ones(len(every) - len(self.keys), dtype=int)])
+        self.keys, places = np.unique(every, return_inverse=True)
+        self.times, self.waiting = np.bincount(places, times, len(self.keys)).astype(int), []
+        while len(self.keys) > MOST_ROWS:
+            self.zeros += 1
+            kept = self._kept(self.keys)
+            self.keys, self.times = self.keys[kept], self.times[kept]

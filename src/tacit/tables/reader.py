@@ -20,7 +20,7 @@ from .store import Store
 
 __all__ = ["BATCH_ROWS", "Reader", "checked_names", "has_header", "header_place", "joined_names", "meant"]
 
-BATCH_ROWS = 50_000
+BATCH_ROWS = 100_000
 BATCH_CELLS = 1 << 20
 KEPT_CELLS = 2_000_000
 """Cells of a table up to which what is found out about them is kept as well."""
@@ -30,8 +30,8 @@ MOST_COLUMNS = 10_000
 class Reader:
     """Base of readers.
 
-    A subclass sets the attributes and defines `read`; what that yields is kept in a `Store`. Cells of text formats are text (``is_text``): what is a number, a date
-    or a category is for the survey to say, by the same rules for all of them.
+    A subclass sets the attributes and defines `read`; what that yields is kept in a `Store`. In text formats (``is_text``), what
+    is a number, a date or a category is for the survey to say, by the same rules for all of them.
 
     Parameters
     ----------
@@ -143,7 +143,8 @@ def _slice(batch: pa.RecordBatch, start: int, n_rows: int) -> pa.RecordBatch:
         return batch
     columns = [column.slice(start, n_rows) for column in batch.columns]
     columns = [
-        column.dictionary_decode().dictionary_encode() if pa.types.is_dictionary(column.type) else column for column in columns
+        column.dictionary_decode().dictionary_encode() if pa.types.is_dictionary(column.type) else column
+        for column in columns
     ]
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
@@ -170,7 +171,9 @@ def header_place(rows: Sequence[Sequence]) -> int:
 def joined_names(above: Sequence[Sequence], names: Sequence) -> list:
     """Names of columns; those that occur twice below a row of cells that span several columns, with the cell above."""
     twice = {name for name, times in Counter(names).items() if times > 1}
-    spanning = next((row for row in reversed(above) if len(row) == len(names) and sum(not _blank(cell) for cell in row) > 1), [])
+    spanning = next(
+        (row for row in reversed(above) if len(row) == len(names) and sum(not _blank(cell) for cell in row) > 1), []
+    )
     if not twice or not spanning:
         return list(names)
     groups = list(accumulate(spanning, lambda before, cell: before if _blank(cell) else cell))

@@ -11,11 +11,15 @@ import os
 import zlib
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ..notes import NoteError, Option
 
-__all__ = ["CORRUPT", "Utf8", "damaged", "encoding_error", "find_encoding", "open_bytes", "open_lines"]
+__all__ = [
+    "CORRUPT", "Utf8", "damaged", "encoding_error", "faulty", "find_encoding", "open_bytes", "open_lines", "plain_bytes",
+]  # fmt: skip
+
 
 def _open_zstd(path: str, mode: str) -> Any:
     return io.BufferedReader(pa.CompressedInputStream(pa.OSFile(path), "zstd"))
@@ -25,6 +29,7 @@ PACKED: dict = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open
 """Compressed files, by how they begin."""
 CORRUPT = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
 MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+CHUNK = 1 << 20
 CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f\x1a")
 
 
@@ -39,6 +44,30 @@ def open_bytes(path: str) -> Any:
 def open_lines(path: str, encoding: str) -> io.TextIOWrapper:
     """The file as text; ends of lines are left as they are."""
     return io.TextIOWrapper(open_bytes(path), encoding=encoding, newline="")
+
+
+def plain_bytes(path: str, encoding: str, n_lines: int) -> pa.Buffer | None:
+    """What a file holds below its first lines, mapped into memory, if that is UTF-8 already and its lines end as usual."""
+    file = open_bytes(path)
+    with file:
+        if encoding not in ("utf-8", "utf-8-sig", "ascii") or not isinstance(file, io.BufferedReader):
+            return None
+        lines = [file.readline() for _ in range(max(n_lines, 1))]
+    if any(b"\r" in line.rstrip(b"\r\n") for line in lines):  # lines of old Macs
+        return None
+    with pa.memory_map(path) as mapped:
+        return mapped.read_buffer().slice(sum(map(len, lines[:n_lines])))
+
+
+def faulty(content: pa.Buffer) -> bool:
+    """Whether bytes hold a NUL, or a quote that is never closed."""
+    n_quotes, letters = 0, np.frombuffer(content, dtype=np.uint8)
+    for start in range(0, len(letters), CHUNK):
+        part = letters[start : start + CHUNK]
+        n_quotes += int(np.count_nonzero(part == ord('"')))
+        if not part.all():
+            return True
+    return n_quotes % 2 == 1
 
 
 class Utf8:
