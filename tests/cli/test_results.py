@@ -127,7 +127,7 @@ def test_texts_of_numbers_are_written_as_they_stand(tmp_path, monkeypatch):
              for j, (x, y) in enumerate(rng.normal(5, 1, (200, 2)))]  # fmt: skip
     (tmp_path / "t.csv").write_text("\n".join(["x,y,z,k", *lines]) + "\n")
     assert main(["fit", str(tmp_path / "t.csv"), *QUICK]) == 0
-    filled = (tmp_path / "t.filled.csv").read_text().splitlines()[1:]
+    filled = (tmp_path / "t.fit.filled.csv").read_text().splitlines()[1:]
     assert len(filled) == 200
     for j, (before, after) in enumerate(zip(lines, filled)):
         known, told = before.split(","), after.split(",")
