@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checks import check_choice, check_number
+from ..checks import check_choice, check_number, check_positive
 from ..families import GAUSSIANS, STRUCTURES
 from ..notes import NoteError, Option
 from ..source import ArraySource, Source
 from .generic import Mixture
-from .selection import distinct_structures, select
-from .sweep import FEW_ROWS
+from .selection import distinct_structures, most_components, select
 
 if TYPE_CHECKING:
     from ..tables import DataTable
@@ -32,6 +31,8 @@ SMOOTHING = 0.5
 """Rows' worth added to every level in every group, so that a level that a group has not shown is not impossible there."""
 WIDE, WIDER = 50, 300
 MOST_SEED = 2**32 - 1
+BUDGET, NO_LIMIT, SEARCH = 60.0, 1e9, 0.75
+"""Seconds for choosing a model; the part of them that the search may take, the rest being for resamples."""
 SCORES = ("bic", "aic", "icl", "cv", "log_likelihood")
 KEPT = ("n_components", "covariance_type", *SCORES, "n_parameters", "converged", "failed")
 
@@ -75,7 +76,8 @@ def default_groups(n_rows: int, most: int = MOST_GROUPS) -> range:
 
 def find_groups(
     table: Any, *, groups: Iterable[int] | None = None, covariance: Any = None, criterion: str = "bic", restarts: int = 1,
-    student: bool = False, sample: int = CHOICE_ROWS, seed: int = 0, watch: Callable | None = None, **reading: Any,
+    student: bool = False, sample: int = CHOICE_ROWS, seed: int = 0, budget: float | None = BUDGET,
+    watch: Callable | None = None, **reading: Any,
 ) -> Grouping:  # fmt: skip
     """Choose a mixture and fit it to all rows of a table: what ``tacit fit`` does.
 
@@ -84,7 +86,7 @@ def find_groups(
     table : DataFrame, Arrow table, array, path or tacit.tables.DataTable
         Columns of any kind, which are surveyed; `tacit.tables.open_table` says more about them.
     groups : int or iterable of int, optional
-        Numbers of groups to try; default those of `default_groups`.
+        Numbers of groups to try; default from one on while the criterion improves, with five rows to each at least and 30 at most.
     covariance : str or list of str, optional
         Structures to try, "all" of them or some by name; default a handful that suits the number of measurements.
     criterion : {"bic", "icl", "aic", "cv"}
@@ -97,6 +99,9 @@ def find_groups(
         Rows to compare models on where there are more; the best is then fitted to all.
     seed : int
         Seeds everything random.
+    budget : float, optional
+        Seconds for choosing the model and judging it, after which the best so far is taken; None sets no limit. Cheap models come
+        first. Where time does not run out, the result depends on the seed alone.
     watch : callable, optional
         Called with the sizes of the models to try and the rounds of trying; returns an object with ``row`` and ``step``, which
         are told what happens, and ``last``, which is told the steps of the final fit.
@@ -120,13 +125,15 @@ def find_groups(
 
     table = as_table(table, **reading)
     measured = [column.name for column in table.used if column.role == "measurement"]
-    groups = _possible(table, default_groups(table.n_rows) if groups is None else asked_groups(groups), seed)
+    if budget is not None:
+        check_positive("budget", budget)
+    sizes = _possible(table, [1] if groups is None else asked_groups(groups), seed)
     _check_sample(table, sample)
     covariance = _structures(covariance, len(measured))
     rows = _rows(table, sample, seed)
     sampled = rows.n_rows < table.n_rows
-    rounds = (2 if rows.n_rows <= FEW_ROWS else 1) * (6 if criterion == "cv" else 1)
-    seen = watch([size for size in sorted(groups) for _ in covariance], rounds) if watch else None
+    likely = sizes if groups is not None else range(1, min(6, most_components(rows.n_rows)) + 1)
+    seen = watch([size for size in sorted(likely) for _ in covariance], 6 if criterion == "cv" else 1) if watch else None
     estimator = Mixture(
         by_column={tuple(measured): "student"} if student and measured else None, smoothing=SMOOTHING, tol=1e-5,
         max_iter=1000, n_init=restarts, random_state=seed,
@@ -136,8 +143,8 @@ def find_groups(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = select(
-            estimator, rows, n_components=groups, covariance_type=covariance, criterion=criterion,
-            callback=seen.row if seen else None,
+            estimator, rows, n_components="auto" if groups is None else sizes, covariance_type=covariance, criterion=criterion,
+            callback=seen.row if seen else None, budget=NO_LIMIT if budget is None else SEARCH * budget,
         )  # fmt: skip
         # An interrupt that the sweep survived ends the command all the same.
         stopped, model = any(_code(row) == "interrupted" for row in found.table), found.best

@@ -8,6 +8,7 @@ by their log density; higher is better.
 
 import itertools
 import numbers
+import time
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
@@ -15,24 +16,21 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..checks import check_choice, check_number
-from ..engine import Model
+from ..checks import check_choice, check_number, check_positive
 from ..families import GAUSSIANS
-from ..kernels import host
 from ..notes import Note
-from ..source import Block, Source
+from ..source import Source
 from ..source.fold import FoldSource, assign_folds
 from ..table import Table
 from .estimator import check_mixture, opened
-from .sweep import Outcome, Sweep
+from .hunt import Hunt
+from .sweep import Outcome, Sweep, row_of, totals
 
 __all__ = ["Selection", "distinct_structures", "select"]
 
 CRITERIA = ("bic", "aic", "icl", "cv")
-COLLAPSED = Note(
-    "collapsed",
-    "a class collapsed onto the covariance floor, where the likelihood has no maximum; ranked after the others",
-)
+MOST_COMPONENTS, ROWS_PER_COMPONENT = 30, 5
+
 
 
 class Selection:
@@ -54,12 +52,29 @@ class Selection:
         Names of the settings that were tried.
     criterion : str
         What the table is ranked by.
+    reached : str
+        What ended the search before the criterion did: "budget" of time, "cap" of the number of components, or "".
+    seconds : float
+        How long it took.
     """
 
-    def __init__(self, table: Table, models: dict[tuple, Any], settings: tuple[str, ...], criterion: str):
+    def __init__(
+        self, table: Table, models: dict[tuple, Any], settings: tuple[str, ...], criterion: str, reached: str = "",
+        seconds: float = 0.0,
+    ):  # fmt: skip
         self.table, self.models, self.settings, self.criterion = table, models, settings, criterion
+        self.reached, self.seconds = reached, seconds
         self.best_settings = {name: table[0][name] for name in settings}
         self.best = models[_key(self.best_settings.values())]
+
+    def by_size(self) -> dict[int, Any]:
+        """The best fitted model of every number of components, in their order."""
+        found: dict[int, Any] = {}
+        for row in self.table:
+            model = self.models.get(_key(row[name] for name in self.settings))
+            if model is not None:
+                found.setdefault(row["n_components"], model)
+        return dict(sorted(found.items()))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the criterion against the number of components; returns a :class:`tacit.plot.SelectionDisplay`."""
@@ -81,7 +96,7 @@ def select(
     X: Any,
     y: Any = None,
     *,
-    n_components: int | Iterable[int] = range(1, 10),
+    n_components: int | Iterable[int] | str = range(1, 10),
     covariance_type: str | Iterable[str] | None = None,
     criterion: str = "bic",
     sample_weight: Any = None,
@@ -89,6 +104,7 @@ def select(
     cv: int = 5,
     n_jobs: int | None = None,
     callback: Callable[[dict], Any] | None = None,
+    budget: float | None = None,
     **grid: Any,
 ) -> Selection:
     """Fit an estimator under every combination of settings and rank the fits.
@@ -103,8 +119,9 @@ def select(
         Its other settings hold for all fits. Not changed.
     X, y, sample_weight, unit
         As in the estimator's `fit`: arrays, tables, paths, Arrow data, Dask collections or sources; `unit` for experts only.
-    n_components : int or iterable of int, default=range(1, 10)
-        Numbers of components.
+    n_components : int, iterable of int, or "auto", default=range(1, 10)
+        Numbers of components. ``"auto"`` goes on from one while the criterion improves, cheap structures first, and searches the
+        leading models anew from more starts; at most as many as leave five rows to each, and 30.
     covariance_type : str, iterable of str, or "all", optional
         Structures; "all" tries every distinct one there is. Default: that of the estimator.
     criterion : {"bic", "aic", "icl", "cv"}, default="bic"
@@ -115,6 +132,8 @@ def select(
         Threads; default that of the estimator.
     callback : callable, optional
         Called with each row of the table, a dictionary, as soon as it is there.
+    budget : float, optional
+        Seconds after which the best so far is returned, and ``reached`` says so; models are then fitted as for ``"auto"``.
     **grid
         Values to try of any other setting of the estimator.
 
@@ -140,25 +159,39 @@ def select(
     check_number("cv", cv, numbers.Integral, 2)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback={callback!r} cannot be called; give a function of one row.")
-    values = _values(estimator, n_components, covariance_type, grid)
+    if budget is not None:
+        check_positive("budget", budget)
+    open_end = isinstance(n_components, str) and n_components == "auto"
+    values = _values(estimator, 1 if open_end else n_components, covariance_type, grid)
     settings = [dict(zip(values, combination)) for combination in itertools.product(*values.values())]
     base = clone(estimator).set_params(**({} if n_jobs is None else {"n_jobs": n_jobs}))
     largest = clone(base).set_params(n_components=max(values["n_components"]))
     source = opened(largest, X, y, sample_weight, unit, reset=True)
 
-    tell = None if callback is None else lambda outcome: callback(_row(outcome, source))
-    outcomes = Sweep(base, settings, source, tell).run()
-    rows = [_row(outcome, source) for outcome in outcomes]
+    tell = None if callback is None else lambda outcome: callback(row_of(outcome, source))
+    started, make = time.monotonic(), partial(Sweep, base)
+    if open_end or budget is not None:
+        by = "bic" if criterion == "cv" else criterion
+        make = partial(Hunt, base, by=by, deadline=None if budget is None else started + budget)
+    sweep = make(settings, source, tell, **({"most": most_components(source.n_rows)} if open_end else {}))
+    outcomes = sweep.run()
+    rows = [row_of(outcome, source) for outcome in outcomes]
     if criterion == "cv":
-        _cross_validate(base, settings, source, cv, rows)
+        _cross_validate(make, base, [outcome.settings for outcome in outcomes], source, cv, rows)
     order = sorted(range(len(rows)), key=lambda i: _rank(rows[i], criterion))
     models = {_key(each.settings.values()): each.estimator for each in outcomes if each.estimator is not None}
     if not models:
         raise ValueError(f"none of the {len(rows)} fits succeeded; the first failed because: {rows[0]['failed']}")
-    return Selection(Table([rows[i] for i in order]), models, tuple(values), criterion)
+    seconds = time.monotonic() - started
+    return Selection(Table([rows[i] for i in order]), models, tuple(values), criterion, sweep.reached, seconds)
 
 
 # What to try
+
+
+def most_components(n_rows: int) -> int:
+    """Most components worth trying for so many rows: of few, two with two each or those with five on average."""
+    return max(min(2, n_rows // 2), min(MOST_COMPONENTS, n_rows // ROWS_PER_COMPONENT), 1)
 
 
 def _values(estimator: Any, n_components: Any, covariance_type: Any, grid: dict[str, Any]) -> dict[str, list]:
@@ -206,32 +239,6 @@ def _key(values: Iterable[Any]) -> tuple:
 # What came out
 
 
-def _totals(model: Model, params: Any, block: Block) -> np.ndarray:
-    """Σ w log p(x), Σ w and Σ w log max_k r_k over the rows of a block."""
-    resp, log_density = model.posterior(params, block)
-    weight, best = host(block.unit_weight), np.log(np.maximum(resp.max(axis=1), np.finfo(float).tiny))
-    return np.array([weight @ log_density, weight.sum(), weight @ best])
-
-
-def _row(outcome: Outcome, source: Source) -> dict[str, Any]:
-    """One row of the table, from one pass over the source."""
-    names = ("log_likelihood", "n_parameters", "bic", "aic", "icl", "cv", "converged", "n_iter")
-    row = outcome.settings | dict.fromkeys(names) | {"seconds": outcome.seconds, "failed": outcome.failed}
-    fitted = outcome.estimator
-    if fitted is None:
-        return row
-    (model, params), p = fitted._resumed(source), fitted._n_parameters()
-    loglik, weight, log_best = source.sum(partial(_totals, model, params)).tolist()
-    bic = -2.0 * loglik + p * float(np.log(weight))
-    row |= {
-        "log_likelihood": loglik, "n_parameters": p, "bic": bic, "aic": -2.0 * loglik + 2 * p, "icl": bic - 2.0 * log_best,
-        "converged": bool(fitted.converged_), "n_iter": fitted.n_iter_,
-    }  # fmt: skip
-    if model.collapsed(fitted.fit_.params):
-        row["failed"] = COLLAPSED
-    return row
-
-
 def _rank(row: dict[str, Any], criterion: str) -> tuple[int, float, int]:
     """Sort key: fits without fault, then collapsed ones, then none; the simpler of two equals first."""
     value = row[criterion]
@@ -240,8 +247,15 @@ def _rank(row: dict[str, Any], criterion: str) -> tuple[int, float, int]:
     return int(row["failed"] is not None), -value if criterion == "cv" else value, row["n_parameters"]
 
 
+def _fold(make: Callable, settings: list[dict[str, Any]], rest: Source) -> list[Outcome]:
+    """Outcomes of the settings, in their order, learned from the rows of other folds."""
+    found = {repr(outcome.settings): outcome for outcome in make(settings, rest).run()}
+    missing = Note("budget", "the budget of time ran out before this fit")
+    return [found.get(repr(each)) or Outcome(each, failed=missing) for each in settings]
+
+
 def _cross_validate(
-    estimator: Any, settings: list[dict[str, Any]], source: Source, n_folds: int, rows: list[dict[str, Any]]
+    make: Callable, estimator: Any, settings: list[dict[str, Any]], source: Source, n_folds: int, rows: list[dict[str, Any]]
 ) -> None:
     """Enter into the rows how well rows left out are predicted, by fits that never saw them."""
     if n_folds > source.n_units:
@@ -250,12 +264,12 @@ def _cross_validate(
     totals = np.zeros((len(rows), 3))
     for number in range(n_folds):
         rest, left_out = FoldSource(source, fold != number), FoldSource(source, fold == number)
-        for row, total, outcome in zip(rows, totals, Sweep(estimator, settings, rest).run()):
+        for row, total, outcome in zip(rows, totals, _fold(make, settings, rest)):
             fitted = outcome.estimator
             if fitted is None:
                 row["failed"] = row["failed"] or f"fold {number + 1}: {outcome.failed}"
                 total[:] = np.nan
             elif not np.isnan(total[0]):
-                total += left_out.sum(partial(_totals, *fitted._resumed(left_out)))
+                total += left_out.sum(partial(totals, *fitted._resumed(left_out)))
     for row, (loglik, weight, _) in zip(rows, totals.tolist()):
         row["cv"] = None if np.isnan(weight) else loglik / weight

@@ -88,15 +88,17 @@ def merit(model: Model, learned: Fit) -> tuple[bool, float]:
     return not model.collapsed(learned.params), objectives[-1] if objectives else -np.inf
 
 
-def race(model: Model, sample: Block, starts: Sequence[Any], heats: Sequence[tuple[int, int]]) -> list:
+def race(
+    model: Model, sample: Block, starts: Sequence[Any], heats: Sequence[tuple[int, int]], tick: Callable | None = None
+) -> list:
     """The parameters that short runs on a sample lead to from the best starts, best first.
 
-    Each heat says how many steps a run takes, and how many runs go on from there.
+    Each heat says how many steps a run takes, and how many runs go on from there; `tick` is called at every step.
     """
     source = _Sample(sample)
     with one_blas_thread():
         for n_steps, n_kept in heats:
-            runs = _heat(model, source, starts, n_steps)
+            runs = _heat(model, source, starts, n_steps, tick)
             ranked = _distinct(sorted(runs, key=lambda run: run.trace.objectives[-1], reverse=True))
             starts = [run.params for run in _proper_first(model, ranked, n_kept)]
     return list(starts)
@@ -109,12 +111,14 @@ class _Sample(OneBlock):
         return function(self._made(self.only))
 
 
-def _heat(model: Model, source: Source, starts: Sequence[Any], n_steps: int) -> list[Fit]:
+def _heat(
+    model: Model, source: Source, starts: Sequence[Any], n_steps: int, tick: Callable | None = None
+) -> list[Fit]:
     """A short run from each start; one that turns out singular is left out."""
     runs, failure = [], None
     for start in starts:
         try:
-            runs.append(fit(model, source, start, max_iter=n_steps, tol=1e-6))
+            runs.append(fit(model, source, start, max_iter=n_steps, tol=1e-6, callback=tick))
         except (SingularError, np.linalg.LinAlgError) as error:
             failure = error
             continue

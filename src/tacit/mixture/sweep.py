@@ -4,18 +4,25 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from ..engine import Model
+from ..kernels import host
 from ..notes import Note
-from ..source import Source
+from ..source import Block, Source
 from .starts import follow, merges, merit, pinned, race, splits
 
-__all__ = ["Outcome", "Sweep"]
+__all__ = ["Outcome", "Sweep", "row_of", "totals"]
 
 FEW_ROWS = 1000
+COLLAPSED = Note(
+    "collapsed",
+    "a class collapsed onto the covariance floor, where the likelihood has no maximum; ranked after the others",
+)
 
 
 @dataclass
@@ -44,6 +51,8 @@ class Sweep:
     Each `Outcome` is `told` when its first fit is made. Where rows are few, a `thorough` sweep follows more starts to the end,
     and tries every fit once more with what others found since.
     """
+
+    reached = ""
 
     def __init__(
         self, estimator: Any, grid: list[dict], source: Source, told: Callable | None = None, *, thorough: bool = True
@@ -115,7 +124,7 @@ class Sweep:
         else:
             starts = [model.start(self.sample, resp) for resp in self._fresh(candidate, model)]
             starts += self._inherited(outcome, model)
-            starts = race(model, self.sample, starts, self.heats)
+            starts = self._raced(model, starts)
         self._keep_best(outcome, starts)
 
     def _again(self, outcome: Outcome) -> None:
@@ -128,7 +137,7 @@ class Sweep:
         if larger is not None and not (self.sample.labels >= 0).any():
             starts += [follow(model, self.sample, resp) for resp in merges(larger, self.sample.weight)]
         if starts:
-            self._keep_best(outcome, race(model, self.sample, starts, self.heats))
+            self._keep_best(outcome, self._raced(model, starts))
 
     def _keep_best(self, outcome: Outcome, starts: list) -> None:
         """Learn from each start, and keep the best fit, an earlier one included."""
@@ -147,9 +156,16 @@ class Sweep:
         if fits[-1].fit_.interrupted:
             raise KeyboardInterrupt
 
+    def _raced(self, model: Any, starts: list) -> list:
+        return race(model, self.sample, starts, self.heats)
+
+    def _n_fresh(self) -> int:
+        """Random starts of a model."""
+        return 20 if self.few else 5
+
     def _fresh(self, candidate: Any, model: Any) -> list[np.ndarray]:
         """Random assignments, the same for all settings that seed them alike."""
-        n_starts = (20 if self.few else 5) * candidate.n_init
+        n_starts = self._n_fresh() * candidate.n_init
         key = model.n_components, model.init_method, n_starts
         if key not in self.fresh:
             self.fresh[key] = [model.seed(self.sample, self.rng) for _ in range(n_starts)]
@@ -169,3 +185,29 @@ class Sweep:
         """The classes that were found with `step` more of them under the same settings, if it was fitted."""
         wanted = repr({**outcome.settings, "n_components": outcome.size + step})
         return next((other.resp for other in self.outcomes if repr(other.settings) == wanted), None)
+
+
+def totals(model: Model, params: Any, block: Block) -> np.ndarray:
+    """Σ w log p(x), Σ w and Σ w log max_k r_k over the rows of a block."""
+    resp, log_density = model.posterior(params, block)
+    weight, best = host(block.unit_weight), np.log(np.maximum(resp.max(axis=1), np.finfo(float).tiny))
+    return np.array([weight @ log_density, weight.sum(), weight @ best])
+
+
+def row_of(outcome: Outcome, source: Source) -> dict[str, Any]:
+    """What a table of models says of an outcome, from one pass over the source."""
+    names = ("log_likelihood", "n_parameters", "bic", "aic", "icl", "cv", "converged", "n_iter")
+    row = outcome.settings | dict.fromkeys(names) | {"seconds": outcome.seconds, "failed": outcome.failed}
+    fitted = outcome.estimator
+    if fitted is None:
+        return row
+    (model, params), p = fitted._resumed(source), fitted._n_parameters()
+    loglik, weight, log_best = source.sum(partial(totals, model, params)).tolist()
+    bic = -2.0 * loglik + p * float(np.log(weight))
+    row |= {
+        "log_likelihood": loglik, "n_parameters": p, "bic": bic, "aic": -2.0 * loglik + 2 * p, "icl": bic - 2.0 * log_best,
+        "converged": bool(fitted.converged_), "n_iter": fitted.n_iter_,
+    }  # fmt: skip
+    if model.collapsed(fitted.fit_.params):
+        row["failed"] = COLLAPSED
+    return row

@@ -1,0 +1,291 @@
+"""`Verdict`: are these groups clear, do they overlap, or are they sections of a continuum?
+
+The model is fitted anew to bootstrap samples of the rows, from where it was and from random starts. Rows that a sample left out
+show whether there is a gap between two groups g and h: on Fisher's axis of the two, as the sample has them,
+
+    depth = min f between the medians of g and h / the lower of the two peaks,    f a kernel density of the rows left out
+
+A gap is shown where the depth is smaller than a unimodal density leads to by chance. Groups that no gap separates, directly or by
+way of others, are one cloud.
+
+References
+----------
+Hennig (2010), Methods for merging Gaussian mixture components.
+Hubert and Arabie (1985), Comparing partitions.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+from sklearn.metrics import adjusted_rand_score
+
+from ..engine import SingularError, fit
+from ..source import Block, OneBlock, Source
+from ..source.threads import one_blas_thread
+from ..words import count, number, share
+from .starts import race
+
+__all__ = ["Verdict", "judge"]
+
+ROWS, RESAMPLES, FRESH = 1000, 10, 3
+"""Rows that are resampled, how often, and random starts of each refit."""
+SURE = 0.9
+"""Rows whose likeliest group has a smaller probability are unsure."""
+ERROR, AGREED = 0.03, 0.8
+"""Rows of clear groups are in another group with this probability on average at most, and refits agree so well at least."""
+GAP, CHANCE = 0.75, 1.7
+"""A gap is shown where the depth is below GAP − CHANCE / √(rows of the smaller group): one density in twenty without a gap, or
+fewer, has one so deep by chance (`benchmarks/verdicts.py`)."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What groups are worth, told before anything else is said of them.
+
+    Attributes
+    ----------
+    kind : {"clear", "overlapping", "continuum", "one", "unchecked"}
+        Clear groups have gaps between all of them, rows are sure of theirs, and refits find the same ones. Of overlapping groups
+        some have gaps between them, or rows are unsure. Between sections of a continuum no gap is shown. One group: no
+        division describes the rows better. Unchecked where no time was left for resamples.
+    n_groups, n_apart : int
+        Groups, and clouds of groups that gaps keep apart.
+    unsure, error : float
+        Share of rows less than 90 % sure of their group, and the mean probability that a row belongs to another one.
+    stability, least : float or None
+        Mean and least adjusted Rand index of the groups of refits with those found: 1 where they are the same, 0 where they
+        agree as random ones do.
+    n_resamples, n_rows : int
+        Resamples, and the rows that they were drawn from.
+    gaps : list of dict
+        Pairs of groups with `groups`, the `depth` of the density between them and whether a gap is `shown`.
+    reached : {"", "budget", "cap"}
+        What ended the search before the criterion did.
+    budget : float or None
+        Seconds that it had.
+    tried : int
+        The largest number of groups tried.
+    """
+
+    kind: str
+    n_groups: int
+    n_apart: int = 1
+    unsure: float = 0.0
+    error: float = 0.0
+    stability: float | None = None
+    least: float | None = None
+    n_resamples: int = 0
+    n_rows: int = 0
+    gaps: list[dict] = field(default_factory=list)
+    reached: str = ""
+    budget: float | None = None
+    tried: int = 1
+
+    def told(self) -> dict:
+        """The record as plain values, which `Verdict(**told)` reads again."""
+        return asdict(self)
+
+    def sentence(self, n_rows: int, criterion: str = "BIC") -> str:
+        """The verdict on so many rows, in a sentence."""
+        rows, k = count(n_rows, "row"), self.n_groups
+        if self.kind == "one":
+            found = f"{rows} form one group" if n_rows > 1 else f"{rows} is one group"
+            if self.tried > 1:
+                found += f": by {criterion}, no division into 2 to {self.tried} describes them better"
+        elif self.kind == "continuum":
+            found = f"{rows} form a continuum rather than groups: no gap is shown between the {k} sections that describe it"
+        else:
+            what = {"clear": "clear groups", "overlapping": "overlapping groups"}.get(self.kind, "groups")
+            found = f"{rows} fall into {k} {what}"
+            if self.kind == "overlapping" and 1 < self.n_apart < k:
+                found += f", in {self.n_apart} clouds with gaps between them"
+        return f"{found}{self._checked()}{self._ended()}."
+
+    def _checked(self) -> str:
+        if self.n_groups == 1:
+            return ""
+        if self.stability is None:
+            return "; time was too short to check them on resamples"
+        again = f"refitted to {self.n_resamples} resamples, they come back with an agreement of {number(self.stability, 2)} of 1"
+        unsure = share(self.unsure) if self.unsure else "none"
+        return f"; {again} (adjusted Rand index), and {unsure} of the rows {'are' if self.unsure else 'is'} less than 90 % sure"
+
+    def _ended(self) -> str:
+        if self.reached == "budget":
+            return f"; the search ended at its budget of {number(self.budget)} s, and more time may find a better model"
+        if self.reached == "cap":
+            return f"; {self.n_groups} groups is the most that was tried, and more may describe the rows better"
+        return ""
+
+
+def judge(model: Any, source: Source, *, seed: int = 0, deadline: float | None = None, **search: Any) -> Verdict:
+    """The verdict on the groups of a mixture fitted to these rows.
+
+    Parameters
+    ----------
+    model : Mixture
+        Fitted.
+    source : Source
+        Rows, of which at most a thousand are resampled.
+    seed : int
+    deadline : float, optional
+        When to end, by ``time.monotonic``.
+    **search
+        What is known of the search: `reached`, `budget`, `tried`.
+
+    Returns
+    -------
+    Verdict
+    """
+    k = model.n_components
+    if k == 1:
+        return Verdict("one", 1, **search)
+    rng = np.random.default_rng(seed)
+    sample = source.sample(ROWS, rng)
+    mixture, params = model._resumed(source)
+    resp = mixture.posterior(params, sample)[0][:, :k]
+    top = resp.max(axis=1) / np.maximum(resp.sum(axis=1), 1e-300)
+    told = {"unsure": float((top < SURE).mean()), "error": float(1.0 - top.mean()), "n_rows": len(sample), **search}
+    labels, Z = resp.argmax(axis=1), mixture.family.embed(sample, rng)
+    agreement, places = [], _Places(k)
+    with one_blas_thread():
+        for _ in range(RESAMPLES):
+            if deadline is not None and time.monotonic() >= deadline:
+                break
+            weight = np.bincount(rng.integers(len(sample), size=len(sample)), minlength=len(sample)).astype(float)
+            again = _refitted(mixture, params, sample, weight, rng, deadline)
+            if again is None:
+                agreement.append(0.0)
+                continue
+            found = mixture.posterior(again, sample)[0][:, :k].argmax(axis=1)
+            agreement.append(adjusted_rand_score(labels, found))
+            places.add(Z, found, labels, weight)
+    if not agreement:
+        return Verdict("unchecked", k, n_apart=k, **told)
+    gaps = places.gaps(labels)
+    n_apart, _ = connected_components(_joined(gaps, resp), directed=False)
+    stability = float(np.mean(agreement))
+    clear = n_apart == k and told["error"] <= ERROR and stability >= AGREED
+    kind = "clear" if clear else "continuum" if n_apart == 1 else "overlapping"
+    return Verdict(
+        kind, k, n_apart=int(n_apart), stability=stability, least=float(min(agreement)), n_resamples=len(agreement), gaps=gaps,
+        **told,
+    )  # fmt: skip
+
+
+def _joined(gaps: list[dict], resp: np.ndarray) -> np.ndarray:
+    """Which groups are one cloud: those with no gap between them, of a small group only the one that it shares most rows with."""
+    k = resp.shape[1]
+    common = resp.T @ resp
+    nearest = (common - np.diag(np.diag(common))).argmax(axis=1)
+    joined = np.zeros((k, k), dtype=bool)
+    for gap in gaps:
+        i, j = (number - 1 for number in gap["groups"])
+        beside = nearest[i] == j or nearest[j] == i
+        joined[i, j] = not gap["shown"] and (gap["depth"] >= GAP or beside)
+    return joined
+
+
+def _refitted(mixture: Any, params: Any, sample: Block, weight: np.ndarray, rng: np.random.Generator, deadline: Any) -> Any:
+    """Parameters at the best maximum of a resample that the old ones and random starts lead to; None where all collapse."""
+    there = weight > 0
+    own = Block.of(np.ascontiguousarray(sample.X[there]), weight[there], sample.labels[there])
+    starts = [params] + [mixture.start(own, mixture.seed(own, rng)) for _ in range(FRESH)]
+
+    def tick(progress: Any) -> None:
+        if deadline is not None and time.monotonic() >= deadline:
+            raise KeyboardInterrupt
+
+    try:
+        first = race(mixture, own, starts, [(8, 1)], tick)[0]
+        found = fit(mixture, OneBlock(own), first, max_iter=40, tol=1e-4, accelerate="auto", callback=tick).params
+    except KeyboardInterrupt:
+        return params if deadline is not None and time.monotonic() >= deadline else _again()
+    except (SingularError, np.linalg.LinAlgError):
+        return None
+    return found
+
+
+def _again() -> Any:
+    raise KeyboardInterrupt
+
+
+class _Places:
+    """Places of left out rows on the axis of each pair of groups, 0 and 1 at the groups' medians."""
+
+    def __init__(self, n_groups: int):
+        self.n_groups = n_groups
+        self.found: dict[tuple[int, int], list[np.ndarray]] = {}
+
+    def add(self, Z: np.ndarray, found: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> None:
+        """Take in a refit that has rows in the groups `found`; which group is which, the rows of `labels` tell."""
+        common = np.zeros((self.n_groups, self.n_groups))
+        np.add.at(common, (found, labels), 1.0)
+        which = _matched(common)
+        found = which[found]
+        inside, outside = weight > 0, weight == 0
+        for i in range(self.n_groups):
+            for j in range(i + 1, self.n_groups):
+                here = (found == i) | (found == j)
+                place = _on_axis(Z, found == j, here & inside, here & outside, weight)
+                if place is not None:
+                    self.found.setdefault((i, j), []).append(place)
+
+    def gaps(self, labels: np.ndarray) -> list[dict]:
+        """How deep the density between each two groups is."""
+        size = np.bincount(labels, minlength=self.n_groups)
+        gaps = []
+        for i in range(self.n_groups):
+            for j in range(i + 1, self.n_groups):
+                places = self.found.get((i, j), [])
+                smaller = max(int(min(size[i], size[j])), 1)
+                depth = _depth(np.concatenate(places), smaller) if places else 1.0
+                shown = depth < GAP - CHANCE / np.sqrt(smaller)
+                gaps.append({"groups": [i + 1, j + 1], "depth": round(depth, 4), "shown": bool(shown)})
+        return gaps
+
+
+def _matched(common: np.ndarray) -> np.ndarray:
+    """The old group of each new one, such that most rows stay where they were."""
+    from scipy.optimize import linear_sum_assignment
+
+    rows, columns = linear_sum_assignment(-common)
+    which = np.empty(len(common), dtype=int)
+    which[rows] = columns
+    return which
+
+
+def _on_axis(Z: np.ndarray, second: np.ndarray, learned: np.ndarray, asked: np.ndarray, weight: np.ndarray) -> Any:
+    """Places of the rows asked for on Fisher's axis of two groups, as other rows have it; None where that says nothing."""
+    one, two = learned & ~second, learned & second
+    if one.sum() < 2 or two.sum() < 2 or not asked.any():
+        return None
+    means = [np.average(Z[rows], axis=0, weights=weight[rows]) for rows in (one, two)]
+    centred = np.concatenate([(Z[rows] - mean) * np.sqrt(weight[rows])[:, None] for rows, mean in zip((one, two), means)])
+    within = centred.T @ centred / weight[learned].sum()
+    within += (0.05 * np.trace(within) / len(within) + 1e-12) * np.eye(len(within))
+    axis = np.linalg.solve(within, means[1] - means[0])
+    low, high = (float(np.median(Z[rows] @ axis)) for rows in (one, two))
+    if not high > low:
+        return None
+    return (Z[asked] @ axis - low) / (high - low)
+
+
+def _depth(place: np.ndarray, smaller: int) -> float:
+    """The least density between two medians, as a share of the lower of the peaks on either side."""
+    low, high = place[place < 0.5], place[place >= 0.5]
+    if not len(low) or not len(high):
+        return 1.0
+    spread = np.sqrt(0.5 * (low.var() + high.var())) + 1e-9
+    width = max(0.9 * spread * smaller**-0.2, 1e-3)
+    grid = np.linspace(-0.5, 1.5, 81)
+    density = np.exp(-0.5 * ((grid[:, None] - place) / width) ** 2).sum(axis=1)
+    between = np.flatnonzero((grid >= 0.0) & (grid <= 1.0))
+    valley = between[np.argmin(density[between])]
+    peaks = density[: valley + 1].max(), density[valley:].max()
+    return float(density[valley] / max(min(peaks), 1e-300))
