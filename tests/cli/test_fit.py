@@ -79,7 +79,7 @@ def test_files_and_text(run, tmp_path):
     assert out.startswith("t: 60 rows, 4 columns\n")
     assert re.search(r"^  colour +(category|yes/no) +.* 2$", out, re.M)
     assert "left out: code (a different value in every row" in out
-    assert "60 rows fall into 2 groups." in out
+    assert "60 rows fall into 2 clear groups; refitted to 10 resamples, they come back" in " ".join(out.split())
     assert "2 groups, each group with its own spread and correlations (full); BIC" in out
     assert re.search(r"^  1: 40 rows, 67 %: .*a low", out, re.M)
     assert re.search(r"^ +colour = red +100 % +33 % +\+\d\.\d sd$", out, re.M)
@@ -88,7 +88,7 @@ def test_files_and_text(run, tmp_path):
     for name in names(tmp_path):
         assert (name == "t.csv") != (str(tmp_path / name) in out)
     assert "\033" not in out
-    assert (tmp_path / "t.fit.html").read_text() == "<html>t: 60 rows fall into 2 groups.</html>"
+    assert (tmp_path / "t.fit.html").read_text().startswith("<html>t: 60 rows fall into 2 clear groups; ")
 
 
 def test_what_is_written_is_what_the_model_says(run, tmp_path):
@@ -172,7 +172,7 @@ def test_mixed_penguins(run, tmp_path):
     shutil.copy(penguins_path(), tmp_path / "penguins.csv")
     code, out, _ = run("penguins.csv", None, "--groups", "3", "--covariance", "tied", "--student", "--ignore", "year")
     assert code == 0
-    assert "344 rows fall into 3 groups, as asked." in out
+    assert "344 rows fall into 3 clear groups; refitted" in " ".join(out.split())
     assert "(tied), heavy tails; BIC" in out
     assert "year (ignored, as asked)" in out
     assert "species always Gentoo" in out
@@ -188,7 +188,7 @@ def test_other_criteria(run, criterion):
     code, out, _ = run("t.csv", two_groups(n=45), *QUICK, "--criterion", criterion, "--no-report")
     assert code == 0
     assert {"icl": "ICL", "aic": "AIC", "cv": "log density per row left out"}[criterion] in out
-    assert "45 rows fall into 2 groups" in out
+    assert "45 rows fall into 2 clear groups" in out
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_one_group_is_told_as_such(run):
     text = "a,b\n" + "".join(f"{x:.4f},{y:.4f}\n" for x, y in rng.normal(size=(80, 2)))
     code, out, _ = run("t.csv", text, *QUICK, "--no-report")
     assert code == 0
-    assert "80 rows form a single group: by BIC, no division into more describes them better." in " ".join(out.split())
+    assert "80 rows form one group: by BIC, no division into 2 describes them better." in " ".join(out.split())
     assert "all rows" in out
 
 

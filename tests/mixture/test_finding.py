@@ -96,7 +96,9 @@ def test_bad_cells_are_named(table, found):
 
 
 def test_what_was_found_prints_in_a_line(table, found):
-    assert repr(study(found, table)) == "Findings('groups', 'table': 60 rows fall into 2 groups, as asked.)"
+    assert repr(study(found, table)).startswith(
+        "Findings('groups', 'table': 60 rows fall into 2 clear groups; refitted to 10 "
+    )
     chosen = choose_imputer(open_table(table), groups=[1])
     assert repr(chosen).startswith("Choice(model=Mixture(")
     assert repr(chosen).endswith("method='mixture', why='what all rows have in common (one group), as asked for')")

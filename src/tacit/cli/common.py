@@ -68,6 +68,24 @@ def add_columns(parser: ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def add_budget(parser: ArgumentParser) -> None:
+    """Declare how long the choice of a model may take."""
+    parser.add_argument(
+        "--budget", type=_seconds, default=60.0, metavar="TIME",
+        help="time for choosing a model, such as 90s or 5m, or none for no limit; the best so far is taken at its end (60s)",
+    )  # fmt: skip
+
+
+def _seconds(text: str) -> float | None:
+    if text == "none":
+        return None
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|sec|m|min|h|)\s*", text)
+    seconds = float(found[1]) * {"m": 60, "h": 3600}.get(found[2][:1], 1) if found else 0.0
+    if not seconds:
+        raise ArgumentTypeError(f"{text!r} is no time such as 60s, 5m or none")
+    return seconds
+
+
 def add_output(parser: ArgumentParser, page: bool = False) -> None:
     """Declare where results go, a page among them or not."""
     group = parser.add_argument_group("results")

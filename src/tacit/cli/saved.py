@@ -6,7 +6,15 @@ from typing import Any
 
 __all__ = ["open_model"]
 
-KINDS = {"command": str, "table": dict, "seed": int, "selection": list, "settings": dict}
+KINDS = {
+    "command": str,
+    "table": dict,
+    "seed": int,
+    "selection": list,
+    "settings": dict,
+    "verdict": dict,
+    "learned": dict,
+}
 COLUMN = {"name": str, "role": str, "reading": str, "levels": list}
 
 
@@ -65,7 +73,59 @@ def _fault(told: dict) -> str | None:
             return f"column {column['name']!r} has an unknown role or level"
         if column["reading"] not in ("text", *PARSERS):
             return f"column {column['name']!r} is read in an unknown way"
-    return _settings_fault(told.get("settings", {}))
+    return _groups_fault(told) or _settings_fault(told.get("settings", {}))
+
+
+def _groups_fault(told: dict) -> str | None:
+    """What is wrong with what is noted of groups."""
+    from dataclasses import fields
+
+    from ..mixture.verdict import KINDS as VERDICTS
+    from ..mixture.verdict import Verdict
+
+    verdict, learned = told.get("verdict"), told.get("learned")
+    if verdict is not None:
+        numbers = (
+            "n_groups",
+            "n_apart",
+            "n_resamples",
+            "n_rows",
+            "tried",
+            "unsure",
+            "error",
+            "stability",
+            "least",
+            "budget",
+        )
+        known = verdict.get("kind") in VERDICTS and set(verdict) <= {each.name for each in fields(Verdict)}
+        if not known or not all(_is_number(verdict.get(name, 0)) for name in numbers):
+            return "the verdict is none"
+    if learned is not None:
+        groups = learned.get("groups")
+        words = isinstance(learned.get("title"), str) and isinstance(learned.get("digest"), str)
+        if not words or not isinstance(learned.get("n_rows"), int) or not isinstance(groups, list):
+            return "the table it was learned from is not described"
+        if not all(isinstance(group, dict) and isinstance(group.get("words"), str) for group in groups):
+            return "a group is not described"
+        if not all(_is_entry(entry) for group in groups for entry in group.get("profile", [])):
+            return "a group is not described"
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300)
+
+
+def _is_entry(entry: Any) -> bool:
+    return (
+        isinstance(entry, dict)
+        and all(isinstance(entry.get(key), str) for key in ("column", "text", "phrase"))
+        and isinstance(entry.get("level"), (str, type(None)))
+        and isinstance(entry.get("is_missing"), bool)
+        and all(_is_number(entry.get(key)) for key in ("value", "rest", "overall", "known"))
+        and isinstance(entry.get("difference"), (int, float))
+        and _is_number(entry["difference"])
+    )
 
 
 def _is_row(row: dict) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numbers
+import time
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from ..notes import NoteError, Option
 from ..source import ArraySource, Source
 from .generic import Mixture
 from .selection import distinct_structures, most_components, select
+from .verdict import Verdict, judge
 
 if TYPE_CHECKING:
     from ..tables import DataTable
@@ -49,17 +52,41 @@ class Grouping:
         The table, with what is known of its columns.
     selection : list of dict
         Models tried, best first, as `tacit.study.Findings.selection` has them.
+    by_size : dict of int to Mixture
+        The best model of every number of groups tried, in their order, fitted to the rows that models were compared on; that of
+        the chosen number is `model`.
+    verdict : Verdict
+        Whether the groups are clear, overlap or cut a continuum, made when it is first asked for.
     """
 
     model: Mixture
     table: Any = field(repr=False)
     selection: list[dict] = field(repr=False)
+    by_size: dict[int, Mixture] = field(repr=False, default_factory=dict)
+    _search: dict = field(repr=False, default_factory=dict)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What the groups are worth."""
+        search = dict(self._search)
+        rows, seed, seconds = (search.pop(name, None) for name in ("rows", "seed", "seconds"))
+        deadline = None if seconds is None else time.monotonic() + seconds
+        return judge(self.model, rows or self.table.source(), seed=seed or 0, deadline=deadline, **search)
+
+    def at(self, n_groups: int) -> Grouping:
+        """The best grouping with another number of groups among those tried."""
+        if n_groups not in self.by_size:
+            raise ValueError(f"n_groups={n_groups!r} was not tried; tried were {', '.join(map(str, self.by_size))}.")
+        rows = sorted(self.selection, key=lambda row: row["n_components"] != n_groups)
+        return replace(self, model=self.by_size[n_groups], selection=rows)
 
     def study(self, seed: int = 0) -> Any:
-        """What the groups say of the table, as `tacit.study.Findings`."""
+        """What the groups say of the table, as `tacit.study.Findings`, other numbers of groups included."""
         from ..study.groups import study_groups
 
-        return study_groups(self.model, self.table, selection=self.selection, seed=seed)
+        return study_groups(
+            self.model, self.table, selection=self.selection, seed=seed, verdict=self.verdict, others=self.by_size
+        )
 
 
 def default_structures(n_measurements: int) -> list[str]:
@@ -86,7 +113,7 @@ def find_groups(
     table : DataFrame, Arrow table, array, path or tacit.tables.DataTable
         Columns of any kind, which are surveyed; `tacit.tables.open_table` says more about them.
     groups : int or iterable of int, optional
-        Numbers of groups to try; default from one on while the criterion improves, with five rows to each at least and 30 at most.
+        Numbers of groups to try; default from one on while the criterion improves, up to 30, with five rows to each.
     covariance : str or list of str, optional
         Structures to try, "all" of them or some by name; default a handful that suits the number of measurements.
     criterion : {"bic", "icl", "aic", "cv"}
@@ -133,7 +160,9 @@ def find_groups(
     rows = _rows(table, sample, seed)
     sampled = rows.n_rows < table.n_rows
     likely = sizes if groups is not None else range(1, min(6, most_components(rows.n_rows)) + 1)
-    seen = watch([size for size in sorted(likely) for _ in covariance], 6 if criterion == "cv" else 1) if watch else None
+    seen = (
+        watch([size for size in sorted(likely) for _ in covariance], 6 if criterion == "cv" else 1) if watch else None
+    )
     estimator = Mixture(
         by_column={tuple(measured): "student"} if student and measured else None, smoothing=SMOOTHING, tol=1e-5,
         max_iter=1000, n_init=restarts, random_state=seed,
@@ -158,7 +187,21 @@ def find_groups(
     model.set_params(callback=None, warm_start=False)._order_by_weight()
     model.left_out_ = tuple(column.name for column in table.columns if not column.used)
     told = {"criterion": criterion} | ({"n_rows": rows.n_rows} if sampled else {})
-    return Grouping(model, table, [_told(row) | told for row in _without_twins(found.table)])
+    by_size = found.by_size() | {model.n_components: model}
+    for other in by_size.values():
+        if other is not model:
+            other.set_params(callback=None)._order_by_weight()
+            other.left_out_ = model.left_out_
+    left = None if budget is None else max(budget - found.seconds, (1.0 - SEARCH) * budget)
+    search = {
+        "rows": rows,
+        "seed": seed,
+        "seconds": left,
+        "reached": found.reached,
+        "budget": budget,
+        "tried": max(by_size),
+    }
+    return Grouping(model, table, [_told(row) | told for row in _without_twins(found.table)], by_size, search)
 
 
 def _without_twins(rows: Iterable[dict]) -> list[dict]:

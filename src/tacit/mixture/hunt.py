@@ -25,7 +25,7 @@ from .search import can_search, search
 from .starts import follow, merges, race
 from .sweep import Outcome, Sweep, row_of
 
-__all__ = ["Hunt"]
+__all__ = ["Clock", "Hunt"]
 
 PATIENCE = 2
 """Sizes in succession without a better criterion that end a lane."""
@@ -37,6 +37,25 @@ SETTLED = 1.0
 """A better maximum by less leaves the choice as it was."""
 CELLS_PER_PARAMETER = 2.0
 """A lane ends where fewer known cells come to a parameter: no data decide so many."""
+
+
+class Clock:
+    """Time for a search, which runs from its first step on: what is compiled before that is compiled once per machine."""
+
+    def __init__(self, budget: float | None = None):
+        self.budget, self.deadline = budget, None if budget is None else np.inf
+
+    def tick(self, progress: Any = None) -> None:
+        """A step was taken; raises KeyboardInterrupt where time is over."""
+        if self.deadline == np.inf:
+            self.deadline = time.monotonic() + (self.budget or 0.0)
+        if self.over:
+            raise KeyboardInterrupt
+
+    @property
+    def over(self) -> bool:
+        """Whether no time is left."""
+        return self.deadline is not None and time.monotonic() >= self.deadline
 
 
 class Lane:
@@ -68,8 +87,8 @@ class Hunt(Sweep):
         The criterion.
     most : int, optional
         Go on to more classes than the grid names while the criterion improves, but not beyond so many.
-    deadline : float, optional
-        When to end, by ``time.monotonic``; a fit that is running then is given up.
+    clock : Clock, optional
+        Says when to end; a fit that is running then is given up, but for the first.
     deepen : bool
         Whether to search the leaders anew.
 
@@ -81,10 +100,10 @@ class Hunt(Sweep):
 
     def __init__(
         self, estimator: Any, grid: list[dict], source: Source, told: Callable | None = None, *, by: str = "bic",
-        most: int | None = None, deadline: float | None = None, deepen: bool = True,
+        most: int | None = None, clock: Clock | None = None, deepen: bool = True,
     ) -> None:  # fmt: skip
         super().__init__(estimator, grid, source, told)
-        self.by, self.most, self.deadline, self.deepen = by, most, deadline, deepen
+        self.by, self.most, self.clock, self.deepen = by, most, clock or Clock(), deepen
         self.values: dict[int, float | None] = {}
         self.reached = ""
         self.depth, self.watched = 0, estimator.callback
@@ -119,12 +138,9 @@ class Hunt(Sweep):
 
     def _stopped(self) -> None:
         """Keep what there is, of a user's interrupt as of time that ran out."""
-        out_of_time = self.deadline is not None and time.monotonic() >= self.deadline
-        if not any(outcome.estimator is not None for outcome in self.outcomes):
-            if not out_of_time:
-                raise KeyboardInterrupt
-            raise ValueError("not one model was fitted within the budget; give more seconds, or fewer columns.")
-        if out_of_time:
+        if not self._any:
+            raise KeyboardInterrupt
+        if self.clock.over:
             self.reached = "budget"
             for outcome in self.outcomes:
                 if outcome.estimator is None and outcome.failed is None:
@@ -201,9 +217,9 @@ class Hunt(Sweep):
                 return
 
     def _reason_to_end(self, lane: Lane) -> str:
-        if lane.slope * (lane.sizes[0] if self._grows(lane) else 1) * CELLS_PER_PARAMETER > self.n_cells and lane.slope > min(
-            each.slope for each in self.lanes
-        ):
+        if lane.slope * (
+            lane.sizes[0] if self._grows(lane) else 1
+        ) * CELLS_PER_PARAMETER > self.n_cells and lane.slope > min(each.slope for each in self.lanes):
             return "parameters"
         values = [self._known(outcome) for outcome in lane.tried]
         if not values:
@@ -236,15 +252,17 @@ class Hunt(Sweep):
 
     def _candidate(self, outcome: Outcome) -> Any:
         candidate = super()._candidate(outcome)
-        if self.deadline is not None:
-            candidate.callback = self._tick
+        candidate.callback = self._watch
         return candidate
 
-    def _tick(self, progress: Any = None) -> None:
-        if self.watched is not None and progress is not None:
+    def _watch(self, progress: Any) -> None:
+        if self.watched is not None:
             self.watched(progress)
-        if self.deadline is not None and time.monotonic() >= self.deadline:
-            raise KeyboardInterrupt
+        self.clock.tick()
+
+    @property
+    def _any(self) -> bool:
+        return any(outcome.estimator is not None for outcome in self.outcomes)
 
     def _first(self, outcome: Outcome) -> None:
         self.heats = [(6, 3), (12, 1)] if self.few else [(4, 2), (8, 1)]
@@ -254,7 +272,7 @@ class Hunt(Sweep):
         return (6 if self.few else 3) if not self.depth else (12 if self.few else 4)
 
     def _raced(self, model: Any, starts: list) -> list:
-        return race(model, self.sample, starts, self.heats, lambda progress: self._tick())
+        return race(model, self.sample, starts, self.heats, self.clock.tick if self._any else None)
 
     def _related(self, outcome: Outcome, step: int) -> np.ndarray | None:
         found = super()._related(outcome, step)

@@ -23,14 +23,13 @@ from ..source import Source
 from ..source.fold import FoldSource, assign_folds
 from ..table import Table
 from .estimator import check_mixture, opened
-from .hunt import Hunt
+from .hunt import Clock, Hunt
 from .sweep import Outcome, Sweep, row_of, totals
 
 __all__ = ["Selection", "distinct_structures", "select"]
 
 CRITERIA = ("bic", "aic", "icl", "cv")
 MOST_COMPONENTS, ROWS_PER_COMPONENT = 30, 5
-
 
 
 class Selection:
@@ -172,7 +171,7 @@ def select(
     started, make = time.monotonic(), partial(Sweep, base)
     if open_end or budget is not None:
         by = "bic" if criterion == "cv" else criterion
-        make = partial(Hunt, base, by=by, deadline=None if budget is None else started + budget)
+        make = partial(Hunt, base, by=by, clock=Clock(budget))
     sweep = make(settings, source, tell, **({"most": most_components(source.n_rows)} if open_end else {}))
     outcomes = sweep.run()
     rows = [row_of(outcome, source) for outcome in outcomes]
@@ -255,21 +254,26 @@ def _fold(make: Callable, settings: list[dict[str, Any]], rest: Source) -> list[
 
 
 def _cross_validate(
-    make: Callable, estimator: Any, settings: list[dict[str, Any]], source: Source, n_folds: int, rows: list[dict[str, Any]]
+    make: Callable,
+    estimator: Any,
+    settings: list[dict[str, Any]],
+    source: Source,
+    n_folds: int,
+    rows: list[dict[str, Any]],
 ) -> None:
     """Enter into the rows how well rows left out are predicted, by fits that never saw them."""
     if n_folds > source.n_units:
         raise ValueError(f"cv={n_folds} exceeds the {source.n_units} rows of X; use at most {source.n_units}.")
     fold = assign_folds(source.n_units, n_folds, estimator._rng())
-    totals = np.zeros((len(rows), 3))
+    sums = np.zeros((len(rows), 3))
     for number in range(n_folds):
         rest, left_out = FoldSource(source, fold != number), FoldSource(source, fold == number)
-        for row, total, outcome in zip(rows, totals, _fold(make, settings, rest)):
+        for row, total, outcome in zip(rows, sums, _fold(make, settings, rest)):
             fitted = outcome.estimator
             if fitted is None:
                 row["failed"] = row["failed"] or f"fold {number + 1}: {outcome.failed}"
                 total[:] = np.nan
             elif not np.isnan(total[0]):
                 total += left_out.sum(partial(totals, *fitted._resumed(left_out)))
-    for row, (loglik, weight, _) in zip(rows, totals.tolist()):
+    for row, (loglik, weight, _) in zip(rows, sums.tolist()):
         row["cv"] = None if np.isnan(weight) else loglik / weight

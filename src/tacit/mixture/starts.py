@@ -111,9 +111,7 @@ class _Sample(OneBlock):
         return function(self._made(self.only))
 
 
-def _heat(
-    model: Model, source: Source, starts: Sequence[Any], n_steps: int, tick: Callable | None = None
-) -> list[Fit]:
+def _heat(model: Model, source: Source, starts: Sequence[Any], n_steps: int, tick: Callable | None = None) -> list[Fit]:
     """A short run from each start; one that turns out singular is left out."""
     runs, failure = [], None
     for start in starts:

@@ -30,15 +30,17 @@ from ..source.threads import one_blas_thread
 from ..words import count, number, share
 from .starts import race
 
-__all__ = ["Verdict", "judge"]
+__all__ = ["KINDS", "Verdict", "judge"]
 
-ROWS, RESAMPLES, FRESH = 1000, 10, 3
+KINDS = ("clear", "overlapping", "continuum", "one", "unchecked")
+
+ROWS, RESAMPLES, FRESH = 2000, 10, 3
 """Rows that are resampled, how often, and random starts of each refit."""
 SURE = 0.9
 """Rows whose likeliest group has a smaller probability are unsure."""
 ERROR, AGREED = 0.03, 0.8
 """Rows of clear groups are in another group with this probability on average at most, and refits agree so well at least."""
-GAP, CHANCE = 0.75, 1.7
+GAP, CHANCE = 0.75, 1.2
 """A gap is shown where the depth is below GAP − CHANCE / √(rows of the smaller group): one density in twenty without a gap, or
 fewer, has one so deep by chance (`benchmarks/verdicts.py`)."""
 
@@ -96,9 +98,12 @@ class Verdict:
         if self.kind == "one":
             found = f"{rows} form one group" if n_rows > 1 else f"{rows} is one group"
             if self.tried > 1:
-                found += f": by {criterion}, no division into 2 to {self.tried} describes them better"
+                most = "2" if self.tried == 2 else f"2 to {self.tried}"
+                found += f": by {criterion}, no division into {most} describes them better"
         elif self.kind == "continuum":
-            found = f"{rows} form a continuum rather than groups: no gap is shown between the {k} sections that describe it"
+            found = (
+                f"{rows} form a continuum rather than groups: no gap is shown between the {k} sections that describe it"
+            )
         else:
             what = {"clear": "clear groups", "overlapping": "overlapping groups"}.get(self.kind, "groups")
             found = f"{rows} fall into {k} {what}"
@@ -131,7 +136,7 @@ def judge(model: Any, source: Source, *, seed: int = 0, deadline: float | None =
     model : Mixture
         Fitted.
     source : Source
-        Rows, of which at most a thousand are resampled.
+        Rows, of which at most 2,000 are resampled.
     seed : int
     deadline : float, optional
         When to end, by ``time.monotonic``.
@@ -191,7 +196,9 @@ def _joined(gaps: list[dict], resp: np.ndarray) -> np.ndarray:
     return joined
 
 
-def _refitted(mixture: Any, params: Any, sample: Block, weight: np.ndarray, rng: np.random.Generator, deadline: Any) -> Any:
+def _refitted(
+    mixture: Any, params: Any, sample: Block, weight: np.ndarray, rng: np.random.Generator, deadline: Any
+) -> Any:
     """Parameters at the best maximum of a resample that the old ones and random starts lead to; None where all collapse."""
     there = weight > 0
     own = Block.of(np.ascontiguousarray(sample.X[there]), weight[there], sample.labels[there])
@@ -266,7 +273,9 @@ def _on_axis(Z: np.ndarray, second: np.ndarray, learned: np.ndarray, asked: np.n
     if one.sum() < 2 or two.sum() < 2 or not asked.any():
         return None
     means = [np.average(Z[rows], axis=0, weights=weight[rows]) for rows in (one, two)]
-    centred = np.concatenate([(Z[rows] - mean) * np.sqrt(weight[rows])[:, None] for rows, mean in zip((one, two), means)])
+    centred = np.concatenate(
+        [(Z[rows] - mean) * np.sqrt(weight[rows])[:, None] for rows, mean in zip((one, two), means)]
+    )
     within = centred.T @ centred / weight[learned].sum()
     within += (0.05 * np.trace(within) / len(within) + 1e-12) * np.eye(len(within))
     axis = np.linalg.solve(within, means[1] - means[0])

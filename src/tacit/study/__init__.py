@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from .findings import Axes, Findings, Group, Sample
+from .findings import Alternative, Axes, Findings, Group, Sample
 
-__all__ = ["Axes", "Findings", "Group", "Sample", "study"]
+__all__ = ["Alternative", "Axes", "Findings", "Group", "Sample", "study"]
 
 
 def __getattr__(name: str) -> Any:

@@ -14,9 +14,10 @@ import numpy as np
 from .. import __version__
 
 if TYPE_CHECKING:
+    from ..mixture.verdict import Verdict
     from ..tables import DataTable
 
-__all__ = ["Axes", "Findings", "Group", "Sample", "card_of", "findings_of"]
+__all__ = ["Alternative", "Axes", "Findings", "Group", "Sample", "card_of", "findings_of"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,34 @@ class Group:
     share: float
     words: str
     profile: list[dict]
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """The groups of another model that was tried: the best with so many groups, on the same rows.
+
+    Attributes
+    ----------
+    n_groups : int
+    covariance_type : str
+    value : float or None
+        The criterion by which models were chosen, and `behind`, by how much it is worse than the best; None where there is none.
+    behind : float or None
+    groups : tuple of Group
+        Described as those of the model that was chosen.
+    group : (m,) int array
+        Number of the likeliest group of the sample's rows.
+    n_uncertain : int
+        Rows of the whole table that are less than 90 % sure of their group.
+    """
+
+    n_groups: int
+    covariance_type: str
+    value: float | None
+    behind: float | None
+    groups: tuple[Group, ...]
+    group: np.ndarray
+    n_uncertain: int
 
 
 @dataclass(frozen=True)
@@ -151,6 +180,15 @@ class Findings:
         How good filled cells are, found by hiding some on purpose; see `tacit.impute.trial.judge`.
     level : float
         Probability with which the interval of a filled number holds the true one.
+    verdict : tacit.mixture.verdict.Verdict or None
+        Whether groups are clear, overlap or cut a continuum; its sentence is the first of `summary`. None where it was not asked.
+    alternatives : tuple of Alternative
+        The best groupings of every number tried, the chosen one included, by their number; empty where they are not at hand.
+    learned : dict or None
+        Where an earlier model scored other rows: the `title` and `n_rows` of the table it was learned from, which the words
+        and profiles of `groups` describe; their `n_rows` are rows of this table.
+    digest : str
+        A digest of the cells that the model used, which tells whether another table is the same.
     labels, units : dict of str to str
         What columns are called in words, and what they are measured in, by name, where the user has said so.
     group_names : dict of int to str
@@ -181,6 +219,10 @@ class Findings:
     axes: Axes | None = None
     check: dict | None = None
     level: float = 0.9
+    verdict: Verdict | None = None
+    alternatives: tuple[Alternative, ...] = ()
+    learned: dict | None = None
+    digest: str = ""
     labels: dict[str, str] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
     group_names: dict[int, str] = field(default_factory=dict)

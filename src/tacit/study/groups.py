@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from ..base.classes import outlier_threshold
 from ..frames import Batch
 from ..tables import DataTable
 from ..words import count, joined, number, share
-from .findings import Findings, Group
+from .findings import Alternative, Findings, Group
 from .phrases import CRITERIA, group_phrase, left_out_words, model_words
 from .results import id_name
 from .sample import TopRows, take_sample
@@ -22,23 +23,32 @@ from .scores import SURE, Coder, Scorer, Scores
 from .sentences import empty_words, groups_limits, groups_summary
 from .tallies import Tallies, defining, profile_of
 
-__all__ = ["study_groups"]
+__all__ = ["learned_of", "study_groups"]
 
 MOST_LISTED = 100
 """Uncertain rows and outliers that are listed."""
+MOST_KEPT = 30
+"""Entries of a group's profile that a model's file keeps."""
 
 
-def study_groups(model: Any, table: DataTable, *, selection: Sequence[dict] = (), seed: int = 0) -> Findings:
+def study_groups(
+    model: Any, table: DataTable, *, selection: Sequence[dict] = (), seed: int = 0, verdict: Any = None,
+    others: Mapping[int, Any] | None = None, learned: dict | None = None,
+) -> Findings:  # fmt: skip
     """Study the groups that a mixture finds in a table.
 
     A row counts in its likeliest group; groups are numbered from 1 by their weight in the mixture, the largest first. Rows are
     uncertain where the likeliest group has a probability below 90 %, and outliers where a row of the group lies farther out
     with a probability below 0.05 divided by the number of rows: in a table that follows the model, one in twenty has any.
 
-    The table has the columns of the model, a fitted Mixture; `selection` and `seed` are as in `study`.
+    The table has the columns of the model, a fitted Mixture; `selection` and `seed` are as in `study`. `others` are models with
+    other numbers of groups, to become `Findings.alternatives`; `learned` is what `learned_of` said of the table that the model
+    was learned from: where its cells are not those of this table, groups keep the words they have from there.
     """
     scorer, coder = Scorer(model), Coder(model.schema_, table)
     tallies = Tallies(model.schema_.columns, len(scorer.order))
+    beside = [_Counted(other) for other in (others or {}).values() if other is not model]
+    digest = hashlib.sha256()
     uncertain, outliers = TopRows(MOST_LISTED), TopRows(MOST_LISTED)
     threshold, start = outlier_threshold(table.n_rows), 0
     n_empty = np.zeros(len(model.schema_.columns), dtype=int)
@@ -46,6 +56,9 @@ def study_groups(model: Any, table: DataTable, *, selection: Sequence[dict] = ()
         cells = coder.encode(batch)
         scores = scorer(cells)
         tallies.add(cells, scores.group - 1)
+        digest.update(np.ascontiguousarray(cells, dtype=np.float64).data)
+        for counted in beside:
+            counted.add(cells)
         n_empty += scorer.empty(cells, scores).sum(axis=0)
         told = _Rows(scorer, cells, scores, start, _ids(table, batch))
         uncertain.add(scores.sure, scores.sure < SURE, told.uncertain)
@@ -55,16 +68,83 @@ def study_groups(model: Any, table: DataTable, *, selection: Sequence[dict] = ()
     sample = take_sample(model, table, seed=seed, encode=coder.encode)
     shown, empty = scorer(sample.encoded), {str(name): int(n) for name, n in zip(model.schema_.names, n_empty) if n}
     filled = {name: n - empty.get(name, 0) for name, n in tallies.n_missing.items()}
+    same = learned is None or learned.get("digest") in (None, digest.hexdigest())
+    groups = _groups(model, scorer.order, tallies)
+    if learned is not None and not same:
+        groups = tuple(_as_learned(group, learned["groups"]) for group in groups)
     findings = Findings(
         kind="groups", title=table.reader.name, n_rows=start, columns=table.columns,
         used=[str(name) for name in model.schema_.names],
         sample=sample, trace=np.asarray(model.fit_.trace.per_weight, dtype=float), selection=list(selection),
-        groups=_groups(model, scorer.order, tallies), memberships=shown.memberships, group=shown.group,
+        groups=groups, memberships=shown.memberships, group=shown.group,
         outlier=shown.outlier, uncertain=uncertain.rows, outliers=outliers.rows, n_uncertain=uncertain.n_rows,
-        n_outliers=outliers.n_rows, n_filled=filled, n_empty=empty,
+        n_outliers=outliers.n_rows, n_filled=filled, n_empty=empty, verdict=verdict, digest=digest.hexdigest(),
+        learned=None if same else {name: learned[name] for name in ("title", "n_rows")},  # type: ignore[index]
     )  # fmt: skip
+    findings = replace(findings, alternatives=_alternatives(findings, model, beside, sample.encoded))
     summary, card = [*groups_summary(findings), *empty_words(empty)], _card(model, table, findings, seed)
     return replace(findings, summary=summary, card=card, limits=groups_limits(findings, model))
+
+
+class _Counted:
+    """Another model, and what it makes of the rows that go by."""
+
+    def __init__(self, model: Any):
+        self.model, self.scorer, self.n_uncertain = model, Scorer(model), 0
+        self.tallies = Tallies(model.schema_.columns, len(self.scorer.order))
+
+    def add(self, cells: np.ndarray) -> None:
+        """Take rows in."""
+        scores = self.scorer(cells)
+        self.tallies.add(cells, scores.group - 1)
+        self.n_uncertain += int((scores.sure < SURE).sum()) if self.model.n_components > 1 else 0
+
+    def told(self, findings: Findings, shown: np.ndarray) -> Alternative:
+        """The record of it."""
+        value, behind = _criterion(findings.selection, self.model)
+        groups = _groups(self.model, self.scorer.order, self.tallies)
+        return Alternative(
+            len(groups), self.model.covariance_type, value, behind, groups, self.scorer(shown).group, self.n_uncertain
+        )
+
+
+def _alternatives(findings: Findings, model: Any, beside: list[_Counted], shown: np.ndarray) -> tuple[Alternative, ...]:
+    if not beside or findings.group is None:
+        return ()
+    value, behind = _criterion(findings.selection, model)
+    own = Alternative(
+        len(findings.groups), model.covariance_type, value, behind, findings.groups, findings.group,
+        findings.n_uncertain if len(findings.groups) > 1 else 0,
+    )  # fmt: skip
+    return tuple(sorted([own, *(counted.told(findings, shown) for counted in beside)], key=lambda each: each.n_groups))
+
+
+def _criterion(selection: Sequence[dict], model: Any) -> tuple[float | None, float | None]:
+    """The criterion of a model, and by how much it is worse than the best one."""
+    key = selection[0].get("criterion", "bic") if selection else "bic"
+    wanted = model.n_components, model.covariance_type
+    found = [row.get(key) for row in selection if (row["n_components"], row["covariance_type"]) == wanted]
+    known = [row[key] for row in selection if row.get(key) is not None]
+    if not found or found[0] is None:
+        return None, None
+    return found[0], (max(known) - found[0] if key == "cv" else found[0] - min(known))
+
+
+def learned_of(findings: Findings) -> dict:
+    """What a model's file keeps of the table it was learned from, for reports on other rows: plain values."""
+    kept = ("column", "level", "is_missing", "value", "rest", "overall", "difference", "known", "text", "phrase")
+    return {
+        "title": findings.title, "n_rows": findings.n_rows, "digest": findings.digest,
+        "groups": [
+            {"words": group.words, "profile": [{key: entry.get(key) for key in kept} for entry in group.profile[:MOST_KEPT]]}
+            for group in findings.groups
+        ],
+    }  # fmt: skip
+
+
+def _as_learned(group: Group, groups: list[dict]) -> Group:
+    told = groups[group.number - 1] if group.number <= len(groups) else {}
+    return replace(group, words=str(told.get("words", group.words)), profile=list(told.get("profile", group.profile)))
 
 
 def _ids(table: DataTable, batch: Batch) -> dict[str, list]:

@@ -9,7 +9,7 @@ from typing import Any
 from ..base.classes import FALSE_ALARMS, outlier_threshold
 from ..families import StudentT
 from ..families.gaussian import Gaussian
-from ..notes import Note, Option
+from ..notes import Check, Claim, Note, Option
 from ..words import count, joined, number, probability, share
 from .findings import Findings, Group
 from .phrases import CRITERIA, left_out_words
@@ -21,10 +21,32 @@ CLOSE = 10.0
 
 
 def groups_summary(findings: Findings) -> list[str]:
-    """What was found, in sentences."""
+    """What was found, in sentences, the verdict first; figures are in the check behind each."""
     return [
-        _how_many(findings), *_sizes(findings), _uncertain(findings), *_outliers(findings), _filled(findings),
+        *_scored(findings), _how_many(findings), *_unsettled(findings), *_sizes(findings), _uncertain(findings), *_outliers(findings),
+        _filled(findings),
     ]  # fmt: skip
+
+
+def _claim(code: str, sentence: str, basis: str, figures: dict, pandas: str = "") -> Claim:
+    return Claim(code, "{sentence}", check=Check(basis, figures, pandas), sentence=sentence)
+
+
+def _scored(findings: Findings) -> Iterator[str]:
+    """That an earlier model scored other rows than it was learned from."""
+    if findings.learned is not None:
+        title, n = findings.learned["title"], findings.learned["n_rows"]
+        sentence = (
+            f"{count(findings.n_rows, 'new row')} {'were' if findings.n_rows != 1 else 'was'} scored by a model that was learned "
+            f"from {count(n, 'other row')} ({title}); groups are described as they were there."
+        )
+        yield _claim("scored", sentence, "kept with the model", {"n_rows": findings.n_rows, "learned_from": n}, N_ROWS)
+
+
+N_ROWS = "{'n_rows': len(rows)}"
+SIZES = "{f'group {g}': int(n) for g, n in rows['group'].value_counts().items()}"
+UNSURE = "{'unsure': int((rows.filter(regex='^probability_').max(axis=1) < 0.9).sum())}"
+UNUSUAL = "{'unusual': int((rows['outlier'] == 'yes').sum())}"
 
 
 @dataclass(frozen=True)
@@ -49,6 +71,13 @@ class _Evidence:
 
 
 def _how_many(findings: Findings) -> str:
+    verdict = getattr(findings, "verdict", None)
+    if verdict is not None and findings.learned is None:
+        criterion = CRITERIA[findings.selection[0].get("criterion", "bic")] if findings.selection else "BIC"
+        sentence = verdict.sentence(findings.n_rows, criterion)
+        told = {name: value for name, value in verdict.told().items() if name not in ("gaps", "budget")}
+        basis = f"{count(verdict.n_resamples, 'refit')} to bootstrap samples of {count(verdict.n_rows, 'row')}"
+        return _claim("verdict", sentence, basis if verdict.n_resamples else "models compared by their criterion", told)
     groups, sizes = findings.groups, {row["n_components"] for row in findings.selection}
     rows = count(findings.n_rows, "row")
     doubt = _doubt(findings) if len(sizes) > 1 else None
@@ -61,6 +90,24 @@ def _how_many(findings: Findings) -> str:
         criterion = _Evidence.of(findings).criterion
         return f"{rows} form a single group: by {criterion}, no division into more describes them better."
     return f"{rows} {'are' if findings.n_rows != 1 else 'is'} described as a single group."
+
+
+def _unsettled(findings: Findings) -> Iterator[str]:
+    """That another number of groups would do nearly as well, beside a verdict."""
+    if (
+        findings.verdict is None
+        or findings.learned is not None
+        or len({row["n_components"] for row in findings.selection}) < 2
+    ):
+        return
+    found = _Evidence.of(findings)
+    if found.other is None or found.lead >= CLOSE:
+        return
+    other = f"{count(found.other, 'group')} {'describes' if found.other == 1 else 'describe'}"
+    sentence = f"{other} the rows nearly as well ({found.criterion} lead {number(found.lead, 2)}): weak evidence for the number."
+    yield _claim(
+        "unsettled", sentence, "models fitted to the rows and compared", {"other": found.other, "lead": found.lead}
+    )
 
 
 def _doubt(findings: Findings) -> str | None:
@@ -82,11 +129,29 @@ def _doubt(findings: Findings) -> str | None:
 
 
 def _sizes(findings: Findings) -> Iterator[str]:
-    groups = findings.groups
-    if len(groups) < 2:
+    groups = [group for group in findings.groups if group.n_rows]
+    if len(findings.groups) < 2:
         return
-    yield f"The largest is {_named(groups[0], findings.n_rows)}."
-    yield f"The smallest is {_named(groups[-1], findings.n_rows)}."
+    basis, figures = _counted(findings), {f"group {group.number}": group.n_rows for group in groups}
+    new = " of the new rows" if findings.learned is not None else ""
+    sizes = [group.n_rows for group in groups]
+    for word, size in (("largest", max(sizes)), ("smallest", min(sizes))):
+        which = [group for group in groups if group.n_rows == size]
+        if len(which) == 1:
+            yield _claim(word, f"The {word}{new} is {_named(which[0], findings.n_rows)}.", basis, figures, SIZES)
+        elif word == "largest" or size < max(sizes):
+            names = joined(str(group.number) for group in which)
+            sentence = f"The {word}{new} are groups {names} ({count(size, 'row')} each)."
+            yield _claim(word, sentence, basis, figures, SIZES)
+    empty = [group for group in findings.groups if not group.n_rows]
+    if empty:
+        names = joined(f"group {group.number}" for group in empty)
+        of = "new row" if findings.learned is not None else "row"
+        yield _claim("empty", f"No {of} is likeliest in {names}.", basis, figures, SIZES)
+
+
+def _counted(findings: Findings) -> str:
+    return f"counted in all {count(findings.n_rows, 'row')}"
 
 
 def _named(group: Group, n_rows: int) -> str:
@@ -104,13 +169,15 @@ def _uncertain(findings: Findings) -> str:
     n = findings.n_uncertain
     if len(findings.groups) == 1:
         return "With one group there is nothing to be unsure of."
-    return _of_rows(n, "less than 90 % sure of") if n else "Every row is at least 90 % sure of its group."
+    sentence = _of_rows(n, "less than 90 % sure of") if n else "Every row is at least 90 % sure of its group."
+    return _claim("unsure", sentence, _counted(findings), {"unsure": n}, UNSURE)
 
 
 def _outliers(findings: Findings) -> Iterator[str]:
     if findings.outlier is not None:
         n = findings.n_outliers
-        yield _of_rows(n, "unusual for") if n else "No row is unusual for its group."
+        sentence = _of_rows(n, "unusual for") if n else "No row is unusual for its group."
+        yield _claim("unusual", sentence, _counted(findings), {"unusual": n}, UNUSUAL)
 
 
 def _filled(findings: Findings) -> str:

@@ -43,6 +43,10 @@ def study(model: Any, X: Any, *, selection: Any = (), seed: int = 0, **reading: 
     >>> study(GaussianMixture(2, random_state=0).fit(X), X).summary[0]
     '60 rows fall into 2 groups.'
     """
+    if not selection and hasattr(model, "by_size"):
+        told: dict[str, Any] = {"verdict": model.verdict, "others": model.by_size}
+    else:
+        told = {}
     selection, model = (
         selection or getattr(model, "selection", ()),
         getattr(model, "model", model),
@@ -63,15 +67,18 @@ def study(model: Any, X: Any, *, selection: Any = (), seed: int = 0, **reading: 
                 f"X has {X.shape[1]} columns, but the model was fitted to {len(columns)}; give the rows it was fitted to."
             )
         X = dict(zip((column["name"] for column in columns), X.T))
-    return study_table(model, open_table(X, like=columns, **reading), selection=selection, seed=seed)
+    others = {size: other._for_study() for size, other in told.pop("others", {}).items() if size != model.n_components}
+    return study_table(
+        model, open_table(X, like=columns, **reading), selection=selection, seed=seed, others=others, **told
+    )
 
 
-def study_table(model: Any, table: Any, *, selection: Any = (), seed: int = 0) -> Findings:
-    """The same of a table that is open, with the columns of the model."""
+def study_table(model: Any, table: Any, *, selection: Any = (), seed: int = 0, **told: Any) -> Findings:
+    """The same of a table that is open, with the columns of the model; `told` is what else `study_groups` takes."""
     if model._study == "groups":
         from .groups import study_groups
 
-        return study_groups(model, table, selection=selection, seed=seed)
+        return study_groups(model, table, selection=selection, seed=seed, **told)
     from .axes import study_axes
 
     return study_axes(model, table, seed=seed)

@@ -41,7 +41,7 @@ def write_tables(arguments: Namespace, folder: str, outputs: Any, results: Any, 
 
 def write_learned(
     arguments: Namespace, folder: str, results: Any, findings: Findings, tables: Tables,
-    selection: list[dict], settings: dict,
+    selection: list[dict], settings: dict, more: dict | None = None,
 ) -> dict[str, str]:  # fmt: skip
     """Write tables of results, the model and its page: everything or nothing. Returns what each file is, by path."""
     from ... import save
@@ -52,7 +52,7 @@ def write_learned(
     columns, file = [column.saved() for column in table.used], os.path.basename(getattr(table.reader, "path", ""))
     notes = {
         "command": command, "table": {"name": table.reader.name, "file": file, "columns": columns}, "seed": arguments.seed,
-        "selection": selection, "settings": settings,
+        "selection": selection, "settings": settings, **(more or {}),
     }  # fmt: skip
     with outputs_of(arguments, folder, table) as outputs:
         files = write_tables(arguments, folder, outputs, results, tables)

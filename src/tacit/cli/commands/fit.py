@@ -10,7 +10,7 @@ import os
 import shlex
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
-from ..common import DataTable, add_columns, add_output, add_table, open_usable, whole_range
+from ..common import DataTable, add_budget, add_columns, add_output, add_table, open_usable, whole_range
 from ..outcome import Outcome
 from ..parser import whole_number
 
@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("model")
     group.add_argument(
         "--groups", type=whole_range, metavar="A-B",
-        help="numbers of groups to try (1-9, or fewer where rows are: at least five for each)",
+        help="numbers of groups to try (from 1 on while the criterion improves, with at least five rows to each)",
     )  # fmt: skip
     group.add_argument(
         "--covariance", type=_structures, metavar="A,B",
@@ -42,6 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--sample", type=whole_number("--sample", 10_000, 1), default=10_000, metavar="N",
         help="compare models on N random rows where there are more, then fit the best to all (10000)",
     )  # fmt: skip
+    add_budget(parser)
     add_output(parser, page=True)
 
 
@@ -60,7 +61,7 @@ def _structures(text: str) -> str | list[str]:
 def run(arguments: Namespace) -> Outcome:
     """Choose and fit a model, write what it says, tell."""
     from ...mixture import find_groups
-    from ...mixture.finding import default_groups
+    from ...study.groups import learned_of
     from ...study.results import GroupResults
     from ..progress import Progress, SweepProgress
     from ..telling import groups_data, groups_text
@@ -71,7 +72,7 @@ def run(arguments: Namespace) -> Outcome:
         grouping = find_groups(
             table, groups=arguments.groups, covariance=arguments.covariance, criterion=arguments.criterion,
             restarts=arguments.restarts, student=arguments.student, sample=arguments.sample, seed=arguments.seed,
-            watch=lambda sizes, rounds: SweepProgress(progress, sizes, rounds),
+            budget=arguments.budget, watch=lambda sizes, rounds: SweepProgress(progress, sizes, rounds),
         )  # fmt: skip
         progress.follow(table, "describing the groups")
         findings = grouping.study(arguments.seed)
@@ -79,8 +80,9 @@ def run(arguments: Namespace) -> Outcome:
         results = GroupResults(grouping.model, table, n_rows=table.n_rows, typed=arguments.format == "parquet")
         tables = {name: (what, getattr(results, name)) for name, what in FILES.items()}
         settings = {name: getattr(arguments, name) for name in ("covariance", "criterion", "restarts", "student")}
-        settings |= {"groups": list(arguments.groups or default_groups(table.n_rows)), "n_rows": table.n_rows}
-        files = write_learned(arguments, folder, results, findings, tables, grouping.selection, settings)
+        settings |= {"groups": sorted(grouping.by_size), "n_rows": table.n_rows, "budget": arguments.budget}
+        notes = {"verdict": grouping.verdict.told(), "learned": learned_of(findings)}
+        files = write_learned(arguments, folder, results, findings, tables, grouping.selection, settings, notes)
     text = groups_text(findings, grouping.model, table, files, _next(table, files))
     return Outcome(text, groups_data(findings, files))
 

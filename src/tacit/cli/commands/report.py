@@ -101,7 +101,12 @@ def _study(model: Any, table: DataTable, noted: dict) -> Findings:
         settings = noted.get("settings", {})
         told = {name: settings[name] for name in ("level", "why", "said") if name in settings}
         return study_fill(model, table, selection=selection, seed=seed, **told)
-    return study_table(model, table, selection=selection, seed=seed)
+    if model._study != "groups" or "learned" not in noted:
+        return study_table(model, table, selection=selection, seed=seed)
+    from ...mixture.verdict import Verdict
+
+    verdict = Verdict(**noted["verdict"]) if "verdict" in noted else None
+    return study_table(model, table, selection=selection, seed=seed, verdict=verdict, learned=noted["learned"])
 
 
 def _place(arguments: Namespace, name: str) -> str:
