@@ -10,7 +10,7 @@ from tacit.report import Report
 from tacit.report.page import render
 from tacit.report.projection import views
 
-from ..report.factory import HOSTILE, axes_findings, hostile, left_empty, penguins
+from ..report.factory import HOSTILE, axes_findings, hostile, left_empty, penguins, with_alternatives
 
 sync_api = pytest.importorskip(
     "playwright.sync_api", reason="the browser tests need playwright: pip install playwright"
@@ -34,7 +34,8 @@ def browser():
 def pages(tmp_path_factory):
     """Paths of the pages."""
     folder = tmp_path_factory.mktemp("pages")
-    found = {"groups": penguins(), "axes": axes_findings(3), "hostile": hostile(folder), "empty": left_empty()}
+    found = {"groups": penguins(), "axes": axes_findings(3), "hostile": hostile(folder), "empty": left_empty(),
+             "numbers": with_alternatives()}  # fmt: skip
     paths = {}
     for name, findings in found.items():
         paths[name] = folder / f"{name}.html"
@@ -415,6 +416,51 @@ def test_the_map_takes_the_colours_of_any_column(open_page):
     assert page.locator("#map0 use[style*='fill: none']").count() == 2
     select.select_option("")
     assert page.locator("#map0 .layer use:not(.o):not(.u)").first.evaluate(fill) == before
+
+
+def test_a_slider_shows_other_numbers_of_groups(open_page):
+    page = open_page("numbers")
+    slider, panel = page.locator("#numbers-slider"), visible(page, "#numbers .panel")
+    assert panel.locator("h3").first.inner_text() == "3 groups"
+    slider.press("ArrowRight")
+    assert page.locator("#numbers-shown").inner_text() == "5 groups"
+    assert slider.get_attribute("aria-valuetext") == "5 groups"
+    assert panel.locator(".card").count() == 5
+    assert "200 behind the best" in panel.inner_text()
+    assert "tacit fit 'penguins and more.csv' --groups 5" in panel.inner_text()
+    other = with_alternatives().alternatives[-1].group
+    drawn = page.evaluate(
+        """() => [...document.querySelectorAll('#numbers-map .layer')].flatMap(l => { const rows = l.dataset.rows.split(' ');
+            return [...l.querySelectorAll('use')].map((u, k) => [+rows[k], +u.getAttribute('href').slice(2)]); })"""
+    )
+    assert len(drawn) == 344
+    assert all(other[row] == group for row, group in drawn)
+    slider.press("Home")
+    assert panel.locator(".card").count() == 1
+
+
+def test_groups_are_renamed_and_merged_and_the_command_is_told(open_page):
+    page = open_page("numbers")
+    page.get_by_text("Rename or merge groups").click()
+    command = page.locator("#edit-command")
+    assert command.inner_text() == "tacit report penguins.fit.tacit 'penguins and more.csv'"
+    sizes = [group.n_rows for group in penguins().groups]
+    page.get_by_label("What becomes of group 3").select_option("1")
+    page.get_by_label("Name of group 1").fill("it's <b>")
+    page.get_by_label("Name of group 2").fill("Gentoo")
+    assert command.inner_text().endswith("""--merge 1+3 --name '1=it'"'"'s <b>' --name 2=Gentoo""")
+    cards = visible(page, "#groups .card")
+    assert [words.strip() for words in cards.locator("h3").all_inner_texts()] == ["Groups 1 + 3: it's <b>", "Group 2: Gentoo"]
+    assert cards.first.locator(".size").inner_text().startswith(f"{sizes[0] + sizes[2]} rows · ")
+    assert cards.first.locator(".what").inner_text() == "Described when the page is made anew."
+    assert page.locator("#map0 .layer[data-group='3'] use:not(.o)").first.get_attribute("href") == "#m1"
+    assert "3" not in set(column(page, "Group"))
+    page.locator("#rows-group").select_option("1")
+    assert page.locator("#rows-count").inner_text() == f"{sizes[0] + sizes[2]} of 344 rows"
+    page.get_by_label("What becomes of group 3").select_option("")
+    assert visible(page, "#groups .card").count() == 3
+    assert cards.first.locator(".what").inner_text() == penguins().groups[0].words
+    assert page.locator("#map0 .layer[data-group='3'] use:not(.o)").first.get_attribute("href") == "#m3"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -11,6 +11,7 @@ from tacit.factor import ProbabilisticPCA
 from tacit.mixture import Mixture
 from tacit.report import Axes, Findings, Group
 from tacit.source import Block
+from tacit.study.findings import Alternative
 from tacit.study.sample import take_sample
 from tacit.tables import open_table
 
@@ -110,6 +111,17 @@ def _selection(n_groups):
 def penguins():
     """The penguins in three groups."""
     return findings_of(open_table(str(penguins_path()), ignore=["species", "year"]), title="Palmer penguins")
+
+
+def with_alternatives():
+    """The penguins with the groups of other numbers."""
+    found, tried = penguins(), []
+    table = open_table(str(penguins_path()), ignore=["species", "year"])
+    for k in (1, 2, 3, 5):
+        other = findings_of(table, k) if k != 3 else found
+        tried.append(Alternative(k, "diag", 5000.0 + k, 0.0 if k == 3 else 40.0 * k, other.groups, other.group, k))
+    card = found.card | {"Table": "penguins and more.csv"}
+    return replace(found, alternatives=tuple(tried), card=card, title="penguins")
 
 
 def left_empty():

@@ -58,7 +58,7 @@ def test_labels_units_and_names_of_groups_stand_in_their_places():
     page = render(named)
     assert "<h3>Body mass (g)</h3>" in page
     assert "more Body mass" in page
-    assert "Group 2: &lt;Gentoo&gt;</h3>" in page
+    assert "Group 2: &lt;Gentoo&gt;</span></h3>" in page
 
 
 def test_every_section_is_there(page):
@@ -158,7 +158,7 @@ def test_options_and_names_of_groups_stay_in_one_piece():
     page = render(found)
     for words in ("--as NAME=ROLE", "--as year=number", "--student"):
         assert f'<code class="whole">{words}</code>' in page
-    assert re.search(r'<span class="whole"><svg class="glyph.{,200}</svg> Group 1</span>', page)
+    assert re.search(r'<span class="whole"><svg class="glyph.{,200}</svg> <span data-called="1">Group 1</span></span>', page)
     assert "Settled after 2 steps" in page
     assert "trace-curve" not in page
 

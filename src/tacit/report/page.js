@@ -154,10 +154,28 @@
     button.addEventListener("click", function () {
       var on = button.getAttribute("aria-pressed") !== "true";
       button.setAttribute("aria-pressed", String(on));
-      all('.chart [data-group="' + button.dataset.toggle + '"]').forEach(function (layer) { layer.style.display = on ? "" : "none"; });
+      all('.chart:not(#numbers-map) [data-group="' + button.dataset.toggle + '"]').forEach(function (layer) { layer.style.display = on ? "" : "none"; });
       all(".plot").forEach(function (plot) { plot.dispatchEvent(new CustomEvent("tacit-hide")); });
     });
   });
+
+  function say(button, words) {
+    var before = button.textContent;
+    button.textContent = words;
+    setTimeout(function () { button.textContent = before; }, 1500);
+  }
+  function copied(button, text) {
+    function older() {
+      var area = make("textarea", text);
+      doc.body.appendChild(area); area.select();
+      var done = doc.execCommand("copy");
+      area.remove();
+      say(button, done ? "Copied" : "Not allowed here");
+    }
+    if (location.protocol !== "about:" && navigator.clipboard && navigator.clipboard.writeText) {
+      navigator.clipboard.writeText(text).then(function () { say(button, "Copied"); }, older);
+    } else { older(); }
+  }
 
   // Files of charts: drawings as they are shown, with their colours written in, and their numbers.
   function save(name, kind, parts) {
@@ -224,7 +242,7 @@
     all(".layer", svg).forEach(function (layer) {
       var own = layer.dataset.rows.split(" ");
       all("use:not(.o)", layer).forEach(function (use, k) {
-        rows.push([rowName(+own[k]), layer.dataset.group, back(across, +use.getAttribute("x")).toPrecision(5), back(upward, +use.getAttribute("y")).toPrecision(5)]);
+        rows.push([rowName(+own[k]), use.dataset.group || layer.dataset.group, back(across, +use.getAttribute("x")).toPrecision(5), back(upward, +use.getAttribute("y")).toPrecision(5)]);
       });
     });
     return rows;
@@ -282,7 +300,7 @@
       return k >= 0 && k < 9 ? "var(--g" + (k + 1) + ")" : "var(--line)";
     }, values: values };
   }
-  function mixed(share) { return "color-mix(in oklab, var(--high) " + share + "%, var(--low))"; }
+  function mixed(share) { return "color-mix(in oklch decreasing hue, var(--high) " + share + "%, var(--low))"; }
   function swatch(colour, words) {
     var span = make("span"), box = make("i");
     box.style.background = colour;
@@ -320,6 +338,85 @@
     });
     colourBy.addEventListener("change", recolour);
     recolour();
+  }
+
+  // Other numbers of groups: a slider shows one at a time, and its map takes their marks.
+  var slider = doc.getElementById("numbers-slider"), numbersMap = doc.getElementById("numbers-map");
+  function marks(svg, tell) {
+    all(".layer", svg).forEach(function (layer) {
+      var own = layer.dataset.rows ? layer.dataset.rows.split(" ") : [];
+      all("use:not(.o)", layer).forEach(function (use, k) { tell(use, +own[k], layer); });
+    });
+  }
+  function dress(use, group) {
+    use.setAttribute("href", "#m" + group);
+    use.setAttribute("class", (use.classList.contains("u") ? "u " : "") + "own g" + ((group - 1) % 9 + 1));
+    use.dataset.group = group;
+  }
+  if (slider) {
+    var numbers = all('.panel[data-set="numbers"]');
+    var showNumber = function () {
+      var shown = numbers[+slider.value], title = shown.querySelector("h3").textContent;
+      numbers.forEach(function (p) { p.hidden = p !== shown; });
+      doc.getElementById("numbers-shown").textContent = title;
+      slider.setAttribute("aria-valuetext", title);
+      if (!numbersMap) { return; }
+      var groups = shown.dataset.groups.split(" ");
+      marks(numbersMap, function (use, row) { dress(use, +groups[row]); });
+    };
+    slider.addEventListener("input", showNumber);
+    showNumber();
+  }
+
+  // Groups renamed and merged, and the command that keeps it.
+  var typed = doc.getElementById("edit-command");
+  function shell(text) { return /^[\w@%+=:,.\/-]+$/.test(text) ? text : "'" + text.replace(/'/g, "'\"'\"'") + "'"; }
+  function edited() {
+    var into = {}, names = {}, members = {}, order, words = ["tacit report", typed.dataset.model, typed.dataset.table];
+    all("[data-merge]").forEach(function (s) { into[s.dataset.merge] = s.value || s.dataset.merge; });
+    all("[data-name]").forEach(function (i) { names[i.dataset.name] = i.value.trim(); });
+    function end(group) { var seen = {}; while (into[group] !== group && !seen[group]) { seen[group] = 1; group = into[group]; } return group; }
+    Object.keys(into).forEach(function (g) { var e = end(g); (members[e] = members[e] || []).push(+g); });
+    order = Object.keys(members).sort(function (a, b) { return Math.min.apply(null, members[a]) - Math.min.apply(null, members[b]); });
+    order.forEach(function (g) { if (members[g].length > 1) { words.push("--merge", members[g].sort(function (a, b) { return a - b; }).join("+")); } });
+    order.forEach(function (g, k) { if (names[g]) { words.push("--name", shell(k + 1 + "=" + names[g])); } });
+    typed.textContent = words.join(" ");
+    order.forEach(function (g) {
+      var title = (members[g].length > 1 ? "Groups " + members[g].join(" + ") : "Group " + g) + (names[g] ? ": " + names[g] : "");
+      var n = 0;
+      members[g].forEach(function (m) {
+        var card = doc.querySelector('#groups .card[data-card="' + m + '"]'), first = String(m) === g;
+        n += +card.dataset.n;
+        card.hidden = !first;
+        all('[data-called="' + m + '"]:not(#numbers *, .editor *)').forEach(function (e) { e.textContent = title; });
+        all('#map [data-toggle="' + m + '"]').forEach(function (e) { e.hidden = !first; });
+        all('#map .place[data-group="' + m + '"], #map .layer[data-group="' + m + '"] .reach').forEach(function (e) { e.style.display = members[g].length > 1 ? "none" : ""; });
+        all('#map .layer[data-group="' + m + '"] use:not(.o)').forEach(function (use) { dress(use, +g); });
+      });
+      var card = doc.querySelector('#groups .card[data-card="' + g + '"]'), merged = members[g].length > 1, share = 100 * n / total;
+      card.querySelector(".size").textContent = merged ? n.toLocaleString("en") + " rows \u00b7 " + share.toFixed(share < 10 ? 1 : 0) + " % of the table" : card.dataset.size;
+      card.querySelector(".what").textContent = merged ? "Described when the page is made anew." : card.dataset.what;
+      card.querySelector("rect").setAttribute("width", share);
+    });
+    var column = heads.indexOf("Group");
+    lines.forEach(function (line) {
+      line.dataset.own = line.dataset.own || line.dataset.g || "";
+      if (!line.dataset.own) { return; }
+      line.dataset.g = end(line.dataset.own);
+      if (column >= 0) { line.cells[column].textContent = line.dataset.g; }
+    });
+    if (redraw) { redraw(); }
+  }
+  var redraw = null, total = 0;
+  if (typed) {
+    all("#groups .card").forEach(function (card) {
+      card.dataset.size = card.querySelector(".size").textContent;
+      card.dataset.what = card.querySelector(".what").textContent;
+      total += +card.dataset.n;
+    });
+    all("[data-merge], [data-name]").forEach(function (e) { e.addEventListener("input", edited); });
+    doc.getElementById("edit-copy").addEventListener("click", function (event) { copied(event.currentTarget, typed.textContent); });
+    edited();
   }
 
   if (!table) { return; }
@@ -395,29 +492,13 @@
     });
     return rows.join("\r\n") + "\r\n";
   }
-  function say(button, words) {
-    var before = button.textContent;
-    button.textContent = words;
-    setTimeout(function () { button.textContent = before; }, 1500);
-  }
   doc.getElementById("rows-save").addEventListener("click", function () {
     save("rows.csv", "text/csv;charset=utf-8", ["\ufeff" + csv()]);
   });
-  doc.getElementById("rows-copy").addEventListener("click", function (event) {
-    var button = event.currentTarget, text = csv();
-    function older() {
-      var area = make("textarea", text);
-      doc.body.appendChild(area); area.select();
-      var done = doc.execCommand("copy");
-      area.remove();
-      say(button, done ? "Copied" : "Not allowed here");
-    }
-    if (location.protocol !== "about:" && navigator.clipboard && navigator.clipboard.writeText) {
-      navigator.clipboard.writeText(text).then(function () { say(button, "Copied"); }, older);
-    } else { older(); }
-  });
+  doc.getElementById("rows-copy").addEventListener("click", function (event) { copied(event.currentTarget, csv()); });
   // Rows that were paged away belong on paper too, as far as it goes.
   addEventListener("beforeprint", function () { body.replaceChildren.apply(body, kept().slice(0, 40)); });
   addEventListener("afterprint", draw);
   draw();
+  redraw = draw;
 }());

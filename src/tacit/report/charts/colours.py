@@ -51,7 +51,8 @@ def glyph(group: int) -> Markup:
 
 def group_name(group: int, name: str | None = None) -> Markup:
     """Mark and name of a group, with the one that the user gave it."""
-    return join([glyph(group), f" Group {group}" + (f": {cut(name, 40)}" if name else "")])
+    title = f"Group {group}" + (f": {cut(name, 40)}" if name else "")
+    return join([glyph(group), " ", tag("span", title, data_called=group)])
 
 
 def style() -> str:

@@ -10,7 +10,7 @@ from ..markup import Markup, amount, cut, note, number, percent, plural, table, 
 from .figure import chart, figure, horizontal, line_path, text, vertical
 from .scale import Scale, spanning
 
-__all__ = ["scree", "selection_curve", "trace_curve"]
+__all__ = ["CRITERIA", "scree", "selection_curve", "trace_curve"]
 
 WIDTH, HEIGHT = 680, 340
 LEFT, RIGHT, TOP, BOTTOM = 84, 560, 34, 288

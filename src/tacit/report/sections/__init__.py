@@ -3,6 +3,7 @@
 To add one, write such a function and name it in `ORDER`.
 """
 
+from .alternatives import alternatives
 from .axes import axes, scores
 from .card import card, convergence
 from .columns import columns
@@ -19,5 +20,5 @@ __all__ = ["ORDER", "summary"]
 
 ORDER = (
     groups, groups_map, profiles, distributions, memberships, outliers, axes, scores, missing_values, filled, rows, selection,
-    convergence, card, columns,
+    alternatives,     convergence, card, columns,
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """What sections share: `Section` itself, the columns a model uses, what a cell says, which rows are uncertain or outlying."""
 
 import math
+import shlex
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from ..markup import Markup, cut, number, percent, plural, sentence, tag
 
 __all__ = [
     "Findings", "Section", "cell_text", "choices", "claim", "drawn_rows", "filled_in", "group_mark", "group_title", "how_sure",
-    "ids", "is_category", "missing_share", "outlying", "titled", "unsure", "used_columns",
+    "ids", "is_category", "missing_share", "named_files", "outlying", "titled", "unsure", "used_columns",
 ]  # fmt: skip
 
 
@@ -142,6 +143,14 @@ def group_title(findings: Findings, number: int) -> str:
     """What a group is called."""
     given = findings.group_names.get(number)
     return f"Group {number}: {cut(given, 60)}" if given else f"Group {number}"
+
+
+def named_files(findings: Findings) -> tuple[str, str] | None:
+    """How the table and the model are called on a command line; None where they are no files."""
+    place = findings.card.get("Table", "")
+    if "." not in place or len(place) > 200:
+        return None
+    return shlex.quote(place), shlex.quote(f"{findings.title}.fit.tacit")
 
 
 def group_mark(group: int) -> Markup:

@@ -5,12 +5,13 @@ from functools import partial
 from ...study.findings import Group
 from ..charts.bars import glance, profile_bars
 from ..charts.colours import colour, group_name
-from ..charts.curve import selection_curve
+from ..charts.curve import CRITERIA, selection_curve
 from ..charts.figure import strip
 from ..markup import LONGEST_SENTENCE, Markup, cut, join, percent, plural, tag
 from .common import Findings, Section, choices, titled
+from .editing import editor
 
-__all__ = ["group_card", "groups", "profiles", "selection"]
+__all__ = ["CRITERIA", "group_card", "groups", "profiles", "selection"]
 
 
 def groups(findings: Findings) -> Section | None:
@@ -23,7 +24,7 @@ def groups(findings: Findings) -> Section | None:
         lead = (
             "The table is best described as one group: no way of splitting its rows is worth the parameters it costs."
         )
-    return Section("groups", "The groups", "Groups", tag("ol", cards, class_="cards"), lead)
+    return Section("groups", "The groups", "Groups", join([tag("ol", cards, class_="cards"), editor(findings)]), lead)
 
 
 def group_card(group: Group, n_rows: int, name: str | None = None) -> Markup:
@@ -36,6 +37,8 @@ def group_card(group: Group, n_rows: int, name: str | None = None) -> Markup:
         strip(share),
         tag("p", cut(group.words, LONGEST_SENTENCE) or "Close to the average in every column.", class_="what"),
         class_=f"card {colour(group.number)}",
+        data_card=group.number,
+        data_n=group.n_rows,
     )
 
 

@@ -25,7 +25,8 @@ def groups_map(findings: Findings) -> Section | None:
     group = np.asarray(findings.group, dtype=int)
     hollow, ringed = unsure(findings), outlying(findings)
     shown = [_panel(findings, k, view, group, hollow, ringed) for k, view in enumerate(planes)]
-    marks = symbols([part.number for part in findings.groups], len(group))
+    most = max([len(findings.groups), *(each.n_groups for each in findings.alternatives)])
+    marks = symbols(range(1, most + 1), len(group))
     body = join([marks, _controls(planes), _legend(findings, hollow, ringed), shown, note(_left_out(findings, used))])
     lead = (
         f"A point for {drawn_rows(len(group), findings)}; rows that are alike lie close together. "
