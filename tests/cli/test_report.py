@@ -1,6 +1,7 @@
 """`tacit report`: the page of a saved model."""
 
 import os
+from contextlib import suppress
 from functools import cache
 
 import numpy as np
@@ -11,6 +12,8 @@ from tacit.cli.main import main
 from tacit.datasets import load_penguins, penguins_path
 from tacit.factor import ProbabilisticPCA
 from tacit.mixture import GaussianMixture, Mixture
+from tacit.study import study
+from tacit.study.subject import study_table
 from tacit.tables import open_table
 
 COLUMNS = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
@@ -44,6 +47,43 @@ def test_the_table_is_found_in_the_working_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["report", model]) == 0
     assert (tmp_path / "results" / "penguins.report.html").exists()
+
+
+def test_groups_are_merged_and_named(tmp_path, capsys):
+    table = open_table(str(penguins_path()), columns=["bill_length_mm", "body_mass_g", "sex"])
+    model = Mixture(4, random_state=0).fit(table.source())
+    notes = {
+        "command": "fit",
+        "table": {"name": "penguins", "columns": [column.saved() for column in table.used]},
+        "seed": 0,
+    }
+    tacit.save(model, tmp_path / "penguins.fit.tacit", notes=notes)
+    own = study(model, str(penguins_path()))
+    merged = study_table(model._for_study(), table, merge=[(2, 4)])
+    np.testing.assert_allclose(merged.memberships[:, 1], own.memberships[:, [1, 3]].sum(axis=1))
+    np.testing.assert_array_equal(merged.group, merged.memberships.argmax(axis=1) + 1)
+    assert sum(group.n_rows for group in merged.groups) == 344
+    assert [group.share for group in merged.groups] == pytest.approx(
+        [own.groups[0].share, own.groups[1].share + own.groups[3].share, own.groups[2].share]
+    )
+    inside = merged.group == 2
+    mass = merged.sample.encoded[:, 1]
+    told = next(entry for entry in merged.groups[1].profile if entry["column"] == "body_mass_g")
+    assert told["value"] == pytest.approx(np.nanmean(mass[inside]))
+    command = ["report", str(tmp_path / "penguins.fit.tacit"), str(penguins_path()), "--out", str(tmp_path / "p.html")]
+    assert main([*command, "--merge", "2+4", "--name", "2=Large & heavy"]) == 0
+    page = (tmp_path / "p.html").read_text(encoding="utf-8")
+    assert "Merged as asked: groups 2 and 4 of the 4 that the model has." in page
+    assert "Group 2: Large &amp; heavy" in page
+    for words, fault in [
+        (["--merge", "2"], "'2' does not name groups to merge, such as 1+3"),
+        (["--merge", "2+9"], "merge='2+9' does not name two or more of the 4 groups; their numbers run from 1 to 4"),
+        (["--name", "7=x"], "--name 7=… names no group; their numbers run from 1 to 4"),
+        (["--name", "x"], "'x' is not N=TEXT, such as 1=Gentoo"),
+    ]:
+        with suppress(SystemExit):
+            assert main([*command, "--force", *words]) == 2
+        assert fault in capsys.readouterr().err
 
 
 def test_levels_that_the_model_does_not_know(tmp_path, capsys):

@@ -394,7 +394,9 @@
         all('#map .layer[data-group="' + m + '"] use:not(.o)').forEach(function (use) { dress(use, +g); });
       });
       var card = doc.querySelector('#groups .card[data-card="' + g + '"]'), merged = members[g].length > 1, share = 100 * n / total;
-      card.querySelector(".size").textContent = merged ? n.toLocaleString("en") + " rows \u00b7 " + share.toFixed(share < 10 ? 1 : 0) + " % of the table" : card.dataset.size;
+      var size = card.querySelector(".size b");
+      size.textContent = merged ? n.toLocaleString("en") + " rows" : card.dataset.size;
+      size.nextSibling.textContent = merged ? " \u00b7 " + share.toFixed(share < 10 ? 1 : 0) + " % of the table" : card.dataset.rest;
       card.querySelector(".what").textContent = merged ? "Described when the page is made anew." : card.dataset.what;
       card.querySelector("rect").setAttribute("width", share);
     });
@@ -410,7 +412,9 @@
   var redraw = null, total = 0;
   if (typed) {
     all("#groups .card").forEach(function (card) {
-      card.dataset.size = card.querySelector(".size").textContent;
+      var size = card.querySelector(".size b");
+      card.dataset.size = size.textContent;
+      card.dataset.rest = size.nextSibling.textContent;
       card.dataset.what = card.querySelector(".what").textContent;
       total += +card.dataset.n;
     });

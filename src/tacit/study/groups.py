@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from .phrases import CRITERIA, group_phrase, left_out_words, model_words
 from .results import id_name
 from .sample import TopRows, take_sample
 from .scores import SURE, Coder, Scorer, Scores
-from .sentences import empty_words, groups_limits, groups_summary
+from .sentences import empty_words, groups_limits, groups_summary, merged_words
 from .tallies import Tallies, defining, profile_of
 
 __all__ = ["learned_of", "study_groups"]
@@ -33,7 +33,7 @@ MOST_KEPT = 30
 
 def study_groups(
     model: Any, table: DataTable, *, selection: Sequence[dict] = (), seed: int = 0, verdict: Any = None,
-    others: Mapping[int, Any] | None = None, learned: dict | None = None,
+    others: Mapping[int, Any] | None = None, learned: dict | None = None, merge: Sequence[Iterable[int]] = (),
 ) -> Findings:  # fmt: skip
     """Study the groups that a mixture finds in a table.
 
@@ -43,10 +43,11 @@ def study_groups(
 
     The table has the columns of the model, a fitted Mixture; `selection` and `seed` are as in `study`. `others` are models with
     other numbers of groups, to become `Findings.alternatives`; `learned` is what `learned_of` said of the table that the model
-    was learned from: where its cells are not those of this table, groups keep the words they have from there.
+    was learned from: where its cells are not those of this table, groups keep the words they have from there. `merge`
+    names groups that are to be one: they keep the order of the first number in each, and nothing is said of how many there are.
     """
-    scorer, coder = Scorer(model), Coder(model.schema_, table)
-    tallies = Tallies(model.schema_.columns, len(scorer.order))
+    scorer, coder = Scorer(model, merge), Coder(model.schema_, table)
+    tallies = Tallies(model.schema_.columns, scorer.n_groups)
     beside = [_Counted(other) for other in (others or {}).values() if other is not model]
     digest = hashlib.sha256()
     uncertain, outliers = TopRows(MOST_LISTED), TopRows(MOST_LISTED)
@@ -69,20 +70,23 @@ def study_groups(
     shown, empty = scorer(sample.encoded), {str(name): int(n) for name, n in zip(model.schema_.names, n_empty) if n}
     filled = {name: n - empty.get(name, 0) for name, n in tallies.n_missing.items()}
     same = learned is None or learned.get("digest") in (None, digest.hexdigest())
-    groups = _groups(model, scorer.order, tallies)
+    groups = _groups(scorer.weights, tallies)
     if learned is not None and not same:
-        groups = tuple(_as_learned(group, learned["groups"]) for group in groups)
+        groups = tuple(_as_learned(group, learned["groups"], scorer.into) for group in groups)
     findings = Findings(
         kind="groups", title=table.reader.name, n_rows=start, columns=table.columns,
         used=[str(name) for name in model.schema_.names],
-        sample=sample, trace=np.asarray(model.fit_.trace.per_weight, dtype=float), selection=list(selection),
+        sample=sample, trace=np.asarray(model.fit_.trace.per_weight, dtype=float), selection=[] if merge else list(selection),
         groups=groups, memberships=shown.memberships, group=shown.group,
         outlier=shown.outlier, uncertain=uncertain.rows, outliers=outliers.rows, n_uncertain=uncertain.n_rows,
         n_outliers=outliers.n_rows, n_filled=filled, n_empty=empty, verdict=verdict, digest=digest.hexdigest(),
         learned=None if same else {name: learned[name] for name in ("title", "n_rows")},  # type: ignore[index]
     )  # fmt: skip
     findings = replace(findings, alternatives=_alternatives(findings, model, beside, sample.encoded))
-    summary, card = [*groups_summary(findings), *empty_words(empty)], _card(model, table, findings, seed)
+    summary = [*groups_summary(findings), *empty_words(empty)]
+    if merge:  # checks read the groups of the model's own files
+        summary = [*map(str, summary), merged_words(merge, len(scorer.order))]
+    card = _card(model, table, findings, seed)
     return replace(findings, summary=summary, card=card, limits=groups_limits(findings, model))
 
 
@@ -102,7 +106,7 @@ class _Counted:
     def told(self, findings: Findings, shown: np.ndarray) -> Alternative:
         """The record of it."""
         value, behind = _criterion(findings.selection, self.model)
-        groups = _groups(self.model, self.scorer.order, self.tallies)
+        groups = _groups(self.scorer.weights, self.tallies)
         return Alternative(
             len(groups), self.model.covariance_type, value, behind, groups, self.scorer(shown).group, self.n_uncertain
         )
@@ -142,9 +146,11 @@ def learned_of(findings: Findings) -> dict:
     }  # fmt: skip
 
 
-def _as_learned(group: Group, groups: list[dict]) -> Group:
-    told = groups[group.number - 1] if group.number <= len(groups) else {}
-    return replace(group, words=str(told.get("words", group.words)), profile=list(told.get("profile", group.profile)))
+def _as_learned(group: Group, groups: list[dict], into: np.ndarray) -> Group:
+    told = [groups[k] for k in np.flatnonzero(into == group.number - 1) if k < len(groups)]
+    if len(told) != 1:  # merged: what each part is like
+        return replace(group, words="; or ".join(str(part["words"]) for part in told) or group.words, profile=[])
+    return replace(group, words=str(told[0]["words"]), profile=list(told[0].get("profile", [])))
 
 
 def _ids(table: DataTable, batch: Batch) -> dict[str, list]:
@@ -172,19 +178,19 @@ class _Rows:
 
     def outlier(self, i: int) -> dict:
         assert self.scores.outlier is not None
-        reason = self.scorer.reason(self.cells[i], int(self.scores.group[i]))
+        reason = self.scorer.reason(self.cells[i], int(self.scores.group[i]), self.scores.components[i])
         return self._which(i) | {"probability": float(self.scores.outlier[i]), "reason": reason}
 
 
-def _groups(model: Any, order: np.ndarray, tallies: Tallies) -> tuple[Group, ...]:
+def _groups(weights: np.ndarray, tallies: Tallies) -> tuple[Group, ...]:
     found, groups = tallies.profiles(), []
-    for k, component in enumerate(order):
+    for k, weight in enumerate(weights):
         profile = profile_of(found, k)
         n_rows = int(tallies.n_rows[k])
-        words = "all rows" if len(order) == 1 else "no row is likelier in it than elsewhere"
-        if len(order) > 1 and n_rows:
+        words = "all rows" if len(weights) == 1 else "no row is likelier in it than elsewhere"
+        if len(weights) > 1 and n_rows:
             words = group_phrase(defining(profile), tallies.spreads(k))
-        groups.append(Group(k + 1, n_rows, float(model.weights_[component]), words, profile))
+        groups.append(Group(k + 1, n_rows, float(weight), words, profile))
     return tuple(groups)
 
 

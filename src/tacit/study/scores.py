@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..source import ArraySource, Block
 from ..tables import DataTable
 from ..words import number
 
-__all__ = ["SURE", "Coder", "Scorer", "Scores"]
+__all__ = ["SURE", "Coder", "Scorer", "Scores", "merged_numbers"]
 
 SURE = 0.9
 """Rows whose likeliest group has a smaller probability are called uncertain."""
@@ -38,24 +39,30 @@ class Scores:
         Its probability.
     outlier : (n,) array or None
         Probability that a row of its group lies farther out; 1 where no measurement is observed, None where no column is one.
+    components : (n, K) array
+        Probability of each component of the mixture by weight: that of the groups, unless groups were merged.
     """
 
     memberships: np.ndarray
     group: np.ndarray
     sure: np.ndarray
     outlier: np.ndarray | None
+    components: np.ndarray
 
 
 class Scorer:
     """Apply a fitted mixture to rows.
 
-    `order` has the components in the order of the groups' numbers, the largest weight first; `measured` the parts that describe
-    measurements, with their columns and parameters.
+    `order` has the components in the order of the groups' numbers, the largest weight first; `into` the group of each, which are
+    fewer where `merge` names groups that are one; `measured` the parts that describe measurements, with their columns and
+    parameters.
     """
 
-    def __init__(self, model: Any):
+    def __init__(self, model: Any, merge: Iterable[Iterable[int]] = ()):
         self.model = model
         self.order = np.argsort(-np.asarray(model.weights_)[: model.n_components], kind="stable")
+        self.into = merged_numbers(len(self.order), merge)
+        self.n_groups = int(self.into.max(initial=-1)) + 1
         self.mixture, self.params = model._model(), model._params()
         self.measured = [
             (part, list(columns), own)
@@ -72,10 +79,16 @@ class Scorer:
         """Score rows that are numbers already, as the model's schema codes them."""
         parts = list(ArraySource(cells, n_jobs=self.model.n_jobs).map(self._block)) if len(cells) else []
         every = np.concatenate([np.empty((0, len(self.order) + 1)), *parts])
-        memberships = every[:, :-1]
+        components = every[:, :-1]
+        memberships = components @ np.eye(self.n_groups)[self.into] if self.n_groups < len(self.into) else components
         best = memberships.argmax(axis=1)
         outlier = np.exp(-every[:, -1]) if self.measured else None
-        return Scores(memberships, best + 1, memberships[np.arange(len(best)), best], outlier)
+        return Scores(memberships, best + 1, memberships[np.arange(len(best)), best], outlier, components)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Weight of every group in the mixture."""
+        return np.bincount(self.into, np.asarray(self.model.weights_)[self.order])
 
     def _block(self, block: Block) -> np.ndarray:
         resp = host(self.mixture.posterior(self.params, block)[0])
@@ -88,15 +101,19 @@ class Scorer:
         known = self.model._knowledge()
         if known is None:
             return np.zeros(cells.shape, dtype=bool)
-        memberships = scores.memberships[:, np.argsort(self.order)]
+        memberships = scores.components[:, np.argsort(self.order)]
         return known.empty(
             cells, np.hstack([memberships, np.zeros((len(cells), self.mixture.n_classes - len(self.order)))])
         )
 
-    def reason(self, cells: np.ndarray, group: int) -> str:
-        """Why a row is far out, in words: the measurement farthest from what its group has, or from what its others say."""
+    def reason(self, cells: np.ndarray, group: int, components: np.ndarray) -> str:
+        """Why a row is far out, in words: the measurement farthest from what its group has, or from what its others say.
+
+        `components` are the row's of `Scores`: of a group that was merged, the likeliest part speaks.
+        """
         nothing = (0.0, "", 0.0, 0.0, 1.0)
-        k, alone, given = self.order[group - 1], nothing, nothing
+        own = np.where(self.into == group - 1, components, -1.0)
+        k, alone, given = self.order[int(own.argmax())], nothing, nothing
         for part, columns, own in self.measured:
             seen = [place for place, j in enumerate(columns) if not np.isnan(cells[j])]
             if not seen:
@@ -113,6 +130,28 @@ class Scorer:
         told = f"{name} is {number(value)}", f"{number(centre, 3)} ± {number(width, 2)}"
         says = f"group {group} has" if alone[0] >= FAR else "its other measurements suggest"
         return f"{told[0]}; {says} {told[1]}"
+
+
+def merged_numbers(n_groups: int, merge: Iterable[Iterable[int]]) -> np.ndarray:
+    """Positions, from 0, of groups after some were merged, which keep the order of the first number in each.
+
+    Examples
+    --------
+    >>> from tacit.study.scores import merged_numbers
+    >>> merged_numbers(4, [(2, 4)])
+    array([0, 1, 2, 1])
+    """
+    first = np.arange(n_groups)
+    for sets in merge:
+        numbers = sorted({int(number) for number in sets})
+        unknown = [number for number in numbers if not 1 <= number <= n_groups]
+        if unknown or len(numbers) < 2:
+            raise ValueError(
+                f"merge={'+'.join(map(str, numbers))!r} does not name two or more of the {n_groups} groups; their numbers run from "
+                f"1 to {n_groups}."
+            )
+        first[np.isin(first, first[np.array(numbers) - 1])] = first[np.array(numbers) - 1].min()
+    return np.unique(first, return_inverse=True)[1].reshape(n_groups)
 
 
 def _farthest(x: np.ndarray, centre: np.ndarray, width: np.ndarray, names: list) -> tuple:

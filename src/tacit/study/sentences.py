@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..words import count, joined, number, probability, share
 from .findings import Findings, Group
 from .phrases import CRITERIA, left_out_words
 
-__all__ = ["empty_words", "groups_limits", "groups_summary"]
+__all__ = ["empty_words", "groups_limits", "groups_summary", "merged_words"]
 
 CLOSE = 10.0
 """A difference of BIC below this leaves a choice open."""
@@ -190,6 +190,12 @@ def _filled(findings: Findings) -> str:
     only = f", all in {filled[0][1]}" if len(filled) == 1 else ""
     verb = "were" if n > 1 else "was"
     return f"{count(n, 'missing cell')} ({share(n / cells)} of the cells used) {verb} filled in{most}{only}."
+
+
+def merged_words(merge: Sequence[Iterable[int]], n_groups: int) -> str:
+    """That groups were merged as asked."""
+    told = [f"groups {joined(sorted(set(each)))}" for each in merge]
+    return f"Merged as asked: {'; '.join(told)} of the {n_groups} that the model has."
 
 
 def empty_words(n_empty: dict[str, int]) -> list[str]:

@@ -5,7 +5,7 @@ model and in the working folder where it is not given, and writes one HTML page 
 """
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Any
 
 from ..common import (
@@ -41,7 +41,33 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_force(group)
     add_unknown(group)
     group.add_argument("--title", metavar="TEXT", help="heading of the page (the table's name)")
+    group.add_argument(
+        "--merge", metavar="A+B", type=_numbers, action="append", default=[],
+        help="take groups as one, such as 1+3; the page's own editor tells the option",
+    )  # fmt: skip
+    group.add_argument(
+        "--name",
+        metavar="N=TEXT",
+        type=_name,
+        action="append",
+        default=[],
+        help="call a group, numbered after merging, TEXT",
+    )
     group.add_argument("--open", action="store_true", help="open the page in the browser")
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    parts = text.split("+")
+    if len(parts) < 2 or not all(part.strip().isdigit() for part in parts):
+        raise ArgumentTypeError(f"{text!r} does not name groups to merge, such as 1+3")
+    return tuple(int(part) for part in parts)
+
+
+def _name(text: str) -> tuple[int, str]:
+    number, _, name = text.partition("=")
+    if not number.strip().isdigit() or not name.strip():
+        raise ArgumentTypeError(f"{text!r} is not N=TEXT, such as 1=Gentoo")
+    return int(number), name.strip()
 
 
 def run(arguments: Namespace) -> Outcome:
@@ -52,7 +78,7 @@ def run(arguments: Namespace) -> Outcome:
     model = model._for_study()
     table = _open(arguments, model, noted)
     path = _place(arguments, table.reader.name)
-    findings = _study(model, table, noted)
+    findings = _named(_study(model, table, noted, arguments.merge), arguments.name)
     if arguments.title:
         findings = replace(findings, title=arguments.title)
     with opened_outputs(arguments, os.path.dirname(path)) as outputs:
@@ -91,16 +117,30 @@ def _beside(model: str, noted: dict) -> str:
     )
 
 
-def _study(model: Any, table: DataTable, noted: dict) -> Findings:
+def _named(findings: Findings, names: list[tuple[int, str]]) -> Findings:
+    """Findings with names of groups."""
+    from dataclasses import replace
+
+    unknown = [number for number, _ in names if not 1 <= number <= len(findings.groups)]
+    if unknown:
+        raise ValueError(f"--name {unknown[0]}=… names no group; their numbers run from 1 to {len(findings.groups)}.")
+    return replace(findings, group_names=findings.group_names | dict(names)) if names else findings
+
+
+def _study(model: Any, table: DataTable, noted: dict, merge: list[tuple[int, ...]]) -> Findings:
     from ...study.subject import study_table
 
     selection, seed = noted.get("selection") or [], noted.get("seed", 0)
+    if merge and (noted.get("command") == "impute" or model._study != "groups"):
+        raise ValueError("--merge takes groups, and this model has none; leave it out.")
     if noted.get("command") == "impute":
         from ...study.imputation import study_fill
 
         settings = noted.get("settings", {})
         told = {name: settings[name] for name in ("level", "why", "said") if name in settings}
         return study_fill(model, table, selection=selection, seed=seed, **told)
+    if merge:
+        return study_table(model, table, seed=seed, learned=noted.get("learned"), merge=merge)
     if model._study != "groups" or "learned" not in noted:
         return study_table(model, table, selection=selection, seed=seed)
     from ...mixture.verdict import Verdict
