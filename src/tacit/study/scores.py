@@ -147,8 +147,8 @@ def merged_numbers(n_groups: int, merge: Iterable[Iterable[int]]) -> np.ndarray:
         unknown = [number for number in numbers if not 1 <= number <= n_groups]
         if unknown or len(numbers) < 2:
             raise ValueError(
-                f"merge={'+'.join(map(str, numbers))!r} does not name two or more of the {n_groups} groups; their numbers run from "
-                f"1 to {n_groups}."
+                f"merge={'+'.join(map(str, numbers))!r} does not name two or more of the {n_groups} groups; their numbers run "
+                f"from 1 to {n_groups}."
             )
         first[np.isin(first, first[np.array(numbers) - 1])] = first[np.array(numbers) - 1].min()
     return np.unique(first, return_inverse=True)[1].reshape(n_groups)

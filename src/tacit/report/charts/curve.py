@@ -190,7 +190,7 @@ def scree(spectrum: Any, n_kept: int, noise: Any = None) -> Markup:
     """Shares of the variance along all axes, those kept filled, and the line that noise would reach."""
     spectrum = np.asarray(spectrum, dtype=float)
     shown = min(len(spectrum), 30)
-    reached = [] if noise is None else np.asarray(noise, dtype=float)[:shown]
+    reached: list[float] = [] if noise is None else np.asarray(noise, dtype=float)[:shown].tolist()
     across = Scale(0.4, shown + 0.6, LEFT, RIGHT + 100)
     upward = Scale(0.0, max([*spectrum[:shown], *reached, 1e-12]) * 1.08, 228, TOP + 6)
     wide = max(3.0, 0.7 * (across(1) - across(0)))

@@ -89,9 +89,9 @@ def bins_of(values: np.ndarray, whole: bool) -> Bins:
             edges = np.unique(np.append(np.floor(edges[:-1]), np.floor(high) + 1)) - 0.5
         return Bins(edges, log=True, zero=low == 0)
     if whole:
-        step = max(1, int(np.ceil((high - low + 1) / N_BINS)))
-        first = np.floor(low / step) * step
-        return Bins(np.arange(first, high + step + 0.5, step) - 0.5 * (step == 1))
+        width = max(1, int(np.ceil((high - low + 1) / N_BINS)))
+        first = np.floor(low / width) * width
+        return Bins(np.arange(first, high + width + 0.5, width) - 0.5 * (width == 1))
     if high - low <= 1e-9 * max(abs(low), abs(high)):
         return Bins(np.array([low - 0.5, low + 0.5]))
     step = _round_width((high - low) / N_BINS)

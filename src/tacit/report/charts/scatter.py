@@ -92,11 +92,12 @@ def _arrows(arrows: Sequence[tuple[str, float, float]], across: Scale, upward: S
     """Arrows from the origin, and their names where none covers another; the longest reaches towards the frame."""
     if not arrows:
         return []
-    x0, y0 = (float(np.clip(scale(0.0), *sorted((scale.start, scale.end)))) for scale in (across, upward))
+    x0, y0 = (float(sorted((scale.start, float(scale(0.0)), scale.end))[1]) for scale in (across, upward))
     room = [(RIGHT - 60 - x0 if x > 0 else x0 - LEFT - 60) / max(abs(x), 1e-9) for _, x, _ in arrows]
     room += [(y0 - TOP - 24 if y > 0 else BOTTOM - 24 - y0) / max(abs(y), 1e-9) for _, _, y in arrows]
     unit = max(0.8 * min(room), 1.0)
-    drawn, taken = [], []
+    drawn: list[Markup] = []
+    taken: list[tuple[float, float, float]] = []
     for name, x, y in arrows:
         a, b = x0 + unit * x, y0 - unit * y
         angle = np.degrees(np.arctan2(b - y0, a - x0))

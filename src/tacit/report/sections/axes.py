@@ -100,7 +100,11 @@ def scores(findings: Findings) -> Section | None:
 def _arrows(loadings: np.ndarray, columns: list[str]) -> list[tuple[str, float, float]]:
     """Names and loadings of the columns that have most to do with two axes, the longest first."""
     order = np.argsort(-np.hypot(*loadings.T), kind="stable")[:MOST_ARROWS]
-    return [(cut(columns[j], 24), *map(float, loadings[j])) for j in order if np.hypot(*loadings[j]) > LEAST_ARROW]
+    return [
+        (cut(columns[j], 24), float(loadings[j, 0]), float(loadings[j, 1]))
+        for j in order
+        if np.hypot(*loadings[j]) > LEAST_ARROW
+    ]
 
 
 def _panel(

@@ -103,7 +103,9 @@ def _results(findings: Findings) -> Columns:
     if findings.group is not None and len(findings.groups) > 1:
         known.append(("Group", True, [_number(str(int(group))) for group in findings.group]))
         if findings.memberships is not None:
-            top = np.max(findings.memberships, axis=1)
+            top = (
+                np.floor(np.max(findings.memberships, axis=1) * 1e4 + 1e-9) / 1e4
+            )  # what is not sure is not rounded to 1
             known.append(("Probability", True, [_number(f"{share:.4f}") for share in top]))
     if findings.axes is not None:
         for name, places in zip(findings.axes.names, np.asarray(findings.axes.scores, dtype=float).T):
