@@ -192,7 +192,7 @@ def test_what_it_refuses(run, tmp_path):
         ([model], "learned from a table named 'penguins', which is not beside it; give the table: tacit report"),
         ([model, tmp_path / "bad.csv"], "has no columns 'bill_length_mm', "),
         ([model, penguins_path(), "--out", tmp_path / "x.csv"], "x.csv is no HTML file; name one that ends in .html"),
-        ([model, penguins_path(), "--out", tmp_path / "bad.csv" / "x.html"], f"--out {tmp_path}/bad.csv is a file; give a folder"),
+        ([model, penguins_path(), "--out", tmp_path / "bad.csv" / "x.html"], f"{tmp_path}/bad.csv is a file; give a folder"),
         ([model, penguins_path(), "--sql", "select 1"], "--sql needs a database; say which with --from"),
         ([model, penguins_path(), "--sql", "select 1", "--from", "sqlite:///x.db"], "give one table: either a file, or a query"),
     ]  # fmt: skip

@@ -24,7 +24,7 @@ from .voice import said
 
 __all__ = ["main"]
 
-ORDER = ("fit", "impute", "reduce", "predict", "report", "inspect", "datasets")
+ORDER = ("fit", "impute", "reduce", "predict", "explain", "compare", "report", "inspect", "datasets")
 """Commands in the order of their use; others come after them."""
 EPILOG = """\
 example:

@@ -4,7 +4,9 @@ import os
 import zipfile
 from typing import Any
 
-__all__ = ["open_model"]
+__all__ = ["beside", "open_like", "open_model"]
+
+ENDINGS = ("csv", "tsv", "txt", "parquet", "arrow", "feather", "xlsx", "xls", "ods", "csv.gz", "tsv.gz")
 
 KINDS = {
     "command": str,
@@ -144,3 +146,90 @@ def _settings_fault(settings: dict) -> str | None:
     if not all(isinstance(settings.get(key, ""), str) for key in ("why", "said")):
         return "the choice is not told in words"
     return None
+
+
+# Tables, read as that of the model was
+
+
+def open_like(
+    model: Any, told: dict, place: Any, reading: dict, *, columns: list[str] | None = None, allow_missing: bool = False,
+    unknown: str = "missing",
+) -> Any:  # fmt: skip
+    """A table with the columns of a model, found by name or, where the model knows none, those named in their order."""
+    from ..tables import open_reader, open_table
+
+    like, reader = _like(model, told), open_reader(place, **reading)
+    if like is None or columns:
+        number = {"role": "measurement", "reading": "number", "levels": []}
+        like = [{"name": str(name)} | number for name in _unnamed(model, reader, columns)]
+    elif allow_missing:
+        like = [column for column in like if column["name"] in reader.names]
+        if not like:
+            raise ValueError(f"{place} has none of the columns of the model; it has {', '.join(reader.names[:20])}.")
+    else:
+        _check_there(like, reader)
+    return open_table(place, like=like, unknown=unknown, **reading)
+
+
+def beside(model: str, noted: dict, command: str) -> str:
+    """The table that a model was learned from, where it lies beside it or in the working folder."""
+    name = noted.get("table", {}).get("name")
+    if not name:
+        raise ValueError(
+            f"{model} does not say which table it was learned from; give the table: tacit {command} TABLE.csv"
+        )
+    files = (noted["table"].get("file") or name, *(f"{name}.{ending}" for ending in ENDINGS))
+    for path in (os.path.join(folder, file) for folder in (os.path.dirname(model), "") for file in files):
+        if os.path.isfile(path):
+            return path
+    raise ValueError(
+        f"{model} was learned from a table named {name!r}, which is not beside it; give the table: tacit {command} "
+        "TABLE.csv, or run the command in the folder of the table."
+    )
+
+
+def _check_there(like: list[dict], reader: Any) -> None:
+    """Refuse a table that lacks columns of the model, naming all of them."""
+    used = [column["name"] for column in like]
+    absent = [name for name in used if name not in reader.names]
+    if not absent:
+        return
+    listed = ", ".join(map(repr, absent[:20])) + (f" and {len(absent) - 20} more" if len(absent) > 20 else "")
+    what, has = "columns" if len(absent) > 1 else "column", "it has no others"
+    others = [name for name in reader.names if name not in used]
+    if others:
+        has = f"its other columns are {', '.join(others[:20])}{', …' * (len(others) > 20)}"
+    raise ValueError(
+        f"{reader.place} has no {what} {listed}, which the model uses; {has}. Rename columns, or say --allow-missing to take "
+        "those it lacks as missing in every row."
+    )
+
+
+def _like(model: Any, told: dict) -> list[dict] | None:
+    """The columns of a model as `open_table` takes them, in the model's order; None where they have no names."""
+    names = model.schema_.names if model._reads_tables else model._known_names() or [0]
+    if all(isinstance(name, int) for name in names):
+        return None
+    # Texts are read as they were when the model was fitted; to the model, yes/no is a category as any other.
+    readings = {
+        (column["name"], column["role"].replace("yes/no", "category")): column["reading"]
+        for column in told.get("table", {}).get("columns", [])
+    }
+    return [
+        {**each, "reading": readings.get((each["name"], each["role"]), each["reading"])}
+        for each in model._columns_told()
+    ]
+
+
+def _unnamed(model: Any, reader: Any, asked: list[str] | None) -> list[str]:
+    """Names of the table's columns that stand for those of a model without names."""
+    names, n = asked or reader.names, model.n_features_in_
+    unknown = [name for name in names if name not in reader.names]
+    if unknown:
+        raise ValueError(f"{reader.place} has no column {unknown[0]!r}; it has {', '.join(reader.names[:20])}.")
+    if len(names) != n:
+        raise ValueError(
+            f"the model takes {n} columns, which have no names, but {'--columns names' if asked else 'the table has'} "
+            f"{len(names)}; name {n} with --columns, in their order."
+        )
+    return names

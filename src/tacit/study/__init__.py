@@ -1,16 +1,22 @@
 """What a fitted model says of a table, as records of numbers and words that the command, the page and Python all show."""
 
+from importlib import import_module
 from typing import Any
 
 from .findings import Alternative, Axes, Findings, Group, Sample
 
-__all__ = ["Alternative", "Axes", "Findings", "Group", "Sample", "study"]
+__all__ = [
+    "Alternative", "Axes", "Comparison", "Explanation", "Findings", "Group", "Sample", "compare", "compare_models", "explain", "study",
+]  # fmt: skip
+
+# Loaded when asked for: studies need models and tables.
+PLACES = {
+    "study": "subject", "explain": "explanation", "Explanation": "explanation", "compare": "comparison",
+    "Comparison": "comparison", "compare_models": "matching",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded when asked for: studies need models and tables.
-    if name == "study":
-        from .subject import study
-
-        return study
+    if name in PLACES:
+        return getattr(import_module(f".{PLACES[name]}", __name__), name)
     raise AttributeError(f"module 'tacit.study' has no attribute {name!r}")

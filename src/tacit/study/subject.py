@@ -43,14 +43,18 @@ def study(model: Any, X: Any, *, selection: Any = (), seed: int = 0, **reading: 
     >>> study(GaussianMixture(2, random_state=0).fit(X), X).summary[0]
     '60 rows fall into 2 groups.'
     """
+    told: dict[str, Any] = {}
     if not selection and hasattr(model, "by_size"):
-        told: dict[str, Any] = {"verdict": model.verdict, "others": model.by_size}
-    else:
-        told = {}
-    selection, model = (
-        selection or getattr(model, "selection", ()),
-        getattr(model, "model", model),
-    )  # of a Grouping or a Choice
+        told = {"verdict": model.verdict, "others": model.by_size}
+    selection = selection or getattr(model, "selection", ())  # of a Grouping or a Choice
+    model, table = opened_for(model, X, **reading)
+    others = {size: other._for_study() for size, other in told.pop("others", {}).items() if size != model.n_components}
+    return study_table(model, table, selection=selection, seed=seed, others=others, **told)
+
+
+def opened_for(model: Any, X: Any, **reading: Any) -> tuple[Any, Any]:
+    """A fitted model as studies take it, and a table with its columns; `reading` is as in `study`."""
+    model = getattr(model, "model", model)
     check_is_fitted(model)
     if getattr(model, "_study", None) is None:
         raise TypeError(
@@ -67,10 +71,7 @@ def study(model: Any, X: Any, *, selection: Any = (), seed: int = 0, **reading: 
                 f"X has {X.shape[1]} columns, but the model was fitted to {len(columns)}; give the rows it was fitted to."
             )
         X = dict(zip((column["name"] for column in columns), X.T))
-    others = {size: other._for_study() for size, other in told.pop("others", {}).items() if size != model.n_components}
-    return study_table(
-        model, open_table(X, like=columns, **reading), selection=selection, seed=seed, others=others, **told
-    )
+    return model, open_table(X, like=columns, **reading)
 
 
 def study_table(model: Any, table: Any, *, selection: Any = (), seed: int = 0, **told: Any) -> Findings:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..common import DataTable, add_output, add_table, add_unknown, check_free, check_numbers, reading_asked
 from ..outcome import Outcome
-from ..saved import open_model
+from ..saved import open_like, open_model
 from ..voice import said
 
 HELP = "apply a saved model to a new table"
@@ -57,70 +57,15 @@ def run(arguments: Namespace) -> Outcome:
 
 
 def _open(arguments: Namespace, model: Any, told: dict) -> DataTable:
-    from ...tables import open_reader, open_table
+    from ...tables import open_reader
 
     place, reading = reading_asked(arguments)
     if place is None:
         raise ValueError("give one table after the model: either a file, or a query with --sql and --from.")
-    like, reader = _like(model, told), open_reader(place, **reading)
-    check_free(arguments, reader, [_kind(model), *(("filled", "cells") if arguments.fill else ())])
-    if like is None or arguments.columns:
-        number = {"role": "measurement", "reading": "number", "levels": []}
-        like = [{"name": str(name)} | number for name in _unnamed(model, reader, arguments.columns)]
-    elif arguments.allow_missing:
-        like = [column for column in like if column["name"] in reader.names]
-        if not like:
-            raise ValueError(f"{place} has none of the columns of the model; it has {', '.join(reader.names[:20])}.")
-    else:
-        _check_there(like, reader)
-    return open_table(place, like=like, unknown=arguments.unknown, **reading)
-
-
-def _check_there(like: list[dict], reader: Any) -> None:
-    """Refuse a table that lacks columns of the model, naming all of them."""
-    used = [column["name"] for column in like]
-    absent = [name for name in used if name not in reader.names]
-    if not absent:
-        return
-    listed = ", ".join(map(repr, absent[:20])) + (f" and {len(absent) - 20} more" if len(absent) > 20 else "")
-    what, has = "columns" if len(absent) > 1 else "column", "it has no others"
-    others = [name for name in reader.names if name not in used]
-    if others:
-        has = f"its other columns are {', '.join(others[:20])}{', …' * (len(others) > 20)}"
-    raise ValueError(
-        f"{reader.place} has no {what} {listed}, which the model uses; {has}. Rename columns, or say --allow-missing to take "
-        "those it lacks as missing in every row."
-    )
-
-
-def _like(model: Any, told: dict) -> list[dict] | None:
-    """The columns of a model as `open_table` takes them, in the model's order; None where they have no names."""
-    names = model.schema_.names if model._reads_tables else model._known_names() or [0]
-    if all(isinstance(name, int) for name in names):
-        return None
-    # Texts are read as they were when the model was fitted; to the model, yes/no is a category as any other.
-    readings = {
-        (column["name"], column["role"].replace("yes/no", "category")): column["reading"]
-        for column in told.get("table", {}).get("columns", [])
-    }
-    return [
-        {**each, "reading": readings.get((each["name"], each["role"]), each["reading"])}
-        for each in model._columns_told()
-    ]
-
-
-def _unnamed(model: Any, reader: Any, asked: list[str] | None) -> list[str]:
-    """Names of the table's columns that stand for those of a model without names."""
-    names, n = asked or reader.names, model.n_features_in_
-    unknown = [name for name in names if name not in reader.names]
-    if unknown:
-        raise ValueError(f"{reader.place} has no column {unknown[0]!r}; it has {', '.join(reader.names[:20])}.")
-    if len(names) != n:
-        raise ValueError(
-            f"the model takes {n} columns, which have no names, but {'--columns names' if asked else 'the table has'} "
-            f"{len(names)}; name {n} with --columns, in their order."
-        )
-    return names
+    results = [_kind(model), *(("filled", "cells") if arguments.fill else ())]
+    check_free(arguments, open_reader(place, **reading), results)
+    asked = {"columns": arguments.columns, "allow_missing": arguments.allow_missing, "unknown": arguments.unknown}
+    return open_like(model, told, place, reading, **asked)
 
 
 def _kind(model: Any) -> str:

@@ -20,14 +20,13 @@ from ..common import (
     reading_asked,
 )
 from ..outcome import Outcome
-from ..saved import open_model
+from ..saved import beside, open_model
 from ._results import write_page
 
 __all__ = ["add_arguments", "run"]
 
 HELP = "write the report of a saved model"
 EXAMPLE = "tacit report penguins.fit.tacit --open"
-ENDINGS = ("csv", "tsv", "txt", "parquet", "arrow", "feather", "xlsx", "xls", "ods", "csv.gz", "tsv.gz")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -97,23 +96,11 @@ def _open(arguments: Namespace, model: Any, noted: dict) -> DataTable:
 
     place, reading = reading_asked(arguments)
     columns = noted.get("table", {}).get("columns") or model._columns_told()
-    return open_table(place or _beside(arguments.model, noted), like=columns, unknown=arguments.unknown, **reading)
-
-
-def _beside(model: str, noted: dict) -> str:
-    """The table that the model was learned from, where it lies beside it or in the working folder."""
-    name = noted.get("table", {}).get("name")
-    if not name:
-        raise ValueError(
-            f"{model} does not say which table it was learned from; give the table: tacit report {model} TABLE.csv"
-        )
-    files = (noted["table"].get("file") or name, *(f"{name}.{ending}" for ending in ENDINGS))
-    for path in (os.path.join(folder, file) for folder in (os.path.dirname(model), "") for file in files):
-        if os.path.isfile(path):
-            return path
-    raise ValueError(
-        f"{model} was learned from a table named {name!r}, which is not beside it; give the table: tacit report {model} "
-        "TABLE.csv, or run the command in the folder of the table."
+    return open_table(
+        place or beside(arguments.model, noted, f"report {arguments.model}"),
+        like=columns,
+        unknown=arguments.unknown,
+        **reading,
     )
 
 
