@@ -20,6 +20,7 @@ from .. import __version__
 from . import commands
 from .outcome import SCHEMA, plain
 from .parser import Parser
+from .roles import add_roles
 from .voice import said
 
 __all__ = ["main"]
@@ -46,13 +47,16 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"tacit {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     names = [module.name for module in pkgutil.iter_modules(commands.__path__) if not module.name.startswith("_")]
-    for name in sorted(names, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name)):
-        command = import_module(f"{commands.__name__}.{name}")
+    names.sort(key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+    modules = {name: import_module(f"{commands.__name__}.{name}") for name in names}
+    takes = {name: getattr(module, "TAKES", ()) for name, module in modules.items()}
+    for name, command in modules.items():
         own = subparsers.add_parser(
             name, help=command.HELP, description=command.__doc__, epilog=_example(command.EXAMPLE)
         )
         own.add_argument("--json", action="store_true", help="print the results as JSON, for programs")
         command.add_arguments(own)
+        add_roles(own, takes[name], takes)
         own.set_defaults(run=command.run)
     return parser
 

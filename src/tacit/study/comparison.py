@@ -1,0 +1,345 @@
+"""`compare`: what differs between two tables, two parts of one table, or two models, beyond what chance explains.
+
+Rows of both tables are pooled and one mixture is learned from them that does not know which row is whose. Where the tables do not
+differ, which rows are the first table's is then as good as drawn at random, so that tests of columns, of missing cells and of the
+sizes of groups keep their level. They are corrected together by Holm's method; intervals hold together (Bonferroni). A row of the
+second table is of a new kind by how few rows of the first are as improbable under the pooled model, with the share of false ones
+among them controlled by Benjamini and Hochberg's method.
+
+References
+----------
+Brunner and Munzel (2000), The nonparametric Behrens-Fisher problem, Biometrical Journal 42(1).
+Marandon, Lei, Mary and Roquain (2024), Adaptive novelty detection with false discovery rate guarantee, Ann. Statist. 52(1).
+Newcombe (1998), Interval estimation for the difference between independent proportions, Statistics in Medicine 17(8).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from ..kernels import host
+from ..schema import Column
+from ..source import Block
+from ..survey.describe import Asked
+from ..tables import DataTable
+from ..tables.surveying import survey
+from ..words import count, joined, number, share
+from .differences import CORRECTIONS, column_tests, correct, share_test
+from .pooled import Pooled, pool
+from .results import id_name
+from .scores import Coder, Scorer
+
+__all__ = ["Comparison", "compare"]
+
+SHOWN = 100
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What differs between A and B.
+
+    Attributes
+    ----------
+    kind : {"tables", "models"}
+    names : (str, str)
+        What A and B are called.
+    n_rows : (int, int)
+    looked : list of dict
+        Everything that was looked at, the strongest first: `what` ("values", "levels", "missing" or "group"), `column` (or
+        `group`), `effect` with `low` and `high`, `measure` (what the effect is: "P(B > A)", "difference of shares"), `a` and `b`
+        (medians, or shares), `level` (the level of a category that moved most), `n_a`, `n_b`, `p`, `adjusted` and `moved`.
+    groups : list of dict
+        Groups of the pooled rows, or matched groups of two models: `number`, `words`, `n_a`, `n_b`, `share_a`, `share_b`,
+        `moved`, `new` (none, or next to none, of A's rows are in it); of models also `other`, the group of B that matches it.
+    rows : list of dict
+        Rows of B of a new kind, the least probable first, at most 100: `row`, the ids, `p` and `adjusted`.
+    n_new : int
+        How many there are.
+    outside : list of dict
+        Facts about cells of B that A has nothing like: levels that A lacks (`column`, `level`, `n`), and numbers farther from A's
+        than A's are from each other (`column`, `n`, `value`, `row` of the farthest, `low` and `high` of A).
+    summary, limits : list of str
+        What was found, and what not to conclude.
+    correction, level : str, float
+        How p-values are corrected, and the probability with which all intervals hold.
+    """
+
+    kind: str
+    names: tuple[str, str]
+    n_rows: tuple[int, int]
+    looked: list[dict] = field(default_factory=list)
+    groups: list[dict] = field(default_factory=list)
+    rows: list[dict] = field(default_factory=list)
+    n_new: int = 0
+    outside: list[dict] = field(default_factory=list)
+    summary: list[str] = field(default_factory=list)
+    limits: list[str] = field(default_factory=list)
+    correction: str = "holm"
+    level: float = 0.95
+
+    @property
+    def moved(self) -> list[dict]:
+        """What differs beyond chance."""
+        return [each for each in self.looked if each["moved"]]
+
+    def __str__(self) -> str:
+        return "\n".join(self.summary)
+
+
+def compare(
+    a: Any, b: Any = None, *, by: str | None = None, values: Sequence[str] | None = None, time: str | None = None, at: Any = None,
+    groups: Any = None, correction: str = "holm", level: float = 0.95, seed: int = 0, names: tuple[str, str] | None = None,
+    roles: dict | None = None, columns: list[str] | None = None, ignore: Sequence[str] = (), **reading: Any,
+) -> Comparison:  # fmt: skip
+    """Compare two tables, or two parts of one.
+
+    Parameters
+    ----------
+    a, b : table in memory or path
+        As `tacit.tables.open_reader` takes them; without `b`, two parts of `a`.
+    by, values : str, pair of str, optional
+        The column whose value says which part a row is of, and the two values; without `values` it has two.
+    time, at : str, object, optional
+        A column of dates or numbers that splits the rows into those before `at` and the others; default in two halves.
+    groups : iterable of int, optional
+        Numbers of groups to try; default as in `find_groups`.
+    correction : {"holm", "bh"}
+        Holm's method keeps the probability of any false finding below 1 − level, Benjamini and Hochberg's the share of them.
+    level : float
+        Probability with which all intervals hold together.
+    seed : int
+        Seeds everything random.
+    names : (str, str), optional
+        What the two are called.
+    roles, columns, ignore, **reading
+        As in `tacit.tables.open_table`.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.study import compare
+    >>> rng = np.random.default_rng(0)
+    >>> before = {"x": rng.normal(size=80), "y": rng.normal(size=80)}
+    >>> after = {"x": rng.normal(size=90) + 1.0, "y": rng.normal(size=90)}
+    >>> [found["column"] for found in compare(before, after, groups=[1]).moved]
+    ['x']
+    """
+    from ..mixture import find_groups
+
+    if correction not in CORRECTIONS:
+        raise ValueError(f"correction={correction!r} is unknown; use one of {', '.join(map(repr, CORRECTIONS))}.")
+    if not 0 < level < 1:
+        raise ValueError(f"level={level!r} is no probability between 0 and 1; use 0.95, for instance.")
+    pooled, called = pool(a, b, by, values, time, at, reading)
+    asked = Asked(dict(roles or {}), columns, (*ignore, *(name for name in (by, time) if name)), reading.get("decimal"))
+    infos, n_rows = survey(pooled, asked)
+    table = DataTable(pooled, infos, n_rows, notes=tuple(pooled.notes))
+    side = pooled.side.copy()
+    sizes = int((side == 0).sum()), int((side == 1).sum())
+    called = names or called
+    for n, name in zip(sizes, called):
+        if n < 2:
+            raise ValueError(f"{name} has {count(n, 'row')}; at least 2 of each are needed to compare.")
+    if not table.used:
+        raise ValueError(f"{pooled.place}: no column can be compared; see what was read with tacit inspect.")
+    rng, tests = np.random.default_rng(seed), []
+    for j, column in enumerate(table.schema.columns):
+        if not table.used[j].copied:
+            tests += column_tests(column, table.cells[:, j], side, rng)
+    found = find_groups(table, groups=groups, seed=seed)
+    told, scores = _group_tests(found, table, side, tests)
+    correct(tests, correction, level)
+    for group, test in zip(told, (test for test in tests if test["what"] == "group")):
+        group["moved"] = test["moved"]
+        group["new"] = bool(test["moved"] and group["share_a"] < 0.05 * group["share_b"])
+    rows, n_new = _new_rows(table, pooled, scores, side, 1 - level)
+    tests.sort(key=lambda test: (test["adjusted"], -abs(test["strength"])))
+    outside = [
+        fact
+        for j, column in enumerate(table.schema.columns)
+        for fact in _outside(column, table.cells[:, j], side, pooled)
+    ]
+    record = Comparison("tables", called, sizes, tests, told, rows, n_new, outside, correction=correction, level=level)
+    return _worded(record, table)
+
+
+# Groups and rows of a new kind, under a model that does not know which row is whose
+
+
+def scored(model: Any, table: DataTable) -> tuple[np.ndarray, np.ndarray]:
+    """The group of every row, from 0, and its log density under a mixture."""
+    scorer, coder = Scorer(model), Coder(model.schema_, table)
+    groups, densities = [], []
+    for batch in table.batches():
+        cells = coder.encode(batch)
+        groups.append(scorer(cells).group - 1)
+        densities.append(host(scorer.mixture.posterior(scorer.params, Block.of(cells))[1]))
+    return np.concatenate(groups), np.concatenate(densities).astype(np.float64)
+
+
+def _group_tests(found: Any, table: DataTable, side: np.ndarray, tests: list[dict]) -> tuple[list[dict], np.ndarray]:
+    """The groups with their sizes on both sides, the tests of these, which are added, and the log density of every row."""
+    model, told = found.model, []
+    group, density = scored(model, table)
+    total = np.bincount(side, minlength=2)
+    words = {each.number: each.words for each in found.study().groups}
+    for k in range(len(words)):
+        n = np.bincount(side[group == k], minlength=2)
+        told.append({
+            "number": k + 1, "words": words[k + 1], "n_a": int(n[0]), "n_b": int(n[1]), "share_a": float(n[0] / total[0]),
+            "share_b": float(n[1] / total[1]), "moved": False, "new": False,
+        })  # fmt: skip
+        if len(words) > 1:
+            tests.append({"what": "group", "group": k + 1, "column": None} | share_test(n, total))
+    return told, density
+
+
+def _new_rows(
+    table: DataTable, pooled: Pooled, density: np.ndarray, side: np.ndarray, alpha: float
+) -> tuple[list[dict], int]:
+    """Rows of B that are less probable than rows of A are, at a false discovery rate of alpha."""
+    mine = np.sort(density[side == 0])
+    places = np.flatnonzero(side == 1)
+    p = (1 + np.searchsorted(mine, density[places], side="right")) / (len(mine) + 1)
+    adjusted = stats.false_discovery_control(p)
+    new = np.flatnonzero(adjusted <= alpha)
+    order = new[np.lexsort([density[places[new]], adjusted[new]])]
+    chosen, listed, start = {int(places[i]): i for i in order[:SHOWN]}, {}, 0
+    for batch in table.batches():
+        for place in (place for place in chosen if start <= place < start + batch.n_rows):
+            ids = {id_name(name): batch[name].objects[place - start] for name in table.ids}
+            i = chosen[place]
+            listed[place] = {"row": int(pooled.row[place]), **ids, "p": float(p[i]), "adjusted": float(adjusted[i])}
+        start += batch.n_rows
+    return [listed[place] for place in chosen], len(new)
+
+
+def _outside(column: Column, cells: np.ndarray, side: np.ndarray, pooled: Pooled) -> Iterator[dict]:
+    """Cells of B that A has nothing like."""
+    mine, theirs = cells[side == 0], cells[side == 1]
+    mine, name = mine[~np.isnan(mine)], str(column.name)
+    if column.coded:
+        for code in sorted({*theirs[~np.isnan(theirs)].tolist()} - {*mine.tolist()}):
+            yield {"column": name, "level": str(column.levels[int(code)]), "n": int((theirs == code).sum())}
+        return
+    if not len(mine):
+        return
+    low, high = float(mine.min()), float(mine.max())
+    with np.errstate(invalid="ignore"):
+        beyond = np.maximum(low - theirs, theirs - high)
+        far = np.flatnonzero(beyond > max(high - low, 0.0)) if high > low else np.empty(0, dtype=int)
+    if len(far):
+        most = int(far[np.argmax(beyond[far])])
+        row = int(pooled.row[side == 1][most])
+        yield {
+            "column": name,
+            "level": None,
+            "n": len(far),
+            "value": float(theirs[most]),
+            "row": row,
+            "low": low,
+            "high": high,
+        }
+
+
+# In words
+
+
+def _worded(found: Comparison, table: DataTable) -> Comparison:
+    a, b = found.names
+    moved, m = found.moved, len(found.looked)
+    sizes = f"{count(found.n_rows[0], 'row')} of {a} and {count(found.n_rows[1], 'row')} of {b}"
+    risk = "Holm" if found.correction == "holm" else "Benjamini-Hochberg"
+    looked = f"{count(m, 'thing')} looked at ({risk}, {share(1 - found.level)})"
+    if moved:
+        words = [f"{b} differs from {a} in {len(moved)} of {looked}; {sizes}."]
+    else:
+        words = [f"Nothing differs between {a} and {b} beyond chance among {looked}; {sizes}."]
+    words += [_change(test, a, b) for test in moved if test["what"] != "group"][:8]
+    words += [_grown(group, a, b) for group in found.groups if group["moved"]]
+    if found.n_new:
+        of = f"of {b} {'is' if found.n_new == 1 else 'are'} of a new kind: as improbable as hardly any row of {a}"
+        words.append(f"{count(found.n_new, 'row')} {of}, the first of them row {found.rows[0]['row']}.")
+    else:
+        words.append(
+            f"No {'other ' * any(group['new'] for group in found.groups)}rows of {b} are found to be of a new kind."
+        )
+    words += [_fact(each, a, b) for each in found.outside[:6]]
+    return replace(found, summary=words, limits=_limits(found, table))
+
+
+def _change(test: dict, a: str, b: str) -> str:
+    """A column that moved, in words."""
+    if test["what"] == "missing":
+        return f"{test['column']}: missing in {share(test['b'])} of {b}, {share(test['a'])} of {a} (difference {_points(test)})."
+    if test["what"] == "levels":
+        rows = f"of the known cells of {b}, {share(test['a'])} of {a}"
+        return (
+            f"{test['column']}: {test['level']} in {share(test['b'])} {rows} (difference {_points(test)}) moved most."
+        )
+    word = "higher" if test["effect"] > 0.5 else "lower"
+    chance = max(test["effect"], 1 - test["effect"])
+    ends = (test["low"], test["high"]) if test["effect"] > 0.5 else (1 - test["high"], 1 - test["low"])
+    medians = f"median {number(test['b'])} against {number(test['a'])}"
+    return (
+        f"{test['column']} tends to be {word} in {b} ({medians}): a cell of {b} is {word} than one of {a} with a probability of "
+        f"{chance:.2f} ({ends[0]:.2f} to {ends[1]:.2f})."
+    )
+
+
+def _fact(fact: dict, a: str, b: str) -> str:
+    if fact["level"] is not None:
+        return f"{fact['column']} {fact['level']} is in {count(fact['n'], 'row')} of {b} and in none of {a}."
+    first = f"{fact['column']} is {number(fact['value'])} in row {fact['row']} of {b}"
+    return f"{first}; {a} has {number(fact['low'])} to {number(fact['high'])}."
+
+
+def _points(test: dict) -> str:
+    effect, low, high = (f"{100 * value:+.1f}" for value in (test["effect"], test["low"], test["high"]))
+    return f"{effect} points, {low} to {high}"
+
+
+def _grown(group: dict, a: str, b: str) -> str:
+    shares = f"{share(group['share_b'])} of {b}, {share(group['share_a'])} of {a}"
+    if group["new"]:
+        return f"Group {group['number']} ({group['words']}) is new: {shares}."
+    word = "grew" if group["share_b"] > group["share_a"] else "shrank"
+    return f"Group {group['number']} ({group['words']}) {word}: {shares}."
+
+
+def _limits(found: Comparison, table: DataTable) -> list[str]:
+    m, n = found.n_rows
+    z = stats.norm.ppf(1 - (1 - found.level) / 2 / max(len(found.looked), 1)) + stats.norm.ppf(0.8)
+    least = 0.5 + z * math.sqrt((m + n + 1) / (12 * m * n))
+    words = []
+    if least < 1:
+        words.append(
+            f"With so many rows and things looked at, a column is found to have moved in 4 of 5 cases only where a cell of one "
+            f"side is higher with a probability of {least:.2f} or more; smaller differences may go unnoticed."
+        )
+    else:
+        words.append("With so few rows, hardly any difference can be told from chance.")
+    fewest = math.ceil(n / ((1 - found.level) * (m + 1)))
+    if fewest > 1:
+        words.append(f"Rows of a new kind can be told from chance only where there are {fewest:,} or more of them.")
+    words.append(
+        "Rows are taken to be independent of each other: repeated measures, or the same rows in both, make differences look "
+        "surer or less sure than they are. What differs says nothing about why."
+    )
+    lost = [reader.names for reader in table.reader.readers] if len(table.reader.readers) > 1 else []  # type: ignore[attr-defined]
+    for name, own, other in ((found.names[0], *lost), (found.names[1], *lost[::-1])) if lost else ():
+        alone = [column for column in own if column not in other]
+        if alone:
+            verb = "is" if len(alone) == 1 else "are"
+            words.append(f"Only {name} has {joined(alone[:8])}{' …' * (len(alone) > 8)}, which {verb} not compared.")
+    return words

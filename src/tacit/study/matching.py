@@ -1,0 +1,75 @@
+"""`compare_models`: how two mixtures group the same rows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import adjusted_rand_score
+
+from ..words import count, number, share
+from .comparison import Comparison, scored
+from .subject import opened_for
+
+__all__ = ["compare_models"]
+
+
+def compare_models(
+    first: Any, second: Any, table: Any, names: tuple[str, str] = ("A", "B"), **reading: Any
+) -> Comparison:
+    """How two mixtures group the same rows: which groups match, how many rows change theirs, and which describes the rows better.
+
+    `table` is as in `study`, with the columns of both models.
+    """
+    labels, densities, words = [], [], []
+    for model in (first, second):
+        model, opened = opened_for(model, table, **reading)
+        if model._study != "groups":
+            raise ValueError(
+                f"a {type(model).__name__} has no groups to compare; use models that tacit fit wrote, or mixtures."
+            )
+        group, density = scored(model, opened)
+        labels.append(group)
+        densities.append(density)
+        words.append((model.n_components, [str(name) for name in model.schema_.names]))
+    (k, used), (m, other) = words
+    n = len(labels[0])
+    counts = np.zeros((k, m), dtype=int)
+    np.add.at(counts, (labels[0], labels[1]), 1)
+    matched = dict(zip(*linear_sum_assignment(-counts)))
+    groups = []
+    for j in range(k):
+        match = matched.get(j)
+        n_a, n_b = int(counts[j].sum()), int(counts[:, match].sum()) if match is not None else 0
+        other_number, both = (int(match) + 1, int(counts[j, match])) if match is not None else (None, 0)
+        groups.append({"number": j + 1, "other": other_number, "n_a": n_a, "n_b": n_b, "shared": both, "share_a": n_a / n,
+                       "share_b": n_b / n, "words": "", "moved": False, "new": False})  # fmt: skip
+    stay = sum(group["shared"] for group in groups)
+    agreement = float(adjusted_rand_score(*labels))
+    summary = [
+        f"{names[0]} has {count(k, 'group')} and {names[1]} {count(m, 'group')}; on {count(n, 'row')} they agree with an "
+        f"adjusted Rand index of {agreement:.2f} (1 is the same groups, 0 no more than chance).",
+        f"{count(n - stay, 'row')} ({share((n - stay) / n)}) are in another group than the one that matches theirs.",
+    ]  # fmt: skip
+    limits = [
+        "Groups are matched so that as many rows as possible stay; a group that was split has the larger part as its match."
+    ]
+    if set(used) == set(other):
+        gap = densities[1] - densities[0]
+        se = float(gap.std(ddof=1) / math.sqrt(n)) if n > 1 else 0.0
+        z = stats.norm.ppf(0.975)
+        better = names[1] if gap.mean() > 0 else names[0]
+        ends = sorted(abs(v) if gap.mean() > 0 else -v for v in (gap.mean() - z * se, gap.mean() + z * se))
+        clear = abs(gap.mean()) > z * se
+        summary.append(
+            f"{better} describes the rows better, by {number(abs(gap.mean()), 3)} of log density a row ({number(ends[0], 3)} to "
+            f"{number(ends[1], 3)})."
+            if clear
+            else "Neither describes the rows better beyond chance: the log density a row differs by "
+            f"{number(abs(gap.mean()), 3)} ± {number(z * se, 2)}."
+        )
+        limits.append("A model that was learned from these rows describes them better than rows it has not seen.")
+    return Comparison("models", names, (n, n), groups=groups, summary=summary, limits=limits)
