@@ -6,7 +6,8 @@ from typing import Any
 from .findings import Alternative, Axes, Findings, Group, Sample
 
 __all__ = [
-    "Alternative", "Axes", "Comparison", "Explanation", "Findings", "Group", "Sample", "compare", "compare_models", "explain", "study",
+    "Alternative", "Axes", "Comparison", "Explanation", "Findings", "Group", "Sample", "compare", "compare_models", "explain",
+    "study",
 ]  # fmt: skip
 
 # Loaded when asked for: studies need models and tables.
