@@ -80,13 +80,17 @@ class Grouping:
         rows = sorted(self.selection, key=lambda row: row["n_components"] != n_groups)
         return replace(self, model=self.by_size[n_groups], selection=rows)
 
-    def study(self, seed: int = 0) -> Any:
-        """What the groups say of the table, as `tacit.study.Findings`, other numbers of groups included."""
+    def study(self, seed: int = 0, scorer: Any = None) -> Any:
+        """What the groups say of the table, as `tacit.study.Findings`, other numbers of groups included.
+
+        A `tacit.study.scores.Scorer` of the model learns the scores of all rows, for others to use.
+        """
         from ..study.groups import study_groups
 
         return study_groups(
-            self.model, self.table, selection=self.selection, seed=seed, verdict=self.verdict, others=self.by_size
-        )
+            self.model, self.table, selection=self.selection, seed=seed, verdict=self.verdict, others=self.by_size,
+            scorer=scorer,
+        )  # fmt: skip
 
 
 def default_structures(n_measurements: int) -> list[str]:

@@ -34,6 +34,7 @@ MOST_KEPT = 30
 def study_groups(
     model: Any, table: DataTable, *, selection: Sequence[dict] = (), seed: int = 0, verdict: Any = None,
     others: Mapping[int, Any] | None = None, learned: dict | None = None, merge: Sequence[Iterable[int]] = (),
+    scorer: Scorer | None = None,
 ) -> Findings:  # fmt: skip
     """Study the groups that a mixture finds in a table.
 
@@ -45,8 +46,9 @@ def study_groups(
     other numbers of groups, to become `Findings.alternatives`; `learned` is what `learned_of` said of the table that the model
     was learned from: where its cells are not those of this table, groups keep the words they have from there. `merge`
     names groups that are to be one: they keep the order of the first number in each, and nothing is said of how many there are.
+    A `scorer` of the model learns the scores of the rows.
     """
-    scorer, coder = Scorer(model, merge), Coder(model.schema_, table)
+    scorer, coder = scorer or Scorer(model, merge), Coder(model.schema_, table)
     tallies = Tallies(model.schema_.columns, scorer.n_groups)
     beside = [_Counted(other) for other in (others or {}).values() if other is not model]
     digest = hashlib.sha256()
@@ -55,7 +57,7 @@ def study_groups(
     n_empty = np.zeros(len(model.schema_.columns), dtype=int)
     for batch in table.batches():
         cells = coder.encode(batch)
-        scores = scorer(cells)
+        scores = scorer.rows(cells, start)
         tallies.add(cells, scores.group - 1)
         digest.update(np.ascontiguousarray(cells, dtype=np.float64).data)
         for counted in beside:

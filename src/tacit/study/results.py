@@ -217,7 +217,7 @@ class Results:
 class GroupResults(Results):
     """Results of a mixture, which tell the group of every row; what the table lacks of the model's columns is missing.
 
-    Outliers are judged among `n_rows` rows.
+    Outliers are judged among `n_rows` rows; a `scorer` that knows the table's rows already saves scoring them again.
 
     Attributes
     ----------
@@ -230,9 +230,12 @@ class GroupResults(Results):
         Missing cells that no group can say anything of, by column.
     """
 
-    def __init__(self, model: Any, table: DataTable, *, n_rows: int, level: float = 0.9, typed: bool = False):
+    def __init__(
+        self, model: Any, table: DataTable, *, n_rows: int, level: float = 0.9, typed: bool = False,
+        scorer: Scorer | None = None,
+    ):  # fmt: skip
         super().__init__(model, table, level=level, typed=typed)
-        self.coder, self.scorer = Coder(model.schema_, table), Scorer(model)
+        self.coder, self.scorer = Coder(model.schema_, table), scorer or Scorer(model)
         self.encode, self.columns, self.threshold = self.coder.encode, self.coder.columns, outlier_threshold(n_rows)
         self.weights = np.asarray(model.weights_)[self.scorer.order]
         self.counts = np.zeros(len(self.weights), dtype=int)
@@ -241,7 +244,7 @@ class GroupResults(Results):
         self.scores: Scores
 
     def _note(self, part: Part) -> None:
-        self.scores = scores = self.scorer(part.cells)
+        self.scores = scores = self.scorer.rows(part.cells, part.start)
         self.outlier = np.zeros(len(part.cells), bool) if scores.outlier is None else scores.outlier < self.threshold
         self.counts += np.bincount(scores.group - 1, minlength=len(self.counts))
         self.n_uncertain += int((scores.sure < SURE).sum())

@@ -14,6 +14,7 @@ from ..frames import Batch
 from ..kernels import host
 from ..schema import Column, Schema, level_text
 from ..source import ArraySource, Block
+from ..survey.typed import Coded
 from ..tables import DataTable
 from ..words import number
 
@@ -21,6 +22,8 @@ __all__ = ["SURE", "Coder", "Scorer", "Scores", "merged_numbers"]
 
 SURE = 0.9
 """Rows whose likeliest group has a smaller probability are called uncertain."""
+MOST_KNOWN = 1 << 26
+"""Probabilities of groups that are kept once they are known."""
 FAR = 3.0
 """Standard deviations from which a measurement explains why a row is far out."""
 
@@ -64,6 +67,7 @@ class Scorer:
         self.into = merged_numbers(len(self.order), merge)
         self.n_groups = int(self.into.max(initial=-1)) + 1
         self.mixture, self.params = model._model(), model._params()
+        self.known: dict[int, Scores] = {}
         self.measured = [
             (part, list(columns), own)
             for (part, columns), own in zip(model.family_.parts, self.params.components.parts)
@@ -89,6 +93,15 @@ class Scorer:
     def weights(self) -> np.ndarray:
         """Weight of every group in the mixture."""
         return np.bincount(self.into, np.asarray(self.model.weights_)[self.order])
+
+    def rows(self, cells: np.ndarray, start: int) -> Scores:
+        """Score rows of the one table that this scorer is for, from a number on; once, unless they are too many to remember."""
+        known = self.known.get(start)
+        if known is None or len(known.group) != len(cells):
+            known = self(cells)
+            if sum(len(scores.group) for scores in self.known.values()) * self.n_groups < MOST_KNOWN:
+                self.known[start] = known
+        return known
 
     def _block(self, block: Block) -> np.ndarray:
         resp = host(self.mixture.posterior(self.params, block)[0])
@@ -180,7 +193,12 @@ class Coder:
         out = np.full((batch.n_rows, len(self.names)), np.nan)
         for j, codes in self.codes.items():
             cells = batch[self.names[j]]
-            out[:, j] = cells.values if codes is None else [codes.get(level, np.nan) for level in cells.values.tolist()]
+            if codes is None:
+                out[:, j] = cells.values
+            elif isinstance(cells, Coded):
+                out[:, j] = cells.spread([codes.get(level, np.nan) for level in cells.names], np.nan)
+            else:
+                out[:, j] = [codes.get(level, np.nan) for level in cells.values.tolist()]
         return out
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 
 from ..frames import Cells
@@ -11,7 +15,7 @@ from .dates import DATE_READINGS
 from .numerals import canonical
 from .tally import PARSERS
 
-__all__ = ["as_codes", "as_typed", "level_lookup", "read_numbers"]
+__all__ = ["Coded", "as_codes", "as_typed", "level_lookup", "read_numbers"]
 
 
 def as_typed(column: ColumnInfo, cells: Cells) -> Cells:
@@ -22,18 +26,34 @@ def as_typed(column: ColumnInfo, cells: Cells) -> Cells:
     """
     if ROLES[column.role] in ("continuous", "count"):
         return read_numbers(column.name, column.reading, cells) if isinstance(cells, Texts) else cells
+    if ROLES[column.role] in CODED:
+        return Coded(column.levels, as_codes(column, cells), given=cells)
     if isinstance(cells, Texts):
         texts = cells.known.to_pylist()
-        texts = level_lookup(column, texts) if ROLES[column.role] in CODED else texts
-        values = cells.spread(np.array([*texts, None], dtype=object)[:-1], None)
-        gone = cells.spread(np.array([text is None for text in texts], dtype=bool), True)
-        return Cells(values, gone, given=cells)
+        return Cells(cells.spread(np.array([*texts, None], dtype=object)[:-1], None), cells.missing, given=cells)
     values, seen = np.full(len(cells.values), None, dtype=object), ~cells.missing
-    if ROLES[column.role] in CODED:
-        values[seen] = level_lookup(column, cells.values[seen].tolist())
-        return Cells(values, np.fromiter((value is None for value in values), bool, len(values)), given=cells)
     values[seen] = list(map(canonical, cells.values[seen].tolist()))
     return Cells(values, cells.missing, given=cells)
+
+
+class Coded(Cells):
+    """Cells of a category as its levels, None where missing, which are made of their codes where somebody asks."""
+
+    numeric = False
+
+    def __init__(self, names: Sequence[str], codes: np.ndarray, given: Any):
+        missing = np.isnan(codes)
+        self.__dict__.update(names=names, codes=codes, missing=missing, given=given, levels=None, whole=False)
+
+    @cached_property
+    def values(self) -> np.ndarray:  # type: ignore[override]
+        """The levels."""
+        return self.spread(self.names)
+
+    def spread(self, values: Sequence, missing: Any = None) -> np.ndarray:
+        """An array with the value of its level in every cell, from one for each level."""
+        every = np.array([*values, missing], dtype=object if missing is None else None)
+        return every[np.where(self.missing, len(self.names), self.codes).astype(np.intp)]
 
 
 def as_codes(column: ColumnInfo, cells: Cells) -> np.ndarray:

@@ -68,6 +68,8 @@ def _texts(values: pa.Array | np.ndarray | Sequence, decimal: str) -> pa.Array:
     if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
         texts = pa.array(_rounded(values) if values.dtype.kind == "f" else values, from_pandas=True).cast(pa.string())
         return texts if decimal == "." else compute.replace_substring(texts, ".", decimal)
+    if isinstance(values, np.ndarray) and values.dtype.kind == "U":
+        return pa.array(values, pa.string())
     cells = values.tolist() if isinstance(values, np.ndarray) else values
     texts = [_text(value, decimal) for value in cells]
     try:

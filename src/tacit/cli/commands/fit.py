@@ -63,6 +63,7 @@ def run(arguments: Namespace) -> Outcome:
     from ...mixture import find_groups
     from ...study.groups import learned_of
     from ...study.results import GroupResults
+    from ...study.scores import Scorer
     from ..progress import Progress, SweepProgress
     from ..telling import groups_data, groups_text
     from ._results import FILES, write_learned
@@ -75,9 +76,11 @@ def run(arguments: Namespace) -> Outcome:
             budget=arguments.budget, watch=lambda sizes, rounds: SweepProgress(progress, sizes, rounds),
         )  # fmt: skip
         progress.follow(table, "describing the groups")
-        findings = grouping.study(arguments.seed)
+        scorer = Scorer(grouping.model)  # rows are scored once, to be described and to be written
+        findings = grouping.study(arguments.seed, scorer)
         progress.follow(table, "writing")
-        results = GroupResults(grouping.model, table, n_rows=table.n_rows, typed=arguments.format == "parquet")
+        typed = arguments.format == "parquet"
+        results = GroupResults(grouping.model, table, n_rows=table.n_rows, typed=typed, scorer=scorer)
         tables = {name: (what, getattr(results, name)) for name, what in FILES.items()}
         settings = {name: getattr(arguments, name) for name in ("covariance", "criterion", "restarts", "student")}
         settings |= {"groups": sorted(grouping.by_size), "n_rows": table.n_rows, "budget": arguments.budget}
