@@ -32,6 +32,7 @@ from tacit.families import (
     SphericalGaussian,
     StudentT,
     TiedGaussian,
+    VonMises,
 )
 from tacit.families.canonical import CanonicalGaussian
 from tacit.mixture import MixtureModel, VariationalMixture, VariationalPrior
@@ -71,6 +72,15 @@ def category_rows(n=240, seed=0):
     classes = rng.integers(3, size=n)
     columns = [[rng.choice(m, p=p) for p in rng.dirichlet(np.ones(m), 3)[classes]] for m in N_LEVELS]
     return np.array(columns, dtype=float).T
+
+
+def cyclic_rows(n=240, seed=0):
+    """Hours, bearings from -180 to 180 and days of the week from 1 to 7."""
+    rng = np.random.default_rng(seed)
+    mu, kappa, classes = rng.uniform(-3.0, 3.0, (3, 3)), rng.uniform(0.5, 6.0, (3, 3)), rng.integers(3, size=n)
+    turn = rng.vonmises(mu[classes], kappa[classes])
+    share = (turn / (2 * np.pi)) % 1.0
+    return np.column_stack([np.floor(24 * share[:, 0]), 360 * share[:, 1] - 180, 1 + np.floor(7 * share[:, 2])])
 
 
 def count_rows(n=240, d=4, seed=0):
@@ -154,6 +164,7 @@ FAMILIES = {
     "categorical": (Categorical(N_LEVELS), category_rows),
     "tree of categories": (ChowLiu(N_LEVELS), category_rows),
     "ordinal": (Ordinal(N_LEVELS), category_rows),
+    "cycles": (VonMises([24.0, 360.0, 7.0], origin=[0.0, -180.0, 1.0], steps=[24, 0, 7]), cyclic_rows),
     "poisson": (Poisson(), count_rows),
     "product": (Product([(FullGaussian(), (1, 3)), (Categorical((2, 3)), (2, 4)), (Poisson(), (0,))]), mixed_rows),
     "geometric": (Geometric(), failure_rows),

@@ -5,7 +5,7 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from tacit.engine import SingularError
 from tacit.families import (
@@ -27,6 +27,7 @@ from tacit.families import (
     Product,
     StudentT,
     TiedGaussian,
+    VonMises,
     responsibilities,
 )
 from tacit.families.linear import CellStats, ProbabilityParams
@@ -81,6 +82,13 @@ def cell_densities(family, params, X):
         levels = np.split(params.probability, np.cumsum(family.n_levels)[:-1], axis=1)
         codes = np.where(np.isnan(X), 0, X).astype(int)
         cells = np.stack([np.log(p[:, codes[:, j]]).T for j, p in enumerate(levels)], axis=2)
+    elif isinstance(family, VonMises):
+        turn, mu = 2 * np.pi * X / family.period, np.arctan2(params.sin, params.cos)
+        kappa = np.hypot(params.cos, params.sin)
+        whole = [np.exp(kappa[:, j, None] * np.cos(2 * np.pi * np.arange(n) / n - mu[:, j, None])).sum(axis=1)
+                 for j, n in enumerate(family.steps.tolist())]  # fmt: skip
+        total = np.where(family.steps > 0, np.transpose(whole), family.period * special.i0(kappa))
+        cells = kappa * np.cos(turn[:, None] - mu) - np.log(total)
     else:
         cells = scipys(family, params)[1](X[:, None])
     return np.where(np.isnan(X)[:, None], 0.0, cells)
@@ -490,12 +498,12 @@ def test_distributions_of_known_parameters(name):
     family, rows = FAMILIES[name]
     X = rows()
     fitted = family.fit(X)
-    own = {"n_levels", "n_trials", "structure"} & set(inspect.signature(type(family).__init__).parameters)
+    own = {"n_levels", "n_trials", "structure", "period", "origin", "steps"} & set(inspect.signature(type(family).__init__).parameters)
     known = type(family).of(**{each: getattr(family, each) for each in own}, **fitted.parameters)
     np.testing.assert_allclose(known.log_prob(X), fitted.log_prob(X))
     if not isinstance(
-        family, (Categorical, Multinomial)
-    ):  # levels have no quantiles, words of a text those of a normal
+        family, (Categorical, Multinomial, VonMises)
+    ):  # levels have no quantiles, words of a text those of a normal, places on a cycle those of ways from their mean
         q = known.quantile(0.3)
         below = known.sample(5000, random_state=0)
         assert ((below <= q).mean(axis=0) > 0.27).all()

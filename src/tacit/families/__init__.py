@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from .counts import Geometric, NegativeBinomial, Poisson
+from .cyclic import VonMises
 from .dense import FullGaussian, TiedGaussian
 from .diagonal import DiagonalGaussian, SphericalGaussian
 from .discrete import Bernoulli, Binomial, Categorical
@@ -63,5 +64,5 @@ __all__ = [
     "FullGaussian", "Gamma", "GammaPrior", "Gaussian", "Geometric", "LogNormal", "Multinomial", "MultivariateNormal",
     "NegativeBinomial", "Normal", "NormalInverseGamma", "NormalInverseWishart", "Ordinal", "Poisson", "Predictive", "Prior",
     "Product", "SphericalGaussian", "StructuredDense", "StructuredDiagonal", "StructuredSpherical", "StudentT",
-    "TiedGaussian", "default_prior", "responsibilities",
+    "TiedGaussian", "VonMises", "default_prior", "responsibilities",
 ]  # fmt: skip

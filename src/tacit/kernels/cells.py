@@ -37,10 +37,11 @@ def _zero_filled(X):
     return library.where(library.isnan(x), 0.0, x)
 
 
-def features(X, names):
-    """The named functions of the cells, side by side: (rows, names · d) in float64."""
+def features(X, names, turn=1.0):
+    """The named functions of the cells, side by side: (rows, names · d) in float64; cosine and sine of cells times `turn`."""
     library, _, _, double = _library(X)
     functions = {"x": lambda x: x, "log": library.log, "log1m": lambda x: library.log1p(-x)}
+    functions |= {"cos": lambda x: library.cos(x * double(turn)), "sin": lambda x: library.sin(x * double(turn))}
     return library.concatenate([functions[name](double(X)) for name in names], axis=1)
 
 

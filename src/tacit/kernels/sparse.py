@@ -45,7 +45,7 @@ def linear(X, slope, offset, base, mode, log_weight, weight, labels, out, count,
     return loglik
 
 
-def features(X, functions):
+def features(X, functions, turn=1.0):
     """As the kernel for arrays, of rows whose other cells are missing; functions of x other than itself need its absence."""
     raise TypeError(f"{', '.join(functions)} of sparse rows would be dense; give X as an ordinary array.")
 
