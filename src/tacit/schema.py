@@ -1,6 +1,6 @@
 """`Schema`: how the columns of a table become numbers, and how numbers become such a table again.
 
-A column is *continuous*, a *count*, a *category* or *ordinal*. Categories and ordinal columns are coded 0 … L − 1 in the order of
+A column is *continuous*, a *count*, a *category*, *ordinal* or *cyclic*. Categories and ordinal columns are coded 0 … L − 1 in the order of
 their levels; a missing cell is NaN.
 """
 
@@ -10,6 +10,7 @@ import math
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,13 @@ from .survey.dates import DATE_READINGS, dates_like
 from .survey.roles import MANY_LEVELS
 from .survey.typed import read_numbers
 
-__all__ = ["UNKNOWN", "Column", "ColumnLearner", "Schema", "encode_column"]
+__all__ = ["UNKNOWN", "Column", "ColumnLearner", "Schema", "encode_column", "is_pattern", "roles_by_name"]
 
 UNKNOWN = ("error", "missing")
 """What may be done about levels that a column did not have when it was learned: refuse them, or take them as missing."""
 FEWEST = 20
 """Observed values, none negative, from which a column is taken never to be."""
-KINDS = ("continuous", "count", "category", "ordinal", "binary")
+KINDS = ("continuous", "count", "category", "ordinal", "cyclic", "binary")
 LAWS = ("", "poisson", "negative_binomial")
 TYPES = ("", "bool", "whole", "category", "ordered", *DATE_READINGS)
 
@@ -42,7 +43,7 @@ class Column:
     ----------
     name : str
         As the table names it.
-    kind : {"continuous", "count", "category", "ordinal"}
+    kind : {"continuous", "count", "category", "ordinal", "cyclic"}
         What it was taken for.
     levels : tuple
         Of a category or an ordinal column, in the order of their codes.
@@ -61,6 +62,8 @@ class Column:
         The levels of a categorical type, in its order; `levels` are those that occur.
     law : {"", "poisson", "negative_binomial"}
         Of a count, the family that describes it best.
+    cycle : tuple of float
+        Of a cyclic column its least value and its period.
     """
 
     name: object
@@ -74,15 +77,19 @@ class Column:
     type: str = field(default="", compare=False)
     declared: tuple = field(default=(), compare=False)
     law: str = field(default="", compare=False)
+    cycle: tuple = ()
     _saved = declare(
         name=Label(), kind=Text(KINDS), levels=Listed(Label(), kind=tuple), reason=Text(),
         low=Numbers(optional=True), high=Numbers(optional=True), whole=Flag(), n_observed=Whole(0),
         type=Text(TYPES), declared=Listed(Label(), kind=tuple), law=Text(LAWS, needed=False),
+        cycle=Listed(Numbers(), kind=tuple, needed=False),
     )  # fmt: skip
 
     def __post_init__(self) -> None:
         if self.coded and not self.levels:
             raise ValueError(f"column {self.name!r} is {self.kind} but has no levels; it has at least one.")
+        if self.kind == "cyclic" and (len(self.cycle) != 2 or not self.cycle[1] > 0):
+            raise ValueError(f"column {self.name!r} is cyclic but {self.cycle} is no least value and period of a cycle.")
 
     @classmethod
     def of(cls, info: ColumnInfo) -> Column:
@@ -90,7 +97,7 @@ class Column:
         seen = info.n_rows - info.n_missing
         dated = info.reading if info.reading in DATE_READINGS and not info.levels else ""
         told = info.levels, str(info.reason), info.low, info.high, info.whole, seen, dated
-        return cls(info.name, ROLES[info.role], *told, law=info.law)
+        return cls(info.name, ROLES[info.role], *told, law=info.law, cycle=info.cycle)
 
     @property
     def coded(self) -> bool:
@@ -101,7 +108,18 @@ class Column:
         """The column as `ColumnInfo.saved` tells it."""
         reading = "text" if self.levels else self.type if self.type in DATE_READINGS else "number"
         role = {"continuous": "measurement"}.get(self.kind, self.kind)
-        return {"name": str(self.name), "role": role, "reading": reading, "levels": [*map(level_text, self.levels)]}
+        told = {"name": str(self.name), "role": role, "reading": reading, "levels": [*map(level_text, self.levels)]}
+        return told | ({"cycle": list(self.cycle)} if self.cycle else {})
+
+    @property
+    def steps(self) -> int:
+        """In how many steps a cyclic column of whole numbers goes around; 0 where its cells may lie between."""
+        return int(self.cycle[1]) if self.cycle and self.whole and self.cycle[1] % 1 == 0 and not self.dated else 0
+
+    @property
+    def dated(self) -> bool:
+        """Whether its numbers are days of dates."""
+        return self.type in DATE_READINGS
 
     @property
     def least(self) -> float:
@@ -194,6 +212,8 @@ class Schema:
         columns: dict[Any, np.ndarray | None] = {}
         for column, codes in zip(self.columns, values.T):
             cells = given.get(column.name)
+            if column.dated and column.cycle:  # a season is no date
+                codes = np.full(len(codes), np.nan)
             if cells is not None and not cells.missing.any():
                 columns[column.name] = None
             else:
@@ -208,6 +228,41 @@ class Schema:
                 columns[column.name] = made
         types = {column.name: (column.type, column.declared) for column in self.columns}
         return assemble(columns, self.container if like is None else container_of(like), like, types)
+
+
+def is_pattern(name: Any) -> bool:
+    """Whether a name stands for several columns: ``A*``, ``Q?``, ``[ab]_score``, or names with commas between."""
+    return isinstance(name, str) and any(mark in name for mark in "*?[,")
+
+
+def roles_by_name(asked: dict[str, str], names: Sequence[str]) -> dict[str, str]:
+    """Roles of the columns of a table from those asked for, whose names may be patterns.
+
+    A name as it stands goes before patterns, and a later pattern before earlier ones.
+
+    Parameters
+    ----------
+    asked : dict of name or pattern to role
+    names : sequence of str
+        The columns of the table.
+
+    Examples
+    --------
+    >>> from tacit.schema import roles_by_name
+    >>> roles_by_name({"A*": "ordinal", "A2": "count", "b,c": "id"}, ["A1", "A2", "b", "c"])
+    {'A1': 'ordinal', 'A2': 'count', 'b': 'id', 'c': 'id'}
+    """
+    found: dict[str, str] = {}
+    for name, role in asked.items():
+        if name in names or not is_pattern(name):
+            continue
+        parts = [part.strip() for part in name.split(",") if part.strip()]
+        for part in parts:
+            matching = [each for each in names if each == part or fnmatchcase(each, part)]
+            if not matching:
+                raise ValueError(f"no column matches {part!r}, which is asked for as {role}; there are {_few(names)}.")
+            found |= dict.fromkeys(matching, role)
+    return found | {name: role for name, role in asked.items() if name in names or not is_pattern(name)}
 
 
 def container_of(X: Any) -> str:
@@ -280,7 +335,7 @@ class ColumnLearner:
             raise holds_dates(name, self.dates)
         if not tally.n_seen and not self.levels:
             raise ValueError(f"column {name!r} has no observed value; drop it before fitting.")
-        info = describe(tally, Asked())
+        info = describe(tally, Asked({tally.name: "cyclic"} if self.kind == "cyclic" else {}))
         kind = self.kind
         if kind == "binary":  # numbers are 0 and 1 already
             kind = "continuous" if self.numeric else "category"
@@ -292,7 +347,8 @@ class ColumnLearner:
                     f"column {name!r} is to be {kind} but holds {next(iter(self.levels))!r}, which is not a number."
                 )
             known = info.low, info.high, info.whole, tally.n_seen, self.type
-            return Column(name, kind, (), reason, *known, law=info.law if kind == "count" else "")
+            law, cycle = info.law if kind == "count" else "", info.cycle if kind == "cyclic" else ()
+            return Column(name, kind, (), reason, *known, law=law, cycle=cycle)
         declared = self.declared or ()
         levels = tuple(level for level in declared if level in self.levels) or _sorted_levels(self.levels, self.numeric)
         reason = "levels in the order of their type" if self.kind is None and kind == "ordinal" and declared else reason
@@ -316,8 +372,8 @@ class ColumnLearner:
         if found is not None:
             return found
         if self.numeric:
-            if info.role in ("id", "date"):
-                looks = "an id" if info.role == "id" else "a date"
+            if info.role in ("id", "date", "code"):
+                looks = {"id": "an id", "date": "a date", "code": "codes"}[info.role]
                 told = f"column {self.name!r} is taken as a measurement, but looks like {looks} ({info.reason})"
                 warnings.warn(f"{told}; leave it out if it is.", UserWarning, stacklevel=6)
             return "continuous"

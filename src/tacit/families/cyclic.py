@@ -8,14 +8,14 @@ makes it exact to rounding elsewhere.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 from ..arrays import Arrays, record
 from ..declared import Numbers, declare
-from ..kernels import backend, host, kernel
+from ..kernels import backend, host, kernel, lazy
 from ..source.block import Block
 from .family import occupied, recalled
 from .laws import LevelLaw
@@ -23,6 +23,7 @@ from .linear import CellStats, LinearFamily
 
 __all__ = ["VonMises"]
 
+compiled = lazy("cyclic")
 FINE = 360
 """Points of the grid where cells are not whole; sums over it are exact to rounding up to the largest concentration."""
 LARGEST = 2000.0
@@ -113,8 +114,9 @@ class VonMises(LinearFamily):
         """Log probabilities of the points of every column's grid, (classes, points) each, and log A, (classes, d)."""
         log_share, log_a = [], np.empty(params.cos.shape)
         for j, (period, _, points) in enumerate(self._cycles(params.cos.shape[1])):
-            logits = np.column_stack([params.cos[:, j], params.sin[:, j]]) @ _circle(points, period).T
-            total = logsumexp(logits, axis=1)
+            logits = np.column_stack([params.cos[:, j], params.sin[:, j]]) @ _circle(len(points)).T
+            top = logits.max(axis=1)
+            total = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
             log_share.append(logits - total[:, None])
             log_a[:, j] = total - np.log(len(points)) + np.log(period)
         return log_share, log_a
@@ -129,7 +131,7 @@ class VonMises(LinearFamily):
 
     def expected(self, params: VonMisesParams) -> np.ndarray:
         cycles = zip(self._cycles(params.cos.shape[1]), self.shares(params))
-        return np.stack([share @ _circle(points, period) for (period, _, points), share in cycles], axis=2).reshape(
+        return np.stack([share @ _circle(len(points)) for (period, _, points), share in cycles], axis=2).reshape(
             len(params.cos), -1
         )
 
@@ -143,7 +145,9 @@ class VonMises(LinearFamily):
         before = np.stack([params.cos, params.sin], axis=2)
         found = before.copy()
         for j, (period, _, points) in enumerate(self._cycles(count.shape[1])):
-            found[:, j] = _likeliest(mean[:, j], before[:, j], _circle(points, period))
+            eta = before[:, j].copy()
+            compiled.likeliest(mean[:, j].copy(), _circle(len(points)), LARGEST, eta)
+            found[:, j] = eta
         found = np.where(alive[:, :, None], found, before)
         return VonMisesParams(found[:, :, 0], found[:, :, 1])
 
@@ -240,7 +244,7 @@ class CyclicLaw(LevelLaw):
         for j in np.unique(self.columns):
             period, origin, points = self.cycles[j]
             share = self.levels(j, weight)
-            x, y = (share @ _circle(points, period)).T
+            x, y = (share @ _circle(len(points))).T
             mean = np.arctan2(y, x) * period / (2.0 * np.pi)
             out[self.columns == j] = answer(share, _way(points, mean[:, None], period), mean, origin, period)
         return out
@@ -270,8 +274,10 @@ def placed(x: Any, origin: float, period: float) -> np.ndarray:
     return origin + np.where(turned > period * (1.0 - 1e-12), 0.0, turned)
 
 
-def _circle(points: np.ndarray, period: float) -> np.ndarray:
-    turn = 2.0 * np.pi * points / period
+@lru_cache
+def _circle(n: int) -> np.ndarray:
+    """Cosines and sines of n points that divide a cycle evenly."""
+    turn = 2.0 * np.pi * np.arange(n) / n
     return np.column_stack([np.cos(turn), np.sin(turn)])
 
 
@@ -284,36 +290,3 @@ def _within(eta: np.ndarray) -> np.ndarray:
     """κ (cos μ, sin μ), along the last axis, with κ at most the largest."""
     kappa = np.sqrt((eta**2).sum(axis=-1, keepdims=True))
     return eta * np.minimum(1.0, LARGEST / np.maximum(kappa, 1.0))
-
-
-def _likeliest(mean: np.ndarray, start: np.ndarray, circle: np.ndarray) -> np.ndarray:
-    """κ (cos μ, sin μ) under which cells have the mean (cos θ, sin θ), (classes, 2), by Newton's method on a concave function."""
-    length = np.clip(np.sqrt((mean**2).sum(axis=1, keepdims=True)), 1e-12, 1.0 - 1e-9)
-    guess = mean * (2.0 - length**2) / (1.0 - length**2)  # of a continuous cycle, and of few cells
-
-    def value(eta: np.ndarray) -> np.ndarray:
-        return (eta * mean).sum(axis=1) - logsumexp(eta @ circle.T, axis=1)
-
-    eta = _within(np.where((value(_within(guess)) > value(start))[:, None], guess, start))
-    best = value(eta)
-    for _ in range(50):
-        logits = eta @ circle.T
-        p = np.exp(logits - logsumexp(logits, axis=1, keepdims=True))
-        expected = p @ circle
-        apart = circle - expected[:, None]
-        curve = np.einsum("kl,kli,klj->kij", p, apart, apart) + 1e-12 * np.eye(2)
-        step = np.linalg.solve(curve, (mean - expected)[:, :, None])[:, :, 0]
-        size, scale = np.sqrt((step**2).sum(axis=1)), 1.0 + np.sqrt((eta**2).sum(axis=1))
-        step *= np.minimum(1.0, scale / np.maximum(size, 1e-300))[:, None]
-        shrink = np.ones((len(eta), 1))
-        for _ in range(6):
-            ahead = _within(eta + shrink * step)
-            worse = value(ahead) < best
-            if not worse.any():
-                break
-            shrink[worse] *= 0.25
-        eta = np.where(worse[:, None], eta, ahead)
-        best = value(eta)
-        if (size < 1e-9 * scale).all():
-            break
-    return eta

@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from ..families import GAUSSIANS, NAMED, Categorical, ChowLiu, DirichletPrior, Family, Ordinal, Product, StudentT
+from ..families import GAUSSIANS, NAMED, Categorical, ChowLiu, DirichletPrior, Family, Ordinal, Product, StudentT, VonMises
 from ..schema import Column, Schema
 
 __all__ = ["by_column", "check_columns", "kinds_of", "plain_schema", "product_family"]
 
-CODED = {"categorical": "category", "chow_liu": "category", "ordinal": "ordinal", "bernoulli": "binary"}
-BY_KIND = {"continuous": "gaussian", "category": "categorical", "ordinal": "ordinal", "count": "poisson"}
+CODED = {"categorical": "category", "chow_liu": "category", "ordinal": "ordinal", "bernoulli": "binary", "vonmises": "cyclic"}
+BY_KIND = {"continuous": "gaussian", "category": "categorical", "ordinal": "ordinal", "count": "poisson",
+           "cyclic": "vonmises"}  # fmt: skip
 
 
 def _keys(by_column: dict | None) -> Iterator[tuple[tuple, Any]]:
@@ -35,7 +36,7 @@ def _kind(family: Any, told: str = "") -> str | None:
         return None  # the codes are the user's own
     if isinstance(family, Family):
         return "continuous"
-    if family not in (every := ["gaussian", "categorical", "chow_liu", "ordinal", *NAMED, *GAUSSIANS]):
+    if family not in (every := ["gaussian", "categorical", "chow_liu", "ordinal", "vonmises", *NAMED, *GAUSSIANS]):
         known = ", ".join(map(repr, every))
         raise ValueError(f"{told}family={family!r} is unknown; use a Family, or one of {known}.")
     return CODED.get(family, "continuous")
@@ -82,6 +83,9 @@ def _named(family: Any, columns: Sequence[Column], covariance_type: str, floor: 
         return ChowLiu(n_levels, smoothing=smoothing * max(n_levels))
     if family == "ordinal":
         return Ordinal([len(column.levels) for column in columns], smoothing=smoothing)
+    if family == "vonmises":
+        origin, period = zip(*(column.cycle for column in columns))
+        return VonMises(period, origin=origin, steps=[column.steps for column in columns], smoothing=smoothing)
     if family == "bernoulli":
         wide = next((column for column in columns if len(column.levels) > 2), None)
         if wide is not None:

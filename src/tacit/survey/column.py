@@ -2,18 +2,52 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["CODED", "ROLES", "ColumnInfo"]
+__all__ = ["ASKED", "CODED", "ROLES", "ColumnInfo", "parse_role"]
 
 ROLES: dict[str, Any] = {
     "measurement": "continuous", "count": "count", "category": "category", "ordinal": "ordinal", "yes/no": "category",
-    "date": None, "id": None, "text": None, "constant": None, "empty": None,
+    "cyclic": "cyclic", "date": None, "id": None, "code": None, "text": None, "constant": None, "empty": None,
 }  # fmt: skip
 """Roles of columns, and the kind of model column each becomes; None for those that models leave out."""
 CODED = ("category", "ordinal")
 """Kinds of columns whose cells are levels."""
+
+PERIODS = {"hour": 24.0, "weekday": 7.0, "month": 12.0, "quarter": 4.0, "bearing": 360.0, "season": 365.2425}
+"""Cycles by name, and their periods; dates go around in days."""
+DATE_PERIODS = {"hour": 1.0, "weekday": 7.0, "month": 365.2425, "quarter": 365.2425, "season": 365.2425}
+OTHER_NAMES = {"number": "measurement", "trend": "measurement"}
+ASKED = (*OTHER_NAMES, *(role for role in ROLES if role not in ("constant", "empty")), *PERIODS)
+"""Roles as they may be asked for, beside "cyclic:28" for a cycle of any period."""
+
+
+def parse_role(text: str) -> tuple[str, str | float | None]:
+    """The role that a text asks for and, of a cycle, its name or period; ValueError where there is no such role.
+
+    Examples
+    --------
+    >>> from tacit.survey.column import parse_role
+    >>> parse_role("number"), parse_role("hour"), parse_role("cyclic:28")
+    (('measurement', None), ('cyclic', 'hour'), ('cyclic', 28.0))
+    """
+    word, colon, rest = text.partition(":")
+    if word in PERIODS and not colon:
+        return "cyclic", word
+    if word == "cyclic" and colon:
+        try:
+            period = float(rest)
+        except ValueError:
+            period = math.nan
+        if not 0 < period < math.inf:
+            raise ValueError(f"{text!r} has no period; say cyclic and how long the cycle is, such as cyclic:24")
+        return "cyclic", period
+    role = OTHER_NAMES.get(text, text)
+    if role not in ROLES:
+        raise ValueError(f"{text!r} is no role; roles are {', '.join(ASKED)}, and cyclic:24 for a cycle of any period")
+    return role, None
 
 
 @dataclass(frozen=True)
@@ -47,6 +81,8 @@ class ColumnInfo:
         Whether the column follows exactly from others; a note says how.
     law : str
         The family that describes counts best, "poisson" or "negative_binomial"; empty for other roles.
+    cycle : tuple of float
+        Of a cyclic column its least value and its period, such as (0, 24) of hours; of dates the period is in days.
     unknown : tuple of str
         Of a table that is read as a model knows it: texts that are no level of the model's.
     notes : tuple of tacit.notes.Note
@@ -72,6 +108,7 @@ class ColumnInfo:
     copied: bool = False
     unknown: tuple = ()
     law: str = ""
+    cycle: tuple = ()
 
     @property
     def coded(self) -> bool:
@@ -85,4 +122,5 @@ class ColumnInfo:
 
     def saved(self) -> dict:
         """The column as the notes of a saved model hold it, for `open_table(…, like=…)`."""
-        return {"name": self.name, "role": self.role, "reading": self.reading, "levels": list(self.levels)}
+        told = {"name": self.name, "role": self.role, "reading": self.reading, "levels": list(self.levels)}
+        return told | ({"cycle": list(self.cycle)} if self.cycle else {})

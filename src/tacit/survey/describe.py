@@ -6,7 +6,8 @@ import dataclasses
 from typing import Any
 
 from ..notes import Note, NoteError, Option
-from .column import CODED, ROLES, ColumnInfo
+from .column import CODED, DATE_PERIODS, PERIODS, ROLES, ColumnInfo, parse_role
+from .cycles import find_cycle, fitting_cycle
 from .dates import DATE_READINGS
 from .notes import as_role, notes_of
 from .numerals import NUMBER_READINGS
@@ -27,7 +28,7 @@ class Asked:
     Attributes
     ----------
     roles : dict of name to role
-        Roles that are known; the others are inferred.
+        Roles that are known, as `parse_role` takes them; the others are inferred.
     columns : list of str or None
         Columns that models may use; None for all that suit.
     ignore : tuple of str
@@ -45,7 +46,7 @@ class Asked:
 def describe(tally: Tally, asked: Asked, odd: str | None = None) -> ColumnInfo:
     """A column as it is now known; `odd` says what it holds that no model can use."""
     name = tally.name
-    wanted = asked.roles.get(name)
+    wanted, cycle = parse_role(asked.roles[name]) if name in asked.roles else (None, None)
     reading = find_reading(tally, asked.decimal)
     role, reason = infer_role(tally, reading, odd)
     barred = "not asked for" if asked.columns is not None and name not in asked.columns else ""
@@ -61,8 +62,31 @@ def describe(tally: Tally, asked: Asked, odd: str | None = None) -> ColumnInfo:
     notes = notes_of(tally, role, reading, levels)
     return ColumnInfo(
         name, role, reason, left_out, reading, tally.n_rows, tally.n_missing, levels, counts, notes=notes,
-        n_distinct=tally.distinct.n, law=count_law(tally) if role == "count" else "", **moments_of(tally, reading),
+        n_distinct=tally.distinct.n, law=count_law(tally) if role == "count" else "",
+        cycle=_cycle(tally, reading, cycle) if role == "cyclic" else (), **moments_of(tally, reading),
     )  # fmt: skip
+
+
+def _cycle(tally: Tally, reading: str, asked: str | float | None) -> tuple[float, float]:
+    """Least value and period of the cycle that a column goes around, where one is asked for by name, period or not at all."""
+    if reading in DATE_READINGS:
+        period = asked if isinstance(asked, float) else DATE_PERIODS.get(asked or "season")
+        if period is None:
+            raise ValueError(
+                f"column {tally.name!r} holds dates, which are no {asked}; use one of {', '.join(DATE_PERIODS)}."
+            )
+        return 0.0, period
+    moments = tally.readings[reading]
+    if asked is None and (found := find_cycle(tally, moments)):
+        return found[0].origin, found[0].period
+    cycle = fitting_cycle(moments, PERIODS.get(asked, asked) if isinstance(asked, str) else asked)
+    if cycle is None:
+        raise NoteError(
+            "no_cycle", "column {column!r} is asked for as cyclic, but no usual cycle holds its numbers (from {low:g} to {high:g}); "
+            "say its period: {option}.", column=tally.name, low=moments.low, high=moments.high,
+            option=as_role(tally, "cyclic:24"),
+        )  # fmt: skip
+    return cycle
 
 
 def _too_rare(tally: Tally) -> str:
@@ -90,7 +114,7 @@ def _usable(tally: Tally, role: str, reading: str) -> str | None:
 def _reading_for(tally: Tally, role: str, reading: str, decimal: str | None) -> str:
     """How the cells are read in a role that was asked for; refused where they cannot be."""
     name = tally.name
-    if role in ("measurement", "count"):
+    if role in ("measurement", "count", "cyclic"):
         found = asked_reading(tally, decimal)
         if found is None:
             cell = tally.example("infinity", "text", "either", "comma", "money", "percent", "thousands") or _any_value(

@@ -6,6 +6,9 @@ import datetime
 import re
 from collections import Counter
 
+from scipy.special import pdtrc
+
+from .cycles import find_cycle, words_of
 from .dates import DATE_READINGS
 from .moments import Moments
 from .numerals import NUMBER_READINGS, canonical
@@ -27,8 +30,20 @@ MOST_COUNTED, LEAST_COUNTED = 20, 2
 COUNTS, EVEN = ("Poisson", "negative binomial"), 0.0133
 LONG_TEXT = 50
 ID_NAME = re.compile(
-    r"(?:.*[^a-z])?(?:id|ids|uuid|guid|key|nr|no|number|identifier|code|index|row|rows|rowname|rownames|rowid|record)[^a-z]*|.*ID"
+    r"(?:.*[^a-z])?(?:id|ids|[cefgnoprstuv]id|uuid|guid|key|nr|no|number|identifier|code|index|row|rows|rowname|rownames|rowid|record)[^a-z]*|.*ID"
 )
+CODE_NAME = re.compile(
+    r"\b(?:zip|zipcode|postal|postcode|plz|fips|precinct|district|ward|tract|flight|route|status|code|sic|naics|account|phone|"
+    r"serial|ticket|invoice)\b"
+)
+"""Names that codes have, as words; what they hold must look like codes too."""
+UNEVEN = 3.0
+"""How many times more often than by chance, as of Poisson counts, codes differ in how often they and their neighbours occur."""
+BEYOND = 4.0
+"""Cells above the largest that a Poisson would have, from which whole numbers from 0 on are no counts."""
+TIMES = re.compile(r"\b(?:time|t|period|step|wave|visit|round|day|week|month|year|age|rank|score|percent|pct)\b")
+"""Names of what runs evenly through whole numbers without being a name of anything."""
+YEARS = 1500, 2100
 BOOLEANS = (
     {"yes", "no"}, {"true", "false"}, {"y", "n"}, {"t", "f"}, {"0", "1"}, {"on", "off"}, {"ja", "nein"}, {"oui", "non"},
     {"si", "no"}, {"sí", "no"},
@@ -92,11 +107,15 @@ def _role_of_numbers(tally: Tally, moments: Moments, levels: tuple[str, ...]) ->
     distinct, n_told = tally.distinct.n, tally.n_told
     if len(levels) == 1:
         return "constant", f"the same value in every row ({levels[0]})"
+    if cycle := find_cycle(tally, moments):
+        return "cyclic", cycle[1]
     if not moments.whole:
         return "measurement", "numbers with decimals"
     if _is_compact_date(tally):
         return "date", "dates written as yyyymmdd; write them as 2024-01-31 to use them"
     named = says_id(tally.name)
+    if tally.distinct.unique and _are_years(tally, moments):
+        return "date", "years, a different one in every row"
     if tally.distinct.unique and n_told > MANY_LEVELS:
         reason = _id_reason(tally, moments, named)
         if reason:
@@ -105,8 +124,12 @@ def _role_of_numbers(tally: Tally, moments: Moments, levels: tuple[str, ...]) ->
         return "id", "whole numbers under a name that ids have"
     if set(levels) == {"0", "1"}:
         return "yes/no", "0 and 1 only"
+    if reason := _code_reason(tally, moments):
+        return ("category" if distinct <= MANY_LEVELS else "code"), reason
     if _may_be_levels(moments, distinct, n_told):
         return _role_of_levels(tally, moments)
+    if reason := _panel_reason(tally, moments):
+        return "id", reason
     if are_days(tally, moments):
         return "measurement", "days of a month"
     numbered = moments.low == 1 and moments.high <= MOST_CODES and distinct >= moments.high - 2
@@ -114,7 +137,8 @@ def _role_of_numbers(tally: Tally, moments: Moments, levels: tuple[str, ...]) ->
         scores = scored(tally.distinct.counts, n_told, levels=False)
         if moments.low > 0:  # without a 0, two Poissons are flexible enough to pass for any measurement
             del scores["two Poissons"]
-        if min(scores, key=lambda name: scores[name] + EVEN * (name == "measurement")) != "measurement":
+        cut = _is_cut(tally, moments)
+        if not cut and min(scores, key=lambda name: scores[name] + EVEN * (name == "measurement")) != "measurement":
             return "count", f"whole numbers from {moments.low:g} to {moments.high:g} ({told(scores)})"
         return "measurement", f"whole numbers ({told(scores)})"
     return "measurement", "whole numbers"
@@ -135,12 +159,15 @@ def _role_of_levels(tally: Tally, moments: Moments) -> tuple[str, str]:
     scores = scored(tally.distinct.counts, tally.n_told, levels=True)
     # Numbers from 1 on count nothing, and those from 0 or 1 on measure nothing, where they are few and each is there.
     barred = {"measurement"} if moments.low <= 1 else set()
-    barred |= set(COUNTS) if moments.low != 0 else set()
+    cut = moments.low == 0 and _is_cut(tally, moments)
+    barred |= set(COUNTS) if moments.low != 0 or cut else set()
     scores = {name: score for name, score in scores.items() if name not in barred}
     # Levels are rarely numbered from 0: a count is taken for one that is no worse than by a parameter.
     best = min(scores, key=lambda name: scores[name] - EVEN * (name in COUNTS))
     if best == "uniform" and distinct > 3:
         return "category", f"{few}, each about as often: no order shows"
+    if cut and best == "category" and distinct == 3:
+        return "category", f"{few}, where counts would go beyond {moments.high:g}"
     if best in ("uniform", "category"):
         return "category", few + (f" ({told(scores)})" if distinct > 3 else "")
     if best == "ordinal":
@@ -148,6 +175,39 @@ def _role_of_levels(tally: Tally, moments: Moments) -> tuple[str, str]:
     if best == "measurement":
         return "measurement", f"whole numbers ({told(scores)})"
     return "count", f"whole numbers from {moments.low:g} to {moments.high:g} ({told(scores)})"
+
+
+def _is_cut(tally: Tally, moments: Moments) -> bool:
+    """Whether whole numbers from 0 on end where counts would go on: a Poisson of their mean has several cells above the largest."""
+    return tally.n_seen * float(pdtrc(moments.high, moments.mean)) > BEYOND
+
+
+def _code_reason(tally: Tally, moments: Moments) -> str | None:
+    """Why whole numbers are codes, if they are: by their name, and by how unevenly they and their neighbours occur."""
+    if not CODE_NAME.search(words_of(tally.name)) or moments.low < 0 or tally.distinct.n <= 2:
+        return None
+    if tally.distinct.unique:
+        return None
+    counts, spread = tally.distinct.counts, 0.0
+    for value, times in counts.items():  # a neighbour that does not occur is a step down and one up
+        after = counts.get(value + 1, 0)
+        spread += (times - after) ** 2 + (times**2 if value - 1 not in counts else 0)
+    pairs = sum(counts.values()) * 2
+    if spread / pairs < UNEVEN and tally.distinct.n > CODES:
+        return None
+    return f"{tally.distinct.n:,} different whole numbers, some far more often than their neighbours, under a name that codes have"
+
+
+def _panel_reason(tally: Tally, moments: Moments) -> str | None:
+    """Why whole numbers say which person or place a row is of, if they do: all from 0 or 1 on, each equally often."""
+    counts = tally.distinct.counts
+    whole = moments.high - moments.low + 1 == tally.distinct.n > MANY_LEVELS and moments.low in (0, 1)
+    if not whole or not tally.distinct.exact or TIMES.search(words_of(tally.name)):
+        return None
+    times = Counter(counts.values()).most_common(1)[0]
+    if times[0] < 2 or times[1] < 0.95 * len(counts):
+        return None
+    return f"all whole numbers from {moments.low:g} to {moments.high:g}, each {times[0]} times, as persons or places are numbered"
 
 
 def count_law(tally: Tally) -> str:
@@ -169,6 +229,13 @@ def are_days(tally: Tally, moments: Moments) -> bool:
     ):
         return False
     return max(tally.distinct.counts.values()) <= 2 * tally.n_seen / moments.high or "day" in tally.name.lower()
+
+
+def _are_years(tally: Tally, moments: Moments) -> bool:
+    """Whether whole numbers that all differ are the years of a series."""
+    low, high = YEARS
+    named = re.search(r"\byears?\b", words_of(tally.name)) is not None
+    return named and moments.increasing and low <= moments.low and moments.high <= high
 
 
 def _is_compact_date(tally: Tally) -> bool:
@@ -194,11 +261,15 @@ def says_id(name: str) -> bool:
 
 def _id_reason(tally: Tally, moments: Moments, named: bool) -> str | None:
     """Why whole numbers that all differ say which row it is, if they do: a sorted measurement does not."""
-    consecutive = moments.high - moments.low + 1 <= tally.n_told
+    span = moments.high - moments.low + 1
+    consecutive = span <= tally.n_told
     if consecutive and (named or tally.leads or (moments.increasing and moments.low in (0, 1))):
         return "a row number"
     if named:
         return "a different whole number in every row, under a name that ids have"
+    # Were they drawn from their range, some would come twice: of n among 1.5 n, with a probability next to 1.
+    if span <= 1.5 * tally.n_seen and tally.n_seen > 2 * MANY_LEVELS and not TIMES.search(words_of(tally.name)):
+        return "different whole numbers that nearly fill their range, as numbers of rows do"
     digits = len(canonical(moments.low))
     if moments.low > 0 and digits == len(canonical(moments.high)) >= (LONG_FIRST if tally.leads else LONG_ID):
         return f"a different number of {digits} digits in every row"

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln, log_ndtr, logsumexp, ndtr
 
-__all__ = ["scored", "told"]
+__all__ = ["MOST_CELLS", "scored", "scored_around", "told"]
 
 MOST_CELLS = 200
 """Cells from which more say no more: a law that is this close, by BIC of so many, is a description."""
@@ -48,7 +48,7 @@ def scored(counts: Mapping[Any, int], n_cells: int, levels: bool) -> dict[str, f
         found["category"] = -float(share @ np.log(share)), len(x) - 1
         found["uniform"] = float(np.log(len(x))), 0
         for degree in range(1, min(3, len(x) - 2) + 1) if len(x) > 3 else ():  # three shares have no shape
-            loss = _smooth(share, degree)
+            loss = _smooth(share, np.vander(np.linspace(-1.0, 1.0, len(x)), degree + 1)[:, :-1])
             if degree == 1 or _bic(loss, degree, n) < _bic(*found["ordinal"], n):
                 found["ordinal"] = loss, degree
     if x[0] >= 0:
@@ -77,11 +77,19 @@ def _rounded(x: np.ndarray, share: np.ndarray, mean: float) -> float:
     return -float(share @ np.log(np.maximum(p, TINY)))
 
 
-def _smooth(share: np.ndarray, degree: int) -> float:
-    """Log p a polynomial of the place among the levels, by Newton's method."""
-    basis = np.vander(np.linspace(-1.0, 1.0, len(share)), degree + 1)[:, :-1]
+def scored_around(counts: Mapping[Any, int], steps: int, n: int) -> float:
+    """Score of the best law around a cycle of steps from 0 on: of no, one or two waves."""
+    share = np.array([counts.get(step, 0) for step in range(steps)], dtype=np.float64)
+    share /= share.sum()
+    waves = 2.0 * np.pi * np.outer(np.arange(steps) / steps, [1, 1, 2, 2]) - [0, np.pi / 2, 0, np.pi / 2]
+    return min(_bic(_smooth(share, np.cos(waves[:, :degree])), degree, n) for degree in (0, 2, 4))
+
+
+def _smooth(share: np.ndarray, basis: np.ndarray) -> float:
+    """Log p a combination of functions of the place among the levels, by Newton's method."""
+    degree = basis.shape[1]
     slope = np.zeros(degree)
-    for _ in range(50):
+    for _ in range(50 if degree else 0):
         log_p = basis @ slope
         p = np.exp(log_p - logsumexp(log_p))
         apart = basis - p @ basis

@@ -17,8 +17,8 @@ from typing import Any
 from ..checks import check_choice
 from ..frames import is_table, package
 from ..notes import NoteError, Option
-from ..schema import UNKNOWN
-from ..survey.column import ROLES
+from ..schema import UNKNOWN, is_pattern, roles_by_name
+from ..survey.column import parse_role
 from ..survey.describe import Asked
 from .data import DataTable
 from .delimited import DelimitedReader
@@ -168,7 +168,8 @@ def open_table(
     path, decimal, **reading
         As in `open_reader`.
     roles : dict of name to role, optional
-        Roles of columns that are known (see `ROLES`).
+        Roles of columns that are known, as `tacit.survey.parse_role` takes them; a name may be a pattern such as ``"A*"``, or
+        several with commas between.
     columns, ignore : list of str, optional
         Columns that models may use, and those that they may not.
     like : list of dict, optional
@@ -190,12 +191,16 @@ def open_table(
     [('age', 'measurement', 1), ('sex', 'category', 1)]
     """
     roles = dict(roles or {})
-    named = [*(columns or ()), *roles, *(column["name"] for column in like or ())]
+    for name, role in roles.items():
+        try:
+            parse_role(role)
+        except ValueError as error:
+            raise ValueError(f"column {name!r} is asked for as {error}.") from None
+    plain = [name for name in roles if not is_pattern(name)]
+    named = None if len(plain) < len(roles) else [*(columns or ()), *plain, *(column["name"] for column in like or ())]
     reader = open_reader(path, decimal=decimal, only=named, **reading)
     reader.on_batch = on_batch
-    for name, role in roles.items():
-        if role not in ROLES:
-            raise ValueError(f"column {name!r} is asked for as {role!r}; roles are {', '.join(ROLES)}.")
+    roles = roles_by_name(roles, reader.names)
     _check_names(reader, columns=columns or (), ignore=ignore, roles=roles)
     check_choice("unknown", unknown, UNKNOWN)
     if like is not None:

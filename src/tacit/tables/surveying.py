@@ -100,7 +100,8 @@ def _column(tally: Tally, known: dict | None, reader: Reader, decimal: str | Non
         role = "id" if known is not None and known["role"] == "id" else found.role
         return dataclasses.replace(found, role=role, left_out="not used by the model", notes=())
     facts = known["role"], "as in the model", "", known["reading"], tally.n_rows, tally.n_missing
-    info = ColumnInfo(tally.name, *facts, tuple(known["levels"] or ()), n_distinct=tally.distinct.n)
+    more = {"n_distinct": tally.distinct.n, "cycle": tuple(known.get("cycle", ()))}
+    info = ColumnInfo(tally.name, *facts, tuple(known["levels"] or ()), **more)
     if info.coded:
         return _category(info, tally, notes)
     return _number(info, tally, reader, decimal)
