@@ -47,9 +47,9 @@ class Cycle:
     parts: bool = False
 
     def holds(self, low: float, high: float, whole: bool) -> bool:
-        """Whether numbers lie within it; 24 and 360 are 0."""
-        last = self.origin + self.period
-        return self.origin <= low and (high <= last - 1 or (self.parts and high <= last)) and (whole or self.parts)
+        """Whether numbers lie within it; 360 degrees are 0."""
+        last = self.origin + self.period - (1.0 if whole and self.period < 360 else 0.0)
+        return self.origin <= low and high <= last and (whole or self.parts)
 
 
 WEEKDAY = r"weekday|wday|dow|day ?of ?(the )?week|day"
@@ -100,7 +100,7 @@ def find_cycle(tally: Tally, moments: Moments) -> tuple[Cycle, str] | None:
             return cycle, f"{cycle.told}, from {moments.low:g} to {moments.high:g}"
         steps = _steps(np.array(sorted(distinct.counts)), cycle)
         around, straight = _scores(tally, cycle, steps)
-        whole = distinct.n >= steps - 2 and cells >= CELLS * steps
+        whole = moments.low == cycle.origin and distinct.n >= steps - 2 and cells >= CELLS * steps
         if around <= straight + MARGIN if named else whole and around < straight:
             scores = f"nats a cell: around the cycle {around:.3f}, along a line {straight:.3f}"
             return cycle, f"{cycle.told}, from {moments.low:g} to {moments.high:g} ({scores})"

@@ -114,10 +114,10 @@ def _role_of_numbers(tally: Tally, moments: Moments, levels: tuple[str, ...]) ->
     if _is_compact_date(tally):
         return "date", "dates written as yyyymmdd; write them as 2024-01-31 to use them"
     named = says_id(tally.name)
-    if tally.distinct.unique and _are_years(tally, moments):
-        return "date", "years, a different one in every row"
     if tally.distinct.unique and n_told > MANY_LEVELS:
         reason = _id_reason(tally, moments, named)
+        if reason and _are_years(tally, moments):
+            return "date", "years, a different one in every row"
         if reason:
             return "id", reason
     if named and distinct > max(MANY_LEVELS, n_told // 10):
@@ -184,16 +184,14 @@ def _is_cut(tally: Tally, moments: Moments) -> bool:
 
 def _code_reason(tally: Tally, moments: Moments) -> str | None:
     """Why whole numbers are codes, if they are: by their name, and by how unevenly they and their neighbours occur."""
-    if not CODE_NAME.search(words_of(tally.name)) or moments.low < 0 or tally.distinct.n <= 2:
-        return None
-    if tally.distinct.unique:
+    if not CODE_NAME.search(words_of(tally.name)) or moments.low < 0 or tally.distinct.n <= CODES:
         return None
     counts, spread = tally.distinct.counts, 0.0
     for value, times in counts.items():  # a neighbour that does not occur is a step down and one up
         after = counts.get(value + 1, 0)
         spread += (times - after) ** 2 + (times**2 if value - 1 not in counts else 0)
     pairs = sum(counts.values()) * 2
-    if spread / pairs < UNEVEN and tally.distinct.n > CODES:
+    if spread / pairs < UNEVEN:
         return None
     return f"{tally.distinct.n:,} different whole numbers, some far more often than their neighbours, under a name that codes have"
 
