@@ -178,7 +178,7 @@ REAL = {  # table: what each of its whole-number columns is, as a person who kno
     "pima": {"pregnant": "count", "glucose": "continuous", "age": "continuous", "pressure": "continuous"},
     "ozone": {"Ne9": "ordinal", "Ne12": "ordinal", "Ne15": "ordinal", "maxO3": "continuous"},
     "mammalsleep": {"sei": "ordinal"},
-    "airquality": {"Month": "category", "Temp": "continuous", "Ozone": "continuous"},
+    "airquality": {"Month": "cyclic", "Temp": "continuous", "Ozone": "continuous"},
 }  # fmt: skip
 
 

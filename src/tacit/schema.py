@@ -1,7 +1,7 @@
 """`Schema`: how the columns of a table become numbers, and how numbers become such a table again.
 
-A column is *continuous*, a *count*, a *category*, *ordinal* or *cyclic*. Categories and ordinal columns are coded 0 … L − 1 in the order of
-their levels; a missing cell is NaN.
+A column is *continuous*, a *count*, a *category*, *ordinal* or *cyclic*. Categories and ordinal columns are coded 0 … L − 1 in
+the order of their levels; a missing cell is NaN.
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ class Column:
         if self.coded and not self.levels:
             raise ValueError(f"column {self.name!r} is {self.kind} but has no levels; it has at least one.")
         if self.kind == "cyclic" and (len(self.cycle) != 2 or not self.cycle[1] > 0):
-            raise ValueError(f"column {self.name!r} is cyclic but {self.cycle} is no least value and period of a cycle.")
+            raise ValueError(
+                f"column {self.name!r} is cyclic but {self.cycle} is no least value and period of a cycle."
+            )
 
     @classmethod
     def of(cls, info: ColumnInfo) -> Column:
@@ -231,7 +233,13 @@ class Schema:
 
 
 def is_pattern(name: Any) -> bool:
-    """Whether a name stands for several columns: ``A*``, ``Q?``, ``[ab]_score``, or names with commas between."""
+    """Whether a name stands for several columns: ``A*``, ``Q?``, ``[ab]_score``, or names with commas between.
+
+    Parameters
+    ----------
+    name : object
+        As a user gives it.
+    """
     return isinstance(name, str) and any(mark in name for mark in "*?[,")
 
 

@@ -498,7 +498,9 @@ def test_distributions_of_known_parameters(name):
     family, rows = FAMILIES[name]
     X = rows()
     fitted = family.fit(X)
-    own = {"n_levels", "n_trials", "structure", "period", "origin", "steps"} & set(inspect.signature(type(family).__init__).parameters)
+    own = {"n_levels", "n_trials", "structure", "period", "origin", "steps"} & set(
+        inspect.signature(type(family).__init__).parameters
+    )
     known = type(family).of(**{each: getattr(family, each) for each in own}, **fitted.parameters)
     np.testing.assert_allclose(known.log_prob(X), fitted.log_prob(X))
     if not isinstance(

@@ -72,7 +72,9 @@ def test_moments_are_those_of_samples(pair):
         X = p.mean + (X - p.mean + family.period / 2) % family.period - family.period / 2
     squares = (X - p.mean) ** 2
     error = np.abs(X.mean(axis=0) - p.mean) / np.sqrt(p.variance / len(X) + 1e-24)
-    assert isinstance(family, VonMises) or (error <= 5.0).all()  # whole numbers do not lie evenly about a mean direction
+    assert (
+        isinstance(family, VonMises) or (error <= 5.0).all()
+    )  # whole numbers do not lie evenly about a mean direction
     assert (np.abs(squares.mean(axis=0) - p.variance) <= 5.0 * squares.std(axis=0) / np.sqrt(len(X)) + 1e-12).all()
 
 

@@ -23,8 +23,14 @@ __all__ = [
     "reading_asked", "result_path", "table_options", "whole_range",
 ]  # fmt: skip
 
-ASKED = {"number": "measurement"} | {role: role for role in ("yes/no", "count", "category", "ordinal", "date", "id")}
-"""Roles as they are typed."""
+ASKED = {"number": "measurement"} | {
+    role: role
+    for role in (
+        "yes/no", "count", "category", "ordinal", "cyclic", "hour", "weekday", "month", "bearing", "season", "date", "id",
+        "code",
+    )
+}  # fmt: skip
+"""Roles as they are typed; cyclic:28 is a cycle of any period."""
 
 
 def add_table(parser: ArgumentParser) -> None:
@@ -216,7 +222,7 @@ def table_options(arguments: Namespace, *, missing: Iterable[str] = (), ignore: 
     words += [f"--missing={text}" for text in dict.fromkeys([*arguments.missing, *missing])]
     asked = {role: word for word, role in ASKED.items()}
     for name, role in getattr(arguments, "roles", []):
-        words += ["--as", f"{name}={asked[role]}"]
+        words += ["--as", f"{name}={asked.get(role, role)}"]
     for option, more in (("columns", ()), ("ignore", ignore), ("id", ())):
         names = dict.fromkeys([*(getattr(arguments, option, None) or ()), *more])
         if names:
@@ -289,9 +295,9 @@ def _names(text: str) -> list[str]:
 
 def _role(text: str) -> tuple[str, str]:
     name, _, role = text.rpartition("=")
-    if not name or role not in ASKED:
+    if not name or (role not in ASKED and not re.fullmatch(r"cyclic:\d+(\.\d+)?", role)):
         raise ArgumentTypeError(f"{text!r} is not NAME=ROLE with a role of {', '.join(ASKED)}")
-    return name, ASKED[role]
+    return name, ASKED.get(role, role)
 
 
 def whole_range(text: str) -> range:

@@ -73,6 +73,10 @@ def _fault(told: dict) -> str | None:
             return "a column is not described"
         if column["role"] not in ROLES or not all(isinstance(level, str) for level in column["levels"]):
             return f"column {column['name']!r} has an unknown role or level"
+        cycle = column.get("cycle", [])
+        numbers = isinstance(cycle, list) and all(isinstance(each, (int, float)) and abs(each) < 1e12 for each in cycle)
+        if not numbers or len(cycle) != 2 * (column["role"] == "cyclic") or (cycle and not cycle[1] > 0):
+            return f"column {column['name']!r} has no cycle that can be"
         if column["reading"] not in ("text", *PARSERS):
             return f"column {column['name']!r} is read in an unknown way"
     return _groups_fault(told) or _settings_fault(told.get("settings", {}))

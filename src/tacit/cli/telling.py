@@ -121,6 +121,8 @@ def _groups(findings: Findings) -> list[str]:
 
 def _values(entry: dict) -> list[str]:
     """What the group has and what all rows have, with as many digits as tell the two apart."""
+    if "value_text" in entry:
+        return [entry["value_text"], entry["overall_text"]]
     values = entry["value"], entry["overall"]
     if None in values or values[0] == values[1]:
         worded = number if entry["level"] is None else share

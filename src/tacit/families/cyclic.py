@@ -9,7 +9,7 @@ makes it exact to rounding elsewhere.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class VonMises(LinearFamily):
     functions = ("cos", "sin")
     flat = 0.0
     _params_type = VonMisesParams
-    _saved = {
+    _saved: ClassVar = {
         "period": Numbers("a", above=0), "origin": Numbers("a"), "steps": Numbers("a", low=0, high=1e5, kind="i"),
         "smoothing": Numbers(low=0),
     }  # fmt: skip
@@ -144,7 +144,7 @@ class VonMises(LinearFamily):
         mean = np.stack([cos / size, sin / size], axis=2)
         before = np.stack([params.cos, params.sin], axis=2)
         found = before.copy()
-        for j, (period, _, points) in enumerate(self._cycles(count.shape[1])):
+        for j, (_, _, points) in enumerate(self._cycles(count.shape[1])):
             eta = before[:, j].copy()
             compiled.likeliest(mean[:, j].copy(), _circle(len(points)), LARGEST, eta)
             found[:, j] = eta
@@ -182,12 +182,17 @@ class VonMises(LinearFamily):
     def mean(self, params: VonMisesParams) -> np.ndarray:
         """The direction around which each class lies, within the cycle."""
         cycles, turn = self._cycles(params.cos.shape[1]), np.arctan2(params.sin, params.cos) / (2.0 * np.pi)
-        return np.column_stack([placed(period * turn[:, j], origin, period) for j, (period, origin, _) in enumerate(cycles)])
+        return np.column_stack(
+            [placed(period * turn[:, j], origin, period) for j, (period, origin, _) in enumerate(cycles)]
+        )
 
     def variance(self, params: VonMisesParams) -> np.ndarray:
         mean, cycles = self.mean(params), self._cycles(params.cos.shape[1])
         each = enumerate(zip(self.shares(params), cycles))
-        found = [(share * _way(points, mean[:, j, None], period) ** 2).sum(axis=1) for j, (share, (period, _, points)) in each]
+        found = [
+            (share * _way(points, mean[:, j, None], period) ** 2).sum(axis=1)
+            for j, (share, (period, _, points)) in each
+        ]
         return np.column_stack(found)
 
     def possible(self, cells: np.ndarray) -> np.ndarray:

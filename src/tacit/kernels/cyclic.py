@@ -9,7 +9,7 @@ __all__ = ["likeliest"]
 
 @jit
 def moments(a, b, circle, out):
-    """log Σ_l exp(a cos θ_l + b sin θ_l); into `out` the expectation (x, y) and the covariance (xx, xy, yy) of the place."""
+    """Return log Σ_l exp(a cos θ_l + b sin θ_l); into `out` the mean (x, y) and covariance (xx, xy, yy) of the place."""
     n, top = len(circle), -np.inf
     for i in range(n):
         top = max(top, a * circle[i, 0] + b * circle[i, 1])

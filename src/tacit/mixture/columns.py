@@ -5,12 +5,29 @@ from typing import Any
 
 import numpy as np
 
-from ..families import GAUSSIANS, NAMED, Categorical, ChowLiu, DirichletPrior, Family, Ordinal, Product, StudentT, VonMises
+from ..families import (
+    GAUSSIANS,
+    NAMED,
+    Categorical,
+    ChowLiu,
+    DirichletPrior,
+    Family,
+    Ordinal,
+    Product,
+    StudentT,
+    VonMises,
+)
 from ..schema import Column, Schema
 
 __all__ = ["by_column", "check_columns", "kinds_of", "plain_schema", "product_family"]
 
-CODED = {"categorical": "category", "chow_liu": "category", "ordinal": "ordinal", "bernoulli": "binary", "vonmises": "cyclic"}
+CODED = {
+    "categorical": "category",
+    "chow_liu": "category",
+    "ordinal": "ordinal",
+    "bernoulli": "binary",
+    "vonmises": "cyclic",
+}
 BY_KIND = {"continuous": "gaussian", "category": "categorical", "ordinal": "ordinal", "count": "poisson",
            "cyclic": "vonmises"}  # fmt: skip
 

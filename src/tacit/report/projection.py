@@ -74,6 +74,10 @@ def _features(findings: Findings) -> tuple[np.ndarray, list[str]]:
             for code, level in enumerate(column.levels):
                 parts.append(np.where(np.isnan(cells), np.nan, cells == code))
                 names.append(f"{name}: {level}")
+        elif column.cycle:
+            turn = 2.0 * np.pi * cells / column.cycle[1]
+            parts += [np.cos(turn), np.sin(turn)]
+            names += [name, name]
         else:
             parts.append(cells)
             names.append(name)

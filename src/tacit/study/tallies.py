@@ -13,6 +13,7 @@ import numpy as np
 
 from ..schema import Column
 from ..words import ROUNDING, number, share
+from .cycles import around_words, mean_direction
 from .phrases import CLEAR, LEAST, in_words, phrase
 
 __all__ = ["Tallies", "defining", "profile_of"]
@@ -42,6 +43,10 @@ class Tallies:
                 places = values.astype(int) * self.n_groups + own
                 found = np.bincount(places, counts, minlength=self.levels[j].size)
                 self.levels[j] += found.reshape(self.levels[j].shape)
+            elif column.cycle:
+                turn = 2.0 * np.pi * values / column.cycle[1]
+                self.first[j] += self._sums(own, counts * np.cos(turn))
+                self.second[j] += self._sums(own, counts * np.sin(turn))
             elif len(values):
                 self._add_numbers(j, values, own, counts)
 
@@ -69,7 +74,8 @@ class Tallies:
         -------
         list of dict
             One per number, per level of a category and per column with missing cells, with `column`, `level` (None for a
-            number, "missing" for missing cells as `is_missing` says), arrays `value`, `rest` (the other rows) and
+            number, "missing" for missing cells as `is_missing` says; of a cyclic column `words` say where each of the
+            following lies), arrays `value`, `rest` (the other rows) and
             `difference` with one entry per group, and the mean `overall` of all rows.
         """
         found = []
@@ -78,6 +84,8 @@ class Tallies:
             if column.coded:
                 for level, sums in zip(column.levels, self.levels[j]):
                     found.append(_profile(name, str(level), self.seen[j], sums, sums))
+            elif column.cycle:
+                found.append(_around(column, self.seen[j], self.first[j], self.second[j]))
             else:
                 origin = np.nan_to_num(self.origin[j])
                 moments = self.seen[j], self.first[j], self.second[j]
@@ -91,7 +99,7 @@ class Tallies:
         """Columns of numbers, and how many times more they spread in group k than in all other rows."""
         found, own = [], np.arange(self.n_groups) == k
         for j, column in enumerate(self.columns):
-            if not column.coded and self.seen[j][own].sum() > 2 and self.seen[j][~own].sum() > 2:
+            if not column.coded and not column.cycle and self.seen[j][own].sum() > 2 and self.seen[j][~own].sum() > 2:
                 inside, outside = (self._deviation(j, which) for which in (own, ~own))
                 if inside > 0 and outside > 0:
                     found.append((str(column.name), inside / outside))
@@ -131,6 +139,26 @@ def _profile(
     return told | {"value": value, "rest": rest, "difference": difference, "overall": float(overall)}
 
 
+def _around(column: Column, totals: np.ndarray, cos: np.ndarray, sin: np.ndarray) -> dict:
+    """The same of a cyclic column, from sums of cosines and sines: mean directions, and how far apart mean places are."""
+    whole = max(totals.sum(), np.finfo(float).tiny)
+    place, every = np.array([_divide(cos, totals), _divide(sin, totals)]), np.array([cos.sum(), sin.sum()]) / whole
+    others = np.where(whole - totals > 1e-12 * whole, whole - totals, 0.0)
+    rest = np.array([_divide(cos.sum() - cos, others), _divide(sin.sum() - sin, others)])
+    deviation = np.sqrt(max(1.0 - (every**2).sum(), 1e-12))
+    difference = np.nan_to_num(np.sqrt(((place - every[:, None]) ** 2).sum(axis=0)) / deviation)
+    told = [[around_words(column, *each) for each in places] for places in (place.T, rest.T, [every] * len(totals))]
+    directions = (mean_direction(column, *each) for each in (place, rest, every))
+    keys = {
+        "column": str(column.name),
+        "level": None,
+        "is_missing": False,
+        "words": dict(zip(("value", "rest", "overall"), told)),
+    }
+    difference = np.where(np.isnan(rest).any(axis=0), 0.0, difference)
+    return keys | dict(zip(("value", "rest", "overall"), directions)) | {"difference": difference}
+
+
 def _divide(sums: np.ndarray, totals: np.ndarray) -> np.ndarray:
     return np.where(totals > 0, sums / np.where(totals > 0, totals, 1.0), np.nan)
 
@@ -168,6 +196,14 @@ def _entry(profile: dict, k: int) -> dict:
     }  # fmt: skip
     if value is None:
         entry["text"] = f"{column}: not observed"
+    elif "words" in profile:
+        words, apart = (
+            {key: each[k] for key, each in profile["words"].items()},
+            rest is not None and difference >= LEAST,
+        )
+        entry["phrase"] = f"{column} {words['value']}" if apart else ""
+        entry["text"] = f"{column} {words['value']}" + (f" (all rows: {words['overall']})" if apart else "")
+        entry |= {f"{key}_text": text for key, text in words.items()}
     elif rest is None or abs(difference) < LEAST:
         told = number(value) if level is None else f"{level} {share(value)}"
         entry["text"] = f"{column} {told}" if rest is None else f"{column} about as in the whole table ({told})"

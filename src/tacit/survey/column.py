@@ -20,7 +20,7 @@ PERIODS = {"hour": 24.0, "weekday": 7.0, "month": 12.0, "quarter": 4.0, "bearing
 """Cycles by name, and their periods; dates go around in days."""
 DATE_PERIODS = {"hour": 1.0, "weekday": 7.0, "month": 365.2425, "quarter": 365.2425, "season": 365.2425}
 OTHER_NAMES = {"number": "measurement", "trend": "measurement"}
-ASKED = (*OTHER_NAMES, *(role for role in ROLES if role not in ("constant", "empty")), *PERIODS)
+ASKED = (*(role for role in ROLES if role not in ("constant", "empty")), *PERIODS, *OTHER_NAMES)
 """Roles as they may be asked for, beside "cyclic:28" for a cycle of any period."""
 
 
@@ -42,11 +42,11 @@ def parse_role(text: str) -> tuple[str, str | float | None]:
         except ValueError:
             period = math.nan
         if not 0 < period < math.inf:
-            raise ValueError(f"{text!r} has no period; say cyclic and how long the cycle is, such as cyclic:24")
+            raise ValueError(f"{text!r}; say how long the cycle is, such as cyclic:24")
         return "cyclic", period
     role = OTHER_NAMES.get(text, text)
     if role not in ROLES:
-        raise ValueError(f"{text!r} is no role; roles are {', '.join(ASKED)}, and cyclic:24 for a cycle of any period")
+        raise ValueError(f"{text!r}; roles are {', '.join(ASKED)}, and cyclic:28 for a cycle of any period")
     return role, None
 
 

@@ -82,8 +82,8 @@ def _cycle(tally: Tally, reading: str, asked: str | float | None) -> tuple[float
     cycle = fitting_cycle(moments, PERIODS.get(asked, asked) if isinstance(asked, str) else asked)
     if cycle is None:
         raise NoteError(
-            "no_cycle", "column {column!r} is asked for as cyclic, but no usual cycle holds its numbers (from {low:g} to {high:g}); "
-            "say its period: {option}.", column=tally.name, low=moments.low, high=moments.high,
+            "no_cycle", "column {column!r} is asked for as cyclic, but no usual cycle holds its numbers (from {low:g} to "
+            "{high:g}); say its period: {option}.", column=tally.name, low=moments.low, high=moments.high,
             option=as_role(tally, "cyclic:24"),
         )  # fmt: skip
     return cycle

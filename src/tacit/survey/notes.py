@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ..notes import Note, Option
 from .moments import Moments
+from .numerals import NUMBER_READINGS
 from .roles import CODES, MOST_CODES, are_days
 from .tally import Tally
 
@@ -48,6 +49,11 @@ def _of_role(tally: Tally, role: str, reading: str) -> Iterator[Note]:
     if role == "measurement" and reading == "number" and are_days(tally, tally.readings[reading]):
         text = "runs through the days of a month; to leave it out, use {option}"
         yield Note("days", text, option=Option("ignore", tally.name))
+    if role == "cyclic" and reading in NUMBER_READINGS:
+        yield Note("cycle", "goes around a cycle; if its size counts instead, use {option}", option=number)
+    if role == "code":
+        text = "codes; to use them as levels, use {option}, if they measure something, {number}"
+        yield Note("codes", text, option=as_role(tally, "category"), number=number)
     if role == "id" and reading == "number":
         yield Note("ids", "numbers taken as ids; if they measure something, use {option}", option=number)
     if role == "text" and 20 < tally.distinct.n <= 1000 and reading == "text" and not tally.distinct.unique:

@@ -128,10 +128,10 @@ def _role_of_numbers(tally: Tally, moments: Moments, levels: tuple[str, ...]) ->
         return ("category" if distinct <= MANY_LEVELS else "code"), reason
     if _may_be_levels(moments, distinct, n_told):
         return _role_of_levels(tally, moments)
-    if reason := _panel_reason(tally, moments):
-        return "id", reason
     if are_days(tally, moments):
         return "measurement", "days of a month"
+    if reason := _panel_reason(tally, moments):
+        return "id", reason
     numbered = moments.low == 1 and moments.high <= MOST_CODES and distinct >= moments.high - 2
     if 0 <= moments.low <= LEAST_COUNTED and moments.mean <= MOST_COUNTED and tally.distinct.exact and not numbered:
         scores = scored(tally.distinct.counts, n_told, levels=False)
@@ -166,7 +166,7 @@ def _role_of_levels(tally: Tally, moments: Moments) -> tuple[str, str]:
     best = min(scores, key=lambda name: scores[name] - EVEN * (name in COUNTS))
     if best == "uniform" and distinct > 3:
         return "category", f"{few}, each about as often: no order shows"
-    if cut and best == "category" and distinct == 3:
+    if cut and distinct == 3:
         return "category", f"{few}, where counts would go beyond {moments.high:g}"
     if best in ("uniform", "category"):
         return "category", few + (f" ({told(scores)})" if distinct > 3 else "")
@@ -178,8 +178,8 @@ def _role_of_levels(tally: Tally, moments: Moments) -> tuple[str, str]:
 
 
 def _is_cut(tally: Tally, moments: Moments) -> bool:
-    """Whether whole numbers from 0 on end where counts would go on: a Poisson of their mean has several cells above the largest."""
-    return tally.n_seen * float(pdtrc(moments.high, moments.mean)) > BEYOND
+    """Whether whole numbers from 0 on end where counts would go on: a Poisson of their mean has cells above the largest."""
+    return tally.n_told * float(pdtrc(moments.high, moments.mean)) > BEYOND
 
 
 def _code_reason(tally: Tally, moments: Moments) -> str | None:
@@ -193,7 +193,7 @@ def _code_reason(tally: Tally, moments: Moments) -> str | None:
     pairs = sum(counts.values()) * 2
     if spread / pairs < UNEVEN:
         return None
-    return f"{tally.distinct.n:,} different whole numbers, some far more often than their neighbours, under a name that codes have"
+    return f"{tally.distinct.n:,} different whole numbers, some far oftener than their neighbours, under a name that codes have"
 
 
 def _panel_reason(tally: Tally, moments: Moments) -> str | None:
@@ -202,10 +202,10 @@ def _panel_reason(tally: Tally, moments: Moments) -> str | None:
     whole = moments.high - moments.low + 1 == tally.distinct.n > MANY_LEVELS and moments.low in (0, 1)
     if not whole or not tally.distinct.exact or TIMES.search(words_of(tally.name)):
         return None
-    times = Counter(counts.values()).most_common(1)[0]
-    if times[0] < 2 or times[1] < 0.95 * len(counts):
+    times = max(counts.values())
+    if times < 2 or times * len(counts) > 1.05 * tally.n_told:
         return None
-    return f"all whole numbers from {moments.low:g} to {moments.high:g}, each {times[0]} times, as persons or places are numbered"
+    return f"all whole numbers from {moments.low:g} to {moments.high:g}, each {times} times, as persons or places are numbered"
 
 
 def count_law(tally: Tally) -> str:
@@ -266,7 +266,7 @@ def _id_reason(tally: Tally, moments: Moments, named: bool) -> str | None:
     if named:
         return "a different whole number in every row, under a name that ids have"
     # Were they drawn from their range, some would come twice: of n among 1.5 n, with a probability next to 1.
-    if span <= 1.5 * tally.n_seen and tally.n_seen > 2 * MANY_LEVELS and not TIMES.search(words_of(tally.name)):
+    if span <= 1.5 * tally.n_told and tally.n_told > 2 * MANY_LEVELS and not TIMES.search(words_of(tally.name)):
         return "different whole numbers that nearly fill their range, as numbers of rows do"
     digits = len(canonical(moments.low))
     if moments.low > 0 and digits == len(canonical(moments.high)) >= (LONG_FIRST if tally.leads else LONG_ID):

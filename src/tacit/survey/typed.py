@@ -21,8 +21,8 @@ __all__ = ["Coded", "as_codes", "as_typed", "level_lookup", "read_numbers"]
 def as_typed(column: ColumnInfo, cells: Cells) -> Cells:
     """Cells, as they were read, in the type of their role.
 
-    Numbers of measurements, counts and cyclic columns (days of dates that are taken as numbers); text otherwise, None where missing. Texts that
-    are no level of a category are missing.
+    Numbers of measurements, counts and cyclic columns (days of dates that are taken as numbers); text otherwise, None where
+    missing. Texts that are no level of a category are missing.
     """
     if ROLES[column.role] in ("continuous", "count", "cyclic"):
         return read_numbers(column.name, column.reading, cells) if isinstance(cells, Texts) else cells

@@ -72,7 +72,9 @@ def _values(column: Any) -> str:
         return f"{_date(column.low)} to {_date(column.high)}"
     if column.low is not None and column.role == "date":  # 20240131
         return f"{column.low:.0f} to {column.high:.0f}"
-    if column.low is not None and column.role != "id":
+    if column.low is not None and column.cycle:
+        return " to ".join(map(number, (column.low, column.high))) + f", around {number(column.cycle[1])}"
+    if column.low is not None and column.role not in ("id", "code"):
         return " to ".join(map(number, (column.low, column.high))) + f", mean {number(column.mean, scale=column.std)}"
     return f"{column.n_distinct:,} different" if column.n_distinct else ""
 

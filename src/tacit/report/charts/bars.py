@@ -28,6 +28,8 @@ def _named(entry: dict, named: Named) -> Markup:
 def _value_text(entry: dict, key: str, digits: int = 4) -> str:
     """A value of a profile in its units, a level's as a share of rows."""
     value = entry.get(key)
+    if f"{key}_text" in entry:
+        return entry[f"{key}_text"]
     if value is None or not math.isfinite(value):
         return "–"
     return number(value, digits) if entry.get("level") is None else percent(value)
@@ -102,7 +104,7 @@ def _shaded(entry: dict | None) -> Markup:
     depth = min(abs(value) / 1.5, 1.0)
     step = 0 if depth < 0.15 else 1 if depth < 0.35 else 2 if depth < 0.7 else 3
     side = "low" if value < 0 else "high"
-    sign = "" if step == 0 else "▲" if value > 0 else "▼"
+    sign = "" if step == 0 or "value_text" in entry else "▲" if value > 0 else "▼"
     return tag(
         "td", _value_text(entry, "value", 3), tag("span", sign, class_="lean-sign", aria_hidden="true"),
         class_=f"n {side}{step}", title=f"{signed(value)} standard deviations from the mean of all rows",

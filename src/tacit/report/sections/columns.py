@@ -1,6 +1,7 @@
 """The columns of the table: what each holds, in what role it was taken and why."""
 
 from ...survey.column import ColumnInfo
+from ...survey.dates import DATE_READINGS
 from ..markup import Markup, amount, breakable, cut, framed, join, note, number, option, percent, sentence, tag
 from .common import Findings, Section, missing_share, titled
 
@@ -54,6 +55,10 @@ def _content(column: ColumnInfo) -> str:
             ranked.sort(key=lambda pair: -(pair[1] or 0))
         told = (cut(level, 30) + (f" ({amount(n)})" if n != "" else "") for level, n in ranked[:MOST_LEVELS])
         return ", ".join(told) + (f" and {len(ranked) - MOST_LEVELS} more levels" if len(ranked) > MOST_LEVELS else "")
+    if column.cycle and column.reading in DATE_READINGS:
+        return f"goes around in {number(column.cycle[1])} days"
+    if column.low is not None and column.cycle:
+        return f"{number(column.low)} to {number(column.high)}, goes around after {number(column.cycle[1])}"
     if column.low is not None and column.role in ("measurement", "count"):
         words = f"{number(column.low)} to {number(column.high)}"
         return words if column.mean is None else f"{words}, mean {number(column.mean, scale=column.std)}"
