@@ -99,7 +99,7 @@ class Column:
         seen = info.n_rows - info.n_missing
         dated = info.reading if info.reading in DATE_READINGS and not info.levels else ""
         told = info.levels, str(info.reason), info.low, info.high, info.whole, seen, dated
-        return cls(info.name, ROLES[info.role], *told, law=info.law, cycle=info.cycle)
+        return cls(info.name, "continuous" if info.scores else ROLES[info.role], *told, law=info.law, cycle=info.cycle)
 
     @property
     def coded(self) -> bool:

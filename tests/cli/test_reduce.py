@@ -75,7 +75,32 @@ def test_principal_axes_are_those_of_the_model(run, penguins, tmp_path):
     correlation = [np.corrcoef(x[seen := ~np.isnan(x)], scores[seen, 0])[0, 1] for x in X.T]
     np.testing.assert_allclose([float(row["axis_1"]) for row in loadings], correlation, atol=0.12)
     assert "Axis 1 (69 %): flipper_length_mm, body_mass_g and bill_length_mm against bill_depth_mm." in out
-    assert "species, island, sex, year (axes take numbers only)" in out
+    assert "species, island, sex, year (axes take numbers and levels in order only)" in out
+
+
+def test_a_questionnaire_is_reduced_by_normal_scores(run, tmp_path, capsys):
+    """Answers of five levels cut from one factor: its loadings are found, and a saved model places new answers alike."""
+    rng = np.random.default_rng(0)
+    strength = np.array([0.8, 0.75, 0.7, 0.65, -0.7, 0.6])
+    latent = rng.normal(size=(1500, 1)) * strength + rng.normal(size=(1500, 6)) * np.sqrt(1 - strength**2)
+    answers = 1 + (latent[:, :, None] > [-1.4, -0.3, 0.6, 1.6]).sum(axis=2)
+    lines = [",".join(map(str, row)) for row in answers]
+    code, out, err = run(
+        "q.csv", "A1,A2,A3,A4,A5,A6\n" + "\n".join(lines) + "\n", "--method", "factors", "--axes", "1"
+    )
+    assert (code, err) == (0, "")
+    found = np.array([float(row["factor_1"]) for row in rows_of(tmp_path / "q.reduce.loadings.csv")])
+    np.testing.assert_allclose(found * np.sign(found[0]), strength, atol=0.09)
+    assert abs(found).mean() > 0.9 * abs(strength).mean()
+    scores = rows_of(tmp_path / "q.reduce.scores.csv")
+    told = notes(tmp_path / "q.reduce.tacit")["table"]["columns"][0]
+    assert (told["role"], [level for level, _ in told["scores"]]) == ("ordinal", list("12345"))
+    share = np.bincount(answers[:, 0] - 1) / 1500
+    assert np.average([score for _, score in told["scores"]], weights=share) == pytest.approx(0.0, abs=1e-12)
+    table = open_table(dict(zip(["A1", "A2", "A3", "A4", "A5", "A6"], answers[:9].T)), like=notes(tmp_path / "q.reduce.tacit")
+                       ["table"]["columns"])  # fmt: skip
+    model = tacit.load(tmp_path / "q.reduce.tacit")
+    np.testing.assert_allclose(model.transform(table.cells)[:, 0], [float(row["factor_1"]) for row in scores[:9]], atol=1e-8)
 
 
 def test_factors_in_words_and_json(run, tmp_path):

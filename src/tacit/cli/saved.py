@@ -77,6 +77,9 @@ def _fault(told: dict) -> str | None:
         numbers = isinstance(cycle, list) and all(isinstance(each, (int, float)) and abs(each) < 1e12 for each in cycle)
         if not numbers or len(cycle) != 2 * (column["role"] == "cyclic") or (cycle and not cycle[1] > 0):
             return f"column {column['name']!r} has no cycle that can be"
+        scores = column.get("scores", [])
+        if not isinstance(scores, list) or not all(map(_is_score, scores)) or (scores and column["role"] != "ordinal"):
+            return f"column {column['name']!r} has scores of no levels"
         if column["reading"] not in ("text", *PARSERS):
             return f"column {column['name']!r} is read in an unknown way"
     return _groups_fault(told) or _settings_fault(told.get("settings", {}))
@@ -132,6 +135,12 @@ def _is_entry(entry: Any) -> bool:
         and isinstance(entry.get("difference"), (int, float))
         and _is_number(entry["difference"])
     )
+
+
+def _is_score(pair: Any) -> bool:
+    if not isinstance(pair, list) or len(pair) != 2:
+        return False
+    return isinstance(pair[0], str) and isinstance(pair[1], float) and abs(pair[1]) < 100
 
 
 def _is_row(row: dict) -> bool:

@@ -113,6 +113,18 @@ def _how(model: Any) -> str:
     return f": {ways.get(choice.method, choice.method)}"
 
 
+def _scored(table: DataTable) -> list[str]:
+    """How levels in order were taken."""
+    names = [column.name for column in table.used if column.scores]
+    if not names:
+        return []
+    few = joined([*names[:5], f"{len(names) - 5} more"] if len(names) > 6 else names)
+    return [
+        f"Levels in order ({few}) were taken as normal scores: slices of a normal scale, each as wide as the level's share of the "
+        "known cells, so that correlations are near those of what the answers stand for, a little weaker."
+    ]
+
+
 def _limits(model: Any, table: DataTable) -> list[str]:
     axis = model._axis[0]
     oblique = getattr(model, "rotation", None) in ("promax", "oblimin")
@@ -125,6 +137,7 @@ def _limits(model: Any, table: DataTable) -> list[str]:
     told = [
         meaning,
         "An axis is a direction in which rows differ, not a cause; its sign is arbitrary.",
+        *_scored(table),
         "Columns were standardised: each counts the same, whatever its unit. Relations that are not straight lines are not seen.",
     ]
     heywood = np.flatnonzero(getattr(model, "heywood_", np.zeros(0)))

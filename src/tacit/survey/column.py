@@ -83,6 +83,8 @@ class ColumnInfo:
         The family that describes counts best, "poisson" or "negative_binomial"; empty for other roles.
     cycle : tuple of float
         Of a cyclic column its least value and its period, such as (0, 24) of hours; of dates the period is in days.
+    scores : tuple of (str, float)
+        Of levels in order that are taken as numbers, every level and its number; `levels` are then none.
     unknown : tuple of str
         Of a table that is read as a model knows it: texts that are no level of the model's.
     notes : tuple of tacit.notes.Note
@@ -109,11 +111,12 @@ class ColumnInfo:
     unknown: tuple = ()
     law: str = ""
     cycle: tuple = ()
+    scores: tuple = ()
 
     @property
     def coded(self) -> bool:
         """Whether its cells are levels."""
-        return ROLES[self.role] in CODED
+        return ROLES[self.role] in CODED and not self.scores
 
     @property
     def used(self) -> bool:
@@ -123,4 +126,5 @@ class ColumnInfo:
     def saved(self) -> dict:
         """The column as the notes of a saved model hold it, for `open_table(…, like=…)`."""
         told = {"name": self.name, "role": self.role, "reading": self.reading, "levels": list(self.levels)}
-        return told | ({"cycle": list(self.cycle)} if self.cycle else {})
+        told |= {"cycle": list(self.cycle)} if self.cycle else {}
+        return told | ({"scores": [list(pair) for pair in self.scores]} if self.scores else {})

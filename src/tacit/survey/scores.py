@@ -13,13 +13,13 @@ of levels would always win: n is at most `MOST_CELLS`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln, log_ndtr, logsumexp, ndtr
+from scipy.special import gammaln, log_ndtr, logsumexp, ndtr, ndtri
 
-__all__ = ["MOST_CELLS", "scored", "scored_around", "told"]
+__all__ = ["MOST_CELLS", "normal_scores", "scored", "scored_around", "told"]
 
 MOST_CELLS = 200
 """Cells from which more say no more: a law that is this close, by BIC of so many, is a description."""
@@ -58,6 +58,17 @@ def scored(counts: Mapping[Any, int], n_cells: int, levels: bool) -> dict[str, f
             found["two Poissons"] = _two_poissons(x, share, mean), 3
     scores = {name: _bic(*law, n) for name, law in found.items()}
     return dict(sorted(scores.items(), key=lambda pair: pair[1]))
+
+
+def normal_scores(counts: Sequence[int]) -> tuple[float, ...]:
+    """Places of levels in order on a normal scale: the mean of a standard normal within the slice that has a level's share.
+
+    What polychoric correlations take levels for, slices of a normal variable, with a place for each instead of its ends.
+    """
+    share = np.asarray(counts, dtype=np.float64) / sum(counts)
+    ends = ndtri(np.clip(np.append(0.0, np.cumsum(share)), 0.0, 1.0))
+    height = np.exp(-0.5 * ends**2) / np.sqrt(2.0 * np.pi)
+    return tuple(((height[:-1] - height[1:]) / share).tolist())
 
 
 def told(scores: Mapping[str, float]) -> str:

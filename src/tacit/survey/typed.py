@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +25,8 @@ def as_typed(column: ColumnInfo, cells: Cells) -> Cells:
     Numbers of measurements, counts and cyclic columns (days of dates that are taken as numbers); text otherwise, None where
     missing. Texts that are no level of a category are missing.
     """
+    if column.scores:
+        return _scored(column, cells)
     if ROLES[column.role] in ("continuous", "count", "cyclic"):
         return read_numbers(column.name, column.reading, cells) if isinstance(cells, Texts) else cells
     if ROLES[column.role] in CODED:
@@ -58,7 +61,7 @@ class Coded(Cells):
 
 def as_codes(column: ColumnInfo, cells: Cells) -> np.ndarray:
     """Cells, as they were read, as the numbers of their role: those of levels count from 0; NaN where missing."""
-    if ROLES[column.role] not in CODED:
+    if not column.coded:
         return as_typed(column, cells).values
     codes = {level: float(code) for code, level in enumerate(column.levels)} | {None: np.nan}
     if isinstance(cells, Texts):
@@ -69,6 +72,14 @@ def as_codes(column: ColumnInfo, cells: Cells) -> np.ndarray:
     found, places = np.unique(cells.values[seen], return_inverse=True)
     out[seen] = np.array([codes[level] for level in level_lookup(column, found.tolist())], dtype=float)[places]
     return out
+
+
+def _scored(column: ColumnInfo, cells: Cells) -> Cells:
+    """Levels in order as the numbers that stand for them."""
+    levels, scores = zip(*column.scores)
+    codes = as_codes(replace(column, scores=(), levels=levels), cells)
+    gone = np.isnan(codes)
+    return Cells(np.append(scores, np.nan)[np.where(gone, len(scores), codes).astype(int)], gone, given=cells)
 
 
 def read_numbers(name: object, reading: str, cells: Cells) -> Cells:

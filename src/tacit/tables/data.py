@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import numpy as np
 from ..frames import Batch, Cells
 from ..schema import Column, Schema
 from ..survey.column import ColumnInfo
+from ..survey.scores import normal_scores
 from ..survey.typed import as_codes, as_typed
 from .reader import Reader
 from .surveying import read_like
@@ -84,6 +85,10 @@ class DataTable:
         infos, n_rows, order, notes = read_like(self.reader, columns, unknown=unknown)
         return DataTable(self.reader, infos, n_rows, order, (*self.notes, *notes))
 
+    def scored(self) -> DataTable:
+        """The same table with levels in order as numbers, for models that take numbers only: normal scores of their shares."""
+        return replace(self, columns=tuple(_scored(column) if column.used else column for column in self.columns))
+
     def batches(self) -> Iterator[Batch]:
         """Yield batches of all columns: measurements and counts as numbers, the rest as text, None where missing.
 
@@ -142,6 +147,22 @@ class DataTable:
                     {column.name: as_typed(column, batch[column.name].take(chosen)) for column in self.columns}
                 )
         return rows, Batch({column.name: _joined([part[column.name] for part in parts]) for column in self.columns})
+
+
+def _scored(column: ColumnInfo) -> ColumnInfo:
+    """An ordinal column as numbers."""
+    if column.role != "ordinal" or not column.levels:
+        return column
+    scores = normal_scores(column.counts)
+    moments = {"low": scores[0], "high": scores[-1], "mean": 0.0, "std": _std(column.counts, scores)}
+    reason = f"{column.reason}, taken as normal scores: {scores[0]:.2f} for {column.levels[0]} to {scores[-1]:.2f} for "
+    reason += f"{column.levels[-1]}"
+    pairs = tuple(zip(column.levels, scores))
+    return replace(column, reason=reason, levels=(), counts=(), scores=pairs, whole=False, **moments)
+
+
+def _std(counts: tuple, scores: tuple) -> float:
+    return float(np.sqrt(np.average(np.square(scores), weights=counts)))
 
 
 def _joined(parts: list[Cells]) -> Cells:

@@ -100,11 +100,18 @@ def _column(tally: Tally, known: dict | None, reader: Reader, decimal: str | Non
         role = "id" if known is not None and known["role"] == "id" else found.role
         return dataclasses.replace(found, role=role, left_out="not used by the model", notes=())
     facts = known["role"], "as in the model", "", known["reading"], tally.n_rows, tally.n_missing
-    more = {"n_distinct": tally.distinct.n, "cycle": tuple(known.get("cycle", ()))}
+    more = {"n_distinct": tally.distinct.n, "cycle": tuple(known.get("cycle", ())), "scores": _pairs(known)}
     info = ColumnInfo(tally.name, *facts, tuple(known["levels"] or ()), **more)
+    if info.scores:
+        found = _category(dataclasses.replace(info, levels=tuple(level for level, _ in info.scores)), tally, notes)
+        return dataclasses.replace(found, levels=(), counts=())
     if info.coded:
         return _category(info, tally, notes)
     return _number(info, tally, reader, decimal)
+
+
+def _pairs(known: dict) -> tuple:
+    return tuple((str(level), float(score)) for level, score in known.get("scores", ()))
 
 
 def _number(info: ColumnInfo, tally: Tally, reader: Reader, decimal: str | None) -> ColumnInfo:

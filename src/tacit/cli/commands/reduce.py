@@ -59,7 +59,7 @@ def run(arguments: Namespace) -> Outcome:
     table, folder = open_usable(
         arguments, ["scores", "loadings", "tacit", *(["html"] if not arguments.no_report else [])]
     )
-    table = only(table, ("measurement", "count"), "axes take numbers only")
+    table = only(table, ("measurement", "count", "ordinal"), "axes take numbers and levels in order only").scored()
     _check(table, arguments.axes)
     with Progress(arguments.quiet) as progress:
         watch = SweepProgress(progress, [1])
