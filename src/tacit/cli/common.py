@@ -26,7 +26,7 @@ __all__ = [
 ASKED = {"number": "measurement"} | {
     role: role
     for role in (
-        "yes/no", "count", "category", "ordinal", "cyclic", "hour", "weekday", "month", "bearing", "season", "date", "id",
+        "yes/no", "count", "category", "ordinal", "date", "id", "cyclic", "hour", "weekday", "month", "bearing", "season",
         "code",
     )
 }  # fmt: skip
