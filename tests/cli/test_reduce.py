@@ -78,14 +78,14 @@ def test_principal_axes_are_those_of_the_model(run, penguins, tmp_path):
     assert "species, island, sex, year (axes take numbers and levels in order only)" in out
 
 
-def test_a_questionnaire_is_reduced_by_normal_scores(run, tmp_path, capsys):
+def test_a_questionnaire_is_reduced_by_normal_scores(run, tmp_path):
     """Answers of five levels cut from one factor: its loadings are found, and a saved model places new answers alike."""
     rng = np.random.default_rng(0)
     strength = np.array([0.8, 0.75, 0.7, 0.65, -0.7, 0.6])
     latent = rng.normal(size=(1500, 1)) * strength + rng.normal(size=(1500, 6)) * np.sqrt(1 - strength**2)
     answers = 1 + (latent[:, :, None] > [-1.4, -0.3, 0.6, 1.6]).sum(axis=2)
     lines = [",".join(map(str, row)) for row in answers]
-    code, out, err = run(
+    code, _, err = run(
         "q.csv", "A1,A2,A3,A4,A5,A6\n" + "\n".join(lines) + "\n", "--method", "factors", "--axes", "1"
     )
     assert (code, err) == (0, "")
