@@ -16,9 +16,10 @@ import numpy as np
 
 from ..factor.analysis.correlation import variance_spectrum
 from ..factor.principal.rank import Spectrum, parallel
+from ..notes import Check, Claim
 from ..tables import DataTable
-from ..words import joined, share
-from .findings import Axes, Findings, card_of, findings_of
+from ..words import count, joined, share
+from .findings import Axes, Findings, Sample, card_of, findings_of
 from .sample import take_sample
 
 __all__ = ["study_axes", "words_of"]
@@ -26,6 +27,8 @@ __all__ = ["study_axes", "words_of"]
 STRONG = 0.4
 """Loadings from which a column is said to belong to an axis, if they are at least half of the greatest."""
 MOST_NAMED = 6
+MOST_CHECKED = 40
+"""Columns beyond which no line of pandas lists them all."""
 MOST_COLUMNS = 2000
 """Columns beyond which no matrix of all pairs of them is made for the scree plot."""
 
@@ -60,7 +63,7 @@ def study_axes(model: Any, table: DataTable, *, seed: int = 0) -> Findings:
     kind = f"{type(model).__name__} of standardised columns, {model.n_components_} {model._axis[1]}{rotated}"
     missing = {column.name: column.n_missing for column in table.used}
     findings = findings_of("axes", model, table, sample=sample, axes=axes, n_filled=missing)
-    summary, limits = _summary(model, table, axes), _limits(model, table)
+    summary, limits = _summary(model, table, axes, sample), _limits(model, table)
     return replace(findings, summary=summary, limits=limits, card=card_of(model, table, seed, Model=kind))
 
 
@@ -72,31 +75,57 @@ def _noise(model: Any, spectrum: np.ndarray, n_rows: int) -> np.ndarray:
     return np.asarray(choice.threshold) / d
 
 
-def _summary(model: Any, table: DataTable, axes: Axes) -> list[str]:
-    k, d = len(axes.names), len(table.used)
-    word = model._axis[k > 1]
-    number = str(k) if k > 1 else "One"
-    told = [
+def _summary(model: Any, table: DataTable, axes: Axes, sample: Sample) -> list[str]:
+    k, d, missing = len(axes.names), len(table.used), sum(column.n_missing for column in table.used)
+    word, number = model._axis[k > 1], str(k) if k > 1 else "One"
+    names = [column.name for column in table.used]
+    # Of complete rows, loadings of principal axes are correlations with the scores that were written.
+    exact = type(model).__name__ == "ProbabilisticPCA" and not missing and d <= MOST_CHECKED
+    columns = [f"{model._axis[0]}_{place}" for place in range(1, k + 1)]
+    basis = f"correlations of {len(names)} columns in {count(table.n_rows, 'row')}{_held_out(sample.encoded, k) if exact else ''}"
+    shares = {name: float(part) for name, part in zip(columns, axes.explained)}
+    pandas = (
+        f"{{axis: float((table[{names}].corrwith(rows[axis]) ** 2).mean()) for axis in {columns}}}" if exact else ""
+    )
+    sentence = (
         f"{number} {word} {'explain' if k > 1 else 'explains'} {share(axes.explained.sum(), 0)} of the variance of {d} "
         f"columns{_how(model)}."
-    ]
-    told += [
-        f"{name[0].upper()}{name[1:]} ({share(part, 0)}): {words}."
-        for name, part, words in zip(axes.names, axes.explained, axes.words)
-    ]
+    )
+    told: list[str] = [Claim("explained", "{sentence}", sentence=sentence, check=Check(basis, shares, pandas))]
+    for j, (name, part, words) in enumerate(zip(axes.names, axes.explained, axes.words)):
+        strong = [names[i] for i in np.argsort(-np.abs(axes.loadings[:, j]), kind="stable")[:MOST_NAMED]]
+        found = {each: float(axes.loadings[names.index(each), j]) for each in strong}
+        pandas = f"{{column: float(table[column].corr(rows['{columns[j]}'])) for column in {strong}}}" if exact else ""
+        sentence = f"{name[0].upper()}{name[1:]} ({share(part, 0)}): {words}."
+        told.append(
+            Claim("axis", "{sentence}", sentence=sentence, check=Check("loadings, the largest first", found, pandas))
+        )
     test = getattr(model, "test_", None)
     if test is not None:
         says = "are not enough" if test.p_value < 0.05 else "are enough"
         told.append(
             f"A test of fit says that {k} factor(s) {says} to explain how the columns correlate (p = {test.p_value:.2g})."
         )
-    missing = sum(column.n_missing for column in table.used)
     if missing:
         told.append(
             f"{missing:,} of {table.n_rows * d:,} cells are missing; rows are placed by the cells they have, and the standard "
             "errors of their scores say how surely."
         )
     return told
+
+
+def _held_out(cells: np.ndarray, k: int) -> str:
+    """What axes of one half of complete rows explain of the other, in words; nothing where rows are few."""
+    n, d = cells.shape
+    if n < 8 * d:
+        return ""
+    rows, found = np.random.default_rng(0).permutation(n), []
+    for own, other in ((rows[: n // 2], rows[n // 2 :]), (rows[n // 2 :], rows[: n // 2])):
+        if not (cells[own].std(axis=0).all() and cells[other].std(axis=0).all()):
+            return ""
+        axes = np.linalg.eigh(np.corrcoef(cells[own].T))[1][:, -k:]
+        found.append(np.trace(axes.T @ np.corrcoef(cells[other].T) @ axes) / d)
+    return f"; axes found in one half of the rows explain {share(float(np.mean(found)), 0)} of the other half"
 
 
 def _how(model: Any) -> str:

@@ -78,11 +78,11 @@ class Bins:
         return [(float(self.places[:2].mean()), "0"), *marks] if self.zero else marks
 
 
-def bins_of(values: np.ndarray, whole: bool) -> Bins:
-    """Bins for all finite values of a column."""
+def bins_of(values: np.ndarray, whole: bool, log: bool = True) -> Bins:
+    """Bins for all finite values of a column, on a logarithmic scale where `log` allows it."""
     low, high = float(values.min()), float(values.max())
     positive = values[values > 0]
-    if low >= 0 and len(positive) > FEW and high > LONG * np.median(positive) and _skew(positive) > SKEWED:
+    if log and low >= 0 and len(positive) > FEW and high > LONG * np.median(positive) and _skew(positive) > SKEWED:
         least = float(positive.min())
         edges = np.geomspace(least, high * (1 + 1e-9), N_BINS + 1)
         if whole:  # between whole numbers

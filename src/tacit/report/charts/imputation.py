@@ -6,6 +6,7 @@ import numpy as np
 
 from ...survey.column import ColumnInfo
 from ..markup import Markup, cut, number, percent, plural, table, tag
+from .distribution import bins_of
 from .figure import chart, figure, horizontal, text
 from .scale import Scale, spanning
 
@@ -60,10 +61,7 @@ def _dot(across: Scale, y: float, value: float, low: float, high: float) -> list
 def _histogram(seen: np.ndarray, across: Scale, top: float, base: float) -> Markup | None:
     if not len(seen):
         return None
-    n_bins = int(np.clip(np.sqrt(len(seen)) * 1.5, 6, 36))
-    edges = np.linspace(seen.min(), seen.max(), n_bins + 1)
-    if edges[-1] <= edges[0]:
-        edges = np.array([across.low, across.high])
+    edges = bins_of(seen, bool(np.all(seen == np.round(seen))), log=False).edges
     counts = np.histogram(seen, edges)[0]
     most = max(counts.max(), 1)
     bars = [

@@ -49,7 +49,8 @@ def claim(words: str, class_: str | None = None) -> Markup:
     check = getattr(words, "check", None)
     if check is None:
         return tag("p", sentence(words), class_=class_) if class_ else sentence(words)
-    figures = [f"{name} = {_figure(value)}" for name, value in check.figures.items()]
+    told = {name: value for name, value in check.figures.items() if value is not None and value != ""}
+    figures = [f"{name} = {_figure(value)}" for name, value in told.items()]
     shown = [tag("p", sentence(check.basis[:1].upper() + check.basis[1:]), ".") if check.basis else None]
     shown += [tag("p", tag("code", ", ".join(figures))) if figures else None]
     if check.pandas:
