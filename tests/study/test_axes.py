@@ -27,6 +27,14 @@ def test_lines_of_pandas_give_the_figures_of_every_claim(tmp_path):
     assert "axes found in one half of the rows explain 8" in claims[0].check.basis
 
 
+def test_the_spectrum_tells_the_same_as_the_axes_where_cells_are_missing():
+    table = pd.read_csv(penguins_path())[MEASURED].mask(np.random.default_rng(0).random((344, 4)) < 0.2)
+    axes = study(ProbabilisticPCA(2, scale=True).fit(table), table).axes
+    np.testing.assert_allclose(axes.spectrum[:2], axes.explained)
+    assert axes.spectrum.sum() == pytest.approx(1)
+    assert np.all(np.diff(axes.spectrum) <= 1e-9)
+
+
 def test_noise_is_what_unrelated_columns_reach(rng):
     X = rng.normal(size=(300, 6))
     axes = study(ProbabilisticPCA(1, scale=True).fit(X), X).axes

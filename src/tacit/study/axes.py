@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..factor.analysis.correlation import variance_spectrum
+from ..factor.principal.ppca import ProbabilisticPCA
 from ..factor.principal.rank import Spectrum, parallel
 from ..notes import Check, Claim
 from ..tables import DataTable
@@ -56,12 +57,16 @@ def study_axes(model: Any, table: DataTable, *, seed: int = 0) -> Findings:
         warnings.simplefilter("ignore")  # arrays without the names that the source had
         scores, std = model._scored(sample.encoded)
     spectrum = variance_spectrum(table.source()) if few else explained
+    k, missing = len(explained), {column.name: column.n_missing for column in table.used}
+    if any(missing.values()) and isinstance(model, ProbabilisticPCA) and few:
+        # Pairs of columns start a fit; the axes learned from all known cells are the better estimate, and the one that is told.
+        rest = spectrum[k:] * (1.0 - explained.sum()) / max(spectrum[k:].sum(), 1e-300)
+        spectrum = np.concatenate([explained, rest])
     axis_names = [f"{model._axis[0]} {number}" for number in range(1, model.n_components_ + 1)]
     noise = _noise(model, spectrum, table.n_rows) if few else None
     axes = Axes(axis_names, explained, loadings, scores, std, spectrum, words_of(loadings, names), noise)
     rotated = f", rotated by {model.rotation}" if getattr(model, "rotation", None) else ""
     kind = f"{type(model).__name__} of standardised columns, {model.n_components_} {model._axis[1]}{rotated}"
-    missing = {column.name: column.n_missing for column in table.used}
     findings = findings_of("axes", model, table, sample=sample, axes=axes, n_filled=missing)
     summary, limits = _summary(model, table, axes, sample), _limits(model, table)
     return replace(findings, summary=summary, limits=limits, card=card_of(model, table, seed, Model=kind))
@@ -80,7 +85,7 @@ def _summary(model: Any, table: DataTable, axes: Axes, sample: Sample) -> list[s
     word, number = model._axis[k > 1], str(k) if k > 1 else "One"
     names = [column.name for column in table.used]
     # Of complete rows, loadings of principal axes are correlations with the scores that were written.
-    exact = type(model).__name__ == "ProbabilisticPCA" and not missing and d <= MOST_CHECKED
+    exact = isinstance(model, ProbabilisticPCA) and not missing and d <= MOST_CHECKED
     columns = [f"{model._axis[0]}_{place}" for place in range(1, k + 1)]
     basis = f"correlations of {len(names)} columns in {count(table.n_rows, 'row')}{_held_out(sample.encoded, k) if exact else ''}"
     shares = {name: float(part) for name, part in zip(columns, axes.explained)}

@@ -186,7 +186,7 @@ def _told_apart(trace: np.ndarray) -> tuple[np.ndarray, Scale, str]:
     return values, spanning(values, 228, TOP + 6, 0.06), label
 
 
-def scree(spectrum: Any, n_kept: int, noise: Any = None) -> Markup:
+def scree(spectrum: Any, n_kept: int, noise: Any = None, explained: float | None = None) -> Markup:
     """Shares of the variance along all axes, those kept filled, and the line that noise would reach."""
     spectrum = np.asarray(spectrum, dtype=float)
     shown = min(len(spectrum), 30)
@@ -204,6 +204,8 @@ def scree(spectrum: Any, n_kept: int, noise: Any = None) -> Markup:
     kept = float(spectrum[:n_kept].sum())
     words = f"The {n_kept} kept explain {percent(kept)} of the variance."
     words = words if n_kept > 1 else f"It explains {percent(kept)}."
+    if explained is not None and abs(explained - kept) > 0.005:
+        words = f"Bars are principal axes of the correlations; what was found explains {percent(explained)} of the variance."
     line = None
     if len(reached) > 1:
         places = [(float(across(j + 1)), float(upward(share))) for j, share in enumerate(reached)]

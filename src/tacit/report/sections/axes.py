@@ -36,7 +36,10 @@ def axes(findings: Findings) -> Section | None:
     loadings = _loadings([titled(findings, name) for name in findings.used], found.loadings, found.names)
     body = [tag("ol", cards, class_="cards"), tag("h3", "How each column leans on the axes"), loadings]
     if len(found.spectrum) > 1:
-        body += [tag("h3", "How many axes there are"), scree(found.spectrum, len(found.names), found.noise)]
+        body += [
+            tag("h3", "How many axes there are"),
+            scree(found.spectrum, len(found.names), found.noise, float(np.sum(found.explained))),
+        ]
     lead = "Each axis weighs columns that rise and fall together; a row has one place on it, instead of one in every column."
     return Section("axes", "The axes", "Axes", join(body), lead)
 
