@@ -297,6 +297,54 @@ def test_numbers_are_pythons_to_the_last_bit(read):
     np.testing.assert_array_equal(next(table.batches())["a"].values, np.array(list(map(float, texts))))
 
 
+ROWS = "1.5,x\n2.5,y\n3.5,x\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "names", "note", "n_rows"),
+    [
+        ("a,b\n" + ROWS, {}, ["a", "b"], None, 3),
+        (ROWS, {"header": "no"}, ["column_1", "column_2"], None, 3),
+        ("\ufeff" + ROWS, {"header": False}, ["column_1", "column_2"], None, 3),
+        ("1,2\n1.5,3\n", {}, ["1", "2"], "the first line holds numbers only (1, 2…) and was taken as names; if it is a row, use "
+         "header='no'", 1),
+        ("Sales of 2024\n\na,b\n" + ROWS, {}, ["a", "b"], "names of columns were found in line 3, below 'Sales of 2024'; to take "
+         "other lines, use skip=2", 3),
+        ("Sales of 2024;\nfor the board;\na;b\n" + ROWS.replace(",", ";"), {}, ["a", "b"], "names of columns were found in", 3),
+        ("made by hand\nx,y\n1,2\na,b\n" + ROWS, {"skip": 3}, ["a", "b"], None, 3),
+        ("made by hand\n" + ROWS, {"skip": 1, "header": "no"}, ["column_1", "column_2"], None, 3),
+        ("2023,,2024,\nq1,q2,q1,q2\n" + "1,2,3,4\n" * 3, {}, ["2023 q1", "2023 q2", "2024 q1", "2024 q2"], "names of columns", 3),
+        (",,c\n1,2,3\n4,5,6\n7,8,9\n", {}, ["column_1", "column_2", "c"], "column 1 has no name", 3),
+    ],
+)  # fmt: skip
+def test_where_the_names_are(read, tmp_path, content, options, names, note, n_rows):
+    found = read(content, **options)
+    assert not isinstance(found, str), found
+    table, cells = found
+    assert table.reader.names == names
+    assert table.n_rows == len(cells[names[0]]) == n_rows
+    assert (note is None and not table.notes) or table.notes[0].startswith(note)
+    if ";" not in content and "\ufeff" not in content:  # the same as a sheet
+        openpyxl = pytest.importorskip("openpyxl")
+        book = openpyxl.Workbook()
+        for row in csv.reader(io.StringIO(content)):
+            book.active.append([None if cell == "" else float(cell) if cell[0].isdigit() else cell for cell in row])
+        book.save(tmp_path / "t.xlsx")
+        sheet = open_table(tmp_path / "t.xlsx", **options)
+        assert sheet.n_rows == n_rows
+        if not any(name[0].isdigit() for name in names):
+            assert sheet.reader.names == names
+
+
+def test_bad_headers(read, tmp_path):
+    assert "skip=-1 is not a whole number of at least 0" in read(ROWS, skip=-1)
+    assert "header='maybe' is neither yes nor no" in read(ROWS, header="maybe")
+    assert "holds nothing but blank lines" in read(ROWS, skip=9)
+    write_all(tmp_path)
+    with pytest.raises(ValueError, match=r"skip=1 is for text and Excel files, and .*people.parquet is none"):
+        open_table(tmp_path / "people.parquet", skip=1)
+
+
 def test_text_files_need_nothing_but_the_bare_install(tmp_path):
     script = f"""
 import sys

@@ -50,6 +50,9 @@ def add_table(parser: ArgumentParser) -> None:
     group.add_argument("--sep", metavar="C", help="what separates cells of a text file (found out)")
     group.add_argument("--decimal", metavar="C", choices=[".", ","], help="decimal mark of a text file (found out)")
     group.add_argument("--encoding", metavar="NAME", help="encoding of a text file (utf-8)")
+    group.add_argument("--header", choices=["yes", "no"], help="whether a text or Excel file names its columns (yes)")
+    lines = whole_number("--skip", 1, 0)
+    group.add_argument("--skip", type=lines, metavar="N", help="lines before the names or the first row (found out)")
     help = "a text that stands for a missing cell, such as -999"
     group.add_argument("--missing", metavar="TEXT", action="append", default=[], help=help)
 
@@ -123,7 +126,9 @@ def reading_asked(arguments: Namespace) -> tuple[Any, dict]:
         raise ValueError("--sql needs a database; say which with --from, such as --from sqlite:///shop.db.")
     if arguments.file and arguments.sql:
         raise ValueError("give one table: either a file, or a query with --sql and --from.")
-    reading = {name: getattr(arguments, name) for name in ("sql", "sheet", "decimal", "encoding", "missing")}
+    reading = {
+        name: getattr(arguments, name) for name in ("sql", "sheet", "decimal", "encoding", "header", "skip", "missing")
+    }
     return arguments.database or arguments.file, reading | {"separator": arguments.sep}
 
 
@@ -216,9 +221,9 @@ def table_options(arguments: Namespace, *, missing: Iterable[str] = (), ignore: 
     words = [arguments.file]
     if not arguments.file:
         words = ["--sql", arguments.sql, "--from", without_password(arguments.database)]
-    for option in ("sheet", "sep", "decimal", "encoding"):
+    for option in ("sheet", "sep", "decimal", "encoding", "header", "skip"):
         if getattr(arguments, option) is not None:
-            words += [f"--{option}", getattr(arguments, option)]
+            words += [f"--{option}", str(getattr(arguments, option))]
     words += [f"--missing={text}" for text in dict.fromkeys([*arguments.missing, *missing])]
     asked = {role: word for word, role in ASKED.items()}
     for name, role in getattr(arguments, "roles", []):

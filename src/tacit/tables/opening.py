@@ -12,9 +12,10 @@ import zipfile
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import cache
+from numbers import Integral
 from typing import Any
 
-from ..checks import check_choice
+from ..checks import check_choice, check_number
 from ..frames import is_table, package
 from ..notes import NoteError, Option
 from ..schema import UNKNOWN, is_pattern, roles_by_name
@@ -32,6 +33,7 @@ __all__ = ["as_table", "open_reader", "open_table"]
 def open_reader(
     path: Any, *, sql: str | None = None, sheet: str | None = None, separator: str | None = None, decimal: str | None = None,
     encoding: str | None = None, missing: Iterable[str] = (), only: Iterable[str] | None = None,
+    header: str | bool | None = None, skip: int | None = None,
 ) -> Reader:  # fmt: skip
     """The reader of a table.
 
@@ -51,7 +53,13 @@ def open_reader(
         Texts that stand for a missing cell beside the usual ones.
     only : list of str, optional
         The columns to read where there are too many for all.
+    header : {"yes", "no"} or bool, optional
+        Whether a text or Excel file names its columns, which it does by default; those without names are column_1, column_2, ….
+    skip : int, optional
+        Lines of a text file, or rows of a sheet, before its names or its first row; default found out.
     """
+    if skip is not None:
+        check_number("skip", skip, Integral, 0)
     if sql is not None:
         from .sql import open_query
 
@@ -65,7 +73,7 @@ def open_reader(
     path = os.fspath(path)
     if path == "-":
         reading = {"sheet": sheet, "separator": separator, "decimal": decimal, "encoding": encoding, "missing": missing}
-        reader = open_reader(_standard_input(), only=only, **reading)
+        reader = open_reader(_standard_input(), only=only, header=header, skip=skip, **reading)
         reader.name, reader.place, reader.folder = "stdin", "the standard input", os.curdir
         return reader
     _refuse_places(path)
@@ -74,11 +82,16 @@ def open_reader(
         text = "{option} is for Excel files, and {path} is none; leave it out."
         raise NoteError("sheet", text, option=Option("sheet", sheet), path=path)
     if kind == "text":
-        return DelimitedReader(path, separator=separator, encoding=encoding, missing=missing, only=only)
+        told = {"separator": separator, "encoding": encoding, "header": header, "skip": skip}
+        return DelimitedReader(path, missing=missing, only=only, **told)
     if kind == "excel":
         from .excel import ExcelReader
 
-        return ExcelReader(path, sheet, missing)
+        return ExcelReader(path, sheet, missing, header, skip)
+    for name, asked in (("header", header), ("skip", skip)):
+        if asked is not None:
+            text = "{option} is for text and Excel files, and {path} is none; leave it out."
+            raise NoteError(name, text, option=Option(name, asked), path=path)
     from .arrow import ArrowReader
 
     return ArrowReader(path, kind, missing, only)
