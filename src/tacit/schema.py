@@ -20,6 +20,7 @@ from .frames import CONTAINERS, Cells, assemble, holds_dates, package, read_colu
 from .notes import NoteError, Option
 from .survey import CODED, ROLES, Asked, ColumnInfo, Tally, describe
 from .survey.dates import DATE_READINGS, dates_like
+from .survey.places import pair_places
 from .survey.roles import MANY_LEVELS
 from .survey.typed import read_numbers
 
@@ -30,7 +31,7 @@ UNKNOWN = ("error", "missing")
 FEWEST = 20
 """Observed values, none negative, from which a column is taken never to be."""
 KINDS = ("continuous", "count", "category", "ordinal", "cyclic", "binary")
-LAWS = ("", "poisson", "negative_binomial")
+LAWS = ("", "poisson", "negative_binomial", "place")
 TYPES = ("", "bool", "whole", "category", "ordered", *DATE_READINGS)
 
 
@@ -60,8 +61,8 @@ class Column:
         dates that are taken as numbers of days, how their texts are read.
     declared : tuple
         The levels of a categorical type, in its order; `levels` are those that occur.
-    law : {"", "poisson", "negative_binomial"}
-        Of a count, the family that describes it best.
+    law : {"", "poisson", "negative_binomial", "place"}
+        Of a count, the family that describes it best; "place" of a latitude or a longitude.
     cycle : tuple of float
         Of a cyclic column its least value and its period.
     """
@@ -172,7 +173,7 @@ class Schema:
                 if name not in learners:
                     learners[name] = ColumnLearner(name, position == 0 and len(batch) > 1, (kinds or {}).get(name))
                 learners[name].add(cells)
-        return cls(tuple(learner.column() for learner in learners.values()), container)
+        return cls(pair_places(tuple(learner.column() for learner in learners.values())), container)
 
     @property
     def names(self) -> list:

@@ -132,3 +132,65 @@ def test_a_cyclic_column_of_a_file_must_have_a_cycle():
 
     with pytest.raises(ValueError, match=r"column 'hour' is cyclic but \(\) is no least value and period of a cycle"):
         Column("hour", "cyclic")
+
+
+def test_hidden_places_of_a_cycle_are_judged_around_it():
+    """Arcs of 90 % hold nine in ten hidden hours, though half of them go through midnight."""
+    from tacit.impute.trial import judge
+
+    frame, _ = night_and_day(3000)
+    table = open_table(frame)
+    model = Mixture(2, random_state=0).fit(table.source())
+    hidden = np.zeros((3000, 3), dtype=bool)
+    hidden[::2, 0] = True
+    told = judge(model, table, table.cells, hidden)["columns"][0]
+    assert 0.88 < told["covered"] < 0.97
+    assert told["error"] < 0.4  # of the hours' spread, 8; a straight line would be off by 1.2
+
+
+DATES = pd.date_range("2019-01-01", periods=1200, freq="D")
+
+
+@pytest.mark.parametrize(
+    "pattern", ["%Y-%m-%d", "%d-%b-%Y", "%b %d %Y", "%B %d, %Y", "%m/%d/%Y", "%d.%m.%Y", "%d %B %Y"]
+)
+def test_dates_of_every_form_say_what_goes_with_them(pattern, tmp_path):
+    rng = np.random.default_rng(0)
+    heat = 10 * np.cos(2 * np.pi * (DATES.dayofyear - 200) / 365.25) + 3 * rng.normal(size=1200)
+    frame = pd.DataFrame({"day": DATES.strftime(pattern), "heat": heat, "noise": rng.normal(size=1200)})
+    frame.sample(1200, random_state=0).to_csv(tmp_path / "t.csv", index=False, sep=";")
+    found = open_table(tmp_path / "t.csv", separator=";").columns[0]
+    assert (found.role, found.low, found.high) == ("date", 17897.0, 17897.0 + 1199)
+    assert found.left_out.startswith("a date; heat goes with the season (8")
+    assert found.left_out.endswith("to use it so, use roles={'day': 'season'}")
+    used = open_table(tmp_path / "t.csv", separator=";", roles={"day": "season"})
+    assert used.columns[0].cycle == (0.0, 365.2425)
+    weekly = open_table(frame.assign(heat=DATES.dayofweek + rng.normal(size=1200), day=DATES.strftime(pattern)))
+    assert "heat goes with the day of the week" in weekly.columns[0].left_out
+    alone = open_table(frame[["day", "noise"]])
+    assert alone.columns[0].left_out == "a date; to use it as a number of days, use roles={'day': 'measurement'}"
+
+
+def test_groups_of_dates_are_told_by_season_and_never_filled():
+    summer = np.isin(DATES.month, (5, 6, 7, 8))
+    frame = pd.DataFrame({"day": DATES.strftime("%Y-%m-%d"), "heat": 20.0 * summer + RNG.normal(size=1200)})
+    frame.loc[::10, "day"] = None
+    found = find_groups(frame, roles={"day": "season"}, groups=[2], covariance=["full"])
+    assert "day around" in found.study().groups[1].words
+    words = found.study().groups[1].words.split("day around ")[1]
+    assert words.startswith(("25 May", "26 May", "27 May", "28 May", "24 May", "29 May")), words
+    with pytest.raises(ValueError, match="column 'day' holds dates, which are no bearing; use one of hour, weekday"):
+        open_table(frame, roles={"day": "bearing"})
+
+
+def test_places_on_the_map_stay_together():
+    rng = np.random.default_rng(0)
+    place = np.array([47.0, 8.0]) + rng.normal(size=(400, 2)) @ [[0.2, 0.15], [0.0, 0.05]]
+    frame = pd.DataFrame({"lat": place[:, 0], "rent": rng.normal(size=400), "lon": place[:, 1]})
+    columns = open_table(frame).columns
+    assert columns[0].reason == "latitude in degrees, of places whose longitude is lon"
+    parts = Mixture(2, covariance_type="diag", random_state=0).fit(frame).family_.parts
+    assert [(type(part).__name__, own) for part, own in parts] == [("DiagonalGaussian", (1,)), ("FullGaussian", (0, 2))]
+    parts = Mixture(2, random_state=0).fit(frame).family_.parts  # correlated with all others anyway
+    assert [(type(part).__name__, own) for part, own in parts] == [("FullGaussian", (0, 1, 2))]
+    assert open_table(frame.assign(lat=1000 * frame["lat"])).columns[0].law == ""  # no degrees

@@ -90,9 +90,11 @@ def judge(model: Any, table: DataTable, cells: np.ndarray, hidden: np.ndarray, l
             usual.append(true == _most_frequent(cells[:, j]))
             told |= {"right": float(right[-1].mean()), "usual": float(usual[-1].mean())}
         else:
+            middle = filled[here, j]
+            true, least, most = (column.unrolled(x, middle) for x in (true, low[here, j], high[here, j]))
             spread = np.nanstd(cells[:, j]) or 1.0
-            squares.append(((filled[here, j] - true) / spread) ** 2)
-            within.append((low[here, j] <= true) & (true <= high[here, j]))
+            squares.append(((middle - true) / spread) ** 2)
+            within.append((least <= true) & (true <= most))
             told |= {"error": float(np.sqrt(squares[-1].mean())), "covered": float(within[-1].mean())}
         listed.append(told)
     return {

@@ -30,6 +30,8 @@ CODED = {
 }
 BY_KIND = {"continuous": "gaussian", "category": "categorical", "ordinal": "ordinal", "count": "poisson",
            "cyclic": "vonmises"}  # fmt: skip
+APART = ("diag", "spherical", "EII", "VII", "EEI", "VEI", "EVI", "VVI")
+"""Structures whose columns are independent inside a group."""
 
 
 def _keys(by_column: dict | None) -> Iterator[tuple[tuple, Any]]:
@@ -77,7 +79,10 @@ def product_family(
         for kind, name in BY_KIND.items():
             own = [j for j in left.values() if schema.columns[j].kind == kind]
             wide = [j for j in own if schema.columns[j].law == "negative_binomial"]
-            asked_for += [(name, [j for j in own if j not in wide]), ("negative_binomial", wide)]
+            # Where columns are independent inside a group, those of places on the map are not of each other.
+            places = [j for j in own if schema.columns[j].law == "place" and covariance_type in APART]
+            rest = [j for j in own if j not in wide and j not in places]
+            asked_for += [(name, rest), ("negative_binomial", wide), ("full", places)]
     else:
         asked_for.append((family, list(left.values())))
     parts = []

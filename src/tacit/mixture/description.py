@@ -36,6 +36,8 @@ def _rows(column: Any, told: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if "probability" in told:
         parts = {"location": told["location"].round(4)} if "location" in told else {}
         parts |= {f"= {level}": share.round(4) for level, share in told["probability"].items()}
+    elif "period" in told:
+        parts = {"around": told["mean"], "spread": told["std"]}
     else:
         parts = {"mean": told["mean"], "std": told["std"]}
     for what, values in parts.items():

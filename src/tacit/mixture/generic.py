@@ -40,7 +40,7 @@ class Mixture(TableEstimator):
         Number of groups.
     family : str or Family, default="auto"
         What describes the columns that `by_column` does not name. ``"auto"`` goes by kind: continuous columns are jointly
-        Gaussian, categories categorical, ordinal columns ordinal, counts Poisson or negative binomial, whichever ``schema_``
+        Gaussian, categories categorical, ordinal columns ordinal, cyclic ones von Mises, counts Poisson or negative binomial, whichever ``schema_``
         found better. A name or a :class:`tacit.families.Family` describes them all,
         and may be your own: three methods make one (``log_prob``, ``stats``, ``m_step``).
     by_column : dict, optional
@@ -181,7 +181,8 @@ class Mixture(TableEstimator):
         Returns
         -------
         Description
-            A dictionary that prints as a table. For a column of numbers ``{"family": name, "mean": array, "std": array}``;
+            A dictionary that prints as a table. For a column of numbers ``{"family": name, "mean": array, "std": array}``, of a
+            cyclic one mean directions and the ``"period"``;
             for a category or an ordinal column ``{"family": name, "probability": {level: array}}``, levels in order, with the
             ``"location"`` of an ordinal one in logits about the groups' mean. Arrays have one entry per group.
         """
@@ -199,6 +200,8 @@ class Mixture(TableEstimator):
             else:
                 for j, mean, std in zip(columns, part.mean(params).T, np.sqrt(part.variance(params)).T):
                     told[j] = {"family": family, "mean": mean, "std": std}
+                    if self.schema_.columns[j].cycle:
+                        told[j]["period"] = self.schema_.columns[j].cycle[1]
         return Description({self.schema_.columns[j].name: told[j] for j in range(len(told))})
 
     # Missing cells

@@ -53,10 +53,14 @@ class Part:
 
     @cached_property
     def missing(self) -> np.ndarray:
-        """Which of them are missing in the table itself; a level that the model does not know is not."""
-        return np.isnan(self.known) & np.column_stack(
-            [self.read[column.name].missing for column in self.results.table.used]
-        )
+        """Which of them are missing in the table itself, to be filled; a level that the model does not know is not.
+
+        Nor is a date of which the model knows the season or the day of the week: neither is a date.
+        """
+        used = self.results.table.used
+        dated = [bool(column.cycle) and column.reading in DATE_READINGS for column in used]
+        gone = [self.read[column.name].missing & (not skip) for column, skip in zip(used, dated)]
+        return np.isnan(self.known) & np.column_stack(gone)
 
     @cached_property
     def imputed(self) -> Imputed:

@@ -80,7 +80,8 @@ class ColumnInfo:
     copied : bool
         Whether the column follows exactly from others; a note says how.
     law : str
-        The family that describes counts best, "poisson" or "negative_binomial"; empty for other roles.
+        The family that describes counts best, "poisson" or "negative_binomial"; "place" of a latitude or a longitude that
+        models keep together; empty for others.
     cycle : tuple of float
         Of a cyclic column its least value and its period, such as (0, 24) of hours; of dates the period is in days.
     scores : tuple of (str, float)
@@ -117,6 +118,13 @@ class ColumnInfo:
     def coded(self) -> bool:
         """Whether its cells are levels."""
         return ROLES[self.role] in CODED and not self.scores
+
+    def unrolled(self, x: Any, about: Any) -> Any:
+        """Places of a cyclic column as the nearest to others, so that they compare as numbers do: 1 is 25 about 23."""
+        if not self.cycle:
+            return x
+        period = self.cycle[1]
+        return about + (x - about + 0.5 * period) % period - 0.5 * period
 
     @property
     def used(self) -> bool:

@@ -13,11 +13,27 @@ __all__ = ["DATE_READINGS", "date_text", "dates_like", "days_of"]
 TIME = r"(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*([AaPp][Mm])?\s*(Z|UTC|[+-]\d{2}:?\d{2}|[+-]\d{2})?)?"
 YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})" + TIME)
 YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4})" + TIME)
+DAY_NAMED = re.compile(r"(\d{1,2})[-/. ]([A-Za-z]{3,9})[-/., ]+(\d{4})" + TIME)
+MONTH_NAMED = re.compile(r"([A-Za-z]{3,9})\.?[- ](\d{1,2}),?[- ](\d{4})" + TIME)
+MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
 EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 
 def days_of(texts: list[str], month_first: bool = False) -> np.ndarray | None:
-    """Days since 1970 of dates such as 2024-01-31, 31/01/2024 or 31.1.2024 14:30; None if a text is no date.
+    """Days since 1970 of dates such as 2024-01-31, 31/01/2024 14:30, 31-Jan-2024 or Jan 31, 2024; None if a text is no date.
 
     With the month first, 01/02/2024 is the second of January.
     """
@@ -34,10 +50,22 @@ def _day(text: str, month_first: bool) -> float:
         year, month, day = found[1], found[3], found[4]
     elif found := YEAR_LAST.fullmatch(text):
         year, (day, month) = found[4], (found[1], found[3])[:: -1 if month_first else 1]
+    elif found := DAY_NAMED.fullmatch(text):
+        year, month, day = found[3], _month(found[2]), found[1]
+    elif found := MONTH_NAMED.fullmatch(text):
+        year, month, day = found[3], _month(found[1]), found[2]
     else:
         raise ValueError("no date")
     ordinal = datetime.date(int(year), int(month), int(day)).toordinal()
-    return ordinal - EPOCH + _fraction(*found.groups()[4:])
+    return ordinal - EPOCH + _fraction(*found.groups()[-6:])
+
+
+def _month(name: str) -> int:
+    """The number of a month by its English name, whole or cut to three letters or more."""
+    found = [number for number, month in enumerate(MONTHS, 1) if month.startswith(name.lower())]
+    if len(found) != 1:
+        raise ValueError("no month")
+    return found[0]
 
 
 def _fraction(

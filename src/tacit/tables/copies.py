@@ -13,7 +13,7 @@ from ..notes import Note, Option
 from ..survey.column import ROLES, ColumnInfo
 from ..survey.typed import as_typed
 
-__all__ = ["MOST_ROWS", "note_copies"]
+__all__ = ["MOST_ROWS", "first_cells", "note_copies"]
 
 MOST_ROWS = 5000
 MOST_COLUMNS = 100
@@ -42,12 +42,12 @@ def note_copies(columns: tuple[ColumnInfo, ...], batches: list[Batch]) -> tuple[
 def _found(numbers: list[ColumnInfo], categories: list[ColumnInfo], batches: list[Batch]) -> dict[str, Note]:
     found: dict[str, Note] = {}
     if len(numbers) > 1:
-        X = np.column_stack([_first(column, batches) for column in numbers])
+        X = np.column_stack([first_cells(column, batches) for column in numbers])
         found |= _dependent(X, [column.name for column in numbers])
-    return found | _same_categories({column.name: _first(column, batches) for column in categories})
+    return found | _same_categories({column.name: first_cells(column, batches) for column in categories})
 
 
-def _first(column: ColumnInfo, batches: list[Batch]) -> np.ndarray:
+def first_cells(column: ColumnInfo, batches: list[Batch]) -> np.ndarray:
     """The first cells of a column."""
     parts, n_rows = [], 0
     for batch in batches:

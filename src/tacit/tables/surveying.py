@@ -10,11 +10,13 @@ from ..survey.column import ROLES, ColumnInfo
 from ..survey.dates import DATE_READINGS
 from ..survey.describe import Asked, describe, moments_of
 from ..survey.numerals import canonical
+from ..survey.places import pair_places
 from ..survey.roles import asked_reading, says_id
 from ..survey.tally import Tally
 from ..survey.typed import level_lookup
 from .copies import MOST_ROWS, note_copies
 from .reader import Reader, meant
+from .seasons import note_dates
 
 __all__ = ["read_like", "survey"]
 
@@ -25,7 +27,7 @@ def survey(reader: Reader, asked: Asked) -> tuple[tuple[ColumnInfo, ...], int]:
     infos = [describe(tally, asked, reader.odd.get(name)) for name, tally in tallies.items()]
     if not any(info.used for info in infos):
         infos = [_rescued(info, tallies[info.name], asked) for info in infos]
-    return note_copies(tuple(infos), first), n_rows
+    return pair_places(note_dates(note_copies(tuple(infos), first), first)), n_rows
 
 
 def _rescued(info: ColumnInfo, tally: Tally, asked: Asked) -> ColumnInfo:
