@@ -154,8 +154,8 @@ def _scored(table: DataTable) -> list[str]:
         return []
     few = joined([*names[:5], f"{len(names) - 5} more"] if len(names) > 6 else names)
     return [
-        f"Levels in order ({few}) were taken as normal scores: slices of a normal scale, each as wide as the level's share of the "
-        "known cells, so that correlations are near those of what the answers stand for, a little weaker."
+        f"Levels in order ({few}) were taken as normal scores: slices of a normal scale, each as wide as the level's share of "
+        "the known cells, so that correlations are near those of what the answers stand for, a little weaker."
     ]
 
 
