@@ -450,7 +450,10 @@ def test_groups_are_renamed_and_merged_and_the_command_is_told(open_page):
     page.get_by_label("Name of group 2").fill("Gentoo")
     assert command.inner_text().endswith("""--merge 1+3 --name '1=it'"'"'s <b>' --name 2=Gentoo""")
     cards = visible(page, "#groups .card")
-    assert [words.strip() for words in cards.locator("h3").all_inner_texts()] == ["Groups 1 + 3: it's <b>", "Group 2: Gentoo"]
+    assert [words.strip() for words in cards.locator("h3").all_inner_texts()] == [
+        "Groups 1 + 3: it's <b>",
+        "Group 2: Gentoo",
+    ]
     assert cards.first.locator(".size").inner_text().startswith(f"{sizes[0] + sizes[2]} rows · ")
     assert cards.first.locator(".what").inner_text() == "Described when the page is made anew."
     assert page.locator("#map0 .layer[data-group='3'] use:not(.o)").first.get_attribute("href") == "#m1"
@@ -550,8 +553,9 @@ def test_the_policy_stops_scripts_that_come_in_by_any_other_way(browser, pages):
     context.close()
 
 
-def test_what_a_screen_reader_meets(open_page):
-    page = open_page()
+@pytest.mark.parametrize("name", ["groups", "numbers", "axes"])
+def test_what_a_screen_reader_meets(open_page, name):
+    page = open_page(name)
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the findings"
     page.keyboard.press("Enter")

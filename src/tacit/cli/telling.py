@@ -151,7 +151,7 @@ def _uncertain(findings: Findings) -> list[str]:
     n = findings.n_uncertain
     return _listed(
         findings.uncertain, n, f"Uncertain rows ({n:,} under 90 %", ("probability", "or group", "probability"),
-        lambda row: (f"{row['probability']:.2f}", row["other"], f"{row['other_probability']:.2f}"),
+        lambda row: (probability(row["probability"]), row["other"], probability(row["other_probability"])),
         right=(0, -4, -3, -2, -1),
     )  # fmt: skip
 

@@ -19,7 +19,7 @@ from ..factor.principal.ppca import ProbabilisticPCA
 from ..factor.principal.rank import Spectrum, parallel
 from ..notes import Check, Claim
 from ..tables import DataTable
-from ..words import count, joined, share
+from ..words import count, joined, probability, share
 from .findings import Axes, Findings, Sample, card_of, findings_of
 from .sample import take_sample
 
@@ -85,7 +85,8 @@ def _summary(model: Any, table: DataTable, axes: Axes, sample: Sample) -> list[s
     word, number = model._axis[k > 1], str(k) if k > 1 else "One"
     names = [column.name for column in table.used]
     # Of complete rows, loadings of principal axes are correlations with the scores that were written.
-    exact = isinstance(model, ProbabilisticPCA) and not missing and d <= MOST_CHECKED
+    plain = all(column.role in ("measurement", "count") and column.reading in ("number", "text") for column in table.used)
+    exact = isinstance(model, ProbabilisticPCA) and plain and not missing and d <= MOST_CHECKED
     columns = [f"{model._axis[0]}_{place}" for place in range(1, k + 1)]
     basis = f"correlations of {len(names)} columns in {count(table.n_rows, 'row')}{_held_out(sample.encoded, k) if exact else ''}"
     shares = {name: float(part) for name, part in zip(columns, axes.explained)}
@@ -109,7 +110,8 @@ def _summary(model: Any, table: DataTable, axes: Axes, sample: Sample) -> list[s
     if test is not None:
         says = "are not enough" if test.p_value < 0.05 else "are enough"
         told.append(
-            f"A test of fit says that {k} factor(s) {says} to explain how the columns correlate (p = {test.p_value:.2g})."
+            f"A test of fit says that {k} factor(s) {says} to explain how the columns correlate "
+            f"(p = {probability(test.p_value)})."
         )
     if missing:
         told.append(

@@ -29,7 +29,7 @@ from ..source import Block
 from ..survey.describe import Asked
 from ..tables import DataTable
 from ..tables.surveying import survey
-from ..words import count, joined, number, share
+from ..words import count, joined, number, probability, share, signed
 from .differences import CORRECTIONS, column_tests, correct, share_test
 from .pooled import Pooled, pool
 from .results import id_name
@@ -293,7 +293,7 @@ def _change(test: dict, a: str, b: str) -> str:
     medians = f"median {number(test['b'])} against {number(test['a'])}"
     return (
         f"{test['column']} tends to be {word} in {b} ({medians}): a cell of {b} is {word} than one of {a} with a probability of "
-        f"{chance:.2f} ({ends[0]:.2f} to {ends[1]:.2f})."
+        f"{probability(chance)} ({probability(ends[0])} to {probability(ends[1])})."
     )
 
 
@@ -305,7 +305,7 @@ def _fact(fact: dict, a: str, b: str) -> str:
 
 
 def _points(test: dict) -> str:
-    effect, low, high = (f"{100 * value:+.1f}" for value in (test["effect"], test["low"], test["high"]))
+    effect, low, high = (signed(100 * value, 1) for value in (test["effect"], test["low"], test["high"]))
     return f"{effect} points, {low} to {high}"
 
 

@@ -44,6 +44,8 @@ def run(arguments: Namespace) -> Outcome:
         raise ValueError(
             f"{arguments.model} has no groups to explain: it is a {type(model).__name__}; use a model of tacit fit."
         )
+    from ...words import signed
+
     table, among, rows = _opened(arguments, model, noted)
     found = explain_rows(model._for_study(), table, rows, among=among, other=arguments.group)
     text: list[str] = []
@@ -52,8 +54,8 @@ def run(arguments: Namespace) -> Outcome:
         lines += [_line(cell) for cell in each.cells]
         if each.other:
             lines += [
-                ["sizes of the groups", "", f"{each.prior:+.2f}", "", ""],
-                ["sum", "", f"{each.evidence:+.2f}", "", ""],
+                ["sizes of the groups", "", signed(each.prior), "", ""],
+                ["sum", "", signed(each.evidence), "", ""],
             ]
         ids = ", ".join(f"{name} {value}" for name, value in each.ids.items())
         text += [heading(f"Row {each.row}{f' ({ids})' if ids else ''}"), paragraph(each.words, "  ")]
@@ -68,11 +70,11 @@ def run(arguments: Namespace) -> Outcome:
 
 
 def _line(cell: dict) -> list[str]:
-    from ...words import number, share
+    from ...words import number, share, signed
 
     worded = share if cell["level"] else number
     value = cell["value"] if isinstance(cell["value"], str) else number(cell["value"])
-    return [cell["column"], value, f"{cell['evidence']:+.2f}", worded(cell["here"]), worded(cell["there"])]
+    return [cell["column"], value, signed(cell["evidence"]), worded(cell["here"]), worded(cell["there"])]
 
 
 def _data(each: Any) -> dict:

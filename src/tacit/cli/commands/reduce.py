@@ -134,8 +134,10 @@ def _loadings(model: Any, columns: list[str], axes: Any) -> dict:
 
 def _rows(axes: Any, columns: list[str]) -> list[tuple]:
     """The loadings of the first axes."""
+    from ...words import signed
+
     shown = min(len(axes.names), 6)
     lines = [("column", *axes.names[:shown])]
-    lines += [(name, *(f"{value:+.2f}" for value in row[:shown])) for name, row in zip(columns[:40], axes.loadings)]
+    lines += [(name, *(signed(value) for value in row[:shown])) for name, row in zip(columns[:40], axes.loadings)]
     cut = len(columns) > 40 or len(axes.names) > shown
     return [*lines, ("… more in the file", *[""] * shown)] if cut else lines
