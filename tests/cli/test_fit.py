@@ -82,7 +82,7 @@ def test_files_and_text(run, tmp_path):
     assert "60 rows fall into 2 clear groups; refitted to 10 resamples, they come back" in " ".join(out.split())
     assert "2 groups, each group with its own spread and correlations (full); BIC" in out
     assert re.search(r"^  1: 40 rows, 67 %: .*a low", out, re.M)
-    assert re.search(r"^ +colour = red +100 % +33 % +\+\d\.\d sd$", out, re.M)
+    assert re.search(r"^ +colour = red +100 % +33 % +\+\d\.\d sd +\d+$", out, re.M)
     assert "4 missing cells" in out
     assert f"tacit predict {tmp_path / 't.fit.tacit'} NEW.csv" in out
     for name in names(tmp_path):

@@ -110,12 +110,15 @@ def _groups(findings: Findings) -> list[str]:
         entries = defining(group.profile)[:SHOWN_COLUMNS] if len(findings.groups) > 1 else group.profile[:MOST_COLUMNS]
         if not entries:
             continue
-        rows = [["", "here", "all rows", "difference"] if len(findings.groups) > 1 else ["", "value"]]
+        partly = any(entry.get("known", 0) < entry.get("n_rows", 0) for entry in entries)
+        known = [f"known of {entries[0].get('n_rows', 0):,}"] * partly
+        rows = [["", "here", "all rows", "difference", *known] if len(findings.groups) > 1 else ["", "value", *known]]
         for entry in entries:
             label = entry["column"] if entry["level"] is None else f"{entry['column']} = {entry['level']}"
             values = _values(entry)
-            rows.append([label, *values, f"{signed(entry['difference'], 1)} sd"][: len(rows[0])])
-        lines += grid(rows, right=(1, 2, 3), indent="       ")
+            told = [*values, f"{signed(entry['difference'], 1)} sd"] if len(findings.groups) > 1 else values[:1]
+            rows.append([label, *told, *([f"{entry['known']:,}"] if partly else [])])
+        lines += grid(rows, right=(1, 2, 3, 4), indent="       ")
     return lines
 
 

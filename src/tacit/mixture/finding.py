@@ -34,6 +34,8 @@ SMOOTHING = 0.5
 """Rows' worth added to every level in every group, so that a level that a group has not shown is not impossible there."""
 WIDE, WIDER = 50, 300
 MOST_SEED = 2**32 - 1
+GROSS, FEWEST_VALUES, MOST_GROSS = 3.0, 20, 10
+"""Ranges of all the rest that a gross error lies away, different values that a column has at least, and errors at most."""
 BUDGET, NO_LIMIT, SEARCH = 60.0, 1e9, 0.75
 """Seconds for choosing a model; the part of them that the search may take, the rest being for resamples."""
 SCORES = ("bic", "aic", "icl", "cv", "log_likelihood")
@@ -55,6 +57,8 @@ class Grouping:
     by_size : dict of int to Mixture
         The best model of every number of groups tried, in their order, fitted to the rows that models were compared on; that of
         the chosen number is `model`.
+    aside : list of dict
+        Cells with gross errors, as `gross_cells` finds them, whose rows were not learned from.
     verdict : Verdict
         Whether the groups are clear, overlap or cut a continuum, made when it is first asked for.
     """
@@ -63,6 +67,7 @@ class Grouping:
     table: Any = field(repr=False)
     selection: list[dict] = field(repr=False)
     by_size: dict[int, Mixture] = field(repr=False, default_factory=dict)
+    aside: list[dict] = field(repr=False, default_factory=list)
     _search: dict = field(repr=False, default_factory=dict)
 
     @cached_property
@@ -89,7 +94,7 @@ class Grouping:
 
         return study_groups(
             self.model, self.table, selection=self.selection, seed=seed, verdict=self.verdict, others=self.by_size,
-            scorer=scorer,
+            scorer=scorer, aside=self.aside,
         )  # fmt: skip
 
 
@@ -161,8 +166,10 @@ def find_groups(
     sizes = _possible(table, [1] if groups is None else asked_groups(groups), seed)
     _check_sample(table, sample)
     covariance = _structures(covariance, len(measured))
-    rows = _rows(table, sample, seed)
-    sampled = rows.n_rows < table.n_rows
+    aside = gross_cells(table)
+    whole = _without(table, [cell["row"] - 1 for cell in aside])
+    rows = _rows(table, whole, sample, seed)
+    sampled = rows.n_rows < whole.n_rows
     likely = sizes if groups is not None else range(1, min(6, most_components(rows.n_rows)) + 1)
     seen = (
         watch([size for size in sorted(likely) for _ in covariance], 6 if criterion == "cv" else 1) if watch else None
@@ -184,7 +191,7 @@ def find_groups(
         if sampled and not stopped:
             # Go on from what the sample taught, with all rows.
             last = (lambda progress: seen.last(progress)) if seen else None
-            model.set_params(warm_start=True, max_iter=200, tol=1e-5, callback=last).fit(table.source())
+            model.set_params(warm_start=True, max_iter=200, tol=1e-5, callback=last).fit(whole)
             stopped = model.fit_.interrupted
     if stopped:
         raise KeyboardInterrupt
@@ -205,7 +212,7 @@ def find_groups(
         "budget": budget,
         "tried": max(by_size),
     }
-    return Grouping(model, table, [_told(row) | told for row in _without_twins(found.table)], by_size, search)
+    return Grouping(model, table, [_told(row) | told for row in _without_twins(found.table)], by_size, aside, search)
 
 
 def _without_twins(rows: Iterable[dict]) -> list[dict]:
@@ -274,15 +281,51 @@ def _structures(asked: Any, n_measurements: int) -> list[str]:
     return distinct_structures(asked)
 
 
-def _rows(table: DataTable, most_rows: int, seed: int) -> Source:
-    """The rows to compare models on."""
-    if table.n_rows <= most_rows:
+def gross_cells(table: DataTable) -> list[dict]:
+    """Numbers so far from all others of their column that they must be errors, with `row` (from 1), `column` and `value`.
+
+    Such a number lies farther from the next than three times the range of all the rest; of few values there are none, nor of a
+    table that is read anew at every pass.
+    """
+    if table.is_large:
+        return []
+    found = []
+    for j, column in enumerate(table.schema.columns):
+        cells = table.cells[:, j]
+        values = np.unique(cells[~np.isnan(cells)])
+        if column.coded or len(values) < FEWEST_VALUES:
+            continue
+        low, high = 0, len(values) - 1
+        for _ in range(MOST_GROSS):
+            below, above = values[low + 1] - values[low], values[high] - values[high - 1]
+            if above >= below and above > GROSS * (values[high - 1] - values[low]):
+                high -= 1
+            elif below > GROSS * (values[high] - values[low + 1]):
+                low += 1
+            else:
+                break
+        far = np.flatnonzero((cells < values[low]) | (cells > values[high]))
+        if len(far) <= max(1, len(cells) // 100):
+            found += [{"row": int(i) + 1, "column": str(column.name), "value": float(cells[i])} for i in far]
+    return found
+
+
+def _without(table: DataTable, rows: list[int]) -> Source:
+    """The rows of a table but for some."""
+    if not rows:
         return table.source()
+    return ArraySource(np.delete(table.cells, rows, axis=0)).described_as(table.source())
+
+
+def _rows(table: DataTable, whole: Source, most_rows: int, seed: int) -> Source:
+    """The rows to compare models on."""
+    if whole.n_rows <= most_rows:
+        return whole
     if table.is_large:
         cells = table.schema.encode(table.sample(most_rows, seed)[1])
     else:
-        chosen = np.random.default_rng(seed).choice(table.n_rows, most_rows, replace=False)
-        cells = table.cells[np.sort(chosen)]
+        chosen = np.random.default_rng(seed).choice(whole.n_rows, most_rows, replace=False)
+        cells = whole.take(np.sort(chosen)).X
     empty = np.isnan(cells).all(axis=0)
     if empty.any():
         name = table.schema.names[int(np.argmax(empty))]

@@ -31,8 +31,10 @@ PATIENCE = 2
 """Sizes in succession without a better criterion that end a lane."""
 REACH = 8.0
 """So many more gains such as the last, and a lane that would still be behind ends."""
-CLOSE, LEADERS, ROUNDS = 20.0, 5, 3
-"""Models within this difference of the best, at most so many, are searched anew, at most so often."""
+CLOSE, LEADERS, NEAR = 20.0, 4, 100.0
+"""Models within CLOSE of the best, at most so many, and the best of lanes within NEAR are searched anew; then the first two."""
+ROUNDS, QUIET = 8, 3
+"""So many rounds of that at most, and so many in succession that found nothing better end it."""
 SETTLED = 1.0
 """A better maximum by less leaves the choice as it was."""
 CELLS_PER_PARAMETER = 2.0
@@ -91,6 +93,8 @@ class Hunt(Sweep):
         Says when to end; a fit that is running then is given up, but for the first.
     deepen : bool
         Whether to search the leaders anew.
+    fewest : float
+        Rows that the smallest class has at least in models without fault.
 
     Attributes
     ----------
@@ -101,10 +105,12 @@ class Hunt(Sweep):
     def __init__(
         self, estimator: Any, grid: list[dict], source: Source, told: Callable | None = None, *, by: str = "bic",
         most: int | None = None, clock: Clock | None = None, deepen: bool = True,
+        fewest: float = 0.0,
     ) -> None:  # fmt: skip
         super().__init__(estimator, grid, source, told)
         self.by, self.most, self.clock, self.deepen = by, most, clock or Clock(), deepen
         self.values: dict[int, float | None] = {}
+        self.fewest = fewest
         self.reached = ""
         self.depth, self.watched = 0, estimator.callback
         self.lanes = self._lanes(grid)
@@ -125,9 +131,11 @@ class Hunt(Sweep):
         """Fit what is worth while; returns the outcomes by size."""
         try:
             self._scout()
-            for _ in range(ROUNDS if self.deepen else 0):
-                if not self._deepened():
+            quiet = 0 if self.deepen else QUIET
+            for _ in range(ROUNDS):
+                if quiet >= QUIET:
                     break
+                quiet = 0 if self._deepened() else quiet + 1
                 self._scout()
         except KeyboardInterrupt:
             self._stopped()
@@ -178,6 +186,9 @@ class Hunt(Sweep):
             outcome = self._next(lane)
             self._attempt(outcome, self._first)
             self._judge(outcome)
+            if self.few and outcome.resp is not None and self.values[id(outcome)] is None:  # collapsed: others may not
+                self._attempt(outcome, self._again)
+                self._judge(outcome)
             lane.cost += lane.slope * outcome.size
             if self.told:
                 self.told(outcome)
@@ -245,7 +256,7 @@ class Hunt(Sweep):
             return 1.0
 
     def _judge(self, outcome: Outcome) -> None:
-        row = row_of(outcome, self.source)
+        row = row_of(outcome, self.source, self.fewest)
         self.values[id(outcome)] = row[self.by] if row["failed"] is None else None
 
     # Fits
@@ -269,7 +280,7 @@ class Hunt(Sweep):
         super()._first(outcome)
 
     def _n_fresh(self) -> int:
-        return (6 if self.few else 3) if not self.depth else (12 if self.few else 4)
+        return (6 if self.few else 3) if not self.depth else (24 if self.few else 4)
 
     def _raced(self, model: Any, starts: list) -> list:
         return race(model, self.sample, starts, self.heats, self.clock.tick if self._any else None)
@@ -285,7 +296,12 @@ class Hunt(Sweep):
         self.depth += 1
         before = self.best
         leaders = sorted((each for each in self.outcomes if self._known(each) < before + CLOSE), key=self._known)
-        leaders = [each for each in leaders if each.resp is not None and each.size > 1][:LEADERS]
+        leaders = leaders[: LEADERS if self.depth == 1 else 2]
+        if self.depth == 1:
+            leaders += [min(lane.tried, key=self._known) for lane in self.lanes if lane.tried]
+        near = set(map(id, leaders))
+        leaders = [each for each in self.outcomes if id(each) in near and each.resp is not None and each.size > 1]
+        leaders = [each for each in leaders if self._known(each) < before + NEAR]
         self.fresh.clear()
         for outcome in leaders:
             self._attempt(outcome, self._again)
@@ -293,7 +309,7 @@ class Hunt(Sweep):
         return self.best < before - SETTLED
 
     def _again(self, outcome: Outcome) -> None:
-        self.heats = [(8, 4), (20, 2)] if self.few else [(4, 2), (8, 1)]
+        self.heats = [(6, 8), (10, 4), (20, 2)] if self.few else [(4, 2), (8, 1)]
         candidate = outcome.estimator
         model = candidate._model()
         if model.one_start or self.source.labelled:

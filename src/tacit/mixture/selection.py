@@ -30,6 +30,8 @@ __all__ = ["Selection", "distinct_structures", "select"]
 
 CRITERIA = ("bic", "aic", "icl", "cv")
 MOST_COMPONENTS, ROWS_PER_COMPONENT = 30, 5
+FEWEST_ROWS, MANY_ROWS = 2.5, 30
+"""Of so many rows or more, a component of fewer than three is not chosen where the number of components is left open."""
 
 
 class Selection:
@@ -120,7 +122,8 @@ def select(
         As in the estimator's `fit`: arrays, tables, paths, Arrow data, Dask collections or sources; `unit` for experts only.
     n_components : int, iterable of int, or "auto", default=range(1, 10)
         Numbers of components. ``"auto"`` goes on from one while the criterion improves, cheap structures first, and searches the
-        leading models anew from more starts; at most as many as leave five rows to each, and 30.
+        leading models anew from more starts; at most as many as leave five rows to each, and 30. Models with a component of one
+        or two rows are ranked after the others.
     covariance_type : str, iterable of str, or "all", optional
         Structures; "all" tries every distinct one there is. Default: that of the estimator.
     criterion : {"bic", "aic", "icl", "cv"}, default="bic"
@@ -172,9 +175,11 @@ def select(
     if open_end or budget is not None:
         by = "bic" if criterion == "cv" else criterion
         make = partial(Hunt, base, by=by, clock=Clock(budget))
-    sweep = make(settings, source, tell, **({"most": most_components(source.n_rows)} if open_end else {}))
+    fewest = FEWEST_ROWS if open_end and source.n_rows >= MANY_ROWS else 0.0
+    ends = {"most": most_components(source.n_rows), "fewest": fewest} if open_end else {}
+    sweep = make(settings, source, tell, **ends)
     outcomes = sweep.run()
-    rows = [row_of(outcome, source) for outcome in outcomes]
+    rows = [row_of(outcome, source, fewest) for outcome in outcomes]
     if criterion == "cv":
         _cross_validate(make, base, [outcome.settings for outcome in outcomes], source, cv, rows)
     order = sorted(range(len(rows)), key=lambda i: _rank(rows[i], criterion))

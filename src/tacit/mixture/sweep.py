@@ -25,6 +25,9 @@ COLLAPSED = Note(
 )
 
 
+TINY = Note("tiny", "a group of one or two rows, which are better called unusual; ranked after the others")
+
+
 @dataclass
 class Outcome:
     """What became of one combination of settings: the fitted estimator or why there is none, and the classes of the sample."""
@@ -194,7 +197,7 @@ def totals(model: Model, params: Any, block: Block) -> np.ndarray:
     return np.array([weight @ log_density, weight.sum(), weight @ best])
 
 
-def row_of(outcome: Outcome, source: Source) -> dict[str, Any]:
+def row_of(outcome: Outcome, source: Source, fewest: float = 0.0) -> dict[str, Any]:
     """What a table of models says of an outcome, from one pass over the source."""
     names = ("log_likelihood", "n_parameters", "bic", "aic", "icl", "cv", "converged", "n_iter")
     row = outcome.settings | dict.fromkeys(names) | {"seconds": outcome.seconds, "failed": outcome.failed}
@@ -210,4 +213,6 @@ def row_of(outcome: Outcome, source: Source) -> dict[str, Any]:
     }  # fmt: skip
     if model.collapsed(fitted.fit_.params):
         row["failed"] = COLLAPSED
+    elif fewest and outcome.size > 1 and float(np.min(params.weight[: outcome.size])) * weight < fewest:
+        row["failed"] = TINY
     return row

@@ -13,10 +13,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from ..factor.analysis.correlation import variance_spectrum
 from ..factor.principal.ppca import ProbabilisticPCA
 from ..factor.principal.rank import Spectrum, parallel
+from ..impute.trial import hide
 from ..notes import Check, Claim
 from ..tables import DataTable
 from ..words import count, joined, probability, share
@@ -30,6 +32,8 @@ STRONG = 0.4
 MOST_NAMED = 6
 MOST_CHECKED = 40
 """Columns beyond which no line of pandas lists them all."""
+SPARSE = 0.1
+"""Share of missing cells from which the variance explained is measured on hidden cells."""
 MOST_COLUMNS = 2000
 """Columns beyond which no matrix of all pairs of them is made for the scree plot."""
 
@@ -68,7 +72,7 @@ def study_axes(model: Any, table: DataTable, *, seed: int = 0) -> Findings:
     rotated = f", rotated by {model.rotation}" if getattr(model, "rotation", None) else ""
     kind = f"{type(model).__name__} of standardised columns, {model.n_components_} {model._axis[1]}{rotated}"
     findings = findings_of("axes", model, table, sample=sample, axes=axes, n_filled=missing)
-    summary, limits = _summary(model, table, axes, sample), _limits(model, table)
+    summary, limits = _summary(model, table, axes, sample, seed), _limits(model, table)
     return replace(findings, summary=summary, limits=limits, card=card_of(model, table, seed, Model=kind))
 
 
@@ -80,7 +84,40 @@ def _noise(model: Any, spectrum: np.ndarray, n_rows: int) -> np.ndarray:
     return np.asarray(choice.threshold) / d
 
 
-def _summary(model: Any, table: DataTable, axes: Axes, sample: Sample) -> list[str]:
+def _hidden_share(model: Any, cells: np.ndarray, seed: int) -> dict | None:
+    """The share of the variance of hidden cells that the axes explain, where many cells are missing; else None.
+
+    Cells are hidden on purpose, and axes learned anew without them tell them: what the axes only seem to explain, because few
+    cells are known for each of their numbers, they do not tell. `explained` is None where too few cells are known to hide any.
+    """
+    if np.isnan(cells).mean() < SPARSE:
+        return None
+    hidden = hide(cells, seed=seed)
+    if not hidden.any():
+        return {"explained": None, "n_hidden": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            trial = clone(model).set_params(n_components=model.n_components_, callback=None)
+            filled = np.asarray(trial.fit(np.where(hidden, np.nan, cells)).impute(np.where(hidden, np.nan, cells)))
+        except (ValueError, np.linalg.LinAlgError):
+            return {"explained": None, "n_hidden": int(hidden.sum())}
+        mean, spread = np.nanmean(np.where(hidden, np.nan, cells), axis=0), np.nanstd(cells, axis=0)
+    scale = np.where(spread > 0, spread, 1.0)
+    missed, about = (((each - cells) / scale)[hidden] ** 2 for each in (filled, np.broadcast_to(mean, cells.shape)))
+    return {"explained": float(max(1.0 - missed.sum() / about.sum(), 0.0)), "n_hidden": int(hidden.sum())}
+
+
+def _by_hidden(sentence: str, hidden: dict, own: float) -> str:
+    """The sentence on the variance explained, in the figures of hidden cells."""
+    if hidden["explained"] is None:
+        return f"{sentence[:-1]} in the fit itself; too few cells are known to check that on hidden ones."
+    checked = f"{share(hidden['explained'], 0)} of the variance of {hidden['n_hidden']:,} known cells, hidden on purpose and told by"
+    told = f"{checked} the others ({share(own, 0)} in the fit itself),"
+    return sentence.replace(f"{share(own, 0)} of the variance", told, 1)
+
+
+def _summary(model: Any, table: DataTable, axes: Axes, sample: Sample, seed: int = 0) -> list[str]:
     k, d, missing = len(axes.names), len(table.used), sum(column.n_missing for column in table.used)
     word, number = model._axis[k > 1], str(k) if k > 1 else "One"
     names = [column.name for column in table.used]
@@ -97,7 +134,12 @@ def _summary(model: Any, table: DataTable, axes: Axes, sample: Sample) -> list[s
         f"{number} {word} {'explain' if k > 1 else 'explains'} {share(axes.explained.sum(), 0)} of the variance of {d} "
         f"columns{_how(model)}."
     )
-    told: list[str] = [Claim("explained", "{sentence}", sentence=sentence, check=Check(basis, shares, pandas))]
+    check, hidden = Check(basis, shares, pandas), _hidden_share(model, sample.encoded, seed)
+    if hidden is not None:
+        sentence = _by_hidden(sentence, hidden, float(axes.explained.sum()))
+        figures = {"explained": hidden["explained"], "in_the_fit": float(axes.explained.sum())}
+        check = Check(f"{hidden['n_hidden']:,} known cells, hidden and told again by axes learned without them", figures)
+    told: list[str] = [Claim("explained", "{sentence}", sentence=sentence, check=check)]
     for j, (name, part, words) in enumerate(zip(axes.names, axes.explained, axes.words)):
         strong = [names[i] for i in np.argsort(-np.abs(axes.loadings[:, j]), kind="stable")[:MOST_NAMED]]
         found = {each: float(axes.loadings[names.index(each), j]) for each in strong}

@@ -65,7 +65,10 @@ class Group:
     profile : list of dict
         All columns and levels with `column`, `level` (None for numbers), `value` in the group, `rest` in the other rows,
         `overall` in all rows, `difference` of value and overall in standard deviations, and `text`; those that set the group
-        apart most come first.
+        apart most come first. `known` of the group's `n_rows` have the cell: values are of these.
+    clauses : list of dict
+        The clauses of `words`, each with its `phrase` and the figures behind it, as in `profile`; `against` and `other` are the
+        number and the value of another group described alike, `spread` how many times more values spread than in other rows.
     """
 
     number: int
@@ -73,6 +76,7 @@ class Group:
     share: float
     words: str
     profile: list[dict]
+    clauses: list[dict] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -187,6 +191,8 @@ class Findings:
     learned : dict or None
         Where an earlier model scored other rows: the `title` and `n_rows` of the table it was learned from, which the words
         and profiles of `groups` describe; their `n_rows` are rows of this table.
+    aside : list of dict
+        Cells with gross errors, with `row`, `column` and `value`, whose rows were not learned from.
     digest : str
         A digest of the cells that the model used, which tells whether another table is the same.
     labels, units : dict of str to str
@@ -222,6 +228,7 @@ class Findings:
     verdict: Verdict | None = None
     alternatives: tuple[Alternative, ...] = ()
     learned: dict | None = None
+    aside: list[dict] = field(default_factory=list)
     digest: str = ""
     labels: dict[str, str] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from ..frames import Batch
 from ..tables import DataTable
 from ..words import count, joined, number, share
 from .findings import Alternative, Findings, Group
-from .phrases import CRITERIA, group_phrase, left_out_words, model_words
+from .phrases import CRITERIA, alikeness, clauses, distinct, left_out_words, model_words
 from .results import id_name
 from .sample import TopRows, take_sample
 from .scores import SURE, Coder, Scorer, Scores
@@ -34,7 +34,7 @@ MOST_KEPT = 30
 def study_groups(
     model: Any, table: DataTable, *, selection: Sequence[dict] = (), seed: int = 0, verdict: Any = None,
     others: Mapping[int, Any] | None = None, learned: dict | None = None, merge: Sequence[Iterable[int]] = (),
-    scorer: Scorer | None = None,
+    scorer: Scorer | None = None, aside: Sequence[dict] = (),
 ) -> Findings:  # fmt: skip
     """Study the groups that a mixture finds in a table.
 
@@ -72,7 +72,8 @@ def study_groups(
     shown, empty = scorer(sample.encoded), {str(name): int(n) for name, n in zip(model.schema_.names, n_empty) if n}
     filled = {name: n - empty.get(name, 0) for name, n in tallies.n_missing.items()}
     same = learned is None or learned.get("digest") in (None, digest.hexdigest())
-    groups = _groups(scorer.weights, tallies)
+    alike = alikeness(sample.encoded, model.schema_.columns)
+    groups = _groups(scorer.weights, tallies, alike)
     if learned is not None and not same:
         groups = tuple(_as_learned(group, learned["groups"], scorer.into) for group in groups)
     findings = Findings(
@@ -81,10 +82,10 @@ def study_groups(
         sample=sample, trace=np.asarray(model.fit_.trace.per_weight, dtype=float), selection=[] if merge else list(selection),
         groups=groups, memberships=shown.memberships, group=shown.group,
         outlier=shown.outlier, uncertain=uncertain.rows, outliers=outliers.rows, n_uncertain=uncertain.n_rows,
-        n_outliers=outliers.n_rows, n_filled=filled, n_empty=empty, verdict=verdict, digest=digest.hexdigest(),
+        n_outliers=outliers.n_rows, n_filled=filled, n_empty=empty, verdict=verdict, digest=digest.hexdigest(), aside=list(aside),
         learned=None if same else {name: learned[name] for name in ("title", "n_rows")},  # type: ignore[index]
     )  # fmt: skip
-    findings = replace(findings, alternatives=_alternatives(findings, model, beside, sample.encoded))
+    findings = replace(findings, alternatives=_alternatives(findings, model, beside, alike))
     summary = [*groups_summary(findings), *empty_words(empty)]
     if merge:  # checks read the groups of the model's own files
         summary = [*map(str, summary), merged_words(merge, len(scorer.order))]
@@ -105,16 +106,16 @@ class _Counted:
         self.tallies.add(cells, scores.group - 1)
         self.n_uncertain += int((scores.sure < SURE).sum()) if self.model.n_components > 1 else 0
 
-    def told(self, findings: Findings, shown: np.ndarray) -> Alternative:
+    def told(self, findings: Findings, alike: Any) -> Alternative:
         """The record of it."""
         value, behind = _criterion(findings.selection, self.model)
-        groups = _groups(self.scorer.weights, self.tallies)
+        groups, shown = _groups(self.scorer.weights, self.tallies, alike), findings.sample.encoded
         return Alternative(
             len(groups), self.model.covariance_type, value, behind, groups, self.scorer(shown).group, self.n_uncertain
         )
 
 
-def _alternatives(findings: Findings, model: Any, beside: list[_Counted], shown: np.ndarray) -> tuple[Alternative, ...]:
+def _alternatives(findings: Findings, model: Any, beside: list[_Counted], alike: Any) -> tuple[Alternative, ...]:
     if not beside or findings.group is None:
         return ()
     value, behind = _criterion(findings.selection, model)
@@ -122,7 +123,7 @@ def _alternatives(findings: Findings, model: Any, beside: list[_Counted], shown:
         len(findings.groups), model.covariance_type, value, behind, findings.groups, findings.group,
         findings.n_uncertain if len(findings.groups) > 1 else 0,
     )  # fmt: skip
-    return tuple(sorted([own, *(counted.told(findings, shown) for counted in beside)], key=lambda each: each.n_groups))
+    return tuple(sorted([own, *(counted.told(findings, alike) for counted in beside)], key=lambda each: each.n_groups))
 
 
 def _criterion(selection: Sequence[dict], model: Any) -> tuple[float | None, float | None]:
@@ -138,11 +139,23 @@ def _criterion(selection: Sequence[dict], model: Any) -> tuple[float | None, flo
 
 def learned_of(findings: Findings) -> dict:
     """What a model's file keeps of the table it was learned from, for reports on other rows: plain values."""
-    kept = ("column", "level", "is_missing", "value", "rest", "overall", "difference", "known", "text", "phrase")
+    kept = (
+        "column",
+        "level",
+        "is_missing",
+        "value",
+        "rest",
+        "overall",
+        "difference",
+        "known",
+        "n_rows",
+        "text",
+        "phrase",
+    )
     return {
         "title": findings.title, "n_rows": findings.n_rows, "digest": findings.digest,
         "groups": [
-            {"words": group.words, "profile": [{key: entry.get(key) for key in kept} for entry in group.profile[:MOST_KEPT]]}
+            {"words": group.words, "profile": [{key: entry[key] for key in kept if key in entry} for entry in group.profile[:MOST_KEPT]]}
             for group in findings.groups
         ],
     }  # fmt: skip
@@ -151,8 +164,10 @@ def learned_of(findings: Findings) -> dict:
 def _as_learned(group: Group, groups: list[dict], into: np.ndarray) -> Group:
     told = [groups[k] for k in np.flatnonzero(into == group.number - 1) if k < len(groups)]
     if len(told) != 1:  # merged: what each part is like
-        return replace(group, words="; or ".join(str(part["words"]) for part in told) or group.words, profile=[])
-    return replace(group, words=str(told[0]["words"]), profile=list(told[0].get("profile", [])))
+        return replace(
+            group, words="; or ".join(str(part["words"]) for part in told) or group.words, profile=[], clauses=[]
+        )
+    return replace(group, words=str(told[0]["words"]), profile=list(told[0].get("profile", [])), clauses=[])
 
 
 def _ids(table: DataTable, batch: Batch) -> dict[str, list]:
@@ -184,15 +199,19 @@ class _Rows:
         return self._which(i) | {"probability": float(self.scores.outlier[i]), "reason": reason}
 
 
-def _groups(weights: np.ndarray, tallies: Tallies) -> tuple[Group, ...]:
-    found, groups = tallies.profiles(), []
+def _groups(weights: np.ndarray, tallies: Tallies, alike: Any = None) -> tuple[Group, ...]:
+    found = tallies.profiles()
+    profiles = [profile_of(found, k) for k in range(len(weights))]
+    sizes = tallies.n_rows.astype(int).tolist()
+    if len(weights) == 1:
+        described, words = [[]], ["all rows"]
+    else:
+        described = [clauses(defining(profile), tallies.spreads(k), alike) for k, profile in enumerate(profiles)]
+        words = distinct(described, profiles, sizes)
+    groups = []
     for k, weight in enumerate(weights):
-        profile = profile_of(found, k)
-        n_rows = int(tallies.n_rows[k])
-        words = "all rows" if len(weights) == 1 else "no row is likelier in it than elsewhere"
-        if len(weights) > 1 and n_rows:
-            words = group_phrase(defining(profile), tallies.spreads(k))
-        groups.append(Group(k + 1, n_rows, float(weight), words, profile))
+        told = words[k] if sizes[k] or len(weights) == 1 else "no row is likelier in it than elsewhere"
+        groups.append(Group(k + 1, sizes[k], float(weight), told, profiles[k], described[k]))
     return tuple(groups)
 
 

@@ -23,8 +23,8 @@ CLOSE = 10.0
 def groups_summary(findings: Findings) -> list[str]:
     """What was found, in sentences, the verdict first; figures are in the check behind each."""
     return [
-        *_scored(findings), _how_many(findings), *_unsettled(findings), *_sizes(findings), _uncertain(findings), *_outliers(findings),
-        _filled(findings),
+        *_scored(findings), _how_many(findings), *_unsettled(findings), *_sizes(findings), _uncertain(findings),
+        *_outliers(findings), *_aside(findings), _filled(findings),
     ]  # fmt: skip
 
 
@@ -178,6 +178,17 @@ def _outliers(findings: Findings) -> Iterator[str]:
         n = findings.n_outliers
         sentence = _of_rows(n, "unusual for") if n else "No row is unusual for its group."
         yield _claim("unusual", sentence, _counted(findings), {"unusual": n}, UNUSUAL)
+
+
+def _aside(findings: Findings) -> Iterator[str]:
+    """That rows with gross errors were not learned from."""
+    cells = findings.aside
+    if cells:
+        n = len({cell["row"] for cell in cells})
+        told = joined(f"{cell['column']} {number(cell['value'])} in row {cell['row']:,}" for cell in cells[:3])
+        more = f" and {count(len(cells) - 3, 'more cell')}" if len(cells) > 3 else ""
+        sentence = f"{count(n, 'row')} {'were' if n > 1 else 'was'} not learned from, for a number far beyond all others: {told}{more}."
+        yield _claim("aside", sentence, _counted(findings), {"aside": n})
 
 
 def _filled(findings: Findings) -> str:

@@ -45,7 +45,7 @@ def study(model: Any, X: Any, *, selection: Any = (), seed: int = 0, **reading: 
     """
     told: dict[str, Any] = {}
     if not selection and hasattr(model, "by_size"):
-        told = {"verdict": model.verdict, "others": model.by_size}
+        told = {"verdict": model.verdict, "others": model.by_size, "aside": model.aside}
     selection = selection or getattr(model, "selection", ())  # of a Grouping or a Choice
     model, table = opened_for(model, X, **reading)
     others = {size: other._for_study() for size, other in told.pop("others", {}).items() if size != model.n_components}

@@ -14,7 +14,7 @@ import numpy as np
 from ..schema import Column
 from ..words import ROUNDING, number, share
 from .cycles import around_words, mean_direction
-from .phrases import CLEAR, LEAST, in_words, phrase
+from .phrases import CLEAR, LEAST, enough_known, in_words, phrase
 
 __all__ = ["Tallies", "defining", "profile_of"]
 
@@ -93,6 +93,8 @@ class Tallies:
             lost = self.n_rows - self.seen[j]
             if lost.any():
                 found.append(_profile(name, "missing", self.n_rows, lost, lost, is_missing=True))
+        for profile in found:
+            profile["n_rows"] = self.n_rows
         return found
 
     def spreads(self, k: int) -> list[tuple[str, float]]:
@@ -116,7 +118,7 @@ def _profile(
     largest: float = 1.0, is_missing: bool = False,
 ) -> dict:  # fmt: skip
     """What `Tallies.profiles` says of one column, from weights, sums and sums of squares about an origin, (groups,) each."""
-    told = {"column": name, "level": level, "is_missing": is_missing}
+    told = {"column": name, "level": level, "is_missing": is_missing, "known": totals}
     whole = totals.sum()
     if whole <= 0:  # the column is only observed in rows without a group
         empty = np.full(len(totals), np.nan)
@@ -153,6 +155,7 @@ def _around(column: Column, totals: np.ndarray, cos: np.ndarray, sin: np.ndarray
         "column": str(column.name),
         "level": None,
         "is_missing": False,
+        "known": totals,
         "words": dict(zip(("value", "rest", "overall"), told)),
     }
     difference = np.where(np.isnan(rest).any(axis=0), 0.0, difference)
@@ -171,11 +174,16 @@ def profile_of(found: list[dict], k: int) -> list[dict]:
 
 
 def defining(profile: list[dict]) -> list[dict]:
-    """The entries of a profile that set a group apart, one for each column, the strongest first."""
+    """The entries of a profile that set a group apart, one for each column, the strongest first.
+
+    What few known cells say by chance, a difference of less than two standard errors, is not told.
+    """
     best: dict = {}
     for entry in profile:
         key = entry["column"], entry["is_missing"]
-        if abs(entry["difference"]) >= LEAST and (key not in best or _tells_more(entry, best[key])):
+        apart = abs(entry["difference"])
+        backed = entry["phrase"] and apart * np.sqrt(entry.get("known") or 0) >= 2.0
+        if backed and apart >= LEAST and (key not in best or _tells_more(entry, best[key])):
             best[key] = entry
     return sorted(best.values(), key=lambda entry: -abs(entry["difference"]))
 
@@ -189,8 +197,9 @@ def _entry(profile: dict, k: int) -> dict:
     column, level = profile["column"], profile["level"]
     difference, overall = float(profile["difference"][k]), float(profile["overall"])
     value, rest = (None if np.isnan(profile[key][k]) else float(profile[key][k]) for key in ("value", "rest"))
+    known, rows = int(profile["known"][k]), int(profile["n_rows"][k])
     entry = {
-        "column": column, "level": level, "value": value, "rest": rest,
+        "known": known, "n_rows": rows, "column": column, "level": level, "value": value, "rest": rest,
         "overall": None if np.isnan(overall) else overall, "difference": difference, "text": "", "phrase": "",
         "is_missing": profile["is_missing"],
     }  # fmt: skip
@@ -204,10 +213,12 @@ def _entry(profile: dict, k: int) -> dict:
         entry["phrase"] = f"{column} {words['value']}" if apart else ""
         entry["text"] = f"{column} {words['value']}" + (f" (all rows: {words['overall']})" if apart else "")
         entry |= {f"{key}_text": text for key, text in words.items()}
+    elif level is not None and not enough_known(known, rows):
+        entry["text"] = f"{column}: known in {known:,} of {rows:,} rows only"
     elif rest is None or abs(difference) < LEAST:
         told = number(value) if level is None else f"{level} {share(value)}"
         entry["text"] = f"{column} {told}" if rest is None else f"{column} about as in the whole table ({told})"
     else:
-        entry["text"] = in_words(column, level, value, overall, difference)
-        entry["phrase"] = phrase(column, level, value, difference)
+        entry["text"] = in_words(column, level, value, overall, difference, known, rows)
+        entry["phrase"] = phrase(column, level, value, difference, known, rows)
     return entry

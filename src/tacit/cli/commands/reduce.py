@@ -16,6 +16,7 @@ from ._results import Tables, write_learned
 
 HELP = "find the axes behind the columns of a table"
 EXAMPLE = "tacit reduce penguins.csv --method factors --axes 1"
+FEWEST_KNOWN = 20
 CHOICES = ("auto", "parallel", "bic")
 
 
@@ -60,6 +61,7 @@ def run(arguments: Namespace) -> Outcome:
         arguments, ["scores", "loadings", "tacit", *(["html"] if not arguments.no_report else [])]
     )
     table = only(table, ("measurement", "count", "ordinal"), "axes take numbers and levels in order only").scored()
+    table = _well_known(table)
     _check(table, arguments.axes)
     with Progress(arguments.quiet) as progress:
         watch = SweepProgress(progress, [1])
@@ -77,6 +79,19 @@ def run(arguments: Namespace) -> Outcome:
     told = {"method": type(model).__name__, "axes": named, "loadings": axes.loadings, "spectrum": axes.spectrum}
     text = findings_text(table, findings, "Loadings", _rows(axes, findings.used), files)
     return Outcome(text, findings_data(findings, files, **told))
+
+
+def _well_known(table: DataTable) -> DataTable:
+    """The table without columns of which hardly a cell is known: they correlate with anything by chance."""
+    from dataclasses import replace
+
+    def kept(column: Any) -> Any:
+        n = column.n_rows - column.n_missing
+        if not column.used or n >= min(FEWEST_KNOWN, table.n_rows / 2):
+            return column
+        return replace(column, left_out=f"known in {n:,} of {column.n_rows:,} rows only")
+
+    return replace(table, columns=tuple(map(kept, table.columns)))
 
 
 def _check(table: DataTable, axes: int | str) -> None:

@@ -20,6 +20,11 @@ def groups(findings: Findings) -> Section | None:
         return None
     cards = [group_card(group, findings.n_rows, findings.group_names.get(group.number)) for group in findings.groups]
     lead = "Each row is counted in the group it most probably belongs to. The words say what sets a group apart from others."
+    if findings.learned is not None:
+        lead = (
+            f"New rows, each counted in the group it most probably belongs to. The words describe the "
+            f"{findings.learned['n_rows']:,} rows of {findings.learned['title']} that the model was learned from."
+        )
     if len(findings.groups) == 1:
         lead = (
             "The table is best described as one group: no way of splitting its rows is worth the parameters it costs."
@@ -58,7 +63,7 @@ def profiles(findings: Findings) -> Section | None:
     lead = (
         "How far a group lies from the mean of all rows, in standard deviations of the column: beyond 0.5 is easily "
         "seen, beyond 1 is large. The largest differences come first. "
-        "Values are in the column's own units; levels of categories are shares of rows."
+        "Values are in the column's own units; levels of categories are shares of the rows in which the column is known."
     )
     return Section("profiles", "What sets each group apart", "Profiles", join([buttons, panels]), lead)
 

@@ -1,0 +1,287 @@
+"""What is claimed of groups: the verdict, budgets, shares and their denominators, descriptions, new rows, gross errors."""
+
+import re
+import time
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from tacit.cli.main import main
+from tacit.factor import ProbabilisticPCA
+from tacit.mixture import GaussianMixture, Mixture, find_groups, select
+from tacit.mixture.finding import gross_cells
+from tacit.mixture.verdict import Verdict
+from tacit.notes import Claim
+from tacit.schema import Column
+from tacit.study.axes import study_axes
+from tacit.study.groups import study_groups
+from tacit.study.phrases import alikeness, clauses, distinct, phrase
+from tacit.study.tallies import Tallies, defining, profile_of
+from tacit.tables import open_table
+
+
+def clear(n, rng):
+    centres = np.array([[0.0, 0.0, 0.0], [7.0, 0.0, 0.0], [0.0, 0.0, 7.0]])
+    return centres[np.arange(n) % 3] + rng.normal(size=(n, 3))
+
+
+def overlapping(n, rng):
+    return rng.normal(size=(n, 3)) + (np.arange(n) % 2)[:, None] * [3.2, 0.0, 0.0]
+
+
+DATA = {
+    "clear": clear,
+    "overlapping": overlapping,
+    "continuum": lambda n, rng: np.exp(0.6 * rng.normal(size=(n, 3))),
+    "one": lambda n, rng: rng.normal(size=(n, 3)) @ (np.eye(3) + 0.5),
+}
+
+
+@pytest.mark.parametrize(("kind", "n"), [("clear", 90), ("overlapping", 1200), ("continuum", 300), ("one", 120)])
+def test_the_verdict_tells_groups_from_a_continuum(kind, n):
+    found = find_groups(DATA[kind](n, np.random.default_rng(1)))
+    verdict = found.verdict
+    assert verdict.kind == kind
+    assert verdict.reached == ""
+    sentence = found.study().summary[0]
+    assert isinstance(sentence, Claim)
+    assert sentence.check.figures["kind"] == kind
+    told = {"clear": "3 clear groups", "overlapping": "2 overlapping groups", "one": "form one group: by BIC"}
+    assert told.get(kind, "form a continuum rather than groups: no gap is shown") in sentence
+    assert Verdict(**verdict.told()) == verdict
+
+
+def test_stability_is_the_agreement_of_refits():
+    rng = np.random.default_rng(0)
+    found = find_groups(clear(90, rng))
+    assert found.verdict.stability == pytest.approx(1.0, abs=0.02)
+    assert found.verdict.n_resamples == 10
+    assert adjusted_rand_score(np.arange(90) % 3, found.model.predict(found.table.source())) == pytest.approx(1.0)
+    # More groups than there are come back as other groups.
+    five = find_groups(overlapping(150, rng), groups=[5], covariance=["tied"])
+    assert five.verdict.stability < 0.8
+    assert five.verdict.kind != "clear"
+
+
+def test_the_search_goes_on_while_the_criterion_improves_and_keeps_every_size():
+    rng = np.random.default_rng(0)
+    X = 10.0 * rng.permutation(12)[np.arange(360) % 12][:, None] + rng.normal(size=(360, 2)) * [1.0, 0.1]
+    found = find_groups(X, covariance=["diag"])
+    assert found.model.n_components == 12  # more than nine
+    assert found.verdict.kind == "clear"
+    assert list(found.by_size) == list(range(1, max(found.by_size) + 1))
+    findings = found.study()
+    assert [each.n_groups for each in findings.alternatives] == list(found.by_size)
+    chosen = next(each for each in findings.alternatives if each.n_groups == 12)
+    assert chosen.behind == 0.0
+    assert min(each.value for each in findings.alternatives) == chosen.value
+    eleven = found.at(11).study()
+    other = next(each for each in findings.alternatives if each.n_groups == 11)
+    assert [group.words for group in eleven.groups] == [group.words for group in other.groups]
+    np.testing.assert_array_equal(eleven.group, other.group)
+    with pytest.raises(ValueError, match=r"n_groups=99 was not tried; tried were 1, 2, 3"):
+        found.at(99)
+
+
+def test_another_seed_finds_nothing_better():
+    rng = np.random.default_rng(3)
+    X = np.concatenate([rng.multivariate_normal(m, c, 60) for m, c in (
+        ([0, 0, 0], np.diag([1.0, 4, 0.2])), ([3, 1, 0], np.eye(3)), ([1, 5, 2], np.diag([3.0, 0.3, 1])))])  # fmt: skip
+    best = [found.selection[0] for found in (find_groups(X, seed=seed) for seed in (0, 1, 2))]
+    assert len({(row["n_components"], row["covariance_type"]) for row in best}) == 1
+    assert np.ptp([row["bic"] for row in best]) < 0.1
+
+
+def test_a_budget_ends_the_search_with_the_best_so_far():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(317, 79)) + 2.0 * (np.arange(317) % 3 == 0)[:, None]
+    X[rng.random(X.shape) < 0.75] = np.nan
+    find_groups(X[:40, :5], groups=[2], covariance=["diag"])  # compiled before the clock runs
+    started = time.monotonic()
+    found = find_groups(X, budget=1.0)
+    assert time.monotonic() - started < 20
+    assert found.verdict.reached == "budget"
+    assert found.selection[0]["bic"] == min(row["bic"] for row in found.selection if row["bic"] is not None)
+    assert (
+        found.study()
+        .summary[0]
+        .endswith("the search ended at its budget of 1 s, and more time may find a better model.")
+    )
+    with pytest.raises(ValueError, match=r"budget=0 is not a number above 0\."):
+        find_groups(X, budget=0)
+
+
+def test_select_goes_on_by_itself_and_says_what_ended_it():
+    X = clear(120, np.random.default_rng(0))
+    found = select(GaussianMixture(random_state=0), X, n_components="auto", covariance_type=["full", "tied", "diag"])
+    assert found.best.n_components == 3
+    assert found.reached == ""
+    assert {row["n_components"] for row in found.table} == {1, 2, 3, 4, 5}
+    assert sum(row["n_components"] == 1 for row in found.table) == 2  # one full matrix is one model
+    few = select(GaussianMixture(random_state=0), X[:10], n_components="auto")
+    assert max(row["n_components"] for row in few.table) <= 2
+
+
+# Gross errors
+
+
+def test_gross_errors_are_unusual_rows_and_not_groups():
+    rng = np.random.default_rng(0)
+    X = overlapping(200, rng)
+    X[7, 1], X[20, 0] = 99999.0, -88888.0
+    table = open_table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]})
+    assert gross_cells(table) == [
+        {"row": 21, "column": "a", "value": -88888.0},
+        {"row": 8, "column": "b", "value": 99999.0},
+    ]
+    findings = find_groups(table).study()
+    assert min(group.n_rows for group in findings.groups) > 50
+    assert {row["row"] for row in findings.outliers} == {8, 21}
+    assert any(
+        s.startswith("2 rows were not learned from, for a number far beyond all others: a") for s in findings.summary
+    )
+    assert gross_cells(open_table({"x": np.exp(2.0 * rng.normal(size=300))})) == []  # a long tail is none
+
+
+def test_one_row_is_no_group():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    X[0] = [9.0, 9.0, 9.0]
+    findings = find_groups(X, covariance=["full", "tied"]).study()
+    assert min(group.n_rows for group in findings.groups) > 2
+    assert [row["row"] for row in findings.outliers] == [1]
+
+
+# Shares and their denominators
+
+
+def tallied(cells, columns, group):
+    tallies = Tallies(columns, int(group.max()) + 1)
+    tallies.add(cells, group)
+    return tallies
+
+
+def test_shares_name_their_denominator_and_need_twenty_known_cells():
+    rng = np.random.default_rng(0)
+    phase, group = np.full(600, np.nan), np.repeat([0, 1], 300)
+    phase[:51], phase[300:340], phase[51:60] = 1.0, 0.0, 0.0  # 60 of 300 known, 85 % of them 1
+    cells = np.column_stack([phase, rng.normal(size=600)])
+    columns = Column("phase", "category", ("go", "stop")), Column("x", "continuous")
+    found = tallied(cells, columns, group).profiles()
+    entry = next(e for e in profile_of(found, 0) if e["level"] == "stop")
+    assert (entry["known"], entry["n_rows"]) == (60, 300)
+    assert entry["phrase"] == "phase mostly stop where known"
+    assert entry["text"] == "phase mostly stop where known (85 % of 60 known cells vs 51 %)"
+    phase[15:300] = np.nan  # 15 of 300 are known
+    found = tallied(np.column_stack([phase, cells[:, 1]]), columns, group).profiles()
+    entry = next(e for e in profile_of(found, 0) if e["level"] == "stop")
+    assert entry["text"] == "phase: known in 15 of 300 rows only"
+    assert all(e["column"] != "phase" or e["is_missing"] for e in defining(profile_of(found, 0)))
+    assert phrase("sex", "male", 11 / 12, 1.0, 12, 12) == "sex male in 11 of 12"  # a small group is counted
+
+
+# Descriptions
+
+
+def test_columns_that_say_the_same_are_told_once_and_no_two_groups_alike():
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1, 2], 100)
+    size = np.array([0.0, 4.0, 4.6])[group] + 0.3 * rng.normal(size=300)
+    cells = np.column_stack([size, 2 * size + 0.1 * rng.normal(size=300), -size, rng.normal(size=300)])
+    columns = tuple(Column(name, "continuous") for name in ("length", "width", "lightness", "other"))
+    tallies = tallied(cells, columns, group)
+    alike = alikeness(cells, columns)
+    assert alike(("length", False), ("lightness", False))
+    assert not alike(("length", False), ("other", False))
+    profiles = [profile_of(tallies.profiles(), k) for k in range(3)]
+    described = [clauses(defining(profile), tallies.spreads(k), alike) for k, profile in enumerate(profiles)]
+    words = distinct(described, profiles, [100, 100, 100])
+    assert len(set(words)) == 3
+    assert all(sum(name in told for name in ("length", "width", "lightness")) == 1 for told in words[:1])
+    for told, name in zip(described, range(3)):  # each clause has the figures that it rests on
+        for clause in told:
+            j = [column.name for column in columns].index(clause["column"])
+            assert clause["value"] == pytest.approx(cells[group == name, j].mean())
+            assert clause["known"] == 100
+    assert "than in group" in words[2] or words[1] != words[2]
+
+
+def test_groups_described_alike_say_how_they_differ():
+    entry = {
+        "column": "x",
+        "level": None,
+        "is_missing": False,
+        "known": 100,
+        "n_rows": 100,
+        "rest": 0.0,
+        "overall": 2.0,
+    }
+    one = [entry | {"value": 5.0, "difference": 1.3, "phrase": "x very high", "text": ""}]
+    two = [entry | {"value": 7.0, "difference": 1.9, "phrase": "x very high", "text": ""}]
+    described = [clauses(one), clauses(two), clauses(two)]
+    words = distinct(described, [one, two, two], [100, 90, 80])
+    assert words == ["x very high", "x very high, x higher than in group 1",
+                     "x very high, x higher than in group 1, with fewer rows than group 2"]  # fmt: skip
+    assert described[1][1]["against"] == 1
+    assert (described[1][1]["value"], described[1][1]["other"]) == (7.0, 5.0)
+
+
+# Axes of cells that are hardly known
+
+
+def test_axes_of_hardly_known_columns_do_not_explain_everything(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 8))  # independent columns
+    X[rng.random(X.shape) < 0.75] = np.nan
+    rare = np.full(200, np.nan)
+    rare[:6] = X[:6, 0] = rng.normal(size=6)
+    lines = [",".join("" if np.isnan(v) else f"{v:.3f}" for v in row) for row in np.column_stack([X, rare])]
+    (tmp_path / "t.csv").write_text("a,b,c,d,e,f,g,h,rare\n" + "\n".join(lines) + "\n")
+    assert main(["reduce", str(tmp_path / "t.csv"), "--no-report", "--axes", "3", "--quiet"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "rare (known in 6 of 200 rows only)" in out
+    assert re.search(
+        r"3 axes explain (< )?\d+ % of the variance of \d+ known cells, hidden on purpose and told by the others", out
+    )
+    table = open_table(dict(zip("abcdefgh", X.T)))
+    figures = study_axes(ProbabilisticPCA(3, scale=True).fit(table.source()), table).summary[0].check.figures
+    assert figures["in_the_fit"] > 0.5
+    assert figures["explained"] < 0.2
+
+
+# New rows under an old model
+
+
+def test_a_report_on_new_rows_says_so_and_keeps_the_words(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    old = [f"{10 * k + v:.2f},{w:.2f}" for k, v, w in zip([0] * 60 + [1] * 30, *rng.normal(size=(2, 90)))]
+    (tmp_path / "old.csv").write_text("a,b\n" + "\n".join(old) + "\n")
+    (tmp_path / "new.csv").write_text("a,b\n10.1,0.2\n9.7,-0.4\n0.1,0.5\n")
+    assert main(["fit", str(tmp_path / "old.csv"), "--quiet", "--groups", "2", "--covariance", "tied"]) == 0
+    capsys.readouterr()
+    model = str(tmp_path / "old.fit.tacit")
+    assert main(["report", model, str(tmp_path / "new.csv"), "--out", str(tmp_path / "new.html")]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(
+        "3 new rows were scored by a model that was learned from 90 other rows (old); groups are described as "
+    )
+    assert "The largest of the new rows is group 2 (2 rows, 67 %): a very high." in said
+    assert "The smallest of the new rows is group 1 (1 row, 33 %): a " in said
+    assert main(["report", model, str(tmp_path / "old.csv"), "--out", str(tmp_path / "again.html")]) == 0
+    again = capsys.readouterr().out
+    assert again.startswith("90 rows fall into 2 clear groups; refitted to 10 resamples")
+    assert "The largest is group 1 (60 rows, 67 %)" in again
+
+
+def test_the_largest_group_is_counted_and_not_assumed():
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(0, 1, 80), rng.normal(12, 1, 20)])
+    table = open_table({"x": x, "y": rng.normal(size=100)})
+    model = Mixture(2, random_state=0).fit(table.source())
+    new = open_table({"x": [12.0, 12.5, 11.8, 0.2], "y": [0.0, 0.1, 0.2, 0.3]})
+    summary = study_groups(model, new).summary
+    assert summary[1].startswith("The largest is group 2 (3 rows, 75 %)")
+    assert summary[1].check.figures == {"group 1": 1, "group 2": 3}
+    even = open_table({"x": [12.0, 12.5, 0.1, 0.2], "y": [0.0, 0.1, 0.2, 0.3]})
+    assert study_groups(model, even).summary[1] == "The largest are groups 1 and 2 (2 rows each)."
