@@ -16,7 +16,7 @@ from ..frames import Batch
 from ..tables import DataTable
 from ..words import count, joined, number, share
 from .findings import Alternative, Findings, Group
-from .phrases import CRITERIA, alikeness, clauses, distinct, left_out_words, model_words
+from .phrases import CLAUSE, CRITERIA, alikeness, clauses, distinct, left_out_words, model_words
 from .results import id_name
 from .sample import TopRows, take_sample
 from .scores import SURE, Coder, Scorer, Scores
@@ -139,23 +139,11 @@ def _criterion(selection: Sequence[dict], model: Any) -> tuple[float | None, flo
 
 def learned_of(findings: Findings) -> dict:
     """What a model's file keeps of the table it was learned from, for reports on other rows: plain values."""
-    kept = (
-        "column",
-        "level",
-        "is_missing",
-        "value",
-        "rest",
-        "overall",
-        "difference",
-        "known",
-        "n_rows",
-        "text",
-        "phrase",
-    )
+    kept = (*CLAUSE, "text", "value_text", "rest_text", "overall_text")
     return {
         "title": findings.title, "n_rows": findings.n_rows, "digest": findings.digest,
         "groups": [
-            {"words": group.words, "profile": [{key: entry[key] for key in kept if key in entry} for entry in group.profile[:MOST_KEPT]]}
+            {"words": group.words, "profile": [{k: e[k] for k in kept if k in e} for e in group.profile[:MOST_KEPT]]}
             for group in findings.groups
         ],
     }  # fmt: skip

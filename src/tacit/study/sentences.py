@@ -187,7 +187,8 @@ def _aside(findings: Findings) -> Iterator[str]:
         n = len({cell["row"] for cell in cells})
         told = joined(f"{cell['column']} {number(cell['value'])} in row {cell['row']:,}" for cell in cells[:3])
         more = f" and {count(len(cells) - 3, 'more cell')}" if len(cells) > 3 else ""
-        sentence = f"{count(n, 'row')} {'were' if n > 1 else 'was'} not learned from, for a number far beyond all others: {told}{more}."
+        rows = f"{count(n, 'row')} {'were' if n > 1 else 'was'}"
+        sentence = f"{rows} not learned from, for a number far beyond all others: {told}{more}."
         yield _claim("aside", sentence, _counted(findings), {"aside": n})
 
 
