@@ -111,9 +111,9 @@ def _hidden_share(model: Any, cells: np.ndarray, seed: int) -> dict | None:
 def _by_hidden(sentence: str, hidden: dict, own: float) -> str:
     """The sentence on the variance explained, in the figures of hidden cells."""
     if hidden["explained"] is None:
-        return f"{sentence[:-1]} in the fit itself; too few cells are known to check that on hidden ones."
-    checked = f"{share(hidden['explained'], 0)} of the variance of {hidden['n_hidden']:,} known cells, hidden on purpose and told by"
-    told = f"{checked} the others ({share(own, 0)} in the fit itself),"
+        return "Too few cells are known to check how much of the variance the axes explain, so that it is not told."
+    part = f"{share(hidden['explained'], 0)} of the variance of {hidden['n_hidden']:,} known cells"
+    told = f"{part}, hidden on purpose and told by the others ({share(own, 0)} in the fit itself),"
     return sentence.replace(f"{share(own, 0)} of the variance", told, 1)
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from ..words import count, pair, share
 
 __all__ = [
-    "CLAUSE", "CLEAR", "CRITERIA", "LEAST", "STRONG", "alikeness", "clauses", "distinct", "enough_known", "group_phrase", "in_words",
+    "CLAUSE", "CLEAR", "CRITERIA", "LEAST", "STRONG", "alikeness", "clauses", "distinct", "enough_known", "group_phrase",
+    "in_words",
     "left_out_words", "model_words", "phrase", "shape_words",
 ]  # fmt: skip
 
