@@ -79,7 +79,7 @@ def _cycle(tally: Tally, reading: str, asked: str | float | None) -> tuple[float
     moments = tally.readings[reading]
     if asked is None and (found := find_cycle(tally, moments)):
         return found[0].origin, found[0].period
-    cycle = fitting_cycle(moments, PERIODS.get(asked, asked) if isinstance(asked, str) else asked)
+    cycle = fitting_cycle(moments, PERIODS[asked] if isinstance(asked, str) else asked)
     if cycle is None:
         raise NoteError(
             "no_cycle", "column {column!r} is asked for as cyclic, but no usual cycle holds its numbers (from {low:g} to "

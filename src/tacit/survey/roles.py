@@ -37,8 +37,8 @@ CODE_NAME = re.compile(
     r"serial|ticket|invoice)\b"
 )
 """Names that codes have, as words; what they hold must look like codes too."""
-UNEVEN = 3.0
-"""How many times more often than by chance, as of Poisson counts, codes differ in how often they and their neighbours occur."""
+UNEVEN = 1.3
+"""Squares of n(x − 1) − 2 n(x) + n(x + 1), n being how often x occurs, over what they are where a smooth law is drawn from."""
 BEYOND = 4.0
 """Cells above the largest that a Poisson would have, from which whole numbers from 0 on are no counts."""
 TIMES = re.compile(r"\b(?:time|t|period|step|wave|visit|round|day|week|month|year|age|rank|score|percent|pct)\b")
@@ -186,12 +186,10 @@ def _code_reason(tally: Tally, moments: Moments) -> str | None:
     """Why whole numbers are codes, if they are: by their name, and by how unevenly they and their neighbours occur."""
     if not CODE_NAME.search(words_of(tally.name)) or moments.low < 0 or tally.distinct.n <= CODES:
         return None
-    counts, spread = tally.distinct.counts, 0.0
-    for value, times in counts.items():  # a neighbour that does not occur is a step down and one up
-        after = counts.get(value + 1, 0)
-        spread += (times - after) ** 2 + (times**2 if value - 1 not in counts else 0)
-    pairs = sum(counts.values()) * 2
-    if spread / pairs < UNEVEN:
+    counts = tally.distinct.counts
+    middle = {value + step for value in counts for step in (-1, 0, 1)}
+    bends = (counts.get(x - 1, 0) - 2 * counts.get(x, 0) + counts.get(x + 1, 0) for x in middle)
+    if not tally.distinct.exact or sum(bend**2 for bend in bends) < UNEVEN * 6 * sum(counts.values()):
         return None
     return f"{tally.distinct.n:,} different whole numbers, some far oftener than their neighbours, under a name that codes have"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -154,7 +154,7 @@ def _scored(column: ColumnInfo) -> ColumnInfo:
     if column.role != "ordinal" or not column.levels:
         return column
     scores = normal_scores(column.counts)
-    moments = {"low": scores[0], "high": scores[-1], "mean": 0.0, "std": _std(column.counts, scores)}
+    moments: dict[str, Any] = {"low": scores[0], "high": scores[-1], "mean": 0.0, "std": _std(column.counts, scores)}
     reason = f"{column.reason}, taken as normal scores: {scores[0]:.2f} for {column.levels[0]} to {scores[-1]:.2f} for "
     reason += f"{column.levels[-1]}"
     pairs = tuple(zip(column.levels, scores))

@@ -40,8 +40,8 @@ def note_dates(columns: tuple[ColumnInfo, ...], batches: list[Batch]) -> tuple[C
     if not dates or not numbers:
         return columns
     cells = {column.name: first_cells(column, batches) for column in numbers[:MOST_COLUMNS]}
-    found = {column.name: _supported(column, cells, batches) for column in dates}
-    return tuple(dataclasses.replace(c, left_out=found[c.name]) if found.get(c.name) else c for c in columns)
+    found = {column.name: _supported(column, cells, batches) or column.left_out for column in dates}
+    return tuple(dataclasses.replace(c, left_out=found[c.name]) if c.name in found else c for c in columns)
 
 
 def _supported(column: ColumnInfo, cells: dict[str, np.ndarray], batches: list[Batch]) -> Note | None:
