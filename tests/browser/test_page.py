@@ -460,6 +460,9 @@ def test_groups_are_renamed_and_merged_and_the_command_is_told(open_page):
     assert "3" not in set(column(page, "Group"))
     page.locator("#rows-group").select_option("1")
     assert page.locator("#rows-count").inner_text() == f"{sizes[0] + sizes[2]} of 344 rows"
+    page.get_by_label("What becomes of group 1").select_option("3")  # each into the other
+    assert "--merge 1+3 --name '1=" in command.inner_text()
+    page.get_by_label("What becomes of group 1").select_option("")
     page.get_by_label("What becomes of group 3").select_option("")
     assert visible(page, "#groups .card").count() == 3
     assert cards.first.locator(".what").inner_text() == penguins().groups[0].words

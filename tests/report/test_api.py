@@ -30,7 +30,10 @@ def test_frames_keep_their_names():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=COLUMNS).assign(sex=["m", "f"] * 172, name=[f"p{i:03d}" for i in range(344)])
     used = frame.drop(columns="name")
-    report = Report(Mixture(2, random_state=0).fit(used), frame)
+    report = Report(Mixture(2, random_state=0).fit(used), frame, labels={"body_mass_g": "Mass"}, units={"body_mass_g": "g"},
+                    group_names={1: "Large"})  # fmt: skip
+    assert "<h3>Mass (g)</h3>" in report.html
+    assert "Group 1: Large" in report.html
     assert report.findings.used == [*COLUMNS, "sex"]
     assert "p007" in report.html
 

@@ -158,7 +158,9 @@ def test_options_and_names_of_groups_stay_in_one_piece():
     page = render(found)
     for words in ("--as NAME=ROLE", "--as year=number", "--student"):
         assert f'<code class="whole">{words}</code>' in page
-    assert re.search(r'<span class="whole"><svg class="glyph.{,200}</svg> <span data-called="1">Group 1</span></span>', page)
+    assert re.search(
+        r'<span class="whole"><svg class="glyph.{,200}</svg> <span data-called="1">Group 1</span></span>', page
+    )
     assert "Settled after 2 steps" in page
     assert "trace-curve" not in page
 

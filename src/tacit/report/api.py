@@ -32,6 +32,10 @@ class Report:
         Models that were tried, for the selection curve.
     seed : int, default=0
         Seeds the draw of the rows shown, where there are more than 2000.
+    labels, units : dict of str to str, optional
+        What columns are called in words, and what they are measured in, by name.
+    group_names : dict of int to str, optional
+        What groups are called, by number.
 
     Attributes
     ----------
@@ -51,9 +55,13 @@ class Report:
     [30, 30]
     """
 
-    def __init__(self, model: Any, X: Any, *, title: str | None = None, selection: Any = None, seed: int = 0) -> None:
+    def __init__(
+        self, model: Any, X: Any, *, title: str | None = None, selection: Any = None, seed: int = 0,
+        labels: dict[str, str] | None = None, units: dict[str, str] | None = None, group_names: dict[int, str] | None = None,
+    ) -> None:  # fmt: skip
         findings = study(model, X, selection=_selected(selection), seed=seed)
-        self.findings = findings if title is None else replace(findings, title=str(title))
+        said = {"title": title, "labels": labels, "units": units, "group_names": group_names}
+        self.findings = replace(findings, **{name: value for name, value in said.items() if value is not None})
 
     @cached_property
     def html(self) -> str:
@@ -74,14 +82,12 @@ class Report:
         )  # fmt: skip
 
 
-def write_report(
-    model: Any, X: Any, path: str | os.PathLike, *, title: str | None = None, selection: Any = None, seed: int = 0
-) -> Report:
+def write_report(model: Any, X: Any, path: str | os.PathLike, **settings: Any) -> Report:
     """Write a page about a fitted model and the rows it describes.
 
     Parameters
     ----------
-    model, X, title, selection, seed
+    model, X, **settings
         As in `Report`.
     path : str or path-like
         The HTML file, which appears whole or not at all.
@@ -90,7 +96,7 @@ def write_report(
     -------
     Report
     """
-    report = Report(model, X, title=title, selection=selection, seed=seed)
+    report = Report(model, X, **settings)
     report.save(path)
     return report
 

@@ -375,7 +375,12 @@
     var into = {}, names = {}, members = {}, order, words = ["tacit report", typed.dataset.model, typed.dataset.table];
     all("[data-merge]").forEach(function (s) { into[s.dataset.merge] = s.value || s.dataset.merge; });
     all("[data-name]").forEach(function (i) { names[i.dataset.name] = i.value.trim(); });
-    function end(group) { var seen = {}; while (into[group] !== group && !seen[group]) { seen[group] = 1; group = into[group]; } return group; }
+    function end(group) {  // groups merged into each other are one, by the smallest number
+      var seen = {}, round = [];
+      while (into[group] !== group && !seen[group]) { seen[group] = 1; group = into[group]; }
+      for (var g = group; round.indexOf(+g) < 0; g = into[g]) { round.push(+g); }
+      return String(Math.min.apply(null, round));
+    }
     Object.keys(into).forEach(function (g) { var e = end(g); (members[e] = members[e] || []).push(+g); });
     order = Object.keys(members).sort(function (a, b) { return Math.min.apply(null, members[a]) - Math.min.apply(null, members[b]); });
     order.forEach(function (g) { if (members[g].length > 1) { words.push("--merge", members[g].sort(function (a, b) { return a - b; }).join("+")); } });
