@@ -117,7 +117,7 @@ def test_two_numbers_have_two_digits_that_count(numbers, texts):
 
 
 def test_a_group_is_told_by_its_columns_or_by_its_spread_or_as_average():
-    entries = [{"phrase": f"{name} high"} for name in "abcdef"]
+    entries = [{"phrase": f"{name} high", "column": name, "is_missing": False} for name in "abcdef"]
     assert group_phrase(entries) == "a high, b high, c high, d high"
     assert group_phrase([], [("x", 1.2), ("y", 0.2), ("z", 3.0)]) == "y less spread out, z more spread out"
     assert group_phrase([], [("x", 1.2)]) == "like the table as a whole"
