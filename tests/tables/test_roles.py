@@ -183,6 +183,15 @@ def test_groups_of_dates_are_told_by_season_and_never_filled():
         open_table(frame, roles={"day": "bearing"})
 
 
+def test_names_of_days_and_months_are_in_the_order_of_the_calendar():
+    days = RNG.choice(["Sun", "Mon", "Wed", "Sat"], 90)
+    months = RNG.choice(["march", "January", "December"], 90)
+    levels = [
+        column.levels for column in open_table({"d": days, "m": months, "x": RNG.choice(["Mon", "x"], 90)}).columns
+    ]
+    assert levels == [("Mon", "Wed", "Sat", "Sun"), ("January", "march", "December"), ("Mon", "x")]
+
+
 def test_places_on_the_map_stay_together():
     rng = np.random.default_rng(0)
     place = np.array([47.0, 8.0]) + rng.normal(size=(400, 2)) @ [[0.2, 0.15], [0.0, 0.05]]

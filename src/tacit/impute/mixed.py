@@ -30,7 +30,7 @@ MOST_GROUPS = 6
 PATIENCE = 2
 """Numbers of groups in turn without a better BIC after which no more are tried."""
 STRUCTURES = ["full", "tied"]
-UNUSED = ("id", "text", "date", "empty")
+UNUSED = ("code", "id", "text", "date", "empty")
 """Roles of columns that have nothing to fill, or nothing to fill them by."""
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import datetime
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from scipy.special import pdtrc
 
 from .cycles import find_cycle, words_of
-from .dates import DATE_READINGS
+from .dates import DATE_READINGS, MONTHS
 from .moments import Moments
 from .numerals import NUMBER_READINGS, canonical
 from .scores import scored, told
@@ -44,6 +46,7 @@ BEYOND = 4.0
 TIMES = re.compile(r"\b(?:time|t|period|step|wave|visit|round|day|week|month|year|age|rank|score|percent|pct)\b")
 """Names of what runs evenly through whole numbers without being a name of anything."""
 YEARS = 1500, 2100
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 BOOLEANS = (
     {"yes", "no"}, {"true", "false"}, {"y", "n"}, {"t", "f"}, {"0", "1"}, {"on", "off"}, {"ja", "nein"}, {"oui", "non"},
     {"si", "no"}, {"sí", "no"},
@@ -80,8 +83,17 @@ def levels_of(tally: Tally, reading: str) -> tuple[tuple[str, ...], tuple[int, .
     counts: Counter[str] = Counter()
     for value, times in tally.distinct.counts.items():
         counts[canonical(float(value) if reading == "number" else value)] += times
-    ordered = sorted(counts, key=float if reading == "number" else None)
+    ordered = sorted(counts, key=float if reading == "number" else _in_calendar(counts))
     return tuple(ordered), tuple(counts[level] for level in ordered)
+
+
+def _in_calendar(levels: Iterable[str]) -> Callable[[str], Any] | None:
+    """What sorts names of days or of months as the calendar has them; None for other texts."""
+    for names in (DAYS, MONTHS):
+        place = {name[:n]: number for number, name in enumerate(names) for n in (3, len(name))}
+        if all(level.casefold() in place for level in levels):
+            return lambda level, place=place: place[level.casefold()]  # type: ignore[misc]
+    return None
 
 
 def infer_role(tally: Tally, reading: str, odd: str | None = None) -> tuple[str, str]:
