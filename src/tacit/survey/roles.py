@@ -199,7 +199,8 @@ def _code_reason(tally: Tally, moments: Moments) -> str | None:
     if not CODE_NAME.search(words_of(tally.name)) or moments.low < 0 or tally.distinct.n <= CODES:
         return None
     counts = tally.distinct.counts
-    middle = {value + step for value in counts for step in (-1, 0, 1)}
+    every = {value + step for value in counts for step in (-1, 0, 1)}
+    middle = [value for value in every if moments.low < value < moments.high]  # a range may end where it is
     bends = (counts.get(x - 1, 0) - 2 * counts.get(x, 0) + counts.get(x + 1, 0) for x in middle)
     if not tally.distinct.exact or sum(bend**2 for bend in bends) < UNEVEN * 6 * sum(counts.values()):
         return None
