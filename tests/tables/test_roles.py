@@ -64,6 +64,7 @@ def test_values_decide_and_names_support(name, values, role, reason, hidden):
 def test_years_of_a_series_are_no_row_numbers():
     found = open_table({"year": np.arange(1750, 1930), "spots": RNG.normal(size=180)}).columns[0]
     assert (found.role, found.reason) == ("date", "years, a different one in every row")
+    assert found.notes == ("to use the years as a trend, use roles={'year': 'measurement'}",)
 
 
 def night_and_day(n=600, seed=0):

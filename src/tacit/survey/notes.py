@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from ..notes import Note, Option
 from .moments import Moments
 from .numerals import NUMBER_READINGS
-from .roles import CODES, MOST_CODES, are_days
+from .roles import CODES, MOST_CODES, YEARS, are_days
 from .tally import Tally
 
 __all__ = ["as_role", "notes_of"]
@@ -58,6 +58,8 @@ def _of_role(tally: Tally, role: str, reading: str) -> Iterator[Note]:
         yield Note("ids", "numbers taken as ids; if they measure something, use {option}", option=number)
     if role == "text" and 20 < tally.distinct.n <= 1000 and reading == "text" and not tally.distinct.unique:
         yield Note("texts", "to use it all the same, use {option}", option=as_role(tally, "category"))
+    if role == "date" and reading == "number" and YEARS[0] <= tally.readings[reading].low <= YEARS[1]:
+        yield Note("years", "to use the years as a trend, use {option}", option=number)
     if role == "date" and reading != "number":
         order = ""
         if "date month first" in tally.readings and "date" in tally.readings and _ambiguous(tally):
