@@ -20,7 +20,7 @@ else:
 __all__ = [
     "ColumnInfo", "DataTable", "Findings", "add_columns", "add_force", "add_output", "add_table", "add_unknown",
     "check_folder", "check_free", "check_numbers", "check_paths", "is_tsv", "open_asked", "open_usable", "opened_outputs",
-    "reading_asked", "result_path", "table_options", "whole_range",
+    "reading_asked", "result_path", "roles_asked", "table_options", "whole_range",
 ]  # fmt: skip
 
 ASKED = {"number": "measurement"} | {
@@ -140,7 +140,7 @@ def open_asked(arguments: Namespace) -> DataTable:
     place, reading = reading_asked(arguments)
     if not place:
         raise ValueError("give one table: either a file, or a query with --sql and --from.")
-    roles = dict(getattr(arguments, "roles", [])) | dict.fromkeys(getattr(arguments, "id", []), "id")
+    roles = roles_asked(arguments, place, reading)
     with Progress(getattr(arguments, "quiet", False)) as progress:
         table = open_table(
             place, roles=roles, columns=getattr(arguments, "columns", None), ignore=getattr(arguments, "ignore", []),
@@ -148,6 +148,16 @@ def open_asked(arguments: Namespace) -> DataTable:
         )  # fmt: skip
     table.reader.on_batch = None
     return table
+
+
+def roles_asked(arguments: Namespace, place: Any, reading: dict) -> dict[str, str]:
+    """Roles of columns: those that the `tacit.toml` beside the table keeps, and those that options ask for before them."""
+    from ..tables import open_reader
+    from ..tables.keeping import read_kept
+
+    asked = dict(getattr(arguments, "roles", [])) | dict.fromkeys(getattr(arguments, "id", []), "id")
+    reader = open_reader(place, **reading)
+    return read_kept(reader.folder, reader.name).roles_of(reader.names) | asked
 
 
 HUGE = 1e150

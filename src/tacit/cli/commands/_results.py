@@ -7,7 +7,7 @@ from typing import Any
 
 from ..common import DataTable, Findings, is_tsv, opened_outputs, result_path
 
-__all__ = ["FILES", "Tables", "outputs_of", "write_learned", "write_page", "write_tables"]
+__all__ = ["FILES", "Tables", "outputs_of", "with_labels", "write_learned", "write_page", "write_tables"]
 
 FILES = {
     "groups": "the group of each row, with probabilities",
@@ -59,9 +59,19 @@ def write_learned(
         save(results.model, outputs.file(model), notes=notes)
         files[model] = "the model"
         if not arguments.no_report:
-            write_page(outputs, page, findings)
+            write_page(outputs, page, with_labels(findings, table.reader))
             files[page] = "the report; open it in a browser"
     return files
+
+
+def with_labels(findings: Findings, reader: Any) -> Findings:
+    """Findings with the titles and units of columns that the `tacit.toml` beside the table keeps."""
+    from dataclasses import replace
+
+    from ...tables.keeping import read_kept
+
+    kept = read_kept(reader.folder, reader.name)
+    return replace(findings, labels=kept.labels | findings.labels, units=kept.units | findings.units)
 
 
 def write_page(outputs: Any, path: str, findings: Findings) -> None:

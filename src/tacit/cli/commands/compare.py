@@ -18,6 +18,7 @@ from ..common import (
     opened_outputs,
     reading_asked,
     result_path,
+    roles_asked,
     whole_range,
 )
 from ..outcome import Outcome
@@ -93,7 +94,7 @@ def _tables(arguments: Namespace) -> tuple[Any, Any]:
         by, values = arguments.by, ""
     if arguments.at is not None and arguments.time is None:
         raise ValueError("--at says where --time divides the rows; name the column with --time.")
-    roles = dict(arguments.roles) | dict.fromkeys(arguments.id, "id")
+    roles = roles_asked(arguments, arguments.first, reading)
     with Progress(arguments.quiet) as progress:
         progress.show(None, "learning the groups of all rows")
         found = compare(

@@ -1,12 +1,12 @@
 """`tacit inspect TABLE`: what a table holds, column by column, and what to run next."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from typing import Any
 
 from ...notes import Note, Option
 from ...words import count, number, share
-from ..common import ColumnInfo, DataTable, add_columns, add_table, open_asked, table_options
+from ..common import ColumnInfo, DataTable, add_columns, add_force, add_table, open_asked, table_options
 from ..outcome import Outcome
 from ..voice import as_typed, said
 
@@ -23,6 +23,21 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
     add_table(parser)
     add_columns(parser)
+    group = parser.add_argument_group("kept for all commands, in tacit.toml beside the table")
+    for name in ("label", "unit"):
+        what = {"label": "title", "unit": "unit"}[name]
+        group.add_argument(
+            f"--{name}",
+            type=_said,
+            action="append",
+            default=[],
+            metavar="NAME=TEXT",
+            help=f"the {what} of a column on pages",
+        )
+    group.add_argument(
+        "--keep", action="store_true", help="keep roles (--as, --id), titles and units of the table's columns"
+    )
+    add_force(group)
     parser.add_argument("--all", action="store_true", help=f"show all columns, not the first {FIRST} only")
 
 
@@ -37,7 +52,41 @@ def run(arguments: Namespace) -> Outcome:
         _headline(table), _columns(table, shown), _outlying(seen), _rows(table, seen), _patterns(table, seen),
         _notes(table, shown), _steps(steps),
     ]  # fmt: skip
-    return Outcome("\n\n".join(section for section in sections if section), _data(table, seen, steps))
+    files = _keep(arguments, table)
+    sections.append("\n".join(f"wrote {path}" for path in files))
+    return Outcome(
+        "\n\n".join(section for section in sections if section), _data(table, seen, steps) | {"files": files}
+    )
+
+
+def _said(text: str) -> tuple[str, str]:
+    name, _, told = text.partition("=")
+    if not name or not told:
+        raise ArgumentTypeError(f"{text!r} is not NAME=TEXT, such as mass='Body mass'")
+    return name, told
+
+
+def _keep(arguments: Namespace, table: DataTable) -> list[str]:
+    """Keep what the options say of the table; the files written."""
+    from ...tables.keeping import keep
+    from ...tables.reader import meant
+
+    if not arguments.keep:
+        if arguments.label or arguments.unit:
+            raise ValueError("--label and --unit are kept for pages; add --keep.")
+        return []
+    roles = dict(arguments.roles) | dict.fromkeys(arguments.id, "id")
+    said = {"roles": roles, "labels": dict(arguments.label), "units": dict(arguments.unit)}
+    known = [column.name for column in table.columns]
+    lost = next((name for section in ("labels", "units") for name in said[section] if name not in known), None)
+    if lost is not None:
+        raise ValueError(f"{table.reader.place} has no column {lost!r}; {meant(lost, known)}")
+    told: dict = {("tables", table.reader.name, section): entries for section, entries in said.items() if entries}
+    if not told:
+        raise ValueError(
+            "--keep has nothing to keep; say roles with --as or --id, titles with --label, units with --unit."
+        )
+    return [keep(table.reader.folder, told, replace=arguments.force)]
 
 
 def _headline(table: DataTable) -> str:

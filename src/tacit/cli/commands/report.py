@@ -21,7 +21,7 @@ from ..common import (
 )
 from ..outcome import Outcome
 from ..saved import beside, open_model
-from ._results import write_page
+from ._results import with_labels, write_page
 
 __all__ = ["add_arguments", "run"]
 
@@ -52,6 +52,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=[],
         help="call a group, numbered after merging, TEXT",
     )
+    group.add_argument("--keep", action="store_true", help="keep the names of --name in tacit.toml beside the table")
     group.add_argument("--open", action="store_true", help="open the page in the browser")
 
 
@@ -73,11 +74,14 @@ def run(arguments: Namespace) -> Outcome:
     """Read, study, write."""
     from dataclasses import replace
 
+    from ...tables.keeping import keep, model_digest
+
     model, noted = open_model(arguments.model)
     model = model._for_study()
     table = _open(arguments, model, noted)
     path = _place(arguments, table.reader.name)
-    findings = _named(_study(model, table, noted, arguments.merge), arguments.name)
+    names, note = _kept_names(arguments, table)
+    findings = with_labels(_named(_study(model, table, noted, arguments.merge), names), table.reader)
     if arguments.title:
         findings = replace(findings, title=arguments.title)
     with opened_outputs(arguments, os.path.dirname(path)) as outputs:
@@ -86,8 +90,30 @@ def run(arguments: Namespace) -> Outcome:
         import webbrowser
 
         webbrowser.open("file://" + os.path.abspath(path))
-    text = "\n".join([*findings.summary, f"wrote {path}"])
-    return Outcome(text, {"summary": list(findings.summary), "files": [path]})
+    files, notes = [path], [note] if note else []
+    if arguments.keep:
+        files.append(keep(table.reader.folder, {("groups", _stem(arguments)): {"of": model_digest(arguments.model)} | {
+            str(number): name for number, name in names}}, replace=arguments.force))  # fmt: skip
+    text = "\n".join([*findings.summary, *(f"note: {each}" for each in notes), *(f"wrote {each}" for each in files)])
+    return Outcome(text, {"summary": list(findings.summary), "notes": notes, "files": files})
+
+
+def _stem(arguments: Namespace) -> str:
+    return os.path.basename(arguments.model).removesuffix(".tacit")
+
+
+def _kept_names(arguments: Namespace, table: DataTable) -> tuple[list[tuple[int, str]], str]:
+    """Names of groups: those that `tacit.toml` keeps of this very model, unless groups are merged, and those asked for."""
+    from ...tables.keeping import read_kept
+
+    if arguments.keep and arguments.merge:
+        raise ValueError("--keep keeps names of the model's own groups; leave out --merge, or --keep.")
+    if arguments.keep and not arguments.name:
+        raise ValueError("--keep needs names of groups to keep; say --name 1=TEXT.")
+    kept, note = read_kept(table.reader.folder, table.reader.name).names_of(arguments.model)
+    if arguments.merge:
+        kept, note = {}, ""
+    return list((kept | dict(arguments.name)).items()), note
 
 
 def _open(arguments: Namespace, model: Any, noted: dict) -> DataTable:
