@@ -101,17 +101,22 @@ def test_model_skeleton_learns(skeleton):
     np.testing.assert_allclose(learned.variance, np.nanvar(X, axis=0))
 
 
-def test_command_skeleton_counts(skeleton):
-    import argparse
-
+def test_command_skeleton_counts(skeleton, tmp_path):
+    from tacit.cli.parser import Parser
+    from tacit.cli.roles import add_roles
     from tacit.datasets import penguins_path
 
-    command, parser = skeleton(0, "command_skeleton", "docs/adding.md"), argparse.ArgumentParser()
+    command, parser = skeleton(0, "command_skeleton", "docs/adding.md"), Parser()
     command.add_arguments(parser)
-    parser.set_defaults(roles=[], id=[], columns=None, ignore=[])  # of the options on columns, which it does not offer
-    outcome = command.run(parser.parse_args([str(penguins_path())]))
-    assert outcome.text == "344 rows, 8 columns"
-    assert outcome.data == {"rows": 344, "columns": 8}
+    add_roles(parser, command.TAKES, {"count": command.TAKES})
+    parser.set_defaults(command="count")
+    arguments = parser.parse_args([str(penguins_path()), "--out", str(tmp_path / "new"), "--by", "species"])
+    outcome = command.run(arguments)
+    assert outcome.text.startswith("344 rows, 8 columns\nwrote ")
+    assert outcome.data["rows"] == 344
+    assert (tmp_path / "new" / "penguins.count.counts.csv").read_text().splitlines()[1] == "species,344"
+    with pytest.raises(ValueError, match="penguins.count.counts.csv is there already; say --force to replace"):
+        command.run(arguments)
 
 
 def test_readme_code_runs():

@@ -3,12 +3,15 @@
 import io
 import json
 import os
+import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tacit
-from tacit.cli.main import main
+from tacit.cli.main import ORDER, main
+from tacit.cli.roles import ROLES
 from tacit.tables import opening
 
 VERBS = {
@@ -17,6 +20,13 @@ VERBS = {
     "reduce": ["{table}", "--axes", "1"],
     "predict": ["{folder}/t.fit.tacit", "{table}", "--fill"],
     "report": ["{folder}/t.fit.tacit", "{table}"],
+    "compare": ["{table}", "--by", "colour", "--groups", "1"],
+}
+SAYERS = VERBS | {
+    "explain": ["{folder}/t.fit.tacit", "7"],
+    "inspect": ["{table}"],
+    "datasets": [],
+    "completion": ["fish"],
 }
 
 
@@ -34,7 +44,7 @@ def folder(tmp_path_factory):
 
 
 def run(verb, folder, *more):
-    words = [word.format(folder=folder, table=folder / "t.csv") for word in VERBS[verb]]
+    words = [word.format(folder=folder, table=folder / "t.csv") for word in SAYERS[verb]]
     return main([verb, *words, *more])
 
 
@@ -63,6 +73,111 @@ def test_nothing_is_replaced_unless_asked(verb, folder, tmp_path, capsys, monkey
     assert os.listdir(out) == [first.name]
     assert run(verb, folder, *asked, "--force") == 0
     assert {path: path.read_bytes() for path in out.iterdir()} == kept
+
+
+# JSON
+
+
+def faults(value, schema, root, place="$"):
+    """Where a value breaks a JSON schema, of the keywords that ours uses."""
+    if "$ref" in schema:
+        schema = root["$defs"][schema["$ref"].rpartition("/")[2]]
+    strange = set(schema) - {
+        "$schema", "$defs", "title", "type", "required", "properties", "items", "additionalProperties", "allOf", "if", "then",
+        "const", "enum", "minimum", "maximum",
+    }  # fmt: skip
+    assert not strange, strange
+    kinds = {
+        "object": dict, "array": list, "string": str, "boolean": bool, "null": type(None), "integer": int, "number": (int, float)
+    }  # fmt: skip
+    allowed = [schema["type"]] if isinstance(schema.get("type"), str) else schema.get("type")
+    is_bool = isinstance(value, bool)
+    if allowed and not any(isinstance(value, kinds[kind]) and (kind == "boolean" or not is_bool) for kind in allowed):
+        yield f"{place}: {value!r} is no {allowed}"
+        return
+    if ("const" in schema and value != schema["const"]) or ("enum" in schema and value not in schema["enum"]):
+        yield f"{place}: {value!r} is another value"
+    counted = isinstance(value, (int, float)) and not is_bool
+    if counted and not schema.get("minimum", value) <= value <= schema.get("maximum", value):
+        yield f"{place}: {value} is out of range"
+    if isinstance(value, dict):
+        yield from (f"{place}: {key} is missing" for key in schema.get("required", ()) if key not in value)
+        for key, each in value.items():
+            part = schema.get("properties", {}).get(key, schema.get("additionalProperties", {}))
+            yield from faults(each, part, root, f"{place}.{key}")
+    if isinstance(value, list):
+        for i, each in enumerate(value):
+            yield from faults(each, schema.get("items", {}), root, f"{place}[{i}]")
+    for case in schema.get("allOf", ()):
+        if not list(faults(value, case["if"], root, place)):
+            yield from faults(value, case["then"], root, place)
+
+
+@pytest.fixture(scope="module")
+def schema():
+    return json.loads((Path(tacit.__file__).parent / "cli" / "outcome.schema.json").read_text())
+
+
+@pytest.mark.parametrize("verb", SAYERS)
+def test_json_keeps_to_its_schema(verb, folder, tmp_path, capsys, schema):
+    more = ["--out", str(tmp_path)] if verb in VERBS else []
+    assert run(verb, folder, "--json", *more) == 0
+    assert list(faults(json.loads(capsys.readouterr().out), schema, schema)) == []
+
+
+def test_the_schema_names_all_commands_and_finds_faults(schema):
+    names = {name for name in ORDER if name}
+    assert set(schema["properties"]["command"]["enum"]) == names == set(SAYERS)
+    assert "$: table is missing" in list(faults({"schema": 1, "command": "fit"}, schema, schema))
+    assert "$.schema: 2 is another value" in list(faults({"schema": 2}, schema, schema))
+
+
+# Roles
+
+
+@pytest.mark.parametrize("verb", SAYERS)
+def test_roles_that_a_command_does_not_use_are_refused(verb, folder, capsys):
+    for role in ROLES:
+        if role in ("by", "time") and verb == "compare":
+            continue
+        with pytest.raises(SystemExit) as stop:
+            run(verb, folder, f"--{role}", "a")
+        assert stop.value.code == 2
+        err = capsys.readouterr().err
+        who = "tacit compare can" if role in ("by", "time") else "no command of this version does"
+        assert err == f"tacit: tacit {verb} does not use --{role} ({ROLES[role]}); {who} (see tacit {verb} --help)\n"
+
+
+# Completion
+
+
+def test_bash_completes_commands_options_and_values(capsys, tmp_path):
+    assert main(["completion", "bash"]) == 0
+    (tmp_path / "c").write_text(capsys.readouterr().out)
+
+    def completed(*words):
+        typed = " ".join(f"'{word}'" for word in words)
+        text = f"source {tmp_path}/c; COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _tacit; echo ${{COMPREPLY[@]}}"
+        return subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True).stdout.split()
+
+    assert completed("tacit", "co") == ["compare", "completion"]
+    assert completed("tacit", "fit", "t.csv", "--cr") == ["--criterion"]
+    assert completed("tacit", "fit", "t.csv", "--criterion", "i") == ["icl"]
+    assert completed("tacit", "fit", "t.csv", "--groups", "") == []
+    assert "--target" not in completed("tacit", "fit", "--")
+
+
+@pytest.mark.parametrize(
+    ("shell", "line"), [("zsh", "fit) _arguments"), ("fish", "-l criterion -x -a 'bic icl aic cv'")]
+)
+def test_other_shells(shell, line, capsys):
+    assert main(["completion", shell]) == 0
+    out = capsys.readouterr().out
+    assert line in out
+    assert all(f"--{name}" in out or f"-l {name}" in out for name in ("groups", "force", "json"))
+    with pytest.raises(SystemExit):
+        main(["completion", "powers"])
+    assert "there is no shell value 'powers'; there are bash, zsh, fish" in capsys.readouterr().err
 
 
 def test_the_standard_input_is_a_table(folder, tmp_path, capsys, monkeypatch):

@@ -18,14 +18,14 @@ from typing import Any
 
 from .. import __version__
 from . import commands
-from .outcome import SCHEMA, plain
+from .outcome import COMMON, SCHEMA, plain
 from .parser import Parser
 from .roles import add_roles
 from .voice import said
 
 __all__ = ["main"]
 
-ORDER = ("fit", "impute", "reduce", "predict", "explain", "compare", "report", "inspect", "datasets")
+ORDER = ("fit", "impute", "reduce", "predict", "explain", "compare", "report", "inspect", "datasets", "completion")
 """Commands in the order of their use; others come after them."""
 EPILOG = """\
 example:
@@ -83,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: Namespace) -> int:
     try:
         outcome = arguments.run(arguments)
-        told = {"schema": SCHEMA, "version": __version__, "command": arguments.command} | outcome.data
+        told = {"schema": SCHEMA, "version": __version__, "command": arguments.command} | COMMON | outcome.data
         print(json.dumps(plain(told), indent=1, allow_nan=False) if arguments.json else outcome.text)
         sys.stdout.flush()
         return 0

@@ -3,10 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["SCHEMA", "Outcome", "plain"]
+__all__ = ["COMMON", "SCHEMA", "Outcome", "plain"]
 
 SCHEMA = 1
 """Version of what ``--json`` prints: `outcome.schema.json` beside this file; raised where a key goes or changes its meaning."""
+COMMON: dict = {"table": None, "rows": None, "summary": [], "limits": [], "notes": [], "files": []}
+"""What every command tells programs, where it says nothing else."""
 
 
 @dataclass(frozen=True)

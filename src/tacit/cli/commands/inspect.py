@@ -1,5 +1,6 @@
 """`tacit inspect TABLE`: what a table holds, column by column, and what to run next."""
 
+import shlex
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +15,7 @@ __all__ = ["add_arguments", "run"]
 
 HELP = "what is in a table: types, missing values, outlying cells, repeated rows, and what to run next"
 EXAMPLE = "tacit inspect penguins.csv"
-FIRST = 50
+FIRST, FEWEST = 50, 40
 SHOWN = ("name", "role", "reason", "reading", "n_missing", "n_distinct", "low", "high", "mean", "std", "copied")
 """What is told of columns for programs."""
 
@@ -48,14 +49,16 @@ def run(arguments: Namespace) -> Outcome:
     table = open_asked(arguments)
     seen = inspect_table(table)
     steps, shown = _next_steps(arguments, table), table.columns[: None if arguments.all else FIRST]
+    recommended = _best_step(table, steps)
     sections = [
         _headline(table), _columns(table, shown), _outlying(seen), _rows(table, seen), _patterns(table, seen),
-        _notes(table, shown), _steps(steps),
+        _notes(table, shown), _recommended(recommended), _steps(steps),
     ]  # fmt: skip
     files = _keep(arguments, table)
     sections.append("\n".join(f"wrote {path}" for path in files))
     return Outcome(
-        "\n\n".join(section for section in sections if section), _data(table, seen, steps) | {"files": files}
+        "\n\n".join(section for section in sections if section),
+        _data(table, seen, steps) | {"files": files, "recommended": recommended},
     )
 
 
@@ -195,7 +198,24 @@ def _next_steps(arguments: Namespace, table: DataTable) -> list[dict]:
         steps.append({"why": "to see what lies behind the numbers", "command": f"tacit reduce {options}"})
     more = " and impute the missing values" if any(column.n_missing for column in used) else ""
     steps.append({"why": f"to find groups of rows{more}", "command": f"tacit fit {options}"})
+    dated = next((column.name for column in table.columns if column.role == "date"), None)
+    if dated is not None and table.n_rows >= FEWEST:
+        command = f"tacit compare {options} --time {shlex.quote(dated)}"
+        steps.append({"why": f"to see what changed with {dated}", "command": command})
     return steps
+
+
+def _best_step(table: DataTable, steps: list[dict]) -> dict | None:
+    """The command that fits the table best, and why."""
+    from ...tables.advice import advise
+
+    verb, because = advise(table)
+    command = next((step["command"] for step in steps if step["command"].startswith(f"tacit {verb} ")), None)
+    return {"command": command, "because": because} if command else None
+
+
+def _recommended(step: dict | None) -> str:
+    return f"Recommended\n  {step['command']}\n  because {step['because']}" if step else ""
 
 
 def _role_option(table: DataTable) -> str:
@@ -226,7 +246,8 @@ def _data(table: DataTable, seen: Any, steps: list[dict]) -> dict:
         for column in table.columns
     ]
     return {
-        "table": table.reader.place, "n_rows": table.n_rows, "columns": columns, "notes": [said(note) for note in table.notes],
+        "table": table.reader.place, "rows": table.n_rows, "n_rows": table.n_rows, "columns": columns,
+        "notes": [said(note) for note in table.notes],
         "outlying": [{key: found[key] for key in ("column", "n", "median", "value", "row")} for found in seen.outlying],
         "repeated_rows": seen.n_repeated, "repeated_rows_exact": seen.repeated_exact, "blank_rows": seen.n_blank,
         "patterns": seen.patterns, "n_patterns": seen.n_patterns, "next": steps,

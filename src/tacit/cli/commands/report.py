@@ -94,8 +94,14 @@ def run(arguments: Namespace) -> Outcome:
     if arguments.keep:
         files.append(keep(table.reader.folder, {("groups", _stem(arguments)): {"of": model_digest(arguments.model)} | {
             str(number): name for number, name in names}}, replace=arguments.force))  # fmt: skip
+    told = {
+        "table": table.reader.name,
+        "rows": findings.n_rows,
+        "summary": list(findings.summary),
+        "limits": findings.limits,
+    }
     text = "\n".join([*findings.summary, *(f"note: {each}" for each in notes), *(f"wrote {each}" for each in files)])
-    return Outcome(text, {"summary": list(findings.summary), "notes": notes, "files": files})
+    return Outcome(text, told | {"notes": notes, "files": files})
 
 
 def _stem(arguments: Namespace) -> str:

@@ -1,0 +1,56 @@
+"""`advise`: which command fits a table, by facts about its columns."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import rankdata
+
+from ..words import count, share
+from .data import DataTable
+
+__all__ = ["advise"]
+
+SAMPLE = 2000
+SPARSE, ALIKE, NUMBERS = 0.15, 0.35, 0.8
+"""Shares of missing cells and of number columns, and the mean |rank correlation|, that decide."""
+
+
+def advise(table: DataTable) -> tuple[str, str]:
+    """The verb that fits a table, and why: "impute" where much is missing, "reduce" where numbers correlate, else "fit"."""
+    used = [column for column in table.used if not column.copied]
+    if not used:
+        return "inspect", "no column can be used yet"
+    lost = sum(column.n_missing for column in used) / (table.n_rows * len(used))
+    if lost >= SPARSE:
+        return "impute", f"{share(lost)} of the cells of the columns used are missing"
+    numbers = [column.name for column in used if not column.levels]
+    if len(numbers) >= 4 and len(numbers) >= NUMBERS * len(used) and table.n_rows >= 10:
+        alike = _alike(table, numbers)
+        if alike >= ALIKE:
+            return "reduce", (
+                f"{len(numbers)} of the {count(len(used), 'column')} used are numbers, whose rank correlations are {alike:.2f} "
+                "on average (without sign): a few axes may stand for many columns"
+            )
+    kinds = f"{len(numbers)} numbers and {len(used) - len(numbers)} of levels" if numbers and len(numbers) < len(used) else (
+        "all of them numbers" if numbers else "all of them of levels"
+    )  # fmt: skip
+    return "fit", f"{count(table.n_rows, 'row')} have {count(len(used), 'column')} to tell groups by, {kinds}"
+
+
+def _alike(table: DataTable, names: list[str]) -> float:
+    """The mean absolute rank correlation of columns, of pairs of cells that are both known."""
+    _, batch = table.sample(SAMPLE)
+    ranks = []
+    for name in names:
+        values = np.where(batch[name].missing, np.nan, batch[name].values).astype(np.float64)
+        known = ~np.isnan(values)
+        own = np.full(len(values), np.nan)
+        own[known] = rankdata(values[known])
+        ranks.append(own)
+    found = []
+    for i, x in enumerate(ranks):
+        for y in ranks[i + 1 :]:
+            both = ~np.isnan(x) & ~np.isnan(y)
+            if both.sum() > 2 and np.ptp(x[both]) > 0 and np.ptp(y[both]) > 0:
+                found.append(abs(float(np.corrcoef(x[both], y[both])[0, 1])))
+    return float(np.mean(found)) if found else 0.0
