@@ -115,7 +115,7 @@ def test_command_skeleton_counts(skeleton, tmp_path):
     assert outcome.text.startswith("344 rows, 8 columns\nwrote ")
     assert outcome.data["rows"] == 344
     assert (tmp_path / "new" / "penguins.count.counts.csv").read_text().splitlines()[1] == "species,344"
-    with pytest.raises(ValueError, match="penguins.count.counts.csv is there already; say --force to replace"):
+    with pytest.raises(ValueError, match=r"penguins\.count\.counts\.csv is there already; say --force to replace"):
         command.run(arguments)
 
 
