@@ -1,7 +1,7 @@
 """Verdicts on groups: how often each is given, of data that are clear, overlapping, a continuum or one group.
 
-Run: python benchmarks/verdicts.py [REPEATS]. Three columns throughout; *overlapping* are two Gaussians 3.2 standard deviations apart
-(best possible error 5.5 %), *close* the same 2 apart, of which the density has one peak.
+Run: python benchmarks/verdicts.py [REPEATS]. Three columns throughout; *overlapping* are two Gaussians 3.2 standard deviations
+apart (best possible error 5.5 %), *close* the same 2 apart, of which the density has one peak.
 """
 
 import sys

@@ -102,6 +102,7 @@ def _groups_fault(told: dict) -> str | None:
             "tried",
             "unsure",
             "error",
+            "moved",
             "stability",
             "least",
             "budget",

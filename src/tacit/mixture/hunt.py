@@ -46,11 +46,19 @@ class Clock:
 
     def __init__(self, budget: float | None = None):
         self.budget, self.deadline = budget, None if budget is None else np.inf
+        self.since: float | None = None
+
+    def rest(self) -> None:
+        """Stand still until the next step, which may have to be compiled first."""
+        self.since = time.monotonic()
 
     def tick(self, progress: Any = None) -> None:
         """A step was taken; raises KeyboardInterrupt where time is over."""
         if self.deadline == np.inf:
             self.deadline = time.monotonic() + (self.budget or 0.0)
+        elif self.deadline is not None and self.since is not None:
+            self.deadline += time.monotonic() - self.since
+        self.since = None
         if self.over:
             raise KeyboardInterrupt
 
@@ -184,6 +192,8 @@ class Hunt(Sweep):
         while waiting:
             lane = heapq.heappop(waiting)
             outcome = self._next(lane)
+            if len(lane.tried) <= 2:
+                self.clock.rest()
             self._attempt(outcome, self._first)
             self._judge(outcome)
             if self.few and outcome.resp is not None and self.values[id(outcome)] is None:  # collapsed: others may not

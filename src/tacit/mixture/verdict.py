@@ -38,8 +38,9 @@ ROWS, RESAMPLES, FRESH = 2000, 10, 3
 """Rows that are resampled, how often, and random starts of each refit."""
 SURE = 0.9
 """Rows whose likeliest group has a smaller probability are unsure."""
-ERROR, AGREED = 0.03, 0.8
-"""Rows of clear groups are in another group with this probability on average at most, and refits agree so well at least."""
+ERROR, AGREED = 0.05, 0.8
+"""Rows of clear groups are in another group with this probability on average at most, that of refits to put rows they have not
+seen into another group included, and refits agree so well at least."""
 GAP, CHANCE = 0.75, 1.2
 """A gap is shown where the depth is below GAP − CHANCE / √(rows of the smaller group): one density in twenty without a gap, or
 fewer, has one so deep by chance (`benchmarks/verdicts.py`)."""
@@ -57,8 +58,9 @@ class Verdict:
         division describes the rows better. Unchecked where no time was left for resamples.
     n_groups, n_apart : int
         Groups, and clouds of groups that gaps keep apart.
-    unsure, error : float
-        Share of rows less than 90 % sure of their group, and the mean probability that a row belongs to another one.
+    unsure, error, moved : float
+        Share of rows less than 90 % sure of their group, the mean probability that a row belongs to another one, and the share of
+        rows left out of a resample that its refit puts into another group.
     stability, least : float or None
         Mean and least adjusted Rand index of the groups of refits with those found: 1 where they are the same, 0 where they
         agree as random ones do.
@@ -79,6 +81,7 @@ class Verdict:
     n_apart: int = 1
     unsure: float = 0.0
     error: float = 0.0
+    moved: float = 0.0
     stability: float | None = None
     least: float | None = None
     n_resamples: int = 0
@@ -157,7 +160,7 @@ def judge(model: Any, source: Source, *, seed: int = 0, deadline: float | None =
     top = resp.max(axis=1) / np.maximum(resp.sum(axis=1), 1e-300)
     told = {"unsure": float((top < SURE).mean()), "error": float(1.0 - top.mean()), "n_rows": len(sample), **search}
     labels, Z = resp.argmax(axis=1), mixture.family.embed(sample, rng)
-    agreement, places = [], _Places(k)
+    agreement, moved, places = [], [], _Places(k)
     with one_blas_thread():
         for _ in range(RESAMPLES):
             if deadline is not None and time.monotonic() >= deadline:
@@ -169,13 +172,14 @@ def judge(model: Any, source: Source, *, seed: int = 0, deadline: float | None =
                 continue
             found = mixture.posterior(again, sample)[0][:, :k].argmax(axis=1)
             agreement.append(adjusted_rand_score(labels, found))
-            places.add(Z, found, labels, weight)
+            moved.append(places.add(Z, found, labels, weight))
     if not agreement:
         return Verdict("unchecked", k, n_apart=k, **told)
     gaps = places.gaps(labels)
     n_apart, _ = connected_components(_joined(gaps, resp), directed=False)
     stability = float(np.mean(agreement))
-    clear = n_apart == k and told["error"] <= ERROR and stability >= AGREED
+    told["moved"] = float(np.mean(moved)) if moved else 1.0
+    clear = n_apart == k and told["error"] + told["moved"] <= ERROR and stability >= AGREED
     kind = "clear" if clear else "continuum" if n_apart == 1 else "overlapping"
     return Verdict(
         kind, k, n_apart=int(n_apart), stability=stability, least=float(min(agreement)), n_resamples=len(agreement), gaps=gaps,
@@ -229,8 +233,11 @@ class _Places:
         self.n_groups = n_groups
         self.found: dict[tuple[int, int], list[np.ndarray]] = {}
 
-    def add(self, Z: np.ndarray, found: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> None:
-        """Take in a refit that has rows in the groups `found`; which group is which, the rows of `labels` tell."""
+    def add(self, Z: np.ndarray, found: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> float:
+        """Take in a refit that has rows in the groups `found`; which group is which, the rows of `labels` tell.
+
+        Returns the share of the rows left out that it has in another group.
+        """
         common = np.zeros((self.n_groups, self.n_groups))
         np.add.at(common, (found, labels), 1.0)
         which = _matched(common)
@@ -242,6 +249,7 @@ class _Places:
                 place = _on_axis(Z, found == j, here & inside, here & outside, weight)
                 if place is not None:
                     self.found.setdefault((i, j), []).append(place)
+        return float((found != labels)[outside].mean()) if outside.any() else 0.0
 
     def gaps(self, labels: np.ndarray) -> list[dict]:
         """How deep the density between each two groups is."""
