@@ -16,6 +16,7 @@ from ..kernels import host
 from ..source import Block, Source
 from ..source.parquet import ParquetSource, is_arrow
 from ..words import joined
+from .calibration import Calibration
 from .density import DensityEstimator
 from .missing import MissingCells
 from .rows import like
@@ -45,7 +46,7 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
     _saved = DensityEstimator._saved | {
         "weights_": Numbers("W", low=0, high=1),
         "classes_": Names("named", labels=True, needed=False),
-        "draws_": Listed(Part(Arrays), needed=False),
+        "draws_": Listed(Part(Arrays), needed=False), "calibration_": Part(Calibration, needed=False),
     }
     noise = False  # whether a class of noise stands after the components
     _by_likelihood = True  # whether parameters are numbers that maximise a likelihood, or distributions

@@ -69,6 +69,7 @@ class MissingCells(RowsEstimator):
     """
 
     parameter_draws: Any = 0
+    calibration_ = None  # a Calibration, where hidden cells taught how good the fills are
     _seen: Block | None = None  # the rows of the fit, until parameters are drawn
 
     @cached_property
@@ -92,7 +93,7 @@ class MissingCells(RowsEstimator):
 
     def _keep(self, source: Source | None) -> None:
         """Remember the rows of a fit where parameters are to be drawn given them."""
-        for name in ("draws_", "_seen"):
+        for name in ("draws_", "_seen", "calibration_"):
             self.__dict__.pop(name, None)
         asked = self.parameter_draws
         if source is not None:
@@ -146,6 +147,8 @@ class MissingCells(RowsEstimator):
         super()._check_loaded()
         for each in self.__dict__.get("draws_", ()):
             self._model().check_drawn(each, self.n_features_in_)
+        if self.calibration_ is not None:
+            self.calibration_.check_columns(self.n_features_in_)
 
     def __getstate__(self) -> Any:
         if self._seen is not None:
@@ -240,13 +243,13 @@ class MissingCells(RowsEstimator):
 
     def _filler(self, what: Any, lowest: Any = None) -> Callable[[Block], np.ndarray]:
         """A function of a block to the answers about its rows, (rows, answers, d); see `_answers`."""
-        model, known, draws = self._model(), self._knowledge(), self._uncertain()
+        model, known, draws, learned = self._model(), self._knowledge(), self._uncertain(), self.calibration_
         least = self._lowest() if lowest is None else np.broadcast_to(np.asarray(lowest, float), self.n_features_in_)
         family = model.family
 
         def fill(block: Block) -> np.ndarray:
             cells = block.missing_cells
-            if what == "mean" and known is None and len(draws) == 1:
+            if what == "mean" and known is None and learned is None and len(draws) == 1:
                 resp = _classes(model, draws[0], block)
                 told = family.filled(draws[0].components, block, resp)[cells][None]
             elif len(cells[0]):
@@ -255,7 +258,11 @@ class MissingCells(RowsEstimator):
                 shared = [one[cells[0]] if known is None else known.shared(one[cells[0]], cells[1]) for one in each]
                 laws = [family.law(params.components, block) for params in draws]
                 law = type(laws[0]).pooled(laws) if len(laws) > 1 else laws[0]
-                told = np.array(list(_answers(what, law, np.hstack(shared) / len(draws))))
+                weight = np.hstack(shared) / len(draws)
+                told = np.array(list(_answers(what, law, weight)))
+                if learned is not None:
+                    told = learned.apply(what, told, cells[1], law.probability(weight))
+                    told[:, learned.not_applicable(host(block.X))[cells]] = np.nan
                 if known is not None:
                     told[:, known.empty(block.X, resp)[cells]] = np.nan
             else:
@@ -315,6 +322,7 @@ def draw_cells(
     """As `MissingCells.draw_missing`, for rows that are numbers already."""
     block, model, known = Block.of(cells), estimator._model(), estimator._knowledge()
     least, empty = estimator._lowest() if lowest is None else lowest, np.False_
+    learned = estimator.calibration_
     uncertain = [(params, _classes(model, params, block)) for params in estimator._uncertain()]
     if known is not None:
         empty = known.empty(block.X, np.mean([host(resp) for _, resp in uncertain], axis=0))
@@ -328,6 +336,9 @@ def draw_cells(
     )
     if least is not None:
         drawn = np.where(np.isnan(block.X), np.maximum(drawn, least), drawn)
+    if learned is not None:
+        empty = empty | (np.isnan(block.X) & learned.not_applicable(block.X))
+        drawn = np.where(np.isnan(block.X), np.clip(drawn, learned.least, learned.most), drawn)
     return like(block, np.where(empty, np.nan, drawn))
 
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..arrays import Arrays
 from ..base import DensityEstimator, MissingCells, RowsEstimator, like
+from ..base.calibration import Calibration
 from ..checks import check_number
 from ..declared import Listed, Part
 from ..engine import Fit, Trace
@@ -78,7 +79,7 @@ class FactorEstimator(RowScores, MissingCells, DensityEstimator):
     _axis = "axis", "axes"  # what one and several are called
     _n_classes = 1
     mean_: np.ndarray
-    _saved = DensityEstimator._saved | {"draws_": Listed(Part(Arrays), needed=False)}
+    _saved = DensityEstimator._saved | {"draws_": Listed(Part(Arrays), needed=False), "calibration_": Part(Calibration, needed=False)}
 
     def _check_settings(self) -> None:
         self._check_engine(fewest_steps=1)

@@ -7,13 +7,15 @@ from .gaussian import GaussianImputer
 from .mixed import MixtureImputer
 from .pooling import Pooled, pool
 
-__all__ = ["Choice", "GaussianImputer", "MixtureImputer", "Pooled", "choose_imputer", "pool", "try_fills"]
+__all__ = [
+    "Calibration", "Choice", "GaussianImputer", "MixtureImputer", "Pooled", "calibrate", "choose_imputer", "pool", "try_fills",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     # Loaded when asked for: choosing needs tables, mixtures and factors.
     if name in ("Choice", "choose_imputer"):
         return getattr(import_module(f"{__name__}.choice"), name)
-    if name == "try_fills":
+    if name in ("Calibration", "calibrate", "try_fills"):
         return getattr(import_module(f"{__name__}.trial"), name)
     raise AttributeError(f"module 'tacit.impute' has no attribute {name!r}")

@@ -1,11 +1,13 @@
-"""Which model fills the missing cells of a table: groups of rows, or a few axes behind its measurements.
+"""Which model fills the missing cells of a table: groups of rows, or a few axes behind its numbers.
 
 A mixture takes columns of every kind; its number of groups and the structure of its measurements are chosen by BIC. Axes
-(`ProbabilisticPCA`) take measurements only. Between the two, cells that were hidden on purpose decide.
+(`ProbabilisticPCA`) take numbers only. Between the two, cells that were hidden on purpose decide, and they calibrate what is chosen.
 """
 
 from __future__ import annotations
 
+import numbers
+import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,25 +16,29 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..checks import check_choice
+from ..base.calibration import Calibration
+from ..checks import check_choice, check_number
 from ..factor import ProbabilisticPCA
-from ..mixture import Mixture, find_groups, select
-from ..mixture.finding import SMOOTHING, asked_groups, default_groups
+from ..mixture import find_groups
+from ..mixture.finding import asked_groups, default_groups
 from ..notes import NoteError, Option
-from ..source import ArraySource, Source
+from ..study.missingness import diagnose_missing
 from ..study.phrases import shape_words
 from ..tables import DataTable
 from ..tables.opening import as_table
+from ..words import joined
 from .mixed import MOST_GROUPS
-from .trial import check_finished, hide, judge, sampled
+from .trial import SURE, absences, calibrate, check_finished, hidden_rounds, plain_calibration, sampled, trial_cells
 
 __all__ = ["METHODS", "SAMPLE_ROWS", "Choice", "choose_imputer", "only"]
 
-METHODS = ("mixture", "factors", "auto")
+METHODS = ("auto", "mixture", "factors")
 STRUCTURES = ["full", "tied", "diag"]
 SAMPLE_ROWS = 20_000
 """Rows that models are compared on; the best is then learned from all."""
-TRIAL_ROWS = 5000
+NUMBERS = ("measurement", "count")
+BUDGET = 60.0
+"""Seconds after which no further model is tried."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,8 @@ class Choice:
         Models tried, best first, as `Findings.selection` has them.
     said : str
         Why this method, as a sentence; empty where it was asked for.
+    missingness : list of Missingness
+        Why cells are missing, as `tacit.study.diagnose_missing` found it.
     """
 
     model: Any
@@ -59,6 +67,16 @@ class Choice:
     why: str
     selection: list[dict] = field(repr=False)
     said: str = field(default="", repr=False)
+    missingness: list = field(default_factory=list, repr=False)
+
+    def study(self, seed: int = 0, level: float = 0.9) -> Any:
+        """What the fills say of the table, as `tacit.study.Findings`."""
+        from ..study.imputation import study_fill
+
+        return study_fill(
+            self.model, self.table, selection=self.selection, seed=seed, level=level, why=self.why, said=self.said,
+            missingness=self.missingness,
+        )  # fmt: skip
 
 
 def only(table: DataTable, roles: Sequence[str], reason: str) -> DataTable:
@@ -71,21 +89,31 @@ def only(table: DataTable, roles: Sequence[str], reason: str) -> DataTable:
 
 
 def choose_imputer(
-    table: Any, method: str = "mixture", *, groups: Iterable[int] | None = None, seed: int = 0,
-    watch: Callable | None = None, **reading: Any,
+    table: Any, method: str = "auto", *, groups: Iterable[int] | None = None, seed: int = 0, level: float = 0.9,
+    sure: float = SURE, budget: float = BUDGET, watch: Callable | None = None, **reading: Any,
 ) -> Choice:  # fmt: skip
-    """Choose and learn the model that fills a table.
+    """Choose and learn the model that fills a table, and calibrate its fills by cells hidden on purpose.
+
+    Cells that are not applicable, as `tacit.study.diagnose_missing` finds them, are not filled, and neither are levels of categories that are
+    less than `sure`. Intervals of the model hold as many hidden cells as they should (see `tacit.impute.calibrate`).
 
     Parameters
     ----------
     table : DataFrame, Arrow table, array, path or tacit.tables.DataTable
         Columns of any kind, as in `tacit.mixture.find_groups`.
-    method : {"mixture", "factors", "auto"}
-        Groups of rows, axes behind measurements, or whichever fills hidden cells better.
+    method : {"auto", "mixture", "factors"}
+        Groups of rows, axes behind numbers, or whichever fills hidden cells better; groups are then also tried with counts taken as
+        measurements, which are correlated inside a group.
     groups : int or iterable of int, optional
         Numbers of groups to try; default 1 to 6, or fewer where rows are few.
     seed : int
         Seeds everything random.
+    level : float
+        Of the intervals that are judged.
+    sure : float
+        Probability from which a level is filled.
+    budget : float
+        Seconds after which no further model, and no further round of hiding cells, is begun.
     watch : callable, optional
         Is told how the work goes on, as in `tacit.mixture.find_groups`.
     **reading
@@ -96,17 +124,78 @@ def choose_imputer(
     Choice
     """
     check_choice("method", method, METHODS)
-    table = as_table(table, **reading)
-    groups = default_groups(table.n_rows, MOST_GROUPS) if groups is None else asked_groups(groups)
-    said = ""
-    if method == "auto":
-        method, said = _better(table, groups, seed)
-    choice = (_factors if method == "factors" else _mixture)(table, groups, seed, watch)
-    return replace(choice, said=said)
+    check_number("budget", budget, numbers.Real, 0)
+    check_number("sure", sure, numbers.Real, 0, 1)
+    started, table = time.monotonic(), as_table(table, **reading)
+    groups = list(default_groups(table.n_rows, MOST_GROUPS) if groups is None else asked_groups(groups))
+    found = diagnose_missing(table, seed=seed)
+    ways = _ways(table) if method == "auto" else [(method, table)]
+    start = plain_calibration(table, cells := trial_cells(table, seed), (), absent=absences(table, found))
+    rounds, tried = hidden_rounds(table, cells, start, seed), []
+    ways = ways if rounds else ways[-1:]  # without hidden cells there is nothing to choose by
+    for way, own in ways:
+        left = budget - (time.monotonic() - started)
+        if tried and left <= 0:
+            break
+        choice = (_factors if way == "factors" else _mixture)(own, groups, seed, watch, left)
+        kept = [table.schema.names.index(name) for name in choice.table.schema.names]
+        calibrate(
+            choice.model, choice.table, level=level, seed=seed, sure=sure, missingness=found, masks=[mask[:, kept] for mask in rounds],
+            budget=(budget - (time.monotonic() - started)) / (len(ways) - len(tried)),
+        )  # fmt: skip
+        tried.append((_loss(choice.model.calibration_), len(tried), choice))
+    _, _, best = min(tried)
+    return replace(best, said=_said(tried, ways, budget) if method == "auto" else "", missingness=found)
 
 
-def _mixture(table: DataTable, groups: Iterable[int], seed: int, watch: Callable | None) -> Choice:
-    found = find_groups(table, groups=groups, covariance=STRUCTURES, seed=seed, watch=watch)
+def _ways(table: DataTable) -> list[tuple[str, DataTable]]:
+    """Methods that fill all columns with missing cells, the cheapest first, each with its table."""
+    numeric = [column for column in table.used if column.role in NUMBERS]
+    counts = any(column.role == "count" for column in numeric)
+    ways: list[tuple[str, DataTable]] = [("mixture", table)]
+    if counts and len(numeric) > 1:
+        ways.insert(0, ("mixture", _measured(table)))
+    if len(numeric) > 1 and all(column.role in NUMBERS for column in table.used if column.n_missing):
+        ways.insert(0, ("factors", table))
+    return ways
+
+
+def _measured(table: DataTable) -> DataTable:
+    """The table with counts taken as measurements."""
+    columns = tuple(
+        replace(column, role="measurement", law="") if column.used and column.role == "count" else column for column in table.columns
+    )
+    return replace(table, columns=columns)
+
+
+def _loss(learned: Calibration) -> float:
+    """Mean over hidden cells of the squared error relative to the column's variance, or of a wrong level."""
+    n = learned.hidden
+    if not n.sum():
+        return np.inf
+    return float(np.average(np.where(np.isnan(learned.error), 1.0 - learned.right, learned.error**2)[n > 0], weights=n[n > 0]))
+
+
+def _said(tried: list, ways: list, budget: float) -> str:
+    """Why a method was taken, as a sentence."""
+    tried, names = sorted(tried), []
+    for _, _, choice in tried:
+        counted = any(column.role == "count" for column in choice.table.used)
+        joint = not counted and choice.method == "mixture" and any(column.role == "count" for _, own in ways for column in own.used)
+        names.append("axes" if choice.method == "factors" else "groups with counts taken as measurements" if joint else "groups")
+    if len(ways) == 1:
+        return ""
+    if len(tried) == 1:
+        rest = f"the {budget:g} s allowed were spent"
+        return f"{names[0].capitalize()} were taken because {rest} before another model could be tried."
+    told = [f"{name} by {np.sqrt(loss):.2f}" for (loss, _, _), name in zip(tried, names)]
+    n = int(tried[0][2].model.calibration_.hidden.sum())
+    more = "" if len(tried) == len(ways) else f"; {len(ways) - len(tried)} more models did not fit into {budget:g} s"
+    return f"Of {n} cells hidden on purpose, {joined(told)} of the columns' spread were missed, so {names[0]} were taken{more}."
+
+
+def _mixture(table: DataTable, groups: Iterable[int], seed: int, watch: Callable | None, budget: float) -> Choice:
+    found = find_groups(table, groups=groups, covariance=STRUCTURES, seed=seed, watch=watch, calibrated=False)
     model, rows = found.model, found.selection
     how = f"chosen by BIC among {len(rows)} models" if len(rows) > 1 else "as asked for"
     if len(rows) > 1 and "n_rows" in rows[0]:
@@ -122,10 +211,10 @@ def _phrase(model: Any) -> str:
     return f"a mixture of {k} groups ({shape})" if measured > 1 else f"a mixture of {k} groups"
 
 
-def _factors(table: DataTable, groups: Iterable[int], seed: int, watch: Callable | None) -> Choice:
-    table = only(table, ("measurement",), "axes take measurements only")
+def _factors(table: DataTable, groups: Iterable[int], seed: int, watch: Callable | None, budget: float) -> Choice:
+    table = only(_measured(table), NUMBERS, "axes take numbers only")
     if len(table.used) < 2:
-        text = "axes need at least 2 columns of measurements, and the table has {n}; use {option}."
+        text = "axes need at least 2 columns of numbers, and the table has {n}; use {option}."
         raise NoteError("too_few_columns", text, n=len(table.used), option=Option("method", "mixture"))
     source = table.source()
     sample = sampled(source, SAMPLE_ROWS, seed)
@@ -140,55 +229,5 @@ def _factors(table: DataTable, groups: Iterable[int], seed: int, watch: Callable
     k = model.n_components_
     axes = f"{k} axes" if k > 1 else "one axis"
     return Choice(
-        model, table, "factors", f"{axes} behind {len(table.used)} measurements, as many as fill hidden cells best", []
+        model, table, "factors", f"{axes} behind {len(table.used)} columns of numbers, as many as fill hidden cells best", []
     )
-
-
-# Groups or axes?
-
-
-def _better(table: DataTable, groups: Iterable[int], seed: int) -> tuple[str, str]:
-    """The method whose fills of hidden measurements err less, and a sentence that says so."""
-    numbers = only(table, ("measurement",), "axes take measurements only")
-    others = [column.name for column in table.used if column.role != "measurement" and column.n_missing]
-    if others:
-        return "mixture", f"Groups were taken because axes do not fill {others[0]}, which is no measurement."
-    if len(numbers.used) < 2:
-        return "mixture", "Groups were taken because axes need at least two columns of measurements."
-    rows = np.concatenate([block.X for block in sampled(table.source(), TRIAL_ROWS, seed)])
-    measured = [table.schema.names.index(name) for name in numbers.schema.names]
-    mask = hide(rows[:, measured], seed=seed + 1)
-    hidden = np.zeros(rows.shape, dtype=bool)
-    hidden[:, measured] = mask
-    plain = Mixture(smoothing=SMOOTHING, tol=1e-5, max_iter=500, random_state=seed)
-    groups = [k for k in groups if k <= len(rows)]
-
-    def best_mixture(source: Source) -> Any:
-        return select(plain, source, n_components=groups, covariance_type=STRUCTURES).best
-
-    axes = ProbabilisticPCA("auto", scale=True, random_state=seed)
-    errors = {
-        "groups": _error(table, best_mixture, rows, hidden),
-        "axes": _error(numbers, axes.fit, rows[:, measured], mask),
-    }
-    known = {name: error for name, error in errors.items() if error is not None}
-    if len(known) < 2:
-        return "mixture", "Groups were taken because too few cells are observed to compare them with axes."
-    best, other = sorted(known, key=lambda name: known[name])
-    return {"groups": "mixture", "axes": "factors"}[best], (
-        f"Of {int(mask.sum())} measurements hidden on purpose, {best} missed by {known[best]:.2f} of the columns' spread and "
-        f"{other} by {known[other]:.2f}, so {best} were taken."
-    )
-
-
-def _error(table: DataTable, learn: Callable, cells: np.ndarray, hidden: np.ndarray) -> float | None:
-    """Error of fills relative to the columns' spread, by a model that never saw the hidden cells; None where there is none."""
-    if not hidden.any():
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model = learn(ArraySource(np.where(hidden, np.nan, cells)).described_as(table.source()))
-    except ValueError:  # nothing could be learned without the hidden cells
-        return None
-    return judge(check_finished(model), table, cells, hidden)["error"]

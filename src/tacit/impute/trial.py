@@ -5,25 +5,45 @@ error = √ mean((ŷ − y)² / s²), s the standard deviation of the cell's col
 
 from __future__ import annotations
 
+import time
 import warnings
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import logit
 from sklearn.base import clone
 
+from ..base.calibration import Absence, Calibration
 from ..base.missing import Imputed, impute_cells
 from ..schema import Column
 from ..source import ArraySource, Source
+from ..survey.column import ROLES
+from ..survey.dates import DATE_READINGS
 
 if TYPE_CHECKING:
     from ..tables import DataTable
 
-__all__ = ["FEWEST", "SHARE", "check_finished", "filled_cells", "hide", "judge", "lowest_of", "sampled", "try_fills"]
+__all__ = [
+    "FEWEST", "SHARE", "SURE", "calibrate", "check_finished", "filled_cells", "hide", "judge", "lowest_of", "sampled", "try_fills",
+]  # fmt: skip
 
 SHARE = 0.1
 MOST = 2000
 FEWEST = 20
 """Observed cells of a column, and hidden cells in all, below which nothing is hidden or said."""
+SURE = 0.5
+"""Probability from which a level is filled: below, another is as likely as not."""
+LEVELS = (0.5, 0.8, 0.9, 0.95)
+ROUNDS, ENOUGH, FOLDS = 5, 100, 5
+"""Rounds of hiding at most, hidden cells for each column that are enough, and parts of which each is judged by the others."""
+SHARED = 20.0
+"""Cells of a column that count as much as all columns of its kind together."""
+ALIKE = 8
+"""Rows among which the one most like another is looked for."""
 REFIT_ROWS = 20_000
 """Rows beyond which a few cells more or less do not change a model."""
 
@@ -47,23 +67,227 @@ def sampled(source: Source, n_rows: int, seed: int) -> Source:
     return source.subset(rows).described_as(source)
 
 
-def hide(cells: np.ndarray, share: float = SHARE, most: int = MOST, seed: int = 0) -> np.ndarray:
+def hide(
+    cells: np.ndarray, share: float = SHARE, most: int = MOST, seed: int = 0, *, absent: np.ndarray | None = None,
+    coded: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
     """Which observed cells to hide, in columns that have missing values: a mask of the shape of `cells`.
 
-    All False where too few are observed.
+    Cells go together as they are missing together: a row loses the cells that another, like it in what stays known, has lost. Cells that
+    are not applicable, `absent`, are no example of that. `coded` columns are alike where they are equal, others where they are near. All
+    False where too few are observed.
     """
-    seen = ~np.isnan(cells)
-    if not seen.all():
-        seen[:, seen.all(axis=0)] = False
+    gone, rng = np.isnan(cells), np.random.default_rng(seed)
+    lost = gone if absent is None else gone & ~absent
+    seen = ~gone
+    if lost.any():
+        seen[:, ~lost.any(axis=0)] = False
     seen[:, seen.sum(axis=0) < FEWEST] = False
-    seen[(~np.isnan(cells)).sum(axis=1) < 2] = False  # nothing would be left of the row to go by
-    rows, columns = np.nonzero(seen)
-    n_hidden = int(min(np.ceil(share * len(rows)), most))
+    seen[(~gone).sum(axis=1) < 2] = False  # nothing would be left of the row to go by
+    n_hidden = int(min(np.ceil(share * seen.sum()), most))
     mask = np.zeros(cells.shape, dtype=bool)
-    if n_hidden >= FEWEST:
-        chosen = np.random.default_rng(seed).choice(len(rows), n_hidden, replace=False)
-        mask[rows[chosen], columns[chosen]] = True
+    if n_hidden < FEWEST:
+        return mask
+    for donors, rows in _matches(cells, lost, n_hidden, coded, rng):
+        mask[rows] = lost[donors] & seen[rows]
+    mask[(mask | gone).all(axis=1)] = False
+    _thin(mask, n_hidden, rng)
+    # A column that is seldom missing is tried too, and so are tables without any missing cell.
+    few = np.flatnonzero(seen.any(axis=0) & (mask.sum(axis=0) < np.minimum(share * seen.sum(axis=0), FEWEST) / 2))
+    for j in few:
+        free = np.flatnonzero(seen[:, j] & ((~gone & ~mask).sum(axis=1) > 1))
+        mask[rng.permutation(free)[: max(int(share * seen[:, j].sum()) // 2, 1)], j] = True
+    left = np.argwhere(seen & ~mask & ((~gone & ~mask).sum(axis=1) > 1)[:, None])
+    more = left[rng.permutation(len(left))[: max(n_hidden - mask.sum(), 0)]]
+    mask[more[:, 0], more[:, 1]] = True
+    mask[(mask | gone).all(axis=1)] = False
+    _thin(mask, n_hidden, rng)
     return mask
+
+
+def _matches(cells: np.ndarray, lost: np.ndarray, n: int, coded: Any, rng: np.random.Generator) -> Iterator[tuple]:
+    """Rows that lost cells, and as many rows that are like them, until these have about n cells to hide."""
+    given = np.flatnonzero(lost.any(axis=1))
+    if not len(given):
+        return
+    spread = np.nanstd(cells, axis=0, where=~np.isnan(cells)) if len(cells) else np.ones(cells.shape[1])
+    scaled = cells / np.where(spread > 0, spread, 1.0)
+    n_rows = int(min(np.ceil(1.2 * n / lost[given].sum(axis=1).mean()), len(cells) // 2))
+    if not n_rows:
+        return
+    donors = rng.choice(given, n_rows)
+    among = rng.permutation(len(cells))[: n_rows * min(len(cells) // n_rows, ALIKE)].reshape(n_rows, -1)
+    apart = np.abs(scaled[donors, None] - scaled[among])
+    if coded is not None:
+        apart[..., coded] = apart[..., coded] > 0
+    apart[np.repeat(lost[donors][:, None], among.shape[1], axis=1)] = np.nan
+    known = ~np.isnan(apart)
+    distance = np.where(known, apart, 0.0).sum(axis=2) / np.maximum(known.sum(axis=2), 1) + (known.sum(axis=2) == 0)
+    rows = among[np.arange(n_rows), distance.argmin(axis=1)]
+    yield donors, rows
+
+
+def _thin(mask: np.ndarray, n: int, rng: np.random.Generator) -> None:
+    """Leave at most n cells hidden."""
+    places = np.argwhere(mask)
+    if len(places) > n:
+        drop = places[rng.permutation(len(places))[n:]]
+        mask[drop[:, 0], drop[:, 1]] = False
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """Hidden cells as a model without any correction fills them; arrays have one entry a cell, `low` and `high` one row a level."""
+
+    row: np.ndarray
+    column: np.ndarray
+    truth: np.ndarray
+    filled: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    probability: np.ndarray
+
+    @classmethod
+    def of(cls, model: Any, table: DataTable, cells: np.ndarray, hidden: np.ndarray, levels: Sequence[float]) -> Hidden:
+        """Fill the hidden cells by a model that is not calibrated."""
+        rows = np.flatnonzero(hidden.any(axis=1))
+        at, truth = np.nonzero(hidden[rows]), cells[rows]
+        given = np.where(hidden[rows], np.nan, truth)
+        told = [impute_cells(model, given, level, lowest_of(model, table))[:, *at] for level in levels]
+        kept = ~np.isnan(told[0][0])  # some may be left empty
+        ends = ([each[end][kept] for each in told] for end in (1, 2))
+        return cls(rows[at[0]][kept], at[1][kept], truth[at][kept], told[0][0][kept], *map(np.array, ends), told[0][3][kept])
+
+    def take(self, which: np.ndarray) -> Hidden:
+        """Some of the cells."""
+        return Hidden(*(getattr(self, each.name)[..., which] for each in fields(self)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Hidden]) -> Hidden:
+        """The cells of several rounds."""
+        return cls(*(np.concatenate([getattr(part, each.name) for part in parts], axis=-1) for each in fields(cls)))
+
+
+def plain_calibration(table: DataTable, cells: np.ndarray, levels: Sequence[float], **known: Any) -> Calibration:
+    """What columns can hold, and no correction yet."""
+    d, infos = len(table.used), table.used
+    coded = np.array([bool(info.levels) for info in infos])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of columns without any value
+        centre, spread = np.nanmean(cells, axis=0), np.nanstd(cells, axis=0)
+    bounds = np.array([(-np.inf, np.inf) if info.levels else _bounds(info, cells[:, j]) for j, info in enumerate(infos)])
+    whole = np.array([info.whole and not info.levels for info in infos])
+    return Calibration(
+        np.asarray(levels, dtype=np.float64), np.ones((len(levels), d)), np.ones(d), np.where(coded, 0.0, np.nan_to_num(centre)),
+        np.where(coded, 0.0, np.where(whole, 0.5, 1e-3 * np.nan_to_num(spread))), *bounds.T, whole,
+        np.array([ROLES[info.role] == "category" for info in infos]), np.full(d, -1.0), np.zeros(d), **known,
+    )  # fmt: skip
+
+
+def _bounds(info: Any, values: np.ndarray) -> tuple[float, float]:
+    """What the numbers of a column can be: none negative, shares, and ends at which values heap."""
+    seen = np.sort(values[~np.isnan(values)])
+    if len(seen) < FEWEST:
+        return -np.inf, np.inf
+    low, high = float(seen[0]), float(seen[-1])
+    heap = max(3, len(seen) // 50)
+    many = len(np.unique(seen)) > FEWEST
+    at = [many and (seen == end).sum() >= heap for end in (low, high)]
+    positive = low >= 0 and info.reading not in DATE_READINGS
+    least = low if at[0] else 0.0 if positive else -np.inf
+    return least, high if at[1] or (positive and high in (1.0, 100.0)) else np.inf
+
+
+def learn_calibration(start: Calibration, hidden: Hidden, cells: np.ndarray, kinds: Sequence[str]) -> Calibration:
+    """Slopes, factors and the rest of a calibration, from hidden cells; columns of a kind share what few cells tell."""
+    d = len(start.slope)
+    slope, factors, usual, share = start.slope.copy(), start.factors.copy(), start.usual.copy(), start.share.copy()
+    columns = {j: hidden.take(hidden.column == j) for j in np.unique(hidden.column)}
+    numbers = {j: part for j, part in columns.items() if np.isnan(part.probability).all()}
+    for j, part in numbers.items():
+        x, y = part.filled - start.centre[j], part.truth - start.centre[j]
+        prior = SHARED * (x**2).mean()
+        slope[j] = np.clip((x @ y + prior) / (x @ x + prior), 0.0, 1.0) if prior > 0 else 1.0
+        if len(x) >= FEWEST and ((slope[j] * x - y) ** 2).sum() >= (y**2).sum():
+            slope[j] = 0.0
+    for kind in sorted({kinds[j] for j in numbers}):
+        own = {j: _misses(start, part, slope[j], j) for j, part in numbers.items() if kinds[j] == kind}
+        every = np.concatenate(list(own.values()), axis=1)
+        pooled = [_quantile(row, level) for row, level in zip(every, start.levels)]
+        for j in range(d):
+            if kinds[j] == kind and every.shape[1] >= FEWEST:
+                n = own[j].shape[1] if j in own else 0
+                mine = [_quantile(row, level) for row, level in zip(own[j], start.levels)] if n else pooled
+                weight = n / (n + SHARED)
+                factors[:, j] = np.exp(weight * np.log(mine) + (1.0 - weight) * np.log(pooled))
+    for j, part in columns.items():
+        if j in numbers:
+            continue
+        best = _most_frequent(cells[:, j])
+        share[j] = float((cells[:, j] == best).sum() / (~np.isnan(cells[:, j])).sum())
+        if len(part.truth) >= FEWEST and (part.filled == part.truth).mean() < (part.truth == best).mean():
+            usual[j] = best
+    told = hidden.take(~np.isnan(hidden.probability))
+    temper = _temper(told.probability, told.filled == told.truth) if len(told.truth) >= FEWEST else 1.0
+    return replace(start, slope=slope, factors=factors, usual=usual, share=share, temper=temper)
+
+
+def _misses(start: Calibration, part: Hidden, slope: float, j: int) -> np.ndarray:
+    """Distances of the truth from fills, in half-widths of the intervals of every level, (levels, cells)."""
+    fill = start.centre[j] + slope * (part.filled - start.centre[j])
+    down, up = part.filled - part.low + start.pad[j], part.high - part.filled + start.pad[j]
+    apart = part.truth - fill
+    return np.abs(apart) / np.maximum(np.where(apart < 0, down, up), np.finfo(float).tiny)
+
+
+def _quantile(values: np.ndarray, level: float) -> float:
+    """The value that the next one exceeds with a probability of at most 1 − level, where values are exchangeable."""
+    n = len(values)
+    at = min(int(np.ceil((n + 1) * level)), n) - 1
+    return float(np.clip(np.sort(values)[at], 1e-3, 1e6))
+
+
+def _temper(probability: np.ndarray, right: np.ndarray) -> float:
+    """The power of the odds of levels that makes them bear out best; 1 where none above one half is known."""
+    above = (probability > 0.5) & (probability < 1.0)
+    if above.sum() < FEWEST:
+        return 1.0
+    odds, right = logit(np.minimum(probability[above], 1 - 1e-9)), right[above]
+
+    def loss(power: float) -> float:
+        return float(np.logaddexp(0.0, np.where(right, -power, power) * odds).sum() + SHARED / 10 * np.log(power) ** 2)
+
+    return float(minimize_scalar(loss, bounds=(0.05, 2.0), method="bounded").x)
+
+
+def assess(calibration: Calibration, hidden: Hidden, cells: np.ndarray, level: float) -> tuple[np.ndarray, ...]:
+    """Squared error, that of the mean, whether covered and whether right of hidden cells, (4, cells); NaN where not filled."""
+    at = list(calibration.levels).index(level)
+    told = np.array([hidden.filled, hidden.low[at], hidden.high[at], hidden.probability])
+    filled, low, high, sure = calibration.apply(level, told, hidden.column, hidden.probability)
+    spread = np.array([np.nanstd(column) or 1.0 for column in cells.T])[hidden.column]
+    number = np.isnan(hidden.probability)
+    levels = set(hidden.column[~number].tolist())
+    best = np.array([_most_frequent(column) if j in levels else -1 for j, column in enumerate(cells.T)])[hidden.column]
+    error = np.where(number, ((filled - hidden.truth) / spread) ** 2, np.nan)
+    naive = np.where(number, ((calibration.centre[hidden.column] - hidden.truth) / spread) ** 2, hidden.truth == best)
+    covered = np.where(number, (low <= hidden.truth) & (hidden.truth <= high), np.nan)
+    right = np.where(number | np.isnan(filled), np.nan, filled == hidden.truth)
+    return error, np.where(np.isnan(filled), np.nan, naive), covered, right
+
+
+def judged(calibration: Calibration, hidden: Hidden, parts: Sequence[np.ndarray], level: float) -> Calibration:
+    """The calibration with what `assess` found, by column."""
+    error, naive, covered, right = parts
+    d, tried = len(calibration.slope), ~np.isnan(naive)
+    found = np.full((4, d), np.nan)
+    n = np.bincount(hidden.column[tried], minlength=d)
+    for j in np.flatnonzero(n):
+        here = tried & (hidden.column == j)
+        number = bool(np.isnan(right[here]).all())
+        values = [error[here].mean(), naive[here].mean(), covered[here].mean(), right[here].mean()]
+        found[:, j] = [np.sqrt(values[0]), np.sqrt(values[1]), values[2], np.nan] if number else [np.nan, values[1], np.nan, values[3]]
+    return replace(calibration, hidden=n, error=found[0], naive=found[1], covered=found[2], right=found[3], level=level)
 
 
 def judge(model: Any, table: DataTable, cells: np.ndarray, hidden: np.ndarray, level: float = 0.9) -> dict:
@@ -72,50 +296,36 @@ def judge(model: Any, table: DataTable, cells: np.ndarray, hidden: np.ndarray, l
     Returns
     -------
     dict
-        ``numbers`` and ``categories`` (how many were hidden), ``error`` and ``covered`` of numbers, ``right`` and ``usual``
-        (how often the most frequent level would have been right) of categories, None where there are none; ``columns``,
-        the same for each column.
+        ``numbers`` and ``categories`` (how many were hidden and filled), ``error``, ``naive`` (of the columns' means) and ``covered`` of
+        numbers, ``right`` and ``usual`` (how often the most frequent level would have been right) of categories, None where there are
+        none; ``columns``, the same for each column.
     """
-    rows = np.flatnonzero(hidden.any(axis=1))
-    hidden, truth = hidden[rows], cells[rows]
-    filled, low, high, _ = filled_cells(model, table, np.where(hidden, np.nan, truth), level)
-    listed, squares, within, right, usual = [], [], [], [], []
-    for j, column in enumerate(table.used):
-        here = hidden[:, j] & ~np.isnan(filled[:, j])  # some may be left empty
-        if not here.any():
-            continue
-        true, told = truth[here, j], {"column": column.name, "cells": int(here.sum())}
-        if column.levels:
-            right.append(filled[here, j] == true)
-            usual.append(true == _most_frequent(cells[:, j]))
-            told |= {"right": float(right[-1].mean()), "usual": float(usual[-1].mean())}
-        else:
-            middle = filled[here, j]
-            true, least, most = (column.unrolled(x, middle) for x in (true, low[here, j], high[here, j]))
-            spread = np.nanstd(cells[:, j]) or 1.0
-            squares.append(((middle - true) / spread) ** 2)
-            within.append((least <= true) & (true <= most))
-            told |= {"error": float(np.sqrt(squares[-1].mean())), "covered": float(within[-1].mean())}
-        listed.append(told)
-    return {
-        "numbers": sum(map(len, squares)), "categories": sum(map(len, right)), "level": level,
-        "error": float(np.sqrt(np.concatenate(squares).mean())) if squares else None,
-        "covered": _mean(within), "right": _mean(right), "usual": _mean(usual), "columns": listed,
-    }  # fmt: skip
-
-
-def _mean(parts: list[np.ndarray]) -> float | None:
-    return float(np.concatenate(parts).mean()) if parts else None
+    calibration = model.calibration_ or plain_calibration(table, cells, [level], sure=0.0)
+    bare = copy(model)
+    bare.calibration_ = None
+    found = Hidden.of(bare, table, cells, hidden, list(dict.fromkeys([*calibration.levels, level])))
+    if level not in calibration.levels:
+        calibration = replace(
+            calibration, levels=np.append(calibration.levels, level),
+            factors=np.vstack([calibration.factors, calibration.factor(level)]),
+        )  # fmt: skip
+    return judged(calibration, found, assess(calibration, found, cells, level), level).check([c.name for c in table.used])
 
 
 def _most_frequent(codes: np.ndarray) -> int:
-    return int(np.bincount(codes[~np.isnan(codes)].astype(int)).argmax())
+    codes = codes[~np.isnan(codes)].astype(int)
+    return int(np.bincount(codes).argmax()) if len(codes) else -1
 
 
-def try_fills(model: Any, table: DataTable, *, level: float = 0.9, seed: int = 0) -> dict | None:
-    """Hide a few cells of a table, fill them, compare.
+def calibrate(
+    model: Any, table: DataTable, *, level: float = 0.9, seed: int = 0, sure: float = SURE, budget: float = 60.0,
+    missingness: Sequence[Any] | None = None, masks: Sequence[np.ndarray] | None = None,
+) -> Calibration:  # fmt: skip
+    """Hide cells of a table, fill them by the model, and learn from them how its fills are to be corrected and how good they are.
 
-    Up to `REFIT_ROWS` rows the model is learned once more without the hidden cells; beyond, they do not matter to it.
+    The model is given the result as ``calibration_``, so that its `impute` and everything made of it are corrected. Up to `REFIT_ROWS`
+    rows the model is learned again without the hidden cells, in several rounds; beyond, they do not matter to it. What is told of
+    fills comes from cells whose rows were left out of the correction.
 
     Parameters
     ----------
@@ -123,23 +333,102 @@ def try_fills(model: Any, table: DataTable, *, level: float = 0.9, seed: int = 0
         Whose columns are those that the table uses.
     table : tacit.tables.DataTable
     level : float
-        Of the intervals.
+        Of the intervals that are judged.
     seed : int
         Seeds which cells are hidden.
+    sure : float
+        Probability from which a level is filled.
+    budget : float
+        Seconds after which no further round is begun.
+    missingness : sequence of Missingness, optional
+        As `tacit.study.diagnose_missing` found it; default it is asked.
+    masks : sequence of arrays, optional
+        Cells to hide in each round, of the table's first `REFIT_ROWS` rows or a sample of them.
+
+    Returns
+    -------
+    Calibration
+    """
+    started = time.monotonic()
+    absent = absences(table, missingness)
+    model.calibration_ = None
+    cells = trial_cells(table, seed)
+    levels = sorted({*LEVELS, level})
+    start = plain_calibration(table, cells, levels, sure=sure, absent=absent, refit=table.n_rows <= REFIT_ROWS)
+    rounds = hidden_rounds(table, cells, start, seed) if masks is None else masks
+    found = []
+    for mask in rounds:
+        if not mask.any() or (found and time.monotonic() - started > budget):
+            break
+        own = _relearned(model, np.where(mask, np.nan, cells), table) if start.refit else model
+        found.append(Hidden.of(own, table, cells, mask, levels))
+    if found and (hidden := Hidden.joined(found)).truth.size >= FEWEST:
+        kinds = [column.role for column in table.used]
+        parts = np.full((4, len(hidden.truth)), np.nan)
+        for fold in range(FOLDS):
+            held = hidden.row % FOLDS == fold
+            if held.any() and not held.all():
+                learned = learn_calibration(start, hidden.take(~held), cells, kinds)
+                parts[:, held] = assess(learned, hidden.take(held), cells, level)
+        start = judged(learn_calibration(start, hidden, cells, kinds), hidden, list(parts), level)
+    model.calibration_ = start
+    return start
+
+
+def trial_cells(table: DataTable, seed: int) -> np.ndarray:
+    """The rows of a table in which cells are hidden: all, or a sample of many."""
+    return np.concatenate([block.X for block in sampled(table.source(), REFIT_ROWS, seed)])
+
+
+def hidden_rounds(table: DataTable, cells: np.ndarray, start: Calibration, seed: int) -> list[np.ndarray]:
+    """Which cells to hide in each round, none twice."""
+    absent = np.isnan(cells) & start.not_applicable(cells)
+    coded = np.array([bool(column.levels) for column in table.used])
+    rounds: list[np.ndarray] = []
+    for k in range(ROUNDS if start.refit else 1):
+        before = np.any(rounds, axis=0) if rounds else np.zeros(cells.shape, dtype=bool)
+        mask = hide(cells, seed=seed + k, absent=absent, coded=coded) & ~before
+        if mask.sum() < FEWEST:
+            break
+        rounds.append(mask)
+        if sum(each.sum() for each in rounds) >= ENOUGH * len(np.unique(np.nonzero(mask)[1])):
+            break
+    return rounds
+
+
+def absences(table: DataTable, missingness: Sequence[Any] | None = None) -> tuple[Absence, ...]:
+    """Cells that are not applicable, as rules about the columns that the table uses."""
+    if missingness is None:
+        from ..study.missingness import diagnose_missing
+
+        missingness = diagnose_missing(table, relations=False)
+    return tuple(rule for each in missingness for rule in each.rules(table))
+
+
+def try_fills(
+    model: Any, table: DataTable, *, level: float = 0.9, seed: int = 0, sure: float = SURE, budget: float = 60.0
+) -> dict | None:
+    """Hide a few cells of a table, fill them, compare: how good a model's fills are once they are calibrated.
+
+    Parameters
+    ----------
+    model : fitted Mixture, ProbabilisticPCA or FactorAnalysis
+        Whose columns are those that the table uses; it is calibrated (see `calibrate`) unless it is.
+    table : tacit.tables.DataTable
+    level : float
+        Of the intervals.
+    seed, sure, budget
+        As in `calibrate`.
 
     Returns
     -------
     dict or None
         As `judge` gives it, and ``refit``; None where too few cells are observed.
     """
-    cells = np.concatenate([block.X for block in sampled(table.source(), REFIT_ROWS, seed)])
-    hidden = hide(cells, seed=seed)
-    if not hidden.any():
-        return None
-    refit = table.n_rows <= REFIT_ROWS
-    if refit:
-        model = _relearned(model, np.where(hidden, np.nan, cells), table)
-    return judge(model, table, cells, hidden, level) | {"refit": refit}
+    learned = model.calibration_
+    if learned is None or learned.level != level:
+        learned = calibrate(model, table, level=level, seed=seed, sure=sure, budget=budget)
+    return learned.check([column.name for column in table.used]) if learned.hidden.sum() else None
 
 
 def _relearned(model: Any, cells: np.ndarray, table: DataTable) -> Any:

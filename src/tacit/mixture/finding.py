@@ -113,7 +113,7 @@ def default_groups(n_rows: int, most: int = MOST_GROUPS) -> range:
 def find_groups(
     table: Any, *, groups: Iterable[int] | None = None, covariance: Any = None, criterion: str = "bic", restarts: int = 1,
     student: bool = False, sample: int = CHOICE_ROWS, seed: int = 0, budget: float | None = BUDGET,
-    watch: Callable | None = None, **reading: Any,
+    watch: Callable | None = None, calibrated: bool = True, **reading: Any,
 ) -> Grouping:  # fmt: skip
     """Choose a mixture and fit it to all rows of a table: what ``tacit fit`` does.
 
@@ -141,6 +141,8 @@ def find_groups(
     watch : callable, optional
         Called with the sizes of the models to try and the rounds of trying; returns an object with ``row`` and ``step``, which
         are told what happens, and ``last``, which is told the steps of the final fit.
+    calibrated : bool
+        Whether fills of missing cells are calibrated by cells hidden on purpose, as `tacit.impute.calibrate` does it.
     **reading
         How to read the table, as in `tacit.tables.open_table`: ``roles={"year": "measurement"}``, ``missing=["?"]``.
 
@@ -197,6 +199,10 @@ def find_groups(
         raise KeyboardInterrupt
     model.set_params(callback=None, warm_start=False)._order_by_weight()
     model.left_out_ = tuple(column.name for column in table.columns if not column.used)
+    if calibrated and any(column.n_missing for column in table.used):
+        from ..impute.trial import calibrate
+
+        calibrate(model, table, seed=seed, budget=np.inf if budget is None else max(0.2 * budget, budget - found.seconds))
     told = {"criterion": criterion} | ({"n_rows": rows.n_rows} if sampled else {})
     by_size = found.by_size() | {model.n_components: model}
     for other in by_size.values():

@@ -6,14 +6,15 @@ from typing import Any
 from .findings import Alternative, Axes, Findings, Group, Sample
 
 __all__ = [
-    "Alternative", "Axes", "Comparison", "Explanation", "Findings", "Group", "Sample", "compare", "compare_models", "explain",
-    "study",
+    "Alternative", "Axes", "Comparison", "Explanation", "Findings", "Group", "Missingness", "Sample", "compare", "compare_models",
+    "diagnose_missing", "explain", "study",
 ]  # fmt: skip
 
 # Loaded when asked for: studies need models and tables.
 PLACES = {
     "study": "subject", "explain": "explanation", "Explanation": "explanation", "compare": "comparison",
     "Comparison": "comparison", "compare_models": "matching",
+    "Missingness": "missingness", "diagnose_missing": "missingness",
 }  # fmt: skip
 
 
