@@ -213,9 +213,13 @@ def test_rows_that_do_not_fit_into_memory(run, tmp_path, monkeypatch):
     run("t.csv", visits(), *QUICK)
     kept = (tmp_path / "t.impute.filled.csv").read_bytes()
     monkeypatch.setattr("tacit.tables.data.IN_MEMORY", 0)
-    monkeypatch.setattr("tacit.impute.trial.REFIT_ROWS", 100)
     assert run("t.csv", visits(), *QUICK, "--force")[0] == 0
     assert (tmp_path / "t.impute.filled.csv").read_bytes() == kept
+    monkeypatch.setattr("tacit.impute.trial.REFIT_ROWS", 100)
+    code, out, _ = run("t.csv", visits(), *QUICK, "--force")
+    assert code == 0
+    assert "hidden on purpose" in out
+    assert "learned without them" not in out
 
 
 # What it says
@@ -289,21 +293,31 @@ def test_auto_says_why(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b,c,d,e\n" + "\n".join(lines) + "\n")
     choice = choose_imputer(open_table(str(path)), "auto", groups=[1, 2])
-    assert choice.said.startswith("Of ")
+    assert choice.said.startswith("On ")
     assert "hidden on purpose" in choice.said
     assert choice.said.endswith({"factors": "so axes were taken.", "mixture": "so groups were taken."}[choice.method])
-    path.write_text(visits(60))
-    choice = choose_imputer(open_table(str(path)), "auto", groups=[1])
+    rushed = choose_imputer(open_table(str(path)), "auto", groups=[1, 2], budget=0)
+    assert rushed.said == "Axes were taken because the 0 s allowed were spent before another model could be tried."
+    with pytest.raises(ValueError, match="budget=-1 is not a number of at least 0"):
+        choose_imputer(open_table(str(path)), budget=-1)
+    # Counts that go with measurements inside a group fill better as measurements; axes do not fill categories.
+    rate = rng.gamma(4.0, 3.0, 300)
+    counts, sort = rng.poisson(rate), rng.choice(["a", "b"], 300)
+    lines = [f"{x:.2f},{n},{s}" for x, n, s in zip(rate + 0.3 * rng.normal(size=300), counts, sort)]
+    lines[::9] = [f",{line.split(',')[1]}," for line in lines[::9]]
+    path.write_text("rate,times,sort\n" + "\n".join(lines) + "\n")
+    choice = choose_imputer(open_table(str(path), roles={"times": "count"}), "auto", groups=[1])
     assert choice.method == "mixture"
-    assert choice.said.startswith("Groups were taken because axes do not fill visits")
+    assert choice.said.endswith("so groups with counts taken as measurements were taken.")
+    assert choice.model.calibration_.check(choice.table.schema.names)["error"] < 0.7
 
 
 def test_factors_leave_the_rest(run, tmp_path):
     code, out, _ = run("visits.csv", visits(), "--method", "factors", "--no-report")
     assert code == 0
-    assert "(axes take measurements only)" in out
-    assert "Missing values remain in visits, colour" in out
-    assert {row["column"] for row in rows_of(tmp_path / "visits.impute.cells.csv")} == {"height", "score"}
+    assert "(axes take numbers only)" in out
+    assert "Missing values remain in colour" in out
+    assert {row["column"] for row in rows_of(tmp_path / "visits.impute.cells.csv")} == {"height", "score", "visits"}
     assert any(row["colour"] == "NA" for row in rows_of(tmp_path / "visits.impute.filled.csv"))
 
 
@@ -326,7 +340,7 @@ def test_nothing_missing_writes_nothing(run, tmp_path):
 @pytest.mark.parametrize(
     ("content", "arguments", "message"),
     [
-        ("a,b\n1.5,\n2.5,\n,\n3.1,\n1.2,\n", ("--method", "factors"), "axes need at least 2 columns of measurements"),
+        ("a,b\n1.5,\n2.5,\n,\n3.1,\n1.2,\n", ("--method", "factors"), "axes need at least 2 columns of numbers"),
         (visits(40), ("--groups", "90"), "--groups starts at 90, but the table has 40 rows"),
         (visits(40), ("--out", f"{__file__}/x"), f"cannot be a folder: {__file__} is a file"),
     ],
@@ -346,7 +360,7 @@ def test_bad_input(run, tmp_path, content, arguments, message):
         (["--level", "90"], "'90' is not a probability between 0 and 1"),
         (["--draws", "0"], "'0' is not a number of tables"),
         (["--groups", "5-2"], "'5-2' runs backwards; say 2-5"),
-        (["--method", "magic"], "there is no --method value 'magic'; there are mixture, factors, auto"),
+        (["--method", "magic"], "there is no --method value 'magic'; there are auto, mixture, factors"),
     ],
 )
 def test_bad_options(capsys, penguins, tmp_path, arguments, message):

@@ -74,7 +74,9 @@ def same_cells(rows, frame, imputed):
         i, j = int(row["row"]) - 1, list(frame.columns).index(row["column"])
         assert pandas.isna(frame.iat[i, j])
         value = imputed.filled.iat[i, j]
-        if row["probability"]:
+        if not row["value"]:  # no level is probable enough
+            assert pandas.isna(value)
+        elif row["probability"]:
             assert str(value) == row["value"]
             assert float(row["probability"]) == pytest.approx(imputed.probability[i, j], rel=1e-6)
         else:
@@ -93,6 +95,9 @@ def test_fit(run, path):
     same(said["outliers"], plain({"count": findings.n_outliers, "rows": findings.outliers}))
     for name in ("selection", "trace", "summary"):
         same(said[name], plain(getattr(findings, name)))
+    for name in ("check", "shares"):
+        same(said[name], plain(getattr(findings, name)))
+    same(said["missingness"], plain([asdict(each) for each in findings.missingness]))
     same(said["filled"], plain(findings.n_filled))
     same(said["limits"], [in_the_command(sentence) for sentence in findings.limits])
     # A frame has no name.
@@ -110,7 +115,7 @@ def test_fit(run, path):
 def test_impute(run, path):
     said, written = run("impute", str(path), "--groups", "1-2", "--level", "0.8")
     frame = pandas.read_csv(path)
-    choice = choose_imputer(frame, groups=range(1, 3))
+    choice = choose_imputer(frame, groups=range(1, 3), level=0.8)
     for name in ("method", "why", "selection"):
         same(said[name], plain(getattr(choice, name)))
     used = frame[list(choice.model.feature_names_in_)]

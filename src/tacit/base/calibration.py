@@ -2,9 +2,9 @@
 
     x̂' = m_j + b_j (x̂ − m_j),    [x̂' − q_j (x̂ − low + ε_j), x̂' + q_j (high − x̂ + ε_j)]
 
-b_j shrinks fills of column j to its mean m_j as far as that errs less on hidden cells, and q_j is the factor by which intervals of a level
-must be wider, or may be narrower, to hold that share of them (split conformal prediction; ε_j keeps intervals of no width apart). Ends stay
-inside what the column can hold: its bounds, and whole numbers where it has no others.
+b_j shrinks fills of column j to its mean m_j as far as that errs less on hidden cells, and q_j is the factor by which
+intervals of a level must be wider, or may be narrower, to hold that share of them (split conformal prediction; ε_j keeps
+intervals of no width apart). Ends stay inside what the column can hold: its bounds, and whole numbers where it has no others.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ class Calibration:
         Cells hidden of every column that were filled.
     error, naive, covered, right : (d,) arrays
         Root of the mean squared error of numbers relative to the column's spread, the same of the column's mean (of levels,
-        how often the most frequent is right), the share within intervals of `level`, and how often levels are right; NaN where not tried.
+        how often the most frequent is right), the share within intervals of `level`, and how often levels are right; NaN
+        where not tried.
     level : float
     refit : bool
         Whether hidden cells were unknown to the model that filled them.
@@ -137,7 +138,7 @@ class Calibration:
         return np.array(at) if len(self.levels) else np.ones(len(self.slope))
 
     def apply(self, what: Any, told: np.ndarray, j: np.ndarray, probability: np.ndarray) -> np.ndarray:
-        """Correct what a model tells of cells in columns j: answers as in `tacit.base.missing`, and probabilities of filled levels."""
+        """Correct what a model tells of cells in columns j: answers as in `tacit.base.missing`, probabilities of levels."""
         told, number = told.copy(), np.isnan(probability)
         mean, level = told[0].copy(), what not in ("mean", "std")
         shrunk = self.centre[j] + self.slope[j] * (mean - self.centre[j])
@@ -166,17 +167,28 @@ class Calibration:
         """Ends of intervals inside what the columns j can hold; they hold the fill too."""
         low, high = (np.clip(end, self.least[j], self.most[j]) for end in (low, high))
         small = 1e-9 * np.maximum(np.abs(low), 1.0)
-        low, high = (np.where(self.whole[j], end, own) for end, own in ((np.ceil(low - small), low), (np.floor(high + small), high)))
+        low, high = (
+            np.where(self.whole[j], end, own)
+            for end, own in ((np.ceil(low - small), low), (np.floor(high + small), high))
+        )
         down, up = (np.where(self.whole[j], end(filled), filled) for end in (np.floor, np.ceil))
         return np.array([np.minimum(low, down), np.maximum(high, up)])
 
     def check(self, names: list) -> dict:
         """How good the fills are, as `tacit.impute.trial.judge` tells it."""
         columns, n = [], self.hidden
-        for name, cells, error, naive, covered, right in zip(names, n, self.error, self.naive, self.covered, self.right):
+        for name, cells, error, naive, covered, right in zip(
+            names, n, self.error, self.naive, self.covered, self.right
+        ):
             if cells:
-                own = {"right": right, "usual": naive} if np.isnan(error) else {"error": error, "naive": naive, "covered": covered}
-                columns.append({"column": name, "cells": int(cells), **{key: float(value) for key, value in own.items()}})
+                own = (
+                    {"right": right, "usual": naive}
+                    if np.isnan(error)
+                    else {"error": error, "naive": naive, "covered": covered}
+                )
+                columns.append(
+                    {"column": name, "cells": int(cells), **{key: float(value) for key, value in own.items()}}
+                )
         numbers, levels = (n > 0) & ~np.isnan(self.error), (n > 0) & np.isnan(self.error)
 
         def mean(values: np.ndarray, which: np.ndarray) -> float | None:

@@ -46,7 +46,8 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
     _saved = DensityEstimator._saved | {
         "weights_": Numbers("W", low=0, high=1),
         "classes_": Names("named", labels=True, needed=False),
-        "draws_": Listed(Part(Arrays), needed=False), "calibration_": Part(Calibration, needed=False),
+        "draws_": Listed(Part(Arrays), needed=False),
+        "calibration_": Part(Calibration, needed=False, optional=True),
     }
     noise = False  # whether a class of noise stands after the components
     _by_likelihood = True  # whether parameters are numbers that maximise a likelihood, or distributions

@@ -11,7 +11,7 @@ from .common import DataTable, Findings
 from .console import grid, heading, paragraph
 from .voice import said
 
-__all__ = ["findings_data", "findings_text", "groups_data", "groups_text", "wrote"]
+__all__ = ["findings_data", "findings_text", "groups_data", "groups_text", "shares_rows", "wrote"]
 
 SHOWN_ROWS = 10
 SHOWN_COLUMNS = 5
@@ -27,10 +27,25 @@ def groups_text(
     return _told(table, findings, parts, files, after)
 
 
-def findings_text(table: DataTable, findings: Findings, title: str, rows: Sequence, files: dict[str, str]) -> str:
-    """What was found, for people, with a table of numbers."""
-    numbers = [heading(title), *grid(rows, right=range(1, len(rows[0])))] if len(rows) > 1 else []
-    return _told(table, findings, [numbers], files)
+def findings_text(
+    table: DataTable, findings: Findings, title: str, rows: Sequence, files: dict[str, str], *more: tuple[str, Sequence]
+) -> str:
+    """What was found, for people, with tables of numbers: a title and rows each."""
+    parts = [
+        [heading(head), *grid(lines, right=range(1, len(lines[0])))]
+        for head, lines in ((title, rows), *more)
+        if len(lines) > 1
+    ]
+    return _told(table, findings, parts, files)
+
+
+def shares_rows(findings: Findings) -> list[tuple]:
+    """Levels of categories with filled cells, those whose shares moved most: shares of the known cells, and after filling."""
+    levels = [row for row in findings.shares if row["level"] is not None]
+    lines: list[tuple] = [("level", "of known", "of filled", "after filling")]
+    for row in sorted(levels, key=lambda row: -abs(row["after"] - row["known"]))[:SHOWN_ROWS]:
+        lines.append((f"{row['column']} = {row['level']}", *(share(row[key]) for key in ("known", "filled", "after"))))
+    return lines
 
 
 def _told(
@@ -205,5 +220,6 @@ def groups_data(findings: Findings, files: Iterable[str]) -> dict:
         selection=findings.selection, groups=[asdict(group) for group in findings.groups],
         uncertain={"count": findings.n_uncertain, "rows": findings.uncertain},
         outliers={"count": findings.n_outliers, "rows": findings.outliers},
-        filled=findings.n_filled, empty=findings.n_empty, trace=findings.trace,
+        filled=findings.n_filled, empty=findings.n_empty, trace=findings.trace, check=findings.check, shares=findings.shares,
+        missingness=[asdict(each) for each in findings.missingness],
     )  # fmt: skip

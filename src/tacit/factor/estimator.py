@@ -79,7 +79,10 @@ class FactorEstimator(RowScores, MissingCells, DensityEstimator):
     _axis = "axis", "axes"  # what one and several are called
     _n_classes = 1
     mean_: np.ndarray
-    _saved = DensityEstimator._saved | {"draws_": Listed(Part(Arrays), needed=False), "calibration_": Part(Calibration, needed=False)}
+    _saved = DensityEstimator._saved | {
+        "draws_": Listed(Part(Arrays), needed=False),
+        "calibration_": Part(Calibration, needed=False, optional=True),
+    }
 
     def _check_settings(self) -> None:
         self._check_engine(fewest_steps=1)

@@ -1,7 +1,8 @@
 """Which model fills the missing cells of a table: groups of rows, or a few axes behind its numbers.
 
 A mixture takes columns of every kind; its number of groups and the structure of its measurements are chosen by BIC. Axes
-(`ProbabilisticPCA`) take numbers only. Between the two, cells that were hidden on purpose decide, and they calibrate what is chosen.
+(`ProbabilisticPCA`) take numbers only. Between the two, cells that were hidden on purpose decide, and they calibrate what is
+chosen.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..base.calibration import Calibration
+from ..base.calibration import Absence, Calibration
 from ..checks import check_choice, check_number
 from ..factor import ProbabilisticPCA
 from ..mixture import find_groups
@@ -94,16 +95,17 @@ def choose_imputer(
 ) -> Choice:  # fmt: skip
     """Choose and learn the model that fills a table, and calibrate its fills by cells hidden on purpose.
 
-    Cells that are not applicable, as `tacit.study.diagnose_missing` finds them, are not filled, and neither are levels of categories that are
-    less than `sure`. Intervals of the model hold as many hidden cells as they should (see `tacit.impute.calibrate`).
+    Cells that are not applicable, as `tacit.study.diagnose_missing` finds them, are not filled, and neither are levels of
+    categories that are less than `sure`. Intervals of the model hold as many hidden cells as they should (see
+    `tacit.impute.calibrate`).
 
     Parameters
     ----------
     table : DataFrame, Arrow table, array, path or tacit.tables.DataTable
         Columns of any kind, as in `tacit.mixture.find_groups`.
     method : {"auto", "mixture", "factors"}
-        Groups of rows, axes behind numbers, or whichever fills hidden cells better; groups are then also tried with counts taken as
-        measurements, which are correlated inside a group.
+        Groups of rows, axes behind numbers, or whichever fills hidden cells better; groups are then also tried with counts
+        taken as measurements, which are correlated inside a group.
     groups : int or iterable of int, optional
         Numbers of groups to try; default 1 to 6, or fewer where rows are few.
     seed : int
@@ -129,33 +131,44 @@ def choose_imputer(
     started, table = time.monotonic(), as_table(table, **reading)
     groups = list(default_groups(table.n_rows, MOST_GROUPS) if groups is None else asked_groups(groups))
     found = diagnose_missing(table, seed=seed)
-    ways = _ways(table) if method == "auto" else [(method, table)]
-    start = plain_calibration(table, cells := trial_cells(table, seed), (), absent=absences(table, found))
+    rules = absences(table, found)
+    ways = _ways(table, rules) if method == "auto" else [(method, table)]
+    start = plain_calibration(table, cells := trial_cells(table, seed), (), absent=rules)
     rounds, tried = hidden_rounds(table, cells, start, seed), []
     ways = ways if rounds else ways[-1:]  # without hidden cells there is nothing to choose by
     for way, own in ways:
         left = budget - (time.monotonic() - started)
         if tried and left <= 0:
             break
+        own = _without_ruled(own, rules) if way == "factors" else own
         choice = (_factors if way == "factors" else _mixture)(own, groups, seed, watch, left)
         kept = [table.schema.names.index(name) for name in choice.table.schema.names]
         calibrate(
-            choice.model, choice.table, level=level, seed=seed, sure=sure, missingness=found, masks=[mask[:, kept] for mask in rounds],
-            budget=(budget - (time.monotonic() - started)) / (len(ways) - len(tried)),
+            choice.model, choice.table, level=level, seed=seed, sure=sure, missingness=found, masks=[mask[:, kept] for mask
+            in rounds], budget=(budget - (time.monotonic() - started)) / (len(ways) - len(tried)),
         )  # fmt: skip
         tried.append((_loss(choice.model.calibration_), len(tried), choice))
     _, _, best = min(tried)
     return replace(best, said=_said(tried, ways, budget) if method == "auto" else "", missingness=found)
 
 
-def _ways(table: DataTable) -> list[tuple[str, DataTable]]:
+def _without_ruled(table: DataTable, rules: Sequence[Absence]) -> DataTable:
+    """The table without columns of which only a column that axes do not take tells whether they apply."""
+    ruled = {table.used[rule.column].name for rule in rules if table.used[rule.by].role not in NUMBERS}
+    reason = "not applicable where a column says so that axes do not take"
+    columns = tuple(replace(column, left_out=reason) if column.name in ruled else column for column in table.columns)
+    return replace(table, columns=columns)
+
+
+def _ways(table: DataTable, rules: Sequence[Absence]) -> list[tuple[str, DataTable]]:
     """Methods that fill all columns with missing cells, the cheapest first, each with its table."""
     numeric = [column for column in table.used if column.role in NUMBERS]
     counts = any(column.role == "count" for column in numeric)
     ways: list[tuple[str, DataTable]] = [("mixture", table)]
     if counts and len(numeric) > 1:
         ways.insert(0, ("mixture", _measured(table)))
-    if len(numeric) > 1 and all(column.role in NUMBERS for column in table.used if column.n_missing):
+    told = all(table.used[rule.by].role in NUMBERS for rule in rules)
+    if told and len(numeric) > 1 and all(column.role in NUMBERS for column in table.used if column.n_missing):
         ways.insert(0, ("factors", table))
     return ways
 
@@ -163,7 +176,8 @@ def _ways(table: DataTable) -> list[tuple[str, DataTable]]:
 def _measured(table: DataTable) -> DataTable:
     """The table with counts taken as measurements."""
     columns = tuple(
-        replace(column, role="measurement", law="") if column.used and column.role == "count" else column for column in table.columns
+        replace(column, role="measurement", law="") if column.used and column.role == "count" else column
+        for column in table.columns
     )
     return replace(table, columns=columns)
 
@@ -173,7 +187,9 @@ def _loss(learned: Calibration) -> float:
     n = learned.hidden
     if not n.sum():
         return np.inf
-    return float(np.average(np.where(np.isnan(learned.error), 1.0 - learned.right, learned.error**2)[n > 0], weights=n[n > 0]))
+    return float(
+        np.average(np.where(np.isnan(learned.error), 1.0 - learned.right, learned.error**2)[n > 0], weights=n[n > 0])
+    )
 
 
 def _said(tried: list, ways: list, budget: float) -> str:
@@ -181,17 +197,28 @@ def _said(tried: list, ways: list, budget: float) -> str:
     tried, names = sorted(tried), []
     for _, _, choice in tried:
         counted = any(column.role == "count" for column in choice.table.used)
-        joint = not counted and choice.method == "mixture" and any(column.role == "count" for _, own in ways for column in own.used)
-        names.append("axes" if choice.method == "factors" else "groups with counts taken as measurements" if joint else "groups")
+        joint = (
+            not counted
+            and choice.method == "mixture"
+            and any(column.role == "count" for _, own in ways for column in own.used)
+        )
+        names.append(
+            "axes" if choice.method == "factors" else "groups with counts taken as measurements" if joint else "groups"
+        )
     if len(ways) == 1:
         return ""
     if len(tried) == 1:
         rest = f"the {budget:g} s allowed were spent"
         return f"{names[0].capitalize()} were taken because {rest} before another model could be tried."
-    told = [f"{name} by {np.sqrt(loss):.2f}" for (loss, _, _), name in zip(tried, names)]
+    told = [
+        f"{name} {'erred ' if not i else ''}by {np.sqrt(loss):.2f}"
+        for i, ((loss, _, _), name) in enumerate(zip(tried, names))
+    ]
     n = int(tried[0][2].model.calibration_.hidden.sum())
     more = "" if len(tried) == len(ways) else f"; {len(ways) - len(tried)} more models did not fit into {budget:g} s"
-    return f"Of {n} cells hidden on purpose, {joined(told)} of the columns' spread were missed, so {names[0]} were taken{more}."
+    levels = any(column.levels and column.n_missing for column in tried[0][2].table.used)
+    unit = "of the columns' spread" + (" (a wrong level counts 1)" if levels else "")
+    return f"On {n} cells hidden on purpose, {joined(told)} {unit}, so {names[0]} were taken{more}."
 
 
 def _mixture(table: DataTable, groups: Iterable[int], seed: int, watch: Callable | None, budget: float) -> Choice:
@@ -229,5 +256,9 @@ def _factors(table: DataTable, groups: Iterable[int], seed: int, watch: Callable
     k = model.n_components_
     axes = f"{k} axes" if k > 1 else "one axis"
     return Choice(
-        model, table, "factors", f"{axes} behind {len(table.used)} columns of numbers, as many as fill hidden cells best", []
+        model,
+        table,
+        "factors",
+        f"{axes} behind {len(table.used)} columns of numbers, as many as fill hidden cells best",
+        [],
     )

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from ..tables import DataTable
 
 __all__ = [
-    "FEWEST", "SHARE", "SURE", "calibrate", "check_finished", "filled_cells", "hide", "judge", "lowest_of", "sampled", "try_fills",
+    "FEWEST", "SHARE", "SURE", "calibrate", "check_finished", "filled_cells", "hide", "judge", "lowest_of", "sampled",
+    "try_fills",
 ]  # fmt: skip
 
 SHARE = 0.1
@@ -69,13 +70,13 @@ def sampled(source: Source, n_rows: int, seed: int) -> Source:
 
 def hide(
     cells: np.ndarray, share: float = SHARE, most: int = MOST, seed: int = 0, *, absent: np.ndarray | None = None,
-    coded: np.ndarray | None = None,
+    coded: np.ndarray | None = None, spared: np.ndarray | None = None,
 ) -> np.ndarray:  # fmt: skip
     """Which observed cells to hide, in columns that have missing values: a mask of the shape of `cells`.
 
-    Cells go together as they are missing together: a row loses the cells that another, like it in what stays known, has lost. Cells that
-    are not applicable, `absent`, are no example of that. `coded` columns are alike where they are equal, others where they are near. All
-    False where too few are observed.
+    Cells go together as they are missing together: a row loses the cells that another, like it in what stays known, has
+    lost. Cells that are not applicable, `absent`, are no example of that, and cells that are `spared` are not hidden.
+    `coded` columns are alike where they are equal, others where they are near. All False where too few are observed.
     """
     gone, rng = np.isnan(cells), np.random.default_rng(seed)
     lost = gone if absent is None else gone & ~absent
@@ -85,6 +86,7 @@ def hide(
     seen[:, seen.sum(axis=0) < FEWEST] = False
     seen[(~gone).sum(axis=1) < 2] = False  # nothing would be left of the row to go by
     n_hidden = int(min(np.ceil(share * seen.sum()), most))
+    seen &= True if spared is None else ~spared
     mask = np.zeros(cells.shape, dtype=bool)
     if n_hidden < FEWEST:
         return mask
@@ -137,7 +139,7 @@ def _thin(mask: np.ndarray, n: int, rng: np.random.Generator) -> None:
 
 @dataclass(frozen=True)
 class Hidden:
-    """Hidden cells as a model without any correction fills them; arrays have one entry a cell, `low` and `high` one row a level."""
+    """Hidden cells as a model without any correction fills them: an entry a cell, of `low` and `high` a row a level."""
 
     row: np.ndarray
     column: np.ndarray
@@ -156,7 +158,9 @@ class Hidden:
         told = [impute_cells(model, given, level, lowest_of(model, table))[:, *at] for level in levels]
         kept = ~np.isnan(told[0][0])  # some may be left empty
         ends = ([each[end][kept] for each in told] for end in (1, 2))
-        return cls(rows[at[0]][kept], at[1][kept], truth[at][kept], told[0][0][kept], *map(np.array, ends), told[0][3][kept])
+        return cls(
+            rows[at[0]][kept], at[1][kept], truth[at][kept], told[0][0][kept], *map(np.array, ends), told[0][3][kept]
+        )
 
     def take(self, which: np.ndarray) -> Hidden:
         """Some of the cells."""
@@ -175,7 +179,9 @@ def plain_calibration(table: DataTable, cells: np.ndarray, levels: Sequence[floa
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of columns without any value
         centre, spread = np.nanmean(cells, axis=0), np.nanstd(cells, axis=0)
-    bounds = np.array([(-np.inf, np.inf) if info.levels else _bounds(info, cells[:, j]) for j, info in enumerate(infos)])
+    bounds = np.array(
+        [(-np.inf, np.inf) if info.levels else _bounds(info, cells[:, j]) for j, info in enumerate(infos)]
+    )
     whole = np.array([info.whole and not info.levels for info in infos])
     return Calibration(
         np.asarray(levels, dtype=np.float64), np.ones((len(levels), d)), np.ones(d), np.where(coded, 0.0, np.nan_to_num(centre)),
@@ -237,7 +243,7 @@ def _misses(start: Calibration, part: Hidden, slope: float, j: int) -> np.ndarra
     fill = start.centre[j] + slope * (part.filled - start.centre[j])
     down, up = part.filled - part.low + start.pad[j], part.high - part.filled + start.pad[j]
     apart = part.truth - fill
-    return np.abs(apart) / np.maximum(np.where(apart < 0, down, up), np.finfo(float).tiny)
+    return np.abs(apart) / np.maximum(np.where(apart < 0, down, up), 1e-9 * np.abs(apart).max() + np.finfo(float).tiny)
 
 
 def _quantile(values: np.ndarray, level: float) -> float:
@@ -264,7 +270,7 @@ def assess(calibration: Calibration, hidden: Hidden, cells: np.ndarray, level: f
     """Squared error, that of the mean, whether covered and whether right of hidden cells, (4, cells); NaN where not filled."""
     at = list(calibration.levels).index(level)
     told = np.array([hidden.filled, hidden.low[at], hidden.high[at], hidden.probability])
-    filled, low, high, sure = calibration.apply(level, told, hidden.column, hidden.probability)
+    filled, low, high, _ = calibration.apply(level, told, hidden.column, hidden.probability)
     spread = np.array([np.nanstd(column) or 1.0 for column in cells.T])[hidden.column]
     number = np.isnan(hidden.probability)
     levels = set(hidden.column[~number].tolist())
@@ -286,7 +292,11 @@ def judged(calibration: Calibration, hidden: Hidden, parts: Sequence[np.ndarray]
         here = tried & (hidden.column == j)
         number = bool(np.isnan(right[here]).all())
         values = [error[here].mean(), naive[here].mean(), covered[here].mean(), right[here].mean()]
-        found[:, j] = [np.sqrt(values[0]), np.sqrt(values[1]), values[2], np.nan] if number else [np.nan, values[1], np.nan, values[3]]
+        found[:, j] = (
+            [np.sqrt(values[0]), np.sqrt(values[1]), values[2], np.nan]
+            if number
+            else [np.nan, values[1], np.nan, values[3]]
+        )
     return replace(calibration, hidden=n, error=found[0], naive=found[1], covered=found[2], right=found[3], level=level)
 
 
@@ -296,9 +306,9 @@ def judge(model: Any, table: DataTable, cells: np.ndarray, hidden: np.ndarray, l
     Returns
     -------
     dict
-        ``numbers`` and ``categories`` (how many were hidden and filled), ``error``, ``naive`` (of the columns' means) and ``covered`` of
-        numbers, ``right`` and ``usual`` (how often the most frequent level would have been right) of categories, None where there are
-        none; ``columns``, the same for each column.
+        ``numbers`` and ``categories`` (how many were hidden and filled), ``error``, ``naive`` (of the columns' means) and
+        ``covered`` of numbers, ``right`` and ``usual`` (how often the most frequent level would have been right) of
+        categories, None where there are none; ``columns``, the same for each column.
     """
     calibration = model.calibration_ or plain_calibration(table, cells, [level], sure=0.0)
     bare = copy(model)
@@ -309,7 +319,9 @@ def judge(model: Any, table: DataTable, cells: np.ndarray, hidden: np.ndarray, l
             calibration, levels=np.append(calibration.levels, level),
             factors=np.vstack([calibration.factors, calibration.factor(level)]),
         )  # fmt: skip
-    return judged(calibration, found, assess(calibration, found, cells, level), level).check([c.name for c in table.used])
+    return judged(calibration, found, assess(calibration, found, cells, level), level).check(
+        [c.name for c in table.used]
+    )
 
 
 def _most_frequent(codes: np.ndarray) -> int:
@@ -323,9 +335,9 @@ def calibrate(
 ) -> Calibration:  # fmt: skip
     """Hide cells of a table, fill them by the model, and learn from them how its fills are to be corrected and how good they are.
 
-    The model is given the result as ``calibration_``, so that its `impute` and everything made of it are corrected. Up to `REFIT_ROWS`
-    rows the model is learned again without the hidden cells, in several rounds; beyond, they do not matter to it. What is told of
-    fills comes from cells whose rows were left out of the correction.
+    The model is given the result as ``calibration_``, so that its `impute` and everything made of it are corrected. Up to
+    `REFIT_ROWS` rows the model is learned again without the hidden cells, in several rounds; beyond, they do not matter to
+    it. What is told of fills comes from cells whose rows were left out of the correction.
 
     Parameters
     ----------
@@ -386,8 +398,8 @@ def hidden_rounds(table: DataTable, cells: np.ndarray, start: Calibration, seed:
     coded = np.array([bool(column.levels) for column in table.used])
     rounds: list[np.ndarray] = []
     for k in range(ROUNDS if start.refit else 1):
-        before = np.any(rounds, axis=0) if rounds else np.zeros(cells.shape, dtype=bool)
-        mask = hide(cells, seed=seed + k, absent=absent, coded=coded) & ~before
+        before = np.any(rounds, axis=0) if rounds else None
+        mask = hide(cells, seed=seed + k, absent=absent, coded=coded, spared=before)
         if mask.sum() < FEWEST:
             break
         rounds.append(mask)

@@ -179,6 +179,10 @@ class Findings:
         Missing cells of the whole table that are filled, by column of the model.
     n_empty : dict of str to int
         Those that are left empty, where there are any.
+    shares : list of dict
+        What columns with filled cells hold before and after; see `tacit.study.fills.Fills`.
+    missingness : list of Missingness
+        Why cells are missing; see `tacit.study.diagnose_missing`.
     axes : Axes or None
     check : dict or None
         How good filled cells are, found by hiding some on purpose; see `tacit.impute.trial.judge`.
@@ -222,6 +226,8 @@ class Findings:
     n_outliers: int = 0
     n_filled: dict[str, int] = field(default_factory=dict)
     n_empty: dict[str, int] = field(default_factory=dict)
+    shares: list[dict] = field(default_factory=list)
+    missingness: list = field(default_factory=list)
     axes: Axes | None = None
     check: dict | None = None
     level: float = 0.9

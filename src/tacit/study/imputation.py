@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..impute.trial import FEWEST, SHARE, try_fills
+from ..kernels import host
 from ..notes import Note, Option
 from ..schema import Column
 from ..tables import DataTable
 from ..words import joined, share
+from .fills import Fills
 from .findings import Findings, Sample, card_of, findings_of
+from .missingness import diagnose_missing
 from .sample import take_sample
 from .sentences import empty_words
 
-__all__ = ["study_fill", "tell_check"]
+__all__ = ["checked", "fill_words", "missing_words", "moved_words", "study_fill", "tell_check"]
 
 DULL = 0.95
-"""Errors, relative to a column's spread, from which its mean would do as well."""
+"""Errors, relative to that of a column's mean, from which the mean would do as well."""
+MOVED = 0.02
+"""By how much fills move the share of a level before that is told."""
 EXPECTED = (
     "Filled cells are what the model expects, not what was measured. Counted as measurements they make tests and intervals too "
     "sure; for those, analyse several tables of draws ({option}) and pool the results."
@@ -30,33 +36,64 @@ FEWEST_NAMED = 10
 
 def study_fill(
     model: Any, table: DataTable, *, selection: Sequence[dict] = (), seed: int = 0, level: float = 0.9, why: str = "",
-    said: str = "",
+    said: str = "", missingness: Sequence[Any] | None = None,
 ) -> Findings:  # fmt: skip
     """Findings about a table whose missing cells a fitted Mixture, ProbabilisticPCA or FactorAnalysis fills in.
 
     `selection`, `level`, `why` and `said` are as in `tacit.impute.Choice` and in `Findings`; `seed` settles the rows shown, and
-    which cells are hidden to see how good the fills are.
+    which cells are hidden to see how good the fills are, where the model is not calibrated yet.
     """
+    found = diagnose_missing(table, seed=seed) if missingness is None else list(missingness)
     check = try_fills(model, table, level=level, seed=seed)
     sample = take_sample(model, table, level=level, seed=seed)
-    empty = _left_empty(model, table)
-    filled = {column.name: column.n_missing - empty.get(column.name, 0) for column in table.used}
+    fills = Fills(model, table.schema.names, [column.levels for column in table.used])
+    for block in table.source():
+        fills.add(host(block.X))
     why = why or _phrase(model)
-    intervals = f"central {share(level, 0)} of each cell's distribution given the row's observed cells"
-    found = dict(sample=sample, selection=list(selection), n_filled=filled, n_empty=empty, check=check, level=level)
-    summary, limits = _summary(table, filled, why, said, check, empty), _limits(model, table, sample, check, empty)
+    intervals = f"central {share(level, 0)} of each cell's distribution given the row's observed cells, calibrated"
+    findings = findings_of(
+        "fill", model, table, sample=sample, selection=list(selection), n_filled=fills.n_filled, n_empty=fills.n_empty,
+        check=check, level=level, shares=fills.shares, missingness=found,
+    )  # fmt: skip
+    summary = _summary(table, findings, why, said, fills.why_empty)
+    limits = _limits(model, table, sample, check)
     card = card_of(model, table, seed, Model=f"{type(model).__name__}: {why}", Intervals=intervals)
-    return findings_of("fill", model, table, **found, summary=summary, limits=limits, card=card)
+    return replace(findings, summary=summary, limits=limits, card=card)
 
 
-def _left_empty(model: Any, table: DataTable) -> dict[str, int]:
-    """Missing cells that the model cannot tell, by column, where there are any."""
-    known = model._knowledge()
-    if known is None:
-        return {}
-    rule, params = model._model(), model._params()
-    counts = sum(table.source().map(lambda block: known.empty(block.X, rule.posterior(params, block)[0]).sum(axis=0)))
-    return {name: int(n) for name, n in zip(table.schema.names, counts) if n}
+def checked(model: Any) -> dict | None:
+    """How good the fills of a calibrated model are; None where that was not tried."""
+    learned = model.calibration_
+    if learned is None or not learned.hidden.sum():
+        return None
+    return learned.check([column["name"] for column in model._columns_told()])
+
+
+def fill_words(findings: Findings) -> list[str]:
+    """Why cells are missing, where that is a rule, and how good fills are, in sentences."""
+    if not findings.missingness:
+        return []
+    told = tell_check(findings.check) if sum(findings.n_filled.values()) else []
+    return [*missing_words(findings.missingness), *told, *moved_words(findings.shares)]
+
+
+def missing_words(found: Sequence[Any]) -> list[str]:
+    """The findings about missing cells that change what is to be done about them."""
+    return [each.text for each in found if each.kind in ("not applicable", "dropout", "detection limit", "marked")]
+
+
+def moved_words(shares: Sequence[dict]) -> list[str]:
+    """The level whose share fills moved most, where they moved it clearly."""
+    levels = [row for row in shares if row["level"] is not None]
+    if not levels:
+        return []
+    most = max(levels, key=lambda row: abs(row["after"] - row["known"]))
+    if abs(most["after"] - most["known"]) < MOVED:
+        return []
+    return [
+        f"{most['level']} is {share(most['known'])} of the {most['n_known']:,} known cells of {most['column']} and "
+        f"{share(most['after'])} with the {most['n_filled']:,} filled ones: most probable levels overstate the frequent."
+    ]
 
 
 def _phrase(model: Any) -> str:
@@ -65,10 +102,9 @@ def _phrase(model: Any) -> str:
     return f"a {type(model).__name__} of {model.n_components_} {model._axis[model.n_components_ > 1]}"
 
 
-def _summary(
-    table: DataTable, missing: dict[str, int], why: str, said: str, check: dict | None, n_empty: dict[str, int]
-) -> list[str]:
+def _summary(table: DataTable, findings: Findings, why: str, said: str, why_empty: dict) -> list[str]:
     """Sentences, the most important first."""
+    missing = findings.n_filled
     total, n_cells = sum(missing.values()), table.n_rows * len(table.used)
     incomplete = [name for name, n in missing.items() if n]
     most = max(missing, key=lambda name: missing[name])
@@ -76,10 +112,11 @@ def _summary(
         f"{total:,} missing cells in {len(incomplete)} of {len(table.used)} columns were filled, {share(total / n_cells, 1)} of "
         f"all; most of them in {most} ({missing[most]:,}).",
         f"They were filled by {why}.",
-        *empty_words(n_empty),
-        *filter(None, [said]),
-        *tell_check(check),
     ]
+    if not total:
+        told = ["No missing cell was filled."]
+    told += [*missing_words(findings.missingness), *empty_words(why_empty), *filter(None, [said])]
+    told += [*(tell_check(findings.check) if total else []), *moved_words(findings.shares)]
     empty = [column.name for column in table.columns if column.role == "empty"]
     if empty:
         has, stays = ("has", "stays") if len(empty) == 1 else ("have", "stay")
@@ -101,10 +138,11 @@ def tell_check(check: dict | None) -> list[str]:
     hidden = check["numbers"] + check["categories"]
     again = ", by a model learned without them" if check["refit"] else ""
     if check["numbers"]:
+        naive = f"{check['naive']:.2f}" if check.get("naive") is not None else "1"
         told.append(
             f"On {hidden:,} cells hidden on purpose{again}, {share(check['covered'], 0)} of the numbers lay within their "
             f"{share(check['level'], 0)} intervals, and fills erred by {check['error']:.2f} of their columns' spread "
-            "(1 would be no better than the column's mean)."
+            f"(the columns' means by {naive})."
         )
     if check["categories"]:
         where = "Of the hidden categories" if told else f"On {hidden:,} cells hidden on purpose{again},"
@@ -118,7 +156,7 @@ def tell_check(check: dict | None) -> list[str]:
 def _weak_columns(check: dict) -> list[str]:
     """Sentences about columns that are filled badly."""
     tried = [row for row in check["columns"] if row["cells"] >= FEWEST_NAMED]
-    dull = [row["column"] for row in tried if row.get("error", 0.0) >= DULL]
+    dull = [row["column"] for row in tried if row.get("error", 0.0) >= DULL * row.get("naive", 1.0)]
     usual = [row["column"] for row in tried if "right" in row and row["right"] <= row["usual"]]
     narrow = [row for row in tried if "covered" in row and _too_few(row["covered"], row["cells"], check["level"])]
     told = [
@@ -142,18 +180,15 @@ def _too_few(covered: float, n: int, level: float) -> bool:
     return covered < level - 3 * np.sqrt(level * (1 - level) / n)
 
 
-def _limits(model: Any, table: DataTable, sample: Sample, check: dict | None, n_empty: dict[str, int]) -> list[str]:
+def _limits(model: Any, table: DataTable, sample: Sample, check: dict | None) -> list[str]:
     told: list[str] = [
         Note("expected", EXPECTED, option=Option("draws")),
         "Whether a cell is missing may depend on the row's other cells, but not on the missing value itself: where it does, as "
         "with incomes that the rich keep to themselves, fills are off by an amount that no table can tell.",
     ]
-    if not getattr(model, "draws_", None):
-        told.append("Intervals take the fitted model as known; with few rows they are somewhat too narrow.")
-    if n_empty:
+    if check is None:
         told.append(
-            f"{sum(n_empty.values()):,} missing cells ({', '.join(n_empty)}) were left empty: they are likely in a group that "
-            "shows no such cell, and any value would be made up."
+            "Intervals take the fitted model as known and could not be checked; with few rows they are somewhat too narrow."
         )
     for j, column in enumerate(table.used):
         if Column.of(column).least == 0 and (sample.low[:, j] == 0).any():

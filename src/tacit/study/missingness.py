@@ -1,9 +1,9 @@
 """`diagnose_missing`: why cells are missing, column by column, before anything is filled.
 
-A cell is *not applicable* where another column has a value with which it is never observed. Beside that, whether a cell is missing is
-compared with the values of every other column, and with what is missing there: Mann and Whitney's test of numbers and Fisher's of levels,
-at a level divided by the number of comparisons, so that tables of noise show nothing. How well the others tell it is measured on rows left
-out: the area under the ROC curve, 0.5 by chance.
+A cell is *not applicable* where another column has a value with which it is never observed. Beside that, whether a cell is
+missing is compared with the values of every other column, and with what is missing there: Mann and Whitney's test of numbers and
+Fisher's of levels, at a level divided by the number of comparisons, so that tables of noise show nothing. How well the
+others tell it is measured on rows left out: the area under the ROC curve, 0.5 by chance.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class Missingness:
     kind : str
         "not applicable" (never observed where another column has certain values), "dropout" (none before or after a row or date),
         "detection limit" (texts such as <0.5, or values that heap at the least), "marked" (a number that may stand for missing),
-        "related" (more often missing where others have certain values), "unrelated" (no relation found), or "few" (too few to say).
+        "related" (more often missing where others have certain values), "unrelated" (no relation found), or "few" (too few
+        to say).
     text : str
         The same in a sentence.
     n_missing : int
@@ -88,7 +89,9 @@ class Missingness:
         info = table.used[places[self.by[0]]]
         values = [info.levels.index(str(value)) if info.levels else float(value) for value in self.values]
         ends = (np.inf if self.above is None else self.above), (-np.inf if self.below is None else self.below)
-        yield Absence(places[self.column], places[self.by[0]], np.array(values, dtype=np.float64), *ends, seen=self.observed)
+        yield Absence(
+            places[self.column], places[self.by[0]], np.array(values, dtype=np.float64), *ends, seen=self.observed
+        )
 
 
 def diagnose_missing(table: Any, *, seed: int = 0, relations: bool = True, **reading: Any) -> list[Missingness]:
@@ -175,7 +178,9 @@ class _Seen:
                 chosen = levels[times >= FEWEST] if len(levels) <= MOST_LEVELS else levels[:0]
                 values = np.where(gone, "", values.astype(str))
             for level in chosen:
-                features.append(_Feature(column.name, "level", level.item(), ((values == level) & ~gone).astype(float), ~gone))
+                features.append(
+                    _Feature(column.name, "level", level.item(), ((values == level) & ~gone).astype(float), ~gone)
+                )
             if gone.any() and not gone.all():
                 every = np.ones(len(gone), dtype=bool)
                 features.append(_Feature(column.name, "missing", None, gone.astype(float), every))
@@ -207,7 +212,9 @@ class _Seen:
         about = dict(n_missing=column.n_missing, n_applicable=n)
         if n < FEWEST or len(gone) - n < FEWEST:
             what = "observed" if n >= FEWEST else "missing"
-            return Missingness(name, "few", f"too few cells of {name} are {what} to say why others are missing.", **about)
+            return Missingness(
+                name, "few", f"too few cells of {name} are {what} to say why others are missing.", **about
+            )
         ruled = self._rule(name, gone) or self._cut(name, gone)
         if ruled is not None or not relations:
             return ruled or Missingness(name, "unrelated", "", **about)
@@ -239,14 +246,17 @@ class _Seen:
                 best = int(rows.sum()), feature.column, (), rows
         if best is None:
             return None
-        size, by, values, rows = best
+        _, by, values, rows = best
         where = f"{by} is {_listed(values)}" if values else f"{by} has a value"
         return self._not_applicable(name, gone, rows, where, by, values=values, observed=not values)
 
-    def _not_applicable(self, name: str, gone: np.ndarray, rows: np.ndarray, where: str, by: str, **rule: Any) -> Missingness:
+    def _not_applicable(
+        self, name: str, gone: np.ndarray, rows: np.ndarray, where: str, by: str, **rule: Any
+    ) -> Missingness:
         rest = int((gone & ~rows).sum())
         others = f"it is missing in {share(rest / (~rows).sum())} of the others" if rest else "in all others"
-        text = f"{name} is not applicable where {where}: it has no value in any of these {count(int(rows.sum()), 'row')}, and {others}."
+        these = count(int(rows.sum()), "row")
+        text = f"{name} is not applicable where {where}: it has no value in any of these {these}, and {others}."
         info = next(column for column in self.table.columns if column.name == name)
         return Missingness(name, "not applicable", text, info.n_missing, rest, (by,), **rule)
 
@@ -288,10 +298,17 @@ class _Seen:
         order = [i for i in np.argsort(p, kind="stable") if p[i] < ALARM]
         score, low = self._score(name, gone) if order else (None, 0.0)
         if score is None or low <= 0.5:
-            return Missingness(name, "unrelated", f"no relation of missing cells of {name} to other columns was found.", **about)
+            return Missingness(
+                name, "unrelated", f"no relation of missing cells of {name} to other columns was found.", **about
+            )
         by = tuple(dict.fromkeys(self.features[i].column for i in order))
-        first = joined(list(dict.fromkeys(self._worded(self.features[i], gone) for i in order))[:2])
-        more = f"; {count(len(by) - 1, 'more column')} {'is' if len(by) == 2 else 'are'} related" if len(by) > 2 else ""
+        # What stands elsewhere tells more than that other cells are missing too.
+        values, blanks = (
+            [i for i in order if (self.features[i].kind == "missing") == blank][:1] for blank in (False, True)
+        )
+        first = joined([self._worded(self.features[i], gone) for i in values + blanks])
+        rest = len(set(by) - {self.features[i].column for i in values + blanks})
+        more = f"; {count(rest, 'more column')} {'is' if rest == 1 else 'are'} related" if rest else ""
         text = (
             f"{name} is missing more often {first}{more}; the other columns tell which cells with an area under the ROC curve of "
             f"{score:.2f} on rows left out (0.5 is chance)."
@@ -351,7 +368,9 @@ def _marked(column: Any) -> Missingness | None:
     for note in column.notes:
         if note.code in ("sentinel", "only_negative"):
             value = note.values["value"]
-            text = f"{column.name}: {number(value)} may stand for missing cells; it is taken as a value unless you say so."
+            text = (
+                f"{column.name}: {number(value)} may stand for missing cells; it is taken as a value unless you say so."
+            )
             return Missingness(column.name, "marked", text, column.n_missing, column.n_missing, values=(value,))
     return None
 
@@ -368,17 +387,23 @@ def _limit(column: Any, batch: Batch) -> Missingness | None:
         if marks and numbers > n:
             shown = joined([repr(text) for text in sorted(marks)[:3]])
             text = (
-                f"{column.name} holds {shown} in {count(n, 'row')} among numbers: values beyond a detection limit, neither missing nor "
+                f"{column.name} holds {shown} in {count(n, 'row')} among numbers: values beyond a detection limit, "
+                f"neither missing nor "
                 "known."
             )
-            return Missingness(column.name, "detection limit", text, column.n_missing, column.n_missing, values=tuple(sorted(marks)))
+            return Missingness(
+                column.name, "detection limit", text, column.n_missing, column.n_missing, values=tuple(sorted(marks))
+            )
     if ROLES[column.role] == "continuous" and cells.numeric and not column.whole and column.low:
         values = cells.values[seen].astype(np.float64)
         least, times = np.unique(values, return_counts=True)
         if len(least) > 20 and times[0] >= max(FEWEST, 0.02 * len(values)) and times[0] > 3 * np.sort(times[1:])[-1]:
             text = (
-                f"{column.name}: the least value, {number(float(least[0]))}, stands in {count(int(times[0]), 'row')}, far more often than any "
+                f"{column.name}: the least value, {number(float(least[0]))}, stands in {count(int(times[0]), 'row')}, "
+                f"far more often than any "
                 "other: perhaps a detection limit, below which nothing is measured."
             )
-            return Missingness(column.name, "detection limit", text, column.n_missing, column.n_missing, values=(float(least[0]),))
+            return Missingness(
+                column.name, "detection limit", text, column.n_missing, column.n_missing, values=(float(least[0]),)
+            )
     return None

@@ -22,6 +22,7 @@ from ..schema import labels_of
 from ..survey.dates import DATE_READINGS
 from ..survey.numerals import numbers_of
 from ..tables import DataTable
+from .fills import emptied
 from .scores import SURE, Coder, Scorer, Scores
 
 __all__ = ["GroupResults", "Results", "id_name"]
@@ -231,7 +232,9 @@ class GroupResults(Results):
         How many there were; filled or to be filled are cells that are missing in the table itself, not those it lacks or
         that hold a level unknown to the model.
     n_empty : dict of str to int
-        Missing cells that no group can say anything of, by column.
+        Missing cells that are left empty, by column.
+    why_empty : dict of str to dict
+        The same by reason; see `tacit.study.fills.emptied`.
     """
 
     def __init__(
@@ -245,6 +248,7 @@ class GroupResults(Results):
         self.counts = np.zeros(len(self.weights), dtype=int)
         self.n_uncertain = self.n_outliers = self.n_missing = self.n_filled = 0
         self.n_empty: dict[str, int] = {}
+        self.why_empty: dict[str, dict[str, int]] = {}
         self.scores: Scores
 
     def _note(self, part: Part) -> None:
@@ -254,11 +258,15 @@ class GroupResults(Results):
         self.n_uncertain += int((scores.sure < SURE).sum())
         self.n_outliers += int(self.outlier.sum())
         self.n_missing += int(np.isnan(part.cells).sum())
-        empty = part.missing & self.scorer.empty(part.cells, scores)[:, self.columns]
-        self.n_filled += int((part.missing & ~empty).sum())
-        for column, n in zip(self.table.used, empty.sum(axis=0).tolist()):
-            if n:
-                self.n_empty[column.name] = self.n_empty.get(column.name, 0) + n
+        self.n_filled += int(part.missing.sum())
+        for reason, mask in emptied(self.model, part.cells).items():
+            empty = part.missing & mask[:, self.columns]
+            self.n_filled -= int(empty.sum())
+            for column, n in zip(self.table.used, empty.sum(axis=0).tolist()):
+                if n:
+                    self.n_empty[column.name] = self.n_empty.get(column.name, 0) + n
+                    told = self.why_empty.setdefault(reason, {})
+                    told[column.name] = told.get(column.name, 0) + n
 
     def groups(self, part: Part) -> dict:
         """The group of each row, probabilities, and whether the row is an outlier."""

@@ -109,16 +109,6 @@ class Scorer:
         own /= own.sum(axis=1, keepdims=True)
         return np.column_stack([own, outlier_scores(self.mixture, self.params, block, resp)])
 
-    def empty(self, cells: np.ndarray, scores: Scores) -> np.ndarray:
-        """Which cells are missing in rows whose group cannot tell them."""
-        known = self.model._knowledge()
-        if known is None:
-            return np.zeros(cells.shape, dtype=bool)
-        memberships = scores.components[:, np.argsort(self.order)]
-        return known.empty(
-            cells, np.hstack([memberships, np.zeros((len(cells), self.mixture.n_classes - len(self.order)))])
-        )
-
     def reason(self, cells: np.ndarray, group: int, components: np.ndarray) -> str:
         """Why a row is far out, in words: the measurement farthest from what its group has, or from what its others say.
 

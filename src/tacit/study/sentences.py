@@ -210,13 +210,18 @@ def merged_words(merge: Sequence[Iterable[int]], n_groups: int) -> str:
     return f"Merged as asked: {'; '.join(told)} of the {n_groups} that the model has."
 
 
-def empty_words(n_empty: dict[str, int]) -> list[str]:
-    """Sentences about cells that were left empty, by column."""
-    return [
-        f"{count(n, 'cell')} of {name} {'were' if n > 1 else 'was'} left empty: {'their' if n > 1 else 'its'} group has no "
-        f"row, or hardly any, in which {name} is known."
-        for name, n in n_empty.items()
-    ]
+def empty_words(why_empty: dict[str, dict[str, int]]) -> list[str]:
+    """Sentences about cells that were left empty, by reason and column."""
+    told = []
+    for reason, columns in why_empty.items():
+        for name, n in columns.items():
+            words = {
+                "unknown": f"{'their' if n > 1 else 'its'} group has no row, or hardly any, in which {name} is known",
+                "unsure": "no level is probable enough there",
+                "not applicable": f"{name} is not applicable there",
+            }
+            told.append(f"{count(n, 'cell')} of {name} {'were' if n > 1 else 'was'} left empty: {words[reason]}.")
+    return told
 
 
 # What not to conclude

@@ -7,6 +7,7 @@ about it). Numbers of columns that hold whole numbers are rounded in NAME.impute
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from ..common import DataTable, Findings, add_columns, add_output, add_table, open_usable, whole_range
@@ -23,15 +24,19 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_columns(parser)
     group = parser.add_argument_group("model")
     group.add_argument(
-        "--method", choices=["mixture", "factors", "auto"], default="mixture",
-        help="groups of rows, for columns of every kind (mixture, the default); axes behind measurements (factors); or "
-        "whichever fills hidden measurements better (auto)",
+        "--method", choices=["auto", "mixture", "factors"], default="auto",
+        help="groups of rows, for columns of every kind (mixture); axes behind numbers (factors); or whichever fills cells "
+        "hidden on purpose better (auto, the default)",
     )  # fmt: skip
     group.add_argument(
         "--groups", type=whole_range, metavar="A-B",
         help="numbers of groups to try (1-6, or fewer where rows are: at least five for each)",
     )  # fmt: skip
     group.add_argument("--level", type=_share, default=0.9, metavar="P", help="probability of the intervals (0.9)")
+    group.add_argument(
+        "--sure", type=_share, default=0.5, metavar="P",
+        help="probability from which a level of a category is filled; less probable ones stay empty (0.5)",
+    )  # fmt: skip
     group.add_argument(
         "--draws", type=_draws, default=0, metavar="M",
         help="also write M tables NAME.impute.draw1.csv … with cells drawn at random, for multiple imputation",
@@ -58,9 +63,8 @@ def _draws(text: str) -> int:
 def run(arguments: Namespace) -> Outcome:
     """Choose a model, fill, write."""
     from ...impute import choose_imputer
-    from ...study.imputation import study_fill
     from ..progress import Progress, SweepProgress
-    from ..telling import findings_data, findings_text
+    from ..telling import findings_data, findings_text, shares_rows
 
     drawn = [f"draw{number}" for number in range(1, arguments.draws + 1)]
     page = ["html"] if not arguments.no_report else []
@@ -69,22 +73,22 @@ def run(arguments: Namespace) -> Outcome:
         return _nothing(table)
     with Progress(arguments.quiet) as progress:
         choice = choose_imputer(
-            table, arguments.method, groups=arguments.groups, seed=arguments.seed,
+            table, arguments.method, groups=arguments.groups, seed=arguments.seed, level=arguments.level, sure=arguments.sure,
             watch=lambda sizes, rounds: SweepProgress(progress, sizes, rounds),
         )  # fmt: skip
         if not any(column.n_missing for column in choice.table.used):
             return _nothing(choice.table)
-        progress.show(None, "hiding cells to see how good the fills are")
-        findings = study_fill(
-            choice.model, choice.table, selection=choice.selection, seed=arguments.seed, level=arguments.level,
-            why=choice.why, said=choice.said,
-        )  # fmt: skip
+        progress.follow(choice.table, "filling")
+        findings = choice.study(arguments.seed, arguments.level)
         progress.follow(choice.table, "writing")
         files = _write(arguments, choice, findings, folder)
     title = "How good the fills are" if findings.check else "Filled cells"
     told = {name: getattr(choice, name) for name in ("method", "why", "said", "selection")}
-    told |= {"filled": findings.n_filled, "empty": findings.n_empty, "check": findings.check}
-    text = findings_text(choice.table, findings, title, _rows(findings), files)
+    told |= {"filled": findings.n_filled, "empty": findings.n_empty, "check": findings.check, "shares": findings.shares}
+    told |= {"missingness": [asdict(each) for each in findings.missingness]}
+    text = findings_text(
+        choice.table, findings, title, _rows(findings), files, ("Shares before and after", shares_rows(findings))
+    )
     return Outcome(text, findings_data(findings, files, **told))
 
 
@@ -119,11 +123,11 @@ def _rows(findings: Findings) -> list[tuple]:
     if findings.check is None:
         return [("column", "filled"), *((name, f"{n:,}") for name, n in findings.n_filled.items() if n)]
     tried = {row["column"]: row for row in findings.check["columns"]}
-    lines: list[tuple] = [("column", "filled", "hidden", "error", "within", "right")]
+    lines: list[tuple] = [("column", "filled", "hidden", "error", "of mean", "within", "right", "of most frequent")]
     for name, n in findings.n_filled.items():
         row = tried.get(name, {})
-        shares = (share(row[key], 0) if key in row else "" for key in ("covered", "right"))
-        error = f"{row['error']:.2f}" if "error" in row else ""
+        errors = (f"{row[key]:.2f}" if key in row else "" for key in ("error", "naive"))
+        shares = (share(row[key], 0) if key in row else "" for key in ("covered", "right", "usual"))
         if n or row:
-            lines.append((name, f"{n:,}", str(row.get("cells", "")), error, *shares))
+            lines.append((name, f"{n:,}", str(row.get("cells", "")), *errors, *shares))
     return lines

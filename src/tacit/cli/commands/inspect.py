@@ -1,11 +1,13 @@
 """`tacit inspect TABLE`: what a table holds, column by column, and what to run next."""
 
+import re
 import shlex
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
-from ...notes import Note, Option
+from ...notes import Option
 from ...words import count, number, share
 from ..common import ColumnInfo, DataTable, add_columns, add_force, add_table, open_asked, table_options
 from ..outcome import Outcome
@@ -16,6 +18,12 @@ __all__ = ["add_arguments", "run"]
 HELP = "what is in a table: types, missing values, outlying cells, repeated rows, and what to run next"
 EXAMPLE = "tacit inspect penguins.csv"
 FIRST, FEWEST = 50, 40
+MARK = re.compile(
+    r"[?.*#/\\_-]+|#?n/?a\.?|n\.a\.?|nan|null|nil|none|missing|unknown|unk|not (?:known|available|recorded|reported|asked)|"
+    r"no (?:data|answer|response)|refused|don'?t know|dk|tba|tbd",
+    re.IGNORECASE,
+)
+"""Texts that say that a cell is missing."""
 SHOWN = ("name", "role", "reason", "reading", "n_missing", "n_distinct", "low", "high", "mean", "std", "copied")
 """What is told of columns for programs."""
 
@@ -44,21 +52,22 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> Outcome:
     """Survey, inspect, tell."""
+    from ...study.missingness import diagnose_missing
     from ...tables.inspection import inspect_table
 
     table = open_asked(arguments)
-    seen = inspect_table(table)
+    seen, missing = inspect_table(table), diagnose_missing(table)
     steps, shown = _next_steps(arguments, table), table.columns[: None if arguments.all else FIRST]
     recommended = _best_step(table, steps)
     sections = [
         _headline(table), _columns(table, shown), _outlying(seen), _rows(table, seen), _patterns(table, seen),
-        _notes(table, shown), _recommended(recommended), _steps(steps),
+        _why_missing(missing), _notes(table, shown), _recommended(recommended), _steps(steps),
     ]  # fmt: skip
     files = _keep(arguments, table)
     sections.append("\n".join(f"wrote {path}" for path in files))
     return Outcome(
         "\n\n".join(section for section in sections if section),
-        _data(table, seen, steps) | {"files": files, "recommended": recommended},
+        _data(table, seen, steps, missing) | {"files": files, "recommended": recommended},
     )
 
 
@@ -177,6 +186,16 @@ def _patterns(table: DataTable, seen: Any) -> str:
     return "\n".join(["Missing together", *lines] + ([f"  and {more:,} more patterns"] if more else []))
 
 
+def _why_missing(missing: list) -> str:
+    """Why cells are missing: what was found column by column, and in one line the columns of which nothing was."""
+    lines = [f"  {each.text}" for each in missing if each.kind not in ("unrelated", "few")]
+    for kind, what in (("unrelated", "no relation to other columns was found"), ("few", "too few cells to say")):
+        names = [each.column for each in missing if each.kind == kind]
+        told = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+        lines += [f"  {told}: {what}"] if names else []
+    return "\n".join(["Why cells are missing", *lines]) if lines else ""
+
+
 def _notes(table: DataTable, shown: Sequence[ColumnInfo]) -> str:
     lines = [f"  {said(note)}" for note in table.notes]
     lines += [f"  {column.name}: {said(note)}" for column in shown for note in column.notes]
@@ -185,8 +204,9 @@ def _notes(table: DataTable, shown: Sequence[ColumnInfo]) -> str:
 
 def _next_steps(arguments: Namespace, table: DataTable) -> list[dict]:
     """What to do next, as sentences with the command that does it."""
-    missing = [text for column in table.used for note in column.notes for text in _marks(note)]
-    options = table_options(arguments, missing=missing, ignore=[column.name for column in table.used if column.copied])
+    options = table_options(
+        arguments, missing=_marks(table), ignore=[column.name for column in table.used if column.copied]
+    )
     used = [column for column in table.used if not column.copied]
     steps = []
     if not used:
@@ -225,12 +245,37 @@ def _role_option(table: DataTable) -> str:
     return as_typed(found or Option("roles", (table.columns[0].name, "category")))
 
 
-def _marks(note: Note) -> list[str]:
-    """Texts that a note takes for missing cells; a negative number may be right in other columns."""
-    option = note.values.get("option")
-    if note.code not in ("sentinel", "strangers") or option is None:
-        return []
-    return [option.value] if isinstance(option.value, str) else list(option.value)
+def _marks(table: DataTable) -> list[str]:
+    """What surely stands for missing cells: words for it, and numbers far from all others.
+
+    The option is for all columns, so that a mark of one must not be a value of another.
+    """
+    found: dict[str, str] = {}
+    for column in table.used:
+        for note in column.notes:
+            option = note.values.get("option")
+            if note.code in ("sentinel", "strangers") and option is not None:
+                texts = [option.value] if isinstance(option.value, str) else list(option.value)
+                found |= {
+                    text: column.name for text in texts if note.code == "sentinel" or MARK.fullmatch(text.strip())
+                }
+    return [
+        text
+        for text, name in found.items()
+        if not any(_may_hold(column, text) for column in table.columns if column.name != name)
+    ]
+
+
+def _may_hold(column: ColumnInfo, text: str) -> bool:
+    """Whether a text may be a value of a column."""
+    if text in column.levels:
+        return True
+    try:
+        value = float(text)
+    except ValueError:
+        return False
+    marked = any(note.code == "sentinel" and note.values.get("value") == value for note in column.notes)
+    return column.low is not None and column.low <= value <= column.high and not marked
 
 
 def _steps(steps: list[dict]) -> str:
@@ -238,7 +283,7 @@ def _steps(steps: list[dict]) -> str:
     return "Next\n" + "\n".join(f"  {step['why'] + ':':<{width}} {step['command']}" for step in steps)
 
 
-def _data(table: DataTable, seen: Any, steps: list[dict]) -> dict:
+def _data(table: DataTable, seen: Any, steps: list[dict], missing: list) -> dict:
     columns = [
         {name: getattr(column, name) for name in SHOWN}
         | {"left_out": said(column.left_out)}
@@ -250,5 +295,6 @@ def _data(table: DataTable, seen: Any, steps: list[dict]) -> dict:
         "notes": [said(note) for note in table.notes],
         "outlying": [{key: found[key] for key in ("column", "n", "median", "value", "row")} for found in seen.outlying],
         "repeated_rows": seen.n_repeated, "repeated_rows_exact": seen.repeated_exact, "blank_rows": seen.n_blank,
-        "patterns": seen.patterns, "n_patterns": seen.n_patterns, "next": steps,
+        "patterns": seen.patterns, "n_patterns": seen.n_patterns, "missingness": [asdict(each) for each in missing],
+        "next": steps,
     }  # fmt: skip

@@ -119,7 +119,7 @@ def _groups_text(results: Any, files: dict[str, str], filled: bool) -> str:
     lines = [heading(f"{table.reader.name}: {count(results.n_rows, 'row')}"), *grid(rows, right=(0, 1, 2, 3)), ""]
     lines += [f"{count(results.n_uncertain, 'row')} under 90 % sure, {count(results.n_outliers, 'row')} unusual."]
     lines += [f"{count(results.n_filled, 'missing cell')} {'filled in' if filled else '(--fill fills them in)'}."]
-    lines += [paragraph(sentence) for sentence in empty_words(results.n_empty)] if filled else []
+    lines += [paragraph(sentence) for sentence in empty_words(results.why_empty)] if filled else []
     notes = list(map(said, table.notes))
     if results.coder.absent:
         notes.append(f"the table lacks {', '.join(results.coder.absent)}; taken as missing in every row")

@@ -43,15 +43,39 @@ def missing_values(findings: Findings) -> Section | None:
     n_empty = int((missing & ~np.isfinite(findings.sample.filled)).sum())
     if n_empty:
         notes.append(
-            f"{plural(n_empty, 'missing cell')} of the rows shown {'was' if n_empty == 1 else 'were'} left empty: nothing in the "
-            "table tells what would stand there."
+            f"{plural(n_empty, 'missing cell')} of the rows shown {'was' if n_empty == 1 else 'were'} left empty: not "
+            f"applicable, or nothing "
+            "in the table tells surely enough what would stand there."
         )
-    body = join([made, note(" ".join(notes)), _patterns(missing, columns)])
+    body = join([_reasons(findings), made, note(" ".join(notes)), _patterns(missing, columns)])
     lead = (
         "Rows with missing values run from left to right, those that miss the same cells side by side, with a mark for "
         "every missing cell. Columns that are dark in the same places go missing together."
     )
     return Section("missing", "Where cells are missing", "Missing cells", body, lead)
+
+
+KINDS = {
+    "not applicable": "Not applicable, not filled", "dropout": "Begins or ends", "detection limit": "Detection limit",
+    "marked": "Perhaps marked", "related": "Related to other columns", "unrelated": "No relation found", "few": "Too few to say",
+}  # fmt: skip
+
+
+def _reasons(findings: Findings) -> Markup | None:
+    """Why cells are missing, as far as the table tells."""
+    found = sorted(findings.missingness, key=lambda each: list(KINDS).index(each.kind))
+    if not found:
+        return None
+    told = [each for each in found if each.kind not in ("unrelated", "few")]
+    rows = [[cut(each.column, 40), KINDS[each.kind], each.text] for each in told[:MOST_COLUMNS]]
+    rest = [each for each in found if each not in told]
+    words = "Relations are told where they hold up against the number of comparisons made."
+    for kind in ("unrelated", "few"):
+        names = [cut(each.column, 40) for each in rest if each.kind == kind]
+        more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+        words += f" {KINDS[kind]}: {', '.join(names[:12])}{more}." if names else ""
+    made = table(["Column", "Kind", "What was found"], rows, caption="Why cells are missing") if rows else None
+    return join([tag("h3", "Why they are missing"), made, note(words)])
 
 
 def _by_pattern(missing: np.ndarray) -> np.ndarray:
