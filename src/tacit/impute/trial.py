@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from ..base.calibration import Absence, Calibration
 from ..base.missing import Imputed, impute_cells
 from ..schema import Column
 from ..source import ArraySource, Source
+from ..study.missingness import diagnose_missing
 from ..survey.column import ROLES
 from ..survey.dates import DATE_READINGS
 
@@ -39,8 +40,8 @@ FEWEST = 20
 SURE = 0.5
 """Probability from which a level is filled: below, another is as likely as not."""
 LEVELS = (0.5, 0.8, 0.9, 0.95)
-ROUNDS, ENOUGH, FOLDS = 5, 100, 5
-"""Rounds of hiding at most, hidden cells for each column that are enough, and parts of which each is judged by the others."""
+FEWEST_ROUNDS, ROUNDS, ENOUGH, FOLDS = 2, 5, 100, 5
+"""Rounds of hiding, at least and at most; hidden cells a column that are enough; parts of which each is judged by the others."""
 SHARED = 20.0
 """Cells of a column that count as much as all columns of its kind together."""
 ALIKE = 8
@@ -70,13 +71,14 @@ def sampled(source: Source, n_rows: int, seed: int) -> Source:
 
 def hide(
     cells: np.ndarray, share: float = SHARE, most: int = MOST, seed: int = 0, *, absent: np.ndarray | None = None,
-    coded: np.ndarray | None = None, spared: np.ndarray | None = None,
+    related: np.ndarray | None = None, coded: np.ndarray | None = None, spared: np.ndarray | None = None,
 ) -> np.ndarray:  # fmt: skip
     """Which observed cells to hide, in columns that have missing values: a mask of the shape of `cells`.
 
-    Cells go together as they are missing together: a row loses the cells that another, like it in what stays known, has
-    lost. Cells that are not applicable, `absent`, are no example of that, and cells that are `spared` are not hidden.
-    `coded` columns are alike where they are equal, others where they are near. All False where too few are observed.
+    Cells go together as they are missing together: a row loses the cells that another has lost, one like it in the columns
+    that are `related` to the missing cells of a column, (d, d) bool, where there are any. Cells that do not apply, `absent`,
+    are no example of that, and cells that are `spared` are not hidden. `coded` columns are alike where they are equal, others
+    where they are near. All False where too few are observed.
     """
     gone, rng = np.isnan(cells), np.random.default_rng(seed)
     lost = gone if absent is None else gone & ~absent
@@ -90,7 +92,8 @@ def hide(
     mask = np.zeros(cells.shape, dtype=bool)
     if n_hidden < FEWEST:
         return mask
-    for donors, rows in _matches(cells, lost, n_hidden, coded, rng):
+    if lost.any():
+        donors, rows = _matches(cells, lost, n_hidden, related, coded, rng)
         mask[rows] = lost[donors] & seen[rows]
     mask[(mask | gone).all(axis=1)] = False
     _thin(mask, n_hidden, rng)
@@ -107,26 +110,23 @@ def hide(
     return mask
 
 
-def _matches(cells: np.ndarray, lost: np.ndarray, n: int, coded: Any, rng: np.random.Generator) -> Iterator[tuple]:
-    """Rows that lost cells, and as many rows that are like them, until these have about n cells to hide."""
+def _matches(
+    cells: np.ndarray, lost: np.ndarray, n: int, related: Any, coded: Any, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that lost cells, and as many rows that are like them in what is related to that, with about n cells to hide."""
     given = np.flatnonzero(lost.any(axis=1))
-    if not len(given):
-        return
-    spread = np.nanstd(cells, axis=0, where=~np.isnan(cells)) if len(cells) else np.ones(cells.shape[1])
-    scaled = cells / np.where(spread > 0, spread, 1.0)
     n_rows = int(min(np.ceil(1.2 * n / lost[given].sum(axis=1).mean()), len(cells) // 2))
-    if not n_rows:
-        return
     donors = rng.choice(given, n_rows)
+    if related is None or not related.any():
+        return donors, rng.permutation(len(cells))[:n_rows]
     among = rng.permutation(len(cells))[: n_rows * min(len(cells) // n_rows, ALIKE)].reshape(n_rows, -1)
-    apart = np.abs(scaled[donors, None] - scaled[among])
+    spread = np.nanstd(cells, axis=0)
+    apart = np.abs(cells[donors, None] - cells[among]) / np.where(spread > 0, spread, 1.0)
     if coded is not None:
         apart[..., coded] = apart[..., coded] > 0
-    apart[np.repeat(lost[donors][:, None], among.shape[1], axis=1)] = np.nan
-    known = ~np.isnan(apart)
-    distance = np.where(known, apart, 0.0).sum(axis=2) / np.maximum(known.sum(axis=2), 1) + (known.sum(axis=2) == 0)
-    rows = among[np.arange(n_rows), distance.argmin(axis=1)]
-    yield donors, rows
+    known = ~np.isnan(apart) & ((lost[donors] @ related) & ~lost[donors])[:, None]
+    distance = np.where(known, apart, 0.0).sum(axis=2) / np.maximum(known.sum(axis=2), 1)
+    return donors, among[np.arange(n_rows), distance.argmin(axis=1)]
 
 
 def _thin(mask: np.ndarray, n: int, rng: np.random.Generator) -> None:
@@ -219,7 +219,8 @@ def learn_calibration(start: Calibration, hidden: Hidden, cells: np.ndarray, kin
     for kind in sorted({kinds[j] for j in numbers}):
         own = {j: _misses(start, part, slope[j], j) for j, part in numbers.items() if kinds[j] == kind}
         every = np.concatenate(list(own.values()), axis=1)
-        pooled = [_quantile(row, level) for row, level in zip(every, start.levels)]
+        trust = every.shape[1] / (every.shape[1] + SHARED)  # few cells are no reason to doubt the model
+        pooled = [_quantile(row, level) ** trust for row, level in zip(every, start.levels)]
         for j in range(d):
             if kinds[j] == kind and every.shape[1] >= FEWEST:
                 n = own[j].shape[1] if j in own else 0
@@ -351,7 +352,7 @@ def calibrate(
     sure : float
         Probability from which a level is filled.
     budget : float
-        Seconds after which no further round is begun.
+        Seconds after which no third or further round is begun.
     missingness : sequence of Missingness, optional
         As `tacit.study.diagnose_missing` found it; default it is asked.
     masks : sequence of arrays, optional
@@ -362,15 +363,16 @@ def calibrate(
     Calibration
     """
     started = time.monotonic()
+    missingness = diagnose_missing(table, seed=seed) if missingness is None else missingness
     absent = absences(table, missingness)
     model.calibration_ = None
     cells = trial_cells(table, seed)
     levels = sorted({*LEVELS, level})
     start = plain_calibration(table, cells, levels, sure=sure, absent=absent, refit=table.n_rows <= REFIT_ROWS)
-    rounds = hidden_rounds(table, cells, start, seed) if masks is None else masks
+    rounds = hidden_rounds(table, cells, start, seed, missingness) if masks is None else masks
     found = []
     for mask in rounds:
-        if not mask.any() or (found and time.monotonic() - started > budget):
+        if not mask.any() or (len(found) >= FEWEST_ROUNDS and time.monotonic() - started > budget):
             break
         own = _relearned(model, np.where(mask, np.nan, cells), table) if start.refit else model
         found.append(Hidden.of(own, table, cells, mask, levels))
@@ -392,14 +394,21 @@ def trial_cells(table: DataTable, seed: int) -> np.ndarray:
     return np.concatenate([block.X for block in sampled(table.source(), REFIT_ROWS, seed)])
 
 
-def hidden_rounds(table: DataTable, cells: np.ndarray, start: Calibration, seed: int) -> list[np.ndarray]:
+def hidden_rounds(
+    table: DataTable, cells: np.ndarray, start: Calibration, seed: int, missingness: Sequence[Any]
+) -> list[np.ndarray]:
     """Which cells to hide in each round, none twice."""
+    places = {column.name: j for j, column in enumerate(table.used)}
+    related = np.zeros((len(places), len(places)), dtype=bool)
+    for each in missingness:
+        if each.kind == "related" and each.column in places:
+            related[places[each.column], [places[name] for name in each.by if name in places]] = True
     absent = np.isnan(cells) & start.not_applicable(cells)
     coded = np.array([bool(column.levels) for column in table.used])
     rounds: list[np.ndarray] = []
     for k in range(ROUNDS if start.refit else 1):
         before = np.any(rounds, axis=0) if rounds else None
-        mask = hide(cells, seed=seed + k, absent=absent, coded=coded, spared=before)
+        mask = hide(cells, seed=seed + k, absent=absent, related=related, coded=coded, spared=before)
         if mask.sum() < FEWEST:
             break
         rounds.append(mask)
@@ -408,12 +417,8 @@ def hidden_rounds(table: DataTable, cells: np.ndarray, start: Calibration, seed:
     return rounds
 
 
-def absences(table: DataTable, missingness: Sequence[Any] | None = None) -> tuple[Absence, ...]:
+def absences(table: DataTable, missingness: Sequence[Any]) -> tuple[Absence, ...]:
     """Cells that are not applicable, as rules about the columns that the table uses."""
-    if missingness is None:
-        from ..study.missingness import diagnose_missing
-
-        missingness = diagnose_missing(table, relations=False)
     return tuple(rule for each in missingness for rule in each.rules(table))
 
 

@@ -94,7 +94,7 @@ class Missingness:
         )
 
 
-def diagnose_missing(table: Any, *, seed: int = 0, relations: bool = True, **reading: Any) -> list[Missingness]:
+def diagnose_missing(table: Any, *, seed: int = 0, **reading: Any) -> list[Missingness]:
     """Say why cells are missing, for each column that has missing cells or numbers that may stand for them.
 
     Parameters
@@ -103,8 +103,6 @@ def diagnose_missing(table: Any, *, seed: int = 0, relations: bool = True, **rea
         As in `tacit.tables.open_table`.
     seed : int
         Seeds the draw of rows, where there are more than 20,000.
-    relations : bool
-        Whether relations by chance are looked for too; otherwise only rules are.
     **reading
         How to read the table, as in `tacit.tables.open_table`.
 
@@ -127,10 +125,10 @@ def diagnose_missing(table: Any, *, seed: int = 0, relations: bool = True, **rea
     found = []
     for column in table.columns:
         if column.name in told:
-            found.append(_limit(column, batch) or seen.diagnosed(column, relations))
+            found.append(_limit(column, batch) or seen.diagnosed(column))
         elif each := _marked(column) or _limit(column, batch):
             found.append(each)
-    return [each for each in found if relations or each.kind == "not applicable"]
+    return found
 
 
 @dataclass(frozen=True)
@@ -205,7 +203,7 @@ class _Seen:
         same = [[feature.column == name for name in self.targets] for feature in self.features]
         return np.where(np.array(same), 1.0, found)
 
-    def diagnosed(self, column: Any, relations: bool) -> Missingness:
+    def diagnosed(self, column: Any) -> Missingness:
         """What is said of a column with missing cells."""
         gone, name = self.missing[column.name], column.name
         n = int(gone.sum())
@@ -215,10 +213,7 @@ class _Seen:
             return Missingness(
                 name, "few", f"too few cells of {name} are {what} to say why others are missing.", **about
             )
-        ruled = self._rule(name, gone) or self._cut(name, gone)
-        if ruled is not None or not relations:
-            return ruled or Missingness(name, "unrelated", "", **about)
-        return self._related(name, gone, about)
+        return self._rule(name, gone) or self._cut(name, gone) or self._related(name, gone, about)
 
     def _rule(self, name: str, gone: np.ndarray) -> Missingness | None:
         """Values of another column with which none of the cells is observed."""

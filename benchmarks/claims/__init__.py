@@ -1,0 +1,1 @@
+"""What the command and the page claim, checked on real tables."""
