@@ -141,7 +141,8 @@ def choose_imputer(
         if tried and left <= 0:
             break
         own = _without_ruled(own, rules) if way == "factors" else own
-        choice = (_factors if way == "factors" else _mixture)(own, groups, seed, watch, left)
+        share = left / (len(ways) - len(tried) + 1)
+        choice = (_factors if way == "factors" else _mixture)(own, groups, seed, watch, share)
         kept = [table.schema.names.index(name) for name in choice.table.schema.names]
         calibrate(
             choice.model, choice.table, level=level, seed=seed, sure=sure, missingness=found, masks=[mask[:, kept] for mask
@@ -222,7 +223,9 @@ def _said(tried: list, ways: list, budget: float) -> str:
 
 
 def _mixture(table: DataTable, groups: Iterable[int], seed: int, watch: Callable | None, budget: float) -> Choice:
-    found = find_groups(table, groups=groups, covariance=STRUCTURES, seed=seed, watch=watch, calibrated=False)
+    found = find_groups(
+        table, groups=groups, covariance=STRUCTURES, seed=seed, watch=watch, calibrated=False, budget=max(budget, 1.0)
+    )
     model, rows = found.model, found.selection
     how = f"chosen by BIC among {len(rows)} models" if len(rows) > 1 else "as asked for"
     if len(rows) > 1 and "n_rows" in rows[0]:

@@ -11,18 +11,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtr
-from scipy.stats import hypergeom, rankdata
 
-from ..base.calibration import Absence
 from ..frames import Batch
 from ..survey.column import ROLES
 from ..tables import DataTable
 from ..tables.opening import as_table
 from ..words import count, joined, number, share
+
+if TYPE_CHECKING:
+    from ..base.calibration import Absence
 
 __all__ = ["Missingness", "diagnose_missing"]
 
@@ -83,6 +83,8 @@ class Missingness:
 
     def rules(self, table: DataTable) -> Iterator[Absence]:
         """The rule by which cells are not applicable, where both columns are those that models use."""
+        from ..base.calibration import Absence
+
         places = {column.name: j for j, column in enumerate(table.used)}
         if self.kind != "not applicable" or self.column not in places or self.by[0] not in places:
             return
@@ -118,6 +120,8 @@ def diagnose_missing(table: Any, *, seed: int = 0, **reading: Any) -> list[Missi
     'second income is not applicable where kind is single: it has no value in any of these 30 rows, and in all others.'
     """
     table = as_table(table, **reading)
+    if not any(column.n_missing or any(note.code == "strangers" for note in column.notes) for column in table.columns):
+        return [each for each in map(_marked, table.columns) if each]
     rows, batch = table.sample(ROWS, seed)
     missing = {column.name: batch[column.name].missing for column in table.columns if column.role != "empty"}
     told = {name: gone for name, gone in missing.items() if gone.any()}
@@ -165,6 +169,8 @@ class _Seen:
             if column.role in ("measurement", "count", "date") and cells.numeric:
                 values = np.where(gone, np.nan, cells.values.astype(np.float64))
                 cuts[column.name] = values
+                from scipy.stats import rankdata  # takes a while to load
+
                 ranks = np.zeros(len(gone))
                 ranks[~gone] = rankdata(values[~gone]) - 0.5 * ((~gone).sum() + 1)
                 features.append(_Feature(column.name, "number", None, ranks, ~gone))
@@ -188,6 +194,9 @@ class _Seen:
 
     def _compared(self) -> np.ndarray:
         """The p-value of every feature for every column, (features, columns)."""
+        from scipy.special import ndtr
+        from scipy.stats import hypergeom
+
         gone = np.column_stack([self.missing[name] for name in self.targets]).astype(np.float64)
         vector = np.column_stack([feature.vector for feature in self.features])
         known = np.column_stack([feature.known for feature in self.features]).astype(np.float64)
@@ -198,7 +207,7 @@ class _Seen:
             z = np.abs(score) / np.sqrt(square * k * (n - k) / (n * np.maximum(n - 1, 1)))
         tested = np.nan_to_num(2.0 * ndtr(-z), nan=1.0)
         times = vector.sum(axis=0)[:, None]
-        tails = np.minimum(hypergeom.sf(score - 1, n, k, times), hypergeom.cdf(score, n, k, times))
+        tails = np.minimum(_tail(score - 1, n, k, times), hypergeom.cdf(score, n, k, times))
         found = np.where(ranks[:, None], tested, np.minimum(2.0 * tails, 1.0))
         same = [[feature.column == name for name in self.targets] for feature in self.features]
         return np.where(np.array(same), 1.0, found)
@@ -229,14 +238,14 @@ class _Seen:
             if not always or len(always) == len(levels) or rows.sum() < FEWEST:
                 continue
             # As likely as any choice of levels is to have no cell, among all choices there are.
-            chance = hypergeom.sf(rows.sum() - 1, n, k, rows.sum()) * 2.0 ** len(levels) * self._n_pairs
+            chance = _tail(rows.sum() - 1, n, k, rows.sum()) * 2.0 ** len(levels) * self._n_pairs
             if chance < ALARM and (best is None or rows.sum() > best[0]):
                 best = int(rows.sum()), by, tuple(feature.value for feature in always), rows
         for feature in self.features:
             if feature.column == name or feature.kind != "missing" or best is not None:
                 continue
             rows = feature.vector == 0
-            chance = hypergeom.sf(rows.sum() - 1, n, k, rows.sum()) * self._n_pairs
+            chance = _tail(rows.sum() - 1, n, k, rows.sum()) * self._n_pairs
             if FEWEST <= rows.sum() < n - FEWEST and gone[rows].all() and chance < ALARM:
                 best = int(rows.sum()), feature.column, (), rows
         if best is None:
@@ -269,7 +278,7 @@ class _Seen:
             low, high = values[seen & ~gone].min(), values[seen & ~gone].max()
             for sign, rows in ((1, seen & (values > high)), (-1, seen & (values < low))):
                 k, n = int(gone[seen].sum()), int(seen.sum())
-                chance = hypergeom.sf(rows.sum() - 1, n, k, rows.sum()) * 2 * self._n_pairs
+                chance = _tail(rows.sum() - 1, n, k, rows.sum()) * 2 * self._n_pairs
                 if rows.sum() < FEWEST or rows.sum() < NEARLY_ALL * gone.sum() or chance >= ALARM:
                     continue
                 dated = next((column.role == "date" for column in self.table.columns if column.name == by), True)
@@ -345,6 +354,13 @@ class _Seen:
         q1, q2 = area / (2 - area), 2 * area**2 / (1 + area)
         spread = np.sqrt(max(area * (1 - area) + (n - 1) * (q1 - area**2) + (m - 1) * (q2 - area**2), 0.0) / (n * m))
         return area, area - 2.0 * spread
+
+
+def _tail(found: Any, n: Any, k: Any, drawn: Any) -> Any:
+    """The probability that more than `found` of the cells drawn are among k of n."""
+    from scipy.stats import hypergeom  # takes a while to load
+
+    return hypergeom.sf(found, n, k, drawn)
 
 
 def _listed(values: tuple) -> str:
