@@ -96,7 +96,7 @@ def test_everything_else_stays_as_it_was(run, tmp_path):
 
 
 def test_the_model_remembers_the_table(run, tmp_path):
-    run("visits.csv", visits(), *QUICK)
+    run("visits.csv", visits(), *QUICK, "--method", "mixture")
     path = tmp_path / "visits.impute.tacit"
     told = notes(path)
     assert told["command"] == "impute"

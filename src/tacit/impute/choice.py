@@ -91,7 +91,7 @@ def only(table: DataTable, roles: Sequence[str], reason: str) -> DataTable:
 
 def choose_imputer(
     table: Any, method: str = "auto", *, groups: Iterable[int] | None = None, seed: int = 0, level: float = 0.9,
-    sure: float = SURE, budget: float = BUDGET, watch: Callable | None = None, **reading: Any,
+    sure: float = SURE, budget: float | None = BUDGET, watch: Callable | None = None, **reading: Any,
 ) -> Choice:  # fmt: skip
     """Choose and learn the model that fills a table, and calibrate its fills by cells hidden on purpose.
 
@@ -114,8 +114,8 @@ def choose_imputer(
         Of the intervals that are judged.
     sure : float
         Probability from which a level is filled.
-    budget : float
-        Seconds after which no further model, and no further round of hiding cells, is begun.
+    budget : float, optional
+        Seconds after which no further model, and no further round of hiding cells, is begun; None for no limit.
     watch : callable, optional
         Is told how the work goes on, as in `tacit.mixture.find_groups`.
     **reading
@@ -126,6 +126,7 @@ def choose_imputer(
     Choice
     """
     check_choice("method", method, METHODS)
+    budget = np.inf if budget is None else budget
     check_number("budget", budget, numbers.Real, 0)
     check_number("sure", sure, numbers.Real, 0, 1)
     started, table = time.monotonic(), as_table(table, **reading)
@@ -224,7 +225,13 @@ def _said(tried: list, ways: list, budget: float) -> str:
 
 def _mixture(table: DataTable, groups: Iterable[int], seed: int, watch: Callable | None, budget: float) -> Choice:
     found = find_groups(
-        table, groups=groups, covariance=STRUCTURES, seed=seed, watch=watch, calibrated=False, budget=max(budget, 1.0)
+        table,
+        groups=groups,
+        covariance=STRUCTURES,
+        seed=seed,
+        watch=watch,
+        calibrated=False,
+        budget=max(budget, 1.0) if np.isfinite(budget) else None,
     )
     model, rows = found.model, found.selection
     how = f"chosen by BIC among {len(rows)} models" if len(rows) > 1 else "as asked for"
