@@ -67,6 +67,8 @@ class Calibration:
         b, m and ε.
     least, most : (d,) arrays
         Bounds of the columns, infinite for none.
+    period : (d,) array
+        Periods of cyclic columns, whose fills and intervals stay as they are; 0 for others.
     whole, coded : (d,) bool arrays
         Which columns hold whole numbers only, and which hold levels without an order.
     usual, share : (d,) arrays
@@ -95,6 +97,7 @@ class Calibration:
     pad: np.ndarray
     least: np.ndarray
     most: np.ndarray
+    period: np.ndarray
     whole: np.ndarray
     coded: np.ndarray
     usual: np.ndarray
@@ -111,7 +114,8 @@ class Calibration:
     refit: bool = True
     _saved = declare(
         levels=Numbers("L", low=0, high=1), factors=Numbers("L d", low=0), slope=Numbers("d", low=0, high=1), centre=Numbers("d"),
-        pad=Numbers("d", low=0), least=Numbers("d", finite=False), most=Numbers("d", finite=False), whole=Numbers("d", kind="b"),
+        pad=Numbers("d", low=0), least=Numbers("d", finite=False), most=Numbers("d", finite=False), period=Numbers("d", low=0),
+        whole=Numbers("d", kind="b"),
         coded=Numbers("d", kind="b"), usual=Numbers("d", low=-1), share=Numbers("d", low=0, high=1), temper=Numbers(low=0),
         sure=Numbers(low=0, high=1), absent=Listed(Part(Absence), kind=tuple), hidden=Numbers("t", kind="i", low=0),
         error=Numbers("t", finite=False), naive=Numbers("t", finite=False), covered=Numbers("t", finite=False),
@@ -139,7 +143,7 @@ class Calibration:
 
     def apply(self, what: Any, told: np.ndarray, j: np.ndarray, probability: np.ndarray) -> np.ndarray:
         """Correct what a model tells of cells in columns j: answers as in `tacit.base.missing`, probabilities of levels."""
-        told, number = told.copy(), np.isnan(probability)
+        told, number = told.copy(), np.isnan(probability) & (self.period[j] == 0)
         mean, level = told[0].copy(), what not in ("mean", "std")
         shrunk = self.centre[j] + self.slope[j] * (mean - self.centre[j])
         told[0, number] = np.clip(shrunk, self.least[j], self.most[j])[number]
@@ -150,11 +154,12 @@ class Calibration:
             told[1:3, number] = self.inside(low, high, told[0], j)[:, number]
         elif what == "std":
             told[1, number] *= wider[number]
-        usual = ~number & (self.usual[j] >= 0)
+        level_cell = ~np.isnan(probability)
+        usual = level_cell & (self.usual[j] >= 0)
         told[0, usual] = self.usual[j][usual]
         sure = np.where(usual, self.share[j], self.tempered(probability))
         if len(told) > 1:
-            told[-1, ~number] = (sure if level else 1.0 - sure)[~number]
+            told[-1, level_cell] = (sure if level else 1.0 - sure)[level_cell]
         told[:, self.coded[j] & (sure < self.sure)] = np.nan
         return told
 

@@ -158,9 +158,14 @@ class Hidden:
         told = [impute_cells(model, given, level, lowest_of(model, table))[:, *at] for level in levels]
         kept = ~np.isnan(told[0][0])  # some may be left empty
         ends = ([each[end][kept] for each in told] for end in (1, 2))
-        return cls(
-            rows[at[0]][kept], at[1][kept], truth[at][kept], told[0][0][kept], *map(np.array, ends), told[0][3][kept]
-        )
+        column, filled = at[1][kept], told[0][0][kept]
+        answers = [truth[at][kept], *map(np.array, ends)]
+        for j, info in enumerate(table.used):
+            if info.role == "cyclic":
+                here = column == j
+                for each in answers:
+                    each[..., here] = info.unrolled(each[..., here], filled[here])
+        return cls(rows[at[0]][kept], column, answers[0], filled, *answers[1:], told[0][3][kept])
 
     def take(self, which: np.ndarray) -> Hidden:
         """Some of the cells."""
@@ -182,10 +187,17 @@ def plain_calibration(table: DataTable, cells: np.ndarray, levels: Sequence[floa
     bounds = np.array(
         [(-np.inf, np.inf) if info.levels else _bounds(info, cells[:, j]) for j, info in enumerate(infos)]
     )
-    whole = np.array([info.whole and not info.levels for info in infos])
+    cycles = np.array([info.cycle if info.role == "cyclic" else (0.0, 0.0) for info in infos])
+    period, around = cycles[:, 1], cycles[:, 1] > 0
+    if around.any():
+        angles = 2j * np.pi * (cells[:, around] - cycles[around, 0]) / period[around]
+        turn = np.angle(np.nanmean(np.exp(angles), axis=0)) / (2 * np.pi) % 1.0
+        centre[around] = cycles[around, 0] + period[around] * turn
+        bounds[around] = -np.inf, np.inf
+    whole = np.array([info.whole and not info.levels for info in infos]) & ~around
     return Calibration(
         np.asarray(levels, dtype=np.float64), np.ones((len(levels), d)), np.ones(d), np.where(coded, 0.0, np.nan_to_num(centre)),
-        np.where(coded, 0.0, np.where(whole, 0.5, 1e-3 * np.nan_to_num(spread))), *bounds.T, whole,
+        np.where(coded, 0.0, np.where(whole, 0.5, 1e-3 * np.nan_to_num(spread))), *bounds.T, period, whole,
         np.array([ROLES[info.role] == "category" for info in infos]), np.full(d, -1.0), np.zeros(d), **known,
     )  # fmt: skip
 
@@ -208,7 +220,7 @@ def learn_calibration(start: Calibration, hidden: Hidden, cells: np.ndarray, kin
     """Slopes, factors and the rest of a calibration, from hidden cells; columns of a kind share what few cells tell."""
     d = len(start.slope)
     slope, factors, usual, share = start.slope.copy(), start.factors.copy(), start.usual.copy(), start.share.copy()
-    columns = {j: hidden.take(hidden.column == j) for j in np.unique(hidden.column)}
+    columns = {j: hidden.take(hidden.column == j) for j in np.unique(hidden.column) if not start.period[j]}
     numbers = {j: part for j, part in columns.items() if np.isnan(part.probability).all()}
     for j, part in numbers.items():
         x, y = part.filled - start.centre[j], part.truth - start.centre[j]
@@ -277,7 +289,9 @@ def assess(calibration: Calibration, hidden: Hidden, cells: np.ndarray, level: f
     levels = set(hidden.column[~number].tolist())
     best = np.array([_most_frequent(column) if j in levels else -1 for j, column in enumerate(cells.T)])[hidden.column]
     error = np.where(number, ((filled - hidden.truth) / spread) ** 2, np.nan)
-    naive = np.where(number, ((calibration.centre[hidden.column] - hidden.truth) / spread) ** 2, hidden.truth == best)
+    apart, period = calibration.centre[hidden.column] - hidden.truth, calibration.period[hidden.column]
+    turned = (apart + 0.5 * period) % np.where(period > 0, period, 1.0) - 0.5 * period
+    naive = np.where(number, (np.where(period > 0, turned, apart) / spread) ** 2, hidden.truth == best)
     covered = np.where(number, (low <= hidden.truth) & (hidden.truth <= high), np.nan)
     right = np.where(number | np.isnan(filled), np.nan, filled == hidden.truth)
     return error, np.where(np.isnan(filled), np.nan, naive), covered, right

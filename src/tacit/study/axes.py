@@ -122,7 +122,9 @@ def _summary(model: Any, table: DataTable, axes: Axes, sample: Sample, seed: int
     word, number = model._axis[k > 1], str(k) if k > 1 else "One"
     names = [column.name for column in table.used]
     # Of complete rows, loadings of principal axes are correlations with the scores that were written.
-    plain = all(column.role in ("measurement", "count") and column.reading in ("number", "text") for column in table.used)
+    plain = all(
+        column.role in ("measurement", "count") and column.reading in ("number", "text") for column in table.used
+    )
     exact = isinstance(model, ProbabilisticPCA) and plain and not missing and d <= MOST_CHECKED
     columns = [f"{model._axis[0]}_{place}" for place in range(1, k + 1)]
     basis = f"correlations of {len(names)} columns in {count(table.n_rows, 'row')}{_held_out(sample.encoded, k) if exact else ''}"
@@ -138,7 +140,9 @@ def _summary(model: Any, table: DataTable, axes: Axes, sample: Sample, seed: int
     if hidden is not None:
         sentence = _by_hidden(sentence, hidden, float(axes.explained.sum()))
         figures = {"explained": hidden["explained"], "in_the_fit": float(axes.explained.sum())}
-        check = Check(f"{hidden['n_hidden']:,} known cells, hidden and told again by axes learned without them", figures)
+        check = Check(
+            f"{hidden['n_hidden']:,} known cells, hidden and told again by axes learned without them", figures
+        )
     told: list[str] = [Claim("explained", "{sentence}", sentence=sentence, check=check)]
     for j, (name, part, words) in enumerate(zip(axes.names, axes.explained, axes.words)):
         strong = [names[i] for i in np.argsort(-np.abs(axes.loadings[:, j]), kind="stable")[:MOST_NAMED]]

@@ -104,9 +104,11 @@ class Fills:
     def shares(self) -> list[dict]:
         """What columns with filled cells hold before and after: shares of levels, or means (`level` is None)."""
         told = []
+        learned = self.model.calibration_
+        around = () if learned is None else np.flatnonzero(learned.period)  # cyclic columns have no mean
         for j, (name, levels) in enumerate(zip(self.names, self.levels)):
             known, filled = self.sums[:, j]
-            if not filled[0] or not known[0]:
+            if not filled[0] or not known[0] or j in around:
                 continue
             about = {"column": name, "n_known": int(known[0]), "n_filled": int(filled[0])}
             if not len(levels):
