@@ -50,6 +50,9 @@ class CsvWriter:
     def _quoted(self, column: pa.Array, alone: bool) -> pa.Array:
         """Texts as cells; an empty one that stands alone would be a blank line."""
         column = compute.fill_null(column, "") if alone else column
+        letters = (column.buffers()[2] or pa.py_buffer(b"")).to_pybytes()
+        if not alone and not any(mark.encode() in letters for mark in (self.separator, '"', "\r", "\n")):
+            return column  # as nearly all are, which looking at every cell would take long to find
         odd = compute.match_substring_regex(column, f'[{re.escape(self.separator)}"\r\n]' + "|^$" * alone)
         if not compute.any(odd).as_py():
             return column
@@ -71,7 +74,10 @@ def _texts(values: pa.Array | np.ndarray | Sequence, decimal: str) -> pa.Array:
     if isinstance(values, np.ndarray) and values.dtype.kind == "U":
         return pa.array(values, pa.string())
     cells = values.tolist() if isinstance(values, np.ndarray) else values
-    texts = [_text(value, decimal) for value in cells]
+    try:
+        return pa.array(cells, pa.string())
+    except (pa.ArrowTypeError, pa.ArrowInvalid, UnicodeEncodeError):  # not all are texts
+        texts = [_text(value, decimal) for value in cells]
     try:
         return pa.array(texts, pa.string())
     except UnicodeEncodeError:  # halves of letters
