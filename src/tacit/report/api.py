@@ -60,7 +60,7 @@ class Report:
         labels: dict[str, str] | None = None, units: dict[str, str] | None = None, group_names: dict[int, str] | None = None,
     ) -> None:  # fmt: skip
         findings = study(model, X, selection=_selected(selection), seed=seed)
-        said: dict[str, Any] = {"title": title if title is None else str(title), "labels": labels, "units": units, "group_names": group_names}
+        said: dict[str, Any] = {"title": title, "labels": labels, "units": units, "group_names": group_names}
         self.findings = replace(findings, **{name: value for name, value in said.items() if value is not None})
 
     @cached_property
