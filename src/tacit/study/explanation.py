@@ -179,10 +179,11 @@ def _explained(scorer: Scorer, row: tuple, number: int, other: int | None) -> tu
         return own, cells
     evidence, typical = _evidence(scorer, cells, scorer.order[[a, b]])
     weight = scorer.params.log_weight[scorer.order[[a, b]]]
+    observed = np.flatnonzero(known).tolist()
     listed = [
         {"column": names[j], "value": told[names[j]], "evidence": float(evidence[j]), "here": typical[j][0],
          "there": typical[j][1], "level": bool(scorer.model.schema_.columns[j].coded)}
-        for j in np.flatnonzero(known)
+        for j in observed
     ]  # fmt: skip
     listed.sort(key=lambda cell: -abs(cell["evidence"]))
     sure = float(memberships[a]), float(memberships[b])

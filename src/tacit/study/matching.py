@@ -40,7 +40,7 @@ def compare_models(
     counts = np.zeros((k, m), dtype=int)
     np.add.at(counts, (labels[0], labels[1]), 1)
     matched = dict(zip(*linear_sum_assignment(-counts)))
-    groups = []
+    groups: list[dict] = []
     for j in range(k):
         match = matched.get(j)
         n_a, n_b = int(counts[j].sum()), int(counts[:, match].sum()) if match is not None else 0

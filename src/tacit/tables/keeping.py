@@ -152,7 +152,7 @@ def _place(path: str, key: str) -> str:
     return path
 
 
-def keep(folder: str, said: Mapping[str, Mapping[str, str]], *, replace: bool = False) -> str:
+def keep(folder: str, said: Mapping[Any, Mapping[str, str]], *, replace: bool = False) -> str:
     """Write what is said into the `tacit.toml` of a folder, beside what is there; returns its path.
 
     Parameters

@@ -72,7 +72,13 @@ def open_reader(
         )
     path = os.fspath(path)
     if path == "-":
-        reading = {"sheet": sheet, "separator": separator, "decimal": decimal, "encoding": encoding, "missing": missing}
+        reading: dict[str, Any] = {
+            "sheet": sheet,
+            "separator": separator,
+            "decimal": decimal,
+            "encoding": encoding,
+            "missing": missing,
+        }
         reader = open_reader(_standard_input(), only=only, header=header, skip=skip, **reading)
         reader.name, reader.place, reader.folder = "stdin", "the standard input", os.curdir
         return reader
