@@ -39,7 +39,8 @@ def make(folder, n_rows):
         rng = np.random.default_rng(0)
         z = rng.integers(0, 3, n_rows)
         numbers = {
-            "weight": rng.normal(60 + 10 * z, 8), "height": rng.normal(165 + 6 * z, 7), "pressure": rng.gamma(20, 6, n_rows) + 10 * z,
+            "weight": rng.normal(60 + 10 * z, 8), "height": rng.normal(165 + 6 * z, 7),
+            "pressure": rng.gamma(20, 6, n_rows) + 10 * z,
             "visits": rng.poisson(2 + 3 * z).astype(float), "region": rng.integers(0, 5, n_rows).astype(float),
             "plan": np.where(rng.random(n_rows) < 0.8, z, rng.integers(0, 3, n_rows)).astype(float), "ratio": rng.beta(2 + z, 3),
         }  # fmt: skip
@@ -87,7 +88,9 @@ def main():
         for name, command in commands.items():
             times[name].append(cpu_seconds(command, folder))
     found = {name: statistics.median(each) for name, each in times.items()}
-    print(f"{path.stat().st_size / 1e6:.0f} MB, {asked.rows:,} rows; CPU seconds, medians of {asked.repeats} interleaved runs")
+    print(
+        f"{path.stat().st_size / 1e6:.0f} MB, {asked.rows:,} rows; CPU seconds, medians of {asked.repeats} interleaved runs"
+    )
     for name, seconds in found.items():
         print(f"  {name:<16} {seconds:6.2f}")
     print(f"tacit inspect / polars.read_csv = {found['tacit inspect'] / found['polars.read_csv']:.2f} (target 3)")

@@ -85,9 +85,7 @@ def test_a_questionnaire_is_reduced_by_normal_scores(run, tmp_path):
     latent = rng.normal(size=(1500, 1)) * strength + rng.normal(size=(1500, 6)) * np.sqrt(1 - strength**2)
     answers = 1 + (latent[:, :, None] > [-1.4, -0.3, 0.6, 1.6]).sum(axis=2)
     lines = [",".join(map(str, row)) for row in answers]
-    code, _, err = run(
-        "q.csv", "A1,A2,A3,A4,A5,A6\n" + "\n".join(lines) + "\n", "--method", "factors", "--axes", "1"
-    )
+    code, _, err = run("q.csv", "A1,A2,A3,A4,A5,A6\n" + "\n".join(lines) + "\n", "--method", "factors", "--axes", "1")
     assert (code, err) == (0, "")
     found = np.array([float(row["factor_1"]) for row in rows_of(tmp_path / "q.reduce.loadings.csv")])
     np.testing.assert_allclose(found * np.sign(found[0]), strength, atol=0.09)
@@ -100,7 +98,9 @@ def test_a_questionnaire_is_reduced_by_normal_scores(run, tmp_path):
     table = open_table(dict(zip(["A1", "A2", "A3", "A4", "A5", "A6"], answers[:9].T)), like=notes(tmp_path / "q.reduce.tacit")
                        ["table"]["columns"])  # fmt: skip
     model = tacit.load(tmp_path / "q.reduce.tacit")
-    np.testing.assert_allclose(model.transform(table.cells)[:, 0], [float(row["factor_1"]) for row in scores[:9]], atol=1e-8)
+    np.testing.assert_allclose(
+        model.transform(table.cells)[:, 0], [float(row["factor_1"]) for row in scores[:9]], atol=1e-8
+    )
 
 
 def test_factors_in_words_and_json(run, tmp_path):

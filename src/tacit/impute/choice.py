@@ -135,7 +135,8 @@ def choose_imputer(
     rules = absences(table, found)
     ways = _ways(table, rules) if method == "auto" else [(method, table)]
     start = plain_calibration(table, cells := trial_cells(table, seed), (), absent=rules)
-    rounds, tried = hidden_rounds(table, cells, start, seed, found), []
+    tried: list = []
+    rounds = hidden_rounds(table, cells, start, seed, found)
     ways = ways if rounds else ways[-1:]  # without hidden cells there is nothing to choose by
     for way, own in ways:
         left = budget - (time.monotonic() - started)

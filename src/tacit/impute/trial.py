@@ -155,7 +155,7 @@ class Hidden:
         rows = np.flatnonzero(hidden.any(axis=1))
         at, truth = np.nonzero(hidden[rows]), cells[rows]
         given = np.where(hidden[rows], np.nan, truth)
-        told = [impute_cells(model, given, level, lowest_of(model, table))[:, *at] for level in levels]
+        told = [impute_cells(model, given, level, lowest_of(model, table))[(slice(None), *at)] for level in levels]  # type: ignore[arg-type]
         kept = ~np.isnan(told[0][0])  # some may be left empty
         ends = ([each[end][kept] for each in told] for end in (1, 2))
         column, filled = at[1][kept], told[0][0][kept]
@@ -165,7 +165,8 @@ class Hidden:
                 here = column == j
                 for each in answers:
                     each[..., here] = info.unrolled(each[..., here], filled[here])
-        return cls(rows[at[0]][kept], column, answers[0], filled, *answers[1:], told[0][3][kept])
+        truth, low, high = answers
+        return cls(rows[at[0]][kept], column, truth, filled, low, high, told[0][3][kept])
 
     def take(self, which: np.ndarray) -> Hidden:
         """Some of the cells."""
@@ -197,7 +198,7 @@ def plain_calibration(table: DataTable, cells: np.ndarray, levels: Sequence[floa
     whole = np.array([info.whole and not info.levels for info in infos]) & ~around
     return Calibration(
         np.asarray(levels, dtype=np.float64), np.ones((len(levels), d)), np.ones(d), np.where(coded, 0.0, np.nan_to_num(centre)),
-        np.where(coded, 0.0, np.where(whole, 0.5, 1e-3 * np.nan_to_num(spread))), *bounds.T, period, whole,
+        np.where(coded, 0.0, np.where(whole, 0.5, 1e-3 * np.nan_to_num(spread))), bounds[:, 0], bounds[:, 1], period, whole,
         np.array([ROLES[info.role] == "category" for info in infos]), np.full(d, -1.0), np.zeros(d), **known,
     )  # fmt: skip
 
@@ -384,7 +385,7 @@ def calibrate(
     levels = sorted({*LEVELS, level})
     start = plain_calibration(table, cells, levels, sure=sure, absent=absent, refit=table.n_rows <= REFIT_ROWS)
     rounds = hidden_rounds(table, cells, start, seed, missingness) if masks is None else masks
-    found = []
+    found: list = []
     for mask in rounds:
         if not mask.any() or (len(found) >= FEWEST_ROUNDS and time.monotonic() - started > budget):
             break

@@ -202,7 +202,9 @@ def find_groups(
     if calibrated and any(column.n_missing for column in table.used):
         from ..impute.trial import calibrate
 
-        calibrate(model, table, seed=seed, budget=np.inf if budget is None else max(0.2 * budget, budget - found.seconds))
+        calibrate(
+            model, table, seed=seed, budget=np.inf if budget is None else max(0.2 * budget, budget - found.seconds)
+        )
     told = {"criterion": criterion} | ({"n_rows": rows.n_rows} if sampled else {})
     by_size = found.by_size() | {model.n_components: model}
     for other in by_size.values():

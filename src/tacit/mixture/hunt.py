@@ -279,7 +279,8 @@ class Hunt(Sweep):
     def _watch(self, progress: Any) -> None:
         if self.watched is not None:
             self.watched(progress)
-        self.clock.tick()
+        if self._any:  # what the first fit compiles is compiled once per machine
+            self.clock.tick()
 
     @property
     def _any(self) -> bool:

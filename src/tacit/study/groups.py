@@ -196,7 +196,8 @@ def _groups(weights: np.ndarray, tallies: Tallies, alike: Any = None) -> tuple[G
     profiles = [profile_of(found, k) for k in range(len(weights))]
     sizes = tallies.n_rows.astype(int).tolist()
     if len(weights) == 1:
-        described, words = [[]], ["all rows"]
+        described: list = [[]]
+        words = ["all rows"]
     else:
         described = [clauses(defining(profile), tallies.spreads(k), alike) for k, profile in enumerate(profiles)]
         words = distinct(described, profiles, sizes)

@@ -45,6 +45,8 @@ class Texts(Cells):
 
     numeric = False
     texts: pa.StringArray
+    places: np.ndarray
+    gone: np.ndarray
 
     def __init__(self, texts: pa.StringArray, places: np.ndarray, gone: np.ndarray, given: Any = None):
         self.__dict__.update(texts=texts, places=places, gone=gone, given=given, levels=None, whole=False)

@@ -47,8 +47,8 @@ class Distinct:
             kept = _ends(values, self.zeros) if self.zeros else slice(None)
             self._add_numbers(values[kept], None if times is None else times[kept])
         else:
-            kept = {value: values[value] for value in _kept(list(values), self.zeros)} if self.zeros else values
-            self.counts.update(kept)
+            some = {value: values[value] for value in _kept(list(values), self.zeros)} if self.zeros else values
+            self.counts.update(some)
         while len(self.counts) > MOST:
             self.zeros += 1
             self._drop()

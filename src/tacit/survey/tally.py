@@ -101,8 +101,8 @@ class Tally:
             self.distinct.add(Counter(map(canonical, [] if numbers is None else numbers.tolist())))
         elif self.by_number:
             found: Counter[str | float] = Counter()
-            for text, times in cells.counts.items():
-                found[_key(text)] += times
+            for text, n in cells.counts.items():
+                found[_key(text)] += n
             self.distinct.add(found)
         else:
             self.distinct.add(cells.counts)

@@ -43,6 +43,8 @@ class Coded(Cells):
     """Cells of a category as its levels, None where missing, which are made of their codes where somebody asks."""
 
     numeric = False
+    names: Sequence[str]
+    codes: np.ndarray
 
     def __init__(self, names: Sequence[str], codes: np.ndarray, given: Any):
         missing = np.isnan(codes)

@@ -86,18 +86,16 @@ class DelimitedReader(Reader):
         if not any(name.strip() for row in rows for name in row):
             place = f"below line {self.skipped} of {self.place}" if self.skipped else self.place
             raise ValueError(f"{place} holds nothing but blank lines; a line of names and at least one row are needed.")
-        place = header_place(rows) if named and look else 0
-        found, self.width = rows[place], len(rows[place])
-        self.header_lines = ends[place] if named else ends[0] - 1 - sum(cell.count("\n") for cell in found)
+        at = header_place(rows) if named and look else 0
+        found, self.width = rows[at], len(rows[at])
+        self.header_lines = ends[at] if named else ends[0] - 1 - sum(cell.count("\n") for cell in found)
         if not named:
             found = [f"column_{position + 1}" for position in range(self.width)]
-        elif place:
-            found = joined_names(rows[:place], found)
+        elif at:
+            found = joined_names(rows[:at], found)
             text = "names of columns were found in line {line}, below {above!r}; to take other lines, use {option}"
             above = " ".join(cell for cell in rows[0] if cell.strip())[:40]
-            self.notes.append(
-                Note("title", text, line=ends[place], above=above, option=Option("skip", ends[place] - 1))
-            )
+            self.notes.append(Note("title", text, line=ends[at], above=above, option=Option("skip", ends[at] - 1)))
         elif len(found) > 1 and numbers_of([name.strip() for name in found]) is not None:
             text = "the first line holds numbers only ({first}…) and was taken as names; if it is a row, use {option}"
             self.notes.append(Note("header", text, first=", ".join(found[:3]), option=Option("header", "no")))
@@ -127,9 +125,9 @@ class DelimitedReader(Reader):
                 self.kinds = {} if trials == MOST_TRIALS else self.kinds | {fault.column: TEXT}
 
     def read(self) -> Iterator[pa.RecordBatch]:
-        parts = self._parts(self.names, self.kinds)
+        parts: Any = self._parts(self.names, self.kinds)
         first, second = next(parts, None), next(parts, None)
-        if second is None or self.kinds:
+        if first is None or second is None or self.kinds:
             yield from (part for part in (first, second) if part is not None)
             yield from parts
             return

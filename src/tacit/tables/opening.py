@@ -88,7 +88,7 @@ def open_reader(
         text = "{option} is for Excel files, and {path} is none; leave it out."
         raise NoteError("sheet", text, option=Option("sheet", sheet), path=path)
     if kind == "text":
-        told = {"separator": separator, "encoding": encoding, "header": header, "skip": skip}
+        told: Any = {"separator": separator, "encoding": encoding, "header": header, "skip": skip}
         return DelimitedReader(path, missing=missing, only=only, **told)
     if kind == "excel":
         from .excel import ExcelReader

@@ -171,12 +171,12 @@ def header_place(rows: Sequence[Sequence]) -> int:
 def joined_names(above: Sequence[Sequence], names: Sequence) -> list:
     """Names of columns; those that occur twice below a row of cells that span several columns, with the cell above."""
     twice = {name for name, times in Counter(names).items() if times > 1}
-    spanning = next(
+    spanning: Sequence = next(
         (row for row in reversed(above) if len(row) == len(names) and sum(not _blank(cell) for cell in row) > 1), []
     )
     if not twice or not spanning:
         return list(names)
-    groups = list(accumulate(spanning, lambda before, cell: before if _blank(cell) else cell))
+    groups: list = list(accumulate(spanning, lambda before, cell: before if _blank(cell) else cell))
     return [f"{group} {name}" if name in twice and not _blank(group) else name for group, name in zip(groups, names)]
 
 

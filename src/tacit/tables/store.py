@@ -27,6 +27,7 @@ class Store:
         self.path = ""
         self._sink: Any = None
         self._writer: Any = None
+        self._writer_schema: Any = None
 
     def add(self, batch: pa.RecordBatch, mapped: bool = False) -> None:
         """Keep a batch; one that is mapped from a file takes no memory."""

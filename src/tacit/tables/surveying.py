@@ -103,7 +103,11 @@ def _column(tally: Tally, known: dict | None, reader: Reader, decimal: str | Non
         role = "id" if known is not None and known["role"] == "id" else found.role
         return dataclasses.replace(found, role=role, left_out="not used by the model", notes=())
     facts = known["role"], "as in the model", "", known["reading"], tally.n_rows, tally.n_missing
-    more: dict[str, Any] = {"n_distinct": tally.distinct.n, "cycle": tuple(known.get("cycle", ())), "scores": _pairs(known)}
+    more: dict[str, Any] = {
+        "n_distinct": tally.distinct.n,
+        "cycle": tuple(known.get("cycle", ())),
+        "scores": _pairs(known),
+    }
     info = ColumnInfo(tally.name, *facts, tuple(known["levels"] or ()), **more)
     if info.scores:
         found = _category(dataclasses.replace(info, levels=tuple(level for level, _ in info.scores)), tally, notes)

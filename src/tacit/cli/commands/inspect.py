@@ -275,7 +275,7 @@ def _may_hold(column: ColumnInfo, text: str) -> bool:
     except ValueError:
         return False
     marked = any(note.code == "sentinel" and note.values.get("value") == value for note in column.notes)
-    return column.low is not None and column.low <= value <= column.high and not marked
+    return column.low is not None and column.high is not None and column.low <= value <= column.high and not marked
 
 
 def _steps(steps: list[dict]) -> str:
