@@ -59,6 +59,8 @@ class Grouping:
         the chosen number is `model`.
     aside : list of dict
         Cells with gross errors, as `gross_cells` finds them, whose rows were not learned from.
+    search : dict
+        What the verdict needs of the search: its rows and seed, the seconds left, and what ended it.
     verdict : Verdict
         Whether the groups are clear, overlap or cut a continuum, made when it is first asked for.
     """
@@ -68,12 +70,12 @@ class Grouping:
     selection: list[dict] = field(repr=False)
     by_size: dict[int, Mixture] = field(repr=False, default_factory=dict)
     aside: list[dict] = field(repr=False, default_factory=list)
-    _search: dict = field(repr=False, default_factory=dict)
+    search: dict = field(repr=False, default_factory=dict)
 
     @cached_property
     def verdict(self) -> Verdict:
         """What the groups are worth."""
-        search = dict(self._search)
+        search = dict(self.search)
         rows, seed, seconds = (search.pop(name, None) for name in ("rows", "seed", "seconds"))
         deadline = None if seconds is None else time.monotonic() + seconds
         return judge(self.model, rows or self.table.source(), seed=seed or 0, deadline=deadline, **search)

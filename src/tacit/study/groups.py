@@ -15,10 +15,7 @@ from ..base.classes import outlier_threshold
 from ..frames import Batch
 from ..tables import DataTable
 from ..words import count, joined, number, share
-from .fills import Fills
 from .findings import Alternative, Findings, Group
-from .imputation import checked, fill_words
-from .missingness import diagnose_missing
 from .phrases import CLAUSE, CRITERIA, alikeness, clauses, distinct, left_out_words, model_words
 from .results import id_name
 from .sample import TopRows, take_sample
@@ -57,7 +54,7 @@ def study_groups(
     digest = hashlib.sha256()
     uncertain, outliers = TopRows(MOST_LISTED), TopRows(MOST_LISTED)
     threshold, start = outlier_threshold(table.n_rows), 0
-    fills = Fills(model, model.schema_.names, [column.levels for column in model.schema_.columns])
+    n_empty = np.zeros(len(model.schema_.columns), dtype=int)
     for batch in table.batches():
         cells = coder.encode(batch)
         scores = scorer.rows(cells, start)
@@ -65,15 +62,15 @@ def study_groups(
         digest.update(np.ascontiguousarray(cells, dtype=np.float64).data)
         for counted in beside:
             counted.add(cells)
-        fills.add(cells)
+        n_empty += scorer.empty(cells, scores).sum(axis=0)
         told = _Rows(scorer, cells, scores, start, _ids(table, batch))
         uncertain.add(scores.sure, scores.sure < SURE, told.uncertain)
         if scores.outlier is not None:
             outliers.add(scores.outlier, scores.outlier < threshold, told.outlier)
         start += batch.n_rows
     sample = take_sample(model, table, seed=seed, encode=coder.encode)
-    found = diagnose_missing(table, seed=seed) if any(fills.n_missing.values()) else []
-    shown = scorer(sample.encoded)
+    shown, empty = scorer(sample.encoded), {str(name): int(n) for name, n in zip(model.schema_.names, n_empty) if n}
+    filled = {name: n - empty.get(name, 0) for name, n in tallies.n_missing.items()}
     same = learned is None or learned.get("digest") in (None, digest.hexdigest())
     alike = alikeness(sample.encoded, model.schema_.columns)
     groups = _groups(scorer.weights, tallies, alike)
@@ -85,12 +82,11 @@ def study_groups(
         sample=sample, trace=np.asarray(model.fit_.trace.per_weight, dtype=float), selection=[] if merge else list(selection),
         groups=groups, memberships=shown.memberships, group=shown.group,
         outlier=shown.outlier, uncertain=uncertain.rows, outliers=outliers.rows, n_uncertain=uncertain.n_rows,
-        n_outliers=outliers.n_rows, n_filled=fills.n_filled, n_empty=fills.n_empty, shares=fills.shares,
-        check=checked(model), missingness=found, verdict=verdict, digest=digest.hexdigest(), aside=list(aside),
+        n_outliers=outliers.n_rows, n_filled=filled, n_empty=empty, verdict=verdict, digest=digest.hexdigest(), aside=list(aside),
         learned=None if same else {name: learned[name] for name in ("title", "n_rows")},  # type: ignore[index]
     )  # fmt: skip
     findings = replace(findings, alternatives=_alternatives(findings, model, beside, alike))
-    summary = [*groups_summary(findings), *empty_words(fills.why_empty), *fill_words(findings)]
+    summary = [*groups_summary(findings), *empty_words(empty)]
     if merge:  # checks read the groups of the model's own files
         summary = [*map(str, summary), merged_words(merge, len(scorer.order))]
     card = _card(model, table, findings, seed)
@@ -196,7 +192,7 @@ def _groups(weights: np.ndarray, tallies: Tallies, alike: Any = None) -> tuple[G
     profiles = [profile_of(found, k) for k in range(len(weights))]
     sizes = tallies.n_rows.astype(int).tolist()
     if len(weights) == 1:
-        described: list = [[]]
+        described: list[list[dict]] = [[]]
         words = ["all rows"]
     else:
         described = [clauses(defining(profile), tallies.spreads(k), alike) for k, profile in enumerate(profiles)]
