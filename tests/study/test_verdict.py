@@ -1,7 +1,6 @@
 """What is claimed of groups: the verdict, budgets, shares and their denominators, descriptions, new rows, gross errors."""
 
 import re
-import time
 
 import numpy as np
 import pytest
@@ -98,9 +97,7 @@ def test_a_budget_ends_the_search_with_the_best_so_far():
     X = rng.normal(size=(317, 79)) + 2.0 * (np.arange(317) % 3 == 0)[:, None]
     X[rng.random(X.shape) < 0.75] = np.nan
     find_groups(X[:40, :5], groups=[2], covariance=["diag"])  # compiled before the clock runs
-    started = time.monotonic()
     found = find_groups(X, budget=0.01)  # less than one step of the second model takes on any machine
-    assert time.monotonic() - started < 20
     assert found.verdict.reached == "budget"
     assert found.selection[0]["bic"] == min(row["bic"] for row in found.selection if row["bic"] is not None)
     assert (

@@ -171,13 +171,12 @@ def select(
     source = opened(largest, X, y, sample_weight, unit, reset=True)
 
     tell = None if callback is None else lambda outcome: callback(row_of(outcome, source))
-    started = time.monotonic()
-    make: Callable = partial(Sweep, base)
+    started, make = time.monotonic(), partial(Sweep, base)  # type: Any, Any
     if open_end or budget is not None:
         by = "bic" if criterion == "cv" else criterion
         make = partial(Hunt, base, by=by, clock=Clock(budget))
     fewest = FEWEST_ROWS if open_end and source.n_rows >= MANY_ROWS else 0.0
-    ends = {"most": most_components(source.n_rows), "fewest": fewest} if open_end else {}
+    ends: dict = {"most": most_components(source.n_rows), "fewest": fewest} if open_end else {}
     sweep = make(settings, source, tell, **ends)
     outcomes = sweep.run()
     rows = [row_of(outcome, source, fewest) for outcome in outcomes]

@@ -15,7 +15,10 @@ from ..base.classes import outlier_threshold
 from ..frames import Batch
 from ..tables import DataTable
 from ..words import count, joined, number, share
+from .fills import Fills
 from .findings import Alternative, Findings, Group
+from .imputation import checked, fill_words
+from .missingness import diagnose_missing
 from .phrases import CLAUSE, CRITERIA, alikeness, clauses, distinct, left_out_words, model_words
 from .results import id_name
 from .sample import TopRows, take_sample
@@ -54,7 +57,7 @@ def study_groups(
     digest = hashlib.sha256()
     uncertain, outliers = TopRows(MOST_LISTED), TopRows(MOST_LISTED)
     threshold, start = outlier_threshold(table.n_rows), 0
-    n_empty = np.zeros(len(model.schema_.columns), dtype=int)
+    fills = Fills(model, model.schema_.names, [column.levels for column in model.schema_.columns])
     for batch in table.batches():
         cells = coder.encode(batch)
         scores = scorer.rows(cells, start)
@@ -62,15 +65,15 @@ def study_groups(
         digest.update(np.ascontiguousarray(cells, dtype=np.float64).data)
         for counted in beside:
             counted.add(cells)
-        n_empty += scorer.empty(cells, scores).sum(axis=0)
+        fills.add(cells)
         told = _Rows(scorer, cells, scores, start, _ids(table, batch))
         uncertain.add(scores.sure, scores.sure < SURE, told.uncertain)
         if scores.outlier is not None:
             outliers.add(scores.outlier, scores.outlier < threshold, told.outlier)
         start += batch.n_rows
     sample = take_sample(model, table, seed=seed, encode=coder.encode)
-    shown, empty = scorer(sample.encoded), {str(name): int(n) for name, n in zip(model.schema_.names, n_empty) if n}
-    filled = {name: n - empty.get(name, 0) for name, n in tallies.n_missing.items()}
+    found = diagnose_missing(table, seed=seed) if any(fills.n_missing.values()) else []
+    shown = scorer(sample.encoded)
     same = learned is None or learned.get("digest") in (None, digest.hexdigest())
     alike = alikeness(sample.encoded, model.schema_.columns)
     groups = _groups(scorer.weights, tallies, alike)
@@ -82,11 +85,12 @@ def study_groups(
         sample=sample, trace=np.asarray(model.fit_.trace.per_weight, dtype=float), selection=[] if merge else list(selection),
         groups=groups, memberships=shown.memberships, group=shown.group,
         outlier=shown.outlier, uncertain=uncertain.rows, outliers=outliers.rows, n_uncertain=uncertain.n_rows,
-        n_outliers=outliers.n_rows, n_filled=filled, n_empty=empty, verdict=verdict, digest=digest.hexdigest(), aside=list(aside),
+        n_outliers=outliers.n_rows, n_filled=fills.n_filled, n_empty=fills.n_empty, shares=fills.shares,
+        check=checked(model), missingness=found, verdict=verdict, digest=digest.hexdigest(), aside=list(aside),
         learned=None if same else {name: learned[name] for name in ("title", "n_rows")},  # type: ignore[index]
     )  # fmt: skip
     findings = replace(findings, alternatives=_alternatives(findings, model, beside, alike))
-    summary = [*groups_summary(findings), *empty_words(empty)]
+    summary = [*groups_summary(findings), *empty_words(fills.why_empty), *fill_words(findings)]
     if merge:  # checks read the groups of the model's own files
         summary = [*map(str, summary), merged_words(merge, len(scorer.order))]
     card = _card(model, table, findings, seed)
@@ -192,7 +196,7 @@ def _groups(weights: np.ndarray, tallies: Tallies, alike: Any = None) -> tuple[G
     profiles = [profile_of(found, k) for k in range(len(weights))]
     sizes = tallies.n_rows.astype(int).tolist()
     if len(weights) == 1:
-        described: list[list[dict]] = [[]]
+        described: list = [[]]
         words = ["all rows"]
     else:
         described = [clauses(defining(profile), tallies.spreads(k), alike) for k, profile in enumerate(profiles)]

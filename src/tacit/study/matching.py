@@ -22,7 +22,20 @@ def compare_models(
 ) -> Comparison:
     """How two mixtures group the same rows: which groups match, how many rows change theirs, and which describes the rows better.
 
-    `table` is as in `study`, with the columns of both models.
+    Parameters
+    ----------
+    first, second : Mixture
+        Fitted models.
+    table : DataFrame, Arrow table, array, path or tacit.tables.DataTable
+        Rows with the columns of both models.
+    names : pair of str
+        What the models are called.
+    **reading
+        How to read the table, as in `tacit.tables.open_table`.
+
+    Returns
+    -------
+    Comparison
     """
     labels, densities, words = [], [], []
     for model in (first, second):

@@ -164,12 +164,12 @@ def _contrast(own: list[dict], others: list[dict], number: int, told: list[dict]
     """How a group differs most from another one that is described alike, noted among its clauses."""
     beside = {(entry["column"], entry["level"], entry["is_missing"]): entry for entry in others}
     said = {(clause.get("column"), clause.get("against")) for clause in told}
-    best, size = None, LEAST
+    best: Any = None
+    size = LEAST
     for entry in own:
-        other = beside.get((entry["column"], entry["level"], entry["is_missing"]))
-        if other is None or None in (entry["value"], other["value"]):
-            continue
-        if "value_text" in entry or (entry["column"], number) in said:  # a circle has no higher and lower
+        other: Any = beside.get((entry["column"], entry["level"], entry["is_missing"]))
+        known = other is not None and None not in (entry["value"], other["value"])
+        if not known or "value_text" in entry or (entry["column"], number) in said:  # a circle has no higher and lower
             continue
         gap = abs(entry["difference"] - other["difference"])
         few = min(entry.get("known") or 0, other.get("known") or 0)
