@@ -34,12 +34,12 @@ def frames(folders):
     for name in NAMES:
         path = os.path.join(os.environ.get("TACIT_DATA", ""), f"{name}.csv")
         if os.path.exists(path):
-            yield name.split("/")[1], pd.read_csv(path)
+            yield name.split("/")[1], pd.read_csv(path, skipinitialspace=True)
     for name in ("wine", "breast_cancer", "diabetes"):
         yield name, getattr(datasets, f"load_{name}")(as_frame=True).frame.iloc[:, :12]
     for folder in folders:
         for path in sorted(glob.glob(os.path.join(folder, "*.csv"))):
-            yield os.path.basename(path)[:-4], pd.read_csv(path)
+            yield os.path.basename(path)[:-4], pd.read_csv(path, skipinitialspace=True)
 
 
 def hidden_cells(frame, rng):
@@ -72,9 +72,9 @@ def judge(frame, seed, budget):
         if not kept.any():
             continue
         if column.levels:
-            right.append((filled[kept].astype(str) == truth[kept].astype(str)).to_numpy())
             best = given[column.name].mode().iloc[0]
-            usual.append((truth[kept].astype(str) == str(best)).to_numpy())
+            right.append(np.array([one == other for one, other in zip(filled[kept], truth[kept])]))
+            usual.append(np.array([one == best for one in truth[kept]]))
             continue
         y, spread = truth[kept].to_numpy(float), float(frame[column.name].std()) or 1.0
         low, high = (end[hidden, j][kept] for end in (told.low, told.high))
