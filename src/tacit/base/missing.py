@@ -69,8 +69,12 @@ class MissingCells(RowsEstimator):
     """
 
     parameter_draws: Any = 0
-    calibration_ = None  # a Calibration, where hidden cells taught how good the fills are
     _seen: Block | None = None  # the rows of the fit, until parameters are drawn
+
+    @property
+    def _calibration(self) -> Any:
+        """A Calibration, where hidden cells taught how good the fills are; None otherwise."""
+        return self.__dict__.get("calibration_")
 
     @cached_property
     def draws_(self) -> list:
@@ -147,8 +151,8 @@ class MissingCells(RowsEstimator):
         super()._check_loaded()
         for each in self.__dict__.get("draws_", ()):
             self._model().check_drawn(each, self.n_features_in_)
-        if self.calibration_ is not None:
-            self.calibration_.check_columns(self.n_features_in_)
+        if self._calibration is not None:
+            self._calibration.check_columns(self.n_features_in_)
 
     def __getstate__(self) -> Any:
         if self._seen is not None:
@@ -243,7 +247,7 @@ class MissingCells(RowsEstimator):
 
     def _filler(self, what: Any, lowest: Any = None) -> Callable[[Block], np.ndarray]:
         """A function of a block to the answers about its rows, (rows, answers, d); see `_answers`."""
-        model, known, draws, learned = self._model(), self._knowledge(), self._uncertain(), self.calibration_
+        model, known, draws, learned = self._model(), self._knowledge(), self._uncertain(), self._calibration
         least = self._lowest() if lowest is None else np.broadcast_to(np.asarray(lowest, float), self.n_features_in_)
         family = model.family
 
@@ -322,7 +326,7 @@ def draw_cells(
     """As `MissingCells.draw_missing`, for rows that are numbers already."""
     block, model, known = Block.of(cells), estimator._model(), estimator._knowledge()
     least, empty = estimator._lowest() if lowest is None else lowest, np.False_
-    learned = estimator.calibration_
+    learned = estimator._calibration
     uncertain = [(params, _classes(model, params, block)) for params in estimator._uncertain()]
     if known is not None:
         empty = known.empty(block.X, np.mean([host(resp) for _, resp in uncertain], axis=0))

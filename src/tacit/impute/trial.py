@@ -326,7 +326,7 @@ def judge(model: Any, table: DataTable, cells: np.ndarray, hidden: np.ndarray, l
         ``covered`` of numbers, ``right`` and ``usual`` (how often the most frequent level would have been right) of
         categories, None where there are none; ``columns``, the same for each column.
     """
-    calibration = model.calibration_ or plain_calibration(table, cells, [level], sure=0.0)
+    calibration = model._calibration or plain_calibration(table, cells, [level], sure=0.0)
     bare = copy(model)
     bare.calibration_ = None
     found = Hidden.of(bare, table, cells, hidden, list(dict.fromkeys([*calibration.levels, level])))
@@ -457,7 +457,7 @@ def try_fills(
     dict or None
         As `judge` gives it, and ``refit``; None where too few cells are observed.
     """
-    learned = model.calibration_
+    learned = model._calibration
     if learned is None or learned.level != level:
         learned = calibrate(model, table, level=level, seed=seed, sure=sure, budget=budget)
     return learned.check([column.name for column in table.used]) if learned.hidden.sum() else None

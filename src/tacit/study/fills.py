@@ -20,7 +20,7 @@ def emptied(model: Any, cells: np.ndarray) -> dict[str, np.ndarray]:
     "not applicable" where a rule of its calibration says so, "unknown" where its group has hardly seen the column, and
     "unsure" where no level is probable enough.
     """
-    learned, known, rest = model.calibration_, model._knowledge(), np.isnan(cells)
+    learned, known, rest = model._calibration, model._knowledge(), np.isnan(cells)
     found: dict[str, np.ndarray] = {}
     if not rest.any():
         return found
@@ -104,7 +104,7 @@ class Fills:
     def shares(self) -> list[dict]:
         """What columns with filled cells hold before and after: shares of levels, or means (`level` is None)."""
         told = []
-        learned = self.model.calibration_
+        learned = self.model._calibration
         around = () if learned is None else np.flatnonzero(learned.period)  # cyclic columns have no mean
         for j, (name, levels) in enumerate(zip(self.names, self.levels)):
             known, filled = self.sums[:, j]
