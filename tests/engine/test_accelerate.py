@@ -8,7 +8,8 @@ import pytest
 from tacit.arrays import Arrays, record
 from tacit.engine import ACCELERATORS, Model, SingularError, fit, objective
 from tacit.engine.accelerate import Anderson, Plain, Squarem, accelerator
-from tacit.families import ChowLiu, DiagonalGaussian, FactorGaussian, FullGaussian, Ordinal
+from tacit.families import ChowLiu, DiagonalGaussian, FactorGaussian, FullGaussian, Ordinal, VonMises
+from tacit.families.cyclic import LARGEST
 from tacit.families.dense import DenseGaussian
 from tacit.kernels.layout import level_columns
 from tacit.mixture import GaussianMixture, MixtureModel
@@ -205,6 +206,8 @@ def respects_floors(name, family, params):
             assert (np.diff(cuts) > 0).all()
             assert (np.abs(place) <= np.abs(cuts).max(initial=0.0) + family.reach).all()
         return np.isfinite(params.log_probability).all()
+    if isinstance(family, VonMises):
+        return (np.hypot(params.cos, params.sin) <= 1.01 * LARGEST).all()
     if isinstance(family, ChowLiu):
         sums = [params.table[:, at].sum(axis=1) for at in family._at]
         return (params.table > 0).all() and all(np.allclose(each, 1.0, rtol=1e-12) for each in sums)
