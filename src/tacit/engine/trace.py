@@ -92,7 +92,7 @@ class Trace:
         if self.criterion == "aitken" or self.weight > FEW or self.last:
             return True
         least = max(FINISHED, tol) / self.weight
-        if self.gain <= 1e-2 * least:
+        if self.gain <= 3e-3 * least:
             return True
         values = self._last(3)
         if len(values) < 3 or self.steady < 2:
