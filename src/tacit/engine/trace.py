@@ -12,6 +12,8 @@ FEW = 1000.0
 """Weight of rows up to which steps cost next to nothing, so that a fit goes on to its maximum."""
 FINISHED = 1e-3
 """What such a fit may miss of its maximum, in nats, for all rows together."""
+NOTHING = 3e-3
+"""A last gain below this share of it ends the fit whatever the rate, of which gains near rounding tell nothing."""
 
 
 class Trace:
@@ -92,7 +94,7 @@ class Trace:
         if self.criterion == "aitken" or self.weight > FEW or self.last:
             return True
         least = max(FINISHED, tol) / self.weight
-        if self.gain <= 1e-2 * least:
+        if self.gain <= NOTHING * least:
             return True
         values = self._last(3)
         if len(values) < 3 or self.steady < 2:
