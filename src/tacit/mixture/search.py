@@ -41,10 +41,8 @@ AGREED = 0.8
 """Where so large a share of a few starts leads to the same maximum, others would too."""
 APART = 0.98
 """Rows are this sure of their class on average where classes lie apart."""
-ENOUGH = 4
-"""So many runs at the same maximum, and the search is over."""
 PATIENCE = 4
-"""So many rounds of moves that lead nowhere, and the search is over."""
+"""So many rounds of moves that lead nowhere, or so many runs at the same maximum, and the search is over."""
 EFFORT = 150_000.0
 """Microseconds or so that the search may take."""
 MOST_STARTS = 32
@@ -108,8 +106,8 @@ class Runs:
 class Search:
     """Runs of one model over one sample of rows."""
 
-    def __init__(self, model: Any, sample: Block, rng: np.random.Generator):
-        self.model, self.rng, self.n_classes = model, rng, model.n_components
+    def __init__(self, model: Any, sample: Block, rng: np.random.Generator, patience: int = PATIENCE):
+        self.model, self.rng, self.n_classes, self.patience = model, rng, model.n_components, patience
         self.kind = FORMS[type(model.family)]
         self.X = np.ascontiguousarray(sample.X, dtype=np.float64)
         self.weight, self.labels = np.ascontiguousarray(sample.weight, dtype=np.float64), sample.labels
@@ -308,7 +306,7 @@ class Search:
         best, idle = self.best(runs, 1), 0
         self._count(runs, best)
         while self.n_left > 0 and self.sound(best)[0]:
-            if idle >= (1 if self.n_reached >= ENOUGH and self.n_left < self.n_spare else PATIENCE):
+            if idle >= (1 if self.n_reached >= self.patience and self.n_left < self.n_spare else self.patience):
                 break
             moved = self.run(Runs.joined([self.reweighted(best, 6), *self.regrouped(best, 4)]), 20)
             moved = self.ended(self.best(moved, 2))
@@ -365,10 +363,10 @@ class Search:
         return [self.starts(np.stack(found), pooled=False)]
 
 
-def search(model: MixtureModel, sample: Block, rng: np.random.Generator) -> Found | None:
+def search(model: MixtureModel, sample: Block, rng: np.random.Generator, patience: int = PATIENCE) -> Found | None:
     """The best maximum that a race and the search around its winner came to; None where all that was found collapsed."""
     with one_blas_thread():
-        task = Search(model, sample, rng)
+        task = Search(model, sample, rng, patience)
         if len(task.distinct) < task.n_classes:
             return None
         best = task.search()

@@ -14,11 +14,14 @@ from ..engine import Model
 from ..kernels import host
 from ..notes import Note
 from ..source import Block, Source
+from .search import can_search, search
 from .starts import follow, merges, merit, pinned, race, splits
 
 __all__ = ["Outcome", "Sweep", "row_of", "totals"]
 
 FEW_ROWS = 1000
+PATIENCE = 20
+"""So many rounds of moves that lead nowhere, and a search is over: criteria compare maxima, so each has to be a good one."""
 COLLAPSED = Note(
     "collapsed",
     "a class collapsed onto the covariance floor, where the likelihood has no maximum; ranked after the others",
@@ -131,7 +134,7 @@ class Sweep:
         self._keep_best(outcome, starts)
 
     def _again(self, outcome: Outcome) -> None:
-        """Try what other settings found since, and what one class more leads to."""
+        """Try what other settings found since, what one class more leads to, and what a search of its own finds."""
         model = outcome.estimator._model()
         if model.one_start:
             return
@@ -139,8 +142,11 @@ class Sweep:
         larger = self._related(outcome, +1)
         if larger is not None and not (self.sample.labels >= 0).any():
             starts += [follow(model, self.sample, resp) for resp in merges(larger, self.sample.weight)]
-        if starts:
-            self._keep_best(outcome, self._raced(model, starts))
+        starts = self._raced(model, starts) if starts else []
+        if can_search(model, self.sample):
+            found = [search(model, self.sample, self.rng, PATIENCE) for _ in range(outcome.estimator.n_init)]
+            starts += [each.params for each in found if each is not None]
+        self._keep_best(outcome, starts)
 
     def _keep_best(self, outcome: Outcome, starts: list) -> None:
         """Learn from each start, and keep the best fit, an earlier one included."""
