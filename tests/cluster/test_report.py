@@ -152,8 +152,8 @@ def test_what_defines_clusters_in_words_and_numbers(penguins):
     gentoo = [row for row in report.defining if row["cluster"] == "Gentoo"]
     text = {row["column"]: row["text"] for row in gentoo}
     assert text["flipper_length_mm"] == "flipper_length_mm high (217 vs 201)"
-    assert text["species"] == "species always Gentoo (100 % vs 36 %)"
-    assert text["island"] == "island always Biscoe (100 % vs 49 %)"
+    assert text["species"] == "species always Gentoo (100 % of rows vs 36 %)"
+    assert text["island"] == "island always Biscoe (100 % of rows vs 49 %)"
     assert [abs(row["difference"]) for row in gentoo] == sorted(
         (abs(row["difference"]) for row in gentoo), reverse=True
     )
@@ -168,10 +168,13 @@ def test_what_defines_clusters_in_words_and_numbers(penguins):
 
 
 def test_missing_cells_can_define_a_cluster():
-    table = pd.DataFrame({"age": [20.0, 21.0, np.nan, np.nan, np.nan, 22.0], "height": [1.0, 1.1, 5.0, 5.2, 5.1, 1.2]})
-    report = cluster_report(table, ["a", "a", "b", "b", "b", "a"])
-    assert "age always missing (100 % vs 50 %)" in report.describe("b")
+    few = {"age": [20.0, 21.0, np.nan, np.nan, np.nan, 22.0], "height": [1.0, 1.1, 5.0, 5.2, 5.1, 1.2]}
+    labels = ["a", "a", "b", "b", "b", "a"]
+    report = cluster_report(pd.DataFrame({name: 7 * cells for name, cells in few.items()}), 7 * labels)
+    assert "age always missing (100 % of rows vs 50 %)" in report.describe("b")
     assert "missing" not in report.describe("a")
+    # Three rows could be so by chance.
+    assert "missing" not in cluster_report(pd.DataFrame(few), labels).describe("b")
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "arrow", "objects"])

@@ -25,7 +25,7 @@ def folder(tmp_path_factory):
         old = i % 2
         size, weight = 60 + 90 * old + 4 * rng.normal(), 6 + 35 * old + rng.normal()
         seen = old and i % 7
-        stage = rng.choice(["early", "mid", "late"])
+        stage = "early" if size < 156 else "late"
         volume = f"{5 + 0.1 * (size - 150) + rng.normal():.3f}" if seen else ""
         lines.append(f"{size:.3f},{weight:.3f},{volume},{stage if seen else ''}")
     (folder / "boys.csv").write_text("\n".join(lines) + "\n")
@@ -51,9 +51,9 @@ def test_left_empty(folder, tmp_path, capsys, command):
     assert told["filled"]["volume"] == told["filled"]["stage"] == 9
     expected = "60 cells of stage were left empty: their group has no row, or hardly any, in which stage is known."
     assert expected in told["summary"]
-    read, name = rows_of(folder / "boys.csv"), "filled" if command == "fit" else "imputed"
-    check_rows(read, rows_of(tmp_path / f"boys.{name}.csv"))
-    cells = rows_of(tmp_path / ("boys.cells.csv" if command == "fit" else "boys.imputed.cells.csv"))
+    read = rows_of(folder / "boys.csv")
+    check_rows(read, rows_of(tmp_path / f"boys.{command}.filled.csv"))
+    cells = rows_of(tmp_path / f"boys.{command}.cells.csv")
     assert len(cells) == 138
     for cell in cells:
         infant = float(read[int(cell["row"]) - 1]["size"]) < 100
@@ -67,7 +67,7 @@ def test_left_empty(folder, tmp_path, capsys, command):
     (tmp_path / "new.csv").write_text("size,weight,volume,stage\n61,6,,\n151,41,,\n")
     assert main(["predict", str(model), str(tmp_path / "new.csv"), "--fill", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["empty"] == {"volume": 1, "stage": 1}
-    check_rows(rows_of(tmp_path / "new.csv"), rows_of(tmp_path / "new.filled.csv"))
+    check_rows(rows_of(tmp_path / "new.csv"), rows_of(tmp_path / "new.predict.filled.csv"))
     assert main(["report", str(model), str(folder / "boys.csv"), "--out", str(tmp_path / "again.html")]) == 0
     assert "60 cells of volume were left empty" in capsys.readouterr().out
     assert "nan" not in (tmp_path / "again.html").read_text(encoding="utf-8").partition("<body")[2].lower().split()
@@ -75,7 +75,7 @@ def test_left_empty(folder, tmp_path, capsys, command):
 
 def test_draws_leave_them_empty_too(folder, tmp_path):
     assert main(["impute", str(folder / "boys.csv"), "--out", str(tmp_path), "--draws", "1", "--no-report", *TRY]) == 0
-    check_rows(rows_of(folder / "boys.csv"), rows_of(tmp_path / "boys.draw1.csv"))
+    check_rows(rows_of(folder / "boys.csv"), rows_of(tmp_path / "boys.impute.draw1.csv"))
 
 
 def test_groups_that_do_not_know_a_column_have_no_say():
@@ -101,6 +101,6 @@ def test_where_nothing_is_missing_all_is_known():
     assert model.observed_ is None
     assert np.isfinite(model.impute([[np.nan, 3.0]])).all()
     assert Knowledge([[4, 4]]).is_whole
-    assert empty_words({"a": 1}) == [
+    assert empty_words({"unknown": {"a": 1}}) == [
         "1 cell of a was left empty: its group has no row, or hardly any, in which a is known."
     ]

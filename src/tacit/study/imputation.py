@@ -63,7 +63,7 @@ def study_fill(
 
 def checked(model: Any) -> dict | None:
     """How good the fills of a calibrated model are; None where that was not tried."""
-    learned = model.calibration_
+    learned = model._calibration
     if learned is None or not learned.hidden.sum():
         return None
     return learned.check([column["name"] for column in model._columns_told()])
