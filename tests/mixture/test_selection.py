@@ -31,12 +31,13 @@ def faithful(table):
 
 
 def proper(mixture, X):
-    """Whether no class collapsed, or has fewer rows than twice what its covariance needs.
+    """Whether no class collapsed, or has fewer than two rows for each parameter of its own.
 
     Such classes are spurious maxima: of iris's rows, measured to a tenth, six lie within .002 of a hyperplane by chance.
     """
-    enough = 2 * (X.shape[1] + 1 if mixture.covariance_type == "full" else 1)
-    return not mixture._model().collapsed(mixture.fit_.params) and mixture.weights_.min() * len(X) >= enough
+    d = X.shape[1]
+    own = {"full": d + d * (d + 1) / 2, "tied": d, "diag": 2 * d, "spherical": d + 1}[mixture.covariance_type]
+    return not mixture._model().collapsed(mixture.fit_.params) and mixture.weights_.min() * len(X) >= 2 * own
 
 
 def independent(X, k, kind, n_restarts):

@@ -14,14 +14,12 @@ from ..engine import Model
 from ..kernels import host
 from ..notes import Note
 from ..source import Block, Source
-from .search import can_search, search
+from .search import PATIENCE, can_search, search
 from .starts import follow, merges, merit, pinned, race, splits
 
 __all__ = ["Outcome", "Sweep", "row_of", "totals"]
 
 FEW_ROWS = 1000
-PATIENCE = 20
-"""So many rounds of moves that lead nowhere, and a search is over: criteria compare maxima, so each has to be a good one."""
 COLLAPSED = Note(
     "collapsed",
     "a class collapsed onto the covariance floor, where the likelihood has no maximum; ranked after the others",
@@ -144,7 +142,8 @@ class Sweep:
             starts += [follow(model, self.sample, resp) for resp in merges(larger, self.sample.weight)]
         starts = self._raced(model, starts) if starts else []
         if can_search(model, self.sample):
-            found = [search(model, self.sample, self.rng, PATIENCE) for _ in range(outcome.estimator.n_init)]
+            n = outcome.estimator.n_init
+            found = [search(model, self.sample, self.rng, patience=n * PATIENCE) for _ in range(n)]
             starts += [each.params for each in found if each is not None]
         self._keep_best(outcome, starts)
 
