@@ -45,8 +45,8 @@ def likeliest(mean, circle, largest, eta):
         value = scale * (x * x + y * y) - moments(scale * x, scale * y, circle, out)
         if value > best:
             a, b, best = scale * x, scale * y, value
+        moments(a, b, circle, out)
         for _ in range(100):
-            moments(a, b, circle, out)
             gx, gy = x - out[0], y - out[1]
             xx, xy, yy = out[2] + 1e-13, out[3], out[4] + 1e-13
             det = xx * yy - xy * xy
@@ -60,11 +60,12 @@ def likeliest(mean, circle, largest, eta):
                 if kappa > largest:
                     p, q = p * largest / kappa, q * largest / kappa
                 value = p * x + q * y - moments(p, q, circle, out)
-                if value >= best:
-                    moved = value > best
-                    a, b, best = p, q, value
+                # Values near the maximum differ by rounding alone, long before the slope is 0 to rounding.
+                flatter = (x - out[0]) ** 2 + (y - out[1]) ** 2 < 0.25 * (gx * gx + gy * gy)
+                if value > best or (flatter and value > best - 1e-12 * (1.0 + abs(best))):
+                    a, b, best, moved = p, q, value, True
                     break
                 shrink *= 0.25
-            if not moved or size < 1e-10 * reach:
+            if not moved or size < 1e-14 * reach:
                 break
         eta[k, 0], eta[k, 1] = a, b
