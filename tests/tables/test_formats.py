@@ -237,6 +237,16 @@ def lines(n=400):
             zip(rng.normal(size=n).tolist(), np.exp(9 * rng.normal(size=n)), rng.integers(0, 99, n).tolist())]  # fmt: skip
 
 
+@pytest.fixture(params=[1, 2], ids=["alone", "threads"])
+def threads(request):
+    """As many threads as pyarrow takes; alone, it words its errors otherwise."""
+    pyarrow = pytest.importorskip("pyarrow")
+    before = pyarrow.cpu_count()
+    pyarrow.set_cpu_count(request.param)
+    yield
+    pyarrow.set_cpu_count(before)
+
+
 @pytest.mark.parametrize("block", [400, 1 << 22])
 @pytest.mark.parametrize(
     "change",
@@ -253,7 +263,7 @@ def lines(n=400):
         lambda rows: [*rows, "1,2,3,4,a\r1,2,3,4,b"],
     ],
 )
-def test_cells_are_what_python_reads(read, monkeypatch, block, change):
+def test_cells_are_what_python_reads(read, monkeypatch, threads, block, change):
     monkeypatch.setattr(delimited, "BLOCK", block)
     for text in ("\n".join(["a,b,c,d,e", *change(lines())]) + "\n", "\n".join(["a,b,c,d,e", *change(lines())])):
         assert read(text)[1] == by_python(text)

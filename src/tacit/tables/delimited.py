@@ -245,7 +245,7 @@ class DelimitedReader(Reader):
         except pa.ArrowException as error:
             if "invalid UTF8" in str(error):
                 raise encoding_error(self.path, self.encoding) from None
-            if found := re.match(r"In CSV column #(\d+): CSV conversion error to double", str(error)):
+            if found := re.match(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to double", str(error)):
                 raise _Mistyped(self.names[self.positions.index(int(found[1]))]) from None
             self._refuse()
             raise self._no_table(error) from None
