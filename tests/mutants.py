@@ -6,6 +6,7 @@ import io
 import json
 import os
 import random
+import re
 import tempfile
 import warnings
 import zipfile
@@ -15,13 +16,15 @@ import numpy as np
 
 import tacit
 from tacit import cluster, factor, families, mixture
+from tacit.base.calibration import Absence
 from tacit.classification import GaussianBayes, MixtureDiscriminant, NaiveBayes
-from tacit.impute import GaussianImputer
+from tacit.impute import Calibration, GaussianImputer, MixtureImputer
 
 from .zoo import (
     binary_rows,
     category_rows,
     composition_rows,
+    cyclic_rows,
     document_rows,
     failure_rows,
     gaussian_rows,
@@ -71,6 +74,11 @@ MODELS = {
         (families.Geometric(), (0,)), (families.NegativeBinomial(2.0, prior=families.BetaPrior(2.0, 2.0)), (1, 2, 3)),
     ]), random_state=0),
     "Mixture of yes and no": mixture.Mixture(2, family=families.Bernoulli(), random_state=0),
+    "Mixture of cycles": mixture.Mixture(2, family=families.VonMises([24, 360, 7], steps=[24, 0, 7]), random_state=0),
+    "Mixture of orders": mixture.Mixture(2, family=families.Ordinal((2, 3, 4)), random_state=0),
+    "Mixture calibrated": mixture.Mixture(2, random_state=0),
+    "LatentClassRegression": mixture.LatentClassRegression(2, random_state=0),
+    "MixtureImputer": MixtureImputer(2, random_state=0),
     "GaussianBayes": GaussianBayes(),
     "NaiveBayes": NaiveBayes(),
     "MixtureDiscriminant": MixtureDiscriminant((1, 2), covariance_type="diag", random_state=0),
@@ -82,6 +90,7 @@ MODELS = {
     "KMedians": cluster.KMedians(2, random_state=0),
     "SoftKMeans": cluster.SoftKMeans(2, random_state=0),
     "KMedoids": cluster.KMedoids(2),
+    "KMedoids of one cluster": cluster.KMedoids(1),
     "AgglomerativeClustering": cluster.AgglomerativeClustering(2, metric="nan_euclidean", linkage="average"),
     "KMedoids mahalanobis": cluster.KMedoids(2, metric="mahalanobis"),
     "KMedoids gower": cluster.KMedoids([2, 3], metric="gower", method="alternate"),
@@ -107,7 +116,8 @@ MODELS = {
 ROWS = {
     "Mixture of amounts": lambda n: positive_rows(n, 3), "Mixture of shares": composition_rows,
     "Mixture of documents": document_rows, "Mixture of proportions": proportion_rows,
-    "Mixture of trees": category_rows, "Mixture of failures": failure_rows, "Mixture of yes and no": binary_rows,
+    "Mixture of trees": category_rows, "Mixture of orders": category_rows, "Mixture of cycles": cyclic_rows,
+    "Mixture of failures": failure_rows, "Mixture of yes and no": binary_rows,
 }  # fmt: skip
 ALONE = (
     "get_covariance", "get_precision", "get_feature_names_out", "describe", "variance_shares", "column_correlations", "test",
@@ -161,11 +171,23 @@ def rows_for(name):
         return pandas.DataFrame({"count": X[:, 0], "size": X[:, 1], "yes": X[:, 2] > 0, "kind": kinds}), None
     X = gaussian_rows(40, 3)
     y = (X[:, 0] > X[:, 1]).astype(int)
+    if isinstance(model, mixture.LatentClassRegression):
+        return X, binary_rows(40)
     if isinstance(model, (factor.CCA, factor.ProbabilisticCCA, mixture.MixtureOfExperts)):
         return X, np.column_stack([X[:, 0] + 0.1, X[:, 1] - X[:, 2]])
     if isinstance(model, (GaussianBayes, MixtureDiscriminant, NaiveBayes, mixture.MixtureOfExpertsClassifier)):
         return X, np.array(["no", "yes"])[y]
     return (with_missing(X, 0.1) if model.__sklearn_tags__().input_tags.allow_nan else X), None
+
+
+def calibration(d):
+    """What hidden cells might have taught about the fills of d columns, one of which does not apply to all rows."""
+    ones, no = np.ones(d), np.zeros(d, bool)
+    tried = {name: np.where(np.arange(d) < 2, 0.5, np.nan) for name in ("error", "naive", "covered", "right")}
+    return Calibration(
+        np.array([0.5, 0.9]), np.ones((2, d)), 0.9 * ones, 0.0 * ones, 0.1 * ones, -np.inf * ones, np.inf * ones, 0.0 * ones,
+        no, no, -ones, 0.0 * ones, absent=(Absence(0, 1, np.array([1.0])),), hidden=np.full(d, 5), **tried,
+    )  # fmt: skip
 
 
 @cache
@@ -176,6 +198,8 @@ def saved(name):
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore")
         model = model.fit(X) if y is None else model.fit(X, y)
+        if name == "Mixture calibrated":
+            model.calibration_ = calibration(X.shape[1])
         path = os.path.join(folder, "model.tacit")
         tacit.save(model, path)
         with zipfile.ZipFile(path) as archive:
@@ -498,7 +522,7 @@ def _others(model):
     """Methods that a model calls otherwise."""
     if isinstance(model, (GaussianBayes, MixtureDiscriminant, NaiveBayes)):
         return CLASSIFIERS
-    if isinstance(model, (mixture.MixtureOfExperts, mixture.MixtureOfExpertsClassifier)):
+    if isinstance(model, (mixture.MixtureOfExperts, mixture.MixtureOfExpertsClassifier, mixture.LatentClassRegression)):
         return EXPERTS
     return PAIRS if isinstance(model, (factor.CCA, factor.ProbabilisticCCA)) else {}
 
@@ -509,3 +533,100 @@ def _check_numbers(method, found):
         cells = np.asarray(part)
         if cells.dtype.kind == "f" and not np.isfinite(cells).all() and method not in EMPTY:
             raise ArithmeticError(f"{method} gives {cells[~np.isfinite(cells)].flat[0]}")
+
+
+# Numbers that cannot be
+
+ODD = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf"), "negative": None}
+SIGNED = {
+    "center", "center_", "centre", "cluster_centers_", "cos", "sin", "coef_", "components_", "cross", "cuts", "dual_coef_",
+    "eigenvectors_", "embedding_", "embedding_centers_", "first", "gate_coef_", "gate_intercept_", "grid", "guide", "high",
+    "intercept_", "K_fit_rows_", "landmark_coef_", "landmarks_", "loading", "loadings_", "location", "log_u", "loglik",
+    "loglike_", "low", "lower_bound_", "lower_bounds_", "mean", "mean_", "mean_coef_", "mean_prior_", "means_",
+    "medoid_silhouette_", "note", "noise_box_", "origin", "origin_", "previous", "rotation_", "scores_", "structure_", "sums",
+    "total", "trace",
+    "rows", "values", "whitening_", "x_loadings_", "x_mean_", "_x_mean", "x_rotations_", "x_weights_", "X_fit_",
+    "X_transformed_fit_", "y_loadings_", "y_mean_", "_y_mean", "y_rotations_", "y_weights_", "bins", "gram", "parent", "usual",
+    "least", "most", "above", "below",
+}  # fmt: skip
+"""What may be negative: places, directions, log densities, and sums of such."""
+UNDEFINED = {
+    "cluster_centers_", "embedding_centers_", "error", "naive", "covered", "right", "gap_scores_", "medoid_silhouette_",
+    "metric_params_", "rows", "note",
+}  # fmt: skip
+"""What may be NaN: cells that are missing or were not tried, clusters without rows, and what notes and tables tell."""
+UNLIMITED = {
+    "inf": {"values", "covariances_", "least", "most", "above", "below", "rows", "note", "tol", "smoothing"},
+    "-inf": {
+        "values",
+        "least",
+        "most",
+        "above",
+        "below",
+        "rows",
+        "note",
+        "lower_bound_",
+        "lower_bounds_",
+        "trace",
+        "previous",
+    },
+}
+"""What may be infinite: variances of heavy tails, bounds that are none, evidence of a rank, and objectives not yet reached."""
+
+
+def impossible(name, where=(0,), odd=tuple(ODD)):
+    """Files of a model with one number replaced by one that it cannot be, and which that is; one of every list of like parts."""
+    members, seen = saved(name), set()
+    for k in range(1, len(members)):
+        array, user = np.load(io.BytesIO(members[k][1])), _user(members, k)
+        if not array.size or array.dtype.kind not in "fi" or not _is_first(user, seen):
+            continue
+        for kind in odd if array.dtype.kind == "f" else {"negative"} & set(odd):
+            for place in sorted({int(share * (array.size - 1)) for share in where}):
+                other = array.copy()
+                other.ravel()[place] = -1 - abs(np.nan_to_num(other.flat[place])) if kind == "negative" else ODD[kind]
+                if not _may_be(user, kind):
+                    yield (
+                        f"{user}[{place}] {kind}",
+                        packed([*members[:k], (members[k][0], array_bytes(other)), *members[k + 1 :]]),
+                    )
+    manifest = json.loads(members[0][1])
+    for path in places(manifest["estimator"]):
+        holder, key = at(manifest["estimator"], path)
+        number, user = holder[key], ".".join(map(str, path))
+        if type(number) is not float or path[0] == "settings" or not _is_first(user, seen):
+            continue
+        for kind in odd:
+            holder[key] = (
+                -abs(number) - 1 if kind == "negative" else {"float": kind} if "trace" not in path else ODD[kind]
+            )
+            if not _may_be(user, kind):
+                yield f"{user} {kind}", packed([("manifest.json", json.dumps(manifest)), *members[1:]])
+        holder[key] = number
+
+
+def _is_first(user, seen):
+    like = re.sub(r"\b(list|trace)\.\d+", r"\1", user)
+    return not (like in seen or seen.add(like))
+
+
+def _may_be(user, kind):
+    """Whether what is called so may be negative, NaN or infinite; the innermost name counts."""
+    words = {
+        "fitted",
+        "fields",
+        "fit",
+        "list",
+        "tuple",
+        "dict",
+        "array",
+        "parts",
+        "components",
+        "stats",
+        "params",
+        "online",
+        "csr",
+    }
+    named = [part for part in user.split(".") if not part.isdigit() and part not in words]
+    free = {"negative": SIGNED, "nan": UNDEFINED}.get(kind) or UNLIMITED[kind]
+    return (bool(named) and named[-1] in free) or "note" in named

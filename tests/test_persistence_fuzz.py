@@ -1,5 +1,6 @@
 """Model files that nobody saved: the one error of `load`, or a model that behaves; never a byte outside an array."""
 
+import contextlib
 import os
 import resource
 import subprocess
@@ -9,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from .mutants import MODELS, fault, mutant, packed, saved
+import tacit
+
+from .mutants import MODELS, fault, impossible, mutant, packed, saved
+from .zoo import some
 
 SECONDS, BYTES = 2.0, 10**9
 
@@ -18,6 +22,7 @@ def checked(name, seeds, path):
     """What is wrong with mutants of a model's file, one line for each."""
     path = str(path)
     Path(path).write_bytes(packed(saved(name)))
+    tacit.load(path)
     assert fault(path, name) is None  # and kernels are compiled
     for seed in seeds:
         content, how = mutant(name, seed)
@@ -38,6 +43,29 @@ def checked(name, seeds, path):
 @pytest.mark.filterwarnings("ignore")
 def test_a_few_mutants(name, tmp_path):
     assert list(checked(name, range(6), tmp_path / "model.tacit")) == []
+
+
+QUICK = [
+    "GaussianMixture diag",
+    "StudentTMixture",
+    "SpectralClustering of neighbours",
+    "PCA ranked",
+    "KernelPCA by landmarks",
+]
+
+
+@pytest.mark.parametrize("name", some(MODELS, QUICK))
+@pytest.mark.filterwarnings("ignore")
+def test_impossible_numbers_are_refused(name, tmp_path):
+    """NaN, infinities and negative numbers, in files that are sound otherwise, where nothing that was fitted has them."""
+    path, loaded = tmp_path / "model.tacit", []
+    every = {} if name in QUICK else {"where": (0.0, 0.5, 1.0)}
+    for how, content in impossible(name, **every):
+        path.write_bytes(content)
+        with contextlib.suppress(ValueError):
+            tacit.load(path)
+            loaded.append(how)
+    assert loaded == []
 
 
 @pytest.mark.full

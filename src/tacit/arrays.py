@@ -51,6 +51,7 @@ class Arrays:
     """
 
     _saved: ClassVar[dict[str, Spec]] = {}  # shapes and ranges of the fields, where files hold such records
+    _summed: ClassVar[dict[str, Spec]] = {}  # those of statistics, where sums cannot be any number
 
     def items(self) -> list[tuple[str, Any]]:
         """Pairs of field name and value."""
@@ -59,6 +60,16 @@ class Arrays:
     def check(self, sizes: dict[str, int]) -> None:
         """Raise ValueError where the fields are not what the class declares of them, for sizes by letter."""
         check_declared(self._saved, dict(self.items()), sizes, self)
+
+    def ranges(self, prefix: str = "") -> dict[str, Spec]:
+        """What statistics declare of their arrays, under the names that `to_dict` gives these."""
+        found = {prefix + name: spec for name, spec in self._summed.items()}
+        for name, value in self.items():
+            parts = enumerate(value) if isinstance(value, tuple) else [("", value)]
+            for number, part in parts:
+                if isinstance(part, Arrays):
+                    found |= part.ranges(f"{prefix}{name}.{number}." if isinstance(value, tuple) else f"{prefix}{name}.")
+        return found
 
     def map(self, function: Callable[..., Any], *others: Self) -> Self:
         """Apply `function` to each array of this record and the matching arrays of `others`."""

@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 __all__ = [
-    "SAVABLE", "SQUARES", "Either", "Flag", "Label", "Listed", "Mapped", "Names", "Numbers", "Part", "Spec", "Text", "Whole",
-    "check_declared", "declare", "savable",
+    "OBJECTIVE", "SAVABLE", "SQUARES", "Either", "Flag", "Label", "Listed", "Mapped", "Names", "Numbers", "Part", "Spec", "Text",
+    "Whole", "check_declared", "declare", "savable",
 ]  # fmt: skip
 
 T = TypeVar("T", bound=type)
@@ -134,12 +134,13 @@ class Numbers(Spec):
         The size that they, as numbers of rows or classes, are smaller than.
     kind : {"f", "i", "b"}
         Floats (whole numbers will do), whole numbers, or truth values.
-    finite : bool
-        Whether none may be infinite or NaN.
+    beside : tuple of float
+        Values besides, for what is undefined (NaN) or without limit (±infinity).
     total : float, optional
         What they sum to along the last axis.
-    definite : bool
-        Whether they are symmetric positive definite matrices.
+    form : {"", "definite", "scatter", "factor"}
+        "definite": symmetric positive definite matrices; "scatter": sums of squares and products, which may be singular;
+        "factor": triangular factors of the first. Where the shape has no matrices, positive numbers, or none below 0.
     sparse : bool
         Whether it may be a sparse matrix.
     """
@@ -150,9 +151,9 @@ class Numbers(Spec):
     above: float = -math.inf
     below: str = ""
     kind: str = "f"
-    finite: bool = True
+    beside: tuple[float, ...] = ()
     total: float | None = None
-    definite: bool = False
+    form: str = ""
     sparse: bool = False
 
     def examine(self, name: str, value: Any, sizes: dict[str, int], owner: Any) -> None:
@@ -175,41 +176,79 @@ class Numbers(Spec):
             if not each.isdigit():
                 _settle(sizes, each, int(size), name)
         if array.size and self.kind != "b":
-            self._check_range(name, array)
+            self._check_range(name, array, len(shape) > 1 and shape[-1] == shape[-2])
         if self.below and array.size and array.max() >= sizes[self.below]:
             raise ValueError(f"{name!r} holds {array.max()}, but there are {sizes[self.below]}")
 
-    def _check_range(self, name: str, array: np.ndarray) -> None:
-        if self.finite and not np.isfinite(array).all():
-            raise ValueError(f"{name!r} holds {array[~np.isfinite(array)].flat[0]}, which is no finite number")
-        seen = array[np.isfinite(array)]
+    def _check_range(self, name: str, array: np.ndarray, matrices: bool) -> None:
+        finite = np.isfinite(array)
+        odd = array[~finite]
+        for each in self.beside:
+            odd = odd[~np.isnan(odd)] if math.isnan(each) else odd[odd != each]
+        if odd.size:
+            raise ValueError(f"{name!r} holds {odd.flat[0]}, which is no finite number")
+        seen = array[finite]
         low, high = (float(seen.min()), float(seen.max())) if seen.size else (math.nan, math.nan)
         least = -self.high if self.low is None else self.low
+        if self.form and not matrices:
+            least = max(least, 0.0)
         if low < least or high > self.high:
             raise ValueError(f"{name!r} holds {low if low < least else high:g}, not from {least:g} to {self.high:g}")
-        if low <= self.above or (self.above == 0 and low < 1.0 / self.high):  # one over it is a number as well
-            raise ValueError(f"{name!r} holds {low:g}, which must be greater than {self.above:g}")
+        above = 0.0 if self.form in ("definite", "factor") and not matrices else self.above
+        if low <= above or (above == 0 and low < 1.0 / self.high):  # one over it is a number as well
+            raise ValueError(f"{name!r} holds {low:g}, which must be greater than {above:g}")
         if self.total is not None and (np.abs(array.sum(axis=-1) - self.total) > 1e-4).any():
             raise ValueError(f"{name!r} sums to {array.sum(axis=-1).flat[0]:g}, not to {self.total:g}")
-        if self.definite:
-            _check_definite(name, np.asarray(array, dtype=np.float64))
+        if self.form and matrices:
+            _FORMS[self.form](name, array)
 
 
+OBJECTIVE = Numbers(high=SQUARES, beside=(-math.inf,))
+"""What a fit maximises, and −∞ before its first step."""
 _KINDS = {"f": "numbers", "i": "whole numbers", "b": "truth values"}
 
 
-def _check_definite(name: str, array: np.ndarray) -> None:
-    """Raise where matrices have no Cholesky factor, or are those of no covariance."""
+def _units(array: np.ndarray) -> tuple[np.ndarray, Any]:
+    """Matrices scaled to a diagonal of 1, and whether they are symmetric; not where a diagonal is not positive."""
     with np.errstate(all="ignore"):
         root = np.sqrt(np.diagonal(array, axis1=-2, axis2=-1))
         unit = array / (root[..., :, None] * root[..., None, :])
-        symmetric = (np.abs(unit - np.swapaxes(unit, -1, -2)) < 1e-4).all()  # NaN is not
-        try:
-            np.linalg.cholesky(array)
-        except np.linalg.LinAlgError:
-            symmetric = False
-    if not symmetric:
+        return unit, (np.abs(unit - np.swapaxes(unit, -1, -2)) < 1e-4).all()  # NaN is not
+
+
+def _check_definite(name: str, array: np.ndarray) -> None:
+    """Raise where matrices have no Cholesky factor, or are those of no covariance; those without limit are so in all cells."""
+    known = np.isfinite(array).all(axis=(-2, -1))
+    sound = not np.isfinite(array[~known]).any()
+    given = np.asarray(array[known], dtype=np.float64)
+    unit, symmetric = _units(given)
+    try:
+        # Single precision may have rounded away what kept a matrix definite.
+        np.linalg.cholesky(given if array.dtype == np.float64 else unit + 1e-6 * np.eye(array.shape[-1]))
+    except np.linalg.LinAlgError:
+        sound = False
+    if not (sound and symmetric):
         raise ValueError(f"{name!r} must be symmetric and positive definite")
+
+
+def _check_scatter(name: str, array: np.ndarray) -> None:
+    """Raise where matrices are no sums of squares and products."""
+    square = np.diagonal(array, axis1=-2, axis2=-1)
+    if (square < 0).any():
+        raise ValueError(f"{name!r} holds the square {square.min():g}, which must not be below 0")
+    filled = array + np.where(square > 0, 0.0, 1.0)[..., None] * np.eye(array.shape[-1])
+    unit, symmetric = _units(filled)
+    if not symmetric or (np.abs(unit) > 1.0 + 1e-4).any():
+        raise ValueError(f"{name!r} must be symmetric, and no product larger than its squares allow")
+
+
+def _check_factor(name: str, array: np.ndarray) -> None:
+    """Raise where matrices are not upper triangles with a positive diagonal."""
+    if np.tril(array, -1).any() or (np.diagonal(array, axis1=-2, axis2=-1) <= 0).any():
+        raise ValueError(f"{name!r} must be upper triangles with positive diagonals")
+
+
+_FORMS = {"definite": _check_definite, "scatter": _check_scatter, "factor": _check_factor}
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from . import _SUBMODULES, __version__
 from .archive import UNSOUND, read_archive, write_archive
 from .arrays import Arrays
 from .base import RowsEstimator
-from .declared import SAVABLE, SQUARES, Flag, Names, Numbers, Spec, Whole, check_declared
+from .declared import OBJECTIVE, SAVABLE, SQUARES, Flag, Listed, Names, Numbers, Spec, Text, Whole, check_declared
 from .engine import Fit, Online, Trace
 from .engine.trace import CRITERIA
 from .families import Family, Prior
@@ -340,16 +340,27 @@ def _decode(value: Any, arrays: Any) -> Any:
         return Note.told(str(code), str(sentence), dict(_decode(values, arrays)))
     if kind == "dict":
         return {_decode(key, arrays): _decode(v, arrays) for key, v in content}
-    trace = Trace(str(content["criterion"]), _decode(content["previous"], arrays), int(content["led"]))
-    trace.passes, trace.leapt = int(content["passes"]), int(content.get("leapt", 0))
-    trace.objectives, trace.weight = [float(v) for v in content["trace"]], float(content["weight"])
-    if trace.criterion not in CRITERIA or not isinstance(trace.previous, (float, type(None))):
-        raise ValueError(f"it tells of no fit that there is: {trace.criterion!r}")
+    return _decode_fit(content, arrays)
+
+
+TRACE = {
+    "trace": Listed(OBJECTIVE), "weight": Numbers(above=0), "criterion": Text(CRITERIA), "passes": Whole(0), "led": Whole(0),
+    "leapt": Whole(0, needed=False), "previous": dataclasses.replace(OBJECTIVE, optional=True), "converged": Flag(),
+    "interrupted": Flag(), "n_runs": Whole(0, needed=False), "n_reached": Whole(0, needed=False),
+}  # fmt: skip
+"""What a file tells of how a fit went, beside its notes."""
+
+
+def _decode_fit(content: dict, arrays: Any) -> Fit:
+    found = {key: value for key, value in content.items() if key not in ("reason", "failures")}
+    found["previous"] = _decode(found["previous"], arrays)
+    check_declared(TRACE, found, {}, Fit, "fit")
+    trace = Trace(found["criterion"], found["previous"], found["led"])
+    trace.passes, trace.leapt = found["passes"], found.get("leapt", 0)
+    trace.objectives, trace.weight = [float(v) for v in found["trace"]], float(found["weight"])
     reason, *failures = (_told(note, arrays) for note in (content["reason"], *content["failures"]))
-    counts = {name: int(content.get(name, 1)) for name in ("n_runs", "n_reached")}
-    return Fit(
-        Arrays(), trace, reason, bool(content["converged"]), bool(content["interrupted"]), tuple(failures), **counts
-    )
+    counts = {name: found.get(name, 1) for name in ("n_runs", "n_reached")}
+    return Fit(Arrays(), trace, reason, found["converged"], found["interrupted"], tuple(failures), **counts)
 
 
 def _told(content: Any, arrays: Any) -> Note:
@@ -361,6 +372,9 @@ def _told(content: Any, arrays: Any) -> Note:
 def _decode_sparse(content: dict, arrays: Any) -> Any:
     data, indices, pointer = (_decode(part, arrays) for part in content[:3])
     n_rows, n_columns = (int(size) for size in content[3:])
+    # Where there are none in all, cells are not looked at by the check of the format.
+    if pointer.ndim != 1 or pointer[0] != 0 or pointer[-1] != len(indices) or (np.diff(pointer) < 0).any():
+        raise ValueError("a sparse matrix does not say where its rows begin")
     matrix = sparse.csr_matrix((data, indices, pointer), shape=(n_rows, n_columns))
     matrix.check_format(full_check=True)
     return matrix
@@ -418,11 +432,12 @@ ONLINE = {"steps": Whole(0), "weight": Numbers(above=0)}
 
 def _decode_record(content: Any, arrays: Any, like: Any) -> Any:
     """A record of arrays with the shapes of `like`."""
-    flat = {key: _decode(value, arrays) for key, value in content.items()}
+    flat, sums = {key: _decode(value, arrays) for key, value in content.items()}, like.ranges()
     for key, value in like.to_dict().items():
         # Cells of sparse rows share their weights, which are then stored once.
         shared = key == "cells" and np.shape(flat[key]) == (*value.shape[:-1], 1)
         shape = " ".join(map(str, flat[key].shape if shared else value.shape))
-        Numbers(shape, high=SQUARES).check(key, flat[key], {}, like)
+        for spec in (Numbers(shape, high=SQUARES), *([sums[key]] if key in sums else [])):
+            spec.check(key, flat[key], {}, like)
         flat[key] = flat[key].astype(value.dtype)
     return like.from_dict(flat)

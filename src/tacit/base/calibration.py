@@ -9,7 +9,7 @@ intervals of no width apart). Ends stay inside what the column can hold: its bou
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,9 @@ from scipy.special import expit, logit
 from ..declared import Flag, Listed, Numbers, Part, Whole, declare, savable
 
 __all__ = ["Absence", "Calibration"]
+
+BOUND = Numbers(beside=(np.inf, -np.inf))
+TRIED = Numbers("t", low=0, beside=(np.nan,))
 
 
 @savable
@@ -44,7 +47,7 @@ class Absence:
     below: float = -np.inf
     seen: bool = False
     _saved = declare(
-        column=Whole(0), by=Whole(0), values=Numbers("v"), above=Numbers(finite=False), below=Numbers(finite=False), seen=Flag()
+        column=Whole(0), by=Whole(0), values=Numbers("v"), above=BOUND, below=BOUND, seen=Flag()
     )  # fmt: skip
 
     def rows(self, cells: np.ndarray) -> np.ndarray:
@@ -114,12 +117,12 @@ class Calibration:
     refit: bool = True
     _saved = declare(
         levels=Numbers("L", low=0, high=1), factors=Numbers("L d", low=0), slope=Numbers("d", low=0, high=1), centre=Numbers("d"),
-        pad=Numbers("d", low=0), least=Numbers("d", finite=False), most=Numbers("d", finite=False), period=Numbers("d", low=0),
+        pad=Numbers("d", low=0), least=replace(BOUND, shape="d"), most=replace(BOUND, shape="d"), period=Numbers("d", low=0),
         whole=Numbers("d", kind="b"),
         coded=Numbers("d", kind="b"), usual=Numbers("d", low=-1), share=Numbers("d", low=0, high=1), temper=Numbers(low=0),
         sure=Numbers(low=0, high=1), absent=Listed(Part(Absence), kind=tuple), hidden=Numbers("t", kind="i", low=0),
-        error=Numbers("t", finite=False), naive=Numbers("t", finite=False), covered=Numbers("t", finite=False),
-        right=Numbers("t", finite=False), level=Numbers(low=0, high=1), refit=Flag(),
+        error=TRIED, naive=TRIED, covered=replace(TRIED, high=1), right=replace(TRIED, high=1),
+        level=Numbers(low=0, high=1), refit=Flag(),
     )  # fmt: skip
 
     def check_columns(self, n_columns: int) -> None:

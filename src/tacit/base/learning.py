@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_choice, check_n_jobs, check_number
-from ..declared import Flag, Listed, Numbers, Part, Whole
+from ..declared import OBJECTIVE, Flag, Listed, Part, Whole
 from ..engine import (
     ACCELERATORS,
     Checkpoint,
@@ -84,8 +84,8 @@ class EMEstimator(RowsEstimator):
     _saved = RowsEstimator._saved | {
         "converged_": Flag(),
         "n_iter_": Whole(0),
-        "lower_bound_": Numbers(finite=False),
-        "lower_bounds_": Listed(Numbers(finite=False)),
+        "lower_bound_": OBJECTIVE,
+        "lower_bounds_": Listed(OBJECTIVE),
         "fit_": Part(Fit),
     }
     n_components: int

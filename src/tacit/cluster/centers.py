@@ -93,6 +93,7 @@ class CenterStats(Arrays):
     counts: np.ndarray
     cells: np.ndarray
     sums: np.ndarray
+    _summed = declare(weight=Numbers(low=0), counts=Numbers("K", low=0), cells=Numbers("K d", low=0))
 
 
 def moved_within(moved: float, tol: float) -> Note:

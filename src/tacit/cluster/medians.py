@@ -48,6 +48,7 @@ class MedianStats(Arrays):
     weight: float
     counts: np.ndarray
     bins: np.ndarray
+    _summed = declare(weight=Numbers(low=0), counts=Numbers("K", low=0))
 
 
 class Bracket:

@@ -142,6 +142,7 @@ class NegativeBinomialStats(Arrays):
     count: np.ndarray
     total: np.ndarray
     tables: np.ndarray
+    _summed = declare(count=Numbers("K d", low=0), total=Numbers("K d", low=0), tables=Numbers("K p", low=0))
 
 
 class NegativeBinomial(LinearFamily):

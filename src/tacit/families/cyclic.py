@@ -73,7 +73,7 @@ class VonMises(LinearFamily):
     flat = 0.0
     _params_type = VonMisesParams
     _saved: ClassVar = {
-        "period": Numbers("a", above=0), "origin": Numbers("a"), "steps": Numbers("a", low=0, high=1e5, kind="i"),
+        "period": Numbers("a", above=0), "origin": Numbers("b"), "steps": Numbers("c", low=0, high=1e5, kind="i"),
         "smoothing": Numbers(low=0),
     }  # fmt: skip
 

@@ -11,7 +11,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import multigammaln, softmax
 
 from ..arrays import Arrays, record
-from ..declared import SQUARES, Numbers
+from ..declared import SQUARES, Numbers, declare
 from ..kernels import EXPECT, MOMENTS, backend, cast, kernel
 from ..kernels.layout import pack_strips, strip_width
 from ..source.block import Block
@@ -29,6 +29,7 @@ class DenseStats(Arrays):
     count: np.ndarray
     first: np.ndarray
     second: np.ndarray
+    _summed = declare(count=Numbers("K", low=0), second=Numbers("K d d | d d", form="scatter", high=SQUARES))
 
 
 def _constant(triangle: np.ndarray, d: int, log_unit: float = LOG_2PI) -> Any:
@@ -40,7 +41,7 @@ def _constant(triangle: np.ndarray, d: int, log_unit: float = LOG_2PI) -> Any:
 class FullParams(GaussianParams):
     """One (d, d) covariance per class."""
 
-    _saved = GaussianParams._saved | {"covariance": Numbers("K d d", definite=True, high=SQUARES)}
+    _saved = GaussianParams._saved | {"covariance": Numbers("K d d", form="definite", high=SQUARES)}
 
     @cached_property
     def dense(self) -> np.ndarray:
@@ -68,7 +69,7 @@ class FullParams(GaussianParams):
 class TiedParams(GaussianParams):
     """One (d, d) covariance for all classes."""
 
-    _saved = GaussianParams._saved | {"covariance": Numbers("d d", definite=True, high=SQUARES)}
+    _saved = GaussianParams._saved | {"covariance": Numbers("d d", form="definite", high=SQUARES)}
 
     @cached_property
     def dense(self) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Arrays, record
-from ..declared import SQUARES, Numbers
+from ..declared import SQUARES, Numbers, declare
 from ..engine import SingularError
 from ..kernels import backend, cast, kernel
 from ..source.block import Block
@@ -27,6 +27,7 @@ class DiagonalStats(Arrays):
     count: np.ndarray
     first: np.ndarray
     second: np.ndarray
+    _summed = declare(count=Numbers("K d", low=0), second=Numbers("K d", low=0, high=SQUARES))
 
 
 @record

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
 from ..arrays import Arrays, record
-from ..declared import SQUARES, Numbers, Text, Whole
+from ..declared import SQUARES, Numbers, Text, Whole, declare
 from ..kernels import backend, host, kernel
 from ..source.block import Block, Patterns
 from .family import Family, Pass, draw_classes, occupied
@@ -101,6 +101,7 @@ class FactorStats(Arrays):
     gram: np.ndarray
     cross: np.ndarray
     square: np.ndarray
+    _summed = declare(square=Numbers("K d", low=0, high=SQUARES))
 
 
 class FactorGaussian(Gaussian):

@@ -168,7 +168,7 @@ class NormalInverseWishart(GaussianPrior):
     names = ("mean", "kappa", "dof", "scale")
     _saved = Prior._saved | {
         "mean": Numbers("d"), "kappa": Numbers(above=0), "dof": Numbers(above=0),
-        "scale": Numbers("d d", definite=True, high=SQUARES),
+        "scale": Numbers("d d", form="definite", high=SQUARES),
     }  # fmt: skip
 
     def __init__(self, mean: np.ndarray, kappa: Any, dof: Any, scale: np.ndarray, likelihood: Any = None) -> None:

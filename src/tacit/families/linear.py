@@ -74,6 +74,7 @@ class CellStats(Arrays):
 
     count: np.ndarray
     total: np.ndarray
+    _summed = declare(count=Numbers("K p", low=0))
 
 
 class LinearFamily(OnePassFamily):

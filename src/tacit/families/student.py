@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import betaln, digamma, gammaln, polygamma
 
 from ..arrays import Arrays, record
-from ..declared import Either, Numbers, Text
+from ..declared import SQUARES, Either, Numbers, Text, declare
 from ..kernels import backend, cast, kernel
 from ..source.block import Block
 from .dense import FullGaussian, FullParams, about_origin
@@ -85,6 +85,10 @@ class StudentStats(Arrays):
     first: np.ndarray
     second: np.ndarray
     whole: np.ndarray
+    _summed = declare(
+        count=Numbers("K", low=0), pull=Numbers("K", low=0), second=Numbers("K d d", form="scatter", high=SQUARES),
+        whole=Numbers("K", low=0),
+    )  # fmt: skip
 
 
 class StudentT(StructuredDense):

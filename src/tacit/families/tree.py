@@ -52,6 +52,7 @@ class PairStats(Arrays):
     """Expected counts of pairs of levels, (classes, Σ levels, Σ levels); singles on the diagonal."""
 
     pair: np.ndarray
+    _summed = declare(pair=Numbers("K p p", low=0))
 
 
 def _order(parent: np.ndarray) -> np.ndarray:

@@ -134,7 +134,7 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         "mean_precision_prior_": Numbers(above=0),
         "mean_prior_": Numbers("d"),
         "degrees_of_freedom_prior_": Numbers(low=0),
-        "covariance_prior_": Numbers(lambda self: SCATTER[self.covariance_type], high=SQUARES),
+        "covariance_prior_": Numbers(lambda self: SCATTER[self.covariance_type], form="definite", high=SQUARES),
     }
     _by_likelihood = False
 

@@ -27,8 +27,7 @@ def _covariance_shape(estimator: BaseGaussianMixture) -> str:
     kind = GAUSSIANS.get(estimator.covariance_type)
     if kind is None:
         raise ValueError(f"covariance_type is {estimator.covariance_type!r}, which is unknown")
-    sizes = estimator._sizes()
-    return " ".join(map(str, kind().shape(sizes["K"], sizes["d"])))
+    return " ".join({2: "K", 3: "d"}[size] for size in kind().shape(2, 3))
 
 
 class BaseGaussianMixture(MixtureEstimator):
@@ -37,8 +36,8 @@ class BaseGaussianMixture(MixtureEstimator):
     _saved = MixtureEstimator._saved | {
         "means_": Numbers("K d"),
         "covariances_": Numbers(_covariance_shape, high=SQUARES),
-        "precisions_": Numbers(_covariance_shape, high=SQUARES),
-        "precisions_cholesky_": Numbers(_covariance_shape),
+        "precisions_": Numbers(_covariance_shape, form="definite", high=SQUARES),
+        "precisions_cholesky_": Numbers(_covariance_shape, form="factor"),
     }
 
     _held: tuple[str, ...] = ("weights_", "means_", "covariances_")  # what parameters are made from

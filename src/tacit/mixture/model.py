@@ -44,6 +44,7 @@ class MixtureStats(Arrays):
     weight: float
     counts: np.ndarray
     components: Arrays
+    _summed = declare(weight=Numbers(low=0), counts=Numbers("K", low=0))
 
 
 class MixtureModel(Model):

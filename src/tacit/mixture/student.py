@@ -93,7 +93,7 @@ class StudentTMixture(GaussianMixture):
     _saved = MixtureEstimator._saved | {
         "means_": Numbers("K d"),
         "scales_": Numbers("K d d", high=SQUARES),
-        "covariances_": Numbers("K d d", finite=False, high=SQUARES),
+        "covariances_": Numbers("K d d", form="definite", beside=(np.inf,), high=SQUARES),
         "df_": Numbers("K", low=0),
     }
     _held = ("weights_", "means_", "scales_", "df_")

@@ -29,14 +29,14 @@ OF_BOOLEANS = ("dice", "jaccard", "rogerstanimoto", "sokalsneath", "yule")
 METRICS = (*SCIPY, *ALIASES, "haversine", "nan_euclidean", "gower", "precomputed")
 LEARNED: dict[Any, dict[str, Spec]] = {
     "gower": {
-        "ranges": Numbers("d", low=0, finite=False),
+        "ranges": Numbers("d", low=0, beside=(np.nan,)),
         "asymmetric": Numbers("d", kind="b", needed=False),
         "weights": Numbers("d", low=0),
         "unknown": Numbers(low=0),
     },
     "nan_euclidean": {"unknown": Numbers(low=0)},
     "seuclidean": {"V": Numbers("d", above=0, high=SQUARES), "w": Numbers("d", low=0, needed=False)},
-    "mahalanobis": {"VI": Numbers("d d", high=SQUARES)},
+    "mahalanobis": {"VI": Numbers("d d", form="scatter", high=SQUARES)},
     "haversine": {},
     "precomputed": {},
 }

@@ -210,7 +210,7 @@ class FactorAnalysis(FactorAnalysisBase):
         "scale_": Numbers("d", above=0),
         "uniqueness_": Numbers("d", low=0, high=1),
         "heywood_": Numbers("d", kind="b"),
-        "factor_correlation_": Numbers("k k"),
+        "factor_correlation_": Numbers("k k", form="definite"),
         "structure_": Numbers("k d"),
         "rotation_": Numbers("k k"),
         "test_": Part(FitTest, optional=True),

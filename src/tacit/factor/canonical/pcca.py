@@ -120,8 +120,8 @@ class ProbabilisticCCA(LoopSettings, TwoViewEstimator):
     _saved = TwoViewEstimator._saved | {
         "x_mean_": Numbers("d"),
         "y_mean_": Numbers("t"),
-        "x_noise_covariance_": Numbers("d d", high=SQUARES),
-        "y_noise_covariance_": Numbers("t t", high=SQUARES),
+        "x_noise_covariance_": Numbers("d d", form="scatter", high=SQUARES),
+        "y_noise_covariance_": Numbers("t t", form="scatter", high=SQUARES),
         "n_components_": Whole(0, size="k"),
         "selection_": Part(Table, optional=True),
     }

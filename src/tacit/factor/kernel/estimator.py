@@ -157,8 +157,8 @@ class KernelPCA(RowScores):
         "eigen_solver_": Text(("exact", "nystrom")),
         "eigenvalues_": Numbers("k", low=0, high=SQUARES),
         "eigenvectors_": Numbers("n k"),
-        "explained_variance_ratio_": Numbers("k"),
-        "approximation_error_": Numbers(finite=False),
+        "explained_variance_ratio_": Numbers("k", low=0),
+        "approximation_error_": Numbers(low=-1e-6, high=1),
         "X_fit_": Numbers(
             "n d", sparse=True, needed=lambda self: not self._by_landmarks and self.kernel != "precomputed"
         ),

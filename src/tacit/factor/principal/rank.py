@@ -20,7 +20,7 @@ from scipy.special import gammaln
 from sklearn.utils import check_random_state
 
 from ...checks import check_number
-from ...declared import Numbers, Text, Whole, declare, savable
+from ...declared import SQUARES, Numbers, Text, Whole, declare, savable
 from ...families.factor import n_parameters
 from ...source.threads import one_blas_thread
 
@@ -62,8 +62,8 @@ class RankChoice:
     values: np.ndarray
     threshold: Any = None
     _saved = declare(
-        rank=Whole(0), method=Text(("share", "cells", "parallel_factors", *METHODS)), ranks=Numbers("m", kind="i"),
-        values=Numbers("m", finite=False), threshold=Numbers("| m", optional=True),
+        rank=Whole(0), method=Text(("share", "cells", "parallel_factors", *METHODS)), ranks=Numbers("m", low=0, kind="i"),
+        values=Numbers("m", high=SQUARES, beside=(np.inf, -np.inf)), threshold=Numbers("| m", optional=True),
     )  # fmt: skip
 
 

@@ -77,7 +77,7 @@ class TruncatedSVD(RowScores):
     _saved = RowsEstimator._saved | {
         "components_": Numbers("k d"),
         "explained_variance_": Numbers("k", low=0, high=SQUARES),
-        "explained_variance_ratio_": Numbers("k"),
+        "explained_variance_ratio_": Numbers("k", low=0),
         "singular_values_": Numbers("k", low=0, high=SQUARES),
     }
     _takes_missing = False
