@@ -68,7 +68,9 @@ class Arrays:
             parts = enumerate(value) if isinstance(value, tuple) else [("", value)]
             for number, part in parts:
                 if isinstance(part, Arrays):
-                    found |= part.ranges(f"{prefix}{name}.{number}." if isinstance(value, tuple) else f"{prefix}{name}.")
+                    found |= part.ranges(
+                        f"{prefix}{name}.{number}." if isinstance(value, tuple) else f"{prefix}{name}."
+                    )
         return found
 
     def map(self, function: Callable[..., Any], *others: Self) -> Self:

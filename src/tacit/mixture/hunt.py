@@ -31,8 +31,8 @@ PATIENCE = 2
 """Sizes in succession without a better criterion that end a lane."""
 REACH = 8.0
 """So many more gains such as the last, and a lane that would still be behind ends."""
-CLOSE, LEADERS, NEAR = 20.0, 4, 100.0
-"""Models within CLOSE of the best, at most so many, and the best of lanes within NEAR are searched anew; then the first two."""
+CLOSE, LEADERS, NEAR = 50.0, (6, 4), 100.0
+"""Models within CLOSE of the best, at most so many first and later, and first the best of lanes within NEAR are searched anew."""
 ROUNDS, QUIET = 8, 3
 """So many rounds of that at most, and so many in succession that found nothing better end it."""
 SETTLED = 1.0
@@ -307,7 +307,7 @@ class Hunt(Sweep):
         self.depth += 1
         before = self.best
         leaders = sorted((each for each in self.outcomes if self._known(each) < before + CLOSE), key=self._known)
-        leaders = leaders[: LEADERS if self.depth == 1 else 2]
+        leaders = leaders[: LEADERS[self.depth > 1]]
         if self.depth == 1:
             leaders += [min(lane.tried, key=self._known) for lane in self.lanes if lane.tried]
         near = set(map(id, leaders))

@@ -54,8 +54,8 @@ class Verdict:
     ----------
     kind : {"clear", "overlapping", "continuum", "one", "unchecked"}
         Clear groups have gaps between all of them, rows are sure of theirs, and refits find the same ones. Of overlapping groups
-        some have gaps between them, or rows are unsure. Between sections of a continuum no gap is shown. One group: no
-        division describes the rows better. Unchecked where no time was left for resamples.
+        some have gaps between them, or rows are unsure. Between neighbouring sections of a continuum no gap is shown. One group:
+        no division describes the rows better. Unchecked where no time was left for resamples.
     n_groups, n_apart : int
         Groups, and clouds of groups that gaps keep apart.
     unsure, error, moved : float
@@ -104,9 +104,9 @@ class Verdict:
                 most = "2" if self.tried == 2 else f"2 to {self.tried}"
                 found += f": by {criterion}, no division into {most} describes them better"
         elif self.kind == "continuum":
-            found = (
-                f"{rows} form a continuum rather than groups: no gap is shown between the {k} sections that describe it"
-            )
+            between = "neighbouring ones of " if any(gap["shown"] for gap in self.gaps) else ""
+            sections = f"{between}the {k} sections that describe it"
+            found = f"{rows} form a continuum rather than groups: no gap is shown between {sections}"
         else:
             what = {"clear": "clear groups", "overlapping": "overlapping groups"}.get(self.kind, "groups")
             found = f"{rows} fall into {k} {what}"
