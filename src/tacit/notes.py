@@ -6,11 +6,11 @@ Whoever acts on a note, or words it differently, goes by the code; nobody reads 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
-__all__ = ["Check", "Claim", "Note", "NoteError", "Option"]
+__all__ = ["Check", "Claim", "Note", "NoteError", "Option", "claims_in", "having", "missing"]
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,9 @@ class Check:
     figures : dict of str to number or str
         What the sentence states, in full precision.
     pandas : str
-        An expression that gives the figures as a dict, over `table`, the file as `pandas.read_csv` has it, and `rows`, what the
-        verb wrote about each row; empty where they were measured by refitting.
+        An expression that gives the figures as a dict; empty where they were measured by refitting. It is over `table`, the file
+        as `pandas.read_csv` has it (and `other`, the second of two that are compared), and over what was written, each by its
+        name: NAME.VERB.filled is `filled`, NAME.VERB.cells is `cells`; `rows` is that of groups or scores, a line for each row.
     """
 
     basis: str
@@ -134,12 +135,47 @@ class Claim(Note):
         claim.check = check
         return claim
 
+    @classmethod
+    def of(cls, code: str, sentence: str, basis: str, figures: dict[str, Any], pandas: str = "") -> Claim:
+        """The claim of a sentence that is made already; the rest is as in `Check`."""
+        return cls(code, "{sentence}", check=Check(basis, figures, pandas), sentence=sentence)
+
     def __reduce__(self) -> tuple:
         return _claim, (self.code, self.text, self.check, self.values)
 
 
 def _claim(code: str, text: str, check: Check, values: dict[str, Any]) -> Claim:
     return Claim(code, text, check=check, **values)
+
+
+def claims_in(value: Any) -> Iterator[Claim]:
+    """The claims among lists and dicts of anything, in their order."""
+    if isinstance(value, Claim):
+        yield value
+    elif isinstance(value, (dict, list, tuple)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from claims_in(each)
+
+
+def having(column: str, levels: Iterable[Any], name: str = "table") -> str:
+    """Pandas for the rows of a table that have one of some levels, whether it reads them as texts, numbers or truths."""
+    texts = dict.fromkeys(text for level in levels for text in _readings(level))
+    return f"{name}[{column!r}].astype(str).str.strip().isin({list(texts)!r})"
+
+
+def missing(column: str, name: str = "table") -> str:
+    """Pandas for the rows of a table whose cell is missing, marks that pandas takes as values included."""
+    return f"({name}[{column!r}].isna() | {name}[{column!r}].astype(str).str.strip().isin(['', '?', '.', '-']))"
+
+
+def _readings(level: Any) -> list[str]:
+    """The texts that a level may have where pandas read it as a number or as a truth."""
+    text = str(level)
+    try:
+        value = float(level)
+    except (TypeError, ValueError):
+        return [text, text.title()] if text.lower() in ("true", "false") else [text]
+    return [text, str(value), *([str(int(value))] if value.is_integer() else [])]
 
 
 def _again(cls: type[Note], code: str, text: str, values: dict[str, Any]) -> Note:

@@ -3,10 +3,12 @@
 import io
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tacit
@@ -27,6 +29,18 @@ SAYERS = VERBS | {
     "inspect": ["{table}"],
     "datasets": [],
     "completion": ["fish"],
+}
+
+
+CLAIMED = {
+    "fit": {"verdict", "largest", "unsure", "unusual", "filled", "threshold"},
+    "impute": {"filled"},
+    "reduce": {"explained", "axis", "missing"},
+    "predict": {"sizes", "unsure", "filled"},
+    "report": {"verdict", "largest", "unsure", "unusual", "filled"},
+    "compare": {"verdict", "new_rows", "power"},
+    "explain": {"explained"},
+    "inspect": {"table", "values"},
 }
 
 
@@ -123,6 +137,29 @@ def test_json_keeps_to_its_schema(verb, folder, tmp_path, capsys, schema):
     more = ["--out", str(tmp_path)] if verb in VERBS else []
     assert run(verb, folder, "--json", *more) == 0
     assert list(faults(json.loads(capsys.readouterr().out), schema, schema)) == []
+
+
+@pytest.mark.parametrize("verb", [verb for verb in SAYERS if verb not in ("datasets", "completion")])
+def test_claims_have_figures_that_pandas_gives_again(verb, folder, tmp_path, capsys):
+    out = tmp_path if verb in VERBS else folder
+    assert run(verb, folder, "--json", *(["--out", str(out)] if verb in VERBS else [])) == 0
+    told = json.loads(capsys.readouterr().out)
+    table = pd.read_csv(folder / "t.csv")
+    # What a verb wrote; `report` and `explain` tell of what `fit` wrote.
+    wrote = out if list(out.glob(f"t.{verb}.*.csv")) else folder
+    names = {path.name.split(".")[2]: pd.read_csv(path) for path in wrote.glob("t.*.csv") if path.name != "t.csv"}
+    names |= {"table": table, "rows": names.get("scores", names.get("groups")), "pd": pd}
+    assert {claim["code"] for claim in told["claims"]} >= CLAIMED[verb]
+    checked = 0
+    for claim in told["claims"]:
+        assert claim["figures"]
+        assert claim["basis"]
+        if claim["pandas"]:
+            assert eval(claim["pandas"], names) == pytest.approx(claim["figures"], abs=1e-6), claim["code"]
+            checked += 1
+    assert checked >= {"fit": 5, "predict": 3, "report": 5, "inspect": 4}.get(verb, 1)
+    for sentence in [*told["summary"], *told["limits"]]:  # what states a figure has a check
+        assert not re.search(r"\d", sentence) or sentence in {claim["text"] for claim in told["claims"]}, sentence
 
 
 def test_the_schema_names_all_commands_and_finds_faults(schema):

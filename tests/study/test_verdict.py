@@ -100,13 +100,32 @@ def test_a_budget_ends_the_search_with_the_best_so_far():
     found = find_groups(X, budget=0.01)  # less than one step of the second model takes on any machine
     assert found.verdict.reached == "budget"
     assert found.selection[0]["bic"] == min(row["bic"] for row in found.selection if row["bic"] is not None)
-    assert (
-        found.study()
-        .summary[0]
-        .endswith("the search ended at its budget of 0.01 s, and more time may find a better model.")
-    )
+    if max(found.by_size) > 1:
+        end = "the search ended at its budget of 0.01 s, and more time may find a better model."
+    else:
+        end = "within the budget of 0.01 s only one was tried; raise budget to try more."
+    assert found.study().summary[0].endswith(end)
     with pytest.raises(ValueError, match=r"budget=0 is not a number above 0\."):
         find_groups(X, budget=0)
+
+
+def test_one_group_is_no_finding_where_no_other_number_was_tried(tmp_path, capsys):
+    X = clear(90, np.random.default_rng(0))
+    short = Verdict("untried", 1, reached="budget", budget=0.5)
+    told = short.note(90)
+    assert told.startswith("How many groups 90 rows form is not known: within the budget of 0.5 s only one was tried; raise")
+    assert told.worded(lambda option: f"--{option.name}").endswith("raise --budget to try more.")
+    found = find_groups(X, groups=[1])
+    assert found.verdict.kind == "untried"
+    findings = found.study()
+    assert not any("one group" in each or "single group" in each for each in findings.summary)
+    (tmp_path / "t.csv").write_text("a,b,c\n" + "\n".join(",".join(f"{v:.3f}" for v in row) for row in X) + "\n")
+    assert main(["fit", str(tmp_path / "t.csv"), "--groups", "1", "--quiet"]) == 0
+    said = "How many groups 90 rows form was not looked for: only one was tried; --groups says which to try."
+    assert said in " ".join(capsys.readouterr().out.split())
+    page = (tmp_path / "t.fit.html").read_text("utf-8")
+    assert said in page
+    assert "form one group" not in page
 
 
 def test_select_goes_on_by_itself_and_says_what_ended_it():

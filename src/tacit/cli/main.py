@@ -18,7 +18,7 @@ from typing import Any
 
 from .. import __version__
 from . import commands
-from .outcome import COMMON, SCHEMA, plain
+from .outcome import SCHEMA, plain
 from .parser import Parser
 from .roles import add_roles
 from .voice import said
@@ -83,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: Namespace) -> int:
     try:
         outcome = arguments.run(arguments)
-        told = {"schema": SCHEMA, "version": __version__, "command": arguments.command} | COMMON | outcome.data
+        told = {"schema": SCHEMA, "version": __version__, "command": arguments.command} | outcome.told
         print(json.dumps(plain(told), indent=1, allow_nan=False) if arguments.json else outcome.text)
         sys.stdout.flush()
         return 0

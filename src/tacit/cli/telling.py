@@ -52,7 +52,7 @@ def _told(
     table: DataTable, findings: Findings, parts: list[list[str]], files: dict[str, str], after: Sequence[str] = ()
 ) -> str:
     """The columns and the summary, parts of a command's own, then the limits and the files."""
-    summary = [heading("In short"), *(paragraph(sentence, "  ") for sentence in findings.summary)]
+    summary = [heading("In short"), *(paragraph(said(sentence), "  ") for sentence in findings.summary)]
     limits = [heading("Bear in mind"), *(paragraph(f"- {said(sentence)}", "  ") for sentence in findings.limits)]
     every = [_columns(table), summary, *parts, limits, wrote(files), after]
     return "\n\n".join("\n".join(part) for part in every if part)
@@ -210,7 +210,7 @@ def wrote(files: dict[str, str]) -> list[str]:
 def findings_data(findings: Findings, files: Iterable[str], **more: Any) -> dict:
     """What all findings tell programs, and what some tell beside."""
     told = {"table": findings.title, "rows": findings.n_rows, "columns": findings.used} | more
-    return told | {"summary": findings.summary, "limits": list(map(said, findings.limits)), "files": list(files)}
+    return told | {"summary": findings.summary, "limits": findings.limits, "files": list(files)}
 
 
 def groups_data(findings: Findings, files: Iterable[str]) -> dict:

@@ -3,9 +3,9 @@
 import shlex
 from typing import Any
 
-from ..notes import Note, Option
+from ..notes import Claim, Note, Option
 
-__all__ = ["as_typed", "said"]
+__all__ = ["as_typed", "said", "spoken"]
 
 ROLES = {"measurement": "number"}
 
@@ -31,3 +31,10 @@ def as_typed(option: Option) -> str:
 def said(text: Any) -> str:
     """A sentence of the library in the command's words."""
     return text.worded(as_typed) if isinstance(text, Note) else str(text)
+
+
+def spoken(text: Any) -> str:
+    """The same, with the check behind it."""
+    if not isinstance(text, Claim):
+        return said(text)
+    return Claim.of(text.code, said(text), text.check.basis, text.check.figures, text.check.pandas)

@@ -22,7 +22,7 @@ from ..checks import check_choice, check_number
 from ..factor import ProbabilisticPCA
 from ..mixture import find_groups
 from ..mixture.finding import asked_groups, default_groups
-from ..notes import NoteError, Option
+from ..notes import Claim, NoteError, Option
 from ..study.missingness import diagnose_missing
 from ..study.phrases import shape_words
 from ..tables import DataTable
@@ -212,7 +212,10 @@ def _said(tried: list, ways: list, budget: float) -> str:
         return ""
     if len(tried) == 1:
         rest = f"the {budget:g} s allowed were spent"
-        return f"{names[0].capitalize()} were taken because {rest} before another model could be tried."
+        sentence = f"{names[0].capitalize()} were taken because {rest} before another model could be tried."
+        return Claim.of(
+            "tried", sentence, "models that were tried", {"tried": 1, "models": len(ways), "budget": budget}
+        )
     told = [
         f"{name} {'erred ' if not i else ''}by {np.sqrt(loss):.2f}"
         for i, ((loss, _, _), name) in enumerate(zip(tried, names))
@@ -221,7 +224,9 @@ def _said(tried: list, ways: list, budget: float) -> str:
     more = "" if len(tried) == len(ways) else f"; {len(ways) - len(tried)} more models did not fit into {budget:g} s"
     levels = any(column.levels and column.n_missing for column in tried[0][2].table.used)
     unit = "of the columns' spread" + (" (a wrong level counts 1)" if levels else "")
-    return f"On {n} cells hidden on purpose, {joined(told)} {unit}, so {names[0]} were taken{more}."
+    sentence = f"On {n} cells hidden on purpose, {joined(told)} {unit}, so {names[0]} were taken{more}."
+    figures = {name: float(np.sqrt(loss)) for (loss, _, _), name in zip(tried, names)}
+    return Claim.of("tried", sentence, f"{n:,} known cells, hidden and filled in again by each", figures)
 
 
 def _mixture(table: DataTable, groups: Iterable[int], seed: int, watch: Callable | None, budget: float) -> Choice:

@@ -25,6 +25,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.metrics import adjusted_rand_score
 
 from ..engine import SingularError, fit
+from ..notes import Note, Option
 from ..source import Block, OneBlock, Source
 from ..source.threads import one_blas_thread
 from ..words import count, number, share
@@ -32,7 +33,7 @@ from .starts import race
 
 __all__ = ["KINDS", "Verdict", "judge"]
 
-KINDS = ("clear", "overlapping", "continuum", "one", "unchecked")
+KINDS = ("clear", "overlapping", "continuum", "one", "untried", "unchecked")
 
 ROWS, RESAMPLES, FRESH = 2000, 10, 3
 """Rows that are resampled, how often, and random starts of each refit."""
@@ -52,10 +53,11 @@ class Verdict:
 
     Attributes
     ----------
-    kind : {"clear", "overlapping", "continuum", "one", "unchecked"}
+    kind : {"clear", "overlapping", "continuum", "one", "untried", "unchecked"}
         Clear groups have gaps between all of them, rows are sure of theirs, and refits find the same ones. Of overlapping groups
         some have gaps between them, or rows are unsure. Between neighbouring sections of a continuum no gap is shown. One group:
-        no division describes the rows better. Unchecked where no time was left for resamples.
+        no division describes the rows better. Untried where no number of groups but one was. Unchecked where no time was left for
+        resamples.
     n_groups, n_apart : int
         Groups, and clouds of groups that gaps keep apart.
     unsure, error, moved : float
@@ -95,14 +97,23 @@ class Verdict:
         """The record as plain values, which `Verdict(**told)` reads again."""
         return asdict(self)
 
-    def sentence(self, n_rows: int, criterion: str = "BIC") -> str:
+    def note(self, n_rows: int, criterion: str = "BIC") -> Note:
         """The verdict on so many rows, in a sentence."""
+        text = self._untried(n_rows) if self.kind == "untried" else self._sentence(n_rows, criterion)
+        return Note("verdict", text, budget=Option("budget"), groups=Option("groups"))
+
+    def _untried(self, n_rows: int) -> str:
+        which = f"How many groups {count(n_rows, 'row')} form"
+        if self.reached == "budget":
+            time = f"within the budget of {number(self.budget)} s"
+            return f"{which} is not known: {time} only one was tried; raise {{budget}} to try more."
+        return f"{which} was not looked for: only one was tried; {{groups}} says which to try."
+
+    def _sentence(self, n_rows: int, criterion: str) -> str:
         rows, k = count(n_rows, "row"), self.n_groups
         if self.kind == "one":
-            found = f"{rows} form one group" if n_rows > 1 else f"{rows} is one group"
-            if self.tried > 1:
-                most = "2" if self.tried == 2 else f"2 to {self.tried}"
-                found += f": by {criterion}, no division into {most} describes them better"
+            most = "2" if self.tried == 2 else f"2 to {self.tried}"
+            found = f"{rows} form one group: by {criterion}, no division into {most} describes them better"
         elif self.kind == "continuum":
             between = "neighbouring ones of " if any(gap["shown"] for gap in self.gaps) else ""
             sections = f"{between}the {k} sections that describe it"
@@ -152,7 +163,7 @@ def judge(model: Any, source: Source, *, seed: int = 0, deadline: float | None =
     """
     k = model.n_components
     if k == 1:
-        return Verdict("one", 1, **search)
+        return Verdict("one" if search.get("tried", 1) > 1 else "untried", 1, **search)
     rng = np.random.default_rng(seed)
     sample = source.sample(ROWS, rng)
     mixture, params = model._resumed(source)

@@ -23,6 +23,7 @@ from ..notes import Check, Claim
 from ..tables import DataTable
 from ..words import count, joined, probability, share
 from .findings import Axes, Findings, Sample, card_of, findings_of
+from .missingness import missing_claim
 from .sample import take_sample
 
 __all__ = ["study_axes", "words_of"]
@@ -149,21 +150,23 @@ def _summary(model: Any, table: DataTable, axes: Axes, sample: Sample, seed: int
         found = {each: float(axes.loadings[names.index(each), j]) for each in strong}
         pandas = f"{{column: float(table[column].corr(rows['{columns[j]}'])) for column in {strong}}}" if exact else ""
         sentence = f"{name[0].upper()}{name[1:]} ({share(part, 0)}): {words}."
-        told.append(
-            Claim("axis", "{sentence}", sentence=sentence, check=Check("loadings, the largest first", found, pandas))
-        )
+        told.append(Claim.of("axis", sentence, "loadings, the largest first", found, pandas))
     test = getattr(model, "test_", None)
     if test is not None:
         says = "are not enough" if test.p_value < 0.05 else "are enough"
-        told.append(
-            f"A test of fit says that {k} factor(s) {says} to explain how the columns correlate "
+        sentence = (
+            f"A test of fit says that {count(k, 'factor')} {says} to explain how the columns correlate "
             f"(p = {probability(test.p_value)})."
         )
-    if missing:
         told.append(
+            Claim.of("test_of_fit", sentence, "likelihood-ratio test of the factors", {"p": float(test.p_value)})
+        )
+    if missing:
+        sentence = (
             f"{missing:,} of {table.n_rows * d:,} cells are missing; rows are placed by the cells they have, and the standard "
             "errors of their scores say how surely."
         )
+        told.append(missing_claim("missing", sentence, table, table.used))
     return told
 
 

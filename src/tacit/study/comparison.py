@@ -24,6 +24,7 @@ import numpy as np
 from scipy import stats
 
 from ..kernels import host
+from ..notes import Claim, having, missing
 from ..schema import Column
 from ..source import Block
 from ..survey.describe import Asked
@@ -170,7 +171,17 @@ def compare(
         for fact in _outside(column, table.cells[:, j], side, pooled)
     ]
     record = Comparison("tables", called, sizes, tests, told, rows, n_new, outside, correction=correction, level=level)
-    return _worded(record, table)
+    return _worded(record, table, _sides(b, by, called))
+
+
+def _sides(b: Any, by: str | None, called: tuple[str, str]) -> tuple[str, str] | None:
+    """Pandas for the rows of either side; None where a time divides them, which pandas may read in another way."""
+    if b is not None:
+        return "table", "other"
+    if by is None:
+        return None
+    one, two = (f"table[{having(by, [name.removeprefix(f'{by} = ')])}]" for name in called)
+    return one, two
 
 
 # Groups and rows of a new kind, under a model that does not know which row is whose
@@ -255,27 +266,67 @@ def _outside(column: Column, cells: np.ndarray, side: np.ndarray, pooled: Pooled
 # In words
 
 
-def _worded(found: Comparison, table: DataTable) -> Comparison:
+def _worded(found: Comparison, table: DataTable, sides: tuple[str, str] | None) -> Comparison:
     a, b = found.names
     moved, m = found.moved, len(found.looked)
     sizes = f"{count(found.n_rows[0], 'row')} of {a} and {count(found.n_rows[1], 'row')} of {b}"
     risk = "Holm" if found.correction == "holm" else "Benjamini-Hochberg"
     looked = f"{count(m, 'thing')} looked at ({risk}, {share(1 - found.level)})"
     if moved:
-        words = [f"{b} differs from {a} in {len(moved)} of {looked}; {sizes}."]
+        verdict = f"{b} differs from {a} in {len(moved)} of {looked}; {sizes}."
     else:
-        words = [f"Nothing differs between {a} and {b} beyond chance among {looked}; {sizes}."]
-    words += [_change(test, a, b) for test in moved if test["what"] != "group"][:8]
-    words += [_grown(group, a, b) for group in found.groups if group["moved"]]
+        verdict = f"Nothing differs between {a} and {b} beyond chance among {looked}; {sizes}."
+    line = "{'looked': len(looked), 'moved': int(looked['moved'].sum())}"
+    figures = {"looked": m, "moved": len(moved)}
+    words = [Claim.of("verdict", verdict, f"tests of all rows, corrected together ({risk})", figures, line)]
+    known = {column.name: column for column in table.columns}
+    for test in [test for test in moved if test["what"] != "group"][:8]:
+        basis = f"{test['n_a']:,} and {test['n_b']:,} {'rows' if test['what'] == 'missing' else 'known cells'}"
+        figures = {"a": test["a"], "b": test["b"]}
+        words.append(Claim.of("moved", _change(test, a, b), basis, figures, _line(test, known[test["column"]], sides)))
+    basis = "rows whose likeliest group it is, under one model of both"
+    for group in (group for group in found.groups if group["moved"]):
+        figures = {name: group[name] for name in ("n_a", "n_b", "share_a", "share_b")}
+        words.append(Claim.of("group", _grown(group, a, b), basis, figures))
     if found.n_new:
         of = f"of {b} {'is' if found.n_new == 1 else 'are'} of a new kind: as improbable as hardly any row of {a}"
-        words.append(f"{count(found.n_new, 'row')} {of}, the first of them row {found.rows[0]['row']}.")
+        sentence = f"{count(found.n_new, 'row')} {of}, the first of them row {found.rows[0]['row']}."
     else:
+        others = "other " * any(group["new"] for group in found.groups)
+        sentence = f"No {others}rows of {b} are found to be of a new kind."
+    basis = f"densities of rows under one model of both, at a false discovery rate of {share(1 - found.level)}"
+    words.append(Claim.of("new_rows", sentence, basis, {"new": found.n_new}))
+    for each in found.outside[:6]:
+        figures = {name: each[name] for name in ("n", "value", "low", "high") if name in each}
         words.append(
-            f"No {'other ' * any(group['new'] for group in found.groups)}rows of {b} are found to be of a new kind."
+            Claim.of("outside", _fact(each, a, b), "counted in all rows", figures, _outside_line(each, known, sides))
         )
-    words += [_fact(each, a, b) for each in found.outside[:6]]
     return replace(found, summary=words, limits=_limits(found, table))
+
+
+def _line(test: dict, column: Any, sides: tuple[str, str] | None) -> str:
+    """Pandas for the medians or shares of either side; none where it may read the cells in another way."""
+    name = test["column"]
+    if sides is None or column.reading not in ("number", "text") or column.notes:
+        return ""
+    if test["what"] == "missing":
+        parts = [f"float({missing(name, side)}.mean())" for side in "ab"]
+    elif test["what"] == "levels":
+        parts = [
+            f"float({having(name, [test['level']], side)}.sum() / (~{missing(name, side)}).sum())" for side in "ab"
+        ]
+    elif column.role in ("measurement", "count"):
+        parts = [f"float({side}[{name!r}].median())" for side in "ab"]
+    else:
+        return ""
+    return f"[{{'a': {parts[0]}, 'b': {parts[1]}}} for a, b in [({sides[0]}, {sides[1]})]][0]"
+
+
+def _outside_line(fact: dict, known: dict, sides: tuple[str, str] | None) -> str:
+    column = known[fact["column"]]
+    if sides is None or fact["level"] is None or column.reading not in ("number", "text") or column.notes:
+        return ""
+    return f"[{{'n': int({having(column.name, [fact['level']], 'b')}.sum())}} for b in [{sides[1]}]][0]"
 
 
 def _change(test: dict, a: str, b: str) -> str:
@@ -321,17 +372,19 @@ def _limits(found: Comparison, table: DataTable) -> list[str]:
     m, n = found.n_rows
     z = stats.norm.ppf(1 - (1 - found.level) / 2 / max(len(found.looked), 1)) + stats.norm.ppf(0.8)
     least = 0.5 + z * math.sqrt((m + n + 1) / (12 * m * n))
-    words = []
+    words: list[str] = []
     if least < 1:
-        words.append(
+        sentence = (
             f"With so many rows and things looked at, a column is found to have moved in 4 of 5 cases only where a cell of one "
             f"side is higher with a probability of {least:.2f} or more; smaller differences may go unnoticed."
         )
+        words.append(Claim.of("power", sentence, "power of the rank test at the corrected level", {"least": least}))
     else:
         words.append("With so few rows, hardly any difference can be told from chance.")
     fewest = math.ceil(n / ((1 - found.level) * (m + 1)))
     if fewest > 1:
-        words.append(f"Rows of a new kind can be told from chance only where there are {fewest:,} or more of them.")
+        sentence = f"Rows of a new kind can be told from chance only where there are {fewest:,} or more of them."
+        words.append(Claim.of("fewest", sentence, "the false discovery rate of so few rows", {"fewest": fewest}))
     words.append(
         "Rows are taken to be independent of each other: repeated measures, or the same rows in both, make differences look "
         "surer or less sure than they are. What differs says nothing about why."

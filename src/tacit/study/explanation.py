@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import host
+from ..notes import Claim
 from ..source import Block
 from ..tables import DataTable
 from ..words import joined, number, probability, share
@@ -310,7 +311,11 @@ def _worded(found: Explanation, near: list[dict], is_next: bool) -> Explanation:
     if near:
         which = "rows of its group are" if len(near) > 1 else "row of its group is"
         words.append(f"The nearest typical {which} {joined(row['row'] for row in near)}.")
-    return replace(found, nearest=near, words=" ".join(words))
+    figures = {"group": a, "probability": round(found.probability, 6)}
+    own = f"rows.iloc[{found.row - 1}]"
+    line = f"{{'group': int({own}['group']), 'probability': float({own}['probability_{a}'])}}"
+    basis = f"how probable the groups are given the {len(found.cells)} known cells of the row, which the file of groups has too"
+    return replace(found, nearest=near, words=Claim.of("explained", " ".join(words), basis, figures, line))
 
 
 def _cell(cell: dict, b: int) -> str:

@@ -10,32 +10,29 @@ import numpy as np
 from ..base.missing import impute_cells
 from ..kernels import host
 from ..source import Block
+from ..survey.dates import DATE_READINGS
+from ..tables import DataTable
 
 __all__ = ["Fills", "emptied"]
 
 
-def emptied(model: Any, cells: np.ndarray) -> dict[str, np.ndarray]:
-    """Which missing cells a model leaves empty, by reason.
+def emptied(model: Any, cells: np.ndarray, filled: np.ndarray) -> dict[str, np.ndarray]:
+    """Which missing cells a model leaves empty, by reason; `filled` are the rows as it fills them.
 
-    "not applicable" where a rule of its calibration says so, "unknown" where its group has hardly seen the column, and
-    "unsure" where no level is probable enough.
+    "not applicable" where a rule of its calibration says so, "unsure" where no level is probable enough, and "unknown" where
+    its group has hardly seen the column.
     """
-    learned, known, rest = model._calibration, model._knowledge(), np.isnan(cells)
+    learned, known, rest = model._calibration, model._knowledge(), np.isnan(cells) & np.isnan(filled)
     found: dict[str, np.ndarray] = {}
-    if not rest.any():
-        return found
-    if learned is not None and learned.absent:
+    if rest.any() and learned is not None and learned.absent:
         found["not applicable"] = rest & learned.not_applicable(cells)
         rest &= ~found["not applicable"]
-    if known is not None:
-        found["unknown"] = rest & known.empty(
-            cells, host(model._model().posterior(model._params(), Block.of(cells))[0])
-        )
-        rest &= ~found["unknown"]
     if learned is not None and (rest & learned.coded).any():
-        rows = (rest & learned.coded).any(axis=1)
-        found["unsure"] = np.zeros(cells.shape, dtype=bool)
-        found["unsure"][rows] = rest[rows] & learned.coded & np.isnan(impute_cells(model, cells[rows], "mean")[0])
+        found["unsure"] = rest & learned.coded
+        if known is not None:
+            found["unsure"] &= ~known.empty(cells, host(model._model().posterior(model._params(), Block.of(cells))[0]))
+        rest &= ~found["unsure"]
+    found["unknown"] = rest
     return {reason: mask for reason, mask in found.items() if mask.any()}
 
 
@@ -50,7 +47,10 @@ class Fills:
         The same by reason; see `emptied`.
     """
 
-    def __init__(self, model: Any, names: Sequence[Any], levels: Sequence[Sequence]):
+    def __init__(self, model: Any, table: DataTable, names: Sequence[Any], levels: Sequence[Sequence]):
+        # Of dates the model knows the season or the day of the week, neither of which is a date.
+        dated = [str(column.name) for column in table.used if column.cycle and column.reading in DATE_READINGS]
+        self.never = np.isin([str(name) for name in names], dated)
         self.model, self.names, self.levels = model, [str(name) for name in names], levels
         self.why_empty: dict[str, dict[str, int]] = {}
         self.n_missing = dict.fromkeys(self.names, 0)
@@ -60,19 +60,19 @@ class Fills:
 
     def add(self, cells: np.ndarray) -> None:
         """Take in some rows."""
-        gone = np.isnan(cells)
+        gone = np.isnan(cells) & ~self.never
         self._tally(0, cells)
         rows = gone.any(axis=1)
         if not rows.any():
             return
         for name, n in zip(self.names, gone.sum(axis=0).tolist()):
             self.n_missing[name] += n
-        for reason, mask in emptied(self.model, cells[rows]).items():
+        filled = impute_cells(self.model, cells[rows], "mean")[0]
+        for reason, mask in emptied(self.model, cells[rows], filled).items():
             told = self.why_empty.setdefault(reason, {})
-            for name, n in zip(self.names, mask.sum(axis=0).tolist()):
+            for name, n in zip(self.names, (mask & ~self.never).sum(axis=0).tolist()):
                 if n:
                     told[name] = told.get(name, 0) + n
-        filled = impute_cells(self.model, cells[rows], "mean")[0]
         self._tally(1, np.where(gone[rows], filled, np.nan))
 
     def _tally(self, place: int, cells: np.ndarray) -> None:

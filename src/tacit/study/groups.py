@@ -57,7 +57,7 @@ def study_groups(
     digest = hashlib.sha256()
     uncertain, outliers = TopRows(MOST_LISTED), TopRows(MOST_LISTED)
     threshold, start = outlier_threshold(table.n_rows), 0
-    fills = Fills(model, model.schema_.names, [column.levels for column in model.schema_.columns])
+    fills = Fills(model, table, model.schema_.names, [column.levels for column in model.schema_.columns])
     for batch in table.batches():
         cells = coder.encode(batch)
         scores = scorer.rows(cells, start)

@@ -10,15 +10,15 @@ import numpy as np
 
 from ..impute.trial import FEWEST, SHARE, try_fills
 from ..kernels import host
-from ..notes import Note, Option
+from ..notes import Claim, Note, Option, having
 from ..schema import Column
 from ..tables import DataTable
-from ..words import joined, share
+from ..words import count, joined, share
 from .fills import Fills
 from .findings import Findings, Sample, card_of, findings_of
 from .missingness import diagnose_missing
 from .sample import take_sample
-from .sentences import empty_words
+from .sentences import FILLED, empty_words
 
 __all__ = ["checked", "fill_words", "missing_words", "moved_words", "study_fill", "tell_check"]
 
@@ -46,7 +46,7 @@ def study_fill(
     found = diagnose_missing(table, seed=seed) if missingness is None else list(missingness)
     check = try_fills(model, table, level=level, seed=seed)
     sample = take_sample(model, table, level=level, seed=seed)
-    fills = Fills(model, table.schema.names, [column.levels for column in table.used])
+    fills = Fills(model, table, table.schema.names, [column.levels for column in table.used])
     for block in table.source():
         fills.add(host(block.X))
     why = why or _phrase(model)
@@ -55,7 +55,8 @@ def study_fill(
         "fill", model, table, sample=sample, selection=list(selection), n_filled=fills.n_filled, n_empty=fills.n_empty,
         check=check, level=level, shares=fills.shares, missingness=found,
     )  # fmt: skip
-    summary = _summary(table, findings, why, said, fills.why_empty)
+    order = model.n_components if model._study == "groups" else model.n_components_
+    summary = _summary(table, findings, why, int(order), said, fills.why_empty)
     limits = _limits(model, table, sample, check)
     card = card_of(model, table, seed, Model=f"{type(model).__name__}: {why}", Intervals=intervals)
     return replace(findings, summary=summary, limits=limits, card=card)
@@ -90,10 +91,17 @@ def moved_words(shares: Sequence[dict]) -> list[str]:
     most = max(levels, key=lambda row: abs(row["after"] - row["known"]))
     if abs(most["after"] - most["known"]) < MOVED:
         return []
-    return [
-        f"{most['level']} is {share(most['known'])} of the {most['n_known']:,} known cells of {most['column']} and "
+    name = most["column"]
+    sentence = (
+        f"{most['level']} is {share(most['known'])} of the {most['n_known']:,} known cells of {name} and "
         f"{share(most['after'])} with the {most['n_filled']:,} filled ones: most probable levels overstate the frequent."
-    ]
+    )
+    told = f"cells[(cells['column'] == {name!r}) & cells['value'].notna()]"
+    n, m = (f"int({having(name, [most['level']], place)}.sum())" for name, place in ((name, "filled"), ("value", told)))
+    total = f"filled[{name!r}].notna().sum()"
+    line = f"{{'known': ({n} - {m}) / ({total} - len({told})), 'after': {n} / {total}}}"
+    figures = {"known": most["known"], "after": most["after"]}
+    return [Claim.of("moved", sentence, f"counted in all cells of {name}, filled or not", figures, line)]
 
 
 def _phrase(model: Any) -> str:
@@ -102,19 +110,24 @@ def _phrase(model: Any) -> str:
     return f"a {type(model).__name__} of {model.n_components_} {model._axis[model.n_components_ > 1]}"
 
 
-def _summary(table: DataTable, findings: Findings, why: str, said: str, why_empty: dict) -> list[str]:
+def _summary(table: DataTable, findings: Findings, why: str, order: int, said: str, why_empty: dict) -> list[str]:
     """Sentences, the most important first."""
     missing = findings.n_filled
     total, n_cells = sum(missing.values()), table.n_rows * len(table.used)
     incomplete = [name for name, n in missing.items() if n]
     most = max(missing, key=lambda name: missing[name])
-    told = [
-        f"{total:,} missing cells in {len(incomplete)} of {len(table.used)} columns were filled, {share(total / n_cells, 1)} of "
-        f"all; most of them in {most} ({missing[most]:,}).",
-        f"They were filled by {why}.",
-    ]
-    if not total:
-        told = ["No missing cell was filled."]
+    told = ["No missing cell was filled."]
+    if total:
+        sentence = (
+            f"{count(total, 'missing cell')} in {len(incomplete)} of {count(len(table.used), 'column')} "
+            f"{'were' if total > 1 else 'was'} filled, {share(total / n_cells, 1)} of all; most of them in {most} "
+            f"({missing[most]:,})."
+        )
+        figures = {name: missing[name] for name in incomplete}
+        told = [
+            Claim.of("filled", sentence, f"counted in all {n_cells:,} cells of the columns used", figures, FILLED),
+            Claim.of("by", f"They were filled by {why}.", "the model that was fitted to the rows", {"order": order}),
+        ]
     told += [*missing_words(findings.missingness), *empty_words(why_empty), *filter(None, [said])]
     told += [*(tell_check(findings.check) if total else []), *moved_words(findings.shares)]
     empty = [column.name for column in table.columns if column.role == "empty"]
@@ -130,27 +143,38 @@ def _summary(table: DataTable, findings: Findings, why: str, said: str, why_empt
 def tell_check(check: dict | None) -> list[str]:
     """How good the fills are, in sentences."""
     if check is None:
-        return [
+        sentence = (
             f"Too few cells are observed to try how good the fills are: that takes at least {FEWEST / SHARE:.0f} in columns that "
             f"have missing values, {FEWEST} in each."
-        ]
-    told = []
-    hidden = check["numbers"] + check["categories"]
+        )
+        return [Claim.of("untried", sentence, "the rule by which cells are hidden", {"needed": FEWEST / SHARE})]
+    told: list[str] = []
+    hidden, basis = check["numbers"] + check["categories"], _hidden(check)
     again = ", by a model learned without them" if check["refit"] else ""
     if check["numbers"]:
         naive = f"{check['naive']:.2f}" if check.get("naive") is not None else "1"
-        told.append(
+        sentence = (
             f"On {hidden:,} cells hidden on purpose{again}, {share(check['covered'], 0)} of the numbers lay within their "
             f"{share(check['level'], 0)} intervals, and fills erred by {check['error']:.2f} of their columns' spread "
             f"(the columns' means by {naive})."
         )
+        figures = {name: check.get(name) for name in ("numbers", "covered", "level", "error", "naive")}
+        told.append(Claim.of("coverage", sentence, basis, figures))
     if check["categories"]:
         where = "Of the hidden categories" if told else f"On {hidden:,} cells hidden on purpose{again},"
-        told.append(
+        sentence = (
             f"{where} {share(check['right'], 0)} were filled right; the most frequent level would have been right for "
             f"{share(check['usual'], 0)}."
         )
+        told.append(
+            Claim.of("right", sentence, basis, {name: check[name] for name in ("categories", "right", "usual")})
+        )
     return told + _weak_columns(check)
+
+
+def _hidden(check: dict) -> str:
+    """Where figures about hidden cells come from."""
+    return f"{check['numbers'] + check['categories']:,} known cells, hidden and filled in again"
 
 
 def _weak_columns(check: dict) -> list[str]:
@@ -159,19 +183,21 @@ def _weak_columns(check: dict) -> list[str]:
     dull = [row["column"] for row in tried if row.get("error", 0.0) >= DULL * row.get("naive", 1.0)]
     usual = [row["column"] for row in tried if "right" in row and row["right"] <= row["usual"]]
     narrow = [row for row in tried if "covered" in row and _too_few(row["covered"], row["cells"], check["level"])]
-    told = [
-        f"{joined(names)} {'is' if len(names) == 1 else 'are'} filled {how}."
-        for names, how in (
-            (dull, "hardly better than by the mean"),
-            (usual, "no better than by the most frequent level"),
-        )
-        if names
-    ]
+    basis, told = _hidden(check), []
+    for names, how, key in (
+        (dull, "hardly better than by the mean", "error"),
+        (usual, "no better than by the most frequent level", "right"),
+    ):
+        if names:
+            figures = {row["column"]: row[key] for row in tried if row["column"] in names}
+            sentence = f"{joined(names)} {'is' if len(names) == 1 else 'are'} filled {how}."
+            told.append(Claim.of("weak", sentence, f"{key} of {basis}", figures))
     if narrow:
         shares = joined([f"{row['column']} ({share(row['covered'], 0)})" for row in narrow])
-        told.append(
+        sentence = (
             f"Intervals are too narrow in {shares}: they should hold {share(check['level'], 0)} of the hidden cells."
         )
+        told.append(Claim.of("narrow", sentence, basis, {row["column"]: row["covered"] for row in narrow}))
     return told
 
 
@@ -192,11 +218,14 @@ def _limits(model: Any, table: DataTable, sample: Sample, check: dict | None) ->
         )
     for j, column in enumerate(table.used):
         if Column.of(column).least == 0 and (sample.low[:, j] == 0).any():
-            told.append(f"No observed value of {column.name} is negative, so no fill or interval goes below 0.")
+            sentence = f"No observed value of {column.name} is negative, so no fill or interval goes below 0."
+            figures, line = {"negative": 0}, f"{{'negative': int((pd.to_numeric(filled[{column.name!r}]) < 0).sum())}}"
+            told.append(Claim.of("least", sentence, f"the least known cell of {column.name}", figures, line))
     covered = None if check is None else check["covered"]
     if check is not None and covered is not None and _too_few(covered, check["numbers"], check["level"]):
-        told.append(
+        sentence = (
             f"Intervals that should hold {share(check['level'], 0)} held {share(covered, 0)} of the hidden numbers: take them as "
             "too narrow."
         )
+        told.append(Claim.of("too_narrow", sentence, _hidden(check), {"covered": covered, "level": check["level"]}))
     return told

@@ -10,6 +10,7 @@ from scipy import stats
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score
 
+from ..notes import Claim
 from ..words import count, number, share
 from .comparison import Comparison, scored
 from .subject import opened_for
@@ -62,11 +63,17 @@ def compare_models(
                        "share_b": n_b / n, "words": "", "moved": False, "new": False})  # fmt: skip
     stay = sum(group["shared"] for group in groups)
     agreement = float(adjusted_rand_score(*labels))
-    summary = [
+    figures: dict = {"agreement": agreement, "n_rows": n, "groups_a": k, "groups_b": m}
+    sentences = [
         f"{names[0]} has {count(k, 'group')} and {names[1]} {count(m, 'group')}; on {count(n, 'row')} they agree with an "
         f"adjusted Rand index of {agreement:.2f} (1 is the same groups, 0 no more than chance).",
         f"{count(n - stay, 'row')} ({share((n - stay) / n)}) are in another group than the one that matches theirs.",
     ]  # fmt: skip
+    basis = f"the likeliest group of {count(n, 'row')} under either"
+    summary: list[str] = [
+        Claim.of("verdict", sentences[0], basis, figures),
+        Claim.of("changed", sentences[1], basis, {"changed": n - stay}),
+    ]
     limits = [
         "Groups are matched so that as many rows as possible stay; a group that was split has the larger part as its match."
     ]
@@ -77,12 +84,14 @@ def compare_models(
         better = names[1] if gap.mean() > 0 else names[0]
         ends = sorted(abs(v) if gap.mean() > 0 else -v for v in (gap.mean() - z * se, gap.mean() + z * se))
         clear = abs(gap.mean()) > z * se
-        summary.append(
+        sentence = (
             f"{better} describes the rows better, by {number(abs(gap.mean()), 3)} of log density a row ({number(ends[0], 3)} to "
             f"{number(ends[1], 3)})."
             if clear
             else "Neither describes the rows better beyond chance: the log density a row differs by "
             f"{number(abs(gap.mean()), 3)} ± {number(z * se, 2)}."
         )
+        figures = {"difference": float(gap.mean()), "half_width": float(z * se)}
+        summary.append(Claim.of("density", sentence, f"mean and normal interval over {count(n, 'row')}", figures))
         limits.append("A model that was learned from these rows describes them better than rows it has not seen.")
     return Comparison("models", names, (n, n), groups=groups, summary=summary, limits=limits)

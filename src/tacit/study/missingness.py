@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..frames import Batch
+from ..notes import Claim, having, missing
+from ..survey.cells import Missing
 from ..survey.column import ROLES
 from ..tables import DataTable
 from ..tables.opening import as_table
@@ -24,7 +26,7 @@ from ..words import count, joined, number, share
 if TYPE_CHECKING:
     from ..base.calibration import Absence
 
-__all__ = ["Missingness", "diagnose_missing"]
+__all__ = ["Missingness", "diagnose_missing", "missing_claim"]
 
 ROWS = 20_000
 """Rows, drawn at random, that are looked at."""
@@ -38,6 +40,8 @@ NEARLY_ALL = 0.9
 MARKED = re.compile(r"\s*([<>]=?|below|under|above|over)\s*[-+]?[\d.,]+.*", re.IGNORECASE)
 LIMITS = re.compile(r"(?:<\s*)?(?:lod|loq|mdl|bdl|nd|n\.d\.|not detected|below detection.*)", re.IGNORECASE)
 FOLDS, MOST_USED = 5, 10
+MOST_COUNTED = 40
+"""Columns beyond which no line of pandas names them all."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class Missingness:
         "related" (more often missing where others have certain values), "unrelated" (no relation found), or "few" (too few
         to say).
     text : str
-        The same in a sentence.
+        The same in a sentence; a `Claim` where it states figures.
     n_missing : int
     n_applicable : int
         Missing cells but those that are not applicable, of the rows looked at.
@@ -123,14 +127,14 @@ def diagnose_missing(table: Any, *, seed: int = 0, **reading: Any) -> list[Missi
     if not any(column.n_missing or any(note.code == "strangers" for note in column.notes) for column in table.columns):
         return [each for each in map(_marked, table.columns) if each]
     rows, batch = table.sample(ROWS, seed)
-    missing = {column.name: batch[column.name].missing for column in table.columns if column.role != "empty"}
-    told = {name: gone for name, gone in missing.items() if gone.any()}
-    seen = _Seen.of(table, batch, missing, list(told), rows)
+    lost = {column.name: batch[column.name].missing for column in table.columns if column.role != "empty"}
+    told = {name: gone for name, gone in lost.items() if gone.any()}
+    seen = _Seen.of(table, batch, lost, list(told), rows)
     found = []
     for column in table.columns:
         if column.name in told:
-            found.append(_limit(column, batch) or seen.diagnosed(column))
-        elif each := _marked(column) or _limit(column, batch):
+            found.append(_limit(column, batch, seen.looked) or seen.diagnosed(column))
+        elif each := _marked(column) or _limit(column, batch, seen.looked):
             found.append(each)
     return found
 
@@ -147,6 +151,21 @@ class _Feature:
 
 
 @dataclass(frozen=True)
+class _Looked:
+    """How many rows were looked at of how many: figures of some say so, and pandas counts again only those of all."""
+
+    n: int
+    n_rows: int
+
+    def claim(self, text: str, figures: dict, pandas: str = "", basis: str = "") -> Claim:
+        """A sentence about them."""
+        some = f"{self.n:,} rows drawn at random of {self.n_rows:,}" if self.n < self.n_rows else ""
+        text = f"{text.removesuffix('.')} (of {some})." if some else text
+        rows = some or f"all {count(self.n_rows, 'row')}"
+        return Claim.of("missing", text, f"{basis or 'counted'} in {rows}", figures, "" if some else pandas)
+
+
+@dataclass(frozen=True)
 class _Seen:
     """Rows of a table, the cells that are missing in them, and what may tell these."""
 
@@ -157,6 +176,11 @@ class _Seen:
     targets: list[str]
     rows: np.ndarray
     p_values: np.ndarray = field(repr=False)
+
+    @property
+    def looked(self) -> _Looked:
+        """The rows looked at."""
+        return _Looked(len(self.rows), self.table.n_rows)
 
     @classmethod
     def of(cls, table: DataTable, batch: Batch, missing: dict, targets: list[str], rows: np.ndarray) -> _Seen:
@@ -216,7 +240,7 @@ class _Seen:
         """What is said of a column with missing cells."""
         gone, name = self.missing[column.name], column.name
         n = int(gone.sum())
-        about = dict(n_missing=column.n_missing, n_applicable=n)
+        about: dict[str, Any] = dict(n_missing=column.n_missing, n_applicable=n)
         if n < FEWEST or len(gone) - n < FEWEST:
             what = "observed" if n >= FEWEST else "missing"
             return Missingness(
@@ -252,15 +276,24 @@ class _Seen:
             return None
         _, by, values, rows = best
         where = f"{by} is {_listed(values)}" if values else f"{by} has a value"
-        return self._not_applicable(name, gone, rows, where, by, values=values, observed=not values)
+        line = having(by, values) if values else f"~{missing(by)}"
+        return self._not_applicable(name, gone, rows, where, line, by, values=values, observed=not values)
 
     def _not_applicable(
-        self, name: str, gone: np.ndarray, rows: np.ndarray, where: str, by: str, **rule: Any
+        self, name: str, gone: np.ndarray, rows: np.ndarray, where: str, line: str, by: str, **rule: Any
     ) -> Missingness:
         rest = int((gone & ~rows).sum())
         others = f"it is missing in {share(rest / (~rows).sum())} of the others" if rest else "in all others"
         these = count(int(rows.sum()), "row")
         text = f"{name} is not applicable where {where}: it has no value in any of these {these}, and {others}."
+        figures = {"rows": int(rows.sum()), "known": 0, "missing_elsewhere": rest}
+        counts = (
+            f"int(({line}).sum())",
+            f"int(({line} & ~{missing(name)}).sum())",
+            f"int((~({line}) & {missing(name)}).sum())",
+        )
+        pandas = ", ".join(f"{key!r}: {each}" for key, each in zip(figures, counts))
+        text = self.looked.claim(text, figures, f"{{{pandas}}}")
         info = next(column for column in self.table.columns if column.name == name)
         return Missingness(name, "not applicable", text, info.n_missing, rest, (by,), **rule)
 
@@ -286,9 +319,14 @@ class _Seen:
                 if not dated:
                     bound = {"above": float(end)} if sign > 0 else {"below": float(end)}
                     where = f"{by} is {'above' if sign > 0 else 'below'} {number(float(end))}"
-                    return self._not_applicable(name, gone, rows, where, by, **bound)
+                    line = f"pd.to_numeric(table[{by!r}], errors='coerce') {'>' if sign > 0 else '<'} {float(end)!r}"
+                    return self._not_applicable(name, gone, rows, where, f"({line})", by, **bound)
                 when = f"row {int(end) + 1:,}" if not by else f"{by} {np.datetime64(int(end), 'D')}"
                 text = f"{name} has no value {'after' if sign > 0 else 'before'} {when}; fills there go beyond what was seen."
+                after = f"{missing(name)}.{f'iloc[{int(end) + 1}:]' if sign > 0 else f'iloc[:{int(end)}]'}"
+                line = f"{{'rows': len({after}), 'missing': int({after}.sum())}}" if not by else ""
+                figures = {"rows": int(rows.sum()), "missing": int((gone & rows).sum())}
+                text = self.looked.claim(text, figures, line)
                 return Missingness(name, "dropout", text, info.n_missing, int(gone.sum()), (by,) if by else ())
         return None
 
@@ -317,7 +355,8 @@ class _Seen:
             f"{name} is missing more often {first}{more}; the other columns tell which cells with an area under the ROC curve of "
             f"{score:.2f} on rows left out (0.5 is chance)."
         )
-        return Missingness(name, "related", text, by=by, score=score, **about)
+        about["text"] = self.looked.claim(text, {"score": score}, basis=f"{FOLDS}-fold cross-validation")
+        return Missingness(name, "related", by=by, score=score, **about)
 
     def _worded(self, feature: _Feature, gone: np.ndarray) -> str:
         if feature.kind == "number":
@@ -356,6 +395,22 @@ class _Seen:
         return area, area - 2.0 * spread
 
 
+def missing_claim(code: str, sentence: str, table: DataTable, columns: Any) -> Claim:
+    """A sentence about how many cells of some columns are missing."""
+    figures = {"cells": table.n_rows * len(columns), "missing": sum(column.n_missing for column in columns)}
+    lost = " + ".join(f"int({missing(column.name)}.sum())" for column in columns)
+    # pandas takes "None" as missing, and knows nothing of texts that the user named or that stand among numbers.
+    plain = all("None" not in column.levels and (column.levels or column.reading == "number") for column in columns)
+    alike = (
+        plain
+        and table.reader.is_text
+        and len(table.reader.missing.texts) == len(Missing().texts)
+        and len(columns) <= MOST_COUNTED
+    )
+    line = f"{{'cells': len(table) * {len(columns)}, 'missing': {lost}}}" if alike else ""
+    return Claim.of(code, sentence, f"counted in all {count(table.n_rows, 'row')}", figures, line)
+
+
 def _tail(found: Any, n: Any, k: Any, drawn: Any) -> Any:
     """The probability that more than `found` of the cells drawn are among k of n."""
     from scipy.stats import hypergeom  # takes a while to load
@@ -382,11 +437,12 @@ def _marked(column: Any) -> Missingness | None:
             text = (
                 f"{column.name}: {number(value)} may stand for missing cells; it is taken as a value unless you say so."
             )
+            text = Claim.of("marked", text, "seen in all rows", {"value": value})
             return Missingness(column.name, "marked", text, column.n_missing, column.n_missing, values=(value,))
     return None
 
 
-def _limit(column: Any, batch: Batch) -> Missingness | None:
+def _limit(column: Any, batch: Batch, looked: _Looked) -> Missingness | None:
     """Texts that tell a detection limit, or least values that heap."""
     cells = batch[column.name]
     seen = ~cells.missing
@@ -402,6 +458,8 @@ def _limit(column: Any, batch: Batch) -> Missingness | None:
                 f"neither missing nor "
                 "known."
             )
+            line = f"{{'rows': int(table[{column.name!r}].astype(str).str.strip().isin({sorted(marks)!r}).sum())}}"
+            text = looked.claim(text, {"rows": n}, line)
             return Missingness(
                 column.name, "detection limit", text, column.n_missing, column.n_missing, values=tuple(sorted(marks))
             )
@@ -414,6 +472,8 @@ def _limit(column: Any, batch: Batch) -> Missingness | None:
                 f"far more often than any "
                 "other: perhaps a detection limit, below which nothing is measured."
             )
+            line = f"{{'rows': int(({having(column.name, [float(least[0])])}).sum())}}"
+            text = looked.claim(text, {"rows": int(times[0])}, line)
             return Missingness(
                 column.name, "detection limit", text, column.n_missing, column.n_missing, values=(float(least[0]),)
             )

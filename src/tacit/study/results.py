@@ -64,11 +64,14 @@ class Part:
         return np.isnan(self.known) & np.column_stack(gone)
 
     @cached_property
+    def found(self) -> Imputed:
+        """All cells of the model's columns with missing ones filled in."""
+        return filled_cells(self.results.model, self.results.table, self.cells, self.results.level)
+
+    @property
     def imputed(self) -> Imputed:
-        """The same with missing cells filled in."""
-        own = self.results
-        found = filled_cells(own.model, own.table, self.cells, own.level)
-        return Imputed(*(answer[:, own.columns] for answer in found))
+        """The same of the columns that the table has."""
+        return Imputed(*(answer[:, self.results.columns] for answer in self.found))
 
     @property
     def rows(self) -> dict:
@@ -259,7 +262,9 @@ class GroupResults(Results):
         self.n_outliers += int(self.outlier.sum())
         self.n_missing += int(np.isnan(part.cells).sum())
         self.n_filled += int(part.missing.sum())
-        for reason, mask in emptied(self.model, part.cells).items():
+        if not part.missing.any():
+            return
+        for reason, mask in emptied(self.model, part.cells, part.found.filled).items():
             empty = part.missing & mask[:, self.columns]
             self.n_filled -= int(empty.sum())
             for column, n in zip(self.table.used, empty.sum(axis=0).tolist()):

@@ -9,12 +9,12 @@ from typing import Any
 from ..base.classes import FALSE_ALARMS, outlier_threshold
 from ..families import StudentT
 from ..families.gaussian import Gaussian
-from ..notes import Check, Claim, Note, Option
+from ..notes import Check, Claim, Note, Option, having
 from ..words import count, joined, number, probability, share
 from .findings import Findings, Group
 from .phrases import CRITERIA, left_out_words
 
-__all__ = ["empty_words", "groups_limits", "groups_summary", "merged_words"]
+__all__ = ["FILLED", "applied_words", "empty_words", "groups_limits", "groups_summary", "merged_words"]
 
 CLOSE = 10.0
 """A difference of BIC below this leaves a choice open."""
@@ -23,13 +23,9 @@ CLOSE = 10.0
 def groups_summary(findings: Findings) -> list[str]:
     """What was found, in sentences, the verdict first; figures are in the check behind each."""
     return [
-        *_scored(findings), _how_many(findings), *_unsettled(findings), *_sizes(findings), _uncertain(findings),
+        *_scored(findings), _how_many(findings), *_unsettled(findings), *_sizes(findings), *_uncertain(findings),
         *_outliers(findings), *_aside(findings), _filled(findings),
     ]  # fmt: skip
-
-
-def _claim(code: str, sentence: str, basis: str, figures: dict, pandas: str = "") -> Claim:
-    return Claim(code, "{sentence}", check=Check(basis, figures, pandas), sentence=sentence)
 
 
 def _scored(findings: Findings) -> Iterator[str]:
@@ -40,9 +36,16 @@ def _scored(findings: Findings) -> Iterator[str]:
             f"{count(findings.n_rows, 'new row')} {'were' if findings.n_rows != 1 else 'was'} scored by a model that was learned "
             f"from {count(n, 'other row')} ({title}); groups are described as they were there."
         )
-        yield _claim("scored", sentence, "kept with the model", {"n_rows": findings.n_rows, "learned_from": n}, N_ROWS)
+        yield Claim.of(
+            "scored", sentence, "kept with the model", {"n_rows": findings.n_rows, "learned_from": n}, N_ROWS
+        )
 
 
+def _by_column(counts: dict[str, int]) -> Iterator[tuple[str, int]]:
+    return ((name, n) for name, n in counts.items() if n)
+
+
+FILLED = "cells[cells['value'].notna()]['column'].value_counts().to_dict()"
 N_ROWS = "{'n_rows': len(rows)}"
 SIZES = "{f'group {g}': int(n) for g, n in rows['group'].value_counts().items()}"
 UNSURE = "{'unsure': int((rows.filter(regex='^probability_').max(axis=1) < 0.9).sum())}"
@@ -74,10 +77,17 @@ def _how_many(findings: Findings) -> str:
     verdict = getattr(findings, "verdict", None)
     if verdict is not None and findings.learned is None:
         criterion = CRITERIA[findings.selection[0].get("criterion", "bic")] if findings.selection else "BIC"
-        sentence = verdict.sentence(findings.n_rows, criterion)
+        note = verdict.note(findings.n_rows, criterion)
         told = {name: value for name, value in verdict.told().items() if name not in ("gaps", "budget")}
         basis = f"{count(verdict.n_resamples, 'refit')} to bootstrap samples of {count(verdict.n_rows, 'row')}"
-        return _claim("verdict", sentence, basis if verdict.n_resamples else "models compared by their criterion", told)
+        check = Check(basis if verdict.n_resamples else "models compared by their criterion", told)
+        return Claim("verdict", note.text, check=check, **note.values)
+    figures = {"n_rows": findings.n_rows, "n_groups": len(findings.groups)}
+    line = "{'n_rows': len(rows), 'n_groups': rows.filter(regex=r'^probability_\\d+$').shape[1]}"
+    return Claim.of("n_groups", _number(findings), "groups of the model, and rows counted", figures, line)
+
+
+def _number(findings: Findings) -> str:
     groups, sizes = findings.groups, {row["n_components"] for row in findings.selection}
     rows = count(findings.n_rows, "row")
     doubt = _doubt(findings) if len(sizes) > 1 else None
@@ -105,9 +115,7 @@ def _unsettled(findings: Findings) -> Iterator[str]:
         return
     other = f"{count(found.other, 'group')} {'describes' if found.other == 1 else 'describe'}"
     sentence = f"{other} the rows nearly as well ({found.criterion} lead {number(found.lead, 2)}): weak evidence for the number."
-    yield _claim(
-        "unsettled", sentence, "models fitted to the rows and compared", {"other": found.other, "lead": found.lead}
-    )
+    yield Claim.of("unsettled", sentence, COMPARED, {"other": found.other, "lead": found.lead})
 
 
 def _doubt(findings: Findings) -> str | None:
@@ -138,16 +146,16 @@ def _sizes(findings: Findings) -> Iterator[str]:
     for word, size in (("largest", max(sizes)), ("smallest", min(sizes))):
         which = [group for group in groups if group.n_rows == size]
         if len(which) == 1:
-            yield _claim(word, f"The {word}{new} is {_named(which[0], findings.n_rows)}.", basis, figures, SIZES)
+            yield Claim.of(word, f"The {word}{new} is {_named(which[0], findings.n_rows)}.", basis, figures, SIZES)
         elif word == "largest" or size < max(sizes):
             names = joined(str(group.number) for group in which)
             sentence = f"The {word}{new} are groups {names} ({count(size, 'row')} each)."
-            yield _claim(word, sentence, basis, figures, SIZES)
+            yield Claim.of(word, sentence, basis, figures, SIZES)
     empty = [group for group in findings.groups if not group.n_rows]
     if empty:
         names = joined(f"group {group.number}" for group in empty)
         of = "new row" if findings.learned is not None else "row"
-        yield _claim("empty", f"No {of} is likeliest in {names}.", basis, figures, SIZES)
+        yield Claim.of("empty", f"No {of} is likeliest in {names}.", basis, figures, SIZES)
 
 
 def _counted(findings: Findings) -> str:
@@ -165,19 +173,21 @@ def _of_rows(n: int, what: str) -> str:
     return f"{count(n, 'row')} {verb} {what} {whose} group."
 
 
-def _uncertain(findings: Findings) -> str:
-    n = findings.n_uncertain
+def _uncertain(findings: Findings) -> Iterator[str]:
+    n, verdict = findings.n_uncertain, findings.verdict
     if len(findings.groups) == 1:
-        return "With one group there is nothing to be unsure of."
+        if verdict is None or verdict.kind != "untried":
+            yield "With one group there is nothing to be unsure of."
+        return
     sentence = _of_rows(n, "less than 90 % sure of") if n else "Every row is at least 90 % sure of its group."
-    return _claim("unsure", sentence, _counted(findings), {"unsure": n}, UNSURE)
+    yield Claim.of("unsure", sentence, _counted(findings), {"unsure": n}, UNSURE)
 
 
 def _outliers(findings: Findings) -> Iterator[str]:
     if findings.outlier is not None:
         n = findings.n_outliers
         sentence = _of_rows(n, "unusual for") if n else "No row is unusual for its group."
-        yield _claim("unusual", sentence, _counted(findings), {"unusual": n}, UNUSUAL)
+        yield Claim.of("unusual", sentence, _counted(findings), {"unusual": n}, UNUSUAL)
 
 
 def _aside(findings: Findings) -> Iterator[str]:
@@ -189,7 +199,8 @@ def _aside(findings: Findings) -> Iterator[str]:
         more = f" and {count(len(cells) - 3, 'more cell')}" if len(cells) > 3 else ""
         rows = f"{count(n, 'row')} {'were' if n > 1 else 'was'}"
         sentence = f"{rows} not learned from, for a number far beyond all others: {told}{more}."
-        yield _claim("aside", sentence, _counted(findings), {"aside": n})
+        beyond = " | ".join(f"({having(cell['column'], [cell['value']])})" for cell in cells)
+        yield Claim.of("aside", sentence, _counted(findings), {"aside": n}, f"{{'aside': int(({beyond}).sum())}}")
 
 
 def _filled(findings: Findings) -> str:
@@ -201,7 +212,10 @@ def _filled(findings: Findings) -> str:
     most = f", most of them in {filled[0][1]} ({filled[0][0]:,})" if len(filled) > 1 and filled[0][0] > n / 2 else ""
     only = f", all in {filled[0][1]}" if len(filled) == 1 else ""
     verb = "were" if n > 1 else "was"
-    return f"{count(n, 'missing cell')} ({share(n / cells)} of the cells used) {verb} filled in{most}{only}."
+    sentence = f"{count(n, 'missing cell')} ({share(n / cells)} of the cells used) {verb} filled in{most}{only}."
+    return Claim.of(
+        "filled", sentence, f"counted in all {cells:,} cells used", dict(_by_column(findings.n_filled)), FILLED
+    )
 
 
 def merged_words(merge: Sequence[Iterable[int]], n_groups: int) -> str:
@@ -220,8 +234,41 @@ def empty_words(why_empty: dict[str, dict[str, int]]) -> list[str]:
                 "unsure": "no level is probable enough there",
                 "not applicable": f"{name} is not applicable there",
             }
-            told.append(f"{count(n, 'cell')} of {name} {'were' if n > 1 else 'was'} left empty: {words[reason]}.")
+            sentence = f"{count(n, 'cell')} of {name} {'were' if n > 1 else 'was'} left empty: {words[reason]}."
+            # Lines of cells do not say why one has no value.
+            alone = sum(name in each for each in why_empty.values()) == 1
+            line = f"{{'empty': int((cells['value'].isna() & (cells['column'] == {name!r})).sum())}}" if alone else ""
+            told.append(Claim.of("left_empty", sentence, f"counted in all missing cells of {name}", {"empty": n}, line))
     return told
+
+
+def applied_words(results: Any, filled: bool) -> list[str]:
+    """What a model says of the rows that it was applied to: sizes of groups, unsure and unusual rows, missing cells."""
+    n, basis = results.n_rows, f"counted in all {count(results.n_rows, 'row')}"
+    sizes = {f"group {k}": int(m) for k, m in enumerate(results.counts, 1) if m}
+    told = [
+        Claim.of(
+            "sizes",
+            f"{count(n, 'row')}: {joined(f'{m:,} in {name}' for name, m in sizes.items())}.",
+            basis,
+            sizes,
+            SIZES,
+        )
+    ]
+    sentence, figures, line = (
+        f"{count(results.n_uncertain, 'row')} under 90 % sure",
+        {"unsure": results.n_uncertain},
+        UNSURE,
+    )
+    if results.scorer.measured:
+        sentence += f", {count(results.n_outliers, 'row')} unusual"
+        figures, line = figures | {"unusual": results.n_outliers}, f"{UNSURE[:-1]}, {UNUSUAL[1:]}"
+    told.append(Claim.of("unsure", f"{sentence}.", basis, figures, line))
+    m, text = results.n_filled, "{cells} " + ("filled in." if filled else "({option} fills them in).")
+    line = "{'filled': int(cells['value'].notna().sum())}" if filled and m else ""
+    check = Check("counted in all missing cells of the table's own columns", {"filled": m}, line)
+    told.append(Claim("filled", text, check=check, cells=count(m, "missing cell"), option=Option("fill")))
+    return told + (empty_words(results.why_empty) if filled else [])
 
 
 # What not to conclude
@@ -242,7 +289,12 @@ def _of_the_fit(model: Any) -> Iterator[str]:
             "fewer groups or a simpler covariance."
         )
     if not model.converged_:
-        yield f"The fit was stopped after {count(len(model.fit_.trace), 'step')} before it had settled."
+        n = len(model.fit_.trace)
+        sentence = f"The fit was stopped after {count(n, 'step')} before it had settled."
+        yield Claim.of("stopped", sentence, "steps of the fit", {"steps": n})
+
+
+COMPARED = "models fitted to the rows and compared"
 
 
 def _of_the_choice(findings: Findings) -> Iterator[str]:
@@ -251,27 +303,31 @@ def _of_the_choice(findings: Findings) -> Iterator[str]:
         return
     sizes, found = {row["n_components"] for row in rows}, _Evidence.of(findings)
     if len(sizes) > 1 and chosen == max(sizes):
-        yield f"{count(chosen, 'group')} is the most that was tried; more may describe the rows better."
+        sentence = f"{count(chosen, 'group')} is the most that was tried; more may describe the rows better."
+        yield Claim.of("most_tried", sentence, COMPARED, {"n_groups": chosen, "most_tried": max(sizes)})
     if "n_rows" in rows[0]:
-        yield (
+        sentence = (
             f"The model was chosen on {rows[0]['n_rows']:,} of {findings.n_rows:,} rows, drawn at random, and then fitted to "
             "all; groups of very few rows may have been overlooked."
         )
+        yield Claim.of("sampled", sentence, COMPARED, {"chosen_on": rows[0]["n_rows"], "n_rows": findings.n_rows})
     if chosen > 1 and found.over_one is None:
         yield (
             "A mixture finds as many groups as it is asked for, even where the rows form a continuum; a single group was "
             "not compared."
         )
     elif chosen > 1:
-        yield (
+        sentence = (
             "Groups are also found where rows form a continuum, as a way to describe its shape; here "
             f"{count(chosen, 'group')} describe the rows better than one by {number(found.over_one, 3)} of {found.criterion}."
         )
+        yield Claim.of("over_one", sentence, COMPARED, {"n_groups": chosen, "lead": found.over_one})
     if found.other is not None and found.lead < CLOSE:
-        yield (
+        sentence = (
             f"{count(found.other, 'group')} would do nearly as well ({found.criterion} differs by {number(found.lead, 2)}): the "
             "number of groups is not settled by these rows."
         )
+        yield Claim.of("not_settled", sentence, COMPARED, {"other": found.other, "lead": found.lead})
 
 
 def _of_the_shape(model: Any) -> Iterator[str]:
@@ -292,7 +348,9 @@ def _of_small_groups(findings: Findings) -> Iterator[str]:
     few = [group for group in findings.groups if group.n_rows <= len(findings.used)]
     if few and len(findings.groups) > 1:
         names = joined(f"group {group.number} ({count(group.n_rows, 'row')})" for group in few)
-        yield f"Little can be said about {names}: hardly more rows than columns."
+        sentence = f"Little can be said about {names}: hardly more rows than columns."
+        figures = {f"group {group.number}": group.n_rows for group in findings.groups if group.n_rows}
+        yield Claim.of("few_rows", sentence, _counted(findings), figures, SIZES)
 
 
 def _of_outliers(findings: Findings, model: Any) -> Iterator[str]:
@@ -300,12 +358,14 @@ def _of_outliers(findings: Findings, model: Any) -> Iterator[str]:
         yield "Unusual rows were not looked for, as no column is a measurement."
         return
     core = " of the core" if any(isinstance(part, StudentT) for part, _ in model.family_.parts) else ""
-    threshold = probability(outlier_threshold(findings.n_rows))
-    yield (
-        f"A row is called unusual where a row{core} of its group would lie farther out with a probability below {threshold} "
-        f"({FALSE_ALARMS:g} divided by the number of rows), judged by measurements alone: in one of {1 / FALSE_ALARMS:.0f} "
-        "tables that follow the model, a row is called so by chance."
+    threshold = outlier_threshold(findings.n_rows)
+    sentence = (
+        f"A row is called unusual where a row{core} of its group would lie farther out with a probability below "
+        f"{probability(threshold)} ({FALSE_ALARMS:g} divided by the number of rows), judged by measurements alone: in one of "
+        f"{1 / FALSE_ALARMS:.0f} tables that follow the model, a row is called so by chance."
     )
+    line = f"{{'threshold': {FALSE_ALARMS:g} / len(rows)}}"
+    yield Claim.of("threshold", sentence, "the rule by which rows are called unusual", {"threshold": threshold}, line)
 
 
 def _of_missing(findings: Findings) -> Iterator[str]:

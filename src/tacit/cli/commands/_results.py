@@ -79,12 +79,13 @@ def write_page(outputs: Any, path: str, findings: Findings) -> None:
     from dataclasses import replace
 
     from ...report.page import render
-    from ..voice import said
+    from ..voice import said, spoken
 
     columns = tuple(
         replace(column, notes=tuple(map(said, column.notes)), left_out=said(column.left_out))
         for column in findings.columns
     )
-    worded = replace(findings, columns=columns, limits=list(map(said, findings.limits)))
+    summary, limits = (list(map(spoken, each)) for each in (findings.summary, findings.limits))
+    worded = replace(findings, columns=columns, summary=summary, limits=limits)
     with open(outputs.file(path), "w", encoding="utf-8", newline="\n") as file:
         file.write(render(worded))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ...notes import Option
+from ...notes import Claim, Option, having
 from ...words import count, number, share
 from ..common import ColumnInfo, DataTable, add_columns, add_force, add_table, open_asked, table_options
 from ..outcome import Outcome
@@ -59,15 +59,16 @@ def run(arguments: Namespace) -> Outcome:
     seen, missing = inspect_table(table), diagnose_missing(table)
     steps, shown = _next_steps(arguments, table), table.columns[: None if arguments.all else FIRST]
     recommended = _best_step(table, steps)
+    summary = [_headline(table), *_rows(table, seen)]
     sections = [
-        _headline(table), _columns(table, shown), _outlying(seen), _rows(table, seen), _patterns(table, seen),
+        summary[0], _columns(table, shown), _outlying(table, seen), _section("Rows", summary[1:]), _patterns(table, seen),
         _why_missing(missing), _notes(table, shown), _recommended(recommended), _steps(steps),
     ]  # fmt: skip
     files = _keep(arguments, table)
     sections.append("\n".join(f"wrote {path}" for path in files))
     return Outcome(
         "\n\n".join(section for section in sections if section),
-        _data(table, seen, steps, missing) | {"files": files, "recommended": recommended},
+        _data(table, seen, steps, missing) | {"files": files, "recommended": recommended, "summary": summary},
     )
 
 
@@ -101,11 +102,18 @@ def _keep(arguments: Namespace, table: DataTable) -> list[str]:
     return [keep(table.reader.folder, told, replace=arguments.force)]
 
 
+def _section(title: str, lines: Sequence[str]) -> str:
+    return "\n".join([title, *(f"  {line}" for line in lines)]) if lines else ""
+
+
 def _headline(table: DataTable) -> str:
+    from ...study.missingness import missing_claim
+
     cells = table.n_rows * len(table.columns)
     missing = sum(column.n_missing for column in table.columns)
     told = f"{missing:,} of {cells:,} cells missing ({share(missing / cells)})" if missing else "no cell missing"
-    return f"{table.reader.place}: {count(table.n_rows, 'row')}, {count(len(table.columns), 'column')}; {told}"
+    sentence = f"{table.reader.place}: {count(table.n_rows, 'row')}, {count(len(table.columns), 'column')}; {told}"
+    return missing_claim("table", sentence, table, table.columns)
 
 
 def _columns(table: DataTable, shown: Sequence[ColumnInfo]) -> str:
@@ -146,8 +154,24 @@ def _date(days: float) -> str:
     return (datetime.date(1970, 1, 1) + datetime.timedelta(days=int(days // 1))).isoformat()
 
 
-def _outlying(seen: Any) -> str:
+def _told(column: ColumnInfo, n_rows: int) -> str:
+    """What is said of the values of a column, with the figures behind it."""
+    text, figures, line, name = f"{column.name}: {_values(column)}", {}, "", column.name
+    if column.counts:
+        ordered = sorted(zip(column.counts, column.levels), key=lambda pair: -pair[0])[:4]
+        figures = {level: int(times) for times, level in ordered}
+        line = ", ".join(f"{level!r}: int({having(name, [level])}.sum())" for level in figures)
+    elif column.mean is not None and column.low is not None and column.role in ("measurement", "count"):
+        figures = {"low": column.low, "high": column.high, "mean": column.mean}
+        means = {"low": "min", "high": "max", "mean": "mean"}
+        line = ", ".join(f"{key!r}: float(table[{name!r}].{means[key]}())" for key in figures)
+    line = f"{{{line}}}" if line and column.reading in ("number", "text") and not column.notes else ""
+    return Claim.of("values", text, f"counted in all {count(n_rows, 'row')}", figures, line) if figures else text
+
+
+def _outlying(table: DataTable, seen: Any) -> str:
     from ...table import Table
+    from ...tables.inspection import SAMPLE
 
     if not seen.outlying:
         return ""
@@ -158,18 +182,30 @@ def _outlying(seen: Any) -> str:
         }
         for found in seen.outlying[:10]
     ]  # fmt: skip
-    return str(Table(rows, "Outlying cells, more than 5 robust deviations from the median"))
+    sampled = f" of {SAMPLE:,} rows drawn at random" if table.n_rows > SAMPLE else ""
+    return str(Table(rows, f"Outlying cells, more than 5 robust deviations from the median{sampled}"))
 
 
-def _rows(table: DataTable, seen: Any) -> str:
-    lines = []
+def _rows(table: DataTable, seen: Any) -> list[str]:
+    lines, basis = [], f"counted in all {count(table.n_rows, 'row')}"
     if seen.n_repeated:
         about = "" if seen.repeated_exact else "about "
         verb = "repeats" if seen.n_repeated == 1 else "repeat"
-        lines.append(f"{about}{count(seen.n_repeated, 'row')} {verb} an earlier row in every column")
+        sentence = f"{about}{count(seen.n_repeated, 'row')} {verb} an earlier row in every column"
+        plain = seen.repeated_exact and all(column.reading in ("number", "text") for column in table.columns)
+        line = "{'repeated': int(table.duplicated().sum())}" if plain else ""
+        basis = (
+            basis
+            if seen.repeated_exact
+            else f"counted in a part of {count(table.n_rows, 'row')}, chosen by their cells"
+        )
+        lines.append(Claim.of("repeated", sentence, basis, {"repeated": seen.n_repeated}, line))
     if seen.n_blank:
-        lines.append(f"{count(seen.n_blank, 'row')} without any value" + (" but the id" if table.ids else ""))
-    return "Rows\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
+        sentence = f"{count(seen.n_blank, 'row')} without any value" + (" but the id" if table.ids else "")
+        lines.append(
+            Claim.of("blank", sentence, f"counted in all {count(table.n_rows, 'row')}", {"blank": seen.n_blank})
+        )
+    return lines
 
 
 def _patterns(table: DataTable, seen: Any) -> str:
@@ -286,13 +322,17 @@ def _steps(steps: list[dict]) -> str:
 def _data(table: DataTable, seen: Any, steps: list[dict], missing: list) -> dict:
     columns = [
         {name: getattr(column, name) for name in SHOWN}
-        | {"left_out": said(column.left_out)}
-        | {"levels": dict(zip(column.levels, column.counts)), "notes": [said(note) for note in column.notes]}
+        | {"left_out": column.left_out}
+        | {
+            "levels": dict(zip(column.levels, column.counts)),
+            "notes": column.notes,
+            "values": _told(column, table.n_rows),
+        }
         for column in table.columns
     ]
     return {
         "table": table.reader.place, "rows": table.n_rows, "n_rows": table.n_rows, "columns": columns,
-        "notes": [said(note) for note in table.notes],
+        "notes": table.notes,
         "outlying": [{key: found[key] for key in ("column", "n", "median", "value", "row")} for found in seen.outlying],
         "repeated_rows": seen.n_repeated, "repeated_rows_exact": seen.repeated_exact, "blank_rows": seen.n_blank,
         "patterns": seen.patterns, "n_patterns": seen.n_patterns, "missingness": [asdict(each) for each in missing],

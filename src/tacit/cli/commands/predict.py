@@ -79,12 +79,14 @@ def _kind(model: Any) -> str:
 def _groups(arguments: Namespace, model: Any, told: dict, table: DataTable) -> Outcome:
     """What a mixture says."""
     from ...study.results import GroupResults
+    from ...study.sentences import applied_words
 
     # A row that is unusual by itself is so in a table of few rows as well.
     judged = max(table.n_rows, told.get("settings", {}).get("n_rows", 0))
     results = GroupResults(model, table, n_rows=judged, typed=arguments.format == "parquet")
     files = _write(arguments, results, {_kind(model): results.groups})
-    return Outcome(_groups_text(results, files, arguments.fill), _groups_data(results, files))
+    summary = applied_words(results, arguments.fill)
+    return Outcome(_groups_text(results, files, summary), _groups_data(results, files) | {"summary": summary})
 
 
 def _write(arguments: Namespace, results: Any, made: dict[str, Callable]) -> dict[str, str]:
@@ -106,8 +108,7 @@ def _write(arguments: Namespace, results: Any, made: dict[str, Callable]) -> dic
         return write_tables(arguments, folder, outputs, results, tables)
 
 
-def _groups_text(results: Any, files: dict[str, str], filled: bool) -> str:
-    from ...study.sentences import empty_words
+def _groups_text(results: Any, files: dict[str, str], summary: list[str]) -> str:
     from ...words import count, share
     from ..console import grid, heading, paragraph
     from ..telling import wrote
@@ -117,9 +118,7 @@ def _groups_text(results: Any, files: dict[str, str], filled: bool) -> str:
     for number, (n, weight) in enumerate(zip(results.counts, results.weights), 1):
         rows.append([str(number), f"{n:,}", share(n / results.n_rows), share(weight)])
     lines = [heading(f"{table.reader.name}: {count(results.n_rows, 'row')}"), *grid(rows, right=(0, 1, 2, 3)), ""]
-    lines += [f"{count(results.n_uncertain, 'row')} under 90 % sure, {count(results.n_outliers, 'row')} unusual."]
-    lines += [f"{count(results.n_filled, 'missing cell')} {'filled in' if filled else '(--fill fills them in)'}."]
-    lines += [paragraph(sentence) for sentence in empty_words(results.why_empty)] if filled else []
+    lines += [paragraph(said(sentence)) for sentence in summary[1:]]
     notes = list(map(said, table.notes))
     if results.coder.absent:
         notes.append(f"the table lacks {', '.join(results.coder.absent)}; taken as missing in every row")
@@ -136,7 +135,7 @@ def _groups_data(results: Any, files: dict[str, str]) -> dict:
         ],
         "uncertain": results.n_uncertain, "outliers": results.n_outliers, "missing": results.n_missing,
         "filled": results.n_filled, "empty": results.n_empty,
-        "absent": results.coder.absent, "notes": list(map(said, results.table.notes)), "files": list(files),
+        "absent": results.coder.absent, "notes": results.table.notes, "files": list(files),
     }  # fmt: skip
 
 

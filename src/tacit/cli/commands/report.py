@@ -21,6 +21,7 @@ from ..common import (
 )
 from ..outcome import Outcome
 from ..saved import beside, open_model
+from ..voice import said
 from ._results import with_labels, write_page
 
 __all__ = ["add_arguments", "run"]
@@ -100,7 +101,9 @@ def run(arguments: Namespace) -> Outcome:
         "summary": list(findings.summary),
         "limits": findings.limits,
     }
-    text = "\n".join([*findings.summary, *(f"note: {each}" for each in notes), *(f"wrote {each}" for each in files)])
+    text = "\n".join(
+        [*map(said, findings.summary), *(f"note: {each}" for each in notes), *(f"wrote {each}" for each in files)]
+    )
     return Outcome(text, told | {"notes": notes, "files": files})
 
 

@@ -1,6 +1,7 @@
 """What sections share: `Section` itself, the columns a model uses, what a cell says, which rows are uncertain or outlying."""
 
 import math
+import re
 import shlex
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from ...base.classes import outlier_threshold
 from ...study.findings import Findings, Sample
 from ...study.scores import SURE
 from ...survey.column import ColumnInfo
+from ...words import joined
 from ..charts.colours import group_name
 from ..markup import Markup, cut, number, percent, plural, sentence, tag
 
@@ -54,9 +56,21 @@ def claim(words: str, class_: str | None = None) -> Markup:
     shown = [tag("p", sentence(check.basis[:1].upper() + check.basis[1:]), ".") if check.basis else None]
     shown += [tag("p", tag("code", ", ".join(figures))) if figures else None]
     if check.pandas:
-        how = "In pandas, with table the file that was read and rows the one that was written:"
+        how = f"In pandas, with table the file that was read{_written(check.pandas)}:"
         shown += [tag("p", how), tag("pre", tag("code", check.pandas), tabindex="0")]
     return tag("details", tag("summary", sentence(words)), shown, class_=f"claim {class_ or ''}".rstrip())
+
+
+def _written(line: str) -> str:
+    """Which of the files that were written a line of pandas reads."""
+    files = {
+        "other": "the second one",
+        "rows": "the groups or scores that were written",
+        "looked": "what was looked at",
+    }
+    files |= {"filled": "the filled table", "cells": "the list of filled cells"}
+    told = [f"{name} {what}" for name, what in files.items() if re.search(rf"(?<!')\b{name}\b(?!')", line)]
+    return f" and {joined(told)}" if told else ""
 
 
 def _figure(value: Any) -> str:
