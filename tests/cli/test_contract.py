@@ -13,7 +13,7 @@ import pytest
 
 import tacit
 from tacit.cli.main import ORDER, main
-from tacit.cli.roles import ROLES
+from tacit.cli.roles import ROLES, SHARED
 from tacit.tables import opening
 
 VERBS = {
@@ -183,6 +183,27 @@ def test_roles_that_a_command_does_not_use_are_refused(verb, folder, capsys):
         err = capsys.readouterr().err
         who = "tacit compare can" if role in ("by", "time") else "no command of this version does"
         assert err == f"tacit: tacit {verb} does not use --{role} ({ROLES[role]}); {who} (see tacit {verb} --help)\n"
+
+
+@pytest.mark.parametrize("verb", SAYERS)
+def test_shared_options_mean_the_same_or_are_refused(verb, folder, capsys):
+    users = {
+        "family": ["fit", "impute", "compare"],
+        "check": ["fit", "impute", "reduce", "compare"],
+        "budget": ["fit", "impute", "reduce", "compare"],
+    }
+    for name, what in SHARED.items():
+        with pytest.raises(SystemExit) as stop:
+            run(verb, folder, f"--{name}", "-")
+        assert stop.value.code == 2
+        err = capsys.readouterr().err
+        if verb in users[name]:
+            assert {"family": "'-' names no family; there are gaussian, student", "check": "'-' is no whole number; say --check",
+                    "budget": "'-' is no time such as 60s, 5m or none"}[name] in err  # fmt: skip
+        else:
+            *others, last = (f"tacit {each}" for each in users[name])
+            who = f"{', '.join(others)} and {last} can"
+            assert err == f"tacit: tacit {verb} does not use --{name} ({what}); {who} (see tacit {verb} --help)\n"
 
 
 # Completion

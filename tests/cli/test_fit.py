@@ -349,3 +349,24 @@ def test_an_interrupt_that_a_sweep_survives_writes_nothing(run, tmp_path, monkey
     code, out, err = run("t.csv", two_groups(), *QUICK)
     assert (code, out, err) == (130, "", "tacit: stopped; nothing was written.\n")
     assert names(tmp_path) == ["t.csv"]
+
+
+def test_families_of_columns(run, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    rows = [
+        f"{x:.4f},{y:.3f},{'ab'[i % 2]}" for i, (x, y) in enumerate(zip(rng.gamma(2.0, 3.0, 150), rng.normal(size=150)))
+    ]
+    text = "wait,size,kind\n" + "\n".join(rows) + "\n"
+    code, _, _ = run(
+        "t.csv", text, "--groups", "2", "--family", "wait=gamma", "--family", "student", "--quiet", "--no-report"
+    )
+    assert code == 0
+    model = tacit.load(tmp_path / "t.fit.tacit")
+    assert model.by_column == {"wait": "gamma", ("size",): "student"}
+    assert {type(part).__name__ for part, _ in model.family_.parts} == {"Gamma", "StudentT", "Categorical"}
+    code, _, err = run("t.csv", None, "--family", "kind=gamma", "--quiet", "--force")
+    assert code == 2
+    assert (
+        err
+        == "tacit: --family describes columns of numbers, and 'kind' is none that is used; these are 'wait' and 'size'.\n"
+    )

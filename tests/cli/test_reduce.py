@@ -244,3 +244,27 @@ def test_the_page(run, tmp_path, capsys):
     (tmp_path / "m.csv").write_text(two_factors())
     assert main(["reduce", str(tmp_path / "m.csv")]) == 0
     assert "<html" in (tmp_path / "m.reduce.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--axes", "parallel"], ["--axes", "bic"], ["--method", "factors", "--axes", "bic"]]
+)
+def test_a_budget_ends_the_fit_with_the_best_so_far(run, arguments, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3)) @ rng.normal(size=(3, 20)) + rng.normal(size=(150, 20))
+    X[rng.random(X.shape) < 0.4] = np.nan
+    lines = [",".join("" if np.isnan(v) else f"{v:.3f}" for v in row) for row in X]
+    text = ",".join(f"c{j}" for j in range(20)) + "\n" + "\n".join(lines) + "\n"
+    code, out, err = run("t.csv", text, *arguments, "--budget", "0.001s", "--quiet", "--json")  # a step takes longer
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    found = next(claim for claim in told["claims"] if claim["code"] == "budget")
+    assert found["text"].startswith("The fit was ended at its budget of 0.001 s, before it had settled;")
+    assert found["figures"]["steps"] <= 2
+    assert tacit.load(tmp_path / "t.reduce.tacit").n_iter_ == found["figures"]["steps"]
+
+
+def test_how_often_claims_are_checked(run):
+    _, out, _ = run("t.csv", two_factors(holes=False), "--check", "2", "--quiet", "--json")
+    basis = json.loads(out)["claims"][0]["basis"]
+    assert "axes found in one half of the rows explain" in basis

@@ -203,3 +203,22 @@ def test_what_it_refuses(run, tmp_path):
         assert message in err
         assert err.count("\n") == 1
     assert sorted(os.listdir(tmp_path)) == sorted([*before, "garbage.tacit", "bad.csv"])
+
+
+def test_other_numbers_of_groups_are_shown_where_the_model_holds_them(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    rows = [f"{8 * (i % 3) + v:.3f},{w:.3f}" for i, (v, w) in enumerate(rng.normal(size=(120, 2)))]
+    (tmp_path / "t.csv").write_text("a,b\n" + "\n".join(rows) + "\n")
+    (tmp_path / "new.csv").write_text("a,b\n0.1,0.2\n8.1,0.4\n")
+    assert main(["fit", str(tmp_path / "t.csv"), "--groups", "2-4", "--covariance", "tied", "--quiet"]) == 0
+    model = str(tmp_path / "t.fit.tacit")
+    assert [other.n_components for other in tacit.load(model).others_] == [2, 4]
+    first = (tmp_path / "t.fit.html").read_text("utf-8")
+    assert main(["report", model]) == 0
+    again = (tmp_path / "t.report.html").read_text("utf-8")
+    section = first[first.index('<section id="numbers"') :].partition("</section>")[0]
+    assert 'id="numbers-slider"' in section
+    assert section in again
+    assert main(["report", model, str(tmp_path / "new.csv")]) == 0  # two rows do not describe groups
+    assert 'id="numbers-slider"' not in (tmp_path / "new.report.html").read_text("utf-8")
+    capsys.readouterr()

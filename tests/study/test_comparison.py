@@ -179,7 +179,7 @@ def test_the_command(tmp_path, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["n_rows"] == [40, 50]
     assert {test["column"] for test in told["looked"] if test["moved"]} == {"x"}
-    names = {f"old.compare.{each}.csv" for each in ("looked", "groups", "rows")}
+    names = {f"old.compare.{each}" for each in ("looked.csv", "groups.csv", "rows.csv", "html")}
     assert {path.name for path in tmp_path.glob("*.compare.*")} == names
     looked = pandas.read_csv(tmp_path / "old.compare.looked.csv")
     assert looked["p"].tolist() == pytest.approx([test["p"] for test in told["looked"]])
@@ -197,3 +197,38 @@ def test_the_command(tmp_path, capsys):
     models = [str(tmp_path / k / "old.fit.tacit") for k in ("1", "2")]
     assert main(["compare", *models, old, "--force"]) == 0
     assert "A has 1 group and B 2 groups" in capsys.readouterr().out
+
+
+def test_chance_is_measured_and_bounded():
+    found = compare(table(150, 0), table(150, 1, shift=1.0), groups=[2], check=40)
+    assert found.baseline["shuffles"] == 40
+    assert found.baseline["mean"] < 0.2  # the chance of any is 5 %
+    assert found.baseline["most"] < len(found.moved) or found.baseline["most"] <= 2
+    told = next(each for each in found.summary if each.startswith("Where chance divides the rows,"))
+    assert told.check.figures == found.baseline
+    short = compare(table(150, 0), table(150, 1), groups=[2], budget=1e-3, check=10**6)
+    assert 1 <= short.baseline["shuffles"] < 10**4
+
+
+def test_the_page_opens_with_the_verdict(tmp_path, capsys):
+    table(120, 0).to_csv(tmp_path / "a.csv", index=False)
+    table(120, 1, shift=2.0).assign(c="<b>").to_csv(tmp_path / "b.csv", index=False)
+    asked = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv"), "--groups", "2", "--check", "3", "--quiet", "--json"]
+    assert main(["compare", *asked]) == 0
+    told = json.loads(capsys.readouterr().out)
+    page = (tmp_path / "a.compare.html").read_text("utf-8")
+    shown = pandas.Series(page).str.replace(r"<[^>]*>", "", regex=True)[0].replace("\xa0", " ")
+    assert page.index("Two tables compared") < page.index(told["summary"][0][:20]) < page.index("What was looked at")
+    assert "Where chance divides the rows" in shown
+    assert "(in 3 random divisions of the same rows)" in shown
+    assert "What not to conclude" in shown
+    assert page.count("✓") == sum(test["moved"] for test in told["looked"]) + 1  # and the legend
+    assert "<b>" not in page
+    assert (
+        main(
+            ["compare", *asked[:2], "--groups", "2", "--no-report", "--force", "--quiet", "--out", str(tmp_path / "o")]
+        )
+        == 0
+    )
+    assert sorted(path.name for path in (tmp_path / "o").iterdir()) == [
+        "a.compare.groups.csv", "a.compare.looked.csv", "a.compare.rows.csv"]  # fmt: skip

@@ -18,9 +18,10 @@ else:
     ColumnInfo = DataTable = Findings = Any  # loaded when a table is read: help must be quick
 
 __all__ = [
-    "ColumnInfo", "DataTable", "Findings", "add_columns", "add_force", "add_output", "add_table", "add_unknown",
-    "check_folder", "check_free", "check_numbers", "check_paths", "is_tsv", "open_asked", "open_usable", "opened_outputs",
-    "reading_asked", "result_path", "roles_asked", "table_options", "whole_range",
+    "ColumnInfo", "DataTable", "Findings", "add_budget", "add_check", "add_columns", "add_family", "add_force", "add_output",
+    "add_table", "add_unknown", "check_folder", "check_free", "check_numbers", "check_paths", "families_asked", "is_tsv",
+    "open_asked", "open_usable", "opened_outputs", "reading_asked", "result_path", "roles_asked", "table_options",
+    "whole_range",
 ]  # fmt: skip
 
 ASKED = {"number": "measurement"} | {
@@ -83,6 +84,32 @@ def add_budget(parser: ArgumentParser) -> None:
         "--budget", type=_seconds, default=60.0, metavar="TIME",
         help="time for choosing a model, such as 90s or 5m, or none for no limit; the best so far is taken at its end (60s)",
     )  # fmt: skip
+
+
+def add_check(parser: ArgumentParser, times: int, what: str) -> None:
+    """Declare how often claims are checked: `what` is done so many times."""
+    number = whole_number("--check", times, 1)
+    parser.add_argument("--check", type=number, default=times, metavar="N", help=f"check claims by N {what} ({times})")
+
+
+def add_family(parser: ArgumentParser) -> None:
+    """Declare what numbers are like inside a group."""
+    parser.add_argument(
+        "--family", type=_family, action="append", default=[], metavar="[NAME=]FAMILY",
+        help=f"what measurements, or the column NAME, are like inside a group: {', '.join(FAMILIES)} (gaussian)",
+    )  # fmt: skip
+
+
+def families_asked(arguments: Namespace) -> dict[str | None, str]:
+    """What `--family` says: families by column, of all measurements under None."""
+    return dict(arguments.family)
+
+
+def _family(text: str) -> tuple[str | None, str]:
+    name, _, family = text.rpartition("=")
+    if family not in FAMILIES:
+        raise ArgumentTypeError(f"{text!r} names no family; there are {', '.join(FAMILIES)}")
+    return name or None, family
 
 
 def _seconds(text: str) -> float | None:
@@ -160,6 +187,8 @@ def roles_asked(arguments: Namespace, place: Any, reading: dict) -> dict[str, st
     return read_kept(reader.folder, reader.name).roles_of(reader.names) | asked
 
 
+FAMILIES = ("gaussian", "student", "gamma", "lognormal", "exponential", "beta", "poisson", "negative_binomial")
+"""What numbers may be like inside a group."""
 HUGE = 1e150
 """Numbers from which squares overflow."""
 

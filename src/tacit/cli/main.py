@@ -20,7 +20,7 @@ from .. import __version__
 from . import commands
 from .outcome import SCHEMA, plain
 from .parser import Parser
-from .roles import add_roles
+from .roles import add_roles, taken
 from .voice import said
 
 __all__ = ["main"]
@@ -49,15 +49,18 @@ def build_parser() -> Parser:
     names = [module.name for module in pkgutil.iter_modules(commands.__path__) if not module.name.startswith("_")]
     names.sort(key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
     modules = {name: import_module(f"{commands.__name__}.{name}") for name in names}
-    takes = {name: getattr(module, "TAKES", ()) for name, module in modules.items()}
+    parsers = {}
     for name, command in modules.items():
         own = subparsers.add_parser(
             name, help=command.HELP, description=command.__doc__, epilog=_example(command.EXAMPLE)
         )
         own.add_argument("--json", action="store_true", help="print the results as JSON, for programs")
         command.add_arguments(own)
-        add_roles(own, takes[name], takes)
         own.set_defaults(run=command.run)
+        parsers[name] = own
+    takes = {name: (*getattr(modules[name], "TAKES", ()), *taken(own)) for name, own in parsers.items()}
+    for name, own in parsers.items():
+        add_roles(own, takes[name], takes)
     return parser
 
 

@@ -1,10 +1,15 @@
-"""Roles of columns that options name, by one grammar for all commands: a command says which it takes in ``TAKES``."""
+"""Options with one meaning for all commands, refused where a command has no use for them.
+
+Roles of columns follow one grammar: a command says which it takes in ``TAKES``. What else is shared, a command declares itself.
+"""
 
 from argparse import SUPPRESS, Action, ArgumentParser
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["ROLES", "add_roles"]
+from ..words import joined
+
+__all__ = ["ROLES", "SHARED", "add_roles", "taken"]
 
 ROLES = {
     "target": "the column to predict",
@@ -17,6 +22,12 @@ ROLES = {
     "weight": "the column that says how many rows a row stands for",
 }
 """Roles by the name of their option, and what each is."""
+SHARED = {
+    "family": "what numbers are like inside a group",
+    "check": "how often what is claimed is checked",
+    "budget": "the time for choosing a model",
+}
+"""Other options that mean the same wherever they mean something."""
 
 
 class Refuse(Action):
@@ -25,17 +36,22 @@ class Refuse(Action):
     def __call__(self, parser: Any, *given: Any) -> None:
         name = self.dest
         users = [verb for verb, takes in self.const.items() if name in takes]
-        where = f"tacit {' and tacit '.join(users)} can" if users else "no command of this version does"
-        parser.error(f"{parser.prog} does not use --{name} ({ROLES[name]}); {where}")
+        where = f"{joined(f'tacit {verb}' for verb in users)} can" if users else "no command of this version does"
+        parser.error(f"{parser.prog} does not use --{name} ({(ROLES | SHARED)[name]}); {where}")
+
+
+def taken(parser: ArgumentParser) -> tuple[str, ...]:
+    """The shared options that a command has declared."""
+    return tuple(name for name in SHARED if f"--{name}" in parser._option_string_actions)
 
 
 def add_roles(parser: ArgumentParser, takes: Iterable[str], verbs: Mapping[str, tuple[str, ...]]) -> None:
-    """Declare the roles that a command takes, and refuse the others; `verbs` has those of all commands."""
-    taken = [name for name in ROLES if name in takes]
-    if taken:
+    """Declare the roles that a command takes, and refuse what it does not take; `verbs` has what all commands take."""
+    roles, own = [name for name in ROLES if name in takes], taken(parser)
+    if roles:
         group = parser.add_argument_group("roles")
-        for name in taken:
+        for name in roles:
             group.add_argument(f"--{name}", metavar="NAME", help=ROLES[name])
-    for name in ROLES:
-        if name not in takes:
+    for name in (*ROLES, *SHARED):
+        if name not in roles and name not in own:
             parser.add_argument(f"--{name}", nargs="?", action=Refuse, const=dict(verbs), help=SUPPRESS)

@@ -14,7 +14,7 @@ def as_typed(option: Option) -> str:
     """A setting as it is typed."""
     name, value = option.name, option.value
     if value is None:
-        return {"roles": "--id or --as", "separator": "--sep"}.get(name, f"--{name}")
+        return {"roles": "--id or --as", "separator": "--sep", "families": "--family"}.get(name, f"--{name}")
     if name == "roles":
         column, role = value
         named = f"--as {shlex.quote(f'{column}={ROLES.get(role, role)}')}"

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["InertiaLines", "Progress", "ProgressBar", "ProgressLines"]
+__all__ = ["InertiaLines", "Progress", "ProgressBar", "ProgressLines", "Until"]
 
 
 @dataclass(frozen=True)
@@ -180,3 +180,34 @@ class InertiaLines:
                 "center shift {moved:.3g} within tolerance {tol:.3g}".format(**values) if "moved" in values else None
             )
             print(f"Converged at iteration {progress.step - 1}: {moved or 'strict convergence'}.")
+
+
+class Until:
+    """A callback that ends a fit at a time, with the best so far, and tells another one of every step before.
+
+    Parameters
+    ----------
+    deadline : float or None
+        By ``time.monotonic``; None for no end.
+    step : callable, optional
+        The other one.
+    """
+
+    def __init__(self, deadline: float | None, step: Any = None):
+        self.deadline, self.step, self.ended = deadline, step, False
+
+    def __call__(self, progress: Progress) -> None:
+        if self.step is not None:
+            self.step(progress)
+        if self.deadline is not None and time.monotonic() >= self.deadline:
+            self.ended = True
+            raise KeyboardInterrupt
+
+    def __deepcopy__(self, memo: dict) -> Until:
+        return self  # what is cloned with an estimator ends with it
+
+    def check(self, model: Any) -> Any:
+        """A model that was fitted; an interrupt by anyone else goes on."""
+        if model.fit_.interrupted and not self.ended:
+            raise KeyboardInterrupt
+        return model

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numbers
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from sklearn.base import clone
 
 from ..base.calibration import Absence, Calibration
 from ..checks import check_choice, check_number
+from ..engine import Until
 from ..factor import ProbabilisticPCA
 from ..mixture import find_groups
 from ..mixture.finding import asked_groups, default_groups
@@ -29,7 +30,7 @@ from ..tables import DataTable
 from ..tables.opening import as_table
 from ..words import joined
 from .mixed import MOST_GROUPS
-from .trial import SURE, absences, calibrate, check_finished, hidden_rounds, plain_calibration, sampled, trial_cells
+from .trial import ROUNDS, SURE, absences, calibrate, hidden_rounds, plain_calibration, sampled, trial_cells
 
 __all__ = ["METHODS", "SAMPLE_ROWS", "Choice", "choose_imputer", "only"]
 
@@ -91,7 +92,8 @@ def only(table: DataTable, roles: Sequence[str], reason: str) -> DataTable:
 
 def choose_imputer(
     table: Any, method: str = "auto", *, groups: Iterable[int] | None = None, seed: int = 0, level: float = 0.9,
-    sure: float = SURE, budget: float | None = BUDGET, watch: Callable | None = None, **reading: Any,
+    sure: float = SURE, budget: float | None = BUDGET, check: int = ROUNDS, families: Mapping[str | None, str] | None = None,
+    watch: Callable | None = None, **reading: Any,
 ) -> Choice:  # fmt: skip
     """Choose and learn the model that fills a table, and calibrate its fills by cells hidden on purpose.
 
@@ -116,6 +118,10 @@ def choose_imputer(
         Probability from which a level is filled.
     budget : float, optional
         Seconds after which no further model, and no further round of hiding cells, is begun; None for no limit.
+    check : int
+        Rounds of hiding cells at most.
+    families : dict, optional
+        What numbers are like inside a group, as in `tacit.mixture.find_groups`; axes are then not tried.
     watch : callable, optional
         Is told how the work goes on, as in `tacit.mixture.find_groups`.
     **reading
@@ -133,10 +139,16 @@ def choose_imputer(
     groups = list(default_groups(table.n_rows, MOST_GROUPS) if groups is None else asked_groups(groups))
     found = diagnose_missing(table, seed=seed)
     rules = absences(table, found)
+    if families:
+        if method == "factors":
+            raise NoteError(
+                "method", "{option} describes groups, and axes have none; leave it out.", option=Option("families")
+            )
+        method = "mixture"
     ways = _ways(table, rules) if method == "auto" else [(method, table)]
     start = plain_calibration(table, cells := trial_cells(table, seed), (), absent=rules)
     tried: list = []
-    rounds = hidden_rounds(table, cells, start, seed, found)
+    rounds = hidden_rounds(table, cells, start, seed, found, check)
     ways = ways if rounds else ways[-1:]  # without hidden cells there is nothing to choose by
     for way, own in ways:
         left = budget - (time.monotonic() - started)
@@ -144,7 +156,11 @@ def choose_imputer(
             break
         own = _without_ruled(own, rules) if way == "factors" else own
         share = left / (len(ways) - len(tried) + 1)
-        choice = (_factors if way == "factors" else _mixture)(own, groups, seed, watch, share)
+        choice = (
+            _factors(own, seed, watch, started + budget)
+            if way == "factors"
+            else _mixture(own, groups, seed, watch, share, families)
+        )
         kept = [table.schema.names.index(name) for name in choice.table.schema.names]
         calibrate(
             choice.model, choice.table, level=level, seed=seed, sure=sure, missingness=found, masks=[mask[:, kept] for mask
@@ -229,13 +245,16 @@ def _said(tried: list, ways: list, budget: float) -> str:
     return Claim.of("tried", sentence, f"{n:,} known cells, hidden and filled in again by each", figures)
 
 
-def _mixture(table: DataTable, groups: Iterable[int], seed: int, watch: Callable | None, budget: float) -> Choice:
+def _mixture(
+    table: DataTable, groups: Iterable[int], seed: int, watch: Callable | None, budget: float, families: Any
+) -> Choice:
     found = find_groups(
         table,
         groups=groups,
         covariance=STRUCTURES,
         seed=seed,
         watch=watch,
+        families=families,
         calibrated=False,
         budget=max(budget, 1.0) if np.isfinite(budget) else None,
     )
@@ -254,7 +273,7 @@ def _phrase(model: Any) -> str:
     return f"a mixture of {k} groups ({shape})" if measured > 1 else f"a mixture of {k} groups"
 
 
-def _factors(table: DataTable, groups: Iterable[int], seed: int, watch: Callable | None, budget: float) -> Choice:
+def _factors(table: DataTable, seed: int, watch: Callable | None, deadline: float) -> Choice:
     table = only(_measured(table), NUMBERS, "axes take numbers only")
     if len(table.used) < 2:
         text = "axes need at least 2 columns of numbers, and the table has {n}; use {option}."
@@ -264,10 +283,10 @@ def _factors(table: DataTable, groups: Iterable[int], seed: int, watch: Callable
     seen = watch([1], 1) if watch else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        start = ProbabilisticPCA("auto", scale=True, random_state=seed, callback=seen and seen.step)
-        model = check_finished(start.fit(sample))
+        ending = Until(deadline, seen and seen.step)
+        model = ending.check(ProbabilisticPCA("auto", scale=True, random_state=seed, callback=ending).fit(sample))
         if sample is not source:
-            model = check_finished(clone(model).set_params(n_components=model.n_components_).fit(source))
+            model = ending.check(clone(model).set_params(n_components=model.n_components_).fit(source))
     model.set_params(callback=None)
     k = model.n_components_
     axes = f"{k} axes" if k > 1 else "one axis"

@@ -410,9 +410,9 @@ def trial_cells(table: DataTable, seed: int) -> np.ndarray:
 
 
 def hidden_rounds(
-    table: DataTable, cells: np.ndarray, start: Calibration, seed: int, missingness: Sequence[Any]
+    table: DataTable, cells: np.ndarray, start: Calibration, seed: int, missingness: Sequence[Any], most: int = ROUNDS
 ) -> list[np.ndarray]:
-    """Which cells to hide in each round, none twice."""
+    """Which cells to hide in each of at most so many rounds, none twice."""
     places = {column.name: j for j, column in enumerate(table.used)}
     related = np.zeros((len(places), len(places)), dtype=bool)
     for each in missingness:
@@ -421,7 +421,7 @@ def hidden_rounds(
     absent = np.isnan(cells) & start.not_applicable(cells)
     coded = np.array([bool(column.levels) for column in table.used])
     rounds: list[np.ndarray] = []
-    for k in range(ROUNDS if start.refit else 1):
+    for k in range(most if start.refit else 1):
         before = np.any(rounds, axis=0) if rounds else None
         mask = hide(cells, seed=seed + k, absent=absent, related=related, coded=coded, spared=before)
         if mask.sum() < FEWEST:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numbers
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,10 @@ from ..checks import check_choice, check_number, check_positive
 from ..families import GAUSSIANS, STRUCTURES
 from ..notes import NoteError, Option
 from ..source import ArraySource, Source
+from ..words import joined
 from .generic import Mixture
 from .selection import distinct_structures, most_components, select
-from .verdict import Verdict, judge
+from .verdict import RESAMPLES, Verdict, judge
 
 if TYPE_CHECKING:
     from ..tables import DataTable
@@ -36,6 +38,8 @@ WIDE, WIDER = 50, 300
 MOST_SEED = 2**32 - 1
 GROSS, FEWEST_VALUES, MOST_GROSS = 3.0, 20, 10
 """Ranges of all the rest that a gross error lies away, different values that a column has at least, and errors at most."""
+MOST_NUMBERS = 2_000_000
+"""Parameters of models with other numbers of groups that a model's file holds."""
 BUDGET, NO_LIMIT, SEARCH = 60.0, 1e9, 0.75
 """Seconds for choosing a model; the part of them that the search may take, the rest being for resamples."""
 SCORES = ("bic", "aic", "icl", "cv", "log_likelihood")
@@ -77,6 +81,7 @@ class Grouping:
         """What the groups are worth."""
         search = dict(self.search)
         rows, seed, seconds = (search.pop(name, None) for name in ("rows", "seed", "seconds"))
+        search["resamples"] = search.pop("check", RESAMPLES)
         deadline = None if seconds is None else time.monotonic() + seconds
         return judge(self.model, rows or self.table.source(), seed=seed or 0, deadline=deadline, **search)
 
@@ -86,6 +91,18 @@ class Grouping:
             raise ValueError(f"n_groups={n_groups!r} was not tried; tried were {', '.join(map(str, self.by_size))}.")
         rows = sorted(self.selection, key=lambda row: row["n_components"] != n_groups)
         return replace(self, model=self.by_size[n_groups], selection=rows)
+
+    def keep_others(self) -> None:
+        """Give the model the best ones with other numbers of groups as ``others_``, which its file then holds.
+
+        Of very many parameters, those nearest to the chosen number are kept.
+        """
+        kept, left, chosen = [], MOST_NUMBERS, self.model.n_components
+        for size in sorted(set(self.by_size) - {chosen}, key=lambda size: abs(size - chosen)):
+            other = copy(self.by_size[size]).set_params(parameter_draws=0)
+            left -= len(other._params().to_vector())
+            kept += [other] if left >= 0 else []
+        self.model.others_ = sorted(kept, key=lambda other: other.n_components)
 
     def study(self, seed: int = 0, scorer: Any = None) -> Any:
         """What the groups say of the table, as `tacit.study.Findings`, other numbers of groups included.
@@ -114,7 +131,8 @@ def default_groups(n_rows: int, most: int = MOST_GROUPS) -> range:
 
 def find_groups(
     table: Any, *, groups: Iterable[int] | None = None, covariance: Any = None, criterion: str = "bic", restarts: int = 1,
-    student: bool = False, sample: int = CHOICE_ROWS, seed: int = 0, budget: float | None = BUDGET,
+    student: bool = False, families: Mapping[str | None, str] | None = None, sample: int = CHOICE_ROWS, seed: int = 0,
+    budget: float | None = BUDGET, check: int = RESAMPLES,
     watch: Callable | None = None, calibrated: bool = True, **reading: Any,
 ) -> Grouping:  # fmt: skip
     """Choose a mixture and fit it to all rows of a table: what ``tacit fit`` does.
@@ -133,6 +151,8 @@ def find_groups(
         How many times the usual number of random starts.
     student : bool
         Give measurements heavy tails.
+    families : dict, optional
+        Families of columns of numbers, by name: ``{"income": "lognormal"}``; under None, that of all other measurements.
     sample : int
         Rows to compare models on where there are more; the best is then fitted to all.
     seed : int
@@ -140,6 +160,8 @@ def find_groups(
     budget : float, optional
         Seconds for choosing the model and judging it, after which the best so far is taken; None sets no limit. Cheap models come
         first. Where time does not run out, the result depends on the seed alone.
+    check : int
+        Resamples that the verdict on the groups rests on.
     watch : callable, optional
         Called with the sizes of the models to try and the rounds of trying; returns an object with ``row`` and ``step``, which
         are told what happens, and ``last``, which is told the steps of the final fit.
@@ -169,7 +191,7 @@ def find_groups(
         check_positive("budget", budget)
     sizes = _possible(table, [1] if groups is None else asked_groups(groups), seed)
     _check_sample(table, sample)
-    covariance = _structures(covariance, len(measured))
+    covariance, asked = _structures(covariance, len(measured)), dict(families or {})
     aside = gross_cells(table)
     whole = _without(table, [cell["row"] - 1 for cell in aside])
     rows = _rows(table, whole, sample, seed)
@@ -179,7 +201,7 @@ def find_groups(
         watch([size for size in sorted(likely) for _ in covariance], 6 if criterion == "cv" else 1) if watch else None
     )
     estimator = Mixture(
-        by_column={tuple(measured): "student"} if student and measured else None, smoothing=SMOOTHING, tol=1e-5,
+        by_column=_by_column(table, {None: "student"} | asked if student else asked), smoothing=SMOOTHING, tol=1e-5,
         max_iter=1000, n_init=restarts, random_state=seed,
         # A plain function: what is cloned with an estimator would otherwise be a copy.
         callback=(lambda progress: seen.step(progress)) if seen else None,
@@ -221,8 +243,26 @@ def find_groups(
         "reached": found.reached,
         "budget": budget,
         "tried": max(by_size),
+        "check": check,
     }
     return Grouping(model, table, [_told(row) | told for row in _without_twins(found.table)], by_size, aside, search)
+
+
+def _by_column(table: DataTable, families: Mapping[str | None, str]) -> dict | None:
+    """Families of columns as `Mixture` takes them."""
+    numbers_ = {column.name: column.role for column in table.used if column.role in ("measurement", "count")}
+    for name in families:
+        if name is not None and name not in numbers_:
+            told = joined(map(repr, numbers_)) or "there are none"
+            raise NoteError(
+                "family", "{option} describes columns of numbers, and {name!r} is none that is used; these are {told}.",
+                option=Option("families"), name=name, told=told,
+            )  # fmt: skip
+    rest = tuple(name for name, role in numbers_.items() if role == "measurement" and name not in families)
+    found: dict = {name: family for name, family in families.items() if name is not None}
+    if rest and families.get(None, "gaussian") != "gaussian":
+        found |= {rest: "student"} if families[None] == "student" else dict.fromkeys(rest, families[None])
+    return found or None
 
 
 def _without_twins(rows: Iterable[dict]) -> list[dict]:

@@ -109,6 +109,7 @@ class Mixture(TableEstimator):
         "params_": Part(MixtureParams),
         "observed_": Numbers("W d", low=0, optional=True),
         "left_out_": Listed(Text(), kind=tuple),
+        "others_": Listed(Part(lambda: Mixture, same=("d",)), needed=False),
     }
     _study = "groups"
     observed_ = None

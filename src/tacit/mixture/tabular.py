@@ -121,6 +121,7 @@ class TableEstimator(MixtureEstimator):
     def _settle(self, schema: Schema) -> None:
         """Keep the columns and the families that describe them."""
         self.schema_, self.left_out_ = schema, ()
+        self.__dict__.pop("others_", None)
         self.family_ = product_family(
             schema, self.family, self.by_column, self.covariance_type, floor=self.reg_covar, smoothing=self.smoothing
         )

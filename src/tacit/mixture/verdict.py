@@ -142,7 +142,15 @@ class Verdict:
         return ""
 
 
-def judge(model: Any, source: Source, *, seed: int = 0, deadline: float | None = None, **search: Any) -> Verdict:
+def judge(
+    model: Any,
+    source: Source,
+    *,
+    seed: int = 0,
+    deadline: float | None = None,
+    resamples: int = RESAMPLES,
+    **search: Any,
+) -> Verdict:
     """The verdict on the groups of a mixture fitted to these rows.
 
     Parameters
@@ -154,6 +162,8 @@ def judge(model: Any, source: Source, *, seed: int = 0, deadline: float | None =
     seed : int
     deadline : float, optional
         When to end, by ``time.monotonic``.
+    resamples : int
+        How many are drawn.
     **search
         What is known of the search: `reached`, `budget`, `tried`.
 
@@ -173,7 +183,7 @@ def judge(model: Any, source: Source, *, seed: int = 0, deadline: float | None =
     labels, Z = resp.argmax(axis=1), mixture.family.embed(sample, rng)
     agreement, moved, places = [], [], _Places(k)
     with one_blas_thread():
-        for _ in range(RESAMPLES):
+        for _ in range(resamples):
             if deadline is not None and time.monotonic() >= deadline:
                 break
             weight = np.bincount(rng.integers(len(sample), size=len(sample)), minlength=len(sample)).astype(float)

@@ -10,13 +10,14 @@ from functools import cache
 from importlib.resources import files
 
 from .. import __version__
+from ..study.comparison import Comparison
 from ..study.findings import Findings
 from .charts.colours import style
 from .markup import Markup, cut, join, tag
-from .sections import ORDER, summary
+from .sections import COMPARED, ORDER, compared, summary
 from .sections.common import Section
 
-__all__ = ["render"]
+__all__ = ["render", "render_comparison"]
 
 FOOT = f"Made with tacit {__version__}. This page holds the rows it shows: share it as you would share the table."
 
@@ -24,14 +25,24 @@ FOOT = f"Made with tacit {__version__}. This page holds the rows it shows: share
 def render(findings: Findings) -> str:
     """The whole page as HTML; the same findings give the same text."""
     sections = [section for section in (make(findings) for make in ORDER) if section is not None]
+    return _page(findings.title, summary(findings), sections)
+
+
+def render_comparison(found: Comparison, title: str) -> str:
+    """The page of a comparison."""
+    sections = [section for section in (make(found) for make in COMPARED) if section is not None]
+    return _page(title, compared(found, title), sections)
+
+
+def _page(title: str, header: Markup, sections: list[Section]) -> str:
     script = _asset("page.js")
     page = [
-        _head(cut(findings.title, 120), script),
+        _head(cut(title, 120), script),
         tag(
             "body",
             tag("a", "Skip to the findings", href="#main", class_="skip"),
             _bar(sections),
-            tag("main", summary(findings), [_section(section) for section in sections], id="main", tabindex="-1"),
+            tag("main", header, [_section(section) for section in sections], id="main", tabindex="-1"),
             tag("footer", tag("p", FOOT)),
             tag("script", Markup(script)),
         ),

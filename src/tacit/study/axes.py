@@ -7,6 +7,7 @@ with v the directions and λ the variances of the axes; the mean share over the 
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,13 +16,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ..engine import Until
 from ..factor.analysis.correlation import variance_spectrum
 from ..factor.principal.ppca import ProbabilisticPCA
 from ..factor.principal.rank import Spectrum, parallel
 from ..impute.trial import hide
 from ..notes import Check, Claim
 from ..tables import DataTable
-from ..words import count, joined, probability, share
+from ..words import count, joined, number, probability, share
 from .findings import Axes, Findings, Sample, card_of, findings_of
 from .missingness import missing_claim
 from .sample import take_sample
@@ -30,7 +32,7 @@ __all__ = ["study_axes", "words_of"]
 
 STRONG = 0.4
 """Loadings from which a column is said to belong to an axis, if they are at least half of the greatest."""
-MOST_NAMED = 6
+MOST_NAMED, HALVES = 6, 3
 MOST_CHECKED = 40
 """Columns beyond which no line of pandas lists them all."""
 SPARSE = 0.1
@@ -53,8 +55,20 @@ def words_of(loadings: np.ndarray, names: Sequence[str]) -> list[str]:
     return told
 
 
-def study_axes(model: Any, table: DataTable, *, seed: int = 0) -> Findings:
-    """Findings about the axes behind the columns of a table, which are those of a fitted ProbabilisticPCA or FactorAnalysis."""
+def study_axes(
+    model: Any,
+    table: DataTable,
+    *,
+    seed: int = 0,
+    check: int = HALVES,
+    deadline: float | None = None,
+    spent: float | None = None,
+) -> Findings:
+    """Findings about the axes behind the columns of a table, which are those of a fitted ProbabilisticPCA or FactorAnalysis.
+
+    What they explain is checked `check` times, on halves of the rows or on hidden cells, by `time.monotonic` until a `deadline`;
+    `spent` are the seconds after which the fit was ended, if it was.
+    """
     sample = take_sample(model, table, seed=seed)
     names, loadings, explained = table.schema.names, model.column_correlations(), model.variance_shares()
     few = len(names) <= MOST_COLUMNS
@@ -67,13 +81,16 @@ def study_axes(model: Any, table: DataTable, *, seed: int = 0) -> Findings:
         # Pairs of columns start a fit; the axes learned from all known cells are the better estimate, and the one that is told.
         rest = spectrum[k:] * (1.0 - explained.sum()) / max(spectrum[k:].sum(), 1e-300)
         spectrum = np.concatenate([explained, rest])
-    axis_names = [f"{model._axis[0]} {number}" for number in range(1, model.n_components_ + 1)]
+    axis_names = [f"{model._axis[0]} {place}" for place in range(1, model.n_components_ + 1)]
     noise = _noise(model, spectrum, table.n_rows) if few else None
     axes = Axes(axis_names, explained, loadings, scores, std, spectrum, words_of(loadings, names), noise)
     rotated = f", rotated by {model.rotation}" if getattr(model, "rotation", None) else ""
     kind = f"{type(model).__name__} of standardised columns, {model.n_components_} {model._axis[1]}{rotated}"
     findings = findings_of("axes", model, table, sample=sample, axes=axes, n_filled=missing)
-    summary, limits = _summary(model, table, axes, sample, seed), _limits(model, table)
+    summary, limits = _summary(model, table, axes, sample, seed, check, deadline), _limits(model, table)
+    if spent is not None:
+        sentence = f"The fit was ended at its budget of {number(spent)} s, before it had settled; more time may find better axes."
+        summary.append(Claim.of("budget", sentence, "steps of the fit", {"budget": spent, "steps": int(model.n_iter_)}))
     return replace(findings, summary=summary, limits=limits, card=card_of(model, table, seed, Model=kind))
 
 
@@ -85,7 +102,7 @@ def _noise(model: Any, spectrum: np.ndarray, n_rows: int) -> np.ndarray:
     return np.asarray(choice.threshold) / d
 
 
-def _hidden_share(model: Any, cells: np.ndarray, seed: int) -> dict | None:
+def _hidden_share(model: Any, cells: np.ndarray, seed: int, times: int, deadline: float | None) -> dict | None:
     """The share of the variance of hidden cells that the axes explain, where many cells are missing; else None.
 
     Cells are hidden on purpose, and axes learned anew without them tell them: what the axes only seem to explain, because few
@@ -93,20 +110,33 @@ def _hidden_share(model: Any, cells: np.ndarray, seed: int) -> dict | None:
     """
     if np.isnan(cells).mean() < SPARSE:
         return None
-    hidden = hide(cells, seed=seed)
-    if not hidden.any():
-        return {"explained": None, "n_hidden": 0}
+    told: list[tuple] = []
+    for k in range(times):
+        hidden = hide(cells, seed=seed + k)
+        if not hidden.any() or (told and deadline is not None and time.monotonic() >= deadline):
+            break
+        told.append(_errors(model, cells, hidden, deadline))
+    errors = [each for each in told if each[0] is not None]
+    n = sum(each[2] for each in told)
+    if not errors:
+        return {"explained": None, "n_hidden": n}
+    missed, about, n = (float(sum(each[j] for each in errors)) for j in range(3))
+    return {"explained": max(1.0 - missed / about, 0.0), "n_hidden": int(n)}
+
+
+def _errors(model: Any, cells: np.ndarray, hidden: np.ndarray, deadline: float | None) -> tuple:
+    """Sums of squared errors of hidden cells as axes tell them and as means do, None where no axes are found; how many."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            trial = clone(model).set_params(n_components=model.n_components_, callback=None)
+            trial = clone(model).set_params(n_components=model.n_components_, callback=Until(deadline))
             filled = np.asarray(trial.fit(np.where(hidden, np.nan, cells)).impute(np.where(hidden, np.nan, cells)))
         except (ValueError, np.linalg.LinAlgError):
-            return {"explained": None, "n_hidden": int(hidden.sum())}
+            return None, None, int(hidden.sum())
         mean, spread = np.nanmean(np.where(hidden, np.nan, cells), axis=0), np.nanstd(cells, axis=0)
     scale = np.where(spread > 0, spread, 1.0)
     missed, about = (((each - cells) / scale)[hidden] ** 2 for each in (filled, np.broadcast_to(mean, cells.shape)))
-    return {"explained": float(max(1.0 - missed.sum() / about.sum(), 0.0)), "n_hidden": int(hidden.sum())}
+    return missed.sum(), about.sum(), int(hidden.sum())
 
 
 def _by_hidden(sentence: str, hidden: dict, own: float) -> str:
@@ -118,9 +148,11 @@ def _by_hidden(sentence: str, hidden: dict, own: float) -> str:
     return sentence.replace(f"{share(own, 0)} of the variance", told, 1)
 
 
-def _summary(model: Any, table: DataTable, axes: Axes, sample: Sample, seed: int = 0) -> list[str]:
+def _summary(
+    model: Any, table: DataTable, axes: Axes, sample: Sample, seed: int, times: int, deadline: float | None
+) -> list[str]:
     k, d, missing = len(axes.names), len(table.used), sum(column.n_missing for column in table.used)
-    word, number = model._axis[k > 1], str(k) if k > 1 else "One"
+    word, how_many = model._axis[k > 1], str(k) if k > 1 else "One"
     names = [column.name for column in table.used]
     # Of complete rows, loadings of principal axes are correlations with the scores that were written.
     plain = all(
@@ -128,16 +160,17 @@ def _summary(model: Any, table: DataTable, axes: Axes, sample: Sample, seed: int
     )
     exact = isinstance(model, ProbabilisticPCA) and plain and not missing and d <= MOST_CHECKED
     columns = [f"{model._axis[0]}_{place}" for place in range(1, k + 1)]
-    basis = f"correlations of {len(names)} columns in {count(table.n_rows, 'row')}{_held_out(sample.encoded, k) if exact else ''}"
+    halves = _held_out(sample.encoded, k, times) if exact else ""
+    basis = f"correlations of {len(names)} columns in {count(table.n_rows, 'row')}{halves}"
     shares = {name: float(part) for name, part in zip(columns, axes.explained)}
     pandas = (
         f"{{axis: float((table[{names}].corrwith(rows[axis]) ** 2).mean()) for axis in {columns}}}" if exact else ""
     )
     sentence = (
-        f"{number} {word} {'explain' if k > 1 else 'explains'} {share(axes.explained.sum(), 0)} of the variance of {d} "
+        f"{how_many} {word} {'explain' if k > 1 else 'explains'} {share(axes.explained.sum(), 0)} of the variance of {d} "
         f"columns{_how(model)}."
     )
-    check, hidden = Check(basis, shares, pandas), _hidden_share(model, sample.encoded, seed)
+    check, hidden = Check(basis, shares, pandas), _hidden_share(model, sample.encoded, seed, times, deadline)
     if hidden is not None:
         sentence = _by_hidden(sentence, hidden, float(axes.explained.sum()))
         figures = {"explained": hidden["explained"], "in_the_fit": float(axes.explained.sum())}
@@ -170,17 +203,19 @@ def _summary(model: Any, table: DataTable, axes: Axes, sample: Sample, seed: int
     return told
 
 
-def _held_out(cells: np.ndarray, k: int) -> str:
+def _held_out(cells: np.ndarray, k: int, times: int) -> str:
     """What axes of one half of complete rows explain of the other, in words; nothing where rows are few."""
     n, d = cells.shape
     if n < 8 * d:
         return ""
-    rows, found = np.random.default_rng(0).permutation(n), []
-    for own, other in ((rows[: n // 2], rows[n // 2 :]), (rows[n // 2 :], rows[: n // 2])):
-        if not (cells[own].std(axis=0).all() and cells[other].std(axis=0).all()):
-            return ""
-        axes = np.linalg.eigh(np.corrcoef(cells[own].T))[1][:, -k:]
-        found.append(np.trace(axes.T @ np.corrcoef(cells[other].T) @ axes) / d)
+    rng, found = np.random.default_rng(0), []
+    for _ in range(times):
+        rows = rng.permutation(n)
+        for own, other in ((rows[: n // 2], rows[n // 2 :]), (rows[n // 2 :], rows[: n // 2])):
+            if not (cells[own].std(axis=0).all() and cells[other].std(axis=0).all()):
+                return ""
+            axes = np.linalg.eigh(np.corrcoef(cells[own].T))[1][:, -k:]
+            found.append(np.trace(axes.T @ np.corrcoef(cells[other].T) @ axes) / d)
     return f"; axes found in one half of the rows explain {share(float(np.mean(found)), 0)} of the other half"
 
 

@@ -16,14 +16,16 @@ Newcombe (1998), Interval estimation for the difference between independent prop
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from ..kernels import host
+from ..mixture.finding import BUDGET
 from ..notes import Claim, having, missing
 from ..schema import Column
 from ..source import Block
@@ -32,13 +34,14 @@ from ..tables import DataTable
 from ..tables.surveying import survey
 from ..words import count, joined, number, probability, share, signed
 from .differences import CORRECTIONS, column_tests, correct, share_test
+from .groups import study_groups
 from .pooled import Pooled, pool
 from .results import id_name
 from .scores import Coder, Scorer
 
 __all__ = ["Comparison", "compare"]
 
-SHOWN = 100
+SHOWN, SHUFFLES = 100, 19
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,9 @@ class Comparison:
         What was found, and what not to conclude.
     correction, level : str, float
         How p-values are corrected, and the probability with which all intervals hold.
+    baseline : dict
+        What chance does, measured: how many things differ where rows are given to A and B at random, `mean` and `most` over some
+        `shuffles`.
     """
 
     kind: str
@@ -83,6 +89,7 @@ class Comparison:
     limits: list[str] = field(default_factory=list)
     correction: str = "holm"
     level: float = 0.95
+    baseline: dict = field(default_factory=dict)
 
     @property
     def moved(self) -> list[dict]:
@@ -95,7 +102,8 @@ class Comparison:
 
 def compare(
     a: Any, b: Any = None, *, by: str | None = None, values: Sequence[str] | None = None, time: str | None = None, at: Any = None,
-    groups: Any = None, correction: str = "holm", level: float = 0.95, seed: int = 0, names: tuple[str, str] | None = None,
+    groups: Any = None, families: Mapping[str | None, str] | None = None, correction: str = "holm", level: float = 0.95,
+    check: int = SHUFFLES, budget: float | None = BUDGET, seed: int = 0, names: tuple[str, str] | None = None,
     roles: dict | None = None, columns: list[str] | None = None, ignore: Sequence[str] = (), **reading: Any,
 ) -> Comparison:  # fmt: skip
     """Compare two tables, or two parts of one.
@@ -110,10 +118,17 @@ def compare(
         A column of dates or numbers that splits the rows into those before `at` and the others; default in two halves.
     groups : iterable of int, optional
         Numbers of groups to try; default as in `find_groups`.
+    families : dict, optional
+        What numbers are like inside a group, as in `find_groups`.
     correction : {"holm", "bh"}
         Holm's method keeps the probability of any false finding below 1 − level, Benjamini and Hochberg's the share of them.
     level : float
         Probability with which all intervals hold together.
+    check : int
+        Times that rows are given to both sides at random, to see what chance does.
+    budget : float, optional
+        Seconds for choosing the groups, which come after the tests of columns, and for giving rows to sides at random; None sets
+        no limit.
     seed : int
         Seeds everything random.
     names : (str, str), optional
@@ -153,12 +168,13 @@ def compare(
             raise ValueError(f"{name} has {count(n, 'row')}; at least 2 of each are needed to compare.")
     if not table.used:
         raise ValueError(f"{pooled.place}: no column can be compared; see what was read with tacit inspect.")
-    rng, tests = np.random.default_rng(seed), []
-    for j, column in enumerate(table.schema.columns):
-        if not table.used[j].copied:
-            tests += column_tests(column, table.cells[:, j], side, rng)
-    found = find_groups(table, groups=groups, seed=seed)
-    told, scores = _group_tests(found, table, side, tests)
+    started, rng = monotonic(), np.random.default_rng(seed)
+    tests = _column_tests(table, side, rng)
+    left = None if budget is None else max(0.8 * (budget - (monotonic() - started)), 0.05 * budget)
+    found = find_groups(table, groups=groups, families=families, seed=seed, budget=left, calibrated=False)
+    member, scores = scored(found.model, table)
+    told = _groups(found, member, side)
+    tests += _group_tests(member, side, len(told))
     correct(tests, correction, level)
     for group, test in zip(told, (test for test in tests if test["what"] == "group")):
         group["moved"] = test["moved"]
@@ -170,7 +186,11 @@ def compare(
         for j, column in enumerate(table.schema.columns)
         for fact in _outside(column, table.cells[:, j], side, pooled)
     ]
-    record = Comparison("tables", called, sizes, tests, told, rows, n_new, outside, correction=correction, level=level)
+    deadline = np.inf if budget is None else started + budget
+    chance = _baseline(table, member, side, len(told), check, correction, level, seed, deadline)
+    record = Comparison(
+        "tables", called, sizes, tests, told, rows, n_new, outside, correction=correction, level=level, baseline=chance
+    )
     return _worded(record, table, _sides(b, by, called))
 
 
@@ -198,21 +218,47 @@ def scored(model: Any, table: DataTable) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(groups), np.concatenate(densities).astype(np.float64)
 
 
-def _group_tests(found: Any, table: DataTable, side: np.ndarray, tests: list[dict]) -> tuple[list[dict], np.ndarray]:
-    """The groups with their sizes on both sides, the tests of these, which are added, and the log density of every row."""
-    model, told = found.model, []
-    group, density = scored(model, table)
-    total = np.bincount(side, minlength=2)
-    words = {each.number: each.words for each in found.study().groups}
-    for k in range(len(words)):
+def _column_tests(table: DataTable, side: np.ndarray, rng: np.random.Generator) -> list[dict]:
+    """Tests of all columns but those that copy another."""
+    every = zip(table.used, table.schema.columns, table.cells.T)
+    return [test for info, column, cells in every if not info.copied for test in column_tests(column, cells, side, rng)]
+
+
+def _group_tests(group: np.ndarray, side: np.ndarray, n_groups: int) -> list[dict]:
+    """Tests of the sizes of groups."""
+    total, tests = np.bincount(side, minlength=2), []
+    for k in range(n_groups if n_groups > 1 else 0):
+        n = np.bincount(side[group == k], minlength=2)
+        tests.append({"what": "group", "group": k + 1, "column": None} | share_test(n, total))
+    return tests
+
+
+def _groups(found: Any, group: np.ndarray, side: np.ndarray) -> list[dict]:
+    """The groups with their sizes on both sides."""
+    total, told = np.bincount(side, minlength=2), []
+    for k, words in enumerate(each.words for each in study_groups(found.model, found.table).groups):
         n = np.bincount(side[group == k], minlength=2)
         told.append({
-            "number": k + 1, "words": words[k + 1], "n_a": int(n[0]), "n_b": int(n[1]), "share_a": float(n[0] / total[0]),
+            "number": k + 1, "words": words, "n_a": int(n[0]), "n_b": int(n[1]), "share_a": float(n[0] / total[0]),
             "share_b": float(n[1] / total[1]), "moved": False, "new": False,
         })  # fmt: skip
-        if len(words) > 1:
-            tests.append({"what": "group", "group": k + 1, "column": None} | share_test(n, total))
-    return told, density
+    return told
+
+
+def _baseline(
+    table: DataTable, group: np.ndarray, side: np.ndarray, n_groups: int, times: int, correction: str, level: float, seed: int,
+    deadline: float,
+) -> dict:  # fmt: skip
+    """How many things differ where rows are given to the sides at random, as often as time allows, but once at least."""
+    rng, moved = np.random.default_rng([seed, 1]), []
+    for _ in range(times):
+        if moved and monotonic() >= deadline:
+            break
+        mixed = rng.permutation(side)
+        tests = [*_column_tests(table, mixed, rng), *_group_tests(group, mixed, n_groups)]
+        correct(tests, correction, level)
+        moved.append(sum(test["moved"] for test in tests))
+    return {"shuffles": len(moved), "mean": float(np.mean(moved)), "most": int(max(moved))}
 
 
 def _new_rows(
@@ -279,6 +325,7 @@ def _worded(found: Comparison, table: DataTable, sides: tuple[str, str] | None) 
     line = "{'looked': len(looked), 'moved': int(looked['moved'].sum())}"
     figures = {"looked": m, "moved": len(moved)}
     words = [Claim.of("verdict", verdict, f"tests of all rows, corrected together ({risk})", figures, line)]
+    words.append(_chance(found))
     known = {column.name: column for column in table.columns}
     for test in [test for test in moved if test["what"] != "group"][:8]:
         basis = f"{test['n_a']:,} and {test['n_b']:,} {'rows' if test['what'] == 'missing' else 'known cells'}"
@@ -302,6 +349,17 @@ def _worded(found: Comparison, table: DataTable, sides: tuple[str, str] | None) 
             Claim.of("outside", _fact(each, a, b), "counted in all rows", figures, _outside_line(each, known, sides))
         )
     return replace(found, summary=words, limits=_limits(found, table))
+
+
+def _chance(found: Comparison) -> Claim:
+    """What chance does, in words."""
+    chance, times = found.baseline, count(found.baseline["shuffles"], "random division")
+    if chance["most"]:
+        told = f"{number(chance['mean'], 2)} differ on average, {chance['most']} at most"
+    else:
+        told = "none differs"
+    sentence = f"Where chance divides the rows, {told} (in {times} of the same rows)."
+    return Claim.of("baseline", sentence, "the same tests of rows given to both sides at random", dict(chance))
 
 
 def _line(test: dict, column: Any, sides: tuple[str, str] | None) -> str:

@@ -89,7 +89,8 @@ def study_groups(
         check=checked(model), missingness=found, verdict=verdict, digest=digest.hexdigest(), aside=list(aside),
         learned=None if same else {name: learned[name] for name in ("title", "n_rows")},  # type: ignore[index]
     )  # fmt: skip
-    findings = replace(findings, alternatives=_alternatives(findings, model, beside, alike))
+    # Other groupings of rows that were not learned from would be described by these few.
+    findings = replace(findings, alternatives=_alternatives(findings, model, beside, alike) if same else ())
     summary = [*groups_summary(findings), *empty_words(fills.why_empty), *fill_words(findings)]
     if merge:  # checks read the groups of the model's own files
         summary = [*map(str, summary), merged_words(merge, len(scorer.order))]

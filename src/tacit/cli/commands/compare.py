@@ -3,18 +3,22 @@
 Every column, its missing cells and every group of the pooled rows is tested, and all tests are corrected together for how many
 there are; effects have intervals that hold together. Parts of one table are told by --by NAME (of two values; NAME=A,B chooses)
 or --time NAME with --at. Two models are compared on the table of the first, or on a third argument. Writes beside the first
-table: NAME.compare.looked.csv (everything that was looked at), NAME.compare.groups.csv and NAME.compare.rows.csv (rows of a new
-kind); of two models, the groups only.
+table: NAME.compare.looked.csv (everything that was looked at), NAME.compare.groups.csv, NAME.compare.rows.csv (rows of a new
+kind) and NAME.compare.html (a page about it all); of two models, the groups and the page only.
 """
 
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from ..common import (
+    add_budget,
+    add_check,
     add_columns,
+    add_family,
     add_output,
     add_table,
     check_free,
+    families_asked,
     opened_outputs,
     reading_asked,
     result_path,
@@ -44,11 +48,15 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--correct", choices=["holm", "bh"], default="holm",
         help="holm: the chance of any false finding is at most 5 %% (default); bh: the share of false findings is",
     )  # fmt: skip
-    add_output(parser)
+    add_family(parser)
+    add_check(parser, 19, "random divisions of the rows")
+    add_budget(parser)
+    add_output(parser, page=True)
 
 
 def run(arguments: Namespace) -> Outcome:
     """Compare, write, tell."""
+    from ...report.page import render_comparison
     from ..console import grid, heading, paragraph
     from ..telling import wrote
 
@@ -60,6 +68,11 @@ def run(arguments: Namespace) -> Outcome:
     with opened_outputs(arguments, folder, getattr(reader, "separator", ",")) as outputs:
         for path, columns in zip(files, tables.values()):
             outputs.table(path).write(columns)
+        if not arguments.no_report:
+            page = result_path(arguments, reader, folder, "html")
+            with open(outputs.file(page), "w", encoding="utf-8", newline="\n") as file:
+                file.write(render_comparison(found, " and ".join(found.names)))
+            files[page] = "the report; open it in a browser"
     text = [heading("In short"), *(paragraph(sentence, "  ") for sentence in found.summary), ""]
     text += [heading("Groups"), *grid(_groups(found), right=(2, 3)), ""] if len(found.groups) > 1 else []
     text += [
@@ -72,7 +85,7 @@ def run(arguments: Namespace) -> Outcome:
         "table": reader.name, "rows": sum(found.n_rows), "names": found.names, "n_rows": found.n_rows, "kind": found.kind,
         "correction": found.correction, "level": found.level, "looked": found.looked, "groups": found.groups,
         "new_rows": {"count": found.n_new, "rows": found.rows}, "outside": found.outside, "summary": found.summary,
-        "limits": found.limits, "files": list(files),
+        "limits": found.limits, "baseline": found.baseline, "files": list(files),
     }  # fmt: skip
     return Outcome("\n".join(text), data)
 
@@ -88,7 +101,7 @@ def _tables(arguments: Namespace) -> tuple[Any, Any]:
         raise ValueError(f"{given!r} is one table too many; two are compared, or two models on a table.")
     reading = reading_asked(arguments)[1]
     reader = open_reader(arguments.first, **reading)
-    check_free(arguments, reader, FILES)
+    check_free(arguments, reader, [*FILES, *_page(arguments)])
     by, _, values = (arguments.by or "").partition("=")
     if by and by not in reader.names and arguments.by in reader.names:  # a name with = in it
         by, values = arguments.by, ""
@@ -100,6 +113,7 @@ def _tables(arguments: Namespace) -> tuple[Any, Any]:
         found = compare(
             arguments.first, arguments.second, by=by or None, values=[v.strip() for v in values.split(",")] if values else None,
             time=arguments.time, at=arguments.at, groups=arguments.groups, correction=arguments.correct, seed=arguments.seed,
+            families=families_asked(arguments), check=arguments.check, budget=arguments.budget,
             roles=roles, columns=arguments.columns, ignore=arguments.ignore, **reading,
         )  # fmt: skip
     return found, reader
@@ -115,6 +129,10 @@ def _models(arguments: Namespace) -> tuple[Any, Any]:
 
     if arguments.by or arguments.time:
         raise ValueError("--by and --time divide the rows of a table; leave them out to compare models.")
+    if arguments.family:
+        raise ValueError(
+            "--family is for groups that are to be found; leave it out to compare models, which have theirs."
+        )
     paths = [path for path in (arguments.first, arguments.second) if path]
     if len(paths) < 2 or not all(path.endswith(".tacit") for path in paths):
         raise ValueError("a model is compared with a model: give two that tacit fit wrote, and the table after them.")
@@ -124,8 +142,12 @@ def _models(arguments: Namespace) -> tuple[Any, Any]:
     names = tuple(os.path.basename(path).removesuffix(".tacit") for path in paths)
     names = ("A", "B") if names[0] == names[1] else names
     reader = open_reader(place, **reading)
-    check_free(arguments, reader, ["groups"])
+    check_free(arguments, reader, ["groups", *_page(arguments)])
     return compare_models(first, second, place, names=names, **reading), reader  # type: ignore[arg-type]
+
+
+def _page(arguments: Namespace) -> list[str]:
+    return [] if arguments.no_report else ["html"]
 
 
 def _files(found: Any) -> dict[str, dict]:

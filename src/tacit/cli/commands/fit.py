@@ -10,7 +10,18 @@ import os
 import shlex
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
-from ..common import DataTable, add_budget, add_columns, add_output, add_table, open_usable, whole_range
+from ..common import (
+    DataTable,
+    add_budget,
+    add_check,
+    add_columns,
+    add_family,
+    add_output,
+    add_table,
+    families_asked,
+    open_usable,
+    whole_range,
+)
 from ..outcome import Outcome
 from ..parser import whole_number
 
@@ -42,6 +53,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--sample", type=whole_number("--sample", 10_000, 1), default=10_000, metavar="N",
         help="compare models on N random rows where there are more, then fit the best to all (10000)",
     )  # fmt: skip
+    add_family(parser)
+    add_check(parser, 10, "refits to resamples")
     add_budget(parser)
     add_output(parser, page=True)
 
@@ -73,7 +86,8 @@ def run(arguments: Namespace) -> Outcome:
         grouping = find_groups(
             table, groups=arguments.groups, covariance=arguments.covariance, criterion=arguments.criterion,
             restarts=arguments.restarts, student=arguments.student, sample=arguments.sample, seed=arguments.seed,
-            budget=arguments.budget, watch=lambda sizes, rounds: SweepProgress(progress, sizes, rounds),
+            budget=arguments.budget, check=arguments.check, families=families_asked(arguments),
+            watch=lambda sizes, rounds: SweepProgress(progress, sizes, rounds),
         )  # fmt: skip
         progress.follow(table, "describing the groups")
         scorer = Scorer(grouping.model)  # rows are scored once, to be described and to be written
@@ -82,8 +96,11 @@ def run(arguments: Namespace) -> Outcome:
         typed = arguments.format == "parquet"
         results = GroupResults(grouping.model, table, n_rows=table.n_rows, typed=typed, scorer=scorer)
         tables = {name: (what, getattr(results, name)) for name, what in FILES.items()}
-        settings = {name: getattr(arguments, name) for name in ("covariance", "criterion", "restarts", "student")}
+        settings = {
+            name: getattr(arguments, name) for name in ("covariance", "criterion", "restarts", "student", "check")
+        }
         settings |= {"groups": sorted(grouping.by_size), "n_rows": table.n_rows, "budget": arguments.budget}
+        grouping.keep_others()  # for the slider of pages that are made again
         notes = {"verdict": grouping.verdict.told(), "learned": learned_of(findings)}
         files = write_learned(arguments, folder, results, findings, tables, grouping.selection, settings, notes)
     text = groups_text(findings, grouping.model, table, files, _next(table, files))

@@ -10,7 +10,19 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from ..common import DataTable, Findings, add_budget, add_columns, add_output, add_table, open_usable, whole_range
+from ..common import (
+    DataTable,
+    Findings,
+    add_budget,
+    add_check,
+    add_columns,
+    add_family,
+    add_output,
+    add_table,
+    families_asked,
+    open_usable,
+    whole_range,
+)  # fmt: skip
 from ..outcome import Outcome
 from ._results import write_learned
 
@@ -41,6 +53,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--draws", type=_draws, default=0, metavar="M",
         help="also write M tables NAME.impute.draw1.csv … with cells drawn at random, for multiple imputation",
     )  # fmt: skip
+    add_family(parser)
+    add_check(parser, 5, "rounds of hidden cells at most")
     add_budget(parser)
     add_output(parser, page=True)
 
@@ -75,7 +89,7 @@ def run(arguments: Namespace) -> Outcome:
     with Progress(arguments.quiet) as progress:
         choice = choose_imputer(
             table, arguments.method, groups=arguments.groups, seed=arguments.seed, level=arguments.level, sure=arguments.sure,
-            budget=arguments.budget,
+            budget=arguments.budget, check=arguments.check, families=families_asked(arguments),
             watch=lambda sizes, rounds: SweepProgress(progress, sizes, rounds),
         )  # fmt: skip
         if not any(column.n_missing for column in choice.table.used):

@@ -5,12 +5,12 @@ Writes beside the table: NAME.reduce.scores.csv (each row's place on the axes, w
 standardised; rows with missing values are placed by the cells they have.
 """
 
+import time
 import warnings
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable
 from typing import Any
 
-from ..common import DataTable, Findings, add_columns, add_output, add_table, open_usable
+from ..common import DataTable, Findings, add_budget, add_check, add_columns, add_output, add_table, open_usable
 from ..outcome import Outcome
 from ._results import Tables, write_learned
 
@@ -37,6 +37,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--rotation", choices=["varimax", "quartimax", "promax", "oblimin"],
         help="turn factors so that each column belongs to few; with the last two, factors correlate",
     )  # fmt: skip
+    add_check(parser, 3, "halves of the rows, or rounds of hidden cells")
+    add_budget(parser)
     add_output(parser, page=True)
 
 
@@ -50,6 +52,7 @@ def _axes(text: str) -> int | str:
 
 def run(arguments: Namespace) -> Outcome:
     """Learn the axes, place the rows, write."""
+    from ...engine import Until
     from ...impute.choice import only
     from ...study.axes import study_axes
     from ..progress import Progress, SweepProgress
@@ -64,12 +67,15 @@ def run(arguments: Namespace) -> Outcome:
     table = _well_known(table)
     _check(table, arguments.axes)
     with Progress(arguments.quiet) as progress:
-        watch = SweepProgress(progress, [1])
-        model = _learned(table, arguments, watch.step)
+        deadline = None if arguments.budget is None else time.monotonic() + arguments.budget
+        ending = Until(deadline, SweepProgress(progress, [1]).step)
+        model = _learned(table, arguments, ending)
         progress.show(None, "placing the rows")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            findings = study_axes(model, table, seed=arguments.seed)
+            spent = arguments.budget if ending.ended else None
+            told = {"check": arguments.check, "deadline": deadline, "spent": spent}
+            findings = study_axes(model, table, seed=arguments.seed, **told)
             files = _write(arguments, model, table, findings, folder)
     axes: Any = findings.axes
     named = [
@@ -106,22 +112,25 @@ def _check(table: DataTable, axes: int | str) -> None:
         raise ValueError(f"--axes {axes} is too many for {d} columns of numbers; ask for at most {d - 1}.")
 
 
-def _learned(table: DataTable, arguments: Namespace, callback: Callable) -> Any:
-    """The fitted model."""
+def _learned(table: DataTable, arguments: Namespace, ending: Any) -> Any:
+    """The fitted model, as far as its time allows: a cheap rank and a first step at least."""
     from ...factor import FactorAnalysis, ProbabilisticPCA
 
     rank = "parallel" if arguments.axes == "auto" else arguments.axes
-    settings = {"scale": True, "random_state": arguments.seed, "callback": callback}
+    settings = {"scale": True, "random_state": arguments.seed, "callback": ending}
     if arguments.method == "factors":
         model = FactorAnalysis(rank, rotation=arguments.rotation, **settings)
     else:
         model = ProbabilisticPCA(rank, **settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(table.source())
-    if model.fit_.interrupted:
-        raise KeyboardInterrupt
-    return model.set_params(callback=None)
+        try:
+            model.fit(table.source())
+        except KeyboardInterrupt:
+            if not ending.ended:
+                raise
+            model.set_params(n_components="parallel").fit(table.source())  # numbers of axes were not all compared
+    return ending.check(model).set_params(callback=None)
 
 
 def _write(arguments: Namespace, model: Any, table: DataTable, findings: Findings, folder: str) -> dict[str, str]:

@@ -168,7 +168,9 @@ def _study(model: Any, table: DataTable, noted: dict, merge: list[tuple[int, ...
     from ...mixture.verdict import Verdict
 
     verdict = Verdict(**noted["verdict"]) if "verdict" in noted else None
-    return study_table(model, table, selection=selection, seed=seed, verdict=verdict, learned=noted["learned"])
+    others = {other.n_components: other for other in getattr(model, "others_", [])}
+    told = {"verdict": verdict, "learned": noted["learned"], "others": others}
+    return study_table(model, table, selection=selection, seed=seed, **told)
 
 
 def _place(arguments: Namespace, name: str) -> str:

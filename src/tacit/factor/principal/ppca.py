@@ -273,7 +273,7 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
             return None
         from .cells import Cells
 
-        shared = ("tol", "max_iter", "noise_floor", "convergence", "accelerate", "n_jobs")
+        shared = ("tol", "max_iter", "noise_floor", "convergence", "accelerate", "n_jobs", "callback")
         tried = Cells(source, self.scale, self._told, **{name: getattr(self, name) for name in shared})
         if self.n_components == "auto":
             check_total(tried.total)

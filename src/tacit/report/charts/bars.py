@@ -8,7 +8,7 @@ from ..markup import Markup, breakable, cut, framed, note, number, percent, sign
 from .colours import colour, glyph
 from .figure import stretched
 
-__all__ = ["glance", "profile_bars"]
+__all__ = ["bar", "glance", "profile_bars"]
 
 MOST_ROWS = 14
 MOST_GLANCED = 16
@@ -40,7 +40,7 @@ def _difference(entry: dict) -> float:
     return float(value) if value is not None and math.isfinite(value) else 0.0
 
 
-def _bar(value: float, most: float) -> Markup:
+def bar(value: float, most: float) -> Markup:
     """A bar to the left or right of the middle."""
     length = 50.0 * min(abs(value) / most, 1.0)
     left, side = (50.0 - length, "low") if value < 0 else (50.0, "high")
@@ -63,7 +63,7 @@ def profile_bars(group: Group, named: Named = str) -> Markup:
 
 def _profile_table(group: Group, entries: list[dict], most: float, named: Named) -> Markup:
     rows = [
-        [_named(e, named), _bar(d, most), signed(d), _value_text(e, "value"), _value_text(e, "rest")]
+        [_named(e, named), bar(d, most), signed(d), _value_text(e, "value"), _value_text(e, "rest")]
         for e, d in ((e, _difference(e)) for e in entries)
     ]
     header = ["Column", "Lower or higher", "Difference (SD)", "This group", "Other rows"]

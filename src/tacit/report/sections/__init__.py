@@ -7,6 +7,7 @@ from .alternatives import alternatives
 from .axes import axes, scores
 from .card import card, convergence
 from .columns import columns
+from .comparison import COMPARED, compared
 from .distributions import distributions
 from .groups import groups, profiles, selection
 from .imputation import filled
@@ -16,7 +17,7 @@ from .missing import missing_values
 from .rows import rows
 from .summary import summary
 
-__all__ = ["ORDER", "summary"]
+__all__ = ["COMPARED", "ORDER", "compared", "summary"]
 
 ORDER = (
     groups, groups_map, profiles, distributions, memberships, outliers, axes, scores, missing_values, filled, rows, selection,

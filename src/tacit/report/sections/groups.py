@@ -25,10 +25,10 @@ def groups(findings: Findings) -> Section | None:
             f"New rows, each counted in the group it most probably belongs to. The words describe the "
             f"{findings.learned['n_rows']:,} rows of {findings.learned['title']} that the model was learned from."
         )
-    if len(findings.groups) == 1:
-        lead = (
-            "The table is best described as one group: no way of splitting its rows is worth the parameters it costs."
-        )
+    if len(findings.groups) == 1 and len({row["n_components"] for row in findings.selection}) > 1:
+        lead = "The table is best described as one group: no way of splitting its rows that was tried is worth its parameters."
+    elif len(findings.groups) == 1:
+        lead = "All rows together: no other number of groups was tried."
     return Section("groups", "The groups", "Groups", join([tag("ol", cards, class_="cards"), editor(findings)]), lead)
 
 

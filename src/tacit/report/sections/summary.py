@@ -3,25 +3,30 @@
 from ..markup import Markup, amount, cut, percent, plural, tag
 from .common import Findings, claim
 
-__all__ = ["summary"]
+__all__ = ["header", "summary"]
 
 KINDS = {"groups": "Groups in a table", "fill": "Missing cells filled in", "axes": "Hidden axes behind a table"}
 
 
 def summary(findings: Findings) -> Markup:
     """The header."""
-    answer, *rest = findings.summary or [_answer(findings)]
+    return header(KINDS[findings.kind], findings.title, findings.summary or [_answer(findings)], _key_figures(findings))
+
+
+def header(kind: str, title: str, sentences: list[str], figures: list[tuple[str, str, str | None]]) -> Markup:
+    """The top of a page: its kind and title, the verdict, names, values and notes of figures, further sentences."""
+    answer, *rest = sentences
     words = tag("ul", [tag("li", claim(words)) for words in rest], class_="words") if rest else None
-    figures = [
+    told = [
         tag("div", tag("dt", name), tag("dd", value, tag("small", note) if note else None))
-        for name, value, note in _key_figures(findings)
+        for name, value, note in figures
     ]
     return tag(
         "header",
-        tag("p", KINDS[findings.kind], class_="kind"),
-        tag("h1", cut(findings.title, 120)),
+        tag("p", kind, class_="kind"),
+        tag("h1", cut(title, 120)),
         claim(answer, "answer"),
-        tag("dl", figures, class_="figures"),
+        tag("dl", told, class_="figures"),
         words,
     )
 
