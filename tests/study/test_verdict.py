@@ -1,5 +1,6 @@
 """What is claimed of groups: the verdict, budgets, shares and their denominators, descriptions, new rows, gross errors."""
 
+import json
 import re
 
 import numpy as np
@@ -169,6 +170,35 @@ def test_one_row_is_no_group():
     findings = find_groups(X, covariance=["full", "tied"]).study()
     assert min(group.n_rows for group in findings.groups) > 2
     assert [row["row"] for row in findings.outliers] == [1]
+
+
+@pytest.mark.parametrize("far", [40.0, 500.0])
+def test_far_numbers_make_no_groups_of_one_row(far):
+    X = overlapping(200, np.random.default_rng(0))
+    X[7, 1], X[20, 0] = far, -far
+    findings = find_groups(X, budget=30).study()
+    assert min(group.n_rows for group in findings.groups) > 50
+    assert {row["row"] for row in findings.outliers} == {8, 21}
+
+
+def test_a_group_has_no_rows_that_are_all_unusual(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([0.1 * rng.normal(size=(400, 2)), [20.0, 0.0] + 6.0 * rng.normal(size=(12, 2))])
+    X[5] = 0.0, 6.0  # one row that is unusual indeed
+    (tmp_path / "t.csv").write_text("a,b\n" + "\n".join(f"{x:.4f},{y:.4f}" for x, y in X) + "\n")
+    asked = ["--groups", "2", "--covariance", "EII", "--quiet", "--json"]
+    assert main(["fit", str(tmp_path / "t.csv"), *asked]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [group["n_rows"] for group in told["groups"]] == [400, 12]
+    assert [row["row"] for row in told["outliers"]["rows"]] == [6]
+    said = next(claim for claim in told["claims"] if claim["code"] == "loose")
+    assert said["text"].startswith("Group 2 spreads wider than the model can say: most of its rows lie far out")
+    for verb in ("fit", "predict"):
+        if verb == "predict":
+            assert main(["predict", str(tmp_path / "t.fit.tacit"), str(tmp_path / "t.csv"), "--quiet"]) == 0
+        lines = (tmp_path / f"t.{verb}.groups.csv").read_text().splitlines()
+        place = lines[0].split(",").index("outlier")
+        assert [i for i, line in enumerate(lines) if line.split(",")[place] == "yes"] == [6]
 
 
 # Shares and their denominators

@@ -113,6 +113,9 @@ def _groups_fault(told: dict) -> str | None:
     if learned is not None:
         groups = learned.get("groups")
         words = isinstance(learned.get("title"), str) and isinstance(learned.get("digest"), str)
+        loose = learned.get("loose", [])
+        if not isinstance(loose, list) or not all(isinstance(each, int) for each in loose):
+            return "the groups that spread widely are no list"
         if not words or not isinstance(learned.get("n_rows"), int) or not isinstance(groups, list):
             return "the table it was learned from is not described"
         if not all(isinstance(group, dict) and isinstance(group.get("words"), str) for group in groups):

@@ -123,16 +123,17 @@ class Verdict:
             found = f"{rows} fall into {k} {what}"
             if self.kind == "overlapping" and 1 < self.n_apart < k:
                 found += f", in {self.n_apart} clouds with gaps between them"
-        return f"{found}{self._checked()}{self._ended()}."
+        return f"{found}{self._checked(n_rows)}{self._ended()}."
 
-    def _checked(self) -> str:
+    def _checked(self, n_rows: int) -> str:
         if self.n_groups == 1:
             return ""
         if self.stability is None:
             return "; time was too short to check them on resamples"
         again = f"refitted to {self.n_resamples} resamples, they come back with an agreement of {number(self.stability, 2)} of 1"
         unsure = share(self.unsure) if self.unsure else "none"
-        return f"; {again} (adjusted Rand index), and {unsure} of the rows {'are' if self.unsure else 'is'} less than 90 % sure"
+        rows = f"{self.n_rows:,} rows drawn at random" if self.n_rows < n_rows else "the rows"
+        return f"; {again} (adjusted Rand index), and {unsure} of {rows} {'are' if self.unsure else 'is'} less than 90 % sure"
 
     def _ended(self) -> str:
         if self.reached == "budget":

@@ -161,6 +161,8 @@ def _summary(
     exact = isinstance(model, ProbabilisticPCA) and plain and not missing and d <= MOST_CHECKED
     columns = [f"{model._axis[0]}_{place}" for place in range(1, k + 1)]
     halves = _held_out(sample.encoded, k, times) if exact else ""
+    if halves and len(sample.rows) < table.n_rows:
+        halves += f", of {len(sample.rows):,} rows drawn at random"
     basis = f"correlations of {len(names)} columns in {count(table.n_rows, 'row')}{halves}"
     shares = {name: float(part) for name, part in zip(columns, axes.explained)}
     pandas = (

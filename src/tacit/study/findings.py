@@ -195,6 +195,8 @@ class Findings:
     learned : dict or None
         Where an earlier model scored other rows: the `title` and `n_rows` of the table it was learned from, which the words
         and profiles of `groups` describe; their `n_rows` are rows of this table.
+    loose : tuple of int
+        Groups of which most rows lie farther out than the model says, so that none of these is called unusual.
     aside : list of dict
         Cells with gross errors, with `row`, `column` and `value`, whose rows were not learned from.
     digest : str
@@ -234,6 +236,7 @@ class Findings:
     verdict: Verdict | None = None
     alternatives: tuple[Alternative, ...] = ()
     learned: dict | None = None
+    loose: tuple[int, ...] = ()
     aside: list[dict] = field(default_factory=list)
     digest: str = ""
     labels: dict[str, str] = field(default_factory=dict)

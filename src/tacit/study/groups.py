@@ -55,7 +55,8 @@ def study_groups(
     tallies = Tallies(model.schema_.columns, scorer.n_groups)
     beside = [_Counted(other) for other in (others or {}).values() if other is not model]
     digest = hashlib.sha256()
-    uncertain, outliers = TopRows(MOST_LISTED), TopRows(MOST_LISTED)
+    uncertain = TopRows(MOST_LISTED)
+    outliers = [TopRows(MOST_LISTED) for _ in range(scorer.n_groups)]
     threshold, start = outlier_threshold(table.n_rows), 0
     fills = Fills(model, table, model.schema_.names, [column.levels for column in model.schema_.columns])
     for batch in table.batches():
@@ -69,12 +70,17 @@ def study_groups(
         told = _Rows(scorer, cells, scores, start, _ids(table, batch))
         uncertain.add(scores.sure, scores.sure < SURE, told.uncertain)
         if scores.outlier is not None:
-            outliers.add(scores.outlier, scores.outlier < threshold, told.outlier)
+            for k, own in enumerate(outliers, 1):
+                own.add(scores.outlier, (scores.group == k) & (scores.outlier < threshold), told.outlier)
         start += batch.n_rows
     sample = take_sample(model, table, seed=seed, encode=coder.encode)
     found = diagnose_missing(table, seed=seed) if any(fills.n_missing.values()) else []
-    shown = scorer(sample.encoded)
     same = learned is None or learned.get("digest") in (None, digest.hexdigest())
+    scorer.loose = _loose(outliers, tallies.n_rows) if same else set((learned or {}).get("loose", ()))
+    kept = TopRows.merged([own for k, own in enumerate(outliers, 1) if k not in scorer.loose], MOST_LISTED)
+    shown = scorer(sample.encoded)
+    if shown.outlier is not None:
+        shown = replace(shown, outlier=np.where(np.isin(shown.group, list(scorer.loose)), 1.0, shown.outlier))
     alike = alikeness(sample.encoded, model.schema_.columns)
     groups = _groups(scorer.weights, tallies, alike)
     if learned is not None and not same:
@@ -84,8 +90,9 @@ def study_groups(
         used=[str(name) for name in model.schema_.names],
         sample=sample, trace=np.asarray(model.fit_.trace.per_weight, dtype=float), selection=[] if merge else list(selection),
         groups=groups, memberships=shown.memberships, group=shown.group,
-        outlier=shown.outlier, uncertain=uncertain.rows, outliers=outliers.rows, n_uncertain=uncertain.n_rows,
-        n_outliers=outliers.n_rows, n_filled=fills.n_filled, n_empty=fills.n_empty, shares=fills.shares,
+        outlier=shown.outlier, uncertain=uncertain.rows, outliers=kept.rows, n_uncertain=uncertain.n_rows,
+        n_outliers=kept.n_rows, loose=tuple(sorted(scorer.loose)), n_filled=fills.n_filled, n_empty=fills.n_empty,
+        shares=fills.shares,
         check=checked(model), missingness=found, verdict=verdict, digest=digest.hexdigest(), aside=list(aside),
         learned=None if same else {name: learned[name] for name in ("title", "n_rows")},  # type: ignore[index]
     )  # fmt: skip
@@ -96,6 +103,11 @@ def study_groups(
         summary = [*map(str, summary), merged_words(merge, len(scorer.order))]
     card = _card(model, table, findings, seed)
     return replace(findings, summary=summary, card=card, limits=groups_limits(findings, model))
+
+
+def _loose(outliers: list[TopRows], n_rows: np.ndarray) -> set[int]:
+    """Groups of which most rows lie far out: these are wider than the model says, and their rows not unusual for them."""
+    return {k for k, (own, n) in enumerate(zip(outliers, n_rows), 1) if 2 * own.n_rows > n}
 
 
 class _Counted:
@@ -146,7 +158,7 @@ def learned_of(findings: Findings) -> dict:
     """What a model's file keeps of the table it was learned from, for reports on other rows: plain values."""
     kept = (*CLAUSE, "text", "value_text", "rest_text", "overall_text")
     return {
-        "title": findings.title, "n_rows": findings.n_rows, "digest": findings.digest,
+        "title": findings.title, "n_rows": findings.n_rows, "digest": findings.digest, "loose": list(findings.loose),
         "groups": [
             {"words": group.words, "profile": [{k: e[k] for k in kept if k in e} for e in group.profile[:MOST_KEPT]]}
             for group in findings.groups

@@ -256,7 +256,7 @@ class GroupResults(Results):
 
     def _note(self, part: Part) -> None:
         self.scores = scores = self.scorer.rows(part.cells, part.start)
-        self.outlier = np.zeros(len(part.cells), bool) if scores.outlier is None else scores.outlier < self.threshold
+        self.outlier = self.scorer.unusual(scores, self.threshold)
         self.counts += np.bincount(scores.group - 1, minlength=len(self.counts))
         self.n_uncertain += int((scores.sure < SURE).sum())
         self.n_outliers += int(self.outlier.sum())

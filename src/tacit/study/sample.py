@@ -50,6 +50,15 @@ class TopRows:
         found = [*self.kept, *((float(key[place]), describe(place)) for place in first)]
         self.kept = sorted(found, key=lambda each: each[0])[: self.most]  # ties go by the order of the table
 
+    @classmethod
+    def merged(cls, parts: list[TopRows], most: int) -> TopRows:
+        """The rows of several that come first, and how many there are in all."""
+        made = cls(most)
+        made.n_rows = sum(part.n_rows for part in parts)
+        every = [each for part in parts for each in part.kept]
+        made.kept = sorted(every, key=lambda each: (each[0], each[1].get("row", 0)))[:most]
+        return made
+
     @property
     def rows(self) -> list[dict]:
         """What is kept, the first first."""

@@ -68,6 +68,7 @@ class Scorer:
         self.n_groups = int(self.into.max(initial=-1)) + 1
         self.mixture, self.params = model._model(), model._params()
         self.known: dict[int, Scores] = {}
+        self.loose: set[int] = set()
         self.measured = [
             (part, list(columns), own)
             for (part, columns), own in zip(model.family_.parts, self.params.components.parts)
@@ -102,6 +103,12 @@ class Scorer:
             if sum(len(scores.group) for scores in self.known.values()) * self.n_groups < MOST_KNOWN:
                 self.known[start] = known
         return known
+
+    def unusual(self, scores: Scores, threshold: float) -> np.ndarray:
+        """Which rows are unusual for their group: far out, in a group of which most rows are not."""
+        if scores.outlier is None:
+            return np.zeros(len(scores.group), dtype=bool)
+        return (scores.outlier < threshold) & ~np.isin(scores.group, list(self.loose))
 
     def _block(self, block: Block) -> np.ndarray:
         resp = host(self.mixture.posterior(self.params, block)[0])

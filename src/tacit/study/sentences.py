@@ -278,7 +278,7 @@ def groups_limits(findings: Findings, model: Any) -> list[str]:
     """What not to conclude, in sentences, the weightiest first."""
     return [
         *_of_the_fit(model), *_of_the_choice(findings), *_of_the_shape(model), *_of_small_groups(findings),
-        *_of_outliers(findings, model), *_of_missing(findings), *_of_columns(findings),
+        *_of_outliers(findings, model), *_of_loose_groups(findings), *_of_missing(findings), *_of_columns(findings),
     ]  # fmt: skip
 
 
@@ -366,6 +366,19 @@ def _of_outliers(findings: Findings, model: Any) -> Iterator[str]:
     )
     line = f"{{'threshold': {FALSE_ALARMS:g} / len(rows)}}"
     yield Claim.of("threshold", sentence, "the rule by which rows are called unusual", {"threshold": threshold}, line)
+
+
+def _of_loose_groups(findings: Findings) -> Iterator[str]:
+    """That groups are wider than the model says, so that none of their rows is called unusual."""
+    if findings.loose:
+        one, names = len(findings.loose) == 1, joined(findings.loose)
+        sentence = (
+            f"{'Group' if one else 'Groups'} {names} {'spreads' if one else 'spread'} wider than the model can say: most of "
+            f"{'its' if one else 'their'} rows lie far out, so that none of them is called unusual."
+        )
+        figures = {f"group {group.number}": group.n_rows for group in findings.groups if group.number in findings.loose}
+        line = f"{{f'group {{k}}': int((rows['group'] == k).sum()) for k in {list(findings.loose)}}}"
+        yield Claim.of("loose", sentence, _counted(findings), figures, line)
 
 
 def _of_missing(findings: Findings) -> Iterator[str]:

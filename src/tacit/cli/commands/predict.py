@@ -84,6 +84,7 @@ def _groups(arguments: Namespace, model: Any, told: dict, table: DataTable) -> O
     # A row that is unusual by itself is so in a table of few rows as well.
     judged = max(table.n_rows, told.get("settings", {}).get("n_rows", 0))
     results = GroupResults(model, table, n_rows=judged, typed=arguments.format == "parquet")
+    results.scorer.loose = set(told.get("learned", {}).get("loose", ()))
     files = _write(arguments, results, {_kind(model): results.groups})
     summary = applied_words(results, arguments.fill)
     return Outcome(_groups_text(results, files, summary), _groups_data(results, files) | {"summary": summary})

@@ -18,7 +18,7 @@ from ..markup import Markup, cut, number, percent, plural, sentence, tag
 
 __all__ = [
     "Findings", "Section", "cell_text", "choices", "claim", "drawn_rows", "filled_in", "group_mark", "group_title", "how_sure",
-    "ids", "is_category", "missing_share", "named_files", "outlying", "titled", "unsure", "used_columns",
+    "ids", "is_category", "missing_share", "named_files", "of_sample", "outlying", "titled", "unsure", "used_columns",
 ]  # fmt: skip
 
 
@@ -146,6 +146,12 @@ def outlying(findings: Findings) -> np.ndarray:
 def drawn_rows(m: int, findings: Findings) -> str:
     """Which rows a map shows."""
     return f"{plural(m, 'row')} drawn at random of {findings.n_rows:,}" if m < findings.n_rows else "every row"
+
+
+def of_sample(findings: Findings) -> str:
+    """That what a section shows is of some rows only; nothing where it is of all."""
+    m = len(findings.sample.rows)
+    return f" Charts and counts are of {drawn_rows(m, findings)}." if m < findings.n_rows else ""
 
 
 def titled(findings: Findings, name: str) -> str:

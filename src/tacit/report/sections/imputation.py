@@ -5,7 +5,7 @@ import numpy as np
 from ...survey.column import ColumnInfo
 from ..charts.imputation import filled_levels, filled_numbers
 from ..markup import Markup, amount, cut, join, note, number, percent, plural, table, tag, unfolding
-from .common import Findings, Section, cell_text, filled_in, how_sure, ids, is_category, used_columns
+from .common import Findings, Section, cell_text, filled_in, how_sure, ids, is_category, of_sample, used_columns
 
 __all__ = ["filled"]
 
@@ -34,7 +34,7 @@ def filled(findings: Findings) -> Section | None:
         "Grey bars are observed values. Above them, each filled cell is a dot at its expected value with the "
         f"interval that holds the true one with {percent(findings.level)} probability{_achieved(findings)}: a wide "
         f"one says that the other "
-        "cells of the row tell little about it."
+        f"cells of the row tell little about it.{of_sample(findings)}"
     )
     return Section("filled", "The cells that were filled in", "Filled cells", join(body), lead)
 

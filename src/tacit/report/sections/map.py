@@ -56,7 +56,7 @@ def _left_out(findings: Findings, used: list[int]) -> str:
         told.append(f"The map is made of known cells only: {', '.join(others[:8])}{more} with missing cells left out.")
     n = int(np.isnan(findings.sample.encoded[:, used]).any(axis=1).sum())
     if n:
-        told.append(f"{plural(n, 'row')} that {'misses' if n == 1 else 'miss'} a cell of the columns of the map "
+        told.append(f"{plural(n, 'row')} shown that {'misses' if n == 1 else 'miss'} a cell of the columns of the map "
                     f"{'lies' if n == 1 else 'lie'} where the known ones say.")  # fmt: skip
     return " ".join(told)
 

@@ -7,7 +7,7 @@ import numpy as np
 from ..charts.figure import figure, strip
 from ..charts.stacked import mean_memberships, stacked
 from ..markup import Markup, amount, cut, join, note, number, percent, plural, table, tag, unfolding
-from .common import Findings, Section, group_mark
+from .common import Findings, Section, group_mark, of_sample
 
 __all__ = ["memberships", "outliers"]
 
@@ -35,7 +35,7 @@ def memberships(findings: Findings) -> Section | None:
     ]
     lead = (
         "A thin bar for every row, coloured by the probability of each group; rows of one colour are certain, "
-        "mixed ones lie between groups."
+        f"mixed ones lie between groups.{of_sample(findings)}"
     )
     return Section("memberships", "How sure the groups are", "Certainty", join(parts), lead)
 

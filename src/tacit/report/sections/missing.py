@@ -7,7 +7,7 @@ import numpy as np
 from ...survey.column import ColumnInfo
 from ..charts.figure import missing_strip, strip
 from ..markup import Markup, amount, breakable, cut, join, note, percent, plural, table, tag
-from .common import Findings, Section, missing_share, used_columns
+from .common import Findings, Section, missing_share, of_sample, used_columns
 
 __all__ = ["missing_values"]
 
@@ -50,7 +50,8 @@ def missing_values(findings: Findings) -> Section | None:
     body = join([_reasons(findings), made, note(" ".join(notes)), _patterns(missing, columns)])
     lead = (
         "Rows with missing values run from left to right, those that miss the same cells side by side, with a mark for "
-        "every missing cell. Columns that are dark in the same places go missing together."
+        "every missing cell. Columns that are dark in the same places go missing together; numbers of missing cells are those "
+        f"of the whole table.{of_sample(findings)}"
     )
     return Section("missing", "Where cells are missing", "Missing cells", body, lead)
 
