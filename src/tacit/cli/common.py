@@ -20,7 +20,7 @@ else:
 __all__ = [
     "ColumnInfo", "DataTable", "Findings", "add_budget", "add_check", "add_columns", "add_family", "add_force", "add_output",
     "add_table", "add_unknown", "check_folder", "check_free", "check_numbers", "check_paths", "families_asked", "is_tsv",
-    "open_asked", "open_usable", "opened_outputs", "reading_asked", "result_path", "roles_asked", "table_options",
+    "open_asked", "open_usable", "opened_outputs", "page_asked", "reading_asked", "result_path", "roles_asked", "table_options",
     "whole_range",
 ]  # fmt: skip
 
@@ -136,6 +136,11 @@ def add_output(parser: ArgumentParser, page: bool = False) -> None:
     group.add_argument("--quiet", action="store_true", help="no progress")
     if page:
         parser.add_argument("--no-report", action="store_true", help="write no page")
+
+
+def page_asked(arguments: Namespace) -> list[str]:
+    """The page among results, as `check_free` takes them, unless none is wanted."""
+    return [] if arguments.no_report else ["html"]
 
 
 def add_force(group: Any) -> None:

@@ -20,6 +20,7 @@ from ..common import (
     check_free,
     families_asked,
     opened_outputs,
+    page_asked,
     reading_asked,
     result_path,
     roles_asked,
@@ -101,7 +102,7 @@ def _tables(arguments: Namespace) -> tuple[Any, Any]:
         raise ValueError(f"{given!r} is one table too many; two are compared, or two models on a table.")
     reading = reading_asked(arguments)[1]
     reader = open_reader(arguments.first, **reading)
-    check_free(arguments, reader, [*FILES, *_page(arguments)])
+    check_free(arguments, reader, [*FILES, *page_asked(arguments)])
     by, _, values = (arguments.by or "").partition("=")
     if by and by not in reader.names and arguments.by in reader.names:  # a name with = in it
         by, values = arguments.by, ""
@@ -142,12 +143,8 @@ def _models(arguments: Namespace) -> tuple[Any, Any]:
     names = tuple(os.path.basename(path).removesuffix(".tacit") for path in paths)
     names = ("A", "B") if names[0] == names[1] else names
     reader = open_reader(place, **reading)
-    check_free(arguments, reader, ["groups", *_page(arguments)])
+    check_free(arguments, reader, ["groups", *page_asked(arguments)])
     return compare_models(first, second, place, names=names, **reading), reader  # type: ignore[arg-type]
-
-
-def _page(arguments: Namespace) -> list[str]:
-    return [] if arguments.no_report else ["html"]
 
 
 def _files(found: Any) -> dict[str, dict]:

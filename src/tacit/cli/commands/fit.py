@@ -20,6 +20,7 @@ from ..common import (
     add_table,
     families_asked,
     open_usable,
+    page_asked,
     whole_range,
 )
 from ..outcome import Outcome
@@ -81,7 +82,7 @@ def run(arguments: Namespace) -> Outcome:
     from ..telling import groups_data, groups_text
     from ._results import FILES, write_learned
 
-    table, folder = open_usable(arguments, [*FILES, "tacit", *(["html"] if not arguments.no_report else [])])
+    table, folder = open_usable(arguments, [*FILES, "tacit", *page_asked(arguments)])
     with Progress(arguments.quiet) as progress:
         grouping = find_groups(
             table, groups=arguments.groups, covariance=arguments.covariance, criterion=arguments.criterion,

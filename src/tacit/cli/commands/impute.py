@@ -21,8 +21,9 @@ from ..common import (
     add_table,
     families_asked,
     open_usable,
+    page_asked,
     whole_range,
-)  # fmt: skip
+)
 from ..outcome import Outcome
 from ._results import write_learned
 
@@ -82,8 +83,7 @@ def run(arguments: Namespace) -> Outcome:
     from ..telling import findings_data, findings_text, shares_rows
 
     drawn = [f"draw{number}" for number in range(1, arguments.draws + 1)]
-    page = ["html"] if not arguments.no_report else []
-    table, folder = open_usable(arguments, ["filled", "cells", *drawn, "tacit", *page])
+    table, folder = open_usable(arguments, ["filled", "cells", *drawn, "tacit", *page_asked(arguments)])
     if not any(column.n_missing for column in table.used):
         return _nothing(table)
     with Progress(arguments.quiet) as progress:

@@ -16,10 +16,7 @@ from ..saved import open_like, open_model
 from ..voice import said
 
 HELP = "apply a saved model to a new table"
-OTHERS = {
-    "scores": "the places of rows on the axes, with standard errors",
-    "rows": "what the model says of each row",
-}
+OTHERS = {"scores": "the places of rows on the axes, with standard errors", "rows": "what the model says of each row"}
 EXAMPLE = "tacit predict penguins.fit.tacit penguins.csv --fill"
 
 

@@ -10,7 +10,17 @@ import warnings
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Any
 
-from ..common import DataTable, Findings, add_budget, add_check, add_columns, add_output, add_table, open_usable
+from ..common import (
+    DataTable,
+    Findings,
+    add_budget,
+    add_check,
+    add_columns,
+    add_output,
+    add_table,
+    open_usable,
+    page_asked,
+)
 from ..outcome import Outcome
 from ._results import Tables, write_learned
 
@@ -60,9 +70,7 @@ def run(arguments: Namespace) -> Outcome:
 
     if arguments.rotation and arguments.method != "factors":
         raise ValueError(f"--rotation {arguments.rotation} turns factors; add --method factors.")
-    table, folder = open_usable(
-        arguments, ["scores", "loadings", "tacit", *(["html"] if not arguments.no_report else [])]
-    )
+    table, folder = open_usable(arguments, ["scores", "loadings", "tacit", *page_asked(arguments)])
     table = only(table, ("measurement", "count", "ordinal"), "axes take numbers and levels in order only").scored()
     table = _well_known(table)
     _check(table, arguments.axes)
