@@ -72,7 +72,7 @@ class Cells:
     @cached_property
     def saturated(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and covariance of one Gaussian: probabilistic PCA with a component less than columns, learned in fewer steps."""
-        shared = {name: self.settings.get(name) for name in ("n_jobs", "callback")}
+        shared: dict[str, Any] = {name: self.settings.get(name) for name in ("n_jobs", "callback")}
         model = GaussianMixture(1, tol=1e-7, max_iter=1000, accelerate="anderson", **shared).fit(self.source)
         return model.means_[0].astype(np.float64), model.covariances_[0].astype(np.float64)
 
