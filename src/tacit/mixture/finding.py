@@ -191,7 +191,8 @@ def find_groups(
         check_positive("budget", budget)
     sizes = _possible(table, [1] if groups is None else asked_groups(groups), seed)
     _check_sample(table, sample)
-    covariance, asked = _structures(covariance, len(measured)), dict(families or {})
+    covariance = _structures(covariance, len(measured))
+    asked: dict[str | None, str] = ({None: "student"} if student else {}) | dict(families or {})
     aside = gross_cells(table)
     whole = _without(table, [cell["row"] - 1 for cell in aside])
     rows = _rows(table, whole, sample, seed)
@@ -201,7 +202,7 @@ def find_groups(
         watch([size for size in sorted(likely) for _ in covariance], 6 if criterion == "cv" else 1) if watch else None
     )
     estimator = Mixture(
-        by_column=_by_column(table, {None: "student"} | asked if student else asked), smoothing=SMOOTHING, tol=1e-5,
+        by_column=_by_column(table, asked), smoothing=SMOOTHING, tol=1e-5,
         max_iter=1000, n_init=restarts, random_state=seed,
         # A plain function: what is cloned with an estimator would otherwise be a copy.
         callback=(lambda progress: seen.step(progress)) if seen else None,

@@ -183,7 +183,8 @@ def _weak_columns(check: dict) -> list[str]:
     dull = [row["column"] for row in tried if row.get("error", 0.0) >= DULL * row.get("naive", 1.0)]
     usual = [row["column"] for row in tried if "right" in row and row["right"] <= row["usual"]]
     narrow = [row for row in tried if "covered" in row and _too_few(row["covered"], row["cells"], check["level"])]
-    basis, told = _hidden(check), []
+    basis = _hidden(check)
+    told: list[str] = []
     for names, how, key in (
         (dull, "hardly better than by the mean", "error"),
         (usual, "no better than by the most frequent level", "right"),

@@ -226,7 +226,7 @@ def merged_words(merge: Sequence[Iterable[int]], n_groups: int) -> str:
 
 def empty_words(why_empty: dict[str, dict[str, int]]) -> list[str]:
     """Sentences about cells that were left empty, by reason and column."""
-    told = []
+    told: list[str] = []
     for reason, columns in why_empty.items():
         for name, n in columns.items():
             words = {
@@ -246,7 +246,7 @@ def applied_words(results: Any, filled: bool) -> list[str]:
     """What a model says of the rows that it was applied to: sizes of groups, unsure and unusual rows, missing cells."""
     n, basis = results.n_rows, f"counted in all {count(results.n_rows, 'row')}"
     sizes = {f"group {k}": int(m) for k, m in enumerate(results.counts, 1) if m}
-    told = [
+    told: list[str] = [
         Claim.of(
             "sizes",
             f"{count(n, 'row')}: {joined(f'{m:,} in {name}' for name, m in sizes.items())}.",

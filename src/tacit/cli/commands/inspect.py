@@ -156,7 +156,8 @@ def _date(days: float) -> str:
 
 def _told(column: ColumnInfo, n_rows: int) -> str:
     """What is said of the values of a column, with the figures behind it."""
-    text, figures, line, name = f"{column.name}: {_values(column)}", {}, "", column.name
+    text, line, name = f"{column.name}: {_values(column)}", "", column.name
+    figures: dict[str, Any] = {}
     if column.counts:
         ordered = sorted(zip(column.counts, column.levels), key=lambda pair: -pair[0])[:4]
         figures = {level: int(times) for times, level in ordered}
@@ -187,7 +188,8 @@ def _outlying(table: DataTable, seen: Any) -> str:
 
 
 def _rows(table: DataTable, seen: Any) -> list[str]:
-    lines, basis = [], f"counted in all {count(table.n_rows, 'row')}"
+    lines: list[str] = []
+    basis = f"counted in all {count(table.n_rows, 'row')}"
     if seen.n_repeated:
         about = "" if seen.repeated_exact else "about "
         verb = "repeats" if seen.n_repeated == 1 else "repeat"
