@@ -192,7 +192,8 @@ def find_groups(
     sizes = _possible(table, [1] if groups is None else asked_groups(groups), seed)
     _check_sample(table, sample)
     covariance = _structures(covariance, len(measured))
-    asked: dict[str | None, str] = ({None: "student"} if student else {}) | dict(families or {})
+    asked: dict[str | None, str] = {None: "student"} if student else {}
+    asked.update(families or {})
     aside = gross_cells(table)
     whole = _without(table, [cell["row"] - 1 for cell in aside])
     rows = _rows(table, whole, sample, seed)

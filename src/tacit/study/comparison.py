@@ -250,7 +250,8 @@ def _baseline(
     deadline: float,
 ) -> dict:  # fmt: skip
     """How many things differ where rows are given to the sides at random, as often as time allows, but once at least."""
-    rng, moved = np.random.default_rng([seed, 1]), []
+    rng = np.random.default_rng([seed, 1])
+    moved: list[int] = []
     for _ in range(times):
         if moved and monotonic() >= deadline:
             break
@@ -324,7 +325,7 @@ def _worded(found: Comparison, table: DataTable, sides: tuple[str, str] | None) 
         verdict = f"Nothing differs between {a} and {b} beyond chance among {looked}; {sizes}."
     line = "{'looked': len(looked), 'moved': int(looked['moved'].sum())}"
     figures = {"looked": m, "moved": len(moved)}
-    words = [Claim.of("verdict", verdict, f"tests of all rows, corrected together ({risk})", figures, line)]
+    words: list[str] = [Claim.of("verdict", verdict, f"tests of all rows, corrected together ({risk})", figures, line)]
     words.append(_chance(found))
     known = {column.name: column for column in table.columns}
     for test in [test for test in moved if test["what"] != "group"][:8]:
