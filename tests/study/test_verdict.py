@@ -13,7 +13,9 @@ from tacit.mixture import GaussianMixture, Mixture, find_groups, select
 from tacit.mixture.finding import gross_cells
 from tacit.mixture.verdict import Verdict
 from tacit.notes import Claim
+from tacit.report.page import render
 from tacit.schema import Column
+from tacit.study import groups
 from tacit.study.axes import study_axes
 from tacit.study.groups import study_groups
 from tacit.study.phrases import alikeness, clauses, distinct, phrase
@@ -64,7 +66,7 @@ def test_stability_is_the_agreement_of_refits():
     assert five.verdict.kind != "clear"
 
 
-def test_the_search_goes_on_while_the_criterion_improves_and_keeps_every_size():
+def test_the_search_goes_on_while_the_criterion_improves_and_keeps_every_size(monkeypatch):
     rng = np.random.default_rng(0)
     X = 10.0 * rng.permutation(12)[np.arange(360) % 12][:, None] + rng.normal(size=(360, 2)) * [1.0, 0.1]
     found = find_groups(X, covariance=["diag"])
@@ -80,6 +82,15 @@ def test_the_search_goes_on_while_the_criterion_improves_and_keeps_every_size():
     other = next(each for each in findings.alternatives if each.n_groups == 11)
     assert [group.words for group in eleven.groups] == [group.words for group in other.groups]
     np.testing.assert_array_equal(eleven.group, other.group)
+    # Of many rows some are drawn, and how many is told.
+    monkeypatch.setattr(groups, "MOST_COUNTED", 200)
+    drawn = next(each for each in found.study().alternatives if each.n_groups == 11)
+    assert 150 < drawn.n_counted < 250
+    assert other.n_counted is None
+    assert sum(group.n_rows for group in drawn.groups) == drawn.n_counted
+    shares = [[group.n_rows / n for group in each.groups] for each, n in ((drawn, drawn.n_counted), (other, 360))]
+    np.testing.assert_allclose(*shares, atol=0.06)
+    assert f"Counted on {drawn.n_counted} rows drawn at random." in render(found.study())
     with pytest.raises(ValueError, match=r"n_groups=99 was not tried; tried were 1, 2, 3"):
         found.at(99)
 

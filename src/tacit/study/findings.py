@@ -95,7 +95,9 @@ class Alternative:
     group : (m,) int array
         Number of the likeliest group of the sample's rows.
     n_uncertain : int
-        Rows of the whole table that are less than 90 % sure of their group.
+        Rows that are less than 90 % sure of their group.
+    n_counted : int or None
+        How many rows, drawn at random, groups and uncertain rows were counted on; None for all of the table.
     """
 
     n_groups: int
@@ -105,6 +107,7 @@ class Alternative:
     groups: tuple[Group, ...]
     group: np.ndarray
     n_uncertain: int
+    n_counted: int | None = None
 
 
 @dataclass(frozen=True)

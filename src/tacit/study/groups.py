@@ -28,6 +28,8 @@ from .tallies import Tallies, defining, profile_of
 
 __all__ = ["learned_of", "study_groups"]
 
+MOST_COUNTED = 50_000
+"""Rows that groups of other models are counted on; where there are more, so many are drawn at random."""
 MOST_LISTED = 100
 """Uncertain rows and outliers that are listed."""
 MOST_KEPT = 30
@@ -54,7 +56,7 @@ def study_groups(
     scorer, coder = scorer or Scorer(model, merge), Coder(model.schema_, table)
     tallies = Tallies(model.schema_.columns, scorer.n_groups)
     beside = [_Counted(other) for other in (others or {}).values() if other is not model]
-    digest = hashlib.sha256()
+    digest, rng, drawn = hashlib.sha256(), np.random.default_rng(seed), min(1.0, MOST_COUNTED / max(table.n_rows, 1))
     uncertain = TopRows(MOST_LISTED)
     outliers = [TopRows(MOST_LISTED) for _ in range(scorer.n_groups)]
     threshold, start = outlier_threshold(table.n_rows), 0
@@ -64,8 +66,9 @@ def study_groups(
         scores = scorer.rows(cells, start)
         tallies.add(cells, scores.group - 1)
         digest.update(np.ascontiguousarray(cells, dtype=np.float64).data)
+        some = cells[rng.random(len(cells)) < drawn] if beside else cells
         for counted in beside:
-            counted.add(cells)
+            counted.add(some)
         fills.add(cells)
         told = _Rows(scorer, cells, scores, start, _ids(table, batch))
         uncertain.add(scores.sure, scores.sure < SURE, told.uncertain)
@@ -111,15 +114,16 @@ def _loose(outliers: list[TopRows], n_rows: np.ndarray) -> set[int]:
 
 
 class _Counted:
-    """Another model, and what it makes of the rows that go by."""
+    """Another model, and what it makes of the rows that it is given."""
 
     def __init__(self, model: Any):
-        self.model, self.scorer, self.n_uncertain = model, Scorer(model), 0
+        self.model, self.scorer, self.n_uncertain, self.n_rows = model, Scorer(model), 0, 0
         self.tallies = Tallies(model.schema_.columns, len(self.scorer.order))
 
     def add(self, cells: np.ndarray) -> None:
         """Take rows in."""
         scores = self.scorer(cells)
+        self.n_rows += len(cells)
         self.tallies.add(cells, scores.group - 1)
         self.n_uncertain += int((scores.sure < SURE).sum()) if self.model.n_components > 1 else 0
 
@@ -128,8 +132,9 @@ class _Counted:
         value, behind = _criterion(findings.selection, self.model)
         groups, shown = _groups(self.scorer.weights, self.tallies, alike), findings.sample.encoded
         return Alternative(
-            len(groups), self.model.covariance_type, value, behind, groups, self.scorer(shown).group, self.n_uncertain
-        )
+            len(groups), self.model.covariance_type, value, behind, groups, self.scorer(shown).group, self.n_uncertain,
+            self.n_rows if self.n_rows < findings.n_rows else None,
+        )  # fmt: skip
 
 
 def _alternatives(findings: Findings, model: Any, beside: list[_Counted], alike: Any) -> tuple[Alternative, ...]:

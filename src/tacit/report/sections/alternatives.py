@@ -24,7 +24,7 @@ def alternatives(findings: Findings) -> Section | None:
     panels = [
         tag(
             "div", tag("h3", plural(each.n_groups, "group")), note(_told(findings, each)),
-            tag("ol", [group_card(group, findings.n_rows) for group in each.groups], class_="cards"),
+            tag("ol", [group_card(group, each.n_counted or findings.n_rows) for group in each.groups], class_="cards"),
             _crossed(findings, each), _command(findings, f"tacit fit {{}} --groups {each.n_groups}"),
             class_="panel", data_set="numbers", data_panel=k, data_groups=" ".join(map(str, each.group)),
         )
@@ -58,9 +58,12 @@ def _told(findings: Findings, each: Any) -> str:
     if each.value is not None:
         gap = "the best of all" if not each.behind else f"{number(each.behind, 3)} behind the best"
         told.append(f"{name} {number(each.value, 7)}, {gap}.")
+    if each.n_counted is not None:
+        told.append(f"Counted on {plural(each.n_counted, 'row')} drawn at random.")
     if each.n_groups > 1:
-        share = percent(each.n_uncertain / max(findings.n_rows, 1))
-        told.append(f"{plural(each.n_uncertain, 'row')} ({share} of the table) less than 90 % sure of their group.")
+        share = percent(each.n_uncertain / max(each.n_counted or findings.n_rows, 1))
+        whole = "them" if each.n_counted else "the table"
+        told.append(f"{plural(each.n_uncertain, 'row')} ({share} of {whole}) less than 90 % sure of their group.")
     return " ".join(told)
 
 
