@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from tacit.impute import choose_imputer
 from tacit.study import diagnose_missing
+from tacit.study.missingness import _tail
+from tacit.survey.scores import mean_ranks
 
 pd = pytest.importorskip("pandas")
 
@@ -26,6 +29,21 @@ def loans():
     table.loc[rng.random(n) < np.where(table["shift"] == "night", 0.4, 0.05), "pulse"] = np.nan
     table.loc[rng.random(n) < 0.1, "income"] = np.nan
     return table
+
+
+def test_tails_are_those_of_scipy_without_loading_it():
+    rng = np.random.default_rng(0)
+    n = rng.integers(1, 3000, 4000)
+    k, drawn = rng.integers(0, n + 1), rng.integers(0, n + 1)
+    found = stats.hypergeom.rvs(n, k, drawn, random_state=rng) + rng.integers(-3, 4, len(n))
+    np.testing.assert_allclose(
+        _tail(found, n, k, drawn), stats.hypergeom.sf(found, n, k, drawn), rtol=1e-8, atol=1e-300
+    )
+    lower = _tail(drawn - found - 1, n, n - k, drawn)
+    np.testing.assert_allclose(lower, stats.hypergeom.cdf(found, n, k, drawn), rtol=1e-8, atol=1e-300)
+    far = _tail(np.array([60, 90]), 1000, 100, 100)
+    np.testing.assert_allclose(far, stats.hypergeom.sf([60, 90], 1000, 100, 100), rtol=1e-8)
+    np.testing.assert_array_equal(mean_ranks(np.array([2.0, 1.0, 2.0, 5.0, 2.0])), [3.0, 1.0, 3.0, 5.0, 3.0])
 
 
 def test_each_kind_is_told(loans):

@@ -19,6 +19,7 @@ from ..frames import Batch
 from ..notes import Claim, having, missing
 from ..survey.cells import Missing
 from ..survey.column import ROLES
+from ..survey.scores import mean_ranks
 from ..tables import DataTable
 from ..tables.opening import as_table
 from ..words import count, joined, number, share
@@ -193,10 +194,8 @@ class _Seen:
             if column.role in ("measurement", "count", "date") and cells.numeric:
                 values = np.where(gone, np.nan, cells.values.astype(np.float64))
                 cuts[column.name] = values
-                from scipy.stats import rankdata  # takes a while to load
-
                 ranks = np.zeros(len(gone))
-                ranks[~gone] = rankdata(values[~gone]) - 0.5 * ((~gone).sum() + 1)
+                ranks[~gone] = mean_ranks(values[~gone]) - 0.5 * ((~gone).sum() + 1)
                 features.append(_Feature(column.name, "number", None, ranks, ~gone))
                 levels, times = np.unique(values[~gone], return_counts=True)
                 chosen = levels[times >= max(FEWEST, 0.02 * len(gone))][:MOST_LEVELS]
@@ -219,7 +218,6 @@ class _Seen:
     def _compared(self) -> np.ndarray:
         """The p-value of every feature for every column, (features, columns)."""
         from scipy.special import ndtr
-        from scipy.stats import hypergeom
 
         gone = np.column_stack([self.missing[name] for name in self.targets]).astype(np.float64)
         vector = np.column_stack([feature.vector for feature in self.features])
@@ -231,7 +229,7 @@ class _Seen:
             z = np.abs(score) / np.sqrt(square * k * (n - k) / (n * np.maximum(n - 1, 1)))
         tested = np.nan_to_num(2.0 * ndtr(-z), nan=1.0)
         times = vector.sum(axis=0)[:, None]
-        tails = np.minimum(_tail(score - 1, n, k, times), hypergeom.cdf(score, n, k, times))
+        tails = np.minimum(_tail(score - 1, n, k, times), _tail(times - score - 1, n, n - k, times))
         found = np.where(ranks[:, None], tested, np.minimum(2.0 * tails, 1.0))
         same = [[feature.column == name for name in self.targets] for feature in self.features]
         return np.where(np.array(same), 1.0, found)
@@ -412,10 +410,34 @@ def missing_claim(code: str, sentence: str, table: DataTable, columns: Any) -> C
 
 
 def _tail(found: Any, n: Any, k: Any, drawn: Any) -> Any:
-    """The probability that more than `found` of the cells drawn are among k of n."""
-    from scipy.stats import hypergeom  # takes a while to load
+    """The probability that more than `found` of the cells drawn are among k of n: the hypergeometric law's.
 
-    return hypergeom.sf(found, n, k, drawn)
+    Sums go outwards from beyond the mean, where terms only fall. `scipy.stats` takes longer to load than a table to inspect.
+    """
+    x, n, k, drawn = np.broadcast_arrays(
+        *(np.asarray(each, dtype=float) for each in (np.floor(found) + 1, n, k, drawn))
+    )
+    above = x * n > k * drawn
+    total = _outwards(np.where(above, x, drawn - x + 1), n, np.where(above, k, n - k), drawn)
+    return np.clip(np.where(above, total, 1.0 - total), 0.0, 1.0)[()]
+
+
+def _outwards(x: np.ndarray, n: np.ndarray, k: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+    """The probability that at least x, which is beyond the mean, of the cells drawn are among k of n."""
+    from scipy.special import gammaln
+
+    def ways(n: np.ndarray, k: np.ndarray) -> np.ndarray:
+        return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+
+    with np.errstate(all="ignore"):
+        log_term = ways(k, x) + ways(n - k, drawn - x) - ways(n, drawn)
+        term = np.where(x <= np.minimum(k, drawn), np.exp(log_term), 0.0)
+        total = term.copy()
+        while (term > 1e-17 * total).any():
+            falls = (k - x) * (drawn - x) / ((x + 1) * (n - k - drawn + x + 1))
+            term = np.where(term > 0, term * falls, 0.0)
+            total, x = total + term, x + 1
+    return total
 
 
 def _listed(values: tuple) -> str:

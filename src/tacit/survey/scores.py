@@ -19,11 +19,17 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln, log_ndtr, logsumexp, ndtr, ndtri
 
-__all__ = ["MOST_CELLS", "normal_scores", "scored", "scored_around", "told"]
+__all__ = ["MOST_CELLS", "mean_ranks", "normal_scores", "scored", "scored_around", "told"]
 
 MOST_CELLS = 200
 """Cells from which more say no more: a law that is this close, by BIC of so many, is a description."""
 TINY = 1e-300
+
+
+def mean_ranks(values: np.ndarray) -> np.ndarray:
+    """Ranks from 1 on; equal values share the mean of theirs."""
+    _, place, times = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(times) - 0.5 * (times - 1))[place]
 
 
 def scored(counts: Mapping[Any, int], n_cells: int, levels: bool) -> dict[str, float]:

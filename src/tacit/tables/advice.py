@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import rankdata
 
+from ..survey.scores import mean_ranks
 from ..words import count, share
 from .data import DataTable
 
@@ -45,7 +45,7 @@ def _alike(table: DataTable, names: list[str]) -> float:
         values = np.where(batch[name].missing, np.nan, batch[name].values).astype(np.float64)
         known = ~np.isnan(values)
         own = np.full(len(values), np.nan)
-        own[known] = rankdata(values[known])
+        own[known] = mean_ranks(values[known])
         ranks.append(own)
     found = []
     for i, x in enumerate(ranks):
