@@ -158,7 +158,7 @@ def test_likert_items_are_ordinal_codes_are_not_and_the_reason_tells_the_scores(
     assert [column.kind for column in Schema.of(table).columns] == expected
     told = {column.name: column for column in Schema.of(table).columns}
     assert told["item"].reason == "5 levels in order (nats a cell: ordinal 1.505, category 1.526)"
-    assert told["ward"].reason == "only 9 distinct whole numbers, each about as often: no order shows"
+    assert told["ward"].reason == "only 9 distinct whole numbers, each about as often, as codes are"
     assert told["grade"].reason == "levels in the order of their type"
     assert told["grade"].levels == tuple("abcde")
     assert (told["visits"].law, told["claims"].law, told["item"].law) == ("poisson", "negative_binomial", "")

@@ -259,7 +259,7 @@ def test_a_budget_ends_the_fit_with_the_best_so_far(run, arguments, tmp_path):
     assert (code, err) == (0, "")
     told = json.loads(out)
     found = next(claim for claim in told["claims"] if claim["code"] == "budget")
-    assert found["text"].startswith("The fit was ended at its budget of 0.001 s, before it had settled;")
+    assert found["text"].startswith("The fit was ended at its budget of 0.001 s before it had settled:")
     assert found["figures"]["steps"] <= 2
     assert tacit.load(tmp_path / "t.reduce.tacit").n_iter_ == found["figures"]["steps"]
 

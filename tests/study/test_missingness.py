@@ -55,7 +55,7 @@ def test_each_kind_is_told(loans):
     n = int((loans["kind"] == "single").sum())
     assert (second.by, second.values, second.n_missing) == (("kind",), ("single",), n)
     assert second.text == (
-        f"second is not applicable where kind is single: it has no value in any of these {n} rows, and in all others."
+        f"second is not applicable where kind is single: it has no value in any of these {n} rows, and one in every other row."
     )
     assert exam.by == ("age",)
     assert exam.below == loans["age"][loans["exam"].notna()].min()

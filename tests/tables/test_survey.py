@@ -39,7 +39,7 @@ def texts(pattern, n=60):
     [
         (texts("{0}.25"), "x", "measurement", "numbers with decimals"),
         (texts("1{2}0"), "x", "measurement", "whole numbers"),
-        (texts("{2}"), "x", "category", "only 7 distinct whole numbers, each about as often: no order shows"),
+        (texts("{2}"), "x", "category", "only 7 distinct whole numbers, each about as often, as codes are"),
         (COUNTS, "x", "count", "whole numbers from 0 to 7 (nats a cell: Poisson"),
         (["0", "1"] * 30, "x", "yes/no", "0 and 1 only"),
         (["1", "2", "3"] * 20, "x", "category", "only 3 distinct whole numbers"),

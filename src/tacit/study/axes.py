@@ -89,8 +89,10 @@ def study_axes(
     findings = findings_of("axes", model, table, sample=sample, axes=axes, n_filled=missing)
     summary, limits = _summary(model, table, axes, sample, seed, check, deadline), _limits(model, table)
     if spent is not None:
-        sentence = f"The fit was ended at its budget of {number(spent)} s, before it had settled; more time may find better axes."
-        summary.append(Claim.of("budget", sentence, "steps of the fit", {"budget": spent, "steps": int(model.n_iter_)}))
+        sentence = f"The fit was ended at its budget of {number(spent)} s before it had settled: the axes are those found so far."
+        summary.insert(
+            0, Claim.of("budget", sentence, "steps of the fit", {"budget": spent, "steps": int(model.n_iter_)})
+        )
     return replace(findings, summary=summary, limits=limits, card=card_of(model, table, seed, Model=kind))
 
 

@@ -118,10 +118,11 @@ def _summary(table: DataTable, findings: Findings, why: str, order: int, said: s
     most = max(missing, key=lambda name: missing[name])
     told = ["No missing cell was filled."]
     if total:
+        part = "most of them" if missing[most] > total / 2 else "more than anywhere else"
+        where = f"{part} in {most} ({missing[most]:,})" if len(incomplete) > 1 else f"all in {most}"
         sentence = (
             f"{count(total, 'missing cell')} in {len(incomplete)} of {count(len(table.used), 'column')} "
-            f"{'were' if total > 1 else 'was'} filled, {share(total / n_cells, 1)} of all; most of them in {most} "
-            f"({missing[most]:,})."
+            f"{'were' if total > 1 else 'was'} filled, {share(total / n_cells, 1)} of all; {where}."
         )
         figures = {name: missing[name] for name in incomplete}
         told = [

@@ -122,7 +122,7 @@ def diagnose_missing(table: Any, *, seed: int = 0, **reading: Any) -> list[Missi
     >>> from tacit.study import diagnose_missing
     >>> loans = {"kind": ["single", "joint"] * 30, "second income": [None, 20.5, None, 31.0, None, 17.0] * 10}
     >>> diagnose_missing(loans)[0].text
-    'second income is not applicable where kind is single: it has no value in any of these 30 rows, and in all others.'
+    'second income is not applicable where kind is single: it has no value in any of these 30 rows, and one in every other row.'
     """
     table = as_table(table, **reading)
     if not any(column.n_missing or any(note.code == "strangers" for note in column.notes) for column in table.columns):
@@ -281,7 +281,7 @@ class _Seen:
         self, name: str, gone: np.ndarray, rows: np.ndarray, where: str, line: str, by: str, **rule: Any
     ) -> Missingness:
         rest = int((gone & ~rows).sum())
-        others = f"it is missing in {share(rest / (~rows).sum())} of the others" if rest else "in all others"
+        others = f"it is missing in {share(rest / (~rows).sum())} of the others" if rest else "one in every other row"
         these = count(int(rows.sum()), "row")
         text = f"{name} is not applicable where {where}: it has no value in any of these {these}, and {others}."
         figures = {"rows": int(rows.sum()), "known": 0, "missing_elsewhere": rest}

@@ -177,7 +177,7 @@ def _role_of_levels(tally: Tally, moments: Moments) -> tuple[str, str]:
     # Levels are rarely numbered from 0: a count is taken for one that is no worse than by a parameter.
     best = min(scores, key=lambda name: scores[name] - EVEN * (name in COUNTS))
     if best == "uniform" and distinct > 3:
-        return "category", f"{few}, each about as often: no order shows"
+        return "category", f"{few}, each about as often, as codes are"
     if cut and distinct == 3:
         return "category", f"{few}, where counts would go beyond {moments.high:g}"
     if best in ("uniform", "category"):

@@ -31,9 +31,10 @@ def advise(table: DataTable) -> tuple[str, str]:
                 f"{len(numbers)} of the {count(len(used), 'column')} used are numbers, whose rank correlations are {alike:.2f} "
                 "on average (without sign): a few axes may stand for many columns"
             )
-    kinds = f"{len(numbers)} numbers and {len(used) - len(numbers)} of levels" if numbers and len(numbers) < len(used) else (
-        "all of them numbers" if numbers else "all of them of levels"
-    )  # fmt: skip
+    others = len(used) - len(numbers)
+    kinds = f"{len(numbers)} of numbers and {others} of categories"
+    if not numbers or not others:
+        kinds = "all of numbers" if numbers else "all of categories"
     return "fit", f"{count(table.n_rows, 'row')} have {count(len(used), 'column')} to tell groups by, {kinds}"
 
 

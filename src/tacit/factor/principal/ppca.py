@@ -327,9 +327,10 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
         axes, variance = self.components_.T.astype(np.float64), self.explained_variance_.astype(np.float64)
         noise = float(self.noise_variance_)
         own = axes**2 @ (variance - noise) + noise
-        # Standardised columns have one variance, all but 1 with missing cells, so that shares add up to what is explained.
-        unit = own.mean() if self.scale else own
-        return np.clip(axes * np.sqrt(variance / np.reshape(unit, (-1, 1))), -1.0, 1.0)
+        # Standardised columns have one variance, all but 1 with missing cells, so that shares add up to what is explained; of a
+        # fit that was ended early they may differ, and axes explain no more than all of a column.
+        unit = np.maximum(own.mean(), axes**2 @ variance) if self.scale else own
+        return np.clip(axes * np.sqrt(variance / unit[:, None]), -1.0, 1.0)
 
     def variance_shares(self) -> np.ndarray:
         check_is_fitted(self)

@@ -56,7 +56,7 @@ def _key_figures(findings: Findings) -> list[tuple[str, str, str | None]]:
     if findings.n_filled:
         n_filled, cells = sum(findings.n_filled.values()), findings.n_rows * len(findings.used)
         of_all = f"{percent(n_filled / cells, 1)} of all" if n_filled else None
-        found.append(("Cells filled in", amount(n_filled), of_all))
+        found.append(("Missing cells" if findings.axes is not None else "Cells filled in", amount(n_filled), of_all))
     if len(findings.groups) > 1:
         share = percent(findings.n_uncertain / findings.n_rows, 1) if findings.n_uncertain else None
         found.append(("Uncertain rows", amount(findings.n_uncertain), share))
