@@ -1,3 +1,5 @@
 """Non-negative factorisation and topics: what parts tables are made of, and what documents are about."""
 
-__all__: list[str] = []
+from .vectorizer import TextVectorizer
+
+__all__ = ["TextVectorizer"]
