@@ -1,5 +1,13 @@
 """Non-negative factorisation and topics: what parts tables are made of, and what documents are about."""
 
+from .anchors import AnchorTopics
+from .coherence import coherence
+from .completion import Completion, completion
+from .corpus import Corpus
+from .topic_model import TopicModel
 from .vectorizer import TextVectorizer
+from .words import topic_diversity
 
-__all__ = ["TextVectorizer"]
+__all__ = [
+    "AnchorTopics", "Completion", "Corpus", "TextVectorizer", "TopicModel", "coherence", "completion", "topic_diversity",
+]  # fmt: skip

@@ -20,9 +20,9 @@ __all__ = ["TextVectorizer"]
 
 EVERYWHERE = 0.5
 """Share of documents from which a word is a stop word, whatever it means."""
-FREQUENT, EVEN, FALLING = 0.1, 0.85, 0.5
-"""Share of documents from which a word is a stop word if it is in so many of those that chance would put it in: fewer will do of
-words that are in more documents."""
+FREQUENT, TELLING = 0.1, 0.022
+"""Share of documents from which a word is a stop word if it tells less than this of the other words beside it."""
+MOST_BESIDE = 2000
 FEW = 10
 
 
@@ -44,8 +44,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         Words to leave out beside those found by `max_df`.
     max_df : float, int or "auto", default="auto"
         Leave out words in more than this share (a float) or number (an int) of the documents. ``"auto"`` leaves out words in more
-        than half of them, and those in more than a tenth that are spread as evenly over documents as chance would spread them:
-        words that tell nothing about what a text is about. Below 10 documents only words in all of them are left out.
+        than half of them, and those in more than a tenth beside which all other words are as frequent as anywhere: words that tell
+        nothing about what a text is about. Below 10 documents only words in all of them are left out.
     min_df : float, int or "auto", default="auto"
         Leave out words in fewer documents than this share or number; ``"auto"`` is √n / 20 of n documents, at least 2 (1 below 10
         documents).
@@ -248,11 +248,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             return (present == n_documents) & (n_documents > 2)
         found = present > EVERYWHERE * n_documents
         frequent = np.flatnonzero((present > FREQUENT * n_documents) & ~found)
-        length, total = np.asarray(counts.sum(axis=1)).ravel(), np.asarray(counts.sum(axis=0)).ravel()
-        for word in frequent:
-            expected = n_documents - np.exp(-length * total[word] / length.sum()).sum()
-            even = EVEN - FALLING * (present[word] / n_documents - FREQUENT)
-            found[word] = present[word] > even * expected
+        found[frequent] = told_by(counts, frequent, np.argsort(-present, kind="stable")[:MOST_BESIDE]) < TELLING
         return found
 
     def _least(self, n_documents: int) -> float:
@@ -293,6 +289,28 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
                 f"stop_words={self.stop_words!r} is one text; give a list of words, or leave it out: words that are everywhere are "
                 "found by max_df."
             )
+
+
+def told_by(counts: Any, which: np.ndarray, beside: np.ndarray) -> np.ndarray:
+    """What some words tell of the words beside them, from 0 (nothing) to 1.
+
+    KL(p(· | documents with the word) ‖ p(·)), less what chance gives, over the most it could be: −log of those documents' share of
+    all words.
+    """
+    from scipy.sparse import csc_matrix
+
+    having = csc_matrix(counts)[:, which]
+    having.data = np.ones_like(having.data)
+    inside = np.asarray((having.T @ counts[:, beside]).todense(), dtype=np.float64)
+    total = np.tile(np.asarray(counts[:, beside].sum(axis=0), dtype=np.float64), (len(which), 1))
+    own = which[:, None] == beside
+    inside[own] = total[own] = 0.0
+    n_inside, n_all = inside.sum(axis=1, keepdims=True), total.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(inside > 0, (inside / n_inside) / (total / n_all), 1.0)
+        chance = 0.5 * len(beside) * (1.0 / n_inside - 1.0 / n_all)
+        told = ((inside / n_inside * np.log(ratio)).sum(axis=1, keepdims=True) - chance) / -np.log(n_inside / n_all)
+    return np.nan_to_num(told[:, 0], nan=0.0)
 
 
 def given_words(words: Any) -> list[str]:
