@@ -77,10 +77,11 @@ def test_products_never_make_the_matrix_and_are_those_of_it():
     pairs = Cooccurrence.of_counts(X)
     length = np.asarray(X.sum(axis=1)).ravel()
     dense = sum(
-        (np.outer(n, n) - np.diag(n)) / (total * (total - 1)) for n, total in zip(X.toarray(), length) if total > 1
+        (np.outer(n, n) - np.diag(n)) / (total - 1) for n, total in zip(X.toarray(), length) if total > 1
     )
     dense /= dense.sum()
     np.testing.assert_allclose(pairs.share, dense.sum(axis=1))
+    np.testing.assert_allclose(pairs.share, np.asarray(X[length > 1].sum(axis=0)).ravel() / length[length > 1].sum())
     rows = dense / dense.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(pairs.rows(np.arange(20)), rows)
     v = np.random.default_rng(1).normal(size=(20, 3))

@@ -48,7 +48,7 @@ class AnchorTopics(TopicModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         rare words better.
     min_documents : int, float or "auto", default="auto"
         A word in fewer documents than this number (or share, a float) is no anchor: co-occurrences of rare words are noise. "auto"
-        is 1 % of the documents, at least 3 where so many words are that frequent.
+        is 5 % of the documents, at least 3, or fewer where not even four words for each topic are that frequent.
     doc_topic_prior : float, default=0.1
         Pseudo-count of each topic where proportions of documents are estimated.
     tol : float, default=1e-6

@@ -57,10 +57,15 @@ def halves(counts: Any, seed: int = 0) -> tuple[Any, Any]:
     order = np.lexsort((rng.random(len(entry)), row))
     place = np.arange(len(entry)) - np.searchsorted(row, row)  # rows are in order already
     first = np.bincount(entry[order][place % 2 == 0], minlength=len(whole)).astype(np.float64)
-    parts = [csr_matrix((part, counts.indices, counts.indptr), shape=counts.shape) for part in (first, whole - first)]
-    for part in parts:
-        part.eliminate_zeros()
-    return parts[0], parts[1]
+    return _with(counts, first), _with(counts, whole - first)
+
+
+def _with(counts: Any, values: np.ndarray) -> Any:
+    """Counts with other values in the same cells, those of 0 not stored."""
+    made = counts.copy()  # eliminating zeros moves the indices in place
+    made.data = values.astype(np.float64)
+    made.eliminate_zeros()
+    return made
 
 
 def completion(model: Any, X: Any, *, seed: int = 0) -> Completion:

@@ -1,7 +1,8 @@
-"""How often two words of a document occur together, Q = mean over documents of (n nᵀ − diag(n)) / (N (N − 1)), never held as a whole.
+"""How often two words of a document occur together, Q = Σ_d (n_d n_dᵀ − diag(n_d)) / (N_d − 1) / Σ_d N_d, never held as a whole.
 
-With H the counts divided by √(N(N − 1)) and D the diagonal of what a word has with itself, D Q v = Hᵀ(H v) − d∘v: products with Q cost as
-much as the stored counts. The estimate is unbiased for any length N ≥ 2, since no word is paired with itself.
+The estimate is unbiased for documents of any length N ≥ 2, since no word is paired with itself; documents weigh as much as they have words,
+so that rows of Q sum to the shares of words. With H the counts divided by √(N − 1) and d the sums of n / (N − 1), Q v ∝ Hᵀ(H v) − d∘v:
+products with Q cost as much as the stored counts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ __all__ = ["Cooccurrence"]
 
 BLOCK = 512
 LEAST_DOCUMENTS = 3
-SHARE_OF_DOCUMENTS = 0.01
+SHARE_OF_DOCUMENTS = 0.05
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Cooccurrence:
     Attributes
     ----------
     scaled : CSC matrix or None
-        Counts divided by √(N(N − 1) · documents), of documents with two words or more.
+        Counts divided by √((N − 1) Σ N), of documents with two words or more.
     own : (n_words,) array
         What to take off the diagonal.
     matrix : (n_words, n_words) array or None
@@ -53,7 +54,7 @@ class Cooccurrence:
         if not len(long):
             raise ValueError("no document has two words, so that none occur together; give longer documents.")
         counts, length = counts[long], length[long]
-        weight = 1.0 / (length * (length - 1.0) * len(long))
+        weight = 1.0 / ((length - 1.0) * length.sum())
         scaled = counts.multiply(np.sqrt(weight)[:, None]).tocsc()
         own = np.asarray(counts.multiply(weight[:, None]).sum(axis=0)).ravel()
         share = scaled.T @ (scaled @ np.ones(counts.shape[1])) - own
