@@ -35,7 +35,7 @@ class Topic:
     Attributes
     ----------
     number : int
-        From 1, the largest topic first.
+        From 1, as the model has them.
     share : float
         Of all words.
     n_documents : int
@@ -160,17 +160,16 @@ def study_topics(
     TopicFindings
     """
     theta = np.asarray(model.transform(corpus), dtype=np.float64)
-    order = np.argsort(-np.asarray(model.topic_share_), kind="stable")
-    topics = _topics(model, corpus, theta, order)
-    distances = model.distances()[np.ix_(order, order)]
+    topics = _topics(model, corpus, theta)
+    distances = model.distances()
     places, kept = topic_map(distances)
     if checked is None and judged is not None and len(corpus) >= 10:
         checked = _checked(judged, corpus, seed)
     known = np.diff(corpus.counts.indptr) > 0
-    span = _span(corpus.times, theta[:, order], known)
+    span = _span(corpus.times, theta, known)
     findings = TopicFindings(
         corpus.name, len(corpus), len(corpus.words), int(corpus.counts.sum()), corpus.n_empty, topics, places, kept, distances,
-        span, checked, float(model.diversity()), list(selection), theta[:, order],
+        span, checked, float(model.diversity()), list(selection), theta,
         trace=np.asarray(getattr(model, "lower_bounds_", ()), dtype=np.float64), card=_card(model, corpus, seed),
     )  # fmt: skip
     findings.summary.extend(_summary(findings, spent))
@@ -186,24 +185,22 @@ def _checked(make: Any, corpus: Corpus, seed: int) -> Completion | None:
         return None
 
 
-def _topics(model: Any, corpus: Corpus, theta: np.ndarray, order: np.ndarray) -> tuple[Topic, ...]:
-    beta, overall, shares = model.topic_word_[order], model.word_share_, model.topic_share_[order]
-    main = np.bincount(theta[np.diff(corpus.counts.indptr) > 0].argmax(axis=1), minlength=len(order))[order]
-    typical = model.typical_documents(corpus, TYPICAL).rows
-    rank = {int(k): place for place, k in enumerate(order)}
-    documents: list[list[dict]] = [[] for _ in order]
-    for row in typical:
+def _topics(model: Any, corpus: Corpus, theta: np.ndarray) -> tuple[Topic, ...]:
+    beta, overall, shares = model.topic_word_, model.word_share_, model.topic_share_
+    main = np.bincount(theta[np.diff(corpus.counts.indptr) > 0].argmax(axis=1), minlength=len(beta))
+    documents: list[list[dict]] = [[] for _ in beta]
+    for row in model.typical_documents(corpus, TYPICAL):
         told = {name: row.get(name) for name in ("document", "share", "title", "text")}
-        documents[rank[row["topic"] - 1]].append(told)
+        documents[row["topic"] - 1].append(told)
     relevant = ranked_words(word_scores(beta, overall, "relevance", RELEVANCE), SHOWN_WORDS)
     belongs = beta * shares[:, None]
     belongs = belongs / np.maximum(belongs.sum(axis=0), 1e-300)
     coherent = _coherence(model, corpus)
     found = []
-    for k in range(len(order)):
+    for k in range(len(beta)):
         words = [corpus.words[w] for w in relevant[k] if beta[k, w] > 0]
         entries = [_entry(corpus.words[w], beta[k, w], overall[w], belongs[:, w]) for w in _candidates(beta[k], overall)]
-        own = None if coherent is None else float(coherent[order[k]])
+        own = None if coherent is None else float(coherent[k])
         found.append(Topic(k + 1, float(shares[k]), int(main[k]), own, words, entries, documents[k]))
     return tuple(found)
 
@@ -271,7 +268,7 @@ def _summary(found: TopicFindings, spent: float | None) -> list[str]:
     ]  # fmt: skip
     if found.completion is not None:
         told.append(_foretold(found.completion))
-    for topic in found.topics[: 3 if k > 4 else k]:
+    for topic in sorted(found.topics, key=lambda topic: -topic.share)[: 3 if k > 4 else k]:
         sentence = f"Topic {topic.number} ({share(topic.share)} of all words): {joined(topic.words[:8])}."
         figures = {"share": topic.share, "documents": topic.n_documents}
         pandas = f"topics.set_index('topic').loc[{topic.number}, ['share', 'documents']].astype(float).to_dict()"

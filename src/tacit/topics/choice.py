@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ class TopicChoice:
     ----------
     n_topics : int
     tried : list of dict
-        `n_topics`, `perplexity` and `baseline` of each that was tried, and `failed`, the reason, where a fit failed.
+        `n_topics` of each that was tried, what `completion` measured, and `failed`, the reason, where a fit failed.
     ended : bool
         Whether time ran out before all were tried.
     """
@@ -91,7 +91,7 @@ def choose_n_topics(
         row: dict[str, Any] = {"n_topics": int(n_topics), "perplexity": None, "baseline": None, "failed": ""}
         try:
             found = completion(make(n_topics).fit(counts[learned]), counts[judged], seed=seed)
-            row |= {"perplexity": found.perplexity, "baseline": found.baseline}
+            row |= asdict(found)
         except ValueError as error:
             row["failed"] = str(error)
         best = min((each["perplexity"] for each in tried if each["perplexity"]), default=np.inf)
