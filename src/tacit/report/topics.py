@@ -19,6 +19,8 @@ from .sections.summary import header
 __all__ = ["render_topics"]
 
 WIDTH, HEIGHT, LARGEST = 520, 440, 52
+COVERED, TOUCH = 0.3, 0.85
+"""Share of the map that circles cover at most, and how near two may come, in sums of their radii."""
 MOST_BUTTONS = 200
 
 
@@ -79,20 +81,20 @@ def _map(found: TopicFindings) -> Markup:
     if np.ptp(found.places[:, 1]) < 0.25 * np.ptp(found.places[:, 0]):  # two topics lie on a line: do not blow up the other axis
         middle, half = float(found.places[:, 1].mean()), 0.5 * float(np.ptp(found.places[:, 0])) or 1.0
         upward = Scale(middle - half, middle + half, HEIGHT - LARGEST - 8, LARGEST + 8)
-    radius = LARGEST * np.sqrt(shares / max(shares.max(), 1e-300))
+    room = np.sqrt(COVERED * WIDTH * HEIGHT / (np.pi * (shares / max(shares.max(), 1e-300)).sum()))
+    radius = np.maximum(min(LARGEST, room) * np.sqrt(shares / max(shares.max(), 1e-300)), 5.0)
+    at = _apart(np.column_stack([across(found.places[:, 0]), upward(found.places[:, 1])]), radius)
     # The largest first: smaller ones stay in reach above them.
     order = np.argsort(-shares, kind="stable")
-    bubbles = {int(k): _bubble(found.topics[k], across(found.places[k, 0]), upward(found.places[k, 1]), radius[k]) for k in order}
-    numbers = [
-        text(across(found.places[k, 0]), upward(found.places[k, 1]) + 5, str(found.topics[k].number), class_="topic-number")
-        for k in order
-    ]
+    bubbles = [_bubble(found.topics[k], *at[k], radius[k]) for k in order]
+    numbers = [text(at[k, 0], at[k, 1] + 5, str(found.topics[k].number), class_="topic-number") for k in order]
     svg = chart(
         "topic-map", "Map of the topics", f"{plural(len(shares), 'topic')}; those whose words are alike lie close together.",
         WIDTH, HEIGHT, tag("rect", x=1, y=1, width=WIDTH - 2, height=HEIGHT - 2, class_="frame"),
-        tag("g", [bubbles[int(k)] for k in order], id="topic-map", class_="topic-map"), numbers,
+        tag("g", bubbles, id="topic-map", class_="topic-map"), numbers,
     )  # fmt: skip
-    kept = f"Distances are roots of Jensen–Shannon divergences; the plane keeps {percent(found.kept, 0)} of their squares."
+    kept = f"Distances are roots of Jensen–Shannon divergences; the plane keeps {percent(found.kept, 0)} of their squares. "
+    kept += "Circles that would cover each other are moved apart."
     rows = [
         [topic.number, cut(topic.name, 60), percent(topic.share), amount(topic.n_documents),
          "–" if topic.coherence is None else signed(topic.coherence), _nearest(found, k)]
@@ -100,6 +102,21 @@ def _map(found: TopicFindings) -> Markup:
     ]  # fmt: skip
     heads = ["Topic", "First words", "Share of words", "Documents", "Coherence", "Nearest topic (distance)"]
     return figure(svg, kept, table(heads, rows, numeric=(0, 2, 3, 4), caption="All topics"))
+
+
+def _apart(places: np.ndarray, radius: np.ndarray) -> np.ndarray:
+    """Places moved, each pair as little as need be, until circles hardly cover each other; all stay within the frame."""
+    at, angle = places.astype(np.float64), 2.399963 * np.arange(len(places))  # those at one place part in different directions
+    at = at + 0.01 * np.column_stack([np.cos(angle), np.sin(angle)])
+    for _ in range(300):
+        step = at[:, None] - at[None]
+        far = np.sqrt((step**2).sum(axis=2)) + np.eye(len(at))
+        lack = np.maximum(TOUCH * (radius[:, None] + radius[None]) - far, 0.0) * (1.0 - np.eye(len(at)))
+        if lack.max() < 0.5:
+            break
+        at = at + 0.25 * (step / far[..., None] * lack[..., None]).sum(axis=1)
+        at = np.clip(at, radius[:, None] + 3, np.array([WIDTH, HEIGHT]) - radius[:, None] - 3)
+    return at
 
 
 def _nearest(found: TopicFindings, k: int) -> str:
@@ -112,7 +129,7 @@ def _nearest(found: TopicFindings, k: int) -> str:
 
 def _bubble(topic: Topic, x: float, y: float, radius: float) -> Markup:
     told = f"Topic {topic.number}, {percent(topic.share)} of all words: {cut(topic.name, 80)}"
-    circle = tag("circle", cx=float(x), cy=float(y), r=max(float(radius), 4.0), class_="bubble")
+    circle = tag("circle", cx=float(x), cy=float(y), r=float(radius), class_="bubble")
     return tag(
         "a", tag("title", told), circle, href=f"#topic-{topic.number}", data_topic=topic.number - 1, aria_label=told,
         class_=colour(topic.number),
