@@ -7,7 +7,7 @@ from typing import Any
 
 from .common import reading_asked
 
-__all__ = ["Documents", "documents_asked", "read_corpus"]
+__all__ = ["Documents", "documents_asked", "read_corpus", "text_asked"]
 
 LINES = (".txt", ".text", ".lines", ".txt.gz", ".txt.bz2", ".txt.xz", ".txt.zst")
 
@@ -49,6 +49,13 @@ def documents_asked(arguments: Namespace, text: str | None) -> Documents:
         path = str(getattr(reader, "path", ""))
         return Documents(reader.name, reader.folder, reader.format, reader.place, path, reader, reading)
     return _lines(place, reading)
+
+
+def text_asked(arguments: Namespace, told: dict) -> str | None:
+    """The column of texts: the one asked for, or where a table is given the one that a model was learned from."""
+    place = arguments.database or arguments.file or ""
+    noted = told.get("settings", {}).get("text")
+    return arguments.text or (None if place == "-" or place.lower().endswith(LINES) else noted)
 
 
 def _lines(place: str, reading: dict) -> Documents:

@@ -180,7 +180,7 @@ def study_topics(
 def _checked(make: Any, corpus: Corpus, seed: int) -> Completion | None:
     learned, left = held_out(len(corpus), seed)
     try:
-        return completion(make().fit(corpus.counts[learned]), corpus.counts[left], seed=seed)
+        return completion(make().fit(corpus.take(learned)), corpus.take(left), seed=seed)
     except ValueError:  # too few documents or words to leave any out
         return None
 

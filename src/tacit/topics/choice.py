@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .completion import completion
-from .corpus import counts_of
+from .corpus import counts_of, part_of
 
 __all__ = ["TopicChoice", "choose_n_topics", "held_out"]
 
@@ -78,8 +78,7 @@ def choose_n_topics(
     >>> choose_n_topics(AnchorTopics, Corpus.from_texts(texts), [1, 2, 3]).n_topics
     3
     """
-    counts = counts_of(X)
-    learned, judged = held_out(counts.shape[0], seed)
+    learned, judged = held_out(counts_of(X).shape[0], seed)
     tried: list[dict] = []
     worse, ended = 0, False
     for n_topics in numbers:
@@ -90,7 +89,7 @@ def choose_n_topics(
             on_try(n_topics)
         row: dict[str, Any] = {"n_topics": int(n_topics), "perplexity": None, "baseline": None, "failed": ""}
         try:
-            found = completion(make(n_topics).fit(counts[learned]), counts[judged], seed=seed)
+            found = completion(make(n_topics).fit(part_of(X, learned)), part_of(X, judged), seed=seed)
             row |= asdict(found)
         except ValueError as error:
             row["failed"] = str(error)

@@ -227,6 +227,11 @@ def counts_of(X: Any) -> Any:
     return X.counts if isinstance(X, Corpus) else X
 
 
+def part_of(X: Any, rows: np.ndarray) -> Any:
+    """Some documents of a corpus or of counts."""
+    return X.take(rows) if isinstance(X, Corpus) else X[rows]
+
+
 def times_of(times: Any) -> np.ndarray | None:
     """Times as an array of datetime64 or of numbers."""
     if times is None:

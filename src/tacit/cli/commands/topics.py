@@ -104,16 +104,16 @@ def _model(arguments: Namespace, n_topics: int, corpus: Any, deadline: float | N
     from ... import topics
     from ...engine import Until
 
-    cls = getattr(topics, MODELS[arguments.method])
+    cls: Any = getattr(topics, MODELS[arguments.method])
     names, ending = cls().get_params(), Until(deadline)
     told: dict[str, Any] = {"random_state": arguments.seed, "callback": ending}
     if arguments.seed_words:
-        told["seed_words"] = _seeds(arguments.seed_words, corpus, n_topics)
+        told["seeds"] = _seeds(arguments.seed_words, corpus, n_topics)
     return cls(n_topics, **{name: value for name, value in told.items() if name in names}), ending
 
 
-def _seeds(lists: list[list[str]], corpus: Any, n_topics: int) -> list[list[str]]:
-    """Seed words as the corpus writes them."""
+def _seeds(lists: list[list[str]], corpus: Any, n_topics: int) -> dict[int, list[str]]:
+    """Seed words of topics, as the corpus writes them."""
     if len(lists) > n_topics:
         raise ValueError(f"--seed-words are given for {len(lists)} topics, and there are {n_topics}; raise --topics.")
     known, made = set(corpus.words), []
@@ -123,7 +123,7 @@ def _seeds(lists: list[list[str]], corpus: Any, n_topics: int) -> list[list[str]
         if strange:
             raise ValueError(f"--seed-words: {strange[0]!r} is no counted word of the texts; it may be too rare or too frequent.")
         made.append(own)
-    return made
+    return dict(enumerate(made))
 
 
 def _learned(arguments: Namespace, corpus: Any, deadline: float | None, progress: Any) -> tuple[Any, list[dict], bool]:
