@@ -10,6 +10,7 @@ import numpy as np
 from .. import __version__
 from ..notes import Claim
 from ..topics.choice import held_out
+from ..topics.coherence import coherence
 from ..topics.completion import Completion, completion
 from ..topics.corpus import Corpus
 from ..topics.distances import topic_map
@@ -23,7 +24,7 @@ RELEVANCE = 0.6
 STEPS = np.linspace(0.0, 1.0, 11)
 """Weights λ of which the page can show the best words exactly; between them nearly so."""
 FEW_DOCUMENTS, FEW_WORDS = 100, 20
-MOST_PERIODS = 40
+MOST_PERIODS, MOST_JUDGED = 40, 10
 SMALL_GAIN = 0.05
 COHERENT = 0.0
 
@@ -41,7 +42,8 @@ class Topic:
     n_documents : int
         Documents of which it has the largest share.
     coherence : float or None
-        Normalised pointwise mutual information of its ten most probable words; None where it has fewer than two.
+        Normalised pointwise mutual information of its ten most probable words, without those that are more frequent elsewhere; None
+        where there is only one word.
     words : list of str
         The most relevant ones (λ = 0.6), the first four of which name it.
     entries : list of dict
@@ -206,8 +208,14 @@ def _topics(model: Any, corpus: Corpus, theta: np.ndarray) -> tuple[Topic, ...]:
 
 
 def _coherence(model: Any, corpus: Corpus) -> np.ndarray | None:
-    n = min(10, len(corpus.words))
-    return model.coherence(corpus, "npmi", n=n) if n > 1 else None
+    """Of the most probable words of each topic, those that other topics have more of left out."""
+    if len(corpus.words) < 2:
+        return None
+    lists = []
+    for row, first in zip(model.topic_word_, ranked_words(model.topic_word_, MOST_JUDGED)):
+        own = [word for word in first if row[word] > model.word_share_[word]]
+        lists.append(own if len(own) > 1 else first[:2])
+    return coherence(lists, corpus, "npmi")
 
 
 def _candidates(row: np.ndarray, overall: np.ndarray) -> np.ndarray:
