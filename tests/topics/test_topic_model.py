@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tacit.study.topics import study_topics
-from tacit.topics import AnchorTopics, Corpus, choose_n_topics, completion
+from tacit.topics import AnchorTopics, Corpus, completion
+from tacit.topics.choice import choose_n_topics
 from tacit.topics.completion import halves
 from tacit.topics.distances import jensen_shannon, topic_map
 from tacit.topics.words import word_scores

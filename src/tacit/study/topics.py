@@ -104,7 +104,7 @@ class TopicFindings:
         Measured on documents that were left out.
     diversity : float
     selection : list of dict
-        Numbers of topics that were tried; see `tacit.topics.choose_n_topics`.
+        Numbers of topics that were tried; see `tacit.topics.choice.choose_n_topics`.
     proportions : (documents, topics) array
     summary, limits : list of str
     card : dict of str to str

@@ -1,7 +1,7 @@
 """Non-negative factorisation and topics: what parts tables are made of, and what documents are about."""
 
+from .allocation import DocumentSource, LatentDirichletAllocation, TopicChoice, choose_topics
 from .anchors import AnchorTopics
-from .choice import TopicChoice, choose_n_topics
 from .coherence import coherence
 from .completion import Completion, completion
 from .corpus import Corpus
@@ -10,6 +10,6 @@ from .vectorizer import TextVectorizer
 from .words import topic_diversity
 
 __all__ = [
-    "AnchorTopics", "Completion", "Corpus", "TextVectorizer", "TopicChoice", "TopicModel", "choose_n_topics", "coherence",
-    "completion", "topic_diversity",
+    "AnchorTopics", "Completion", "Corpus", "DocumentSource", "LatentDirichletAllocation", "TextVectorizer", "TopicChoice",
+    "TopicModel", "choose_topics", "coherence", "completion", "topic_diversity",
 ]  # fmt: skip

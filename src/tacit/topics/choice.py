@@ -1,4 +1,4 @@
-"""How many topics: the fewest that foretell hidden halves of other documents about as well as the best number does."""
+"""How many topics, for any model: the fewest that foretell hidden halves of other documents about as well as the best number does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from .completion import completion
 from .corpus import counts_of, part_of
 
-__all__ = ["TopicChoice", "choose_n_topics", "held_out"]
+__all__ = ["NumberChoice", "choose_n_topics", "held_out"]
 
 NEAR = 0.01
 """Share of the best perplexity within which fewer topics are preferred."""
@@ -22,7 +22,7 @@ WORSE = 2
 
 
 @dataclass(frozen=True)
-class TopicChoice:
+class NumberChoice:
     """A number of topics, and how the others did; made by `choose_n_topics`.
 
     Attributes
@@ -49,7 +49,7 @@ def held_out(n_documents: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 def choose_n_topics(
     make: Callable[[int], Any], X: Any, numbers: Iterable[int], *, seed: int = 0, deadline: float | None = None,
     on_try: Callable[[int], Any] | None = None,
-) -> TopicChoice:  # fmt: skip
+) -> NumberChoice:  # fmt: skip
     """The number of topics by document completion on documents left out.
 
     Parameters
@@ -68,13 +68,13 @@ def choose_n_topics(
 
     Returns
     -------
-    TopicChoice
+    NumberChoice
 
     Examples
     --------
-    >>> from tacit.topics import AnchorTopics, choose_n_topics
+    >>> from tacit.topics import AnchorTopics, Corpus
+    >>> from tacit.topics.choice import choose_n_topics
     >>> texts = ["sun moon sun moon star"] * 9 + ["fish sea fish sea ship"] * 9 + ["oak elm oak elm fir"] * 9
-    >>> from tacit.topics import Corpus
     >>> choose_n_topics(AnchorTopics, Corpus.from_texts(texts), [1, 2, 3]).n_topics
     3
     """
@@ -102,4 +102,4 @@ def choose_n_topics(
     if not sound:
         raise ValueError(f"no number of topics could be fitted: {tried[-1]['failed'] if tried else 'none was given'}")
     best = min(row["perplexity"] for row in sound)
-    return TopicChoice(next(row["n_topics"] for row in sound if row["perplexity"] <= (1 + NEAR) * best), tried, ended)
+    return NumberChoice(next(row["n_topics"] for row in sound if row["perplexity"] <= (1 + NEAR) * best), tried, ended)

@@ -130,7 +130,7 @@ def _learned(arguments: Namespace, corpus: Any, deadline: float | None, progress
     """The fitted model, the numbers of topics that were tried, and whether time ran out."""
     import warnings
 
-    from ...topics import choose_n_topics
+    from ...topics.choice import choose_n_topics
 
     tried: list[dict] = []
     n_topics, ended = arguments.topics, False
