@@ -17,7 +17,7 @@ from ..topics.distances import topic_map
 from ..topics.words import ranked_words, word_scores
 from ..words import count, joined, number, share
 
-__all__ = ["TopicFindings", "TopicSpan", "Topic", "study_topics"]
+__all__ = ["TopicFindings", "TopicSpan", "Topic", "study_topics", "topic_span"]
 
 SHOWN_WORDS, TYPICAL, NAMED = 30, 5, 4
 RELEVANCE = 0.6
@@ -167,8 +167,7 @@ def study_topics(
     places, kept = topic_map(distances)
     if checked is None and judged is not None and len(corpus) >= 10:
         checked = _checked(judged, corpus, seed)
-    known = np.diff(corpus.counts.indptr) > 0
-    span = _span(corpus.times, theta, known)
+    span = topic_span(corpus, theta)
     findings = TopicFindings(
         corpus.name, len(corpus), len(corpus.words), int(corpus.counts.sum()), corpus.n_empty, topics, places, kept, distances,
         span, checked, float(model.diversity()), list(selection), theta,
@@ -232,10 +231,11 @@ def _entry(word: str, probability: float, overall: float, belongs: np.ndarray) -
     return {"word": word, "probability": float(probability), "overall": float(overall), "topics": told}
 
 
-def _span(times: np.ndarray | None, theta: np.ndarray, known: np.ndarray) -> TopicSpan | None:
-    """Mean proportions by year, month or day: the finest of which there are at most forty."""
-    if times is None:
+def topic_span(corpus: Corpus, theta: np.ndarray) -> TopicSpan | None:
+    """Mean proportions by year, month or day: the finest of which there are at most forty; None without two times."""
+    if corpus.times is None:
         return None
+    times, known = corpus.times, np.diff(corpus.counts.indptr) > 0
     dated = known & ~(np.isnat(times) if times.dtype.kind == "M" else np.isnan(times))
     if dated.sum() < 2 or len(np.unique(times[dated])) < 2:
         return None
