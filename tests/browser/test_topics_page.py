@@ -30,7 +30,9 @@ def findings():
         words = [*rng.choice(own[i % 4], 25), *rng.choice(shared, 6), *rng.choice(own[(i + 1) % 4], 4)]
         texts.append(" ".join(rng.permutation(words)) + (HOSTILE if i % 9 == 0 else ""))
         days.append(np.datetime64("2022-01-01") + 3 * i)
-    corpus = Corpus.from_texts(texts, titles=[f"{HOSTILE} {i}" for i in range(200)], times=np.array(days), name=f"pages {HOSTILE}")
+    corpus = Corpus.from_texts(
+        texts, titles=[f"{HOSTILE} {i}" for i in range(200)], times=np.array(days), name=f"pages {HOSTILE}"
+    )
     tried = [{"n_topics": n, "perplexity": 90.0 - n, "baseline": 150.0, "failed": ""} for n in (2, 3, 4)]
     return study_topics(AnchorTopics(4).fit(corpus), corpus, judged=lambda: AnchorTopics(4), selection=tried)
 
@@ -174,7 +176,9 @@ def test_dark_colours_can_be_read(open_page):
     def light(colour):
         return sum(int(part) for part in colour.strip("rgb()").split(",")[:3]) / 3
 
-    ink, paper = page.evaluate("[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]")
+    ink, paper = page.evaluate(
+        "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
+    )
     assert light(ink) - light(paper) > 150
     number = page.evaluate("getComputedStyle(document.querySelector('.topic-number')).fill")
     assert light(number) > 150

@@ -18,7 +18,7 @@ SUBJECTS = {
     "travel": "train airport ticket luggage hotel beach passport flight delay station",
     "sport": "goal match referee stadium striker league season coach trophy penalty",
 }
-EVERYWHERE = "the and was very is of to in that it we were for but this with".split()
+EVERYWHERE = ["the", "and", "was", "very", "is", "of", "to", "in", "that", "it", "we", "were", "for", "but", "this", "with"]
 
 
 def written(n, seed=0):
@@ -108,14 +108,16 @@ def test_new_texts_of_a_saved_model(folder, tmp_path, monkeypatch):
     assert again == read(folder / "reviews.topics.proportions.csv")
 
     class Given:
-        buffer = io.BytesIO("The referee's goal: a match!\n\n".encode())
+        buffer = io.BytesIO(b"The referee's goal: a match!\n\n")
 
     opening._standard_input.cache_clear()
     monkeypatch.setattr("sys.stdin", Given)
     assert main(["predict", model, "-", "--out", str(tmp_path)]) == 0
     opening._standard_input.cache_clear()
     rows = read(tmp_path / "stdin.predict.proportions.csv")
-    sport = next(row["topic"] for row in read(folder / "reviews.topics.topics.csv") if "goal" in row["words"].split(", ")[:10])
+    sport = next(
+        row["topic"] for row in read(folder / "reviews.topics.topics.csv") if "goal" in row["words"].split(", ")[:10]
+    )
     assert [row["topic"] for row in rows][:1] == [sport]
     assert len(rows) == 2
     loaded = tacit.load(model)
@@ -156,8 +158,8 @@ def test_phrases_and_stop_words(folder, tmp_path, capsys):
         (["lines.txt.gz", "--time", "date"], "--time names a column of a table"),
         (["lines.txt.gz", "--topics", "400"], "--topics 400 is too many for 31 words; ask for at most 31."),
         (["lines.txt.gz", "--seed-words", "goal"], "--seed-words guide topics of --method lda"),
-        (["reviews.csv", "--text", "comment", "--time", "subject"], "column 'subject' holds 'travel', which is neither a date nor a number"),
-        (["missing.txt"], "missing.txt does not exist; give a file with one document per line."),
+        (["reviews.csv", "--text", "comment", "--time", "subject"], "column 'subject' holds 'travel', which is
+        neither a date nor a number"), (["missing.txt"], "missing.txt does not exist; give a file with one document per line."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused(options, fault, folder, tmp_path, capsys):

@@ -25,9 +25,9 @@ def test_bars_are_parts_of_all_of_a_word(model):
     labels = [tick.get_text() for tick in display.axes_[1].get_yticklabels()]
     assert labels == model.top_words(3, "relevance")[1]
     for k in range(3):
-        # Every word of these topics is in one of them alone.
-        np.testing.assert_allclose(display.probabilities[k], display.overall[k])
-        np.testing.assert_allclose([bar.get_width() for bar in display.bars_[k]], display.overall[k])
+        assert (display.probabilities[k] <= display.overall[k] + 1e-9).all()
+        np.testing.assert_allclose([bar.get_width() for bar in display.bars_[k]], display.probabilities[k])
+    assert sum(part.sum() for part in display.probabilities) > 0.85
     some = TopicWordsDisplay.from_estimator(model, n=2, topics=[2])
     assert some.axes_[0].get_title().startswith("topic 3, ")
 
@@ -55,7 +55,7 @@ def test_lines_are_mean_proportions_of_periods(model, corpus):
     assert display.labels == ["2000", "2001", "2002"]
     theta = model.transform(corpus)
     np.testing.assert_allclose(display.lines_[0].get_ydata()[0], theta[corpus.times == 2000, 0].mean())
-    with pytest.raises(ValueError, match="documents have no two times; give a corpus with times."):
+    with pytest.raises(ValueError, match="documents have no two times; give a corpus with times"):
         TopicTimeDisplay.from_estimator(model, Corpus.from_texts(TEXTS))
 
 

@@ -76,9 +76,7 @@ def test_products_never_make_the_matrix_and_are_those_of_it():
     X = csr_matrix(np.random.default_rng(0).poisson(0.7, size=(50, 20)).astype(float))
     pairs = Cooccurrence.of_counts(X)
     length = np.asarray(X.sum(axis=1)).ravel()
-    dense = sum(
-        (np.outer(n, n) - np.diag(n)) / (total - 1) for n, total in zip(X.toarray(), length) if total > 1
-    )
+    dense = sum((np.outer(n, n) - np.diag(n)) / (total - 1) for n, total in zip(X.toarray(), length) if total > 1)
     dense /= dense.sum()
     np.testing.assert_allclose(pairs.share, dense.sum(axis=1))
     np.testing.assert_allclose(pairs.share, np.asarray(X[length > 1].sum(axis=0)).ravel() / length[length > 1].sum())

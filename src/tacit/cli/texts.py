@@ -39,13 +39,17 @@ def documents_asked(arguments: Namespace, text: str | None) -> Documents:
     """The documents that the options ask for: those of a table where a column of texts is named, else lines."""
     place, reading = reading_asked(arguments)
     if not place:
-        raise ValueError("give the documents: a table with --text NAME, a file of one document per line, or - for the standard input.")
+        raise ValueError(
+            "give the documents: a table with --text NAME, a file of one document per line, or - for the standard input."
+        )
     if text is not None or arguments.sql:
         from ..tables import open_reader
 
         reader = open_reader(place, **reading)
         if text is None:
-            raise ValueError(f"--text NAME says which column holds the texts; there are {', '.join(reader.names[:20])}.")
+            raise ValueError(
+                f"--text NAME says which column holds the texts; there are {', '.join(reader.names[:20])}."
+            )
         path = str(getattr(reader, "path", ""))
         return Documents(reader.name, reader.folder, reader.format, reader.place, path, reader, reading)
     return _lines(place, reading)
@@ -64,7 +68,9 @@ def _lines(place: str, reading: dict) -> Documents:
     if not ending and place != "-":
         kind = os.path.splitext(name.lower().removesuffix(".gz"))[1]
         if kind in (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".xlsx", ".xls", ".ods"):
-            raise ValueError(f"{place} is a table; say which column holds the texts with --text NAME (see tacit inspect).")
+            raise ValueError(
+                f"{place} is a table; say which column holds the texts with --text NAME (see tacit inspect)."
+            )
     if place == "-":
         from ..tables.opening import _standard_input
 
@@ -82,6 +88,8 @@ def read_corpus(
     if documents.reader is not None:
         return Corpus.from_table(documents, text or "", time=time, title=title, vectorizer=vectorizer)
     if time or title:
-        raise ValueError(f"--{'time' if time else 'id'} names a column of a table, and {documents.place} is a file of lines; leave it out.")
+        raise ValueError(
+            f"--{'time' if time else 'id'} names a column of a table, and {documents.place} is a file of lines; leave it out."
+        )
     return Corpus.from_lines(documents.path, encoding=documents.reading.get("encoding") or "utf-8", vectorizer=vectorizer,
                              name=documents.name)  # fmt: skip

@@ -16,7 +16,7 @@ def proportions(indptr, indices, counts, word_topic, prior, tol, max_iter, out):
         total = 0.0
         for k in range(n_topics):
             theta[k] = 1.0 / n_topics
-        for step in range(max_iter):
+        for _step in range(max_iter):
             for k in range(n_topics):
                 gain[k] = prior[k]
             total = prior.sum()
@@ -44,12 +44,12 @@ def proportions(indptr, indices, counts, word_topic, prior, tol, max_iter, out):
 
 @jit
 def mix_rows(indptr, indices, values, anchors, tol, max_iter, out):
-    """Minimise KL(q_i ‖ Σ_k c_k s_k) over c on the simplex for every sparse row q_i; `anchors` is (columns, K), `out` the start."""
+    """Minimise KL(q_i ‖ Σ_k c_k s_k) over c on the simplex for every sparse row q_i; `anchors` is (columns, K)."""
     n_topics = anchors.shape[1]
     gain = np.empty(n_topics)
     for i in range(len(indptr) - 1):
         weight = out[i]
-        for step in range(max_iter):
+        for _step in range(max_iter):
             gain[:] = 0.0
             total = 0.0
             for at in range(indptr[i], indptr[i + 1]):

@@ -59,7 +59,7 @@ class DocumentTopicsDisplay(Display, figsize=(7.2, 3.6)):
 
     def _draw(self, ax: Axes) -> None:
         self.order_ = np.lexsort((-self.proportions.max(axis=1), self.proportions.argmax(axis=1)))
-        look = {"aspect": "auto", "cmap": "Blues", "vmin": 0.0, "vmax": 1.0, "interpolation": "nearest"}
+        look: dict = {"aspect": "auto", "cmap": "Blues", "vmin": 0.0, "vmax": 1.0, "interpolation": "nearest"}
         self.image_ = ax.imshow(self.proportions[self.order_].T, **look)
         if len(self.names) <= MOST_NAMES:
             ax.set_yticks(range(len(self.names)), self.names, fontsize="small")

@@ -79,7 +79,9 @@ class TopicWordsDisplay(Display):
         shape = -(-k // across), across
         longest = max(map(len, self.words))
         if ax is None:
-            self.figure_ = pyplot().figure(figsize=(2.9 * across, shape[0] * (0.7 + 0.2 * longest)), layout="constrained")
+            self.figure_ = pyplot().figure(
+                figsize=(2.9 * across, shape[0] * (0.7 + 0.2 * longest)), layout="constrained"
+            )
             panels = self.figure_.subplots(*shape, squeeze=False)
         else:
             self.figure_ = ax.figure

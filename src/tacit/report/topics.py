@@ -34,7 +34,9 @@ def render_topics(found: TopicFindings) -> str:
     """
     made = (_topics(found), _over_time(found), _selection(found), convergence(found), card(found))  # type: ignore[arg-type]
     sections = [section for section in made if section is not None]
-    return page_of(found.title, header("What texts are about", found.title, found.summary, _figures(found)), sections, "topics")
+    return page_of(
+        found.title, header("What texts are about", found.title, found.summary, _figures(found)), sections, "topics"
+    )
 
 
 def _figures(found: TopicFindings) -> list[tuple[str, str, str | None]]:
@@ -44,7 +46,13 @@ def _figures(found: TopicFindings) -> list[tuple[str, str, str | None]]:
         ("Words", amount(found.n_words), f"different, of {amount(found.n_tokens)}"),
     ]
     if found.completion is not None:
-        told.append(("Perplexity", number(found.completion.perplexity, 4), f"{number(found.completion.baseline, 4)} without topics"))
+        told.append(
+            (
+                "Perplexity",
+                number(found.completion.perplexity, 4),
+                f"{number(found.completion.baseline, 4)} without topics",
+            )
+        )
     known = [topic.coherence for topic in found.topics if topic.coherence is not None]
     if known:
         told.append(("Coherence", signed(float(np.mean(known))), "NPMI, from −1 to +1"))
@@ -66,8 +74,10 @@ def _topics(found: TopicFindings) -> Section:
     chosen = choices("topic", labels, "Topic to show")
     body = [chosen, tag("div", tag("div", _map(found)), tag("div", control, panels), class_="explorer")]
     lead = (
-        "Topics whose words are alike lie close together; a circle is as large as the topic. Choose a topic on the map or by its button. "
-        "Bars show how often a word is in the topic, within how often it is in all documents; point at a word to see which topics have it."
+        "Topics whose words are alike lie close together; a circle is as large as the topic. Choose a topic on the "
+        "map or by its button. "
+        "Bars show how often a word is in the topic, within how often it is in all documents; point at a word to see "
+        "which topics have it."
     )
     return Section("topics", "The topics", "Topics", join(body), lead)
 
@@ -78,7 +88,9 @@ def _map(found: TopicFindings) -> Markup:
         spanning(found.places[:, axis], start, end, 0.02)
         for axis, start, end in ((0, LARGEST + 8, WIDTH - LARGEST - 8), (1, HEIGHT - LARGEST - 8, LARGEST + 8))
     )
-    if np.ptp(found.places[:, 1]) < 0.25 * np.ptp(found.places[:, 0]):  # two topics lie on a line: do not blow up the other axis
+    if np.ptp(found.places[:, 1]) < 0.25 * np.ptp(
+        found.places[:, 0]
+    ):  # two topics lie on a line: do not blow up the other axis
         middle, half = float(found.places[:, 1].mean()), 0.5 * float(np.ptp(found.places[:, 0])) or 1.0
         upward = Scale(middle - half, middle + half, HEIGHT - LARGEST - 8, LARGEST + 8)
     room = np.sqrt(COVERED * WIDTH * HEIGHT / (np.pi * (shares / max(shares.max(), 1e-300)).sum()))
@@ -86,7 +98,7 @@ def _map(found: TopicFindings) -> Markup:
     at = _apart(np.column_stack([across(found.places[:, 0]), upward(found.places[:, 1])]), radius)
     # The largest first: smaller ones stay in reach above them.
     order = np.argsort(-shares, kind="stable")
-    bubbles = [_bubble(found.topics[k], *at[k], radius[k]) for k in order]
+    bubbles = [_bubble(found.topics[k], at[k, 0], at[k, 1], radius[k]) for k in order]
     numbers = [text(at[k, 0], at[k, 1] + 5, str(found.topics[k].number), class_="topic-number") for k in order]
     svg = chart(
         "topic-map", "Map of the topics", f"{plural(len(shares), 'topic')}; those whose words are alike lie close together.",
@@ -106,7 +118,10 @@ def _map(found: TopicFindings) -> Markup:
 
 def _apart(places: np.ndarray, radius: np.ndarray) -> np.ndarray:
     """Places moved, each pair as little as need be, until circles hardly cover each other; all stay within the frame."""
-    at, angle = places.astype(np.float64), 2.399963 * np.arange(len(places))  # those at one place part in different directions
+    at, angle = (
+        places.astype(np.float64),
+        2.399963 * np.arange(len(places)),
+    )  # those at one place part in different directions
     at = at + 0.01 * np.column_stack([np.cos(angle), np.sin(angle)])
     for _ in range(300):
         step = at[:, None] - at[None]
@@ -175,11 +190,19 @@ def _bars(topic: Topic) -> Markup:
             tag("td", stretched(bars, "0 0 100 12", "word-bar", aria_hidden="true", focusable="false")),
             tag("td", percent(entry["probability"]), class_="n"),
         ]
-        data: dict[str, Any] = {"data_word": cut(entry["word"], 40), "data_p": f"{entry['probability']:.4g}", "data_q": f"{entry['overall']:.4g}"}
+        data: dict[str, Any] = {
+            "data_word": cut(entry["word"], 40),
+            "data_p": f"{entry['probability']:.4g}",
+            "data_q": f"{entry['overall']:.4g}",
+        }
         belongs = " ".join(f"{number}:{share:.3g}" for number, share in entry["topics"].items())
         rows.append(tag("tr", cells, hidden=place >= SHOWN_WORDS, data_topics=belongs, **data))
     caption = tag("caption", f"Words of topic {topic.number}, and how often each is in it", class_="hidden-text")
-    heads = tag("thead", tag("tr", [tag("th", name, scope="col") for name in ("Word", "In the topic, of all", "Of the topic")]), class_="hidden-text")
+    heads = tag(
+        "thead",
+        tag("tr", [tag("th", name, scope="col") for name in ("Word", "In the topic, of all", "Of the topic")]),
+        class_="hidden-text",
+    )
     return tag("table", caption, heads, tag("tbody", rows), class_="word-bars")
 
 
@@ -199,8 +222,10 @@ def _over_time(found: TopicFindings) -> Section | None:
         "details", tag("summary", "Numbers of these charts"),
         table(heads, rows, numeric=range(1, len(heads)), caption="Mean proportions by period"), class_="numbers",
     )  # fmt: skip
-    lead = f"The mean share of a document that is about each topic, from {span.labels[0]} to {span.labels[-1]}; all charts have the same scale."
-    return Section("time", "Topics over time", "Time", join([tag("div", figures, class_="multiples over-time"), data]), lead)
+    lead = f"The mean share of a document about each topic, {span.labels[0]} to {span.labels[-1]}; all charts have the same scale."
+    return Section(
+        "time", "Topics over time", "Time", join([tag("div", figures, class_="multiples over-time"), data]), lead
+    )
 
 
 def _curve(topic: Topic, labels: list[str], shares: np.ndarray, most: float) -> Markup:
@@ -213,9 +238,16 @@ def _curve(topic: Topic, labels: list[str], shares: np.ndarray, most: float) -> 
     svg = chart(
         f"time-{topic.number}", f"Topic {topic.number} over time", words, 320, 116,
         tag("path", d=area, class_="area"), tag("path", d=line_path(points), class_="line"),
-        tag("line", x1=4, x2=316, y1=92, y2=92, class_="axis"), text(4, 110, labels[0], "start"), text(316, 110, labels[-1], "end"),
+        tag("line", x1=4, x2=316, y1=92, y2=92, class_="axis"),
+        text(4, 110, labels[0], "start"), text(316, 110, labels[-1], "end"),
     )  # fmt: skip
-    return tag("figure", tag("h3", f"{topic.number}: {cut(topic.name, 44)}"), svg, tag("figcaption", words), class_=colour(topic.number))
+    return tag(
+        "figure",
+        tag("h3", f"{topic.number}: {cut(topic.name, 44)}"),
+        svg,
+        tag("figcaption", words),
+        class_=colour(topic.number),
+    )
 
 
 def _selection(found: TopicFindings) -> Section | None:
@@ -228,9 +260,15 @@ def _selection(found: TopicFindings) -> Section | None:
         told = (row["failed"] or "–") if value is None else "chosen" if row["n_topics"] == len(found.topics) else ""
         gap = "–" if value is None else percent(value / best - 1.0, 1)
         rows.append([amount(row["n_topics"]), "–" if value is None else number(value, 5), gap, cut(told, 80)])
-    made = table(["Topics", "Perplexity", "Above the best by", ""], rows, numeric=(0, 1, 2), caption="Numbers of topics that were tried")
+    made = table(
+        ["Topics", "Perplexity", "Above the best by", ""],
+        rows,
+        numeric=(0, 1, 2),
+        caption="Numbers of topics that were tried",
+    )
     lead = (
-        "How open the words of one half of a document are, given the other half, in documents that were left out: less is better. The fewest "
+        "How open the words of one half of a document are, given the other half, in documents that were left out: "
+        "less is better. The fewest "
         "topics within 1 % of the best were chosen."
     )
     return Section("selection", "How many topics", "Number", join([made, note("")]), lead)

@@ -17,7 +17,7 @@ from ..topics.distances import topic_map
 from ..topics.words import ranked_words, word_scores
 from ..words import count, joined, number, share
 
-__all__ = ["TopicFindings", "TopicSpan", "Topic", "study_topics", "topic_span"]
+__all__ = ["Topic", "TopicFindings", "TopicSpan", "study_topics", "topic_span"]
 
 SHOWN_WORDS, TYPICAL, NAMED = 30, 5, 4
 RELEVANCE = 0.6
@@ -42,8 +42,8 @@ class Topic:
     n_documents : int
         Documents of which it has the largest share.
     coherence : float or None
-        Normalised pointwise mutual information of its ten most probable words, without those that are more frequent elsewhere; None
-        where there is only one word.
+        Normalised pointwise mutual information of its ten most probable words, without those that are more frequent
+        elsewhere; None where there is only one word.
     words : list of str
         The most relevant ones (λ = 0.6), the first four of which name it.
     entries : list of dict
@@ -200,7 +200,9 @@ def _topics(model: Any, corpus: Corpus, theta: np.ndarray) -> tuple[Topic, ...]:
     found = []
     for k in range(len(beta)):
         words = [corpus.words[w] for w in relevant[k] if beta[k, w] > 0]
-        entries = [_entry(corpus.words[w], beta[k, w], overall[w], belongs[:, w]) for w in _candidates(beta[k], overall)]
+        entries = [
+            _entry(corpus.words[w], beta[k, w], overall[w], belongs[:, w]) for w in _candidates(beta[k], overall)
+        ]
         own = None if coherent is None else float(coherent[k])
         found.append(Topic(k + 1, float(shares[k]), int(main[k]), own, words, entries, documents[k]))
     return tuple(found)
@@ -294,12 +296,15 @@ def _foretold(found: Completion) -> Claim:
     gain = 1.0 - found.perplexity / found.baseline
     if gain > SMALL_GAIN:
         verdict = (
-            f"Topics foretell words of documents that they were not learned from: from one half of a document, each word of the other "
-            f"half is as open as one of {number(found.perplexity, 3)} (perplexity), against {number(found.baseline, 3)} without topics."
+            f"Topics foretell words of documents that they were not learned from: from one half of a document, each "
+            f"word of the other "
+            f"half is as open as one of {number(found.perplexity, 3)} (perplexity), against "
+            f"{number(found.baseline, 3)} without topics."
         )
     else:
         verdict = (
-            f"Topics hardly help to foretell words of documents that they were not learned from: perplexity {number(found.perplexity, 3)}"
+            f"Topics hardly help to foretell words of documents that they were not learned from: perplexity "
+            f"{number(found.perplexity, 3)}"
             f" against {number(found.baseline, 3)} without topics. They may describe these documents only."
         )
     figures = {"perplexity": found.perplexity, "baseline": found.baseline, "words": found.n_words}
@@ -322,7 +327,8 @@ def _moved(found: TopicFindings) -> Claim | None:
     before, after = float(parts[0][k]), float(parts[1][k])
     way = "grew" if after > before else "shrank"
     sentence = (
-        f"Topic {k + 1} ({found.topics[k].name}) {way} most over time: from {share(before)} to {share(after)} of a document on average, "
+        f"Topic {k + 1} ({found.topics[k].name}) {way} most over time: from {share(before)} to {share(after)} of a "
+        f"document on average, "
         "from the first third of the periods to the last."
     )
     return Claim.of("over_time", sentence, "mean proportions of dated documents", {"before": before, "after": after})
@@ -337,20 +343,34 @@ def _limits(found: TopicFindings, model: Any) -> list[str]:
     if vague:
         names = joined(f"{topic.number}" for topic in vague[:8])
         sentence = f"The first words of topic {names} seldom occur together (NPMI below 0): do not read much into it."
-        told.append(Claim.of("vague", sentence, "co-occurrence in documents", {f"topic_{t.number}": t.coherence for t in vague[:8]}))
+        told.append(
+            Claim.of(
+                "vague", sentence, "co-occurrence in documents", {f"topic_{t.number}": t.coherence for t in vague[:8]}
+            )
+        )
     if found.n_documents < FEW_DOCUMENTS:
-        sentence = f"{count(found.n_documents, 'document')} are few: other documents of the same kind may show other topics."
-        told.append(Claim.of("few", sentence, "all documents", {"documents": found.n_documents}, "{'documents': len(proportions)}"))
+        sentence = (
+            f"{count(found.n_documents, 'document')} are few: other documents of the same kind may show other topics."
+        )
+        told.append(
+            Claim.of(
+                "few", sentence, "all documents", {"documents": found.n_documents}, "{'documents': len(proportions)}"
+            )
+        )
     mean = found.n_tokens / max(found.n_documents - found.n_empty, 1)
     if mean < FEW_WORDS:
         sentence = f"Documents have {number(mean, 2)} counted words on average: topics of such short texts are rough."
         told.append(Claim.of("short", sentence, "counted words of documents that have any", {"mean": mean}))
     if found.n_empty:
-        sentence = f"{count(found.n_empty, 'document')} {'has' if found.n_empty == 1 else 'have'} none of the words; the proportions "
-        sentence += "given are those of all documents."
+        sentence = (
+            f"{count(found.n_empty, 'document')} {'has' if found.n_empty == 1 else 'have'} none of the words; the "
+        )
+        sentence += "proportions given are those of all documents."
         told.append(Claim.of("empty", sentence, "counted in all documents", {"empty": found.n_empty}))
     if found.kept < 0.5 and len(found.topics) > 3:
-        sentence = f"The map keeps {share(found.kept, 0)} of the distances between topics; neighbours on it may be far apart in words."
+        sentence = (
+            f"The map keeps {share(found.kept, 0)} of the distances between topics; neighbours may differ in words."
+        )
         told.append(Claim.of("map", sentence, "classical scaling of the distances", {"kept": found.kept}))
     return told
 
@@ -358,7 +378,8 @@ def _limits(found: TopicFindings, model: Any) -> list[str]:
 def _card(model: Any, corpus: Corpus, seed: int) -> dict[str, str]:
     lengths = np.asarray(corpus.counts.sum(axis=1)).ravel()
     told = {
-        "Data": f"{corpus.name}: {len(corpus):,} documents, {int(lengths.sum()):,} counted words, {len(corpus.words):,} of them different",
+        "Data": f"{corpus.name}: {len(corpus):,} documents, {int(lengths.sum()):,} counted words, "
+        "{len(corpus.words):,} of them different",
         "Model": f"{type(model).__name__}, {len(model.topic_word_)} topics",
         "Length of a document": f"{np.median(lengths):,.0f} counted words (median)",
     }

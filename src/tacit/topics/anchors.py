@@ -41,14 +41,14 @@ class AnchorTopics(TopicModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     n_components : int, default=10
         Number of topics.
     method : {"greedy", "lp"}, default="greedy"
-        How anchors are found: each the word farthest from the span of those before it, once more looked for with all others known;
-        or those words farthest from the convex hull of all others, each by a linear program, for up to 500 words.
+        How anchors are found: each the word farthest from the span of those before it, once more looked for with all
+        others known; or those words farthest from the convex hull of all others, each by a linear program, for up to 500 words.
     recovery : {"l2", "kl"}, default="l2"
-        How words are told as mixtures of anchors: least squares, or least Kullback–Leibler divergence, which takes longer and weighs
-        rare words better.
+        How words are told as mixtures of anchors: least squares, or least Kullback–Leibler divergence, which takes
+        longer and weighs rare words better.
     min_documents : int, float or "auto", default="auto"
-        A word in fewer documents than this number (or share, a float) is no anchor: co-occurrences of rare words are noise. "auto"
-        is 5 % of the documents, at least 3, or fewer where not even four words for each topic are that frequent.
+        A word in fewer documents than this number (or share, a float) is no anchor: co-occurrences of rare words are
+        noise. "auto" is 5 % of the documents, at least 3, or fewer where not even four words for each topic are that frequent.
     doc_topic_prior : float, default=0.1
         Pseudo-count of each topic where proportions of documents are estimated.
     tol : float, default=1e-6
@@ -207,7 +207,8 @@ class AnchorTopics(TopicModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         counts.sum_duplicates()
         if counts.nnz and counts.data.min() < 0:
             raise ValueError(
-                f"Negative values in data passed to AnchorTopics: X holds {counts.data.min():g}; give how often each document has "
+                f"Negative values in data passed to AnchorTopics: X holds {counts.data.min():g}; give how often each "
+                f"document has "
                 "each word."
             )
         return counts

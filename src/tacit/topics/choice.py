@@ -1,4 +1,4 @@
-"""How many topics, for any model: the fewest that foretell hidden halves of other documents about as well as the best number does."""
+"""How many topics, for any model: the fewest that foretell hidden halves of other documents about as well as the best."""
 
 from __future__ import annotations
 

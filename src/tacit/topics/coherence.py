@@ -12,6 +12,7 @@ topic coherence measures.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,13 @@ TINY = 1e-12
 
 
 def coherence(
-    topics: Any, X: Any, measure: str = "npmi", *, words: Any = None, window: int | str | None = "auto", smoothing: float = 1.0
+    topics: Any,
+    X: Any,
+    measure: str = "npmi",
+    *,
+    words: Any = None,
+    window: int | str | None = "auto",
+    smoothing: float = 1.0,
 ) -> np.ndarray:
     """The coherence of topics, one number for each.
 
@@ -71,7 +78,7 @@ def coherence(
         together, total = _windows(X, columns, int(window))
     ends = np.cumsum([0, *map(len, numbered)])
     found = [_measured(together[np.ix_(own, own)], total, measure, smoothing)
-             for own in (places[a:b] for a, b in zip(ends, ends[1:]))]  # fmt: skip
+             for own in (places[a:b] for a, b in itertools.pairwise(ends))]  # fmt: skip
     return np.array(found)
 
 

@@ -50,7 +50,9 @@ def _times(cells: list, name: str) -> np.ndarray:
     from ..survey.dates import DATE_READINGS, date_text
 
     known = [place for place, cell in enumerate(cells) if cell is not None]
-    texts = [str(cells[place]) if not hasattr(cells[place], "isoformat") else date_text(cells[place]) for place in known]
+    texts = [
+        str(cells[place]) if not hasattr(cells[place], "isoformat") else date_text(cells[place]) for place in known
+    ]
     try:
         numbers = np.full(len(cells), np.nan)
         numbers[known] = [float(text) for text in texts]

@@ -100,6 +100,4 @@ def completion(model: Any, X: Any, *, seed: int = 0) -> Completion:
         expected = np.einsum("nk,kn->n", theta[row], model.topic_word_[:, word])
         log_model += float(count @ np.log((1 - SMOOTH) * expected + SMOOTH / n_words))
         log_unigram += float(count @ np.log((1 - SMOOTH) * share[word] + SMOOTH / n_words))
-    return Completion(
-        float(np.exp(-log_model / total)), float(np.exp(-log_unigram / total)), int(total), len(enough)
-    )
+    return Completion(float(np.exp(-log_model / total)), float(np.exp(-log_unigram / total)), int(total), len(enough))

@@ -1,8 +1,9 @@
 """How often two words of a document occur together, Q = Σ_d (n_d n_dᵀ − diag(n_d)) / (N_d − 1) / Σ_d N_d, never held as a whole.
 
-The estimate is unbiased for documents of any length N ≥ 2, since no word is paired with itself; documents weigh as much as they have words,
-so that rows of Q sum to the shares of words. With H the counts divided by √(N − 1) and d the sums of n / (N − 1), Q v ∝ Hᵀ(H v) − d∘v:
-products with Q cost as much as the stored counts.
+The estimate is unbiased for documents of any length N ≥ 2, since no word is paired with itself; documents weigh as
+much as they have words,
+so that rows of Q sum to the shares of words. With H the counts divided by √(N − 1) and d the sums of n / (N − 1), Q
+v ∝ Hᵀ(H v) − d∘v: products with Q cost as much as the stored counts.
 """
 
 from __future__ import annotations

@@ -239,7 +239,9 @@ def times_of(times: Any) -> np.ndarray | None:
     found = np.asarray(times)
     if found.dtype.kind in "OU":
         try:
-            found = np.array([np.datetime64("NaT") if each is None else each for each in found.tolist()], "datetime64[s]")
+            found = np.array(
+                [np.datetime64("NaT") if each is None else each for each in found.tolist()], "datetime64[s]"
+            )
         except (TypeError, ValueError) as error:
             raise ValueError(f"times cannot be read ({error}); give dates such as 2024-01-31, or numbers.") from None
     if found.dtype.kind not in "Mfiu" or found.ndim != 1:

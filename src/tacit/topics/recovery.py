@@ -1,4 +1,7 @@
-"""Words as mixtures of anchors: p(topic | word i) = argmin over c on the simplex of ‖Q̄_i − Σ_k c_k Q̄_{s_k}‖² or KL(Q̄_i ‖ Σ_k c_k Q̄_{s_k})."""
+"""Words as mixtures of anchors.
+
+p(topic | word i) = argmin over c on the simplex of ‖Q̄_i − Σ_k c_k Q̄_{s_k}‖² or KL(Q̄_i ‖ Σ_k c_k Q̄_{s_k})
+"""
 
 from __future__ import annotations
 

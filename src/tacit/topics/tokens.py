@@ -1,8 +1,9 @@
 """`Reading`: how texts become words, in languages that are written with spaces between words.
 
-A word is a run of letters, marks and digits, with apostrophes and hyphens inside it: don't, co-operative, b2b, naïve. What is written
-in several ways is one word: case (by default), typographic apostrophes and hyphens, composed and decomposed letters, the possessive 's
-and the elided articles of French and Italian (l'eau, dell'arte).
+A word is a run of letters, marks and digits, with apostrophes and hyphens inside it: don't, co-operative, b2b,
+naïve. What is written
+in several ways is one word: case (by default), typographic apostrophes and hyphens, composed and decomposed letters,
+the possessive 's and the elided articles of French and Italian (l'eau, dell'arte).
 """
 
 from __future__ import annotations
@@ -21,7 +22,18 @@ from ..declared import Flag, declare, savable
 __all__ = ["Reading", "Stream", "checked_texts"]
 
 ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\w+")
-JOINERS = {"'": "'", "’": "'", "ʼ": "'", "＇": "'", "-": "-", "‐": "-", "‑": "-", "\u00ad": None, "\u200c": "\u200c", "\u200d": "\u200d"}
+JOINERS = {
+    "'": "'",
+    "’": "'",
+    "ʼ": "'",
+    "＇": "'",
+    "-": "-",
+    "‐": "-",
+    "‑": "-",
+    "\u00ad": None,
+    "\u200c": "\u200c",
+    "\u200d": "\u200d",
+}
 ELIDED = re.compile(r"\A(?:[cdjlmnst]|qu|dell|nell|dall|sull|all|un|quest)'(?=.{3})")
 
 

@@ -52,7 +52,7 @@ class TopicModel:
         super().__init_subclass__(**more)
         saved = getattr(cls, "_saved", None)
         if saved is not None:
-            cls._saved = {**saved, "reading_": Part(Reading, needed=False)}
+            cls._saved = {**saved, "reading_": Part(Reading, needed=False)}  # type: ignore[attr-defined]
 
     # Corpora and texts in place of counts
 
@@ -84,9 +84,14 @@ class TopicModel:
         if names is None or list(names) == list(corpus.words):
             return
         strange = [word for word in corpus.words if word not in set(names)]
-        told = f"has {strange[0]!r}, which the model does not know" if strange else "has them in another order or lacks some"
+        told = (
+            f"has {strange[0]!r}, which the model does not know"
+            if strange
+            else "has them in another order or lacks some"
+        )
         raise ValueError(
-            f"the corpus counts {len(corpus.words)} words and the model {len(names)}, and it {told}; count the words of the model: "
+            f"the corpus counts {len(corpus.words)} words and the model {len(names)}, and it {told}; count the words "
+            f"of the model: "
             "Corpus.from_texts(texts, vectorizer=model.vectorizer_)."
         )
 

@@ -44,8 +44,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         Words to leave out beside those found by `max_df`.
     max_df : float, int or "auto", default="auto"
         Leave out words in more than this share (a float) or number (an int) of the documents. ``"auto"`` leaves out words in more
-        than half of them, and those in more than a tenth beside which all other words are as frequent as anywhere: words that tell
-        nothing about what a text is about. Below 10 documents only words in all of them are left out.
+        than half of them, and those in more than a tenth beside which all other words are as frequent as anywhere:
+        words that tell nothing about what a text is about. Below 10 documents only words in all of them are left out.
     min_df : float, int or "auto", default="auto"
         Leave out words in fewer documents than this share or number; ``"auto"`` is √n / 20 of n documents, at least 2 (1 below 10
         documents).
@@ -273,7 +273,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             )
         raise ValueError(
             f"none of the {len(stream.words)} words of {n_documents} document(s) is left: each is in too few documents "
-            f"(min_df={self.min_df!r}), in too many (max_df={self.max_df!r}) or among stop_words; give more texts, or set min_df=1."
+            f"(min_df={self.min_df!r}), in too many (max_df={self.max_df!r}) or among stop_words; give more texts, or "
+            f"set min_df=1."
         )
 
     def _check(self) -> None:
@@ -286,7 +287,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             check_number("phrases", self.phrases, numbers.Real, -1, 1)
         if isinstance(self.stop_words, str):
             raise ValueError(
-                f"stop_words={self.stop_words!r} is one text; give a list of words, or leave it out: words that are everywhere are "
+                f"stop_words={self.stop_words!r} is one text; give a list of words, or leave it out: words that are "
+                f"everywhere are "
                 "found by max_df."
             )
 
@@ -294,8 +296,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 def told_by(counts: Any, which: np.ndarray, beside: np.ndarray) -> np.ndarray:
     """What some words tell of the words beside them, from 0 (nothing) to 1.
 
-    KL(p(· | documents with the word) ‖ p(·)), less what chance gives, over the most it could be: −log of those documents' share of
-    all words.
+    KL(p(· | documents with the word) ‖ p(·)), less what chance gives, over the most it could be: −log of those
+    documents' share of all words.
     """
     from scipy.sparse import csc_matrix
 

@@ -20,7 +20,9 @@ __all__ = ["ORDERS", "ranked_words", "topic_diversity", "word_scores"]
 ORDERS = ("probability", "relevance", "lift")
 
 
-def word_scores(topic_word: np.ndarray, word_share: np.ndarray, by: str = "probability", relevance: float = 0.6) -> np.ndarray:
+def word_scores(
+    topic_word: np.ndarray, word_share: np.ndarray, by: str = "probability", relevance: float = 0.6
+) -> np.ndarray:
     """What words are ranked by, (K, V); −∞ for those that a topic never has."""
     check_choice("by", by, ORDERS)
     check_number("relevance", relevance, (int, float), 0, 1)

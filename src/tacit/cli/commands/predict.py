@@ -78,9 +78,20 @@ def _proportions(arguments: Namespace, model: Any, told: dict) -> Outcome:
     kind, files = type(model).__name__, {path: "how much of each document is about each topic"}
     notes = []
     if corpus.n_empty:
-        notes.append(f"{count(corpus.n_empty, 'document')} without known words: the proportions given are those of all documents learned from")
-    lines = [f"{documents.name}: {count(len(corpus), 'document')}, by a {kind}", *(f"note: {note}" for note in notes), "", *wrote(files)]
-    return Outcome("\n".join(lines), {"table": documents.name, "rows": len(corpus), "model": kind, "notes": notes, "files": list(files)})
+        notes.append(
+            f"{count(corpus.n_empty, 'document')} without known words: the proportions given are those of all "
+            f"documents learned from"
+        )
+    lines = [
+        f"{documents.name}: {count(len(corpus), 'document')}, by a {kind}",
+        *(f"note: {note}" for note in notes),
+        "",
+        *wrote(files),
+    ]
+    return Outcome(
+        "\n".join(lines),
+        {"table": documents.name, "rows": len(corpus), "model": kind, "notes": notes, "files": list(files)},
+    )
 
 
 # The table, read as the model's was

@@ -1,6 +1,7 @@
 """Write the report of a saved model again, of its own table or of another one with the same columns.
 
-Reads a model that `tacit fit`, `tacit impute`, `tacit reduce` or `tacit topics` has written and its table, which is looked for beside the
+Reads a model that `tacit fit`, `tacit impute`, `tacit reduce` or `tacit topics` has written and its table, which is
+looked for beside the
 model and in the working folder where it is not given, and writes one HTML page that opens in any browser without a network.
 """
 
@@ -33,9 +34,7 @@ EXAMPLE = "tacit report penguins.fit.tacit --open"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument(
-        "model", metavar="MODEL", help="the model, such as NAME.fit.tacit"
-    )
+    parser.add_argument("model", metavar="MODEL", help="the model, such as NAME.fit.tacit")
     add_table(parser)
     group = parser.add_argument_group("report")
     group.add_argument("--out", metavar="FILE", help="the page to write, or a folder for it (beside the model)")
@@ -83,7 +82,9 @@ def run(arguments: Namespace) -> Outcome:
         return _topics(arguments, model, noted)
     for name in TAKES:
         if getattr(arguments, name):
-            raise ValueError(f"--{name} is for models of tacit topics, and this is a {type(model).__name__}; leave it out.")
+            raise ValueError(
+                f"--{name} is for models of tacit topics, and this is a {type(model).__name__}; leave it out."
+            )
     model = model._for_study()
     table = _open(arguments, model, noted)
     path = _place(arguments, table.reader.name)
@@ -141,7 +142,12 @@ def _topics(arguments: Namespace, model: Any, noted: dict) -> Outcome:
         import webbrowser
 
         webbrowser.open("file://" + os.path.abspath(path))
-    told = {"table": documents.name, "rows": findings.n_documents, "summary": findings.summary, "limits": findings.limits}
+    told = {
+        "table": documents.name,
+        "rows": findings.n_documents,
+        "summary": findings.summary,
+        "limits": findings.limits,
+    }
     return Outcome("\n".join([*map(said, findings.summary), f"wrote {path}"]), told | {"files": [path]})
 
 

@@ -1,7 +1,8 @@
 """Find what texts are about.
 
 Reads a column of texts of a table, or a file (or the standard input) of one document per line. Writes beside it:
-NAME.topics.topics.csv (each topic's share and words), NAME.topics.proportions.csv (how much of each document is about each topic),
+NAME.topics.topics.csv (each topic's share and words), NAME.topics.proportions.csv (how much of each document is
+about each topic),
 NAME.topics.tacit (the model, for new texts) and NAME.topics.html (a page: a map of the topics, their words and documents).
 """
 
@@ -66,7 +67,9 @@ def run(arguments: Namespace) -> Outcome:
     from ..progress import Progress
 
     if arguments.seed_words and arguments.method != "lda":
-        raise ValueError(f"--seed-words guide topics of --method lda, and the method is {arguments.method}; leave one out.")
+        raise ValueError(
+            f"--seed-words guide topics of --method lda, and the method is {arguments.method}; leave one out."
+        )
     documents = documents_asked(arguments, arguments.text)
     folder = check_free(arguments, documents, ["topics", "proportions", "tacit", *page_asked(arguments)])
     with Progress(arguments.quiet) as progress:
@@ -78,7 +81,13 @@ def run(arguments: Namespace) -> Outcome:
         progress.show(None, "looking at the topics")
         spent = arguments.budget if ended else None
         judged = None if chosen else lambda: _model(arguments, len(model.topic_word_), corpus, deadline)[0]
-        told = {"seed": arguments.seed, "judged": judged, "selection": chosen, "spent": spent, "checked": _checked(chosen, model)}
+        told = {
+            "seed": arguments.seed,
+            "judged": judged,
+            "selection": chosen,
+            "spent": spent,
+            "checked": _checked(chosen, model),
+        }
         findings = study_topics(model, corpus, **told)
         files = _write(arguments, documents, folder, model, corpus, findings)
     return Outcome(_text(findings, corpus, files), _data(findings, model, files))
@@ -96,7 +105,9 @@ def _check(corpus: Any, place: str, topics: int | str) -> None:
     if len(corpus) < 2:
         raise ValueError(f"{place} has {len(corpus)} document; topics are what tells documents apart: give at least 2.")
     if isinstance(topics, int) and topics > len(corpus.words):
-        raise ValueError(f"--topics {topics} is too many for {len(corpus.words)} words; ask for at most {len(corpus.words)}.")
+        raise ValueError(
+            f"--topics {topics} is too many for {len(corpus.words)} words; ask for at most {len(corpus.words)}."
+        )
 
 
 def _model(arguments: Namespace, n_topics: int, corpus: Any, deadline: float | None) -> tuple[Any, Any]:
@@ -121,7 +132,9 @@ def _seeds(lists: list[list[str]], corpus: Any, n_topics: int) -> dict[int, list
         own = [" ".join(corpus.reading.words(word)) for word in words]
         strange = [word for word, found in zip(words, own) if found not in known]
         if strange:
-            raise ValueError(f"--seed-words: {strange[0]!r} is no counted word of the texts; it may be too rare or too frequent.")
+            raise ValueError(
+                f"--seed-words: {strange[0]!r} is no counted word of the texts; it may be too rare or too frequent."
+            )
         made.append(own)
     return dict(enumerate(made))
 
@@ -157,7 +170,9 @@ def _checked(tried: list[dict], model: Any) -> Any:
     from ...topics import Completion
 
     own = [row for row in tried if row["n_topics"] == len(model.topic_word_) and row["perplexity"] is not None]
-    return Completion(own[0]["perplexity"], own[0]["baseline"], own[0]["n_words"], own[0]["n_documents"]) if own else None
+    return (
+        Completion(own[0]["perplexity"], own[0]["baseline"], own[0]["n_words"], own[0]["n_documents"]) if own else None
+    )
 
 
 # What is written and told
@@ -170,7 +185,9 @@ def _write(arguments: Namespace, documents: Any, folder: str, model: Any, corpus
     from ..common import opened_outputs
     from ._results import write_text
 
-    paths = {each: result_path(arguments, documents, folder, each) for each in ("topics", "proportions", "tacit", "html")}
+    paths = {
+        each: result_path(arguments, documents, folder, each) for each in ("topics", "proportions", "tacit", "html")
+    }
     notes = {
         "command": "topics", "seed": arguments.seed, "table": {"name": documents.name, "file": _file(documents), "columns": []},
         "settings": {"text": arguments.text, "time": arguments.time, "id": arguments.id},
