@@ -25,9 +25,8 @@ from .topic_words import TopicWordsDisplay
 from .trace import TraceDisplay
 
 __all__ = [
-    "BiplotDisplay", "ClustersDisplay", "DendrogramDisplay", "DensityDisplay", "DocumentTopicsDisplay", "
-    ""GateDisplay", "HowManyDisplay",
-    "ImputationDisplay", "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay", "ProfilesDisplay",
-    "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay", "SpectrumDisplay",
-    "TopicMapDisplay", "TopicTimeDisplay", "TopicWordsDisplay", "TraceDisplay",
+    "BiplotDisplay", "ClustersDisplay", "DendrogramDisplay", "DensityDisplay", "DocumentTopicsDisplay", "GateDisplay",
+    "HowManyDisplay", "ImputationDisplay", "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay",
+    "ProfilesDisplay", "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay",
+    "SpectrumDisplay", "TopicMapDisplay", "TopicTimeDisplay", "TopicWordsDisplay", "TraceDisplay",
 ]  # fmt: skip

@@ -222,7 +222,7 @@ def _over_time(found: TopicFindings) -> Section | None:
         "details", tag("summary", "Numbers of these charts"),
         table(heads, rows, numeric=range(1, len(heads)), caption="Mean proportions by period"), class_="numbers",
     )  # fmt: skip
-    lead = f"The mean share of a document about each topic, {span.labels[0]} to {span.labels[-1]}; all charts have the same scale."
+    lead = f"The mean share of a document about each topic, {span.labels[0]} to {span.labels[-1]}; all charts share a scale."
     return Section(
         "time", "Topics over time", "Time", join([tag("div", figures, class_="multiples over-time"), data]), lead
     )

@@ -15,7 +15,7 @@ from ..outcome import Outcome
 from ..texts import documents_asked, read_corpus
 
 HELP = "find what texts are about"
-EXAMPLE = "tacit topics reviews.csv --text comment --time date --topics auto"
+EXAMPLE = "tacit topics reviews.csv --text comment --topics auto"
 TAKES = ("text", "time")
 MODELS = {"lda": "LatentDirichletAllocation", "nmf": "NMFTopics", "anchors": "AnchorTopics"}
 NUMBERS = (2, 3, 5, 8, 12, 18, 27, 40, 60, 90)
