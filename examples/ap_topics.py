@@ -1,7 +1,7 @@
 """What a newspaper is about: topics of articles, found twice, with a page to walk through them.
 
-Run: python examples/ap_topics.py [FIGURE.png]; 2246 articles of the Associated Press where TACIT_DATA names a folder that has them,
-otherwise articles drawn from four made-up subjects. The page topics.html is written beside the figure.
+Run: python examples/ap_topics.py [FIGURE.png]; articles of the Associated Press where TACIT_DATA names a folder that has
+them, otherwise articles drawn from four made-up subjects. The page topics.html is written beside the figure.
 """
 
 import os

@@ -33,11 +33,12 @@ from tacit.mixture import (
     MixtureOfExpertsClassifier,
     StudentTMixture,
 )
-from tacit.topics import LatentDirichletAllocation
+from tacit.topics import AnchorTopics, LatentDirichletAllocation
 
 from .zoo import gaussian_rows, with_missing
 
 ESTIMATORS = [
+    AnchorTopics(2),
     GaussianMixture(),
     BayesianGaussianMixture(),
     BayesianGaussianMixture(

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base import RowsEstimator
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice, check_number, check_positive
-from ..declared import Numbers
+from ..declared import Numbers, Whole
 from ..kernels.proportions import proportions
 from .cooccurrence import Cooccurrence
 from .hull import find_anchors, hull_anchors
@@ -70,6 +70,8 @@ class AnchorTopics(TopicModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Shares of topics, and of words, among all words.
     topic_correlation_ : ndarray of shape (n_components, n_components)
         R, the probability that two words of a document are of topics k and l.
+    n_iter_ : int
+        Passes over the documents: 1.
     n_features_in_, feature_names_in_
         As in scikit-learn; the names are the words.
 
@@ -105,6 +107,7 @@ class AnchorTopics(TopicModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         "topic_share_": Numbers("k", low=0, high=1, total=1.0),
         "word_share_": Numbers("d", low=0, high=1, total=1.0),
         "topic_correlation_": Numbers("k k", high=2),
+        "n_iter_": Whole(1),
     }  # fmt: skip
 
     def __sklearn_tags__(self) -> Any:
@@ -235,7 +238,7 @@ class AnchorTopics(TopicModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         find = find_anchors if self.method == "greedy" else hull_anchors
         anchors = find(pairs, allowed, self.n_components)
         mixed = recover(pairs, anchors, self.recovery, self.tol, self.max_iter)
-        self.word_share_ = pairs.share
+        self.word_share_, self.n_iter_ = pairs.share, 1
         joint = mixed * pairs.share[:, None]  # p(word, topic)
         weight = joint.sum(axis=0)
         # The largest topic comes first.
