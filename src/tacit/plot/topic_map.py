@@ -60,13 +60,13 @@ class TopicMapDisplay(Display, figsize=(6.4, 5.2)):
         return cls(places, estimator.topic_share_, estimator.top_words(n, "relevance"), kept).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
+        from .labels import spread_labels
+
         size = 3000.0 * self.shares / max(float(self.shares.max(initial=0.0)), 1e-300)
         shades = colours(len(self.shares))
         self.circles_ = ax.scatter(*self.places.T, s=np.maximum(size, 30.0), c=shades, alpha=0.35, edgecolors=shades)
-        self.names_ = [
-            ax.annotate(f"{k}: {', '.join(words)}", place, ha="center", va="center", fontsize="small")
-            for k, (place, words) in enumerate(zip(self.places, self.words), 1)
-        ]
         ax.set(xticks=[], yticks=[])
         ax.margins(0.25)
+        names = [f"{k}: {', '.join(words)}" for k, words in enumerate(self.words, 1)]
+        self.names_ = spread_labels(ax, self.places, names)
         self._title(f"distances of topics; the plane keeps {100 * self.kept:.0f} % of their squares")
