@@ -1,7 +1,7 @@
 """Passes over documents of topics on tensors; functions do what the compiled kernels of their names do.
 
-Pairs of document and word are found once a block. Products Σ_w (c/Σ_k θβ) β are those of a sparse matrix with a dense one; documents
-are updated all at once, until every one has settled. Parameters come in and sums go out as NumPy arrays.
+Pairs of document and word are found once a block. Products Σ_w (c/Σ_k θβ) β are those of a sparse matrix with a dense one;
+documents are updated all at once, until every one has settled. Parameters come in and sums go out as NumPy arrays.
 """
 
 import numpy as np
