@@ -29,7 +29,7 @@ def sklearn_batch(X, seed, passes=10):
     return rival.components_ / rival.components_.sum(axis=1, keepdims=True), 1.0 / K
 
 
-def tomotopy(X, seed, passes=200):
+def tomotopy(X, seed, passes=100):
     """Collapsed Gibbs sampling, the same priors."""
     import tomotopy as tp
 
@@ -47,7 +47,7 @@ def tomotopy(X, seed, passes=200):
     return topics / topics.sum(axis=1, keepdims=True), 1.0 / K
 
 
-def gensim(X, seed, passes=10):
+def gensim(X, seed, passes=2):
     """Online variational Bayes on two workers, the same priors."""
     from gensim.matutils import Sparse2Corpus
     from gensim.models import LdaMulticore
@@ -108,8 +108,8 @@ def main():
             target = perplexity(*found, held_out)
             mine, passes, reached = until(X, seed, held_out, target)
             ratios[name].append(theirs / mine)
-            row = f"| {name} | {seed} | {theirs:.1f} | {mine:.2f} | {theirs / mine:.1f} × | {target:.0f} / {reached:.0f} | {passes} |"
-            print(row, flush=True)
+            row = f"{theirs:.1f} | {mine:.2f} | {theirs / mine:.1f} × | {target:.0f} / {reached:.0f} | {passes}"
+            print(f"| {name} | {seed} | {row} |", flush=True)
     for name, values in ratios.items():
         print(f"{name}: median {statistics.median(values):.1f} ×, target {RIVALS[name][1]:g} ×")
 

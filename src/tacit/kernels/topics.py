@@ -188,30 +188,34 @@ def collapsed(X, local, weight, owner, counts, word, alpha, out):
 
 
 @jit_sums
+def _sum(values):
+    # A loop of its own, which no other array may alias: whether it runs in vectors must not depend on where arrays lie.
+    total = values[0]
+    for k in range(1, len(values)):
+        total += values[k]
+    return total
+
+
+@jit
 def _posterior(theta, row, rate, out):
-    """Out ∝ θ β as probabilities; what they were divided by."""
-    total = np.float32(0.0)
+    """Make `out` ∝ θ β probabilities."""
     for k in range(len(out)):
         out[k] = theta[k] * row[k] * rate[k]
-        total += out[k]
-    scale = np.float32(1.0) / total
+    scale = np.float32(1.0) / _sum(out)
     for k in range(len(out)):
         out[k] *= scale
-    return total
 
 
-@jit_sums
+@jit
 def _without(theta, row, rate, own, out):
-    """As `_posterior`, without what one word of the pair itself adds to the counts."""
-    total, least = np.float32(0.0), np.float32(1e-10)
+    """Make `out` ∝ θ β, without what one word of the pair itself adds to the counts; its sum."""
+    least = np.float32(1e-10)
     for k in range(len(out)):
-        value = max(theta[k] - own[k], least) * max(row[k] - own[k], least) * rate[k]
-        out[k] = value
-        total += value
-    return total
+        out[k] = max(theta[k] - own[k], least) * max(row[k] - own[k], least) * rate[k]
+    return _sum(out)
 
 
-@jit_sums
+@jit
 def _settle(fresh, total, count, weight, moves, own, theta, sums, here):
     """Make `fresh` the pair's probabilities, and let counts follow."""
     scale, mass = np.float32(1.0) / total, np.float32(weight * count)
@@ -266,16 +270,15 @@ def fold_in(X, local, weight, word, alpha, n_iter, tol, out):
     return counts, loglik
 
 
-@jit_sums
+@jit
 def _folded(data, indices, word, theta, gamma):
     """One sweep over a document's pairs; γ, and θ = α + n, change in place."""
     fresh = np.empty(len(theta))
     for p in range(len(data)):
-        row, g, total = word[indices[p]], gamma[p], 0.0
+        row, g = word[indices[p]], gamma[p]
         for k in range(len(theta)):
             fresh[k] = max(theta[k] - g[k], TINY) * row[k]
-            total += fresh[k]
-        scale = 1.0 / max(total, TINY)
+        scale = 1.0 / max(_sum(fresh), TINY)
         for k in range(len(theta)):
             value = fresh[k] * scale
             theta[k] += data[p] * (value - g[k])

@@ -76,7 +76,7 @@ def collapsed(X, local, weight, owner, counts, word, alpha, out):
     gamma = values / total
     local["topics of pairs"] = owner, gamma
     counts.zero_().index_add_(0, document, data[:, None] * gamma)
-    sums = torch.zeros_like(table).index_add_(0, column, (data * weight[document])[:, None] * gamma)
+    sums = torch.zeros_like(table).index_add_(0, column, (data * weight[document].float())[:, None] * gamma)
     out += sums.double().cpu().numpy()
     mass = (counts.sum(dim=1) + prior.sum() - 1.0).clamp_min(1e-6).log()
     told = data * (total[:, 0].log() - mass[document])

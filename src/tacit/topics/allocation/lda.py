@@ -16,9 +16,9 @@ from ...base import EMEstimator, Task
 from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice, check_n_jobs, check_number, check_positive
 from ...declared import Either, Numbers, Whole
-from ...engine import Fit
+from ...engine import Fit, fit
 from ...kernels import backend, host
-from ...source import Block, Source, SparseSource
+from ...source import Block, Source, SparseSource, as_source
 from .answers import AllocationAnswers, word_count
 from .documents import batches
 from .model import POSITIVE, AllocationModel, CollapsedModel, TopicParams, VariationalModel, bound_of
@@ -29,6 +29,7 @@ __all__ = ["INFERENCES", "LatentDirichletAllocation"]
 
 INFERENCES = ("cvb0", "vb", "scvb0")
 PASSES = {"cvb0": 100}
+STARTING_PASSES = 20
 
 
 @settings
@@ -323,13 +324,20 @@ class LatentDirichletAllocation(AllocationAnswers):
             return found
 
         split = partial(batches, source, self.batch_size)
-        fit = online_fit(model, source, split, start, update, self._most_steps, self._callback())
-        self._publish_fit(fit, source.dtype)
-        if fit.interrupted:
-            warnings.warn(f"{fit.reason}; what was learned so far is kept.", UserWarning, stacklevel=3)
+        done = online_fit(model, source, split, start, update, self._most_steps, self._callback())
+        self._publish_fit(done, source.dtype)
+        if done.interrupted:
+            warnings.warn(f"{done.reason}; what was learned so far is kept.", UserWarning, stacklevel=3)
 
     def _start(self, model: Any, task: Task) -> TopicParams:
-        return model.init(task.sample, task.rng)
+        """Random topics; for variational Bayes, after a few collapsed passes over a sample, which merge fewer topics."""
+        start = model.init(task.sample, task.rng)
+        if self.inference != "vb":
+            return start
+        collapsed = CollapsedModel(self.n_components, model.alpha, model.eta, model.eta_table)
+        return fit(
+            collapsed, as_source(task.sample, n_jobs=self.n_jobs), start, max_iter=STARTING_PASSES, tol=0.0
+        ).params
 
     def _callback(self) -> Callable | None:
         if self.callback is None and self.verbose:
