@@ -238,7 +238,6 @@ CENTERS = {
 """Models that know no labels."""
 
 
-
 def allocation(alpha=None, eta=None, n_topics=3, d=6):
     """Topics of `document_rows`; a fixed number of updates of each document, so that rounding does not decide when they end."""
     priors = (

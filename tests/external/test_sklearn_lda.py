@@ -11,7 +11,8 @@ globals().update(
         "sklearn.decomposition.tests.test_online_lda",
         {
             "from sklearn.decomposition import LatentDirichletAllocation\n": "from tacit.topics import "
-            "LatentDirichletAllocation\n"
+            "LatentDirichletAllocation\n",
+            "@pytest.mark.thread_unsafe": "",
         },
         DIFFERENCES,
     )

@@ -3,9 +3,9 @@
     variational:  φ_dwk ∝ exp(E log θ_dk + E log β_kw),    γ_dk = α_k + Σ_w c_dw φ_dwk
     collapsed:    γ_dwk ∝ (n_dk − γ_dwk + α_k) (n_kw − γ_dwk + η) / n_k,    n_dk = Σ_w c_dw γ_dwk
 
-Tables of topics are laid out (word, topic), so that every inner loop runs along a row of them. The collapsed pass keeps γ of every
-pair in single precision, in rows padded to whole vectors; words by topic stay as they were when the pass began, so that sums
-do not depend on how documents are cut into blocks.
+Tables of topics are laid out (word, topic), so that every inner loop runs along a row of them. The collapsed pass keeps γ of
+every pair in single precision, in rows padded to whole vectors; words by topic stay as they were when the pass began, so that
+sums do not depend on how documents are cut into blocks.
 """
 
 import math
@@ -188,30 +188,34 @@ def collapsed(X, local, weight, owner, counts, word, alpha, out):
 
 
 @jit_sums
+def _sum(values):
+    # A loop of its own, which no other array may alias: whether it runs in vectors must not depend on where arrays lie.
+    total = values[0]
+    for k in range(1, len(values)):
+        total += values[k]
+    return total
+
+
+@jit
 def _posterior(theta, row, rate, out):
-    """out ∝ θ β as probabilities; what they were divided by."""
-    total = np.float32(0.0)
+    """Make `out` ∝ θ β probabilities."""
     for k in range(len(out)):
         out[k] = theta[k] * row[k] * rate[k]
-        total += out[k]
-    scale = np.float32(1.0) / total
+    scale = np.float32(1.0) / _sum(out)
     for k in range(len(out)):
         out[k] *= scale
-    return total
 
 
-@jit_sums
+@jit
 def _without(theta, row, rate, own, out):
-    """As `_posterior`, without what one word of the pair itself adds to the counts."""
-    total, least = np.float32(0.0), np.float32(1e-10)
+    """Make `out` ∝ θ β, without what one word of the pair itself adds to the counts; its sum."""
+    least = np.float32(1e-10)
     for k in range(len(out)):
-        value = max(theta[k] - own[k], least) * max(row[k] - own[k], least) * rate[k]
-        out[k] = value
-        total += value
-    return total
+        out[k] = max(theta[k] - own[k], least) * max(row[k] - own[k], least) * rate[k]
+    return _sum(out)
 
 
-@jit_sums
+@jit
 def _settle(fresh, total, count, weight, moves, own, theta, sums, here):
     """Make `fresh` the pair's probabilities, and let counts follow."""
     scale, mass = np.float32(1.0) / total, np.float32(weight * count)
@@ -266,16 +270,15 @@ def fold_in(X, local, weight, word, alpha, n_iter, tol, out):
     return counts, loglik
 
 
-@jit_sums
+@jit
 def _folded(data, indices, word, theta, gamma):
     """One sweep over a document's pairs; γ, and θ = α + n, change in place."""
     fresh = np.empty(len(theta))
     for p in range(len(data)):
-        row, g, total = word[indices[p]], gamma[p], 0.0
+        row, g = word[indices[p]], gamma[p]
         for k in range(len(theta)):
             fresh[k] = max(theta[k] - g[k], TINY) * row[k]
-            total += fresh[k]
-        scale = 1.0 / max(total, TINY)
+        scale = 1.0 / max(_sum(fresh), TINY)
         for k in range(len(theta)):
             value = fresh[k] * scale
             theta[k] += data[p] * (value - g[k])
@@ -309,7 +312,7 @@ def _fold_in(data, indices, indptr, weight, word, alpha, n_iter, tol, gamma, cou
 
 def topic_assignments(X, local, theta, word):
     """p(topic | document, word) (pairs, K) of every stored pair."""
-    data, indices, indptr = pairs(X, local)
+    _, indices, indptr = pairs(X, local)
     found = np.repeat(theta, np.diff(indptr), axis=0) * word[indices]
     return found / np.maximum(found.sum(axis=1, keepdims=True), TINY)
 
@@ -350,7 +353,7 @@ def _sweep(words, mass, topic, word, count, cumulated):
         for k in range(len(count)):
             total += max(count[k], 0.0) * row[k]
             cumulated[k] = total
-        at = np.random.random() * total
+        at = np.random.random() * total  # noqa: NPY002 - numba's generator, seeded by document
         k = 0
         while k < len(count) - 1 and cumulated[k] <= at:
             k += 1
@@ -363,7 +366,7 @@ def _draws(data, indices, indptr, word, alpha, seeds, n_burn, n_draws, low, high
     n_topics = len(alpha)
     kept, cumulated = np.empty((n_topics, n_draws)), np.empty(n_topics)
     for d in range(len(seeds)):
-        np.random.seed(seeds[d])
+        np.random.seed(seeds[d])  # noqa: NPY002
         a, b = indptr[d], indptr[d + 1]
         n_tokens = 0
         for p in range(a, b):
@@ -382,9 +385,9 @@ def _draws(data, indices, indptr, word, alpha, seeds, n_burn, n_draws, low, high
             _sweep(words, mass, topic, word, count, cumulated)
             for k in range(n_topics):
                 # A gamma of a shape near 0 is 0 in floating point, which is where it should be.
-                kept[k, draw] = np.random.standard_gamma(max(count[k], 1e-12))
+                kept[k, draw] = np.random.standard_gamma(max(count[k], 1e-12))  # noqa: NPY002
             kept[:, draw] /= max(kept[:, draw].sum(), TINY)
         for k in range(n_topics):
             values = np.sort(kept[k])
             spread[d, k] = values.std()
-            lower[d, k], upper[d, k] = values[int(low * (n_draws - 1))], values[int(math.ceil(high * (n_draws - 1)))]
+            lower[d, k], upper[d, k] = values[int(low * (n_draws - 1))], values[math.ceil(high * (n_draws - 1))]

@@ -1,7 +1,7 @@
 """Passes over documents of topics on tensors; functions do what the compiled kernels of their names do.
 
-Pairs of document and word are found once a block. Products Σ_w (c/Σ_k θβ) β are those of a sparse matrix with a dense one; documents
-are updated all at once, until every one has settled. Parameters come in and sums go out as NumPy arrays.
+Pairs of document and word are found once a block. Products Σ_w (c/Σ_k θβ) β are those of a sparse matrix with a dense one;
+documents are updated all at once, until every one has settled. Parameters come in and sums go out as NumPy arrays.
 """
 
 import numpy as np
@@ -76,7 +76,7 @@ def collapsed(X, local, weight, owner, counts, word, alpha, out):
     gamma = values / total
     local["topics of pairs"] = owner, gamma
     counts.zero_().index_add_(0, document, data[:, None] * gamma)
-    sums = torch.zeros_like(table).index_add_(0, column, (data * weight[document])[:, None] * gamma)
+    sums = torch.zeros_like(table).index_add_(0, column, (data * weight[document].float())[:, None] * gamma)
     out += sums.double().cpu().numpy()
     mass = (counts.sum(dim=1) + prior.sum() - 1.0).clamp_min(1e-6).log()
     told = data * (total[:, 0].log() - mass[document])

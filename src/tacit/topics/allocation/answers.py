@@ -57,7 +57,7 @@ class AllocationAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Topic
         """
         params, model, source = self._params(), self._model(), self._open(X)
         topics = np.concatenate([part[0] for part in source.map(partial(model.documents, params))])
-        found = topics / topics.sum(axis=1, keepdims=True) if normalize else topics
+        found = (topics / topics.sum(axis=1, keepdims=True) if normalize else topics).astype(source.dtype, copy=False)
         return (found, self._draws(source, params, 0.9, None)[0]) if return_std else found
 
     def fit_transform(self, X: Any, y: Any = None, *, normalize: bool = True) -> np.ndarray:

@@ -39,7 +39,8 @@ class TopicChoice:
     def table(self) -> Table:
         """The curve: mean perplexity and its standard error by number of topics."""
         mean, error = _curve(self.perplexity)
-        return Table({"n_topics": list(self.n_topics), "perplexity": mean.tolist(), "error": error.tolist()})
+        columns = zip(self.n_topics, mean.tolist(), error.tolist())
+        return Table({"n_topics": number, "perplexity": value, "error": slack} for number, value, slack in columns)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve, and return the axes; needs matplotlib."""
@@ -49,13 +50,13 @@ class TopicChoice:
 
 
 def _curve(perplexity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    n_folds = perplexity.shape[1]
-    return perplexity.mean(axis=1), perplexity.std(axis=1, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else np.zeros(
-        len(perplexity)
-    )
+    """Means over folds, and their standard errors."""
+    return perplexity.mean(axis=1), perplexity.std(axis=1, ddof=1) / np.sqrt(perplexity.shape[1])
 
 
-def choose_topics(model: Any, X: Any, n_topics: Sequence[int], *, n_folds: int = 3, random_state: Any = 0) -> TopicChoice:
+def choose_topics(
+    model: Any, X: Any, n_topics: Sequence[int], *, n_folds: int = 3, random_state: Any = 0
+) -> TopicChoice:
     """Try numbers of topics on folds of documents.
 
     Parameters

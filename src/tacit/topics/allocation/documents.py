@@ -64,7 +64,9 @@ class DocumentSource(Source):
             raise ValueError(f"word {word[bad[0]]:g} is none of the {self.n_features} words, numbered from 0.")
         bad = np.flatnonzero(~((count >= 0) & np.isfinite(count)))
         if len(bad):
-            raise ValueError(f"word {word[bad[0]]:g} has the count {count[bad[0]]:g}; counts are finite and not negative.")
+            raise ValueError(
+                f"word {word[bad[0]]:g} has the count {count[bad[0]]:g}; counts are finite and not negative."
+            )
         matrix = csr_array((count, word.astype(np.int32), offsets), shape=(len(offsets) - 1, self.n_features))
         matrix.sum_duplicates()
         weight, labels = host(block.weight)[offsets[:-1]], host(block.labels)[offsets[:-1]]

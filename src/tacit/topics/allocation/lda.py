@@ -16,9 +16,9 @@ from ...base import EMEstimator, Task
 from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice, check_n_jobs, check_number, check_positive
 from ...declared import Either, Numbers, Whole
-from ...engine import Fit
+from ...engine import Fit, fit
 from ...kernels import backend, host
-from ...source import Block, Source, SparseSource
+from ...source import Block, Source, SparseSource, as_source
 from .answers import AllocationAnswers, word_count
 from .documents import batches
 from .model import POSITIVE, AllocationModel, CollapsedModel, TopicParams, VariationalModel, bound_of
@@ -29,6 +29,7 @@ __all__ = ["INFERENCES", "LatentDirichletAllocation"]
 
 INFERENCES = ("cvb0", "vb", "scvb0")
 PASSES = {"cvb0": 100}
+STARTING_PASSES = 20
 
 
 @settings
@@ -168,6 +169,7 @@ class LatentDirichletAllocation(AllocationAnswers):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     # Settings
@@ -290,8 +292,7 @@ class LatentDirichletAllocation(AllocationAnswers):
         model = self._model()
         if first:
             self.random_state_, self.n_batch_iter_ = check_random_state(self.random_state), 1
-            rng = self._rng()
-            params = self._scaled(model.init(source.sample(self._sample_rows(), rng), rng), source, self.total_samples)
+            params = self._weak_start(model, source)
         else:
             params = self._params()
         for batch in batches(source, self.batch_size):
@@ -304,16 +305,18 @@ class LatentDirichletAllocation(AllocationAnswers):
     def _step_size(self) -> float:
         return float((self.learning_offset + self.n_batch_iter_) ** -self.learning_decay)
 
-    @staticmethod
-    def _scaled(params: TopicParams, source: Source, n_documents: float) -> TopicParams:
-        """A start whose counts are those of so many documents."""
-        share = n_documents / max(min(source.n_rows, 10_000), 1)
-        return TopicParams(params.eta + share * (params.word - params.eta), params.alpha, params.eta)
+    def _weak_start(self, model: AllocationModel, source: Source) -> TopicParams:
+        """Random topics that count for one word each on average, so that the first batches outweigh them."""
+        rng = self._rng()
+        params = model.init(source.sample(self._sample_rows(), rng), rng, 100.0)
+        mean = float((params.word - params.eta).mean())
+        word = params.eta + (params.word - params.eta) / mean if mean > 0 else params.word
+        return TopicParams(word, params.alpha, params.eta)
 
     def _learn_online(self, source: Source) -> None:
         """Passes over batches of documents."""
-        model, rng = self._model(), self._rng()
-        start = self._scaled(model.init(source.sample(self._sample_rows(), rng), rng), source, source.n_rows)
+        model = self._model()
+        start = self._weak_start(model, source)
 
         def update(params: TopicParams, batch: Source) -> tuple[TopicParams, Any]:
             found = online_update(model, batch, params, self._step_size(), source.n_rows)
@@ -321,13 +324,20 @@ class LatentDirichletAllocation(AllocationAnswers):
             return found
 
         split = partial(batches, source, self.batch_size)
-        fit = online_fit(model, source, split, start, update, self._most_steps, self._callback())
-        self._publish_fit(fit, source.dtype)
-        if fit.interrupted:
-            warnings.warn(f"{fit.reason}; what was learned so far is kept.", UserWarning, stacklevel=3)
+        done = online_fit(model, source, split, start, update, self._most_steps, self._callback())
+        self._publish_fit(done, source.dtype)
+        if done.interrupted:
+            warnings.warn(f"{done.reason}; what was learned so far is kept.", UserWarning, stacklevel=3)
 
     def _start(self, model: Any, task: Task) -> TopicParams:
-        return model.init(task.sample, task.rng)
+        """Random topics; for variational Bayes, after a few collapsed passes over a sample, which merge fewer topics."""
+        start = model.init(task.sample, task.rng)
+        if self.inference != "vb":
+            return start
+        collapsed = CollapsedModel(self.n_components, model.alpha, model.eta, model.eta_table)
+        return fit(
+            collapsed, as_source(task.sample, n_jobs=self.n_jobs), start, max_iter=STARTING_PASSES, tol=0.0
+        ).params
 
     def _callback(self) -> Callable | None:
         if self.callback is None and self.verbose:
@@ -342,7 +352,9 @@ class LatentDirichletAllocation(AllocationAnswers):
         counts = params.word - params.eta
         total = float(counts.sum())
         if total <= 1e-9:
-            warnings.warn("X holds no word, so that topics are their prior; check the counts.", UserWarning, stacklevel=4)
+            warnings.warn(
+                "X holds no word, so that topics are their prior; check the counts.", UserWarning, stacklevel=4
+            )
             counts, total = params.word, float(params.word.sum())
         self.components_ = np.ascontiguousarray(params.word.T).astype(dtype)
         self.exp_dirichlet_component_ = np.ascontiguousarray(params.expected.T).astype(dtype)
@@ -362,7 +374,7 @@ class LatentDirichletAllocation(AllocationAnswers):
         return TopicParams(word, alpha.astype(np.float64), np.ascontiguousarray(eta, dtype=np.float64))
 
     def _final_bound(self, source: Source) -> float:
-        """Perplexity of the documents by the bound: at settled γ where it was to be evaluated, else as the last pass left them."""
+        """Perplexity of the documents by the bound: at settled γ where it was to be evaluated, else as the last pass left it."""
         params, words = self._params(), self._n_words
         if words <= 0.0:
             return float("nan")

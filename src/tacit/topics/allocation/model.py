@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import gammaln, psi
 
 from ...arrays import Arrays, record
-from ...declared import Numbers, Spec
+from ...declared import Either, Numbers, Spec
 from ...engine import Model, Trace
 from ...kernels import backend, empty, host, kernel
 from ...notes import Note
@@ -24,7 +24,7 @@ from .priors import PriorRule, from_counts, from_logs
 
 __all__ = ["AllocationModel", "CollapsedModel", "TopicParams", "TopicStats", "VariationalModel"]
 
-POSITIVE = {"above": 0.0, "high": 1e300}
+POSITIVE: dict[str, Any] = {"above": 0.0, "high": 1e300}
 
 
 @record
@@ -47,8 +47,8 @@ class TopicParams(Arrays):
 
     _saved: ClassVar[dict[str, Spec]] = {
         "word": Numbers("d K", **POSITIVE),
-        "alpha": Numbers("K|1", **POSITIVE),
-        "eta": Numbers("d K|d 1|1 1", **POSITIVE),
+        "alpha": Either(Numbers("1", **POSITIVE), Numbers("K", **POSITIVE)),
+        "eta": Either(Numbers("1 1", **POSITIVE), Numbers("d 1", **POSITIVE), Numbers("d K", **POSITIVE)),
     }
 
     @cached_property
@@ -63,7 +63,7 @@ class TopicParams(Arrays):
 
     @cached_property
     def expected(self) -> np.ndarray:
-        """exp E log β (V, K)."""
+        """Exp E log β (V, K)."""
         return np.exp(psi(self.word) - psi(self.word.sum(axis=0)))
 
 
@@ -114,12 +114,12 @@ class AllocationModel(Model):
         self.n_updates, self.tol = n_updates, tol
         self.perplexity_tol, self.relative = perplexity_tol, relative
 
-    def init(self, sample: Block, rng: np.random.Generator) -> TopicParams:
-        """Random topics about the words' shares of a sample of documents."""
+    def init(self, sample: Block, rng: np.random.Generator, shape: float = 1.0) -> TopicParams:
+        """Random topics about the words' shares of a sample of documents; the larger the `shape`, the more alike they are."""
         X = sample.X.matrix if backend(sample.X) == "sparse" else np.nan_to_num(host(sample.X))
         total = np.asarray(host(sample.weight) @ X, dtype=np.float64).ravel()
         eta = self.eta.start[:, None] if self.eta_table is None else self.eta_table
-        noise = rng.standard_gamma(1.0, (len(total), self.n_topics))
+        noise = rng.standard_gamma(shape, (len(total), self.n_topics)) / shape
         return TopicParams(eta + total[:, None] / self.n_topics * noise, self.alpha.start, eta)
 
     def check_params(self, params: TopicParams, n_columns: int) -> None:
@@ -131,7 +131,8 @@ class AllocationModel(Model):
         return DocumentTopics(topics)
 
     def _topics(self, block: Block) -> Any:
-        return (self.memory(block) if block.memory is None else block.memory).topics
+        kept: Any = self.memory(block) if block.memory is None else block.memory
+        return kept.topics
 
     def settled(self, trace: Trace, params: TopicParams, image: TopicParams, tol: float) -> Note | None:
         """By perplexity, exp(−objective / words)."""
@@ -148,7 +149,7 @@ class AllocationModel(Model):
 
 
 class VariationalModel(AllocationModel):
-    """Variational Bayes: q(θ_d) = Dirichlet(γ_d), q(β_k) = Dirichlet(λ_k); documents remember γ, so that the bound never falls."""
+    """Variational Bayes: q(θ_d) = Dirichlet(γ_d), q(β_k) = Dirichlet(λ_k); documents remember γ, so the bound never falls."""
 
     def e_step(self, params: TopicParams, block: Block) -> TopicStats:
         gamma, counts = self._topics(block), np.zeros_like(params.word)
@@ -194,13 +195,13 @@ class VariationalModel(AllocationModel):
 
 
 class CollapsedModel(AllocationModel):
-    """CVB0: one sweep over all pairs a pass. Its objective is the log probability of every word given all others, which may fall."""
+    """CVB0: one sweep over all pairs a pass. Its objective, the log probability of every word given all others, may fall."""
 
     monotone = False
     first = 0.0
 
     def memory(self, block: Block) -> DocumentTopics:
-        made = super().memory(block).topics
+        made: Any = super().memory(block).topics
         return DocumentTopics(made.float() if backend(block.X) == "torch" else made.astype(np.float32))
 
     def e_step(self, params: TopicParams, block: Block) -> TopicStats:

@@ -1,6 +1,6 @@
 """Stochastic learning of topics: statistics of a batch, scaled up to all documents, are blended in with a decaying step.
 
-    λ ← (1 − ρ_t) λ + ρ_t (η + D / |batch| · counts(batch)),    ρ_t = (offset + t)^−decay
+λ ← (1 − ρ_t) λ + ρ_t (η + D / |batch| · counts(batch)),    ρ_t = (offset + t)^−decay
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
-
 
 from ...engine import Fit, Progress, Trace
 from ...engine.loop import finish, interrupted_after, progress_of
@@ -44,8 +42,12 @@ def online_update(
     image = model.m_step((n_documents / stats.weight) * stats, params)
     word = params.word * (1.0 - size)
     word += size * image.word
-    alpha, eta = ((1.0 - size) * old + size * new for old, new in ((params.alpha, image.alpha), (params.eta, image.eta)))
-    return TopicParams(word, alpha if model.alpha.learns else params.alpha, eta if model.eta.learns else params.eta), stats
+    alpha, eta = (
+        (1.0 - size) * old + size * new for old, new in ((params.alpha, image.alpha), (params.eta, image.eta))
+    )
+    return TopicParams(
+        word, alpha if model.alpha.learns else params.alpha, eta if model.eta.learns else params.eta
+    ), stats
 
 
 def online_fit(

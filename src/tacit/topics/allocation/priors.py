@@ -57,8 +57,8 @@ class PriorRule:
 
 
 def _inverse_psi(value: np.ndarray) -> np.ndarray:
-    """x with ψ(x) = value."""
-    x = np.where(value >= -2.22, np.exp(np.minimum(value, 700.0)) + 0.5, -1.0 / (value - psi(1.0)))
+    """The x with ψ(x) = value."""
+    x = np.where(value >= -2.22, np.exp(np.minimum(value, 700.0)) + 0.5, -1.0 / (np.minimum(value, -2.22) - psi(1.0)))
     for _ in range(5):
         x = x - (psi(x) - value) / polygamma(1, x)
     return x
