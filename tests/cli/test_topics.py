@@ -189,3 +189,27 @@ def test_what_cannot_be_is_refused(options, fault, folder, tmp_path, capsys):
     assert fault in err
     assert err.count("\n") == 1
     assert os.listdir(tmp_path) == []
+
+
+def test_allocation_is_the_default_and_takes_seed_words(folder, tmp_path, capsys):
+    place = str(folder / "reviews.csv")
+    asked = ["topics", place, "--text", "comment", "--topics", "3", "--seed-words", "menu,soup", "--out", str(tmp_path)]
+    assert main([*asked, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["method"] == "LatentDirichletAllocation"
+    assert {"menu", "soup"} <= set(told["topics"][0]["words"][:10])
+    assert told["completion"]["perplexity"] < 0.5 * told["completion"]["baseline"]
+    model = str(tmp_path / "reviews.topics.tacit")
+    assert main(["predict", model, place, "--out", str(tmp_path), "--quiet"]) == 0
+    again, first = (read(tmp_path / f"reviews.{verb}.proportions.csv") for verb in ("predict", "topics"))
+    assert [row["topic"] for row in again] == [row["topic"] for row in first]
+    assert main([*asked, "--force", "--seed-words", "zebra"]) == 2
+    assert "--seed-words: 'zebra' is no counted word of the texts" in capsys.readouterr().err
+
+
+def test_a_budget_ends_the_search_and_is_told(folder, tmp_path, capsys):
+    options = ["--text", "comment", "--topics", "auto", "--budget", "0.001s", "--out", str(tmp_path), "--json"]
+    assert run(folder, "reviews.csv", *options) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert len(told["selection"]) == 1
+    assert "ended at its budget of 0.001 s" in told["summary"][0]

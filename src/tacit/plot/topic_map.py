@@ -64,7 +64,9 @@ class TopicMapDisplay(Display, figsize=(6.4, 5.2)):
 
         size = 3000.0 * self.shares / max(float(self.shares.max(initial=0.0)), 1e-300)
         shades = colours(len(self.shares))
-        self.circles_ = ax.scatter(*self.places.T, s=np.maximum(size, 30.0), c=shades, alpha=0.35, edgecolors=shades)
+        self.circles_ = ax.scatter(
+            self.places[:, 0], self.places[:, 1], s=np.maximum(size, 30.0), c=shades, alpha=0.35, edgecolors=shades
+        )
         ax.set(xticks=[], yticks=[])
         ax.margins(0.25)
         names = [f"{k}: {', '.join(words)}" for k, words in enumerate(self.words, 1)]

@@ -86,7 +86,7 @@ class TopicWordsDisplay(Display):
         else:
             self.figure_ = ax.figure
             ax.set_axis_off()
-            spec = ax.get_subplotspec()
+            spec: Any = ax.get_subplotspec()
             grid = spec.subgridspec(*shape, wspace=0.9, hspace=0.5)
             panels = np.array([[self.figure_.add_subplot(grid[i, j]) for j in range(across)] for i in range(shape[0])])
         for spare in panels.ravel()[k:]:
