@@ -21,6 +21,7 @@ from . import (
     spectral,
     student_mixture,
     tables,
+    text,
 )
 from .harness import measure, table
 
@@ -43,6 +44,7 @@ MODULES = (
     spectral,
     student_mixture,
     tables,
+    text,
 )
 JOBS = [job for module in MODULES for job in module.JOBS]
 

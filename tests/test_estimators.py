@@ -33,10 +33,12 @@ from tacit.mixture import (
     MixtureOfExpertsClassifier,
     StudentTMixture,
 )
+from tacit.topics import AnchorTopics, LatentDirichletAllocation
 
 from .zoo import gaussian_rows, with_missing
 
 ESTIMATORS = [
+    AnchorTopics(2),
     GaussianMixture(),
     BayesianGaussianMixture(),
     BayesianGaussianMixture(
@@ -90,6 +92,8 @@ ESTIMATORS = [
     CCA(1, scale=False, ridge=(0.1, 0.0)),
     ProbabilisticCCA(1),
     ProbabilisticCCA("bic", reg_covar=0.1, n_jobs=1),
+    LatentDirichletAllocation(),
+    LatentDirichletAllocation(3, inference="vb", doc_topic_prior="learn", learning_method="online", random_state=0),
 ]
 """Every class as it is by default, and as far from it as one setting goes."""
 
@@ -124,6 +128,8 @@ MORE = [
     KernelPCA(2, kernel="rbf", fit_inverse_transform=True, alpha=0.1),
     KernelPCA(1, kernel="laplacian", eigen_solver="randomized", random_state=0),
     KernelPCA(1, kernel="precomputed"),
+    LatentDirichletAllocation(2, inference="vb", topic_word_prior="learn", random_state=0),
+    LatentDirichletAllocation(2, inference="scvb0", batch_size=7, random_state=0),
 ]
 
 ROWS_FOR_PAIRS = "the check gives rows to an estimator of pairs"
@@ -172,6 +178,7 @@ def test_pickle_clone_and_save(estimator, tmp_path):
     else:
         tags = get_tags(estimator).input_tags
         X = with_missing(gaussian_rows()) if tags.allow_nan else gaussian_rows()
+        X = np.abs(X) if tags.positive_only else X
         X = pairwise_distances(X) if tags.pairwise else X
         fitted = clone(estimator).fit(X)
     path = tmp_path / "model.tacit"
@@ -200,6 +207,7 @@ class OtherArray:
 @pytest.mark.parametrize("estimator", {type(each): each for each in reversed(ESTIMATORS)}.values(), ids=repr)
 def test_arrays_of_other_libraries(estimator):
     X = gaussian_rows(80)
+    X = np.abs(X) if get_tags(estimator).input_tags.positive_only else X
     weight = np.ones(len(X))
     given = {"y": (X[:, 0] > X[:, 1]).astype(int)} if get_tags(estimator).target_tags.required else {}
     given |= {"sample_weight": weight} if has_fit_parameter(estimator, "sample_weight") else {}

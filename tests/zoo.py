@@ -38,6 +38,8 @@ from tacit.families.canonical import CanonicalGaussian
 from tacit.mixture import MixtureModel, VariationalMixture, VariationalPrior
 from tacit.mixture import weights as beliefs
 from tacit.mixture.noise import NoiseModel
+from tacit.topics.allocation.model import VariationalModel
+from tacit.topics.allocation.priors import PriorRule
 
 N_LEVELS = (2, 3, 4)
 STRUCTURED = ("EII", "EEI", "VEI", "EVI", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV")  # the others are aliases
@@ -235,7 +237,22 @@ CENTERS = {
 }
 """Models that know no labels."""
 
-LEARNERS = MODELS | CENTERS
+
+def allocation(alpha=None, eta=None, n_topics=3, d=6):
+    """Topics of `document_rows`; a fixed number of updates of each document, so that rounding does not decide when they end."""
+    priors = (
+        PriorRule("alpha", alpha, n_topics, n_topics, False), PriorRule("eta", eta, d, n_topics, True)
+    )  # fmt: skip
+    return VariationalModel(n_topics, *priors, n_updates=3, tol=0.0)
+
+
+TOPICS = {
+    "topics": (allocation(), document_rows),
+    "topics with learned priors": (allocation("learn", "learn"), document_rows),
+    "topics with given priors": (allocation([0.3, 0.6, 0.1], "learn-asymmetric"), document_rows),
+}
+
+LEARNERS = MODELS | CENTERS | TOPICS
 
 PARAMETRISATIONS = [
     "mixture of full", "mixture of diag", "mixture of VEV", "mixture of factors", "mixture of student", "mixture of categorical",
@@ -247,7 +264,7 @@ PARAMETRISATIONS = [
 
 KINDS = [
     "mixture of full", "mixture of principal axes", "mixture of student", "mixture of product", "mixture of negative binomial",
-    "one pair of views", "mixture of diag with priors", "beliefs about full", *CENTERS,
+    "one pair of views", "mixture of diag with priors", "beliefs about full", *CENTERS, "topics",
 ]  # fmt: skip
 """A model of each kind."""
 

@@ -20,6 +20,7 @@ VERBS = {
     "fit": ["{table}", "--groups", "2"],
     "impute": ["{table}", "--groups", "2"],
     "reduce": ["{table}", "--axes", "1"],
+    "topics": ["{folder}/texts/t.txt", "--topics", "2", "--method", "anchors"],
     "predict": ["{folder}/t.fit.tacit", "{table}", "--fill"],
     "report": ["{folder}/t.fit.tacit", "{table}"],
     "compare": ["{table}", "--by", "colour", "--groups", "1"],
@@ -36,6 +37,7 @@ CLAIMED = {
     "fit": {"verdict", "largest", "unsure", "unusual", "filled", "threshold"},
     "impute": {"filled"},
     "reduce": {"explained", "axis", "missing"},
+    "topics": {"topics", "completion", "topic", "few", "short"},
     "predict": {"sizes", "unsure", "filled"},
     "report": {"verdict", "largest", "unsure", "unusual", "filled"},
     "compare": {"verdict", "new_rows", "power"},
@@ -53,6 +55,11 @@ def folder(tmp_path_factory):
     rows[3] = rows[3].replace(",blue", ",")
     rows[7] = f",{rows[7].partition(',')[2]}"
     (folder / "t.csv").write_text("\n".join(["a,b,c,colour", *rows]) + "\n")
+    (folder / "texts").mkdir()
+    subjects = (["sun", "moon", "star", "comet"], ["fish", "sea", "ship", "tide"])
+    rng = np.random.default_rng(1)
+    drawn = [" ".join(text) for words in subjects for text in rng.choice(words, (30, 8))]
+    (folder / "texts" / "t.txt").write_text("\n".join(drawn) + "\n")
     assert main(["fit", str(folder / "t.csv"), "--groups", "2", "--quiet"]) == 0
     return folder
 
@@ -174,14 +181,17 @@ def test_the_schema_names_all_commands_and_finds_faults(schema):
 
 @pytest.mark.parametrize("verb", SAYERS)
 def test_roles_that_a_command_does_not_use_are_refused(verb, folder, capsys):
+    users = {"by": ["compare"], "time": ["topics", "compare", "report"], "text": ["topics", "predict", "report"]}
     for role in ROLES:
-        if role in ("by", "time") and verb == "compare":
+        if verb in users.get(role, ()):
             continue
         with pytest.raises(SystemExit) as stop:
             run(verb, folder, f"--{role}", "a")
         assert stop.value.code == 2
         err = capsys.readouterr().err
-        who = "tacit compare can" if role in ("by", "time") else "no command of this version does"
+        *others, last = (f"tacit {each}" for each in users.get(role, [""]))
+        who = f"{', '.join(others)} and {last} can" if others else f"{last} can"
+        who = who if role in users else "no command of this version does"
         assert err == f"tacit: tacit {verb} does not use --{role} ({ROLES[role]}); {who} (see tacit {verb} --help)\n"
 
 
@@ -190,7 +200,7 @@ def test_shared_options_mean_the_same_or_are_refused(verb, folder, capsys):
     users = {
         "family": ["fit", "impute", "compare"],
         "check": ["fit", "impute", "reduce", "compare"],
-        "budget": ["fit", "impute", "reduce", "compare"],
+        "budget": ["fit", "impute", "reduce", "topics", "compare"],
     }
     for name, what in SHARED.items():
         with pytest.raises(SystemExit) as stop:

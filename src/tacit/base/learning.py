@@ -112,6 +112,11 @@ class EMEstimator(RowsEstimator):
         return self.fit_.trace
 
     @property
+    def _most_steps(self) -> int:
+        """Steps of a fit at most."""
+        return self.max_iter
+
+    @property
     def _n_columns(self) -> int:
         """Columns of a row as the model takes it."""
         return self.n_features_in_
@@ -231,7 +236,7 @@ class EMEstimator(RowsEstimator):
             # Known classes are to be estimated, not found: a family without a closed form goes on to its maximum.
             tol = min(self._tol(task), LABELLED_TOL) if source.labelled else self._tol(task)
             fit = fit_best(
-                model, source, begin, max_iter=self.max_iter, tol=tol, criterion=self.convergence,
+                model, source, begin, max_iter=self._most_steps, tol=tol, criterion=self.convergence,
                 previous=previous, accelerate=self.accelerate, callback=self._callback(), checkpoint=kept,
                 led=task.taken,
             )  # fmt: skip
@@ -243,7 +248,7 @@ class EMEstimator(RowsEstimator):
         self._keep(source)
         if fit.interrupted:
             warnings.warn(f"{fit.reason}; what was learned so far is kept.", UserWarning, stacklevel=3)
-        elif self.max_iter > 0 and not fit.converged:
+        elif self._most_steps > 0 and not fit.converged:
             warnings.warn(NOT_CONVERGED, ConvergenceWarning, stacklevel=3)
         return task
 
@@ -285,7 +290,7 @@ class EMEstimator(RowsEstimator):
         self.fit_ = fit
         self.converged_ = fit.converged
         # A short run is no part of what max_iter limits, and scikit-learn promises no more steps than that.
-        self.n_iter_ = min(fit.trace.n_steps, max(self.max_iter, len(fit.trace)))
+        self.n_iter_ = min(fit.trace.n_steps, max(self._most_steps, len(fit.trace)))
         self.lower_bounds_ = self._bounds(fit.trace)
         self.lower_bound_ = self.lower_bounds_[-1] if self.lower_bounds_ else -np.inf
         self._publish(fit.params, dtype)

@@ -25,7 +25,19 @@ from .voice import said
 
 __all__ = ["main"]
 
-ORDER = ("fit", "impute", "reduce", "predict", "explain", "compare", "report", "inspect", "datasets", "completion")
+ORDER = (
+    "fit",
+    "impute",
+    "reduce",
+    "topics",
+    "predict",
+    "explain",
+    "compare",
+    "report",
+    "inspect",
+    "datasets",
+    "completion",
+)
 """Commands in the order of their use; others come after them."""
 EPILOG = """\
 example:

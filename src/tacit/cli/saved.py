@@ -42,7 +42,7 @@ def open_model(path: str) -> tuple[Any, dict]:
 
 def _check_model(path: str) -> None:
     """Refuse what is no model file before it is read."""
-    remedy = "give a .tacit file that tacit fit, impute or reduce wrote, or tacit.save"
+    remedy = "give a .tacit file that tacit fit, impute, reduce or topics wrote, or tacit.save"
     if not os.path.isfile(path):
         what = "is a folder" if os.path.isdir(path) else "does not exist"
         raise ValueError(f"the model file {path} {what}; {remedy}.")
@@ -162,6 +162,8 @@ def _settings_fault(settings: dict) -> str | None:
         return "the number of rows is none"
     if not all(isinstance(settings.get(key, ""), str) for key in ("why", "said")):
         return "the choice is not told in words"
+    if not all(isinstance(settings.get(key), (str, type(None))) for key in ("text", "time", "id")):
+        return "a column of texts has no name"
     return None
 
 

@@ -162,7 +162,8 @@ def fit(
                 params = step.retreat()
                 continue
             stats = found
-            _warn_if_fallen(trace, model)
+            if model.monotone:
+                _warn_if_fallen(trace, model)
             if callback:
                 callback(state())
             trace.leapt = len(trace) if leapt else trace.leapt

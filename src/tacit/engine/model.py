@@ -39,6 +39,8 @@ class Model:
         Whether `free` and `bound` are defined and leaps by them tend to succeed, so that steps may be accelerated.
     remembers : bool
         Whether `memory` is defined, so that a record per unit is kept between passes.
+    monotone : bool
+        Whether the objective never falls, so that a fall tells of a fault.
     """
 
     one_start: bool = False
@@ -46,6 +48,7 @@ class Model:
     labels_suffice: bool = False
     extrapolates: bool = False
     remembers: bool = False
+    monotone: bool = True
 
     # Learning
 

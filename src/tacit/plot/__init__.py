@@ -4,6 +4,7 @@ from .biplot import BiplotDisplay
 from .clusters import ClustersDisplay
 from .dendrogram import DendrogramDisplay
 from .density import DensityDisplay
+from .document_topics import DocumentTopicsDisplay
 from .gate import GateDisplay
 from .how_many import HowManyDisplay
 from .imputation import ImputationDisplay
@@ -18,11 +19,14 @@ from .scree import ScreeDisplay
 from .selection import SelectionDisplay
 from .silhouette import SilhouetteDisplay
 from .spectrum import SpectrumDisplay
+from .topic_map import TopicMapDisplay
+from .topic_time import TopicTimeDisplay
+from .topic_words import TopicWordsDisplay
 from .trace import TraceDisplay
 
 __all__ = [
-    "BiplotDisplay", "ClustersDisplay", "DendrogramDisplay", "DensityDisplay", "GateDisplay", "HowManyDisplay",
-    "ImputationDisplay", "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay", "ProfilesDisplay",
-    "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay", "SpectrumDisplay",
-    "TraceDisplay",
+    "BiplotDisplay", "ClustersDisplay", "DendrogramDisplay", "DensityDisplay", "DocumentTopicsDisplay", "GateDisplay",
+    "HowManyDisplay", "ImputationDisplay", "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay",
+    "ProfilesDisplay", "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay",
+    "SpectrumDisplay", "TopicMapDisplay", "TopicTimeDisplay", "TopicWordsDisplay", "TraceDisplay",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from .markup import Markup, cut, join, tag
 from .sections import COMPARED, ORDER, compared, summary
 from .sections.common import Section
 
-__all__ = ["render", "render_comparison"]
+__all__ = ["page_of", "render", "render_comparison"]
 
 FOOT = f"Made with tacit {__version__}. This page holds the rows it shows: share it as you would share the table."
 
@@ -25,19 +25,20 @@ FOOT = f"Made with tacit {__version__}. This page holds the rows it shows: share
 def render(findings: Findings) -> str:
     """The whole page as HTML; the same findings give the same text."""
     sections = [section for section in (make(findings) for make in ORDER) if section is not None]
-    return _page(findings.title, summary(findings), sections)
+    return page_of(findings.title, summary(findings), sections)
 
 
 def render_comparison(found: Comparison, title: str) -> str:
     """The page of a comparison."""
     sections = [section for section in (make(found) for make in COMPARED) if section is not None]
-    return _page(title, compared(found, title), sections)
+    return page_of(title, compared(found, title), sections)
 
 
-def _page(title: str, header: Markup, sections: list[Section]) -> str:
-    script = _asset("page.js")
+def page_of(title: str, header: Markup, sections: list[Section], more: str = "") -> str:
+    """A page with a header and sections; `more` names what scripts and styles it has beside those of all."""
+    script = _asset("page.js") + (_asset(f"{more}.js") if more else "")
     page = [
-        _head(cut(title, 120), script),
+        _head(cut(title, 120), script, _asset(f"{more}.css") if more else ""),
         tag(
             "body",
             tag("a", "Skip to the findings", href="#main", class_="skip"),
@@ -55,7 +56,7 @@ def _asset(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _head(title: str, script: str) -> Markup:
+def _head(title: str, script: str, own_style: str = "") -> Markup:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (
         f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:; "
@@ -70,7 +71,7 @@ def _head(title: str, script: str) -> Markup:
         tag("title", f"{title} · tacit"),
         # An icon of its own keeps browsers from asking for one.
         tag("link", rel="icon", href="data:,"),
-        tag("style", Markup(style() + _asset("page.css"))),
+        tag("style", Markup(style() + _asset("page.css") + own_style)),
     )
 
 

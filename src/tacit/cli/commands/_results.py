@@ -7,7 +7,7 @@ from typing import Any
 
 from ..common import DataTable, Findings, is_tsv, opened_outputs, result_path
 
-__all__ = ["FILES", "Tables", "outputs_of", "with_labels", "write_learned", "write_page", "write_tables"]
+__all__ = ["FILES", "Tables", "outputs_of", "with_labels", "write_learned", "write_page", "write_tables", "write_text"]
 
 FILES = {
     "groups": "the group of each row, with probabilities",
@@ -87,5 +87,10 @@ def write_page(outputs: Any, path: str, findings: Findings) -> None:
     )
     summary, limits = (list(map(spoken, each)) for each in (findings.summary, findings.limits))
     worded = replace(findings, columns=columns, summary=summary, limits=limits)
+    write_text(outputs, path, render(worded))
+
+
+def write_text(outputs: Any, path: str, text: str) -> None:
+    """Write a page that is made."""
     with open(outputs.file(path), "w", encoding="utf-8", newline="\n") as file:
-        file.write(render(worded))
+        file.write(text)

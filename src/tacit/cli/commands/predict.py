@@ -2,7 +2,8 @@
 
 Columns are found by name and taken as they were when the model was fitted. Writes beside the table NAME.predict.groups.csv (or
 NAME.predict.scores.csv for a model of `tacit reduce`, NAME.predict.rows.csv for other models), and with --fill
-NAME.predict.filled.csv and NAME.predict.cells.csv.
+NAME.predict.filled.csv and NAME.predict.cells.csv. A model of `tacit topics` takes texts as that command does, and writes
+NAME.predict.proportions.csv.
 """
 
 import warnings
@@ -16,6 +17,7 @@ from ..saved import open_like, open_model
 from ..voice import said
 
 HELP = "apply a saved model to a new table"
+TAKES = ("text",)
 OTHERS = {"scores": "the places of rows on the axes, with standard errors", "rows": "what the model says of each row"}
 EXAMPLE = "tacit predict penguins.fit.tacit penguins.csv --fill"
 
@@ -41,6 +43,10 @@ def run(arguments: Namespace) -> Outcome:
     model, told = open_model(arguments.model)
     if arguments.fill and model._study is None:
         raise ValueError(f"--fill needs a model of tacit fit or tacit impute; this is a {type(model).__name__}.")
+    if model._study == "topics":
+        return _proportions(arguments, model, told)
+    if arguments.text:
+        raise ValueError(f"--text is for models of tacit topics, and this is a {type(model).__name__}; leave it out.")
     table = _open(arguments, model, told)
     if not table.n_rows:
         raise ValueError(f"{table.reader.place} has no rows.")
@@ -48,6 +54,44 @@ def run(arguments: Namespace) -> Outcome:
     if model._reads_tables:
         return _groups(arguments, model, told, table)
     return _other(arguments, model, table)
+
+
+# Texts
+
+
+def _proportions(arguments: Namespace, model: Any, told: dict) -> Outcome:
+    """What new texts are about."""
+    from ...words import count
+    from ..common import opened_outputs, result_path
+    from ..telling import wrote
+    from ..texts import documents_asked, read_corpus, text_asked
+    from .topics import proportions_columns
+
+    text, title = text_asked(arguments, told), told.get("settings", {}).get("id")
+    documents = documents_asked(arguments, text)
+    folder = check_free(arguments, documents, ["proportions"])
+    names = documents.reader.names if documents.reader is not None else ()
+    corpus = read_corpus(documents, text, title=title if title in names else None, vectorizer=model.vectorizer_)
+    theta, path = model.transform(corpus), result_path(arguments, documents, folder, "proportions")
+    with opened_outputs(arguments, folder) as outputs:
+        outputs.table(path).write(proportions_columns(theta, corpus.titles))
+    kind, files = type(model).__name__, {path: "how much of each document is about each topic"}
+    notes = []
+    if corpus.n_empty:
+        notes.append(
+            f"{count(corpus.n_empty, 'document')} without known words: the proportions given are those of all "
+            f"documents learned from"
+        )
+    lines = [
+        f"{documents.name}: {count(len(corpus), 'document')}, by a {kind}",
+        *(f"note: {note}" for note in notes),
+        "",
+        *wrote(files),
+    ]
+    return Outcome(
+        "\n".join(lines),
+        {"table": documents.name, "rows": len(corpus), "model": kind, "notes": notes, "files": list(files)},
+    )
 
 
 # The table, read as the model's was

@@ -1,6 +1,7 @@
 """Write the report of a saved model again, of its own table or of another one with the same columns.
 
-Reads a model that `tacit fit`, `tacit impute` or `tacit reduce` has written and its table, which is looked for beside the
+Reads a model that `tacit fit`, `tacit impute`, `tacit reduce` or `tacit topics` has written and its table, which is
+looked for beside the
 model and in the working folder where it is not given, and writes one HTML page that opens in any browser without a network.
 """
 
@@ -27,14 +28,13 @@ from ._results import with_labels, write_page
 __all__ = ["add_arguments", "run"]
 
 HELP = "write the report of a saved model"
+TAKES = ("text", "time")
 EXAMPLE = "tacit report penguins.fit.tacit --open"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument(
-        "model", metavar="MODEL", help="the model: NAME.fit.tacit, NAME.impute.tacit or NAME.reduce.tacit"
-    )
+    parser.add_argument("model", metavar="MODEL", help="the model, such as NAME.fit.tacit")
     add_table(parser)
     group = parser.add_argument_group("report")
     group.add_argument("--out", metavar="FILE", help="the page to write, or a folder for it (beside the model)")
@@ -78,6 +78,13 @@ def run(arguments: Namespace) -> Outcome:
     from ...tables.keeping import keep, model_digest
 
     model, noted = open_model(arguments.model)
+    if model._study == "topics":
+        return _topics(arguments, model, noted)
+    for name in TAKES:
+        if getattr(arguments, name):
+            raise ValueError(
+                f"--{name} is for models of tacit topics, and this is a {type(model).__name__}; leave it out."
+            )
     model = model._for_study()
     table = _open(arguments, model, noted)
     path = _place(arguments, table.reader.name)
@@ -105,6 +112,43 @@ def run(arguments: Namespace) -> Outcome:
         [*map(said, findings.summary), *(f"note: {each}" for each in notes), *(f"wrote {each}" for each in files)]
     )
     return Outcome(text, told | {"notes": notes, "files": files})
+
+
+def _topics(arguments: Namespace, model: Any, noted: dict) -> Outcome:
+    """The page of a model of topics, of the texts it was learned from or of others."""
+    from dataclasses import replace
+
+    from ...report.topics import render_topics
+    from ...study.topics import study_topics
+    from ..texts import documents_asked, read_corpus, text_asked
+    from ._results import write_text
+
+    for name in ("merge", "name", "keep"):
+        if getattr(arguments, name):
+            raise ValueError(f"--{name} is for groups, and this is a model of topics; leave it out.")
+    if not arguments.sql:
+        arguments.file = arguments.file or beside(arguments.model, noted, f"report {arguments.model}")
+    text, settings = text_asked(arguments, noted), noted.get("settings", {})
+    documents = documents_asked(arguments, text)
+    path = _place(arguments, documents.name)
+    names = documents.reader.names if documents.reader is not None else ()
+    columns = [name if name in names else None for name in (settings.get("time"), settings.get("id"))]
+    corpus = read_corpus(documents, text, arguments.time or columns[0], columns[1], model.vectorizer_)
+    findings = study_topics(model, corpus, seed=noted.get("seed", 0))
+    findings = replace(findings, title=arguments.title or findings.title)
+    with opened_outputs(arguments, os.path.dirname(path)) as outputs:
+        write_text(outputs, path, render_topics(findings))
+    if arguments.open:
+        import webbrowser
+
+        webbrowser.open("file://" + os.path.abspath(path))
+    told = {
+        "table": documents.name,
+        "rows": findings.n_documents,
+        "summary": findings.summary,
+        "limits": findings.limits,
+    }
+    return Outcome("\n".join([*map(said, findings.summary), f"wrote {path}"]), told | {"files": [path]})
 
 
 def _stem(arguments: Namespace) -> str:

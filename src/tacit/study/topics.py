@@ -1,0 +1,391 @@
+"""What is said of the topics of documents: `TopicFindings`, which the console, JSON and the page show and add nothing to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ..notes import Claim
+from ..topics.choice import held_out
+from ..topics.coherence import coherence
+from ..topics.completion import Completion, completion
+from ..topics.corpus import Corpus
+from ..topics.distances import topic_map
+from ..topics.words import ranked_words, word_scores
+from ..words import count, joined, number, share
+
+__all__ = ["Topic", "TopicFindings", "TopicSpan", "study_topics", "topic_span"]
+
+SHOWN_WORDS, TYPICAL, NAMED = 30, 5, 4
+RELEVANCE = 0.6
+STEPS = np.linspace(0.0, 1.0, 11)
+"""Weights λ of which the page can show the best words exactly; between them nearly so."""
+FEW_DOCUMENTS, FEW_WORDS = 100, 20
+MOST_PERIODS, MOST_JUDGED = 40, 10
+SMALL_GAIN = 0.05
+COHERENT = 0.0
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic.
+
+    Attributes
+    ----------
+    number : int
+        From 1, as the model has them.
+    share : float
+        Of all words.
+    n_documents : int
+        Documents of which it has the largest share.
+    coherence : float or None
+        Normalised pointwise mutual information of its ten most probable words, without those that are more frequent
+        elsewhere; None where there is only one word.
+    words : list of str
+        The most relevant ones (λ = 0.6), the first four of which name it.
+    entries : list of dict
+        Words that some λ ranks among the first 30: `word`, `probability`, `overall` (its share of all words), and `topics`, the
+        topics that have most of it with their shares of it.
+    documents : list of dict
+        Typical ones: `document` (from 1), `share`, `title` and `text`, each None where it is not known.
+    """
+
+    number: int
+    share: float
+    n_documents: int
+    coherence: float | None
+    words: list[str]
+    entries: list[dict]
+    documents: list[dict]
+
+    @property
+    def name(self) -> str:
+        """Its first words."""
+        return ", ".join(self.words[:NAMED])
+
+
+@dataclass(frozen=True)
+class TopicSpan:
+    """Topics over time.
+
+    Attributes
+    ----------
+    labels : list of str
+        Periods, the earliest first.
+    shares : (periods, topics) array
+        Mean proportions of the documents of each period; NaN where it has none.
+    n_documents : (periods,) array
+    """
+
+    labels: list[str]
+    shares: np.ndarray
+    n_documents: np.ndarray
+
+
+@dataclass(frozen=True)
+class TopicFindings:
+    """Everything that was found about topics.
+
+    Attributes
+    ----------
+    title : str
+    n_documents, n_words, n_tokens, n_empty : int
+        Documents, different words, all words, documents without any known word.
+    topics : tuple of Topic
+    places : (topics, 2) array
+        The map of the topics, and `kept`, the share of squared distances that it keeps.
+    kept : float
+    distances : (topics, topics) array
+    span : TopicSpan or None
+    completion : Completion or None
+        Measured on documents that were left out.
+    diversity : float
+    selection : list of dict
+        Numbers of topics that were tried; see `tacit.topics.choice.choose_n_topics`.
+    proportions : (documents, topics) array
+    summary, limits : list of str
+    card : dict of str to str
+    trace : array
+    """
+
+    title: str
+    n_documents: int
+    n_words: int
+    n_tokens: int
+    n_empty: int
+    topics: tuple[Topic, ...]
+    places: np.ndarray
+    kept: float
+    distances: np.ndarray
+    span: TopicSpan | None
+    completion: Completion | None
+    diversity: float
+    selection: list[dict]
+    proportions: np.ndarray
+    summary: list[str] = field(default_factory=list)
+    limits: list[str] = field(default_factory=list)
+    card: dict[str, str] = field(default_factory=dict)
+    trace: np.ndarray = field(default_factory=lambda: np.empty(0))
+    kind: str = "topics"
+
+    def __repr__(self) -> str:
+        return f"TopicFindings({self.title!r}: {self.summary[0] if self.summary else count(len(self.topics), 'topic')})"
+
+
+def study_topics(
+    model: Any, corpus: Corpus, *, seed: int = 0, judged: Any = None, selection: Any = (), spent: float | None = None,
+    checked: Completion | None = None,
+) -> TopicFindings:  # fmt: skip
+    """Findings about the topics of a corpus under a fitted model.
+
+    Parameters
+    ----------
+    model : TopicModel
+        Fitted to the corpus, or to another one with the same words.
+    corpus : Corpus
+    seed : int
+        Seeds which documents are left out for the check.
+    judged : callable, optional
+        Makes a model like this one, not fitted, for the check on documents left out; none is made without it.
+    selection : sequence of dict
+        Numbers of topics that were tried.
+    spent : float, optional
+        Seconds after which the fit was ended, if it was.
+    checked : Completion, optional
+        The check, where it was made already.
+
+    Returns
+    -------
+    TopicFindings
+    """
+    theta = np.asarray(model.transform(corpus), dtype=np.float64)
+    topics = _topics(model, corpus, theta)
+    distances = model.distances()
+    places, kept = topic_map(distances)
+    if checked is None and judged is not None and len(corpus) >= 10:
+        checked = _checked(judged, corpus, seed)
+    span = topic_span(corpus, theta)
+    findings = TopicFindings(
+        corpus.name, len(corpus), len(corpus.words), int(corpus.counts.sum()), corpus.n_empty, topics, places, kept, distances,
+        span, checked, float(model.diversity()), list(selection), theta,
+        trace=np.asarray(getattr(model, "lower_bounds_", ()), dtype=np.float64), card=_card(model, corpus, seed),
+    )  # fmt: skip
+    findings.summary.extend(_summary(findings, spent))
+    findings.limits.extend(_limits(findings, model))
+    return findings
+
+
+def _checked(make: Any, corpus: Corpus, seed: int) -> Completion | None:
+    learned, left = held_out(len(corpus), seed)
+    try:
+        return completion(make().fit(corpus.take(learned)), corpus.take(left), seed=seed)
+    except ValueError:  # too few documents or words to leave any out
+        return None
+
+
+def _topics(model: Any, corpus: Corpus, theta: np.ndarray) -> tuple[Topic, ...]:
+    beta, overall, shares = model.topic_word_, model.word_share_, model.topic_share_
+    main = np.bincount(theta[np.diff(corpus.counts.indptr) > 0].argmax(axis=1), minlength=len(beta))
+    documents: list[list[dict]] = [[] for _ in beta]
+    for row in model.typical_documents(corpus, TYPICAL):
+        told = {name: row.get(name) for name in ("document", "share", "title", "text")}
+        documents[row["topic"] - 1].append(told)
+    relevant = ranked_words(word_scores(beta, overall, "relevance", RELEVANCE), SHOWN_WORDS)
+    belongs = beta * shares[:, None]
+    belongs = belongs / np.maximum(belongs.sum(axis=0), 1e-300)
+    coherent = _coherence(model, corpus)
+    found = []
+    for k in range(len(beta)):
+        words = [corpus.words[w] for w in relevant[k] if beta[k, w] > 0]
+        entries = [
+            _entry(corpus.words[w], beta[k, w], overall[w], belongs[:, w]) for w in _candidates(beta[k], overall)
+        ]
+        own = None if coherent is None else float(coherent[k])
+        found.append(Topic(k + 1, float(shares[k]), int(main[k]), own, words, entries, documents[k]))
+    return tuple(found)
+
+
+def _coherence(model: Any, corpus: Corpus) -> np.ndarray | None:
+    """Of the most probable words of each topic, those that other topics have more of left out."""
+    if len(corpus.words) < 2:
+        return None
+    lists = []
+    for row, first in zip(model.topic_word_, ranked_words(model.topic_word_, MOST_JUDGED)):
+        own = [word for word in first if row[word] > model.word_share_[word]]
+        lists.append(own if len(own) > 1 else first[:2])
+    return coherence(lists, corpus, "npmi")
+
+
+def _candidates(row: np.ndarray, overall: np.ndarray) -> np.ndarray:
+    """Words that some λ ranks first, by relevance."""
+    scores = [word_scores(row[None], overall, "relevance", float(step)) for step in STEPS]
+    chosen = np.unique(np.concatenate([ranked_words(each, SHOWN_WORDS)[0] for each in scores]))
+    chosen = chosen[row[chosen] > 0]
+    return chosen[np.argsort(-word_scores(row[None], overall, "relevance", RELEVANCE)[0, chosen], kind="stable")]
+
+
+def _entry(word: str, probability: float, overall: float, belongs: np.ndarray) -> dict:
+    most = [int(k) for k in np.argsort(-belongs, kind="stable")[:6] if belongs[k] >= 0.01]
+    told = {str(k + 1): round(float(belongs[k]), 3) for k in most}
+    return {"word": word, "probability": float(probability), "overall": float(overall), "topics": told}
+
+
+def topic_span(corpus: Corpus, theta: np.ndarray) -> TopicSpan | None:
+    """Mean proportions by year, month or day: the finest of which there are at most forty; None without two times."""
+    if corpus.times is None:
+        return None
+    times, known = corpus.times, np.diff(corpus.counts.indptr) > 0
+    dated = known & ~(np.isnat(times) if times.dtype.kind == "M" else np.isnan(times))
+    if dated.sum() < 2 or len(np.unique(times[dated])) < 2:
+        return None
+    own, part = times[dated], theta[dated]
+    if own.dtype.kind == "M":
+        units = [own.astype(f"datetime64[{unit}]") for unit in ("D", "M", "Y")]
+        period = next((each for each in units if _length(each) <= MOST_PERIODS), units[-1])
+        every = np.arange(period.min(), period.max() + 1)
+        labels = [str(each) for each in every]
+    else:
+        whole = np.floor(own)
+        width = max(1.0, np.ceil((whole.max() - whole.min() + 1) / MOST_PERIODS))
+        period = np.floor(whole / width) * width
+        every = np.arange(period.min(), period.max() + 1, width)
+        labels = [f"{each:g}" if width == 1 else f"{each:g}–{each + width - 1:g}" for each in every]
+    at = np.searchsorted(every, period)
+    n = np.bincount(at, minlength=len(every))
+    with np.errstate(invalid="ignore"):
+        shares = np.array([np.bincount(at, column, minlength=len(every)) for column in part.T]).T / n[:, None]
+    return TopicSpan(labels, shares, n) if len(every) > 1 else None
+
+
+def _length(period: np.ndarray) -> int:
+    return int((period.max() - period.min()).astype(np.int64)) + 1
+
+
+# In words
+
+
+def _summary(found: TopicFindings, spent: float | None) -> list[str]:
+    k = len(found.topics)
+    chosen = f", the number that foretells words of other documents about as well as any of {len(found.selection)} tried" \
+        if len(found.selection) > 1 else ""  # fmt: skip
+    sentence = f"{count(found.n_documents, 'document')} are about {count(k, 'topic')}{chosen}."
+    told: list[str] = [
+        Claim.of("topics", sentence, "all documents", {"documents": found.n_documents, "topics": k},
+                 "{'documents': len(proportions), 'topics': sum(c.startswith('topic_') for c in proportions.columns)}")
+    ]  # fmt: skip
+    if found.completion is not None:
+        told.append(_foretold(found.completion))
+    for topic in sorted(found.topics, key=lambda topic: -topic.share)[: 3 if k > 4 else k]:
+        sentence = f"Topic {topic.number} ({share(topic.share)} of all words): {joined(topic.words[:8])}."
+        figures = {"share": topic.share, "documents": topic.n_documents}
+        pandas = f"topics.set_index('topic').loc[{topic.number}, ['share', 'documents']].astype(float).to_dict()"
+        told.append(Claim.of("topic", sentence, "words of all documents, by relevance", figures, pandas))
+    moved = _moved(found)
+    if moved:
+        told.append(moved)
+    if spent is not None:
+        sentence = f"The fit was ended at its budget of {number(spent)} s before it had settled: topics are those found so far."
+        told.insert(0, Claim.of("budget", sentence, "steps of the fit", {"budget": spent}))
+    return told
+
+
+def _foretold(found: Completion) -> Claim:
+    gain = 1.0 - found.perplexity / found.baseline
+    if gain > SMALL_GAIN:
+        verdict = (
+            f"Topics foretell words of documents that they were not learned from: from one half of a document, each "
+            f"word of the other "
+            f"half is as open as one of {number(found.perplexity, 3)} (perplexity), against "
+            f"{number(found.baseline, 3)} without topics."
+        )
+    else:
+        verdict = (
+            f"Topics hardly help to foretell words of documents that they were not learned from: perplexity "
+            f"{number(found.perplexity, 3)}"
+            f" against {number(found.baseline, 3)} without topics. They may describe these documents only."
+        )
+    figures = {"perplexity": found.perplexity, "baseline": found.baseline, "words": found.n_words}
+    basis = f"{found.n_words:,} hidden words of {found.n_documents:,} documents that were left out of a fit"
+    return Claim.of("completion", verdict, basis, figures)
+
+
+def _moved(found: TopicFindings) -> Claim | None:
+    """Which topic changed most from the first third of the time to the last."""
+    if found.span is None or len(found.span.labels) < 3:
+        return None
+    third = max(len(found.span.labels) // 3, 1)
+    parts = []
+    for rows in (slice(None, third), slice(-third, None)):
+        weight = found.span.n_documents[rows]
+        if not weight.sum():
+            return None
+        parts.append(np.nansum(found.span.shares[rows] * weight[:, None], axis=0) / weight.sum())
+    k = int(np.argmax(np.abs(parts[1] - parts[0])))
+    before, after = float(parts[0][k]), float(parts[1][k])
+    way = "grew" if after > before else "shrank"
+    sentence = (
+        f"Topic {k + 1} ({found.topics[k].name}) {way} most over time: from {share(before)} to {share(after)} of a "
+        f"document on average, "
+        "from the first third of the periods to the last."
+    )
+    return Claim.of("over_time", sentence, "mean proportions of dated documents", {"before": before, "after": after})
+
+
+def _limits(found: TopicFindings, model: Any) -> list[str]:
+    told: list[str] = [
+        "A topic is a list of words that go together in these documents; what it is about is for a reader to say.",
+        "Proportions of a short document are uncertain; typical documents are chosen among long ones.",
+    ]
+    vague = [topic for topic in found.topics if topic.coherence is not None and topic.coherence < COHERENT]
+    if vague:
+        names = joined(f"{topic.number}" for topic in vague[:8])
+        sentence = f"The first words of topic {names} seldom occur together (NPMI below 0): do not read much into it."
+        told.append(
+            Claim.of(
+                "vague", sentence, "co-occurrence in documents", {f"topic_{t.number}": t.coherence for t in vague[:8]}
+            )
+        )
+    if found.n_documents < FEW_DOCUMENTS:
+        sentence = (
+            f"{count(found.n_documents, 'document')} are few: other documents of the same kind may show other topics."
+        )
+        told.append(
+            Claim.of(
+                "few", sentence, "all documents", {"documents": found.n_documents}, "{'documents': len(proportions)}"
+            )
+        )
+    mean = found.n_tokens / max(found.n_documents - found.n_empty, 1)
+    if mean < FEW_WORDS:
+        sentence = f"Documents have {number(mean, 2)} counted words on average: topics of such short texts are rough."
+        told.append(Claim.of("short", sentence, "counted words of documents that have any", {"mean": mean}))
+    if found.n_empty:
+        sentence = (
+            f"{count(found.n_empty, 'document')} {'has' if found.n_empty == 1 else 'have'} none of the words; the "
+        )
+        sentence += "proportions given are those of all documents."
+        told.append(Claim.of("empty", sentence, "counted in all documents", {"empty": found.n_empty}))
+    if found.kept < 0.5 and len(found.topics) > 3:
+        sentence = (
+            f"The map keeps {share(found.kept, 0)} of the distances between topics; neighbours may differ in words."
+        )
+        told.append(Claim.of("map", sentence, "classical scaling of the distances", {"kept": found.kept}))
+    return told
+
+
+def _card(model: Any, corpus: Corpus, seed: int) -> dict[str, str]:
+    lengths = np.asarray(corpus.counts.sum(axis=1)).ravel()
+    told = {
+        "Data": f"{corpus.name}: {len(corpus):,} documents, {int(lengths.sum()):,} counted words, "
+        "{len(corpus.words):,} of them different",
+        "Model": f"{type(model).__name__}, {len(model.topic_word_)} topics",
+        "Length of a document": f"{np.median(lengths):,.0f} counted words (median)",
+    }
+    if corpus.reading is not None:
+        told["Words"] = "runs of letters; words that are everywhere or rare are left out"
+    fitted = getattr(model, "fit_", None)
+    if fitted is not None:
+        told["Fitted"] = f"{fitted.reason} ({model.n_iter_} steps)"
+    return told | {"Seed": str(seed), "Version": f"tacit {__version__}"}

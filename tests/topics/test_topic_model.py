@@ -1,0 +1,126 @@
+"""What every model of topics tells: words, documents, completion, the number of topics, distances, findings."""
+
+import numpy as np
+import pytest
+
+from tacit.study.topics import study_topics
+from tacit.topics import AnchorTopics, Corpus, completion
+from tacit.topics.choice import choose_n_topics
+from tacit.topics.completion import halves
+from tacit.topics.distances import jensen_shannon, topic_map
+from tacit.topics.words import word_scores
+
+GROUPS = ["sun moon star comet", "fish sea ship tide", "oak elm fir ash"]
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    rng = np.random.default_rng(0)
+    texts, years = [], []
+    for i in range(120):
+        texts.append(" ".join(rng.choice(GROUPS[i % 3].split(), 12, p=[0.4, 0.3, 0.2, 0.1])))
+        years.append(2000 + i // 12 if i % 3 else 2000)
+    return Corpus.from_texts(texts, titles=[f"text {i}" for i in range(120)], times=years)
+
+
+@pytest.fixture(scope="module")
+def model(corpus):
+    return AnchorTopics(3).fit(corpus)
+
+
+def test_words_by_probability_relevance_and_lift(model, corpus):
+    for by in ("probability", "relevance", "lift"):
+        assert {frozenset(words) for words in model.top_words(4, by)} == {frozenset(group.split()) for group in GROUPS}
+    first = [words[0] for words in model.top_words(4)]
+    assert set(first) == {"sun", "fish", "oak"}
+    scores = word_scores(model.topic_word_, model.word_share_, "relevance", 0.3)
+    k, w = 1, int(np.argmax(model.topic_word_[1]))
+    beta, share = model.topic_word_[k, w], model.word_share_[w]
+    assert scores[k, w] == pytest.approx(0.3 * np.log(beta) + 0.7 * np.log(beta / share))
+    assert model.top_words(2, words=[f"v{j}" for j in range(12)])[0][0].startswith("v")
+    with pytest.raises(ValueError, match="by='rank' is unknown"):
+        model.top_words(by="rank")
+    with pytest.raises(ValueError, match="5 words are given for a model of 12"):
+        model.top_words(words=list("abcde"))
+    with pytest.raises(ValueError, match=r"relevance=2 is not a number of at least 0 and at most 1"):
+        model.top_words(by="relevance", relevance=2)
+
+
+def test_tables(model, corpus):
+    topics = model.topic_table(4)
+    assert topics.columns == ["topic", "share", "words"]
+    assert sum(topics["share"]) == pytest.approx(1.0)
+    documents = model.document_table(corpus)
+    assert documents[5]["title"] == "text 5"
+    assert documents[5]["document"] == 6
+    shares = [documents[5][f"topic_{k}"] for k in (1, 2, 3)]
+    assert sum(shares) == pytest.approx(1.0)
+    assert documents[5]["topic"] == 1 + int(np.argmax(shares))
+    typical = model.typical_documents(corpus, 2)
+    assert len(typical) == 6
+    assert all(row["share"] > 0.9 for row in typical)
+    for row in typical:
+        own = set(model.top_words(4)[row["topic"] - 1])
+        assert set(corpus.texts[row["document"] - 1].split()) <= own
+    assert model.typical_documents(corpus.texts, 1)["document"] == model.typical_documents(corpus, 1)["document"]
+    assert "title" not in model.typical_documents(corpus.counts, 1).columns
+
+
+def test_halves_are_halves_and_leave_the_counts_alone(corpus):
+    before = corpus.counts.copy()
+    first, second = halves(corpus.counts, seed=3)
+    assert (first + second != corpus.counts).nnz == 0
+    np.testing.assert_array_equal(np.asarray(first.sum(axis=1)).ravel(), 6.0)
+    assert (corpus.counts != before).nnz == 0
+    again = halves(corpus.counts, seed=3)[0]
+    assert (again != first).nnz == 0
+    assert (halves(corpus.counts, seed=4)[0] != first).nnz > 0
+
+
+def test_completion_beats_words_of_all_documents(model, corpus):
+    found = completion(model, corpus)
+    # Given its topic, a word is as open as exp of the entropy of (.4, .3, .2, .1); without it thrice so.
+    truth = np.exp(-sum(p * np.log(p) for p in (0.4, 0.3, 0.2, 0.1)))
+    assert found.perplexity == pytest.approx(truth, rel=0.1)
+    assert found.baseline == pytest.approx(3 * truth, rel=0.1)
+    assert (found.n_words, found.n_documents) == (720, 120)
+    assert model.completion(corpus) == found
+    with pytest.raises(ValueError, match="no document has two words"):
+        completion(model, np.eye(12))
+
+
+def test_the_number_of_topics_is_found(corpus):
+    found = choose_n_topics(AnchorTopics, corpus, [1, 2, 3, 4, 5, 6])
+    assert found.n_topics == 3
+    assert [row["n_topics"] for row in found.tried][:3] == [1, 2, 3]
+    assert choose_n_topics(AnchorTopics, corpus, [2, 3], deadline=0.0).ended
+    with pytest.raises(ValueError, match="no number of topics could be fitted: n_components=99 exceeds"):
+        choose_n_topics(AnchorTopics, corpus, [99])
+
+
+def test_distances_and_their_map():
+    p = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.5, 0.0]])
+    distances = jensen_shannon(p)
+    assert distances[0, 1] == pytest.approx(1.0)
+    np.testing.assert_allclose(distances, distances.T)
+    assert distances[0, 2] == pytest.approx(distances[1, 2])
+    places, kept = topic_map(distances)
+    assert kept == pytest.approx(1.0)
+    made = np.linalg.norm(places[:, None] - places[None], axis=2)
+    np.testing.assert_allclose(made, distances, atol=1e-12)
+    assert topic_map(np.zeros((1, 1)))[0].shape == (1, 2)
+
+
+def test_findings_state_checked_figures(model, corpus):
+    found = study_topics(model, corpus, judged=lambda: AnchorTopics(3))
+    codes = [sentence.code for sentence in found.summary]
+    assert codes[:2] == ["topics", "completion"]
+    assert found.completion.perplexity < found.completion.baseline
+    assert [topic.n_documents for topic in found.topics] == [40, 40, 40]
+    assert found.span.labels[0] == "2000"
+    assert found.span.n_documents.sum() == 120
+    np.testing.assert_allclose(np.nansum(found.span.shares, axis=1), 1.0)
+    for topic in found.topics:
+        assert {entry["word"] for entry in topic.entries} >= set(topic.words)
+        assert topic.coherence > 0.3
+    assert found.summary[-1].code == "over_time"
