@@ -91,6 +91,17 @@ def test_files_and_text(run, tmp_path):
     assert (tmp_path / "t.fit.html").read_text().startswith("<html>t: 60 rows fall into 2 clear groups; ")
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_cells_of_a_complete_table_have_a_header(run, tmp_path, ending):
+    pd = pytest.importorskip("pandas")
+    complete = [line for line in two_groups().splitlines() if not {"", "NA"} & set(line.split(","))]
+    code, _, err = run("t.csv", "\n".join(complete), *QUICK, "--format", ending)
+    assert (code, err) == (0, "")
+    read = pd.read_csv if ending == "csv" else pd.read_parquet
+    cells = read(tmp_path / f"t.fit.cells.{ending}")
+    assert list(cells)[-6:] == ["row", "column", "value", "low", "high", "probability"] and len(cells) == 0
+
+
 def test_what_is_written_is_what_the_model_says(run, tmp_path):
     run("t.csv", two_groups(), *QUICK)
     model, told = tacit.load(tmp_path / "t.fit.tacit"), notes(tmp_path / "t.fit.tacit")

@@ -36,9 +36,7 @@ def _scored(findings: Findings) -> Iterator[str]:
             f"{count(findings.n_rows, 'new row')} {'were' if findings.n_rows != 1 else 'was'} scored by a model that was learned "
             f"from {count(n, 'other row')} ({title}); groups are described as they were there."
         )
-        yield Claim.of(
-            "scored", sentence, "kept with the model", {"n_rows": findings.n_rows, "learned_from": n}, N_ROWS
-        )
+        yield Claim.of("scored", sentence, "rows counted", {"n_rows": findings.n_rows}, N_ROWS)
 
 
 def _by_column(counts: dict[str, int]) -> Iterator[tuple[str, int]]:
@@ -346,9 +344,9 @@ def _of_the_shape(model: Any) -> Iterator[str]:
 
 def _of_small_groups(findings: Findings) -> Iterator[str]:
     few = [group for group in findings.groups if group.n_rows <= len(findings.used)]
-    if few and len(findings.groups) > 1:
+    if few and len(findings.groups) > 1 and findings.learned is None:
         names = joined(f"group {group.number} ({count(group.n_rows, 'row')})" for group in few)
-        sentence = f"Little can be said about {names}: hardly more rows than columns."
+        sentence = f"Little can be said about {names}: no more rows than columns."
         figures = {f"group {group.number}": group.n_rows for group in findings.groups if group.n_rows}
         yield Claim.of("few_rows", sentence, _counted(findings), figures, SIZES)
 
