@@ -39,6 +39,7 @@ CASES = [
     # Codes and ids:
     ("flight", FLIGHTS, "code", "1"),
     ("precinct", RNG.choice(RNG.choice(123, 60, replace=False) + 1, N, p=RNG.dirichlet(np.full(60, 0.7))), "code", ""),
+    ("county", np.random.default_rng(3).choice(29, N, p=np.random.default_rng(3).dirichlet(np.full(29, 0.7))) + 1, "code", "2"),
     ("status", RNG.choice([200, 201, 204, 301, 304, 400, 401, 403, 404, 500], N), "category", "10 different whole numbers"),
     ("pid", np.cumsum(RNG.integers(1, 40, N)), "id", "a different whole number in every row, under a name that ids have"),
     ("x", NUMBERED, "id", "different whole numbers that nearly fill their range, as numbers of rows do"),
