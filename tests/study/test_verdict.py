@@ -54,6 +54,16 @@ def test_the_verdict_tells_groups_from_a_continuum(kind, n):
     assert Verdict(**verdict.told()) == verdict
 
 
+def test_missing_cells_do_not_fill_a_gap():
+    """Rows that miss the one column that tells the groups apart lie between them, and must not hide the gap."""
+    rng = np.random.default_rng(0)
+    first = np.where(np.arange(400) < 200, 0.0, 8.0) + rng.normal(0, 1, 400)
+    first[rng.random(400) < 0.35] = np.nan
+    table = {"x": first, "y": rng.normal(size=400), "z": rng.normal(size=400)}
+    verdict = find_groups(table, groups=2).verdict
+    assert (verdict.kind, verdict.n_apart) == ("overlapping", 2)
+
+
 def test_stability_is_the_agreement_of_refits():
     rng = np.random.default_rng(0)
     found = find_groups(clear(90, rng))

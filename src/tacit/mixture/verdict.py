@@ -182,6 +182,8 @@ def judge(
     top = resp.max(axis=1) / np.maximum(resp.sum(axis=1), 1e-300)
     told = {"unsure": float((top < SURE).mean()), "error": float(1.0 - top.mean()), "n_rows": len(sample), **search}
     labels, Z = resp.argmax(axis=1), mixture.family.embed(sample, rng)
+    whole = ~np.isnan(sample.X).any(axis=1)
+    shown = whole if 2 * whole.sum() >= len(whole) else np.ones(len(whole), dtype=bool)
     agreement, moved, places = [], [], _Places(k)
     with one_blas_thread():
         for _ in range(resamples):
@@ -194,10 +196,10 @@ def judge(
                 continue
             found = mixture.posterior(again, sample)[0][:, :k].argmax(axis=1)
             agreement.append(adjusted_rand_score(labels, found))
-            moved.append(places.add(Z, found, labels, weight))
+            moved.append(places.add(Z, found, labels, weight, shown))
     if not agreement:
         return Verdict("unchecked", k, n_apart=k, **told)
-    gaps = places.gaps(labels)
+    gaps = places.gaps(labels[shown])
     n_apart, _ = connected_components(_joined(gaps, resp), directed=False)
     stability = float(np.mean(agreement))
     told["moved"] = float(np.mean(moved)) if moved else 1.0
@@ -255,8 +257,12 @@ class _Places:
         self.n_groups = n_groups
         self.found: dict[tuple[int, int], list[np.ndarray]] = {}
 
-    def add(self, Z: np.ndarray, found: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> float:
+    def add(
+        self, Z: np.ndarray, found: np.ndarray, labels: np.ndarray, weight: np.ndarray, shown: np.ndarray
+    ) -> float:
         """Take in a refit that has rows in the groups `found`; which group is which, the rows of `labels` tell.
+
+        Places are those of the rows `shown`: a missing cell would lie in the gap that it might show.
 
         Returns the share of the rows left out that it has in another group.
         """
@@ -268,7 +274,7 @@ class _Places:
         for i in range(self.n_groups):
             for j in range(i + 1, self.n_groups):
                 here = (found == i) | (found == j)
-                place = _on_axis(Z, found == j, here & inside, here & outside, weight)
+                place = _on_axis(Z, found == j, here & inside & shown, here & outside & shown, weight)
                 if place is not None:
                     self.found.setdefault((i, j), []).append(place)
         return float((found != labels)[outside].mean()) if outside.any() else 0.0
