@@ -64,6 +64,14 @@ def test_missing_cells_do_not_fill_a_gap():
     assert (verdict.kind, verdict.n_apart) == ("overlapping", 2)
 
 
+@pytest.mark.parametrize(
+    ("n", "told"), [(85, "the 85 rows learned from"), (2000, "2,000 rows drawn at random"), (5000, "the rows")]
+)
+def test_rows_are_called_drawn_only_where_they_were(n, told):
+    verdict = Verdict("overlapping", 2, 2, unsure=0.1, stability=0.9, n_resamples=10, n_rows=n)
+    assert f"10 % of {told} are less than 90 % sure" in verdict.note(86 if n < 2000 else 5000).text
+
+
 def test_stability_is_the_agreement_of_refits():
     rng = np.random.default_rng(0)
     found = find_groups(clear(90, rng))

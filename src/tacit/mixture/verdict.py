@@ -132,7 +132,13 @@ class Verdict:
             return "; time was too short to check them on resamples"
         again = f"refitted to {self.n_resamples} resamples, they come back with an agreement of {number(self.stability, 2)} of 1"
         unsure = share(self.unsure) if self.unsure else "none"
-        rows = f"{self.n_rows:,} rows drawn at random" if self.n_rows < n_rows else "the rows"
+        rows = "the rows"
+        if self.n_rows < n_rows:  # a sample, or all but those with gross errors
+            rows = (
+                f"{self.n_rows:,} rows drawn at random"
+                if self.n_rows >= ROWS
+                else f"the {self.n_rows:,} rows learned from"
+            )
         return f"; {again} (adjusted Rand index), and {unsure} of {rows} {'are' if self.unsure else 'is'} less than 90 % sure"
 
     def _ended(self) -> str:
@@ -257,9 +263,7 @@ class _Places:
         self.n_groups = n_groups
         self.found: dict[tuple[int, int], list[np.ndarray]] = {}
 
-    def add(
-        self, Z: np.ndarray, found: np.ndarray, labels: np.ndarray, weight: np.ndarray, shown: np.ndarray
-    ) -> float:
+    def add(self, Z: np.ndarray, found: np.ndarray, labels: np.ndarray, weight: np.ndarray, shown: np.ndarray) -> float:
         """Take in a refit that has rows in the groups `found`; which group is which, the rows of `labels` tell.
 
         Places are those of the rows `shown`: a missing cell would lie in the gap that it might show.

@@ -129,7 +129,9 @@ def _columns(table: DataTable, shown: Sequence[ColumnInfo]) -> str:
         for column in shown
     ]  # fmt: skip
     more = len(table.columns) - len(shown)
-    return str(Table(rows)) + (f"\n… and {count(more, 'more column')}; --all shows {'it' if more == 1 else 'them'}" if more else "")
+    return str(Table(rows)) + (
+        f"\n… and {count(more, 'more column')}; --all shows {'it' if more == 1 else 'them'}" if more else ""
+    )
 
 
 def _values(column: Any) -> str:
