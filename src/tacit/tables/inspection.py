@@ -35,7 +35,7 @@ class Inspection:
     Attributes
     ----------
     outlying : list of dict
-        Columns with a few cells far from the median: "column", "n", "median", "value", "row" (the most extreme; rows count from 1).
+        Columns with a few cells far from the median: "column", "n", "median", "value", "row" (the most extreme, from 1).
     n_repeated : int
         Rows equal to one before them.
     repeated_exact : bool
