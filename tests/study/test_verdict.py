@@ -345,6 +345,14 @@ def test_a_report_on_new_rows_says_so_and_keeps_the_words(tmp_path, capsys):
     )
     assert "The largest of the new rows is group 2 (2 rows, 67 %): a very high." in said
     assert "The smallest of the new rows is group 1 (1 row, 33 %): a " in said
+    # A row is as unusual in the report as it is to predict: it is judged among all the rows learned from.
+    (tmp_path / "far.csv").write_text("a,b\n10.1,0.2\n0.1,3.2\n0.1,9.5\n")
+    assert main(["report", model, str(tmp_path / "far.csv"), "--json", "--out", str(tmp_path / "far.html")]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert "1 row is unusual for its group." in told["summary"]
+    assert any("0.05 divided by the 90 rows learned from" in limit for limit in told["limits"])
+    assert main(["predict", model, str(tmp_path / "far.csv"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["outliers"] == 1
     assert main(["report", model, str(tmp_path / "old.csv"), "--out", str(tmp_path / "again.html")]) == 0
     again = capsys.readouterr().out
     assert again.startswith("90 rows fall into 2 clear groups; refitted to 10 resamples")

@@ -356,13 +356,15 @@ def _of_outliers(findings: Findings, model: Any) -> Iterator[str]:
         yield "Unusual rows were not looked for, as no column is a measurement."
         return
     core = " of the core" if any(isinstance(part, StudentT) for part, _ in model.family_.parts) else ""
-    threshold = outlier_threshold(findings.n_rows)
+    most = max(findings.n_rows, (findings.learned or {}).get("n_rows", 0))
+    threshold, rows = outlier_threshold(most), "the number of rows"
+    rows = rows if most == findings.n_rows else f"the {count(most, 'row')} learned from"
     sentence = (
         f"A row is called unusual where a row{core} of its group would lie farther out with a probability below "
-        f"{probability(threshold)} ({FALSE_ALARMS:g} divided by the number of rows), judged by measurements alone: in one of "
+        f"{probability(threshold)} ({FALSE_ALARMS:g} divided by {rows}), judged by measurements alone: in one of "
         f"{1 / FALSE_ALARMS:.0f} tables that follow the model, a row is called so by chance."
     )
-    line = f"{{'threshold': {FALSE_ALARMS:g} / len(rows)}}"
+    line = f"{{'threshold': {FALSE_ALARMS:g} / {'len(rows)' if most == findings.n_rows else most}}}"
     yield Claim.of("threshold", sentence, "the rule by which rows are called unusual", {"threshold": threshold}, line)
 
 
