@@ -146,7 +146,8 @@ def check(path, out, budget):
         if said is None:
             yield {"table": path.stem, "verb": verb, "figures": "-", "wrong": "-", "says": refused}, []
             continue
-        table = pd.read_csv(out / "first" / path.name) if verb == "compare" else whole
+        part = {"compare": "first", "predict new": "second", "report": "second"}.get(verb)
+        table = pd.read_csv(out / part / path.name) if part else whole
         files = {Path(name).name.split(".")[-2]: pd.read_csv(name) for name in said["files"] if name.endswith(".csv")}
         files = applied if verb == "report" else files  # the page tells of the rows that predict writes
         applied = files if verb == "predict new" else applied
