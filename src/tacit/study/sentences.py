@@ -230,7 +230,7 @@ def empty_words(why_empty: dict[str, dict[str, int]]) -> list[str]:
             words = {
                 "unknown": f"{'their' if n > 1 else 'its'} group has no row, or hardly any, in which {name} is known",
                 "unsure": "no level is probable enough there",
-                "not applicable": f"{name} is not applicable there",
+                "not applicable": f"{name} is taken as not applicable there",
             }
             sentence = f"{count(n, 'cell')} of {name} {'were' if n > 1 else 'was'} left empty: {words[reason]}."
             # Lines of cells do not say why one has no value.
