@@ -18,7 +18,7 @@ from tacit.schema import Column
 from tacit.study import groups
 from tacit.study.axes import study_axes
 from tacit.study.groups import study_groups
-from tacit.study.phrases import alikeness, clauses, distinct, phrase
+from tacit.study.phrases import alikeness, clauses, counted_share, distinct, phrase
 from tacit.study.tallies import Tallies, defining, profile_of
 from tacit.tables import open_table
 
@@ -254,6 +254,7 @@ def test_shares_name_their_denominator_and_need_twenty_known_cells():
     found = tallied(np.column_stack([phase, cells[:, 1]]), columns, group).profiles()
     entry = next(e for e in profile_of(found, 0) if e["level"] == "stop")
     assert entry["text"] == "phase: known in 15 of 300 rows only"
+    assert counted_share(entry) == "15 of 15"  # what the tables of the page and the console show
     assert all(e["column"] != "phase" or e["is_missing"] for e in defining(profile_of(found, 0)))
     assert phrase("sex", "male", 11 / 12, 1.0, 12, 12) == "sex male in 11 of 12"  # a small group is counted
 

@@ -226,6 +226,16 @@ def empty_words(why_empty: dict[str, dict[str, int]]) -> list[str]:
     """Sentences about cells that were left empty, by reason and column."""
     told: list[str] = []
     for reason, columns in why_empty.items():
+        shared = {
+            "unsure": "no level is probable enough there",
+            "not applicable": "they are taken as not applicable there",
+        }
+        if len(columns) > 2 and reason in shared:
+            (first, n), *rest = columns.items()
+            cells = joined([f"{count(n, 'cell')} of {first}", *(f"{n:,} of {name}" for name, n in rest)])
+            sentence = f"{cells} were left empty: {shared[reason]}."
+            told.append(Claim.of("left_empty", sentence, "counted in all missing cells of these columns", columns))
+            continue
         for name, n in columns.items():
             words = {
                 "unknown": f"{'their' if n > 1 else 'its'} group has no row, or hardly any, in which {name} is known",
