@@ -80,6 +80,8 @@ def test_a_column_that_began_late_and_one_that_is_hardly_ever_known(loans):
         "tail has no value in any of the 160 rows where year is below 1994, and it is missing in 1"
     )
     assert rare.kind == "related"  # three of four cells are missing where it may be known: no rule
+    speed = np.where((loans["age"] < 18) & (rng.random(400) < 0.3), 1.0 + rng.random(400), np.nan)
+    assert {each.column: each for each in diagnose_missing(loans.assign(speed=speed))}["speed"].kind != "not applicable"
 
 
 def test_what_is_not_applicable_is_not_filled(loans, tmp_path):

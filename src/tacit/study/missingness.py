@@ -323,7 +323,9 @@ class _Seen:
             for sign, rows in ((1, seen & (values > high)), (-1, seen & (values < low))):
                 k, n = int(gone[seen].sum()), int(seen.sum())
                 chance = _tail(rows.sum() - 1, n, k, rows.sum()) * 2 * self._n_pairs
-                if rows.sum() < FEWEST or rows.sum() < NEARLY_ALL * gone.sum() or chance >= ALARM:
+                if rows.sum() < max(FEWEST, NEARLY_ALL * gone.sum()) or chance >= ALARM:
+                    continue
+                if gone[~rows].mean() >= MOST_ELSEWHERE:
                     continue
                 dated = next((column.role == "date" for column in self.table.columns if column.name == by), True)
                 end = high if sign > 0 else low
