@@ -257,6 +257,7 @@ def test_shares_name_their_denominator_and_need_twenty_known_cells():
     assert counted_share(entry) == "15 of 15"  # what the tables of the page and the console show
     assert all(e["column"] != "phase" or e["is_missing"] for e in defining(profile_of(found, 0)))
     assert phrase("sex", "male", 11 / 12, 1.0, 12, 12) == "sex male in 11 of 12"  # a small group is counted
+    assert phrase("sex", "male", 1 / 12, -1.0, 12, 12) == "sex male in only 1 of 12"
 
 
 # Descriptions

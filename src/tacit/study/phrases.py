@@ -104,7 +104,8 @@ def phrase(
     n_rows = known if n_rows is None else n_rows
     partly = " where known" if known < WHOLE * n_rows else ""
     if level is not None and known < FEWEST_KNOWN:
-        return f"{column} {level} in {round(value * known)} of {known}{' known' if partly else ''}"
+        only = "only " if difference < 0 else ""
+        return f"{column} {level} in {only}{round(value * known)} of {known}{' known' if partly else ''}"
     if level is not None:
         if difference > 0:
             word = "always" if value >= 0.9995 else "mostly" if value >= 0.5 else "more often"
