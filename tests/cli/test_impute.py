@@ -242,6 +242,18 @@ def test_penguins(run, penguins):
     assert len(told["selection"]) == 6
 
 
+def test_no_coin_is_tossed_for_a_level(run, tmp_path):
+    """Levels that are about as often as each other, and that nothing tells, are left empty."""
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], 300, p=[0.53, 0.47])
+    sex[rng.random(300) < 0.3] = ""
+    path = tmp_path / "t.csv"
+    path.write_text("x,sex\n" + "".join(f"{x:.3f},{each}\n" for x, each in zip(rng.normal(size=300), sex)))
+    code, out, _ = run(path, None, "--no-report", "--json")
+    assert code == 0
+    assert json.loads(out)["empty"] == {"sex": int((sex == "").sum())}
+
+
 def test_hidden_cells_are_judged_by_what_they_were():
     """A model that knows nothing but the means errs by the whole spread and covers what it says."""
     rng = np.random.default_rng(0)

@@ -80,6 +80,16 @@ def test_for_programs(inspect, visits):
     )
 
 
+def test_tails_and_second_peaks_are_no_outlying_cells(inspect, tmp_path):
+    rng = np.random.default_rng(0)
+    price = np.where(np.arange(400) % 4 == 0, rng.normal(4, 0.1, 400), rng.normal(1, 0.1, 400))
+    weight = np.append(rng.normal(70, 5, 399), 700)
+    path = tmp_path / "t.csv"
+    path.write_text("price,weight\n" + "".join(f"{a:.3f},{b:.3f}\n" for a, b in zip(price, weight)))
+    found = json.loads(inspect(path, "--json")[1])["outlying"]
+    assert [(each["column"], each["n"], each["row"]) for each in found] == [("weight", 1, 400)]
+
+
 def test_wide_tables_are_cut(inspect, tmp_path):
     rng = np.random.default_rng(0)
     path = tmp_path / "wide.csv"

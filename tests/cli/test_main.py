@@ -170,6 +170,18 @@ def test_nothing_heavy_is_imported_for_help():
     assert done.stdout.strip() == ""
 
 
+def test_pandas_is_loaded_by_no_command(tmp_path):
+    """Arrow would load it, where it is installed, to look whether it was given a frame of it."""
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "".join(f"{i % 7}.5,{i % 5}\n" for i in range(40)))
+    code = (
+        "import sys, tacit.cli.main as m; sys.argv = ['tacit', 'inspect', sys.argv[1]]; "
+        "assert m.main() == 0; print('pandas' in sys.modules, 'pyarrow' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False True"
+
+
 # Progress and text
 
 

@@ -43,6 +43,13 @@ def check_rows(read, filled):
         assert (after["volume"] == "") == (after["stage"] == "") == infant
 
 
+def test_columns_left_empty_for_one_reason_are_told_together():
+    (sentence,) = empty_words({"not applicable": {"a": 810, "b": 1, "c": 3}})
+    assert sentence == "810 cells of a, 1 of b and 3 of c were left empty: they are taken as not applicable there."
+    assert sentence.check.figures == {"a": 810, "b": 1, "c": 3}
+    assert len(empty_words({"not applicable": {"a": 810, "b": 1}})) == 2
+
+
 @pytest.mark.parametrize("command", ["fit", "impute"])
 def test_left_empty(folder, tmp_path, capsys, command):
     assert main([command, str(folder / "boys.csv"), "--out", str(tmp_path), *TRY]) == 0

@@ -55,13 +55,33 @@ def test_each_kind_is_told(loans):
     n = int((loans["kind"] == "single").sum())
     assert (second.by, second.values, second.n_missing) == (("kind",), ("single",), n)
     assert second.text == (
-        f"second is not applicable where kind is single: it has no value in any of these {n} rows, and one in every other row."
+        f"second has no value in any of the {n} rows where kind is single, and one in every other row: it is taken as not "
+        "applicable there."
     )
     assert exam.by == ("age",)
     assert exam.below == loans["age"][loans["exam"].notna()].min()
     assert found["late"].text == "late has no value before row 151; fills there go beyond what was seen."
     assert pulse.by == ("shift",)
     assert 0.6 < pulse.score < 0.85
+
+
+def test_a_column_that_began_late_and_one_that_is_hardly_ever_known(loans):
+    years = np.repeat(np.arange(1990, 2000), 40)
+    rng = np.random.default_rng(1)
+    tail = np.where((years < 1994) | (rng.random(400) < 0.1), np.nan, rng.normal(size=400))
+    rare = np.where((loans["kind"] == "joint") & (rng.random(400) < 0.25), rng.normal(size=400), np.nan)
+    found = {
+        each.column: each
+        for each in diagnose_missing(loans.assign(year=years, tail=tail, rare=rare).sample(400, random_state=0))
+    }
+    tail, rare = found["tail"], found["rare"]
+    assert (tail.kind, tail.by, tail.below, tail.values) == ("not applicable", ("year",), 1994.0, ())
+    assert tail.text.startswith(
+        "tail has no value in any of the 160 rows where year is below 1994, and it is missing in 1"
+    )
+    assert rare.kind == "related"  # three of four cells are missing where it may be known: no rule
+    speed = np.where((loans["age"] < 18) & (rng.random(400) < 0.3), 1.0 + rng.random(400), np.nan)
+    assert {each.column: each for each in diagnose_missing(loans.assign(speed=speed))}["speed"].kind != "not applicable"
 
 
 def test_what_is_not_applicable_is_not_filled(loans, tmp_path):
@@ -75,7 +95,10 @@ def test_what_is_not_applicable_is_not_filled(loans, tmp_path):
     assert filled[["income", "late", "pulse"]].notna().all().all()
     findings = choice.study()
     assert findings.n_empty == {"second": int(single.sum()), "exam": int(young.sum())}
-    assert any(sentence.startswith("second is not applicable where kind is single") for sentence in findings.summary)
+    assert any(
+        "rows where kind is single, and one in every other row: it is taken as not" in sentence
+        for sentence in findings.summary
+    )
     for table in choice.model.draw_missing(loans[list(choice.model.feature_names_in_)], 2, random_state=0):
         assert (table["second"].isna() == single).all()
     tacit.save(choice.model, tmp_path / "m.tacit")

@@ -18,7 +18,7 @@ from tacit.schema import Column
 from tacit.study import groups
 from tacit.study.axes import study_axes
 from tacit.study.groups import study_groups
-from tacit.study.phrases import alikeness, clauses, distinct, phrase
+from tacit.study.phrases import alikeness, clauses, counted_share, distinct, phrase
 from tacit.study.tallies import Tallies, defining, profile_of
 from tacit.tables import open_table
 
@@ -52,6 +52,24 @@ def test_the_verdict_tells_groups_from_a_continuum(kind, n):
     told = {"clear": "3 clear groups", "overlapping": "2 overlapping groups", "one": "form one group: by BIC"}
     assert told.get(kind, "form a continuum rather than groups: no gap is shown") in sentence
     assert Verdict(**verdict.told()) == verdict
+
+
+def test_missing_cells_do_not_fill_a_gap():
+    """Rows that miss the one column that tells the groups apart lie between them, and must not hide the gap."""
+    rng = np.random.default_rng(0)
+    first = np.where(np.arange(400) < 200, 0.0, 8.0) + rng.normal(0, 1, 400)
+    first[rng.random(400) < 0.35] = np.nan
+    table = {"x": first, "y": rng.normal(size=400), "z": rng.normal(size=400)}
+    verdict = find_groups(table, groups=2).verdict
+    assert (verdict.kind, verdict.n_apart) == ("overlapping", 2)
+
+
+@pytest.mark.parametrize(
+    ("n", "told"), [(85, "the 85 rows learned from"), (2000, "2,000 rows drawn at random"), (5000, "the rows")]
+)
+def test_rows_are_called_drawn_only_where_they_were(n, told):
+    verdict = Verdict("overlapping", 2, 2, unsure=0.1, stability=0.9, n_resamples=10, n_rows=n)
+    assert f"10 % of {told} are less than 90 % sure" in verdict.note(86 if n < 2000 else 5000).text
 
 
 def test_stability_is_the_agreement_of_refits():
@@ -236,8 +254,10 @@ def test_shares_name_their_denominator_and_need_twenty_known_cells():
     found = tallied(np.column_stack([phase, cells[:, 1]]), columns, group).profiles()
     entry = next(e for e in profile_of(found, 0) if e["level"] == "stop")
     assert entry["text"] == "phase: known in 15 of 300 rows only"
+    assert counted_share(entry) == "15 of 15"  # what the tables of the page and the console show
     assert all(e["column"] != "phase" or e["is_missing"] for e in defining(profile_of(found, 0)))
     assert phrase("sex", "male", 11 / 12, 1.0, 12, 12) == "sex male in 11 of 12"  # a small group is counted
+    assert phrase("sex", "male", 1 / 12, -1.0, 12, 12) == "sex male in only 1 of 12"
 
 
 # Descriptions
@@ -327,6 +347,14 @@ def test_a_report_on_new_rows_says_so_and_keeps_the_words(tmp_path, capsys):
     )
     assert "The largest of the new rows is group 2 (2 rows, 67 %): a very high." in said
     assert "The smallest of the new rows is group 1 (1 row, 33 %): a " in said
+    # A row is as unusual in the report as it is to predict: it is judged among all the rows learned from.
+    (tmp_path / "far.csv").write_text("a,b\n10.1,0.2\n0.1,3.2\n0.1,9.5\n")
+    assert main(["report", model, str(tmp_path / "far.csv"), "--json", "--out", str(tmp_path / "far.html")]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert "1 row is unusual for its group." in told["summary"]
+    assert any("0.05 divided by the 90 rows learned from" in limit for limit in told["limits"])
+    assert main(["predict", model, str(tmp_path / "far.csv"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["outliers"] == 1
     assert main(["report", model, str(tmp_path / "old.csv"), "--out", str(tmp_path / "again.html")]) == 0
     again = capsys.readouterr().out
     assert again.startswith("90 rows fall into 2 clear groups; refitted to 10 resamples")

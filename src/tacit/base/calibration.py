@@ -21,6 +21,8 @@ __all__ = ["Absence", "Calibration"]
 
 BOUND = Numbers(beside=(np.inf, -np.inf))
 TRIED = Numbers("t", low=0, beside=(np.nan,))
+USUAL = 1.2
+"""How much surer than other levels the most frequent one must be where the model tells nothing: no coin is tossed."""
 
 
 @savable
@@ -75,11 +77,11 @@ class Calibration:
     whole, coded : (d,) bool arrays
         Which columns hold whole numbers only, and which hold levels without an order.
     usual, share : (d,) arrays
-        Code of the most frequent level, where that is right more often than the model's (−1 elsewhere), and how frequent it is.
+        Code of the most frequent level, where that is right as often as the model's or oftener (−1 elsewhere), and its share.
     temper : float
         Power to which the odds of a filled level are raised.
     sure : float
-        Probability from which a level is filled.
+        Probability from which a level is filled; a fifth more is asked of the most frequent one where the model tells nothing.
     absent : tuple of Absence
         Cells that are not applicable, and stay empty.
     hidden : (d,) int array
@@ -163,7 +165,8 @@ class Calibration:
         sure = np.where(usual, self.share[j], self.tempered(probability))
         if len(told) > 1:
             told[-1, level_cell] = (sure if level else 1.0 - sure)[level_cell]
-        told[:, self.coded[j] & (sure < self.sure)] = np.nan
+        least = np.where(usual, USUAL * self.sure, self.sure)
+        told[:, self.coded[j] & (sure < least)] = np.nan
         return told
 
     def tempered(self, probability: np.ndarray) -> np.ndarray:

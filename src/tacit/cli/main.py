@@ -83,8 +83,19 @@ def _example(line: str) -> str:
     return "\n".join(["example:", *(f"  {each}" for each in [*before, line])])
 
 
+class _Spared:
+    """Says that pandas is not there: no command uses it, and Arrow would load it, which takes half a second of CPU."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("No module named 'pandas'", name=name)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
+    if argv is None and "pandas" not in sys.modules:  # a process of its own
+        sys.meta_path.insert(0, _Spared)  # type: ignore[arg-type]
     parser = build_parser()
     arguments = parser.parse_args(argv)
     if arguments.command is None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ..study.phrases import CRITERIA, left_out_words, model_words
+from ..study.phrases import CRITERIA, counted_share, left_out_words, model_words
 from ..study.tallies import defining
 from ..words import count, number, pair, probability, share, signed
 from .common import DataTable, Findings
@@ -141,6 +141,8 @@ def _values(entry: dict) -> list[str]:
     """What the group has and what all rows have, with as many digits as tell the two apart."""
     if "value_text" in entry:
         return [entry["value_text"], entry["overall_text"]]
+    if counted := counted_share(entry):
+        return [counted, "-" if entry["overall"] is None else share(entry["overall"])]
     values = entry["value"], entry["overall"]
     if None in values or values[0] == values[1]:
         worded = number if entry["level"] is None else share

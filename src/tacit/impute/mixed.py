@@ -41,6 +41,7 @@ class MixtureImputer(TransformerMixin, RowsEstimator):
     For pipelines, where scikit-learn's imputers take one type of column at a time. Rows are described by a mixture: groups of
     rows, each with its own levels, rates and jointly Gaussian measurements. A missing cell gets its expectation, or its most
     probable level, given the observed cells of its row. A table comes back as the kind it is, with the types its columns have.
+    Every cell is filled, as later steps of a pipeline need; :func:`choose_imputer` leaves those empty that are not applicable.
 
     Parameters
     ----------

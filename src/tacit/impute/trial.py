@@ -245,7 +245,7 @@ def learn_calibration(start: Calibration, hidden: Hidden, cells: np.ndarray, kin
             continue
         best = _most_frequent(cells[:, j])
         share[j] = float((cells[:, j] == best).sum() / (~np.isnan(cells[:, j])).sum())
-        if len(part.truth) >= FEWEST and (part.filled == part.truth).mean() < (part.truth == best).mean():
+        if len(part.truth) >= FEWEST and (part.filled == part.truth).mean() <= (part.truth == best).mean():
             usual[j] = best
     told = hidden.take(~np.isnan(hidden.probability))
     temper = _temper(told.probability, told.filled == told.truth) if len(told.truth) >= FEWEST else 1.0

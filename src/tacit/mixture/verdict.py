@@ -132,7 +132,13 @@ class Verdict:
             return "; time was too short to check them on resamples"
         again = f"refitted to {self.n_resamples} resamples, they come back with an agreement of {number(self.stability, 2)} of 1"
         unsure = share(self.unsure) if self.unsure else "none"
-        rows = f"{self.n_rows:,} rows drawn at random" if self.n_rows < n_rows else "the rows"
+        rows = "the rows"
+        if self.n_rows < n_rows:  # a sample, or all but those with gross errors
+            rows = (
+                f"{self.n_rows:,} rows drawn at random"
+                if self.n_rows >= ROWS
+                else f"the {self.n_rows:,} rows learned from"
+            )
         return f"; {again} (adjusted Rand index), and {unsure} of {rows} {'are' if self.unsure else 'is'} less than 90 % sure"
 
     def _ended(self) -> str:
@@ -182,6 +188,8 @@ def judge(
     top = resp.max(axis=1) / np.maximum(resp.sum(axis=1), 1e-300)
     told = {"unsure": float((top < SURE).mean()), "error": float(1.0 - top.mean()), "n_rows": len(sample), **search}
     labels, Z = resp.argmax(axis=1), mixture.family.embed(sample, rng)
+    whole = ~np.isnan(sample.X).any(axis=1)
+    shown = whole if 2 * whole.sum() >= len(whole) else np.ones(len(whole), dtype=bool)
     agreement, moved, places = [], [], _Places(k)
     with one_blas_thread():
         for _ in range(resamples):
@@ -194,10 +202,10 @@ def judge(
                 continue
             found = mixture.posterior(again, sample)[0][:, :k].argmax(axis=1)
             agreement.append(adjusted_rand_score(labels, found))
-            moved.append(places.add(Z, found, labels, weight))
+            moved.append(places.add(Z, found, labels, weight, shown))
     if not agreement:
         return Verdict("unchecked", k, n_apart=k, **told)
-    gaps = places.gaps(labels)
+    gaps = places.gaps(labels[shown])
     n_apart, _ = connected_components(_joined(gaps, resp), directed=False)
     stability = float(np.mean(agreement))
     told["moved"] = float(np.mean(moved)) if moved else 1.0
@@ -255,8 +263,10 @@ class _Places:
         self.n_groups = n_groups
         self.found: dict[tuple[int, int], list[np.ndarray]] = {}
 
-    def add(self, Z: np.ndarray, found: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> float:
+    def add(self, Z: np.ndarray, found: np.ndarray, labels: np.ndarray, weight: np.ndarray, shown: np.ndarray) -> float:
         """Take in a refit that has rows in the groups `found`; which group is which, the rows of `labels` tell.
+
+        Places are those of the rows `shown`: a missing cell would lie in the gap that it might show.
 
         Returns the share of the rows left out that it has in another group.
         """
@@ -268,7 +278,7 @@ class _Places:
         for i in range(self.n_groups):
             for j in range(i + 1, self.n_groups):
                 here = (found == i) | (found == j)
-                place = _on_axis(Z, found == j, here & inside, here & outside, weight)
+                place = _on_axis(Z, found == j, here & inside & shown, here & outside & shown, weight)
                 if place is not None:
                     self.found.setdefault((i, j), []).append(place)
         return float((found != labels)[outside].mean()) if outside.any() else 0.0

@@ -200,8 +200,8 @@ def _summary(
         )
     if missing:
         sentence = (
-            f"{missing:,} of {table.n_rows * d:,} cells are missing; rows are placed by the cells they have, and the standard "
-            "errors of their scores say how surely."
+            f"{missing:,} of {table.n_rows * d:,} cells {'is' if missing == 1 else 'are'} missing; rows are placed by the cells "
+            "they have, and the standard errors of their scores say how surely."
         )
         told.append(missing_claim("missing", sentence, table, table.used))
     return told

@@ -394,9 +394,7 @@ def _change(test: dict, a: str, b: str) -> str:
         return f"{test['column']}: missing in {share(test['b'])} of {b}, {share(test['a'])} of {a} (difference {_points(test)})."
     if test["what"] == "levels":
         rows = f"of the known cells of {b}, {share(test['a'])} of {a}"
-        return (
-            f"{test['column']}: {test['level']} in {share(test['b'])} {rows} (difference {_points(test)}) moved most."
-        )
+        return f"{test['column']}, most of all {test['level']}: {share(test['b'])} {rows} (difference {_points(test)})."
     word = "higher" if test["effect"] > 0.5 else "lower"
     chance = max(test["effect"], 1 - test["effect"])
     ends = (test["low"], test["high"]) if test["effect"] > 0.5 else (1 - test["high"], 1 - test["low"])

@@ -298,8 +298,8 @@ def _worded(found: Explanation, near: list[dict], is_next: bool) -> Explanation:
         if not pro and not contra:
             words.append("No single cell tells the two groups apart by a factor of 1.5 or more.")
         if abs(found.prior) >= CLEAR:
-            word = "larger" if found.prior > 0 else "smaller"
-            words.append(f"Group {a} is {_times(found.prior)} {word} than group {b}, which counts as well.")
+            large, small = (a, b) if found.prior > 0 else (b, a)
+            words.append(f"Group {large} is {_times(found.prior)} as large as group {small}, which counts as well.")
     if found.missing:
         lost = f"{joined(found.missing[:6])}{' …' * (len(found.missing) > 6)}"
         words.append(

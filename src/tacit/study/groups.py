@@ -59,7 +59,8 @@ def study_groups(
     digest, rng, drawn = hashlib.sha256(), np.random.default_rng(seed), min(1.0, MOST_COUNTED / max(table.n_rows, 1))
     uncertain = TopRows(MOST_LISTED)
     outliers = [TopRows(MOST_LISTED) for _ in range(scorer.n_groups)]
-    threshold, start = outlier_threshold(table.n_rows), 0
+    # A row that is unusual by itself is so among few new ones as well.
+    threshold, start = outlier_threshold(max(table.n_rows, (learned or {}).get("n_rows", 0))), 0
     fills = Fills(model, table, model.schema_.names, [column.levels for column in model.schema_.columns])
     for batch in table.batches():
         cells = coder.encode(batch)

@@ -38,6 +38,8 @@ ALARM = 0.01
 MOST_LEVELS = 50
 NEARLY_ALL = 0.9
 """Share of a column's missing cells that a cut explains where it is a rule."""
+MOST_ELSEWHERE = 0.5
+"""Share of a column's other cells that are missing from which on no rule is told: it is hardly ever observed anywhere."""
 MARKED = re.compile(r"\s*([<>]=?|below|under|above|over)\s*[-+]?[\d.,]+.*", re.IGNORECASE)
 LIMITS = re.compile(r"(?:<\s*)?(?:lod|loq|mdl|bdl|nd|n\.d\.|not detected|below detection.*)", re.IGNORECASE)
 FOLDS, MOST_USED = 5, 10
@@ -120,9 +122,10 @@ def diagnose_missing(table: Any, *, seed: int = 0, **reading: Any) -> list[Missi
     Examples
     --------
     >>> from tacit.study import diagnose_missing
-    >>> loans = {"kind": ["single", "joint"] * 30, "second income": [None, 20.5, None, 31.0, None, 17.0] * 10}
-    >>> diagnose_missing(loans)[0].text
-    'second income is not applicable where kind is single: it has no value in any of these 30 rows, and one in every other row.'
+    >>> loans = {"kind": ["single", "joint"] * 30, "second": [None, 20.5, None, 31.0, None, 17.0] * 10}
+    >>> diagnose_missing(loans)[0].text  # doctest: +NORMALIZE_WHITESPACE
+    'second has no value in any of the 30 rows where kind is single, and one in every other row: it is taken as not applicable
+    there.'
     """
     table = as_table(table, **reading)
     if not any(column.n_missing or any(note.code == "strangers" for note in column.notes) for column in table.columns):
@@ -257,7 +260,7 @@ class _Seen:
         for by, levels in by_column.items():
             always = [feature for feature in levels if gone[feature.vector > 0].all()]
             rows = np.any([feature.vector > 0 for feature in always], axis=0) if always else np.zeros(n, dtype=bool)
-            if not always or len(always) == len(levels) or rows.sum() < FEWEST:
+            if not always or len(always) == len(levels) or rows.sum() < FEWEST or gone[~rows].mean() >= MOST_ELSEWHERE:
                 continue
             # As likely as any choice of levels is to have no cell, among all choices there are.
             chance = _tail(rows.sum() - 1, n, k, rows.sum()) * 2.0 ** len(levels) * self._n_pairs
@@ -268,14 +271,24 @@ class _Seen:
                 continue
             rows = feature.vector == 0
             chance = _tail(rows.sum() - 1, n, k, rows.sum()) * self._n_pairs
-            if FEWEST <= rows.sum() < n - FEWEST and gone[rows].all() and chance < ALARM:
+            apart = FEWEST <= rows.sum() < n - FEWEST and gone[rows].all() and gone[~rows].mean() < MOST_ELSEWHERE
+            if apart and chance < ALARM:
                 best = int(rows.sum()), feature.column, (), rows
         if best is None:
             return None
         _, by, values, rows = best
+        if values and by in self.cuts and (bound := _end(self.cuts[by], gone, values)):
+            return self._beyond(name, gone, by, *bound)
         where = f"{by} is {_listed(values)}" if values else f"{by} has a value"
         line = having(by, values) if values else f"~{missing(by)}"
         return self._not_applicable(name, gone, rows, where, line, by, values=values, observed=not values)
+
+    def _beyond(self, name: str, gone: np.ndarray, by: str, sign: int, end: float) -> Missingness:
+        """That no cell is observed where a number is above (sign 1) or below (-1) a bound."""
+        word, mark = ("above", ">") if sign > 0 else ("below", "<")
+        rows = np.nan_to_num(sign * (self.cuts[by] - end), nan=-1.0) > 0
+        line = f"(pd.to_numeric(table[{by!r}], errors='coerce') {mark} {end!r})"
+        return self._not_applicable(name, gone, rows, f"{by} is {word} {number(end)}", line, by, **{word: end})
 
     def _not_applicable(
         self, name: str, gone: np.ndarray, rows: np.ndarray, where: str, line: str, by: str, **rule: Any
@@ -283,7 +296,7 @@ class _Seen:
         rest = int((gone & ~rows).sum())
         others = f"it is missing in {share(rest / (~rows).sum())} of the others" if rest else "one in every other row"
         these = count(int(rows.sum()), "row")
-        text = f"{name} is not applicable where {where}: it has no value in any of these {these}, and {others}."
+        text = f"{name} has no value in any of the {these} where {where}, and {others}: it is taken as not applicable there."
         figures = {"rows": int(rows.sum()), "known": 0, "missing_elsewhere": rest}
         counts = (
             f"int(({line}).sum())",
@@ -310,15 +323,14 @@ class _Seen:
             for sign, rows in ((1, seen & (values > high)), (-1, seen & (values < low))):
                 k, n = int(gone[seen].sum()), int(seen.sum())
                 chance = _tail(rows.sum() - 1, n, k, rows.sum()) * 2 * self._n_pairs
-                if rows.sum() < FEWEST or rows.sum() < NEARLY_ALL * gone.sum() or chance >= ALARM:
+                if rows.sum() < max(FEWEST, NEARLY_ALL * gone.sum()) or chance >= ALARM:
+                    continue
+                if gone[~rows].mean() >= MOST_ELSEWHERE:
                     continue
                 dated = next((column.role == "date" for column in self.table.columns if column.name == by), True)
                 end = high if sign > 0 else low
                 if not dated:
-                    bound = {"above": float(end)} if sign > 0 else {"below": float(end)}
-                    where = f"{by} is {'above' if sign > 0 else 'below'} {number(float(end))}"
-                    line = f"pd.to_numeric(table[{by!r}], errors='coerce') {'>' if sign > 0 else '<'} {float(end)!r}"
-                    return self._not_applicable(name, gone, rows, where, f"({line})", by, **bound)
+                    return self._beyond(name, gone, by, sign, float(end))
                 when = f"row {int(end) + 1:,}" if not by else f"{by} {np.datetime64(int(end), 'D')}"
                 text = f"{name} has no value {'after' if sign > 0 else 'before'} {when}; fills there go beyond what was seen."
                 after = f"{missing(name)}.{f'iloc[{int(end) + 1}:]' if sign > 0 else f'iloc[:{int(end)}]'}"
@@ -441,8 +453,19 @@ def _outwards(x: np.ndarray, n: np.ndarray, k: np.ndarray, drawn: np.ndarray) ->
 
 
 def _listed(values: tuple) -> str:
-    shown = [number(value) if isinstance(value, float) else str(value) for value in values[:4]]
-    return " or ".join(shown) + (f" or one of {len(values) - 4} others" if len(values) > 4 else "")
+    most = 5 if len(values) <= 5 else 4
+    shown = [number(value) if isinstance(value, float) else str(value) for value in values[:most]]
+    return " or ".join(shown) + (f" or one of {len(values) - most} others" if len(values) > most else "")
+
+
+def _end(values: np.ndarray, gone: np.ndarray, without: tuple) -> tuple[int, float] | None:
+    """The bound beyond which values without an observed cell lie, and on which side: 1 above it, -1 below it; None within."""
+    seen = values[~gone & ~np.isnan(values)]
+    if not len(seen):
+        return None
+    if min(without) > seen.max():
+        return 1, float(seen.max())
+    return (-1, float(seen.min())) if max(without) < seen.min() else None
 
 
 def _monotone(values: np.ndarray) -> bool:

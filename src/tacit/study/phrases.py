@@ -11,8 +11,8 @@ import numpy as np
 from ..words import count, pair, share
 
 __all__ = [
-    "CLAUSE", "CLEAR", "CRITERIA", "LEAST", "STRONG", "alikeness", "clauses", "distinct", "enough_known", "group_phrase",
-    "in_words",
+    "CLAUSE", "CLEAR", "CRITERIA", "LEAST", "STRONG", "alikeness", "clauses", "counted_share", "distinct", "enough_known",
+    "group_phrase", "in_words",
     "left_out_words", "model_words", "phrase", "shape_words",
 ]  # fmt: skip
 
@@ -77,6 +77,13 @@ def model_words(
 # What sets a group apart: "flipper_length_mm very high (217 vs 201)"
 
 
+def counted_share(entry: dict) -> str:
+    """The share that a group has of a level as a count of its known cells, where these are too few for a share; else none."""
+    known, value = entry.get("known"), entry.get("value")
+    few = entry.get("level") is not None and value is not None and known is not None and 0 < known < FEWEST_KNOWN
+    return f"{round(value * known):,} of {known:,}" if few else ""  # type: ignore[operator]
+
+
 def enough_known(known: int, n_rows: int) -> bool:
     """Whether shares, or counts where cells are few, may be told: of 20 known cells, or of most of a small group."""
     return known >= FEWEST_KNOWN or 2 * known >= n_rows > 0
@@ -97,7 +104,8 @@ def phrase(
     n_rows = known if n_rows is None else n_rows
     partly = " where known" if known < WHOLE * n_rows else ""
     if level is not None and known < FEWEST_KNOWN:
-        return f"{column} {level} in {round(value * known)} of {known}{' known' if partly else ''}"
+        only = "only " if difference < 0 else ""
+        return f"{column} {level} in {only}{round(value * known)} of {known}{' known' if partly else ''}"
     if level is not None:
         if difference > 0:
             word = "always" if value >= 0.9995 else "mostly" if value >= 0.5 else "more often"

@@ -30,6 +30,8 @@ __all__ = ["GroupResults", "Results", "id_name"]
 KEYS = ("row", "group", "probability", "other", "other_probability", "reason", "outlier", "farther_out", "column", "value",
         "low", "high")  # fmt: skip
 """Names that results have beside those of ids."""
+CELLS = ("column", "value", "low", "high", "probability")
+"""What the file of cells tells of each, beside its row."""
 
 
 def id_name(name: str) -> str:
@@ -136,8 +138,8 @@ class Results:
     def cells(self, part: Part) -> dict:
         """The missing cells: ids, row, column, value, low, high, probability; a cell that is left empty has no value."""
         rows, places = np.nonzero(part.missing)
-        if not len(rows):
-            return {}
+        if not len(rows):  # the first part names the columns, so that a table without missing cells has a header
+            return {} if part.start else {name: [] for name in (*part.rows, *CELLS)}
         names = np.array(self.table.schema.names, dtype=object)
         told = {name: _objects(values)[rows] for name, values in part.rows.items()} | {"column": names[places]}
         told["row"] = rows + part.start + 1

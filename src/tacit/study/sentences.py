@@ -36,9 +36,7 @@ def _scored(findings: Findings) -> Iterator[str]:
             f"{count(findings.n_rows, 'new row')} {'were' if findings.n_rows != 1 else 'was'} scored by a model that was learned "
             f"from {count(n, 'other row')} ({title}); groups are described as they were there."
         )
-        yield Claim.of(
-            "scored", sentence, "kept with the model", {"n_rows": findings.n_rows, "learned_from": n}, N_ROWS
-        )
+        yield Claim.of("scored", sentence, "rows counted", {"n_rows": findings.n_rows}, N_ROWS)
 
 
 def _by_column(counts: dict[str, int]) -> Iterator[tuple[str, int]]:
@@ -228,11 +226,21 @@ def empty_words(why_empty: dict[str, dict[str, int]]) -> list[str]:
     """Sentences about cells that were left empty, by reason and column."""
     told: list[str] = []
     for reason, columns in why_empty.items():
+        shared = {
+            "unsure": "no level is probable enough there",
+            "not applicable": "they are taken as not applicable there",
+        }
+        if len(columns) > 2 and reason in shared:
+            (first, n), *rest = columns.items()
+            cells = joined([f"{count(n, 'cell')} of {first}", *(f"{n:,} of {name}" for name, n in rest)])
+            sentence = f"{cells} were left empty: {shared[reason]}."
+            told.append(Claim.of("left_empty", sentence, "counted in all missing cells of these columns", columns))
+            continue
         for name, n in columns.items():
             words = {
                 "unknown": f"{'their' if n > 1 else 'its'} group has no row, or hardly any, in which {name} is known",
                 "unsure": "no level is probable enough there",
-                "not applicable": f"{name} is not applicable there",
+                "not applicable": f"{name} is taken as not applicable there",
             }
             sentence = f"{count(n, 'cell')} of {name} {'were' if n > 1 else 'was'} left empty: {words[reason]}."
             # Lines of cells do not say why one has no value.
@@ -346,9 +354,9 @@ def _of_the_shape(model: Any) -> Iterator[str]:
 
 def _of_small_groups(findings: Findings) -> Iterator[str]:
     few = [group for group in findings.groups if group.n_rows <= len(findings.used)]
-    if few and len(findings.groups) > 1:
+    if few and len(findings.groups) > 1 and findings.learned is None:
         names = joined(f"group {group.number} ({count(group.n_rows, 'row')})" for group in few)
-        sentence = f"Little can be said about {names}: hardly more rows than columns."
+        sentence = f"Little can be said about {names}: no more rows than columns."
         figures = {f"group {group.number}": group.n_rows for group in findings.groups if group.n_rows}
         yield Claim.of("few_rows", sentence, _counted(findings), figures, SIZES)
 
@@ -358,13 +366,15 @@ def _of_outliers(findings: Findings, model: Any) -> Iterator[str]:
         yield "Unusual rows were not looked for, as no column is a measurement."
         return
     core = " of the core" if any(isinstance(part, StudentT) for part, _ in model.family_.parts) else ""
-    threshold = outlier_threshold(findings.n_rows)
+    most = max(findings.n_rows, (findings.learned or {}).get("n_rows", 0))
+    threshold, rows = outlier_threshold(most), "the number of rows"
+    rows = rows if most == findings.n_rows else f"the {count(most, 'row')} learned from"
     sentence = (
         f"A row is called unusual where a row{core} of its group would lie farther out with a probability below "
-        f"{probability(threshold)} ({FALSE_ALARMS:g} divided by the number of rows), judged by measurements alone: in one of "
+        f"{probability(threshold)} ({FALSE_ALARMS:g} divided by {rows}), judged by measurements alone: in one of "
         f"{1 / FALSE_ALARMS:.0f} tables that follow the model, a row is called so by chance."
     )
-    line = f"{{'threshold': {FALSE_ALARMS:g} / len(rows)}}"
+    line = f"{{'threshold': {FALSE_ALARMS:g} / {'len(rows)' if most == findings.n_rows else most}}}"
     yield Claim.of("threshold", sentence, "the rule by which rows are called unusual", {"threshold": threshold}, line)
 
 

@@ -35,8 +35,8 @@ ID_NAME = re.compile(
     r"(?:.*[^a-z])?(?:id|ids|[cefgnoprstuv]id|uuid|guid|key|nr|no|number|identifier|code|index|row|rows|rowname|rownames|rowid|record)[^a-z]*|.*ID"
 )
 CODE_NAME = re.compile(
-    r"\b(?:zip|zipcode|postal|postcode|plz|fips|precinct|district|ward|tract|flight|route|status|code|sic|naics|account|phone|"
-    r"serial|ticket|invoice)\b"
+    r"\b(?:zip|zipcode|postal|postcode|plz|fips|precinct|district|ward|tract|county|department|dept|region|borough|state|flight|"
+    r"route|status|code|sic|naics|account|phone|serial|ticket|invoice)\b"
 )
 """Names that codes have, as words; what they hold must look like codes too."""
 UNEVEN = 1.3
@@ -127,7 +127,7 @@ def _role_of_numbers(tally: Tally, moments: Moments, levels: tuple[str, ...]) ->
         return "date", "dates written as yyyymmdd; write them as 2024-01-31 to use them"
     named = says_id(tally.name)
     if tally.distinct.unique and n_told > MANY_LEVELS:
-        reason = _id_reason(tally, moments, named)
+        reason = _id_reason(tally, moments, named or bool(CODE_NAME.search(words_of(tally.name))))
         if reason and _are_years(tally, moments):
             return "date", "years, a different one in every row"
         if reason:

@@ -19,6 +19,8 @@ from .data import DataTable
 __all__ = ["Inspection", "inspect_table"]
 
 FAR = 5.0
+MOST_FAR = 0.05
+"""Share of a column's known cells up to which those far from its median are told: more of them are its tail."""
 SCALED = 1.4826
 """A median absolute deviation times this is the standard deviation of a normal."""
 SAMPLE = 20_000
@@ -33,7 +35,7 @@ class Inspection:
     Attributes
     ----------
     outlying : list of dict
-        Columns with cells far from the median: "column", "n", "median", "value", "row" (the most extreme; rows count from 1).
+        Columns with a few cells far from the median: "column", "n", "median", "value", "row" (the most extreme, from 1).
     n_repeated : int
         Rows equal to one before them.
     repeated_exact : bool
@@ -76,7 +78,9 @@ def inspect_table(table: DataTable, most_patterns: int = 8) -> Inspection:
         for key, times in patterns.most_common(most_patterns)
     ]
     blank = patterns[np.packbits(np.ones(len(names), bool)).tobytes()] if names else 0
-    farthest = sorted(outlying.values(), key=lambda found: -found["distance"])
+    known = {column.name: table.n_rows - column.n_missing for column in table.columns}
+    told_far = [found for found in outlying.values() if found["n"] <= max(MOST_FAR * known[found["column"]], 1)]
+    farthest = sorted(told_far, key=lambda found: -found["distance"])
     return Inspection(farthest, hashes.n_repeated, hashes.exact, blank, told, len(patterns))
 
 

@@ -129,7 +129,9 @@ def _columns(table: DataTable, shown: Sequence[ColumnInfo]) -> str:
         for column in shown
     ]  # fmt: skip
     more = len(table.columns) - len(shown)
-    return str(Table(rows)) + (f"\n… and {more:,} more columns; --all shows them" if more else "")
+    return str(Table(rows)) + (
+        f"\n… and {count(more, 'more column')}; --all shows {'it' if more == 1 else 'them'}" if more else ""
+    )
 
 
 def _values(column: Any) -> str:
@@ -221,7 +223,7 @@ def _patterns(table: DataTable, seen: Any) -> str:
             f"  {count(pattern['n_rows'], 'row'):>12} ({share(pattern['n_rows'] / table.n_rows)}): {told or 'complete'}"
         )
     more = seen.n_patterns - len(seen.patterns)
-    return "\n".join(["Missing together", *lines] + ([f"  and {more:,} more patterns"] if more else []))
+    return "\n".join(["Missing together", *lines] + ([f"  and {count(more, 'more pattern')}"] if more else []))
 
 
 def _why_missing(missing: list) -> str:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from ...study.findings import Group
+from ...study.phrases import counted_share
 from ..markup import Markup, breakable, cut, framed, note, number, percent, signed, table, tag, unfolding
 from .colours import colour, glyph
 from .figure import stretched
@@ -32,6 +33,8 @@ def _value_text(entry: dict, key: str, digits: int = 4) -> str:
         return entry[f"{key}_text"]
     if value is None or not math.isfinite(value):
         return "–"
+    if key == "value" and (counted := counted_share(entry)):
+        return counted
     return number(value, digits) if entry.get("level") is None else percent(value)
 
 
