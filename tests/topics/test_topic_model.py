@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.study.topics import study_topics
+from tacit.study.topics import study_topics, topic_span
 from tacit.topics import AnchorTopics, Corpus, completion
 from tacit.topics.choice import choose_n_topics
 from tacit.topics.completion import halves
@@ -124,3 +124,23 @@ def test_findings_state_checked_figures(model, corpus):
         assert {entry["word"] for entry in topic.entries} >= set(topic.words)
         assert topic.coherence > 0.3
     assert found.summary[-1].code == "over_time"
+
+
+def test_topics_change_over_time_only_where_chance_would_not_do_it(model, corpus):
+    rng = np.random.default_rng(0)
+    theta = rng.dirichlet(np.full(8, 0.3), 150)
+    years = [rng.permutation(150) / 15.0 for _ in range(60)]
+    counts = corpus.counts[np.zeros(150, int)]
+
+    def drift(times):
+        return topic_span(Corpus(counts, corpus.words, times=times), theta).drift
+
+    told = [drift(own) for own in years]
+    assert np.mean([each.p_value <= 0.05 for each in told]) < 0.15
+    theta[100:, 2] += 0.3
+    late = drift(np.arange(150) / 15.0)
+    assert late.topic == 2
+    assert late.p_value == pytest.approx(0.001)
+    assert late.after - late.before > 0.2
+    shuffled = Corpus(corpus.counts, corpus.words, times=rng.permutation(120) / 12.0)
+    assert "No topic changed over time" in study_topics(model, shuffled).summary[-1]

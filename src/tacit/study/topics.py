@@ -17,7 +17,7 @@ from ..topics.distances import topic_map
 from ..topics.words import ranked_words, word_scores
 from ..words import count, joined, number, share
 
-__all__ = ["Topic", "TopicFindings", "TopicSpan", "study_topics", "topic_span"]
+__all__ = ["Drift", "Topic", "TopicFindings", "TopicSpan", "study_topics", "topic_span"]
 
 SHOWN_WORDS, TYPICAL, NAMED = 30, 5, 4
 RELEVANCE = 0.6
@@ -27,6 +27,8 @@ FEW_DOCUMENTS, FEW_WORDS = 100, 20
 MOST_PERIODS, MOST_JUDGED = 40, 10
 SMALL_GAIN = 0.05
 COHERENT = 0.0
+LEAST_DATED, N_DEALS, SIGNIFICANT = 10, 999, 0.05
+"""Documents in a third, deals at random, and the level at which changes over time are told."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,29 @@ class Topic:
 
 
 @dataclass(frozen=True)
+class Drift:
+    """The topic whose mean proportion changed most, beyond its own spread, from the earliest third of documents to the latest.
+
+    Attributes
+    ----------
+    topic : int
+        From 0.
+    before, after : float
+        Mean proportions in the two thirds.
+    p_value : float
+        How often some topic changes as much where the same documents are dated at random.
+    n_documents : int
+        Documents in the two thirds together.
+    """
+
+    topic: int
+    before: float
+    after: float
+    p_value: float
+    n_documents: int
+
+
+@dataclass(frozen=True)
 class TopicSpan:
     """Topics over time.
 
@@ -78,11 +103,14 @@ class TopicSpan:
     shares : (periods, topics) array
         Mean proportions of the documents of each period; NaN where it has none.
     n_documents : (periods,) array
+    drift : Drift or None
+        Which topic changed most, where the documents are enough to tell.
     """
 
     labels: list[str]
     shares: np.ndarray
     n_documents: np.ndarray
+    drift: Drift | None = None
 
 
 @dataclass(frozen=True)
@@ -257,7 +285,26 @@ def topic_span(corpus: Corpus, theta: np.ndarray) -> TopicSpan | None:
     n = np.bincount(at, minlength=len(every))
     with np.errstate(invalid="ignore"):
         shares = np.array([np.bincount(at, column, minlength=len(every)) for column in part.T]).T / n[:, None]
-    return TopicSpan(labels, shares, n) if len(every) > 1 else None
+    return TopicSpan(labels, shares, n, _drift(own, part)) if len(every) > 1 else None
+
+
+def _drift(times: np.ndarray, theta: np.ndarray) -> Drift | None:
+    """The largest change between thirds of the documents by time, judged by dealing the thirds out at random."""
+    order = np.argsort(times, kind="stable")
+    third = len(order) // 3
+    early = order[:third][times[order[:third]] < times[order[-third]]] if third else order[:0]
+    late = order[-third:][times[order[-third:]] > times[order[third - 1]]] if third else order[:0]
+    if min(len(early), len(late)) < LEAST_DATED:
+        return None
+    part = theta[np.concatenate([early, late])]
+    side = np.repeat([-1.0 / len(early), 1.0 / len(late)], [len(early), len(late)])
+    spread = np.maximum(part.std(axis=0), 1e-12)
+    rng = np.random.default_rng(0)
+    dealt = np.array([np.abs(rng.permutation(side) @ part / spread).max() for _ in range(N_DEALS)])
+    change = side @ part / spread
+    k = int(np.abs(change).argmax())
+    p_value = (1 + int((dealt >= abs(change[k])).sum())) / (1 + N_DEALS)
+    return Drift(k, float(theta[early, k].mean()), float(theta[late, k].mean()), p_value, len(part))
 
 
 def _length(period: np.ndarray) -> int:
@@ -269,7 +316,7 @@ def _length(period: np.ndarray) -> int:
 
 def _summary(found: TopicFindings, spent: float | None) -> list[str]:
     k = len(found.topics)
-    chosen = f", the number that foretells words of other documents about as well as any of {len(found.selection)} tried" \
+    chosen = f", the number that predicts words of held-out documents about as well as the best of {len(found.selection)} tried" \
         if len(found.selection) > 1 else ""  # fmt: skip
     sentence = f"{count(found.n_documents, 'document')} are about {count(k, 'topic')}{chosen}."
     told: list[str] = [
@@ -277,7 +324,7 @@ def _summary(found: TopicFindings, spent: float | None) -> list[str]:
                  "{'documents': len(proportions), 'topics': sum(c.startswith('topic_') for c in proportions.columns)}")
     ]  # fmt: skip
     if found.completion is not None:
-        told.append(_foretold(found.completion))
+        told.append(_predicted(found.completion))
     for topic in sorted(found.topics, key=lambda topic: -topic.share)[: 3 if k > 4 else k]:
         sentence = f"Topic {topic.number} ({share(topic.share)} of all words): {joined(topic.words[:8])}."
         figures = {"share": topic.share, "documents": topic.n_documents}
@@ -292,46 +339,40 @@ def _summary(found: TopicFindings, spent: float | None) -> list[str]:
     return told
 
 
-def _foretold(found: Completion) -> Claim:
+def _predicted(found: Completion) -> Claim:
     gain = 1.0 - found.perplexity / found.baseline
+    figures_told = f"perplexity {number(found.perplexity, 3)}, against {number(found.baseline, 3)} without topics"
     if gain > SMALL_GAIN:
         verdict = (
-            f"Topics foretell words of documents that they were not learned from: from one half of a document, each "
-            f"word of the other "
-            f"half is as open as one of {number(found.perplexity, 3)} (perplexity), against "
-            f"{number(found.baseline, 3)} without topics."
+            f"Topics predict words of held-out documents: given half of the words of a document, the other half has a "
+            f"{figures_told}."
         )
     else:
-        verdict = (
-            f"Topics hardly help to foretell words of documents that they were not learned from: perplexity "
-            f"{number(found.perplexity, 3)}"
-            f" against {number(found.baseline, 3)} without topics. They may describe these documents only."
-        )
+        verdict = f"Topics hardly predict words of held-out documents: {figures_told}. They may describe these documents only."
     figures = {"perplexity": found.perplexity, "baseline": found.baseline, "words": found.n_words}
     basis = f"{found.n_words:,} hidden words of {found.n_documents:,} documents that were left out of a fit"
     return Claim.of("completion", verdict, basis, figures)
 
 
 def _moved(found: TopicFindings) -> Claim | None:
-    """Which topic changed most from the first third of the time to the last."""
-    if found.span is None or len(found.span.labels) < 3:
+    """Whether a topic changed from the earliest third of the documents to the latest, and which did most."""
+    drift = None if found.span is None else found.span.drift
+    if drift is None:
         return None
-    third = max(len(found.span.labels) // 3, 1)
-    parts = []
-    for rows in (slice(None, third), slice(-third, None)):
-        weight = found.span.n_documents[rows]
-        if not weight.sum():
-            return None
-        parts.append(np.nansum(found.span.shares[rows] * weight[:, None], axis=0) / weight.sum())
-    k = int(np.argmax(np.abs(parts[1] - parts[0])))
-    before, after = float(parts[0][k]), float(parts[1][k])
-    way = "grew" if after > before else "shrank"
-    sentence = (
-        f"Topic {k + 1} ({found.topics[k].name}) {way} most over time: from {share(before)} to {share(after)} of a "
-        f"document on average, "
-        "from the first third of the periods to the last."
+    name, way = found.topics[drift.topic].name, "grew" if drift.after > drift.before else "shrank"
+    basis = (
+        f"mean proportions of {drift.n_documents:,} documents; some topic changes as much in {share(drift.p_value)} of "
+        f"{N_DEALS} deals of the same documents at random"
     )
-    return Claim.of("over_time", sentence, "mean proportions of dated documents", {"before": before, "after": after})
+    if drift.p_value <= SIGNIFICANT:
+        sentence = (
+            f"Topic {drift.topic + 1} ({name}) {way} most over time: from {share(drift.before)} of a document on average in "
+            f"the earliest third of the documents to {share(drift.after)} in the latest."
+        )
+    else:
+        sentence = "No topic changed over time by more than chance would explain (5 % level, all topics together)."
+    figures = {"before": drift.before, "after": drift.after, "p_value": drift.p_value}
+    return Claim.of("over_time", sentence, basis, figures)
 
 
 def _limits(found: TopicFindings, model: Any) -> list[str]:
@@ -379,7 +420,7 @@ def _card(model: Any, corpus: Corpus, seed: int) -> dict[str, str]:
     lengths = np.asarray(corpus.counts.sum(axis=1)).ravel()
     told = {
         "Data": f"{corpus.name}: {len(corpus):,} documents, {int(lengths.sum()):,} counted words, "
-        "{len(corpus.words):,} of them different",
+        f"{len(corpus.words):,} of them different",
         "Model": f"{type(model).__name__}, {len(model.topic_word_)} topics",
         "Length of a document": f"{np.median(lengths):,.0f} counted words (median)",
     }

@@ -14,10 +14,13 @@ def convergence(findings: Findings) -> Section | None:
     trace = np.asarray(findings.trace, dtype=float)
     if np.isfinite(trace).sum() < 2:
         return None
-    made = trace_curve(trace[np.isfinite(trace)])
+    trace = trace[np.isfinite(trace)]
+    made = trace_curve(trace)
+    # Of most models it cannot fall; collapsed inference of topics has no such promise.
+    falls = (np.diff(trace) < -1e-6 * (1.0 + np.abs(trace[1:]))).any()
     lead = (
-        "What the fit makes as large as it can, after each of its steps. It never falls; where it is level, nothing is left to "
-        "gain."
+        "What the fit makes as large as it can, after each of its steps. "
+        f"{'' if falls else 'It never falls; '}{'Where' if falls else 'where'} it is level, nothing is left to gain."
     )
     return Section("convergence", "How the fit went", "Fit", made, lead if "<svg" in made else "")
 
