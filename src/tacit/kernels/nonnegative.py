@@ -14,7 +14,7 @@ from .mixture import EXPONENT, LN2_HIGH, LN2_LOW, ROOT_HALF, WHOLE
 
 __all__ = ["columns_down", "divergence", "least_squares", "run_squares"]
 
-TINY = 1.1920929e-07  # of float32, as scikit-learn has it: products below are taken as this
+TINY = 1e-16  # products below are taken as this, so that ratios are finite
 ROUNDING = 1e-13  # share of a row's squares that the loss by products cannot resolve
 CHUNK = 1 << 15  # cells of a chunk of rows, whose temporary arrays stay in the cache
 MEMORY = "squares of rows"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import numbers
 from collections.abc import Iterator
 from typing import Any, Self
@@ -93,7 +92,6 @@ class MiniBatchNMF(PartsEstimator):
     column_weight: Any = None
     n_jobs: int | None = None
 
-    n_steps_: int
     _saved = PartsEstimator._saved | {"n_steps_": Whole(0)}
 
     def _check_settings(self) -> None:
@@ -131,7 +129,7 @@ class MiniBatchNMF(PartsEstimator):
         self._facts_ = self._check_rows(source)
         W, H = self._check_given(_Shaped(source), W, H)
         self._resolve(source, self._facts_, H)
-        model = self._model(self._started(source.n_rows))
+        model = self._model(self._started(len(source.eligible())))
         scores = np.full((source.n_rows, self.n_components_), self.level_) if W is None else W
         steps = Steps(self, model, self._begun(model, source, H), source.n_rows)
         reason, trace = self._over_batches(steps, source, scores)
@@ -204,7 +202,7 @@ class MiniBatchNMF(PartsEstimator):
         if first:
             _, H = self._check_given(_Shaped(source), W, H)
             self._resolve(source, facts, H)
-            model = self._model(self._started(source.n_rows))
+            model = self._model(self._started(len(source.eligible())))
             self._steps, self.n_steps_ = Steps(self, model, self._begun(model, source, H), source.n_rows), 0
         elif not hasattr(self, "_steps"):
             self._steps = Steps(self, self._model(), self._params(), source.n_rows)
@@ -243,15 +241,12 @@ class Steps:
         if isinstance(stats, CountStats):
             above, below = stats.counts, model.beneath(stats, self.params)
         else:
-            (l1, l2), columns = model.column_penalty, model.columns(self.params)
-            above = H * stats.cross.T
-            below = stats.gram @ H + np.einsum("jab,bj->aj", stats.own, np.broadcast_to(H, H.shape)) if len(stats.own) > 1 else (
-                stats.gram @ H
-            )
-            below = below + stats.weight * (l1 + l2 * H) / columns
+            above, below = H * stats.cross.T, model.beneath_squares(stats, self.params)
         self.above, self.below = self.keep * self.above + above, self.keep * self.below + np.broadcast_to(below, H.shape)
         self.params, self.n_steps = Factors(model.ratio(self.above, self.below)), self.n_steps + 1
-        self.moved = float(np.linalg.norm(self.params.components - H) / np.linalg.norm(self.params.components))
+        # A batch of zeros moves nothing, and tells nothing of whether others would.
+        step, length = np.linalg.norm(self.params.components - H), np.linalg.norm(self.params.components)
+        self.moved = float(step / max(length, 1e-300)) if above.any() else np.inf
         return -stats.loglik / stats.weight, scores
 
     def ended(self, cost: float, n_rows: int) -> Note | None:

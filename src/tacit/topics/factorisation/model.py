@@ -193,6 +193,12 @@ class PartsModel(Model):
         (l1, l2), columns = self.column_penalty, self.columns(params)
         return stats.below + stats.weight * (l1 + l2 * params.components) / columns
 
+    def beneath_squares(self, stats: SquareStats, params: Factors) -> np.ndarray:
+        """The same of squared errors, where H · cross is above."""
+        (l1, l2), columns, H = self.column_penalty, self.columns(params), params.components
+        own = np.einsum("jab,bj->aj", stats.own, H) if len(stats.own) > 1 else 0.0
+        return stats.gram @ H + own + stats.weight * (l1 + l2 * H) / columns
+
     def ratio(self, above: np.ndarray, below: np.ndarray) -> np.ndarray:
         """H = (above / below)^γ; next to nothing is nothing where β ≤ 1."""
         H = above / np.where(below == 0.0, compiled.TINY, below)

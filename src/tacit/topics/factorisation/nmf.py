@@ -207,7 +207,7 @@ class NMF(PartsEstimator):
         return self._model(self._started(known), getattr(self, "_given_scores", None))
 
     def _prepare(self, source: Source) -> int:
-        return source.n_rows
+        return len(source.eligible())
 
     def _start(self, model: Model, task: Task) -> Any:
         return model.init(task.sample, task.rng)
@@ -228,7 +228,7 @@ class NMF(PartsEstimator):
     def _run(self, source: Source, start: Factors | None) -> np.ndarray:
         """Learn from few complete rows; the scores of the best start."""
         rng, block = self._rng(), next(iter(source))
-        model = self._model_for(source.n_rows)
+        model = self._model_for(self._prepare(source))
         sample = source.sample(self._sample_rows(), np.random.default_rng(0) if model.one_start else rng)
         n_starts = 1 if start is not None else self._n_starts(model)
         best: tuple[Fit, np.ndarray] | None = None
@@ -279,7 +279,7 @@ class NMF(PartsEstimator):
         self._resolve(source, self._check_rows(source))
 
     def _first(self, source: Source) -> Any:
-        model, rng = self._model_for(source.n_rows), self._rng()
+        model, rng = self._model_for(self._prepare(source)), self._rng()
         return model.init(source.sample(self._sample_rows(), rng), rng)
 
 

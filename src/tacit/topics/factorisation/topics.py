@@ -70,7 +70,13 @@ class NMFTopics(TopicModel, NMF):
         "word_share_": Numbers("d", low=0, high=1),
     }
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
     def _learn_parts(self, source: Source, *given: Any) -> np.ndarray:
+        # Proportions are those of `transform`: steps of a fit leave them a little behind the topics.
         scores = super()._learn_parts(source, *given)
         total = self.components_.astype(np.float64).sum(axis=1)
         alive = np.where(total > 0, total, 1.0)[:, None]
@@ -79,7 +85,7 @@ class NMFTopics(TopicModel, NMF):
         amount = np.concatenate(weight) @ (scores * total)
         self.topic_share_ = amount / amount.sum()
         self.word_share_ = np.sum(words, axis=0) / np.sum(words)
-        return self._shares(scores)
+        return scores
 
     def _shares(self, scores: np.ndarray) -> np.ndarray:
         """Proportions of topics from scores; of a document without words, those of all documents."""
@@ -89,7 +95,8 @@ class NMFTopics(TopicModel, NMF):
 
     def fit_transform(self, X: Any, y: Any = None, W: Any = None, H: Any = None, sample_weight: Any = None, **kept: Any) -> np.ndarray:
         """Learn the topics and return their proportions in every document; see :meth:`NMF.fit_transform`."""
-        return super().fit_transform(X, y, W, H, sample_weight, **kept).astype(np.float64)
+        super().fit_transform(X, y, W, H, sample_weight, **kept)
+        return self.transform(X)
 
     def transform(self, X: Any, out: Any = None) -> Any:
         """Proportions of topics in documents, rows that sum to 1.

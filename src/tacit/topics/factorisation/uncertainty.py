@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ...base import RowsEstimator
@@ -28,6 +29,16 @@ __all__ = ["PartsUncertainty"]
 
 MOST = 4_000_000  # numbers that tell what is uncertain about H, at most
 RIDGE = 1e-9
+
+
+def _is_likelihood(estimator: Any) -> bool:
+    if isinstance(estimator.beta_loss, str) and estimator.beta_loss != "itakura-saito":
+        return True
+    if estimator.beta_loss not in (1, 2):
+        raise AttributeError(
+            f"beta_loss={estimator.beta_loss!r} is no likelihood here; 'kullback-leibler' is Poisson's and 'frobenius' Gauss's."
+        )
+    return True
 
 
 class PartsUncertainty(RowsEstimator):
@@ -96,6 +107,7 @@ class PartsUncertainty(RowsEstimator):
         size = np.maximum(mean**2 / spread, 1e-9)
         return ScipyLaw(mean, mean + spread, "nbinom", n=size, p=size / (size + mean))
 
+    @available_if(_is_likelihood)
     def score_samples(self, X: Any) -> np.ndarray:
         """Log-likelihood of rows at their best w: Poisson with "kullback-leibler", Gaussian with "frobenius".
 
@@ -109,11 +121,6 @@ class PartsUncertainty(RowsEstimator):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        beta = self._beta  # type: ignore[attr-defined]
-        if beta not in (1.0, 2.0):
-            raise ValueError(
-                f"beta_loss={self.beta_loss!r} is no likelihood here; 'kullback-leibler' is Poisson's and 'frobenius' Gauss's."  # type: ignore[attr-defined]
-            )
         return self._apply(X, self._log_likelihood)
 
     def _log_likelihood(self, block: Block) -> np.ndarray:
@@ -131,6 +138,7 @@ class PartsUncertainty(RowsEstimator):
             out[rows] = np.nansum(cells, axis=1)
         return out
 
+    @available_if(_is_likelihood)
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log-likelihood of rows; see `score_samples`."""
         return float(self.score_samples(X).mean())
