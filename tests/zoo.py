@@ -38,6 +38,7 @@ from tacit.families.canonical import CanonicalGaussian
 from tacit.mixture import MixtureModel, VariationalMixture, VariationalPrior
 from tacit.mixture import weights as beliefs
 from tacit.mixture.noise import NoiseModel
+from tacit.topics.factorisation.model import PartsModel
 
 N_LEVELS = (2, 3, 4)
 STRUCTURED = ("EII", "EEI", "VEI", "EVI", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV")  # the others are aliases
@@ -235,7 +236,17 @@ CENTERS = {
 }
 """Models that know no labels."""
 
-LEARNERS = MODELS | CENTERS
+PENALTY = {"row_penalty": (0.01, 0.02), "column_penalty": (0.02, 0.01)}
+PARTS = {
+    "parts by squares": (PartsModel(3), positive_rows),
+    "parts by least squares": (PartsModel(3, solver="als", init="nndsvd", **PENALTY), positive_rows),
+    "parts by multiplied squares": (PartsModel(3, solver="mu"), positive_rows),
+    "parts of counts": (PartsModel(3, 1.0, "mu", init="nndsvdar"), document_rows),
+    "parts by a divergence": (PartsModel(3, 0.5, "mu", column_weight=np.array([1.0, 2.0, 0.5, 1.5]), **PENALTY), positive_rows),
+}
+"""Models of non-negative rows, each with a vector per row that it remembers."""
+
+LEARNERS = MODELS | CENTERS | PARTS
 
 PARAMETRISATIONS = [
     "mixture of full", "mixture of diag", "mixture of VEV", "mixture of factors", "mixture of student", "mixture of categorical",
@@ -247,7 +258,7 @@ PARAMETRISATIONS = [
 
 KINDS = [
     "mixture of full", "mixture of principal axes", "mixture of student", "mixture of product", "mixture of negative binomial",
-    "one pair of views", "mixture of diag with priors", "beliefs about full", *CENTERS,
+    "one pair of views", "mixture of diag with priors", "beliefs about full", *CENTERS, *PARTS,
 ]  # fmt: skip
 """A model of each kind."""
 

@@ -62,7 +62,7 @@ def least_squares(X, patterns, weight, W, H, columns, penalty, inner, local):
         *penalty, *inner,
     )  # fmt: skip
     weighted = weight[:, None] * W
-    cross = (x.T @ weighted.astype(x.dtype)).astype(np.float64)
+    cross = (weighted.T.astype(x.dtype) @ x).T.astype(np.float64, order="C")  # in this order BLAS takes half the time
     return loss, violation, weighted.T @ W, own_products(W, patterns, weight, len(columns)), cross
 
 
