@@ -148,7 +148,8 @@ def expected_failures(estimator):
         return {f"check_sample_weight_equivalence_on_{kind}_data": CUT_ROWS for kind in ("dense", "sparse")}
     if isinstance(estimator, MiniBatchNMF):
         return dict.fromkeys(
-            ("check_transformer_general", "check_transformer_data_not_an_array", "check_transformer_preserve_dtypes"), LAGGING_ROWS
+            ("check_transformer_general", "check_transformer_data_not_an_array", "check_transformer_preserve_dtypes"),
+            LAGGING_ROWS,
         )
     if isinstance(estimator, NMFTopics):
         return {f"check_sample_weight_equivalence_on_{kind}_data": FEWER_ROWS for kind in ("dense", "sparse")}

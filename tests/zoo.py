@@ -242,7 +242,10 @@ PARTS = {
     "parts by least squares": (PartsModel(3, solver="als", init="nndsvd", **PENALTY), positive_rows),
     "parts by multiplied squares": (PartsModel(3, solver="mu"), positive_rows),
     "parts of counts": (PartsModel(3, 1.0, "mu", init="nndsvdar"), document_rows),
-    "parts by a divergence": (PartsModel(3, 0.5, "mu", column_weight=np.array([1.0, 2.0, 0.5, 1.5]), **PENALTY), positive_rows),
+    "parts by a divergence": (
+        PartsModel(3, 0.5, "mu", column_weight=np.array([1.0, 2.0, 0.5, 1.5]), **PENALTY),
+        positive_rows,
+    ),
 }
 """Models of non-negative rows, each with a vector per row that it remembers."""
 

@@ -2,7 +2,9 @@
 
 from .borrowed import borrow
 
-SAME_ARRAY = "both models of the test are given one H, which scikit-learn changes in place, so that they share their components"
+SAME_ARRAY = (
+    "both models of the test are given one H, which scikit-learn changes in place, so that they share their components"
+)
 
 DIFFERENCES = {"test_minibatch_nmf_partial_fit": SAME_ARRAY}
 

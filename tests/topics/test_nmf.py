@@ -129,16 +129,20 @@ def test_intervals_hold_as_many_cells_as_they_say(n, beta_loss):
     for seed in range(12):
         if beta_loss == "frobenius":
             rng = np.random.default_rng(seed)
-            X = np.abs(rng.gamma(2.0, size=(n, 2)) @ rng.gamma(2.0, size=(2, 15)) + 2.0 + 0.5 * rng.normal(size=(n, 15)))
+            X = np.abs(
+                rng.gamma(2.0, size=(n, 2)) @ rng.gamma(2.0, size=(2, 15)) + 2.0 + 0.5 * rng.normal(size=(n, 15))
+            )
         else:
             X = poisson(n, seed=seed)
         rows, holes = with_holes(X, 0.1, seed + 100)
         k = 3 if beta_loss == "frobenius" else 2
         model = NMF(k, solver="cd" if beta_loss == "frobenius" else "mu", beta_loss=beta_loss, max_iter=500).fit(rows)
         found = model.impute(rows, interval=0.9)
-        inside += ((found.low <= X) & (X <= found.high))[holes].sum()
+        inside += ((found.low <= X) & (found.high >= X))[holes].sum()
         total += holes.sum()
-    assert 0.87 < inside / total < (0.94 if beta_loss == "frobenius" else 0.98)  # counts are whole: intervals hold a little more
+    assert (
+        0.87 < inside / total < (0.94 if beta_loss == "frobenius" else 0.98)
+    )  # counts are whole: intervals hold a little more
 
 
 def test_the_likelihood_of_counts_is_poisson():
@@ -151,7 +155,7 @@ def test_the_likelihood_of_counts_is_poisson():
     assert model.score(X) == pytest.approx(model.score_samples(sparse.csr_matrix(X)).mean())
     with pytest.raises(AttributeError, match="has no attribute 'score'"):
         NMF(2, solver="mu", beta_loss=0.5).fit(X).score(X)
-    with pytest.raises(ValueError, match="beta_loss=0.5 has no distribution of cells here"):
+    with pytest.raises(ValueError, match=r"beta_loss=0\.5 has no distribution of cells here"):
         NMF(2, solver="mu", beta_loss=0.5).fit(X).impute(with_holes(X, 0.1)[0], interval=0.9)
 
 
@@ -217,7 +221,9 @@ def test_a_fit_goes_on_from_a_checkpoint(tmp_path):
     np.testing.assert_allclose(model.components_, whole.components_, rtol=1e-10)
 
 
-@pytest.mark.parametrize("settings", [{}, {"solver": "mu", "beta_loss": 1.0}, {"solver": "mu", "beta_loss": 0.5}, {"solver": "mu"}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"solver": "mu", "beta_loss": 1.0}, {"solver": "mu", "beta_loss": 0.5}, {"solver": "mu"}]
+)
 @pytest.mark.parametrize("share", [0.0, 0.2])
 def test_tensors_give_the_same(settings, share):
     torch = pytest.importorskip("torch")
@@ -256,7 +262,9 @@ def test_more_parts_than_the_rank_are_harmless():
     assert np.isfinite(model.components_).all()
     assert model.reconstruction_err_ < 1e-2 * np.linalg.norm(X)
     assert NMF(20, random_state=0).fit(X).components_.shape == (20, 12)
-    with pytest.raises(ValueError, match=r"n_components <= min\(n_samples, n_features\): there are 20, of 80 rows and 12"):
+    with pytest.raises(
+        ValueError, match=r"n_components <= min\(n_samples, n_features\): there are 20, of 80 rows and 12"
+    ):
         NMF(20, init="nndsvd").fit(X)
 
 
@@ -265,9 +273,11 @@ def test_bad_rows_are_refused_by_name():
     bad = X.copy()
     bad[7, 2] = -1.5
     for rows in (bad, sparse.csr_matrix(bad)):
-        with pytest.raises(ValueError, match=r"Negative values in data passed to NMF \(input X\): row 7, column 2 holds -1.5"):
+        with pytest.raises(
+            ValueError, match=r"Negative values in data passed to NMF \(input X\): row 7, column 2 holds -1.5"
+        ):
             NMF(2).fit(rows)
-        with pytest.raises(ValueError, match="row 7, column 2 holds -1.5"):
+        with pytest.raises(ValueError, match=r"row 7, column 2 holds -1\.5"):
             NMF(2).fit(X).transform(rows)
     with pytest.raises(ValueError, match="X is full of zeros, which have no parts"):
         NMF(2).fit(np.zeros((4, 3)))

@@ -371,7 +371,7 @@ def _factor(above, below, gamma):
 
 @jit
 def _ratios(x, product, beta, up, down, shared):
-    """r and q of cells; 0 of missing ones. Where q is the same for all, it is left alone."""
+    """R and q of cells; 0 of missing ones. Where q is the same for all, it is left alone."""
     for i in range(x.shape[0]):
         for j in range(x.shape[1]):
             cell, p = x[i, j], max(product[i, j], TINY)

@@ -15,7 +15,9 @@ __all__ = ["divergence", "least_squares"]
 
 def _check(X):
     if X.absent != "zero":
-        raise TypeError("non-negative parts of sparse rows take cells that are not stored as 0; give X with absent='zero'.")
+        raise TypeError(
+            "non-negative parts of sparse rows take cells that are not stored as 0; give X with absent='zero'."
+        )
 
 
 def least_squares(X, patterns, weight, W, H, columns, penalty, inner, local):

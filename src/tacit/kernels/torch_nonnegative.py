@@ -26,10 +26,10 @@ def least_squares(X, patterns, weight, W, H, columns, penalty, inner, local):
     gram, cross = h.new_zeros((k, k)), h.new_zeros((d, k))
     own = h.new_zeros((1 if complete else d, k * k))
     loss = violation = h.new_zeros(())
-    pairs = None if complete else ((h * v)[:, None] * h[None]).reshape(k * k, d)
+    pairs = h.new_zeros((0, d)) if complete else ((h * v)[:, None] * h[None]).reshape(k * k, d)
     for rows in _chunks(X, 2 * d + (0 if complete else 3 * k * k)):
         x, w, s = X[rows].double(), W[rows], weight[rows]
-        seen = None if complete else ~torch.isnan(x)
+        seen = torch.ones_like(x, dtype=torch.bool) if complete else ~torch.isnan(x)
         x = x if complete else torch.where(seen, x, 0.0)
         target, square = x @ (h * v).T, (x * x) @ v
         grams = whole if complete else (seen.double() @ pairs.T).reshape(-1, k, k)
@@ -113,7 +113,7 @@ def divergence(X, patterns, weight, W, H, columns, beta, penalty, steps, local):
 
 
 def _ratios(x, product, beta, seen):
-    """r and q of cells; 0 of missing ones."""
+    """R and q of cells; 0 of missing ones."""
     p = product.clamp(min=TINY)
     down = torch.ones_like(p) if beta == 1.0 else p ** (beta - 1.0)
     up = x * down / p

@@ -63,7 +63,9 @@ class Trial:
 def by_hidden_cells(source: Source, estimator: Any) -> RankChoice:
     """The number of parts of the least error of hidden cells, with the curve; `estimator` says the loss and the seed."""
     if source.n_features < 2:
-        raise ValueError("n_components='cells' fills cells by the others of their row, but X has 1 column; give a number.")
+        raise ValueError(
+            "n_components='cells' fills cells by the others of their row, but X has 1 column; give a number."
+        )
     seed = estimator.random_state
     rng = np.random.default_rng(int(seed) if isinstance(seed, numbers.Integral) else 0)
     block = source.sample(MOST_ROWS, rng)

@@ -58,7 +58,9 @@ def check_cells(told: str, block: Block) -> float:
     if least < 0.0:
         at = int(np.nanargmin(cells))
         row, column = (
-            (int(np.searchsorted(X.indptr, at, side="right")) - 1, int(X.indices[at])) if sparse else divmod(at, X.shape[1])
+            (int(np.searchsorted(X.indptr, at, side="right")) - 1, int(X.indices[at]))
+            if sparse
+            else divmod(at, X.shape[1])
         )
         raise ValueError(
             f"Negative values in data passed to {told}: row {block.first + row}, column {column} holds {least:g}; parts add up "
@@ -78,9 +80,7 @@ def _facts(told: str, block: Block) -> tuple[float, float, float, float]:
     return float(weight.sum()), total, cells, least
 
 
-class PartsEstimator(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, PartsUncertainty, EMEstimator
-):
+class PartsEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PartsUncertainty, EMEstimator):
     """Base of estimators of non-negative parts; a subclass defines ``fit_transform`` and the settings it reads here."""
 
     n_components: Any
@@ -98,13 +98,17 @@ class PartsEstimator(
     n_components_: int
     reconstruction_err_: float
     rank_choice_: RankChoice | None
-    _saved = EMEstimator._saved | PartsUncertainty._saved | {
-        "components_": Numbers("K d", low=0),
-        "n_components_": Whole(1, size="K"),
-        "reconstruction_err_": Numbers(low=0, high=SQUARES, needed=False),
-        "rank_choice_": Part(RankChoice, optional=True, needed=False),
-        "level_": Numbers(low=0),
-    }
+    _saved = (
+        EMEstimator._saved
+        | PartsUncertainty._saved
+        | {
+            "components_": Numbers("K d", low=0),
+            "n_components_": Whole(1, size="K"),
+            "reconstruction_err_": Numbers(low=0, high=SQUARES, needed=False),
+            "rank_choice_": Part(RankChoice, optional=True, needed=False),
+            "level_": Numbers(low=0),
+        }
+    )
     _n_classes = None  # type: ignore[assignment]
     _takes_sparse = True
     _min_rows = 1
@@ -151,10 +155,14 @@ class PartsEstimator(
             return None
         weight = np.asarray(self.column_weight, dtype=np.float64)
         if weight.shape != (d,):
-            raise ValueError(f"column_weight has shape {weight.shape}, but X has {d} columns; give one weight per column.")
+            raise ValueError(
+                f"column_weight has shape {weight.shape}, but X has {d} columns; give one weight per column."
+            )
         bad = weight[~(np.isfinite(weight) & (weight > 0))]
         if bad.size:
-            raise ValueError(f"column_weight holds {bad[0]:g}; weights of columns are finite and above 0: drop the column instead.")
+            raise ValueError(
+                f"column_weight holds {bad[0]:g}; weights of columns are finite and above 0: drop the column instead."
+            )
         return weight
 
     def _resolve(self, source: Source, facts: Facts, H: Any = None) -> None:
@@ -248,7 +256,9 @@ class PartsEstimator(
         self.fit_transform(X, y, sample_weight=sample_weight, **params)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, W: Any = None, H: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def fit_transform(
+        self, X: Any, y: Any = None, W: Any = None, H: Any = None, sample_weight: Any = None
+    ) -> np.ndarray:
         """Learn the parts and return how much of each is in every row."""
         raise NotImplementedError
 
@@ -295,7 +305,7 @@ class PartsEstimator(
 
 def check_start(n_components: Any, X: Any, W: Any, H: Any) -> tuple[np.ndarray, np.ndarray]:
     """W and H to start from, checked as scikit-learn does; X has a shape and a dtype."""
-    (n, d), k = X.shape, n_components if isinstance(n_components, numbers.Integral) else None
+    (n, d), k = X.shape, int(n_components) if isinstance(n_components, numbers.Integral) else None
     for name, value, shape in (("H", H, (k, d)), ("W", W, (n, k))):
         check_factor(name, value, shape)
     H, W = np.asarray(H), np.asarray(W)

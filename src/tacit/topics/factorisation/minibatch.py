@@ -112,7 +112,9 @@ class MiniBatchNMF(PartsEstimator):
         check_cells(self._told_name, block)
         return self._model().solved(self._params(), block, self.tol, self._most_steps)
 
-    def fit_transform(self, X: Any, y: Any = None, W: Any = None, H: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def fit_transform(
+        self, X: Any, y: Any = None, W: Any = None, H: Any = None, sample_weight: Any = None
+    ) -> np.ndarray:
         """Learn the parts and return how much of each is in every row.
 
         Parameters
@@ -175,7 +177,9 @@ class MiniBatchNMF(PartsEstimator):
         return None, trace
 
     def _publish_steps(self, steps: Steps, source: Source, reason: Note | None, trace: Trace) -> None:
-        per_pass = -(-source.n_rows // min(self.batch_size, source.n_rows)) if source.in_memory else len(list(source.parts()))
+        per_pass = (
+            -(-source.n_rows // min(self.batch_size, source.n_rows)) if source.in_memory else len(list(source.parts()))
+        )
         told = reason or Note("max_iter", "max_iter={max_iter} passes were taken", max_iter=self.max_iter)
         self._publish_fit(Fit(steps.params, trace, told, converged=reason is not None), source.dtype)
         self.n_steps_, self.n_iter_ = steps.n_steps, -(-steps.n_steps // per_pass)
@@ -230,7 +234,7 @@ class Steps:
         self.keep = estimator.forget_factor ** (min(estimator.batch_size, n_rows) / n_rows)
         self.fresh, self.tol = estimator.fresh_restarts_max_iter, estimator.tol
         self.patience, self.verbose = estimator.max_no_improvement, estimator.verbose
-        self.moved, self.mean, self.best, self.waited = np.inf, None, np.inf, 0
+        self.moved, self.mean, self.best, self.waited = np.inf, np.nan, np.inf, 0
 
     def take(self, block: Block, scores: np.ndarray | None) -> tuple[float, np.ndarray]:
         """Learn from a batch, whose scores are given or solved for; its mean loss before, and the scores."""
@@ -242,11 +246,14 @@ class Steps:
             above, below = stats.counts, model.beneath(stats, self.params)
         else:
             above, below = H * stats.cross.T, model.beneath_squares(stats, self.params)
-        self.above, self.below = self.keep * self.above + above, self.keep * self.below + np.broadcast_to(below, H.shape)
+        self.above, self.below = (
+            self.keep * self.above + above,
+            self.keep * self.below + np.broadcast_to(below, H.shape),
+        )
         self.params, self.n_steps = Factors(model.ratio(self.above, self.below)), self.n_steps + 1
         # A batch of zeros moves nothing, and tells nothing of whether others would.
-        step, length = np.linalg.norm(self.params.components - H), np.linalg.norm(self.params.components)
-        self.moved = float(step / max(length, 1e-300)) if above.any() else np.inf
+        step, length = (float(np.linalg.norm(each)) for each in (self.params.components - H, self.params.components))
+        self.moved = step / max(length, 1e-300) if above.any() else np.inf
         return -stats.loglik / stats.weight, scores
 
     def ended(self, cost: float, n_rows: int) -> Note | None:
@@ -256,7 +263,7 @@ class Steps:
         if self.n_steps == 1:
             return None
         share = min(n_rows / (self.n_rows + 1), 1.0)
-        self.mean = cost if self.mean is None else self.mean * (1.0 - share) + cost * share
+        self.mean = cost if np.isnan(self.mean) else self.mean * (1.0 - share) + cost * share
         if self.tol > 0 and self.moved <= self.tol:
             return H_RESTS
         self.waited, self.best = (0, self.mean) if self.mean < self.best else (self.waited + 1, self.best)

@@ -203,7 +203,7 @@ class PartsModel(Model):
         """H = (above / below)^γ; next to nothing is nothing where β ≤ 1."""
         H = above / np.where(below == 0.0, compiled.TINY, below)
         H = H if self.gamma == 1.0 else H**self.gamma
-        return np.where(H < np.finfo(np.float64).eps, 0.0, H) if self.beta <= 1.0 else H
+        return np.where(np.finfo(np.float64).eps > H, 0.0, H) if self.beta <= 1.0 else H
 
     def settled(self, trace: Trace, params: Factors, image: Factors, tol: float) -> Note | None:
         """By the slope that is left, or, of multiplicative steps, by the loss: what scikit-learn's `tol` means."""
@@ -251,14 +251,16 @@ class PartsModel(Model):
             whole = len(rows) == len(block)
             X, weight = (block.X, block.weight) if whole else (block.X[rows], block.weight[rows])
             if not self.by_squares:
-                given = X, block.patterns, weight, scores, H, columns, self.beta, self.row_penalty, n_steps, {}
-                kernel("divergence", backend(X))(*given)
+                kernel("divergence", backend(X))(
+                    X, block.patterns, weight, scores, H, columns, self.beta, self.row_penalty, n_steps, {}
+                )
                 return
             patterns = block.patterns if whole or block.patterns.is_complete else Block.of(host(X)).patterns
             patterns = type(patterns).whole(*X.shape) if patterns.is_complete and not whole else patterns
             for _ in range(n_steps):
-                given = X, patterns, weight, scores, H, columns, self.row_penalty, (1, 0.0, True), {}
-                kernel("least_squares", backend(X))(*given)
+                kernel("least_squares", backend(X))(
+                    X, patterns, weight, scores, H, columns, self.row_penalty, (1, 0.0, True), {}
+                )
 
         return step
 

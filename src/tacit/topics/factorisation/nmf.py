@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ...base import like
 from ...base.learning import Task
 from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice
@@ -18,7 +16,7 @@ from ...engine import Fit, Model, Trace
 from ...kernels import backend, host, lazy
 from ...notes import Note
 from ...source import ArraySource, Block, Source
-from .estimator import Facts, PartsEstimator
+from .estimator import PartsEstimator
 from .model import STEADY, Factors, PartsModel
 
 __all__ = ["NMF"]
@@ -223,7 +221,9 @@ class NMF(PartsEstimator):
 
     def _is_small(self, source: Source) -> bool:
         plain = self._beta == 2.0 and self.solver in ("cd", "hals") and not self.verbose and self.callback is None
-        return plain and type(source) is ArraySource and source.n_blocks == 1 and next(iter(source)).patterns.is_complete
+        return (
+            plain and type(source) is ArraySource and source.n_blocks == 1 and next(iter(source)).patterns.is_complete
+        )
 
     def _run(self, source: Source, start: Factors | None) -> np.ndarray:
         """Learn from few complete rows; the scores of the best start."""

@@ -37,7 +37,7 @@ def start_at(sample: Block, n_components: int, init: str, rng: np.random.Generat
     if init == "random":
         return np.sqrt(mean / n_components) * np.abs(rng.normal(size=(n_components, X.shape[1])))
     H = _parts(*_singular(X, weight, n_components, rng))
-    H[H < LEAST * max(H.max(), np.finfo(float).tiny)] = 0.0
+    H[LEAST * max(H.max(), np.finfo(float).tiny) > H] = 0.0
     if init == "nndsvda":
         H[H == 0.0] = mean
     elif init == "nndsvdar":
@@ -63,7 +63,9 @@ def _mean(X: Any, weight: np.ndarray) -> float:
     return float((weight @ X).sum() / (weight.sum() * X.shape[1]))
 
 
-def _singular(X: Any, weight: np.ndarray, k: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _singular(
+    X: Any, weight: np.ndarray, k: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The first k left singular vectors, values and right singular vectors (k, d) of rows times the roots of their weights."""
     from scipy.sparse import diags_array
 

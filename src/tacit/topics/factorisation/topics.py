@@ -93,7 +93,9 @@ class NMFTopics(TopicModel, NMF):
         total = found.sum(axis=1, keepdims=True)
         return np.where(total > 0, found / np.where(total > 0, total, 1.0), self.topic_share_)
 
-    def fit_transform(self, X: Any, y: Any = None, W: Any = None, H: Any = None, sample_weight: Any = None, **kept: Any) -> np.ndarray:
+    def fit_transform(
+        self, X: Any, y: Any = None, W: Any = None, H: Any = None, sample_weight: Any = None, **kept: Any
+    ) -> np.ndarray:
         """Learn the topics and return their proportions in every document; see :meth:`NMF.fit_transform`."""
         super().fit_transform(X, y, W, H, sample_weight, **kept)
         return self.transform(X)
@@ -113,7 +115,9 @@ class NMFTopics(TopicModel, NMF):
         ndarray of shape (n_documents, n_topics)
         """
         check_is_fitted(self)
-        return self._apply(X, lambda block: self._shares(host(self._solve(block))), out, list(self.get_feature_names_out()))
+        return self._apply(
+            X, lambda block: self._shares(host(self._solve(block))), out, list(self.get_feature_names_out())
+        )
 
 
 def _words(block: Block) -> tuple[np.ndarray, np.ndarray]:
