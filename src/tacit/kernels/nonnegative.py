@@ -3,8 +3,8 @@
     ½ Σ_j v_j (x_j − (wH)_j)² + l1 Σ_a w_a + ½ l2 Σ_a w_a²          squares: descent along one coordinate after the other
     Σ_j v_j d_β(x_j, (wH)_j) + …                                     divergences: w ← w ((r H') / (q H'))^γ
 
-with r = x (wH)^(β−2) and q = (wH)^(β−1). Every row is brought down by itself, so that results do not depend on blocks. Columns of H
-are brought down by the same functions. Missing cells drop out of all sums: rows of one pattern share a matrix of products.
+with r = x (wH)^(β−2) and q = (wH)^(β−1). Every row is brought down by itself, so that results do not depend on blocks. Columns of
+H are brought down by the same functions. Missing cells drop out of all sums: rows of one pattern share a matrix of products.
 """
 
 import numpy as np

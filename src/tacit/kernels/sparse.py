@@ -20,7 +20,8 @@ from .products import settle
 from .sparse_nonnegative import divergence, least_squares
 
 __all__ = [
-    "about_means", "column_sums", "distances", "divergence", "factor", "factor_scores", "features", "least_squares", "linear", "log_factorial",
+    "about_means", "column_sums", "distances", "divergence", "factor", "factor_scores", "features", "least_squares",
+    "linear", "log_factorial",
     "means", "misfit", "nearest", "row_order", "square_lengths",
 ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""`PartsEstimator`: what estimators of non-negative parts share, x ≈ w H: their settings, what they say of rows, and missing cells."""
+"""`PartsEstimator`: what estimators of non-negative parts share, x ≈ w H: settings, and what they say of rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`NMFTopics`: counts of words as Poisson numbers, x_dv ~ Poisson(n_d Σ_k θ_dk β_kv), learned as a factorisation by KL divergence.
+"""`NMFTopics`: counts of words as Poisson numbers, x_dv ~ Poisson(n_d Σ_k θ_dk β_kv), learned by KL divergence.
 
 W H = (W Λ) (Λ⁻¹ H) with Λ the sums of the rows of H: Λ⁻¹ H are the topics β, and rows of W Λ, divided by their sums, θ.
 """
@@ -47,7 +47,8 @@ class NMFTopics(TopicModel, NMF):
 
     References
     ----------
-    Ding, Li and Peng (2008), On the equivalence between non-negative matrix factorization and probabilistic latent semantic indexing.
+    Ding, Li and Peng (2008), On the equivalence between non-negative matrix factorization and probabilistic latent semantic
+    indexing.
 
     Examples
     --------

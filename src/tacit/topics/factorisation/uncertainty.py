@@ -2,8 +2,8 @@
 
     var μ̂_ij ≈ h_j' (H D_i H')⁻¹ h_j + w_i' (W' D_j W)⁻¹ w_i,    D = diag(1 / μ) or I / σ², over observed cells
 
-A cell to come differs from μ̂ by its own noise and by what the rows leave uncertain about w_i and h_j: a Poisson count whose mean is
-uncertain is a negative binomial one, a Gaussian one a Student t.
+A cell to come differs from μ̂ by its own noise and by what the rows leave uncertain about w_i and h_j: a Poisson count whose mean
+is uncertain is a negative binomial one, a Gaussian one a Student t.
 """
 
 from __future__ import annotations
