@@ -1,4 +1,4 @@
-"""Parts of faces: non-negative factors of pictures are eyes, mouths and shadows, and fill in the half of a face that is hidden.
+"""Parts of faces: non-negative factors of pictures are eyes, mouths and shadows, and fill in what is hidden of a face.
 
 Run: python examples/face_parts.py [FIGURE.png]; the CBCL faces where TACIT_DATA names a folder that has them, otherwise the small
 faces that come with scikit-image, or the digits of scikit-learn.
@@ -46,19 +46,29 @@ print(f"no factors of that rank, of any sign, leave less than {bound:.4f}.")
 zeros = (parts.components_ < 1e-3 * parts.components_.max(axis=1, keepdims=True)).mean()
 print(f"{zeros:.0%} of the pixels of a part are black: parts are local.")
 
-# The right half of new faces from the left one.
-hidden = np.zeros((height, width), dtype=bool)
-hidden[:, width // 2 :] = True
-masked = np.where(hidden.ravel(), np.nan, rows[new])
+# Half of the pixels of new faces from the other half.
+hidden = np.random.default_rng(0).random(rows[new].shape) < 0.5
+masked = np.where(hidden, np.nan, rows[new])
 filled = parts.impute(masked)
 
 
-def error(found):
-    return np.sqrt(np.mean((found - rows[new])[:, hidden.ravel()] ** 2))
+def error(found, cells):
+    return np.sqrt(np.mean((found - rows[new])[cells] ** 2))
 
 
 mean = np.broadcast_to(rows[~new].mean(axis=0), filled.shape)
-print(f"The hidden half is filled with an error of {error(filled):.3f} (the mean picture: {error(mean):.3f}).")
+print(
+    f"The hidden pixels are filled with an error of {error(filled, hidden):.3f} (the mean picture: {error(mean, hidden):.3f})."
+)
+
+# Parts are local, so that the left side of a face says little of the right one: there a penalty must hold them.
+right = np.broadcast_to((np.arange(width) >= width // 2)[None].repeat(height, axis=0).ravel(), hidden.shape)
+for alpha in (0.0, 0.1):
+    side = parts.set_params(alpha_W=alpha).impute(np.where(right, np.nan, rows[new]))
+    print(
+        f"The right side from the left one, alpha_W={alpha:g}: {error(side, right):.3f} (the mean picture: {error(mean, right):.3f})."
+    )
+parts.set_params(alpha_W=0.0)
 
 if len(sys.argv) > 1:
     import matplotlib

@@ -389,8 +389,10 @@ def least_squares(X, patterns, weight, W, H, columns, penalty, inner, local):
             for a in range(len(w)):
                 slope = gram[a] @ w - target[a] + l1 + l2 * w[a]
                 violation += s * abs(slope) if sweep == 0 and (w[a] > 0 or slope < 0) else 0.0
-                w[a] = max(w[a] - slope / (gram[a, a] + l2), 0.0)
-        loss += s * (0.5 * v @ (x - w @ h) ** 2 + l1 * w.sum() + 0.5 * l2 * w @ w)
+                bend = gram[a, a] + l2
+                w[a] = max(w[a] - slope / bend, 0.0) if bend > 0 else w[a]
+        data = max(0.5 * v @ (x - w @ h) ** 2, 1e-13 * v @ x**2)  # less cannot be resolved by products
+        loss += s * (data + l1 * w.sum() + 0.5 * l2 * w @ w)
         own[~seen] -= s * np.outer(w, w)
         cross[seen] += s * np.outer(x, w)
     return loss, violation, (weight * W.T) @ W, own if np.isnan(X).any() else own[:1], cross

@@ -315,7 +315,7 @@ def parts_world(world):
     k, d = len(world.mean), world.X.shape[1]
     for X in (np.abs(world.X), np.abs(world.H)):
         scores, parts = rng.random((len(X), k)), rng.random((k, d))
-        scores[:, 0] *= rng.random(len(X)) < 0.5
+        scores[:, 0] *= (rng.random(len(X)) < 0.5) | (k == 1)
         yield X, Patterns.of(X), world.weight, scores, parts, rng.uniform(0.5, 2.0, d)
 
 

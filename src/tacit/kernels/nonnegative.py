@@ -55,14 +55,14 @@ def least_squares(X, patterns, weight, W, H, columns, penalty, inner, local):
     """
     x, square = _filled(X, patterns, local), _squares(X, columns, local)
     table = np.ascontiguousarray((H * columns).T)
-    target = (x @ table.astype(x.dtype)).astype(np.float64)
+    target = x @ table
     gram = table.T @ H.T
     loss, violation = _rows_down(
         W, target, gram, np.ascontiguousarray(H.T), columns, patterns.rows, patterns.starts, patterns.missing, weight, square,
         *penalty, *inner,
     )  # fmt: skip
     weighted = weight[:, None] * W
-    cross = (weighted.T.astype(x.dtype) @ x).T.astype(np.float64, order="C")  # in this order BLAS takes half the time
+    cross = np.ascontiguousarray((weighted.T @ x).T)  # in this order BLAS takes half the time
     return loss, violation, weighted.T @ W, own_products(W, patterns, weight, len(columns)), cross
 
 
@@ -77,11 +77,11 @@ def own_products(W, patterns, weight, n_columns):
 
 
 def _filled(X, patterns, local):
-    """Cells with 0 where they are missing, kept where any is."""
+    """Cells with 0 where they are missing, kept where any is; in double precision, without which the loss cancels."""
     if patterns.is_complete:
-        return X
+        return X.astype(np.float64, copy=False)
     if "filled" not in local:
-        local["filled"] = np.nan_to_num(X)
+        local["filled"] = np.nan_to_num(X).astype(np.float64, copy=False)
     return local["filled"]
 
 

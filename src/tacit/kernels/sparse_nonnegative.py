@@ -23,18 +23,18 @@ def _check(X):
 def least_squares(X, patterns, weight, W, H, columns, penalty, inner, local):
     """As the kernel for arrays."""
     _check(X)
-    x, k = X.matrix, W.shape[1]
+    x, k = X.matrix.astype(np.float64, copy=False), W.shape[1]
     if MEMORY not in local or not np.array_equal(local[MEMORY][0], columns):
         square = np.asarray(X.data, dtype=np.float64) ** 2 * columns[X.indices]
         local[MEMORY] = columns, np.add.reduceat(np.append(square, 0.0), X.indptr[:-1]) * (np.diff(X.indptr) > 0)
     table = np.ascontiguousarray((H * columns).T)
-    target = np.asarray(x @ table.astype(x.dtype), dtype=np.float64)
+    target = np.asarray(x @ table)
     loss, violation = _rows_down(
         W, target, table.T @ H.T, np.ascontiguousarray(H.T), columns, patterns.rows, patterns.starts, patterns.missing[:, :1],
         weight, local[MEMORY][1], *penalty, *inner,
     )  # fmt: skip
     weighted = weight[:, None] * W
-    cross = np.asarray(x.T @ weighted.astype(x.dtype), dtype=np.float64)
+    cross = np.asarray(x.T @ weighted)
     return loss, violation, weighted.T @ W, np.zeros((1, k, k)), cross
 
 

@@ -89,7 +89,8 @@ class NMF(PartsEstimator):
     References
     ----------
     Lee and Seung (1999), Learning the parts of objects by non-negative matrix factorization. Gillis and Glineur (2012),
-    Accelerated multiplicative updates and hierarchical ALS. Févotte and Idier (2011), Algorithms for NMF with the beta-divergence.
+    Accelerated multiplicative updates and hierarchical ALS. Févotte and Idier (2011), Algorithms for NMF with the
+    beta-divergence.
 
     Examples
     --------
