@@ -65,9 +65,8 @@ print(
 right = np.broadcast_to((np.arange(width) >= width // 2)[None].repeat(height, axis=0).ravel(), hidden.shape)
 for alpha in (0.0, 0.1):
     side = parts.set_params(alpha_W=alpha).impute(np.where(right, np.nan, rows[new]))
-    print(
-        f"The right side from the left one, alpha_W={alpha:g}: {error(side, right):.3f} (the mean picture: {error(mean, right):.3f})."
-    )
+    told = f"{error(side, right):.3f} (the mean picture: {error(mean, right):.3f})"
+    print(f"The right side from the left one, alpha_W={alpha:g}: {told}.")
 parts.set_params(alpha_W=0.0)
 
 if len(sys.argv) > 1:
