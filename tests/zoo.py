@@ -40,6 +40,7 @@ from tacit.mixture import weights as beliefs
 from tacit.mixture.noise import NoiseModel
 from tacit.topics.allocation.model import VariationalModel
 from tacit.topics.allocation.priors import PriorRule
+from tacit.topics.factorisation.model import PartsModel
 
 N_LEVELS = (2, 3, 4)
 STRUCTURED = ("EII", "EEI", "VEI", "EVI", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV")  # the others are aliases
@@ -252,7 +253,20 @@ TOPICS = {
     "topics with given priors": (allocation([0.3, 0.6, 0.1], "learn-asymmetric"), document_rows),
 }
 
-LEARNERS = MODELS | CENTERS | TOPICS
+PENALTY = {"row_penalty": (0.01, 0.02), "column_penalty": (0.02, 0.01)}
+PARTS = {
+    "parts by squares": (PartsModel(3), positive_rows),
+    "parts by least squares": (PartsModel(3, solver="als", init="nndsvd", **PENALTY), positive_rows),
+    "parts by multiplied squares": (PartsModel(3, solver="mu"), positive_rows),
+    "parts of counts": (PartsModel(3, 1.0, "mu", init="nndsvdar"), document_rows),
+    "parts by a divergence": (
+        PartsModel(3, 0.5, "mu", column_weight=np.array([1.0, 2.0, 0.5, 1.5]), **PENALTY),
+        positive_rows,
+    ),
+}
+"""Models of non-negative rows, each with a vector per row that it remembers."""
+
+LEARNERS = MODELS | CENTERS | TOPICS | PARTS
 
 PARAMETRISATIONS = [
     "mixture of full", "mixture of diag", "mixture of VEV", "mixture of factors", "mixture of student", "mixture of categorical",
@@ -264,7 +278,7 @@ PARAMETRISATIONS = [
 
 KINDS = [
     "mixture of full", "mixture of principal axes", "mixture of student", "mixture of product", "mixture of negative binomial",
-    "one pair of views", "mixture of diag with priors", "beliefs about full", *CENTERS, "topics",
+    "one pair of views", "mixture of diag with priors", "beliefs about full", *CENTERS, *PARTS, "topics",
 ]  # fmt: skip
 """A model of each kind."""
 

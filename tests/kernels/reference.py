@@ -373,3 +373,46 @@ def factor_scores(X, rows, starts, missing, origin, shift, loading, noise, score
     score[:] = found
     i, j = np.tril_indices(loading.shape[2])
     inverse[:] = spread[:, rows[starts[:-1]]][..., i, j]
+
+
+def least_squares(X, patterns, weight, W, H, columns, penalty, inner, local):
+    (l1, l2), (sweeps, _, multiplicative) = penalty, inner
+    loss = violation = 0.0
+    own, cross = np.zeros((X.shape[1], W.shape[1], W.shape[1])), np.zeros((X.shape[1], W.shape[1]))
+    for x, w, s in zip(X.astype(np.float64), W, weight):
+        seen = ~np.isnan(x)
+        x, v, h = x[seen], columns[seen], H[:, seen]
+        gram, target = (h * v) @ h.T, (h * v) @ x
+        if multiplicative:
+            w *= target / (gram @ w + l1 + l2 * w)
+        for sweep in range(0 if multiplicative else sweeps):
+            for a in range(len(w)):
+                slope = gram[a] @ w - target[a] + l1 + l2 * w[a]
+                violation += s * abs(slope) if sweep == 0 and (w[a] > 0 or slope < 0) else 0.0
+                bend = gram[a, a] + l2
+                w[a] = max(w[a] - slope / bend, 0.0) if bend > 0 else w[a]
+        data = max(0.5 * v @ (x - w @ h) ** 2, 1e-13 * v @ x**2)  # less cannot be resolved by products
+        loss += s * (data + l1 * w.sum() + 0.5 * l2 * w @ w)
+        own[~seen] -= s * np.outer(w, w)
+        cross[seen] += s * np.outer(x, w)
+    return loss, violation, (weight * W.T) @ W, own if np.isnan(X).any() else own[:1], cross
+
+
+def divergence(X, patterns, weight, W, H, columns, beta, penalty, steps, local):
+    gamma = 1 / (2 - beta) if beta < 1 else 1 / (beta - 1) if beta > 2 else 1.0
+    seen, x = ~np.isnan(X), np.nan_to_num(X.astype(np.float64))
+    for _ in range(steps):
+        p = W @ H
+        up, down = (np.where(seen, part, 0.0) * columns for part in (x * p ** (beta - 2), p ** (beta - 1)))
+        W *= ((up @ H.T) / (down @ H.T + penalty[0] + penalty[1] * W)) ** gamma
+    p, s = W @ H, weight[:, None]
+    up, down = (np.where(seen, part, 0.0) for part in (x * p ** (beta - 2), p ** (beta - 1)))
+    if beta == 1:
+        cells = x * np.log(np.where(x > 0, x, 1.0) / p) - x + p
+    elif beta == 0:
+        cells = x / p - np.log(np.where(seen, x, p) / p) - 1
+    else:
+        cells = (x**beta + (beta - 1) * p**beta - beta * x * p ** (beta - 1)) / (beta * (beta - 1))
+    loss = (s * np.where(seen, cells, 0.0) * columns).sum() + (s * (penalty[0] * W + 0.5 * penalty[1] * W**2)).sum()
+    below = down.T @ (s * W)
+    return loss, up.T @ (s * W), below[:1] if beta == 1 and seen.all() else below

@@ -309,7 +309,33 @@ def means_cases(world):
             yield X, Patterns.of(X), world.weight, centers, algorithm, {}
 
 
+def parts_world(world):
+    """Rows that are not negative, complete and with missing cells, with scores, parts and weights of columns."""
+    rng = np.random.default_rng(0)
+    k, d = len(world.mean), world.X.shape[1]
+    for X in (np.abs(world.X), np.abs(world.H)):
+        scores, parts = rng.random((len(X), k)), rng.random((k, d))
+        scores[:, 0] *= (rng.random(len(X)) < 0.5) | (k == 1)
+        yield X, Patterns.of(X), world.weight, scores, parts, rng.uniform(0.5, 2.0, d)
+
+
+def least_squares_cases(world):
+    """Sweeps, penalties, multiplicative steps, and none."""
+    for penalty, inner in (((0.0, 0.0), (3, 0.0, False)), ((0.1, 0.2), (1, 0.0, True)), ((0.1, 0.2), (0, 0.0, False))):
+        for given in parts_world(world):
+            yield *given, penalty, inner, {}
+
+
+def divergence_cases(world):
+    """Divergences of every kind, with steps and without."""
+    for beta, steps in ((1.0, 2), (0.0, 1), (0.5, 1), (2.0, 0), (3.0, 1)):
+        for given in parts_world(world):
+            yield *given, beta, (0.1, 0.2), steps, {}
+
+
 CASES = {
+    "least_squares": least_squares_cases,
+    "divergence": divergence_cases,
     "row_order": row_order_cases,
     "square_lengths": square_lengths_cases,
     "about_means": about_means_cases,

@@ -28,6 +28,7 @@ HOMES = {
     "means": ("means", "nearest"),
     "medians": ("medians",),
     "mixture": ("normalise",),
+    "nonnegative": ("divergence", "least_squares"),
     "products": ("about_means", "linear", "row_order", "scatter", "square_lengths"),
     "soft": ("soft",),
     "student": ("student", "student_conditional"),

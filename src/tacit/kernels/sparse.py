@@ -17,11 +17,13 @@ from . import MOMENTS, SCORE
 from .factor import Rows, pass_over, score_over
 from .jit import jit
 from .products import settle
+from .sparse_nonnegative import divergence, least_squares
 from .topics import collapsed, document_draws, fold_in, topic_assignments, variational
 
 __all__ = [
-    "about_means", "collapsed", "column_sums", "distances", "document_draws", "factor", "factor_scores", "features", "fold_in",
-    "linear", "log_factorial", "means", "misfit", "nearest", "row_order", "square_lengths", "topic_assignments", "variational",
+    "about_means", "collapsed", "column_sums", "distances", "divergence", "document_draws", "factor", "factor_scores",
+    "features", "fold_in", "least_squares", "linear", "log_factorial", "means", "misfit", "nearest", "row_order",
+    "square_lengths", "topic_assignments", "variational",
 ]  # fmt: skip
 
 

@@ -18,12 +18,14 @@ from .means import means, nearest
 from .torch_conditional import complete, conditional, draw, student_conditional
 from .torch_factor import factor, factor_scores
 from .torch_lloyd import column_sums, distances, lloyd, lloyd_cells, medians, misfit, soft
+from .torch_nonnegative import divergence, least_squares
 from .torch_pass import Pass, Tails, budget, fused, put, soften
 from .torch_topics import collapsed, fold_in, topic_assignments, variational
 
 __all__ = [
-    "collapsed", "column_sums", "complete", "conditional", "diag", "distances", "draw", "factor", "factor_scores", "features",
-    "fold_in", "full", "levels", "linear", "lloyd", "lloyd_cells", "log_choose", "log_factorial", "log_rising", "means",
+    "collapsed", "column_sums", "complete", "conditional", "diag", "distances", "divergence", "draw", "factor", "factor_scores",
+    "features", "fold_in", "full", "least_squares", "levels", "linear", "lloyd", "lloyd_cells", "log_choose", "log_factorial",
+    "log_rising", "means",
     "medians", "misfit", "nearest", "normalise", "rising_slope", "row_sums", "scatter", "soft", "student",
     "student_conditional", "tied", "topic_assignments", "variational",
 ]  # fmt: skip

@@ -5,11 +5,16 @@ from .anchors import AnchorTopics
 from .coherence import coherence
 from .completion import Completion, completion
 from .corpus import Corpus
+from .factorisation.function import non_negative_factorization
+from .factorisation.minibatch import MiniBatchNMF
+from .factorisation.nmf import NMF
+from .factorisation.topics import NMFTopics
 from .topic_model import TopicModel
 from .vectorizer import TextVectorizer
 from .words import topic_diversity
 
 __all__ = [
-    "AnchorTopics", "Completion", "Corpus", "DocumentSource", "LatentDirichletAllocation", "TextVectorizer", "TopicChoice",
-    "TopicModel", "choose_topics", "coherence", "completion", "topic_diversity",
+    "NMF", "AnchorTopics", "Completion", "Corpus", "DocumentSource", "LatentDirichletAllocation", "MiniBatchNMF", "NMFTopics",
+    "TextVectorizer", "TopicChoice", "TopicModel", "choose_topics", "coherence", "completion", "non_negative_factorization",
+    "topic_diversity",
 ]  # fmt: skip

@@ -22,7 +22,7 @@ from ...source import ArraySource, Block, Source
 from ...source.threads import one_blas_thread
 from .rank import RankChoice
 
-__all__ = ["by_hidden_cells"]
+__all__ = ["by_hidden_cells", "hide", "search_ranks"]
 
 MOST_ROWS = 5000
 SHARE = 0.1  # of the observed cells, in each trial
@@ -39,7 +39,7 @@ class Trial:
 
     def __init__(self, block: Block, family: Callable[[int], FactorGaussian], rng: np.random.Generator):
         self.truth, self.family = host(block.X).astype(np.float64), family
-        self.hidden = _hide(~np.isnan(self.truth), rng)
+        self.hidden = hide(~np.isnan(self.truth), rng)
         X = np.where(self.hidden, np.nan, self.truth)
         self.block = Block.of(X, host(block.weight))
         self.source = ArraySource(X, self.block.weight, n_jobs=1)
@@ -78,13 +78,37 @@ class Trial:
         return family.floored(last.mean, loading[None], last.noise, last.origin, last.scale)
 
 
-def _hide(seen: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def hide(seen: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Which observed cells to hide: a share of each column with at least 4, of rows that keep one."""
     key = np.where(seen, rng.random(seen.shape), np.inf)
     order = key.argsort(axis=0).argsort(axis=0)
     hidden = order < np.where(seen.sum(axis=0) < 4, 0.0, np.ceil(SHARE * seen.sum(axis=0)))
     hidden[(seen & ~hidden).sum(axis=1) == 0] = False
     return hidden
+
+
+def search_ranks(error: Callable[[int], float], most: int) -> tuple[int, np.ndarray, np.ndarray]:
+    """The least rank that is about as good as the best, the ranks tried, and their errors."""
+    errors: dict[int, float] = {}
+
+    def known(rank: int) -> float:
+        if rank not in errors:
+            errors[rank] = error(rank)
+        return errors[rank]
+
+    rank = 0
+    while known(rank) <= HOPELESS * min(errors.values()) and rank < most:
+        rank = min(max(rank + 1, round(GROWTH * rank)), most)
+    while True:
+        best, tried = min(errors, key=known), sorted(errors)
+        at = tried.index(best)
+        between = [(best + other) // 2 for other in tried[max(at - 1, 0) : at + 2] if abs(other - best) > 1]
+        if not between:
+            break
+        for rank in between:
+            known(rank)
+    values = np.array([errors[rank] for rank in tried])
+    return tried[int(np.argmax(values <= AS_GOOD * values.min()))], np.array(tried), values
 
 
 def by_hidden_cells(
@@ -97,30 +121,15 @@ def by_hidden_cells(
     block = source.sample(MOST_ROWS, rng)
     n_hidden = SHARE * float((~np.isnan(host(block.X))).sum())
     trials = [Trial(block, family, rng) for _ in range(int(np.clip(np.ceil(CELLS / n_hidden), 1, MOST_TRIALS)))]
-    errors: dict[int, float] = {}
 
     def error(rank: int) -> float:
-        if rank not in errors:
-            try:
-                errors[rank] = float(np.concatenate([trial.squares(rank) for trial in trials]).mean())
-            except SingularError:
-                errors[rank] = np.inf
-        return errors[rank]
+        try:
+            return float(np.concatenate([trial.squares(rank) for trial in trials]).mean())
+        except SingularError:
+            return np.inf
 
     with one_blas_thread():
-        rank = 0
-        while error(rank) <= HOPELESS * min(errors.values()) and rank < most:
-            rank = min(max(rank + 1, round(GROWTH * rank)), most)
-        while True:
-            best, tried = min(errors, key=error), sorted(errors)
-            at = tried.index(best)
-            between = [(best + other) // 2 for other in tried[max(at - 1, 0) : at + 2] if abs(other - best) > 1]
-            if not between:
-                break
-            for rank in between:
-                error(rank)
-    values = np.array([errors[rank] for rank in tried])
-    best = tried[int(np.argmax(values <= AS_GOOD * values.min()))]
+        best, tried, values = search_ranks(error, most)
     start = trials[0].fits.get(max(best, 1))
-    choice = RankChoice(best, "cells", np.array(tried), values)
+    choice = RankChoice(best, "cells", tried, values)
     return choice, None if start is None else MixtureParams(np.ones(1), start)

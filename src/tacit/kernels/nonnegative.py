@@ -1,0 +1,436 @@
+"""Rows as sums of non-negative parts, x ≈ w H: the best w of rows given H, and sums over rows from which H is learned.
+
+    ½ Σ_j v_j (x_j − (wH)_j)² + l1 Σ_a w_a + ½ l2 Σ_a w_a²          squares: descent along one coordinate after the other
+    Σ_j v_j d_β(x_j, (wH)_j) + …                                     divergences: w ← w ((r H') / (q H'))^γ
+
+with r = x (wH)^(β−2) and q = (wH)^(β−1). Every row is brought down by itself, so that results do not depend on blocks. Columns of
+H are brought down by the same functions. Missing cells drop out of all sums: rows of one pattern share a matrix of products.
+"""
+
+import numpy as np
+
+from .jit import jit, jit_sums
+from .mixture import EXPONENT, LN2_HIGH, LN2_LOW, ROOT_HALF, WHOLE
+
+__all__ = ["columns_down", "divergence", "least_squares", "run_squares"]
+
+TINY = 1e-16  # products below are taken as this, so that ratios are finite
+ROUNDING = 1e-13  # share of a row's squares that the loss by products cannot resolve
+CHUNK = 1 << 15  # cells of a chunk of rows, whose temporary arrays stay in the cache
+MEMORY = "squares of rows"
+
+
+def least_squares(X, patterns, weight, W, H, columns, penalty, inner, local):
+    """Bring W down and add up what H is learned from.
+
+    Parameters
+    ----------
+    X : (n, d) array, sparse rows or tensor
+        Cells; NaN is missing.
+    patterns : Patterns
+        Rows grouped by their missing cells.
+    weight : (n,)
+        Weights of the rows.
+    W : (n, K) float64
+        Changed in place.
+    H : (K, d)
+    columns : (d,)
+        Weights of the columns.
+    penalty : (float, float)
+        l1 and l2.
+    inner : (int, float, bool)
+        Most sweeps over the coordinates of a row, the share of the first sweep's gain at which it rests, and whether to take
+        multiplicative steps instead.
+    local : dict
+        What the block remembers.
+
+    Returns
+    -------
+    loss, violation : float
+        Σ of the objective of rows, and of what the first sweep found of the slope that it could go down.
+    gram, own : (K, K) and (1 or d, K, K)
+        Σ w w' over the rows that observe column j is gram + own_j.
+    cross : (d, K)
+        Σ x_j w.
+    """
+    x, square = _filled(X, patterns, local), _squares(X, columns, local)
+    table = np.ascontiguousarray((H * columns).T)
+    target = x @ table
+    gram = table.T @ H.T
+    loss, violation = _rows_down(
+        W, target, gram, np.ascontiguousarray(H.T), columns, patterns.rows, patterns.starts, patterns.missing, weight, square,
+        *penalty, *inner,
+    )  # fmt: skip
+    weighted = weight[:, None] * W
+    cross = np.ascontiguousarray((weighted.T @ x).T)  # in this order BLAS takes half the time
+    return loss, violation, weighted.T @ W, own_products(W, patterns, weight, len(columns)), cross
+
+
+def own_products(W, patterns, weight, n_columns):
+    """What columns lack of Σ w w' over all rows, negative, (d, K, K); (1, K, K) of zeros where no cell is missing."""
+    k = W.shape[1]
+    if patterns.is_complete:
+        return np.zeros((1, k, k))
+    own = np.zeros((n_columns, k, k))
+    _own(W, patterns.rows, patterns.starts, patterns.missing, weight, own)
+    return own
+
+
+def _filled(X, patterns, local):
+    """Cells with 0 where they are missing, kept where any is; in double precision, without which the loss cancels."""
+    if patterns.is_complete:
+        return X.astype(np.float64, copy=False)
+    if "filled" not in local:
+        local["filled"] = np.nan_to_num(X).astype(np.float64, copy=False)
+    return local["filled"]
+
+
+def _squares(X, columns, local):
+    """Σ_j v_j x_j² of every row, over observed cells, kept."""
+    known = local.get(MEMORY)
+    if known is None or not np.array_equal(known[0], columns):
+        known = local[MEMORY] = columns, square_sums(X, columns)
+    return known[1]
+
+
+@jit
+def square_sums(X, columns):
+    """Σ_j v_j x_j² of every row, over observed cells."""
+    out = np.zeros(len(X))
+    for i in range(len(X)):
+        total = 0.0
+        for j in range(X.shape[1]):
+            x = np.float64(X[i, j])
+            if x == x:
+                total += columns[j] * x * x
+        out[i] = total
+    return out
+
+
+@jit_sums
+def _down(w, target, gram, l1, l2, sweeps, rest, slope):
+    """Bring w down: ½ w G w − w·target + l1 Σ w + ½ l2 w·w; `slope` is left at its end. Returns the violation at the start."""
+    k = len(w)
+    for a in range(k):
+        slope[a] = l1 - target[a] + l2 * w[a]
+    for b in range(k):
+        if w[b] != 0.0:
+            for a in range(k):
+                slope[a] += w[b] * gram[b, a]
+    violation, first = 0.0, 0.0
+    for sweep in range(sweeps):
+        moved = 0.0
+        for a in range(k):
+            steep, bend = slope[a], gram[a, a] + l2
+            if w[a] == 0.0 and steep >= 0.0:
+                continue
+            if sweep == 0:
+                violation += abs(steep)
+            if bend <= 0.0:
+                continue
+            new = max(w[a] - steep / bend, 0.0)
+            step = new - w[a]
+            if step != 0.0:
+                moved += step * step * bend
+                w[a] = new
+                for b in range(k):
+                    slope[b] += step * gram[a, b]
+                slope[a] += l2 * step
+        if sweep == 0:
+            first = moved
+        if moved <= rest * rest * first:
+            break
+    return violation
+
+
+@jit_sums
+def _multiplied(w, target, gram, l1, l2, slope):
+    """One multiplicative step of w for the same function."""
+    k = len(w)
+    for a in range(k):
+        slope[a] = 0.0
+    for b in range(k):
+        for a in range(k):
+            slope[a] += w[b] * gram[b, a]
+    for a in range(k):
+        below = slope[a] + l1 + l2 * w[a]
+        w[a] *= target[a] / (below if below != 0.0 else TINY)
+    for a in range(k):
+        slope[a] = l1 - target[a] + l2 * w[a]
+    for b in range(k):
+        for a in range(k):
+            slope[a] += w[b] * gram[b, a]
+    return 0.0
+
+
+@jit
+def _rows_down(
+    W, target, whole, table, columns, rows, starts, missing, weight, square, l1, l2, sweeps, rest, multiplicative
+):
+    k = W.shape[1]
+    gram, slope, loss, violation = np.empty((k, k)), np.empty(k), 0.0, 0.0
+    for p in range(len(starts) - 1):
+        _seen_products(whole, table, columns, missing[p], gram)
+        for q in range(starts[p], starts[p + 1]):
+            i = rows[q]
+            if multiplicative:
+                _multiplied(W[i], target[i], gram, l1, l2, slope)
+            else:
+                violation += weight[i] * _down(W[i], target[i], gram, l1, l2, sweeps, rest, slope)
+            loss += weight[i] * _row_loss(W[i], target[i], slope, square[i], l1, l2)
+    return loss, violation
+
+
+@jit
+def _row_loss(w, target, slope, square, l1, l2):
+    """½ x·x − w·t + ½ w G w + penalties, where the slope is G w − t + l1 + l2 w."""
+    total, fine = 0.0, 0.0
+    for a in range(len(w)):
+        total += w[a] * (slope[a] - l1 - l2 * w[a] - target[a])
+        fine += w[a] * (l1 + 0.5 * l2 * w[a])
+    return max(0.5 * (square + total), ROUNDING * square) + fine
+
+
+@jit
+def _seen_products(whole, table, columns, missing, out):
+    """Σ_j v_j h_j h_j' over observed columns: all of them less the missing ones, or these alone where they are fewer."""
+    k, absent = len(whole), 0
+    for j in range(len(missing)):
+        absent += missing[j]
+    if absent == 0:
+        out[:] = whole
+        return
+    few = 2 * absent <= len(missing)
+    sign = -1.0 if few else 1.0
+    out[:] = whole if few else np.zeros((k, k))
+    for j in range(len(missing)):
+        if missing[j] == few:
+            for a in range(k):
+                scale = sign * columns[j] * table[j, a]
+                if scale != 0.0:
+                    for b in range(k):
+                        out[a, b] += scale * table[j, b]
+    for a in range(k):
+        if out[a, a] <= 1e-14 * whole[a, a]:  # what rounding left
+            out[a, :] = 0.0
+            out[:, a] = 0.0
+
+
+@jit
+def _own(W, rows, starts, missing, weight, out):
+    k = W.shape[1]
+    for p in range(len(starts) - 1):
+        for j in range(missing.shape[1]):
+            if missing[p, j]:
+                for q in range(starts[p], starts[p + 1]):
+                    i = rows[q]
+                    for a in range(k):
+                        scale = weight[i] * W[i, a]
+                        if scale != 0.0:
+                            for b in range(k):
+                                out[j, a, b] -= scale * W[i, b]
+
+
+@jit
+def columns_down(table, cross, gram, own, columns, l1, l2, sweeps, rest, multiplicative):
+    """Bring the columns of H, rows of `table` (d, K), down in place; l1 and l2 are (d,). Returns their weighted violation."""
+    k, few = table.shape[1], len(own) == 1
+    matrix, slope, violation = gram + own[0], np.empty(k), 0.0
+    for j in range(len(table)):
+        if not few:
+            matrix[:] = gram + own[j]
+            for a in range(k):
+                if matrix[a, a] <= 1e-14 * gram[a, a]:
+                    matrix[a, :] = 0.0
+                    matrix[:, a] = 0.0
+        if multiplicative:
+            _multiplied(table[j], cross[j], matrix, l1[j], l2[j], slope)
+        else:
+            violation += columns[j] * _down(table[j], cross[j], matrix, l1[j], l2[j], sweeps, rest, slope)
+    return violation
+
+
+@jit
+def run_squares(X, weight, square, W, table, columns, fine, l1, l2, inner, rest, max_iter, tol, objectives):
+    """All passes over complete rows in one call: as many E- and M-steps as it takes, with what the engine would record.
+
+    Parameters
+    ----------
+    X, weight, square : (n, d), (n,) and (n,) float64
+        Cells, weights of rows, and Σ_j v_j x_j².
+    W, table : (n, K) and (d, K)
+        Rows and columns, changed in place.
+    columns : (d,)
+        Weights of the columns.
+    fine : (float, float)
+        l1 and l2 of rows.
+    l1, l2 : (d,)
+        Those of columns, per unit of weight.
+    inner : (int, int)
+        Most sweeps over rows, and over columns.
+    rest, max_iter, tol
+        As in `least_squares`, and as the estimator has them.
+    objectives : (max_iter,)
+        Filled.
+
+    Returns
+    -------
+    n_iter : int
+    settled : bool
+    violation, first : float
+    """
+    total, k = weight.sum(), W.shape[1]
+    slope, first, violation, settled = np.empty(k), 0.0, 0.0, False
+    weighted, step = np.empty_like(W), 0
+    for step in range(max_iter):
+        scaled = table * columns.reshape(-1, 1)
+        target, gram = np.dot(X, scaled), np.dot(scaled.T, table)
+        loss, violation = 0.0, 0.0
+        for i in range(len(X)):
+            violation += weight[i] * _down(W[i], target[i], gram, fine[0], fine[1], inner[0], rest, slope)
+            loss += weight[i] * _row_loss(W[i], target[i], slope, square[i], fine[0], fine[1])
+            weighted[i] = weight[i] / total * W[i]
+        charge = 0.0
+        for j in range(len(table)):
+            for a in range(k):
+                charge += columns[j] * table[j, a] * (l1[j] + 0.5 * l2[j] * table[j, a])
+        objectives[step] = -loss - total * charge
+        cross, gram = np.dot(X.T, weighted), np.dot(weighted.T, W)
+        found = 0.0
+        for j in range(len(table)):
+            found += columns[j] * _down(table[j], cross[j], gram, l1[j], l2[j], inner[1], rest, slope)
+        violation = violation / total + found
+        if step == 0:
+            first = 2.0 * found
+        elif violation <= tol * first and tol > 0.0:
+            settled = True
+            break
+    return step + 1, settled, violation, first
+
+
+def divergence(X, patterns, weight, W, H, columns, beta, penalty, steps, local):
+    """Bring W down by multiplicative steps and add up what H is learned from.
+
+    Parameters
+    ----------
+    X, patterns, weight, W, H, columns, penalty, local
+        As in `least_squares`.
+    beta : float
+        Which divergence.
+    steps : int
+        Steps of W.
+
+    Returns
+    -------
+    loss : float
+        Σ of the objective of rows.
+    above, below : (d, K) and (1 or d, K)
+        Σ r w and Σ q w, where H goes to H (above / below)^γ; one row where all columns have the same.
+    """
+    n, d = X.shape
+    shared = beta == 1.0 and patterns.is_complete
+    above, below = np.zeros((d, W.shape[1])), np.zeros((1 if shared else d, W.shape[1]))
+    size, loss = max(CHUNK // d, 16), 0.0
+    for start in range(0, n, size):
+        rows = slice(start, min(start + size, n))
+        x = np.ascontiguousarray(X[rows], dtype=np.float64)
+        loss += chunk_down(x, weight[rows], W[rows], H, columns, beta, penalty, steps, shared, above, below)
+    return loss, above, below
+
+
+def chunk_down(x, weight, w, H, columns, beta, penalty, steps, shared, above, below):
+    """`divergence` of a few rows of float64, added to `above` and `below`; their loss."""
+    table, gamma = np.ascontiguousarray((H * columns).T), exponent(beta)
+    product, up, down = np.empty_like(x), np.empty_like(x), np.empty_like(x)
+    for _ in range(steps):
+        np.dot(w, H, out=product)
+        _ratios(x, product, beta, up, down, shared)
+        under = table.sum(axis=0) if shared else down @ table
+        w *= _factor(up @ table, under + penalty[0] + penalty[1] * w, gamma)
+        if beta < 1.0:
+            w[w < np.finfo(np.float64).eps] = 0.0
+    np.dot(w, H, out=product)
+    _ratios(x, product, beta, up, down, shared)
+    scaled = weight[:, None] * w
+    above += up.T @ scaled
+    below += scaled.sum(axis=0) if shared else down.T @ scaled
+    fine = scaled.sum() * penalty[0] + 0.5 * penalty[1] * (scaled * w).sum()
+    return _loss(x, product, weight, columns, beta) + fine
+
+
+def exponent(beta):
+    """γ, with which a multiplicative step goes down whatever the divergence (Févotte and Idier 2011)."""
+    return 1.0 / (2.0 - beta) if beta < 1.0 else 1.0 / (beta - 1.0) if beta > 2.0 else 1.0
+
+
+def _factor(above, below, gamma):
+    """(above / below)^γ."""
+    found = above / np.where(below == 0.0, TINY, below)
+    return found if gamma == 1.0 else found**gamma
+
+
+@jit
+def _ratios(x, product, beta, up, down, shared):
+    """R and q of cells; 0 of missing ones. Where q is the same for all, it is left alone."""
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            cell, p = x[i, j], max(product[i, j], TINY)
+            if cell != cell:
+                up[i, j] = down[i, j] = 0.0
+            elif beta == 1.0:
+                up[i, j] = cell / p
+                if not shared:
+                    down[i, j] = 1.0
+            elif beta == 0.0:
+                up[i, j], down[i, j] = cell / (p * p), 1.0 / p
+            else:
+                power = p ** (beta - 2.0)
+                up[i, j], down[i, j] = cell * power, p * power
+
+
+@jit
+def log(y):
+    """Logarithm of a normal number above 0 by the series of `mixture.log1p`, to 1e-15."""
+    bits = np.float64(y).view(np.int64)
+    above = bits - ROOT_HALF
+    power = np.int64(((above >> 52) + 1024) | WHOLE).view(np.float64) - 4503599627371520.0  # 2⁵² + 1024
+    m = np.int64(bits - (above & EXPONENT)).view(np.float64)
+    s = (m - 1.0) / (m + 1.0)
+    z = s * s
+    p = 2.0 / 19.0
+    p = p * z + 2.0 / 17.0
+    p = p * z + 2.0 / 15.0
+    p = p * z + 2.0 / 13.0
+    p = p * z + 2.0 / 11.0
+    p = p * z + 2.0 / 9.0
+    p = p * z + 2.0 / 7.0
+    p = p * z + 2.0 / 5.0
+    p = p * z + 2.0 / 3.0
+    return power * LN2_HIGH + (power * LN2_LOW + s * z * p + 2.0 * s)
+
+
+@jit
+def _loss(x, product, weight, columns, beta):
+    """Σ s v d_β over observed cells."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        row = 0.0
+        for j in range(x.shape[1]):
+            if x[i, j] == x[i, j]:
+                row += columns[j] * _cell_loss(x[i, j], product[i, j], beta)
+        total += weight[i] * row
+    return total
+
+
+@jit
+def _cell_loss(x, product, beta):
+    p = max(product, TINY)
+    if beta == 1.0:
+        return (x * log(x / p) - x if x > TINY else 0.0) + product
+    if beta == 0.0:
+        return x / p - log(x / p) - 1.0
+    if beta == 2.0:
+        return 0.5 * (x - product) ** 2
+    power = p ** (beta - 1.0)
+    first = x**beta if x > TINY else 0.0
+    return (first + (beta - 1.0) * p * power - beta * x * power) / (beta * (beta - 1.0))

@@ -1,0 +1,1 @@
+"""Non-negative factorisation: `NMF`, `MiniBatchNMF` and the model behind them."""

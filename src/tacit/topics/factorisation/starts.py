@@ -1,0 +1,98 @@
+"""Where factorisations start: H from singular vectors, or random; rows then start where H leads.
+
+nndsvd: of every pair of singular vectors, x ≈ s u v', the positive or the negative parts, whichever pair is longer (Boutsidis and
+Gallopoulos 2008). Singular vectors come from the products of the columns, or of the rows, of a sample where these are few.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels import backend, host
+from ...source import Block
+
+__all__ = ["INITS", "start_at"]
+
+INITS = ("random", "nndsvd", "nndsvda", "nndsvdar")
+FEW = 1000  # rows or columns up to which all of their products are made
+LEAST = 1e-6
+
+
+def start_at(sample: Block, n_components: int, init: str, rng: np.random.Generator) -> np.ndarray:
+    """H (K, d) to start from, from a sample of rows.
+
+    Parameters
+    ----------
+    sample : Block
+        Rows; missing cells count as the mean of their column.
+    n_components : int
+    init : {"random", "nndsvd", "nndsvda", "nndsvdar"}
+        Random numbers; parts of singular vectors, with zeros left, at the mean of all cells, or at small random numbers.
+    rng : numpy.random.Generator
+    """
+    X, weight = _cells(sample), host(sample.weight)
+    mean = _mean(X, weight)
+    if init == "random":
+        return np.sqrt(mean / n_components) * np.abs(rng.normal(size=(n_components, X.shape[1])))
+    H = _parts(*_singular(X, weight, n_components, rng))
+    H[LEAST * max(H.max(), np.finfo(float).tiny) > H] = 0.0
+    if init == "nndsvda":
+        H[H == 0.0] = mean
+    elif init == "nndsvdar":
+        H[H == 0.0] = 0.01 * mean * np.abs(rng.normal(size=int((H == 0.0).sum())))
+    return H
+
+
+def _cells(sample: Block) -> Any:
+    """Rows as an array without missing cells, or as a SciPy matrix."""
+    if backend(sample.X) == "sparse":
+        return sample.X.matrix.astype(np.float64)
+    X = np.asarray(host(sample.X), dtype=np.float64)
+    if sample.patterns.is_complete:
+        return X
+    seen, weight = ~np.isnan(X), host(sample.weight)[:, None]
+    count = (weight * seen).sum(axis=0)
+    means = (weight * np.where(seen, X, 0.0)).sum(axis=0) / np.where(count > 0, count, 1.0)
+    return np.where(seen, X, means)
+
+
+def _mean(X: Any, weight: np.ndarray) -> float:
+    """Mean of all cells, by the weights of rows."""
+    return float((weight @ X).sum() / (weight.sum() * X.shape[1]))
+
+
+def _singular(
+    X: Any, weight: np.ndarray, k: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The first k left singular vectors, values and right singular vectors (k, d) of rows times the roots of their weights."""
+    from scipy.sparse import diags_array
+
+    root, sparse = np.sqrt(weight), hasattr(X, "tocsr")
+    A = diags_array(root) @ X if sparse else root[:, None] * X
+    n, d = A.shape
+    if min(n, d) > FEW:
+        from sklearn.utils.extmath import randomized_svd
+
+        return randomized_svd(A, k, random_state=int(rng.integers(2**31)))
+    product = A.T @ A if d <= n else A @ A.T
+    product = product.toarray() if sparse else product
+    value, vector = np.linalg.eigh(product)
+    value, vector = np.sqrt(np.maximum(value[::-1][:k], 0.0)), vector[:, ::-1][:, :k]
+    other = (A @ vector if d <= n else A.T @ vector) / np.where(value > 0, value, 1.0)
+    u, v = (other, vector) if d <= n else (vector, other)
+    return u, value, v.T
+
+
+def _parts(u: np.ndarray, value: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """√(s m) times the longer of the positive and negative parts of v, of unit length, m the product of the parts' lengths."""
+    H = np.zeros(v.shape)
+    H[0] = np.sqrt(value[0]) * np.abs(v[0])
+    for j in range(1, len(v)):
+        sides = [(np.maximum(sign * u[:, j], 0.0), np.maximum(sign * v[j], 0.0)) for sign in (1.0, -1.0)]
+        lengths = [np.linalg.norm(left) * np.linalg.norm(right) for left, right in sides]
+        best = int(np.argmax(lengths))
+        right = sides[best][1]
+        H[j] = np.sqrt(value[j] * lengths[best]) * right / max(float(np.linalg.norm(right)), np.finfo(float).tiny)
+    return H
