@@ -18,11 +18,12 @@ from .scree import ScreeDisplay
 from .selection import SelectionDisplay
 from .silhouette import SilhouetteDisplay
 from .spectrum import SpectrumDisplay
+from .topics import TopicChoiceDisplay
 from .trace import TraceDisplay
 
 __all__ = [
     "BiplotDisplay", "ClustersDisplay", "DendrogramDisplay", "DensityDisplay", "GateDisplay", "HowManyDisplay",
     "ImputationDisplay", "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay", "ProfilesDisplay",
     "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay", "SpectrumDisplay",
-    "TraceDisplay",
+    "TopicChoiceDisplay", "TraceDisplay",
 ]  # fmt: skip
