@@ -17,10 +17,10 @@ from . import MOMENTS, SCORE
 from .factor import Rows, pass_over, score_over
 from .jit import jit
 from .products import settle
-from .topics import collapsed, document_draws, fold_in, topic_assignments, variational
+from .topics import collapsed, fold_in, topic_assignments, variational
 
 __all__ = [
-    "about_means", "collapsed", "column_sums", "distances", "document_draws", "factor", "factor_scores", "features", "fold_in",
+    "about_means", "collapsed", "column_sums", "distances", "factor", "factor_scores", "features", "fold_in",
     "linear", "log_factorial", "means", "misfit", "nearest", "row_order", "square_lengths", "topic_assignments", "variational",
 ]  # fmt: skip
 
