@@ -62,9 +62,14 @@ class TopicParams(Arrays):
         return self.word / self.word.sum(axis=0)
 
     @cached_property
+    def expected_log(self) -> np.ndarray:
+        """E log β (V, K)."""
+        return psi(self.word) - psi(self.word.sum(axis=0))
+
+    @cached_property
     def expected(self) -> np.ndarray:
-        """Exp E log β (V, K)."""
-        return np.exp(psi(self.word) - psi(self.word.sum(axis=0)))
+        """The exponential of E log β (V, K)."""
+        return np.exp(self.expected_log)
 
 
 @record
