@@ -416,3 +416,59 @@ def divergence(X, patterns, weight, W, H, columns, beta, penalty, steps, local):
     loss = (s * np.where(seen, cells, 0.0) * columns).sum() + (s * (penalty[0] * W + 0.5 * penalty[1] * W**2)).sum()
     below = down.T @ (s * W)
     return loss, up.T @ (s * W), below[:1] if beta == 1 and seen.all() else below
+
+
+def variational(X, local, weight, gamma, word, alpha, n_iter, tol, counts):
+    from scipy.special import gammaln, psi
+
+    X, log_theta = np.nan_to_num(X).astype(float), None
+    for _ in range(n_iter):  # cases settle no document before the last update
+        theta = np.exp(psi(gamma) - psi(gamma.sum(axis=1, keepdims=True)))
+        gamma[:] = alpha + theta * ((X / (theta @ word.T)) @ word)
+    log_theta = psi(gamma) - psi(gamma.sum(axis=1, keepdims=True))
+    theta = np.exp(log_theta)
+    norm = theta @ word.T
+    if len(counts):
+        counts += word * ((weight[:, None] * X / norm).T @ theta)
+    prior = gammaln(alpha.sum()) - gammaln(alpha).sum() - gammaln(gamma.sum(axis=1))
+    return (X * np.log(norm)).sum(axis=1) + prior + ((alpha - gamma) * log_theta + gammaln(gamma)).sum(axis=1)
+
+
+def collapsed(X, local, weight, owner, counts, word, alpha, out):
+    X, rate, loglik = np.nan_to_num(X).astype(float), 1.0 / word.sum(axis=0), np.zeros(len(X))
+    for d in range(len(X)):
+        theta, here, seen = alpha + counts[d], np.zeros(len(alpha)), counts[d].any()
+        for w in np.flatnonzero(X[d]):
+            own = theta * word[w] * rate * seen
+            own = own / max(own.sum(), 1e-300)
+            value = np.maximum(theta - own, 1e-10) * np.maximum(word[w] - own, 1e-10) * rate
+            loglik[d] += X[d, w] * np.log(value.sum() / max(X[d].sum() + alpha.sum() - 1.0, 1e-6))
+            value /= value.sum()
+            theta = theta if seen else theta + X[d, w] * value
+            here += X[d, w] * value
+            out[w] += weight[d] * X[d, w] * value
+        counts[d] = here
+    return loglik
+
+
+def fold_in(X, local, weight, word, alpha, n_iter, tol, out):
+    X, loglik, counts = np.nan_to_num(X).astype(float), np.zeros(len(X)), np.zeros((len(X), len(alpha)))
+    for d in range(len(X)):
+        theta, gamma = alpha.copy(), np.zeros_like(word)
+        for _ in range(n_iter):
+            for w in np.flatnonzero(X[d]):
+                value = np.maximum(theta - gamma[w], 1e-300) * word[w]
+                value /= value.sum()
+                theta += X[d, w] * (value - gamma[w])
+                gamma[w] = value
+        counts[d] = theta - alpha
+        loglik[d] = X[d] @ np.log(word @ theta / theta.sum())
+        if len(out):
+            out += weight[d] * X[d][:, None] * gamma
+    return counts, loglik
+
+
+def topic_assignments(X, local, theta, word):
+    document, column = np.nonzero(np.nan_to_num(X))
+    found = theta[document] * word[column]
+    return found / found.sum(axis=1, keepdims=True)

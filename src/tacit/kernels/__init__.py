@@ -32,7 +32,7 @@ HOMES = {
     "products": ("about_means", "linear", "row_order", "scatter", "square_lengths"),
     "soft": ("soft",),
     "student": ("student", "student_conditional"),
-    "topics": ("collapsed", "document_draws", "fold_in", "topic_assignments", "variational"),
+    "topics": ("collapsed", "fold_in", "topic_assignments", "variational"),
 }
 KERNELS = {name: home for home, names in HOMES.items() for name in names}
 """The module of every kernel's implementation for the CPU; a module of each other backend has those it has."""

@@ -18,10 +18,10 @@ from .factor import Rows, pass_over, score_over
 from .jit import jit
 from .products import settle
 from .sparse_nonnegative import divergence, least_squares
-from .topics import collapsed, document_draws, fold_in, topic_assignments, variational
+from .topics import collapsed, fold_in, topic_assignments, variational
 
 __all__ = [
-    "about_means", "collapsed", "column_sums", "distances", "divergence", "document_draws", "factor", "factor_scores",
+    "about_means", "collapsed", "column_sums", "distances", "divergence", "factor", "factor_scores",
     "features", "fold_in", "least_squares", "linear", "log_factorial", "means", "misfit", "nearest", "row_order",
     "square_lengths", "topic_assignments", "variational",
 ]  # fmt: skip

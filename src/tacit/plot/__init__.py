@@ -22,11 +22,12 @@ from .spectrum import SpectrumDisplay
 from .topic_map import TopicMapDisplay
 from .topic_time import TopicTimeDisplay
 from .topic_words import TopicWordsDisplay
+from .topics import TopicChoiceDisplay
 from .trace import TraceDisplay
 
 __all__ = [
     "BiplotDisplay", "ClustersDisplay", "DendrogramDisplay", "DensityDisplay", "DocumentTopicsDisplay", "GateDisplay",
     "HowManyDisplay", "ImputationDisplay", "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay",
     "ProfilesDisplay", "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay",
-    "SpectrumDisplay", "TopicMapDisplay", "TopicTimeDisplay", "TopicWordsDisplay", "TraceDisplay",
+    "SpectrumDisplay", "TopicChoiceDisplay", "TopicMapDisplay", "TopicTimeDisplay", "TopicWordsDisplay", "TraceDisplay",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...base import EMEstimator
 from ...checks import check_number
-from ...kernels import backend, host, kernel
+from ...kernels import backend, host, kernel, lazy
 from ...source import Block, Source
 from ..topic_model import TopicModel
 from .documents import halves, sparse_rows
@@ -22,6 +22,7 @@ __all__ = ["AllocationAnswers", "completion", "word_count"]
 
 BURN, DRAWS = 50, 400
 LARGEST_SEED = 2**32
+compiled = lazy("topics")
 
 
 class AllocationAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TopicModel, EMEstimator):
@@ -244,7 +245,7 @@ def _block_draws(params: TopicParams, level: float, seed: int, block: Block) -> 
     # Seeds by the number of the document, so that neither blocks nor threads matter.
     seeds = np.array([np.random.SeedSequence([seed, block.first + d]).generate_state(1)[0] for d in range(len(rows))])
     along = params.share, params.topic_prior, seeds.astype(np.int64), BURN, DRAWS, 0.5 - level / 2, 0.5 + level / 2
-    return kernel("document_draws", "sparse")(rows, {}, *along)
+    return compiled.document_draws(rows, {}, *along)
 
 
 def _assigned(model: Any, params: TopicParams, block: Block) -> tuple[np.ndarray, np.ndarray]:

@@ -375,7 +375,7 @@ class LatentDirichletAllocation(AllocationAnswers):
 
     def _final_bound(self, source: Source) -> float:
         """Perplexity of the documents by the bound: at settled γ where it was to be evaluated, else as the last pass left it."""
-        params, words = self._params(), self._n_words
+        params, words = self.fit_.params, self._n_words
         if words <= 0.0:
             return float("nan")
         if self.evaluate_every > 0:

@@ -62,9 +62,14 @@ class TopicParams(Arrays):
         return self.word / self.word.sum(axis=0)
 
     @cached_property
+    def expected_log(self) -> np.ndarray:
+        """E log β (V, K)."""
+        return psi(self.word) - psi(self.word.sum(axis=0))
+
+    @cached_property
     def expected(self) -> np.ndarray:
-        """Exp E log β (V, K)."""
-        return np.exp(psi(self.word) - psi(self.word.sum(axis=0)))
+        """The exponential of E log β (V, K)."""
+        return np.exp(self.expected_log)
 
 
 @record
@@ -177,10 +182,11 @@ class VariationalModel(AllocationModel):
 
     def log_prior(self, params: TopicParams) -> float:
         """−KL(q(β) ‖ p(β))."""
-        word, eta = params.word, np.broadcast_to(params.eta, params.word.shape)
-        log_beta = psi(word) - psi(word.sum(axis=0))
-        value = ((eta - word) * log_beta).sum() + (gammaln(word) - gammaln(eta)).sum()
-        return float(value + (gammaln(eta.sum(axis=0)) - gammaln(word.sum(axis=0))).sum())
+        word, eta = params.word, params.eta
+        whole = np.broadcast_to(eta, word.shape).sum(axis=0)
+        value = ((eta - word) * params.expected_log).sum() + gammaln(word).sum()
+        value -= gammaln(eta).sum() * (word.size / eta.size)  # of those that one number stands for
+        return float(value + (gammaln(whole) - gammaln(word.sum(axis=0))).sum())
 
     def posterior(self, params: TopicParams, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """θ (documents, topics), and what each document adds to the bound."""
