@@ -90,7 +90,7 @@ def test_the_bound_is_that_of_scikit_learn():
     np.testing.assert_allclose(vb.transform(X), theirs.transform(X), atol=1e-7)
 
 
-def test_held_out_words_are_foretold_at_least_as_well_as_by_scikit_learn():
+def test_held_out_words_are_predicted_at_least_as_well_as_by_scikit_learn():
     X, *_ = corpus(600, 60, 6, 80, seed=3)
     train, test = X[:400], X[400:]
     ours = LatentDirichletAllocation(6, random_state=0).fit(train)

@@ -136,7 +136,7 @@ def test_documents_without_any_word():
     with pytest.warns(UserWarning, match="X holds no word, so that topics are their prior; check the counts"):
         model = LatentDirichletAllocation(3, random_state=0).fit(np.zeros((4, 5)))
     np.testing.assert_allclose(model.components_, 1 / 3)
-    with pytest.raises(ValueError, match="no document has a word in its second half"):
+    with pytest.raises(ValueError, match="no document has two words"):
         model.completion_perplexity(np.zeros((4, 5)))
 
 

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
+from tacit.source import Block, SparseRows
 from tacit.study.topics import study_topics, topic_span
-from tacit.topics import AnchorTopics, Corpus, completion
-from tacit.topics.choice import choose_n_topics
-from tacit.topics.completion import halves
+from tacit.topics import AnchorTopics, Corpus, choose_topics, completion
 from tacit.topics.distances import jensen_shannon, topic_map
+from tacit.topics.documents import halves
 from tacit.topics.words import word_scores
 
 GROUPS = ["sun moon star comet", "fish sea ship tide", "oak elm fir ash"]
@@ -66,15 +67,19 @@ def test_tables(model, corpus):
     assert "title" not in model.typical_documents(corpus.counts, 1).columns
 
 
-def test_halves_are_halves_and_leave_the_counts_alone(corpus):
+def test_halves_are_halves_whatever_the_blocks(corpus):
+    whole = Block.of(SparseRows.of(corpus.counts))
     before = corpus.counts.copy()
-    first, second = halves(corpus.counts, seed=3)
-    assert (first + second != corpus.counts).nnz == 0
-    np.testing.assert_array_equal(np.asarray(first.sum(axis=1)).ravel(), 6.0)
+    first, second = (half.X.matrix for half in halves(3, whole))
+    assert ((first + second) != corpus.counts).nnz == 0
     assert (corpus.counts != before).nnz == 0
-    again = halves(corpus.counts, seed=3)[0]
-    assert (again != first).nnz == 0
-    assert (halves(corpus.counts, seed=4)[0] != first).nnz > 0
+    np.testing.assert_array_equal(first.sum(axis=1), second.sum(axis=1))  # twelve words each
+    late = Block.of(SparseRows.of(corpus.counts[50:]), first=50)
+    assert (halves(3, late)[0].X.matrix != first[50:]).nnz == 0
+    assert (halves(4, whole)[0].X.matrix != first).nnz > 0
+    # A fraction stays whole.
+    parts = halves(0, Block.of(SparseRows.of(csr_matrix([[2.5, 0.25]]))))
+    assert {float(value) % 1 for half in parts for value in half.X.data} <= {0.0, 0.25, 0.5}
 
 
 def test_completion_beats_words_of_all_documents(model, corpus):
@@ -90,12 +95,13 @@ def test_completion_beats_words_of_all_documents(model, corpus):
 
 
 def test_the_number_of_topics_is_found(corpus):
-    found = choose_n_topics(AnchorTopics, corpus, [1, 2, 3, 4, 5, 6])
-    assert found.n_topics == 3
-    assert [row["n_topics"] for row in found.tried][:3] == [1, 2, 3]
-    assert choose_n_topics(AnchorTopics, corpus, [2, 3], deadline=0.0).ended
+    found = choose_topics(AnchorTopics(), corpus)
+    assert found.simplest == 3
+    assert found.n_topics[:3] == (2, 3, 5)
+    assert found.check(3).baseline > 2 * found.check(3).perplexity
+    assert choose_topics(AnchorTopics(), corpus, [2, 3], budget=0.0).ended
     with pytest.raises(ValueError, match="no number of topics could be fitted: n_components=99 exceeds"):
-        choose_n_topics(AnchorTopics, corpus, [99])
+        choose_topics(AnchorTopics(), corpus, [99])
 
 
 def test_distances_and_their_map():
@@ -112,7 +118,7 @@ def test_distances_and_their_map():
 
 
 def test_findings_state_checked_figures(model, corpus):
-    found = study_topics(model, corpus, judged=lambda: AnchorTopics(3))
+    found = study_topics(model, corpus, judged=AnchorTopics(3))
     codes = [sentence.code for sentence in found.summary]
     assert codes[:2] == ["topics", "completion"]
     assert found.completion.perplexity < found.completion.baseline

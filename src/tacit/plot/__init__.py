@@ -19,10 +19,10 @@ from .scree import ScreeDisplay
 from .selection import SelectionDisplay
 from .silhouette import SilhouetteDisplay
 from .spectrum import SpectrumDisplay
+from .topic_choice import TopicChoiceDisplay
 from .topic_map import TopicMapDisplay
 from .topic_time import TopicTimeDisplay
 from .topic_words import TopicWordsDisplay
-from .topics import TopicChoiceDisplay
 from .trace import TraceDisplay
 
 __all__ = [

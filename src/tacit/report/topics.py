@@ -267,8 +267,7 @@ def _selection(found: TopicFindings) -> Section | None:
         caption="Numbers of topics that were tried",
     )
     lead = (
-        "How open the words of one half of a document are, given the other half, in documents that were left out: "
-        "less is better. The fewest "
-        "topics within 1 % of the best were chosen."
+        "Perplexity of one half of the words of a document given the other half, in documents that were left out: "
+        "less is better. The fewest topics within 1 % of the best were chosen."
     )
     return Section("selection", "How many topics", "Number", join([made, note("")]), lead)

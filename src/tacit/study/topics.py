@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import __version__
 from ..notes import Claim
-from ..topics.choice import held_out
+from ..topics.choice import TopicChoice
 from ..topics.coherence import coherence
 from ..topics.completion import Completion, completion
 from ..topics.corpus import Corpus
@@ -132,7 +132,7 @@ class TopicFindings:
         Measured on documents that were left out.
     diversity : float
     selection : list of dict
-        Numbers of topics that were tried; see `tacit.topics.choice.choose_n_topics`.
+        Numbers of topics that were tried: `n_topics`, `perplexity`, `baseline` and `failed` of each.
     proportions : (documents, topics) array
     summary, limits : list of str
     card : dict of str to str
@@ -164,8 +164,8 @@ class TopicFindings:
 
 
 def study_topics(
-    model: Any, corpus: Corpus, *, seed: int = 0, judged: Any = None, selection: Any = (), spent: float | None = None,
-    checked: Completion | None = None,
+    model: Any, corpus: Corpus, *, seed: int = 0, judged: Any = None, choice: TopicChoice | None = None,
+    spent: float | None = None,
 ) -> TopicFindings:  # fmt: skip
     """Findings about the topics of a corpus under a fitted model.
 
@@ -176,14 +176,12 @@ def study_topics(
     corpus : Corpus
     seed : int
         Seeds which documents are left out for the check.
-    judged : callable, optional
-        Makes a model like this one, not fitted, for the check on documents left out; none is made without it.
-    selection : sequence of dict
-        Numbers of topics that were tried.
+    judged : TopicModel, optional
+        A model like this one, not fitted, for the check on documents left out; none is made without it.
+    choice : TopicChoice, optional
+        How the number of topics was chosen, which is a check already.
     spent : float, optional
         Seconds after which the fit was ended, if it was.
-    checked : Completion, optional
-        The check, where it was made already.
 
     Returns
     -------
@@ -193,12 +191,13 @@ def study_topics(
     topics = _topics(model, corpus, theta)
     distances = model.distances()
     places, kept = topic_map(distances)
+    checked = None if choice is None else choice.check(len(topics))
     if checked is None and judged is not None and len(corpus) >= 10:
         checked = _checked(judged, corpus, seed)
     span = topic_span(corpus, theta)
     findings = TopicFindings(
         corpus.name, len(corpus), len(corpus.words), int(corpus.counts.sum()), corpus.n_empty, topics, places, kept, distances,
-        span, checked, float(model.diversity()), list(selection), theta,
+        span, checked, float(model.diversity()), _tried(choice), theta,
         trace=np.asarray(getattr(model, "lower_bounds_", ()), dtype=np.float64), card=_card(model, corpus, seed),
     )  # fmt: skip
     findings.summary.extend(_summary(findings, spent))
@@ -206,12 +205,23 @@ def study_topics(
     return findings
 
 
-def _checked(make: Any, corpus: Corpus, seed: int) -> Completion | None:
-    learned, left = held_out(len(corpus), seed)
+def _checked(judged: Any, corpus: Corpus, seed: int) -> Completion | None:
+    """Document completion of a fifth of the documents, left out of a fit."""
+    order, n_left = np.random.default_rng(seed).permutation(len(corpus)), max(1, round(0.2 * len(corpus)))
     try:
-        return completion(make().fit(corpus.take(learned)), corpus.take(left), seed=seed)
+        return completion(
+            judged.fit(corpus.take(np.sort(order[n_left:]))), corpus.take(np.sort(order[:n_left])), seed=seed
+        )
     except ValueError:  # too few documents or words to leave any out
         return None
+
+
+def _tried(choice: TopicChoice | None) -> list[dict]:
+    if choice is None:
+        return []
+    kept = ("n_topics", "perplexity", "baseline", "failed")
+    rows = [{name: row[name] for name in kept} for row in choice.table]
+    return [{name: None if value != value else value for name, value in row.items()} for row in rows]
 
 
 def _topics(model: Any, corpus: Corpus, theta: np.ndarray) -> tuple[Topic, ...]:

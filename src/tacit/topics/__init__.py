@@ -1,10 +1,12 @@
 """Non-negative factorisation and topics: what parts tables are made of, and what documents are about."""
 
-from .allocation import DocumentSource, LatentDirichletAllocation, TopicChoice, choose_topics
+from .allocation import LatentDirichletAllocation
 from .anchors import AnchorTopics
+from .choice import TopicChoice, choose_topics
 from .coherence import coherence
 from .completion import Completion, completion
 from .corpus import Corpus
+from .documents import DocumentSource
 from .factorisation.function import non_negative_factorization
 from .factorisation.minibatch import MiniBatchNMF
 from .factorisation.nmf import NMF

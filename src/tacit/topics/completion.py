@@ -1,4 +1,4 @@
-"""How well topics foretell words that were not seen: document completion.
+"""How well topics predict words that were not seen: document completion.
 
 perplexity = exp(− Σ_d Σ_{w in the second half of d} log Σ_k θ_dk β_k(w) / number of such words)
 
@@ -16,10 +16,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.utils.validation import check_is_fitted
 
-from .corpus import Corpus, counts_of
+from ..kernels import host
+from ..source import Block
+from .documents import halves
 
-__all__ = ["Completion", "completion", "halves"]
+__all__ = ["Completion", "completion"]
 
 SMOOTH = 1e-3
 """Weight of a uniform distribution among probabilities: a word that a topic never had must not make the figure infinite."""
@@ -27,7 +31,7 @@ SMOOTH = 1e-3
 
 @dataclass(frozen=True)
 class Completion:
-    """How well halves of documents foretell the others; made by `completion`.
+    """How well halves of documents predict the others; made by `completion`.
 
     Attributes
     ----------
@@ -35,47 +39,26 @@ class Completion:
         As if so many words were equally likely at every place.
     baseline : float
         The same of a unigram model.
-    n_words, n_documents : int
-        What it was measured on.
+    n_words : float
+        Hidden words that it was measured on, by the weights of their documents.
+    n_documents : int
+        Documents with any.
     """
 
     perplexity: float
     baseline: float
-    n_words: int
+    n_words: float
     n_documents: int
 
 
-def halves(counts: Any, seed: int = 0) -> tuple[Any, Any]:
-    """The words of every document in two halves, drawn at random, as CSR matrices of counts."""
-    from scipy.sparse import csr_matrix
-
-    rng = np.random.default_rng(seed)
-    counts = csr_matrix(counts, dtype=np.float64)
-    whole = np.floor(counts.data).astype(np.int64)
-    entry = np.repeat(np.arange(len(whole)), whole)
-    row = np.repeat(np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)), whole)
-    order = np.lexsort((rng.random(len(entry)), row))
-    place = np.arange(len(entry)) - np.searchsorted(row, row)  # rows are in order already
-    first = np.bincount(entry[order][place % 2 == 0], minlength=len(whole)).astype(np.float64)
-    return _with(counts, first), _with(counts, whole - first)
-
-
-def _with(counts: Any, values: np.ndarray) -> Any:
-    """Counts with other values in the same cells, those of 0 not stored."""
-    made = counts.copy()  # eliminating zeros moves the indices in place
-    made.data = values.astype(np.float64)
-    made.eliminate_zeros()
-    return made
-
-
 def completion(model: Any, X: Any, *, seed: int = 0) -> Completion:
-    """How well a fitted model of topics foretells half of the words of documents from the other half.
+    """How well a fitted model of topics predicts half of the words of documents from the other half.
 
     Parameters
     ----------
     model : TopicModel
         Fitted, best on other documents.
-    X : Corpus, or counts of shape (n_documents, n_words)
+    X : Corpus, texts, counts of shape (n_documents, n_words), or a source of them
         Documents with fewer than two words do not count.
     seed : int, default=0
         Seeds the halves.
@@ -84,20 +67,28 @@ def completion(model: Any, X: Any, *, seed: int = 0) -> Completion:
     -------
     Completion
     """
-    counts = counts_of(X)
-    if isinstance(X, Corpus):
-        model._check_words(X)
-    seen, hidden = halves(counts, seed)
-    enough = np.flatnonzero(np.asarray(hidden.sum(axis=1)).ravel() > 0)
-    if not len(enough):
+    check_is_fitted(model)
+    parts = [_of_block(model, seed, block) for block in model._open(X)]
+    log_model, log_unigram, n_words, n_documents = (sum(each) for each in zip(*parts))
+    if not n_words:
         raise ValueError("no document has two words; give longer ones.")
-    seen, hidden = seen[enough], hidden[enough].tocoo()
-    theta = model.transform(seen)
-    share, n_words = np.asarray(model.word_share_), counts.shape[1]
-    total, log_model, log_unigram = hidden.data.sum(), 0.0, 0.0
+    return Completion(
+        float(np.exp(-log_model / n_words)), float(np.exp(-log_unigram / n_words)), float(n_words), int(n_documents)
+    )
+
+
+def _of_block(model: Any, seed: int, block: Block) -> tuple[float, float, float, int]:
+    """Log probabilities of the hidden words of a block under the topics and under their shares; words and documents."""
+    seen, hidden = (half.X.matrix for half in halves(seed, block))
+    enough = np.flatnonzero(np.diff(hidden.indptr) > 0)
+    if not len(enough):
+        return 0.0, 0.0, 0.0, 0
+    theta, hidden = model.transform(csr_matrix(seen[enough])), hidden[enough].tocoo()
+    mass = host(block.weight)[enough][hidden.row] * hidden.data
+    share, log_model, log_unigram = np.asarray(model.word_share_), 0.0, 0.0
     for part in np.array_split(np.arange(hidden.nnz), max(hidden.nnz // 100_000, 1)):
-        row, word, count = hidden.row[part], hidden.col[part], hidden.data[part]
+        row, word = hidden.row[part], hidden.col[part]
         expected = np.einsum("nk,kn->n", theta[row], model.topic_word_[:, word])
-        log_model += float(count @ np.log((1 - SMOOTH) * expected + SMOOTH / n_words))
-        log_unigram += float(count @ np.log((1 - SMOOTH) * share[word] + SMOOTH / n_words))
-    return Completion(float(np.exp(-log_model / total)), float(np.exp(-log_unigram / total)), int(total), len(enough))
+        log_model += float(mass[part] @ np.log((1 - SMOOTH) * expected + SMOOTH / len(share)))
+        log_unigram += float(mass[part] @ np.log((1 - SMOOTH) * share[word] + SMOOTH / len(share)))
+    return log_model, log_unigram, float(mass.sum()), len(enough)

@@ -253,7 +253,7 @@ class TopicModel:
         return topic_diversity(ranked_words(self.topic_word_, n).tolist(), n)
 
     def completion(self, X: Any, *, seed: int = 0) -> Completion:
-        """How well half of the words of documents foretell the others; see `tacit.topics.completion`.
+        """How well half of the words of documents predict the others; see `tacit.topics.completion`.
 
         Parameters
         ----------

@@ -18,7 +18,6 @@ HELP = "find what texts are about"
 EXAMPLE = "tacit topics reviews.csv --text comment --topics auto"
 TAKES = ("text", "time")
 MODELS = {"lda": "LatentDirichletAllocation", "nmf": "NMFTopics", "anchors": "AnchorTopics"}
-NUMBERS = (2, 3, 5, 8, 12, 18, 27, 40, 60, 90)
 DEFAULT = 10
 
 
@@ -28,7 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("model")
     group.add_argument(
         "--topics", type=_number, default=DEFAULT, metavar="K",
-        help=f"how many ({DEFAULT}), or auto: the fewest that foretell words of other documents about as well as any",
+        help=f"how many ({DEFAULT}), or auto: the fewest that predict words of held-out documents about as well as any",
     )  # fmt: skip
     group.add_argument(
         "--method", choices=list(MODELS), default="lda",
@@ -80,14 +79,9 @@ def run(arguments: Namespace) -> Outcome:
         model, chosen, ended = _learned(arguments, corpus, deadline, progress)
         progress.show(None, "looking at the topics")
         spent = arguments.budget if ended else None
-        judged = None if chosen else lambda: _model(arguments, len(model.topic_word_), corpus, deadline)[0]
-        told = {
-            "seed": arguments.seed,
-            "judged": judged,
-            "selection": chosen,
-            "spent": spent,
-            "checked": _checked(chosen, model),
-        }
+        told: dict[str, Any] = {"seed": arguments.seed, "spent": spent, "choice": chosen}
+        if chosen is None:
+            told["judged"] = _model(arguments, len(model.topic_word_), corpus, deadline)[0]
         findings = study_topics(model, corpus, **told)
         files = _write(arguments, documents, folder, model, corpus, findings)
     return Outcome(_text(findings, corpus, files), _data(findings, model, files))
@@ -139,40 +133,28 @@ def _seeds(lists: list[list[str]], corpus: Any, n_topics: int) -> dict[int, list
     return dict(enumerate(made))
 
 
-def _learned(arguments: Namespace, corpus: Any, deadline: float | None, progress: Any) -> tuple[Any, list[dict], bool]:
-    """The fitted model, the numbers of topics that were tried, and whether time ran out."""
+def _learned(arguments: Namespace, corpus: Any, deadline: float | None, progress: Any) -> tuple[Any, Any, bool]:
+    """The fitted model, how the number of topics was chosen (None where it was given), and whether time ran out."""
     import warnings
 
-    from ...topics.choice import choose_n_topics
+    from ...topics import choose_topics
 
-    tried: list[dict] = []
-    n_topics, ended = arguments.topics, False
+    found, n_topics, ended = None, arguments.topics, False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if n_topics == "auto":
-            numbers = [n for n in NUMBERS if n <= max(len(corpus) // 4, 2) and n <= len(corpus.words)] or [1]
-            told = {"seed": arguments.seed, "deadline": deadline}
-            found = choose_n_topics(
-                lambda n: _model(arguments, n, corpus, deadline)[0], corpus, numbers,
-                on_try=lambda n: progress.show(None, f"trying {n} topics"), **told,
+            fewest = max(len(arguments.seed_words), 1)
+            found = choose_topics(
+                _model(arguments, fewest, corpus, deadline)[0], corpus, random_state=arguments.seed, budget=arguments.budget,
+                on_try=lambda n: progress.show(None, f"trying {n} topics"),
             )  # fmt: skip
-            n_topics, tried, ended = found.n_topics, found.tried, found.ended
+            n_topics, ended = max(found.simplest, fewest), found.ended
         progress.show(None, f"learning {n_topics} topics")
         model, ending = _model(arguments, int(n_topics), corpus, None if ended else deadline)
         model.fit(corpus)
     if "callback" in model.get_params():
         model.set_params(callback=None)
-    return model, tried, ended or ending.ended
-
-
-def _checked(tried: list[dict], model: Any) -> Any:
-    """The check of the chosen number of topics, which the search made."""
-    from ...topics import Completion
-
-    own = [row for row in tried if row["n_topics"] == len(model.topic_word_) and row["perplexity"] is not None]
-    return (
-        Completion(own[0]["perplexity"], own[0]["baseline"], own[0]["n_words"], own[0]["n_documents"]) if own else None
-    )
+    return model, found, ended or ending.ended
 
 
 # What is written and told

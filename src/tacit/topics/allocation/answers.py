@@ -1,4 +1,4 @@
-"""`AllocationAnswers`: what a fitted model of topics says of documents, and how well it foretells them."""
+"""`AllocationAnswers`: what a fitted model of topics says of documents, and how well it predicts them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ...base import EMEstimator
-from ...checks import check_number
 from ...kernels import backend, host, kernel, lazy
 from ...source import Block, Source
+from ..documents import sparse_rows
 from ..topic_model import TopicModel
-from .documents import halves, sparse_rows
 from .model import CollapsedModel, TopicParams, VariationalModel, bound_of
 from .priors import PriorRule
 
-__all__ = ["AllocationAnswers", "completion", "word_count"]
+__all__ = ["AllocationAnswers", "word_count"]
 
 BURN, DRAWS = 50, 400
 LARGEST_SEED = 2**32
@@ -127,7 +126,7 @@ class AllocationAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Topic
             found += np.split(part, ends)
         return found
 
-    # How well documents are foretold
+    # How well documents are predicted
 
     def lower_bound(self, X: Any) -> float:
         """The evidence lower bound of documents: log p(X) is at least this, whatever the topics were learned by.
@@ -180,7 +179,7 @@ class AllocationAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Topic
         return float(np.exp(-(ratio * (bound_of(params, model, source) - own) + own) / words))
 
     def completion_perplexity(self, X: Any, random_state: Any = 0) -> float:
-        """Perplexity of half of every document's words, foretold from the other half: exp(−Σ log Σ_k θ_dk β_kw / words).
+        """Perplexity of half of every document's words, predicted from the other half; see `completion`.
 
         Parameters
         ----------
@@ -193,51 +192,13 @@ class AllocationAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Topic
         -------
         float
         """
-        params, source = self._params(), self._open(X)
-        return completion(params.share, params.topic_prior, source, int(self._rng(random_state).integers(LARGEST_SEED)))
+        return self.completion(X, seed=int(self._rng(random_state).integers(LARGEST_SEED))).perplexity
 
 
 def word_count(block: Block) -> float:
     """Weighted count of all words of a block."""
     rows = sparse_rows(block.X)
     return float((np.repeat(host(block.weight), np.diff(rows.indptr)) * rows.data).sum())
-
-
-def completion(share: np.ndarray, alpha: np.ndarray, source: Source, seed: int = 0) -> float:
-    """Document-completion perplexity of any topics, the same for everyone's: θ by collapsed updates from half of the words.
-
-    Parameters
-    ----------
-    share : (V, K)
-        β, probabilities of words by topic.
-    alpha : (K,)
-        Prior of topics in documents.
-    source : Source
-        Documents.
-    seed : int
-        How documents are halved.
-    """
-    check_number("seed", seed, (int, np.integer), 0)
-    share, alpha = np.ascontiguousarray(share, dtype=np.float64), np.ascontiguousarray(alpha, dtype=np.float64)
-    parts = list(source.map(partial(_completed, share, alpha, seed)))
-    words = sum(part[1] for part in parts)
-    if words <= 0.0:
-        raise ValueError("no document has a word in its second half; give documents of at least two words.")
-    return float(np.exp(-sum(part[0] for part in parts) / words))
-
-
-def _completed(share: np.ndarray, alpha: np.ndarray, seed: int, block: Block) -> tuple[float, float]:
-    """Log probability, and number, of the words of the second halves of a block's documents."""
-    first, second = halves(seed, block)
-    weight = host(block.weight)
-    nothing = np.zeros((0, len(alpha)))
-    counts, _ = kernel("fold_in", "sparse")(first.X, {}, weight, share, alpha, 100, 1e-3, nothing)
-    theta = counts + alpha
-    theta /= theta.sum(axis=1, keepdims=True)
-    rows, mass = second.X, np.repeat(weight, np.diff(second.X.indptr)) * second.X.data
-    document = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
-    told = np.einsum("pk,pk->p", theta[document], share[rows.indices])
-    return float(mass @ np.log(np.maximum(told, 1e-300))), float(mass.sum())
 
 
 def _block_draws(params: TopicParams, level: float, seed: int, block: Block) -> np.ndarray:

@@ -19,8 +19,8 @@ from ...declared import Either, Numbers, Whole
 from ...engine import Fit, fit
 from ...kernels import backend, host
 from ...source import Block, Source, SparseSource, as_source
+from ..documents import batches
 from .answers import AllocationAnswers, word_count
-from .documents import batches
 from .model import POSITIVE, AllocationModel, CollapsedModel, TopicParams, VariationalModel, bound_of
 from .online import AllocationLines, online_fit, online_update
 from .priors import PriorRule, seeded

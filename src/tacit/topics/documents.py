@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from ...arrays import Arrays
-from ...kernels import backend, host
-from ...source import Block, Source, SparseRows, SparseSource
-from ...source.memory import Blank
+from ..arrays import Arrays
+from ..kernels import backend, host
+from ..source import Block, Source, SparseRows, SparseSource
+from ..source.memory import Blank
 
 __all__ = ["DocumentSource", "batches", "halves", "sparse_rows"]
 
@@ -131,11 +131,12 @@ def halves(seed: int, block: Block) -> tuple[Block, Block]:
     A fractional count keeps its fraction in one of the halves. Documents are drawn by their number, so that blocks do not matter.
     """
     rows = sparse_rows(block.X)
-    first = np.empty(len(rows.data))
+    whole = np.floor(rows.data)
+    first = np.empty(len(whole))
     for d, (a, b) in enumerate(zip(rows.indptr, rows.indptr[1:])):
-        rng = np.random.default_rng([seed, block.first + d])
-        whole = np.floor(rows.data[a:b])
-        first[a:b] = rng.binomial(whole.astype(np.int64), 0.5) + (rows.data[a:b] - whole) * (rng.random(b - a) < 0.5)
+        rng, counts = np.random.default_rng([seed, block.first + d]), whole[a:b].astype(np.int64)
+        drawn = rng.multivariate_hypergeometric(counts, (counts.sum() + 1) // 2, method="marginals") if a < b else 0
+        first[a:b] = drawn + (rows.data[a:b] - counts) * (rng.random(b - a) < 0.5)
     parts = (replace(rows, data=first), replace(rows, data=rows.data - first))
     return tuple(replace(block, X=_stored(part), memory=None, local={}) for part in parts)  # type: ignore[return-value]
 
