@@ -30,7 +30,7 @@ def timed(model, params, source):
 
 def main():
     """Print one line per size and way to learn."""
-    print("| documents | words | K | inference | GPU (ms) | CPU (ms) | ratio | relative error |")
+    print("| documents | words | K | inference | GPU (ms) | CPU (ms) | ratio | error: counts (vb), loglik (cvb0) |")
     print("|---|---|---|---|---|---|---|---|")
     for n, d, words, n_topics in SIZES:
         X = texts(n, d, words)
@@ -44,9 +44,11 @@ def main():
             params = model.init(cpu_source.sample(10_000, rng), rng)
             gpu, found = timed(model, params, gpu_source)
             cpu, expected = timed(model, params, cpu_source)
-            error = np.abs(found.counts - expected.counts).max() / np.abs(expected.counts).max()
-            # Collapsed sweeps update a document's pairs all at once on a GPU, one after the other on a CPU.
-            assert error < (1e-8 if inference == "vb" else 0.2)
+            # Collapsed sweeps update a document's pairs all at once on a GPU, one after the other on a CPU: they lead to
+            # other topics of the same likelihood.
+            same = (found.counts, expected.counts) if inference == "vb" else (found.loglik, expected.loglik)
+            error = np.abs(same[0] - same[1]).max() / np.abs(same[1]).max()
+            assert error < (1e-8 if inference == "vb" else 0.03), error
             ratio = f"{1e3 * gpu:.1f} | {1e3 * cpu:.0f} | {cpu / gpu:.1f} × | {error:.0e}"
             print(f"| {n:,} | {d:,} | {n_topics} | {inference} | {ratio} |")
 

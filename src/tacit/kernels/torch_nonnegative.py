@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from .nonnegative import ROUNDING, TINY, exponent
-from .torch_pass import budget, put
+from .torch_pass import budget, fused, put
 
 __all__ = ["divergence", "least_squares"]
 
@@ -52,6 +52,9 @@ def _down(w, target, gram, l1, l2, sweeps, rest):
     """Bring the rows of w down in place; the violation of every row at the start."""
     k, whole = w.shape[1], gram.dim() == 2
     slope = (w @ gram if whole else (w[:, None] @ gram)[:, 0]) - target + l1 + l2 * w
+    quick = fused(w, "triton_nonnegative")
+    if quick and whole and k <= quick.MOST:
+        return quick.down(w, slope, gram + l2 * torch.eye(k, dtype=gram.dtype, device=gram.device), sweeps, rest)
     violation, first, active = torch.zeros_like(w[:, 0]), None, torch.ones_like(w[:, 0])
     for sweep in range(sweeps):
         moved = torch.zeros_like(active)
