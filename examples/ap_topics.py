@@ -63,6 +63,6 @@ if len(sys.argv) > 1:
     TopicWordsDisplay.from_estimator(model, n=10, topics=largest).figure_.savefig(sys.argv[1], dpi=110)
     place = Path(sys.argv[1]).parent
     TopicMapDisplay.from_estimator(model).figure_.savefig(place / "topic_map.png", dpi=110)
-    findings = study_topics(model, corpus, judged=lambda: LatentDirichletAllocation(n_topics, random_state=0))
+    findings = study_topics(model, corpus, judged=LatentDirichletAllocation(n_topics, random_state=0))
     (place / "topics.html").write_text(render_topics(findings), encoding="utf-8")
     print("\n" + str(findings.summary[1]))
