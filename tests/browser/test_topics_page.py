@@ -7,7 +7,7 @@ import pytest
 
 from tacit.report.topics import render_topics
 from tacit.study.topics import study_topics
-from tacit.topics import AnchorTopics, Corpus
+from tacit.topics import AnchorTopics, Corpus, choose_topics
 
 sync_api = pytest.importorskip(
     "playwright.sync_api", reason="the browser tests need playwright: pip install playwright"
@@ -33,8 +33,7 @@ def findings():
     corpus = Corpus.from_texts(
         texts, titles=[f"{HOSTILE} {i}" for i in range(200)], times=np.array(days), name=f"pages {HOSTILE}"
     )
-    tried = [{"n_topics": n, "perplexity": 90.0 - n, "baseline": 150.0, "failed": ""} for n in (2, 3, 4)]
-    return study_topics(AnchorTopics(4).fit(corpus), corpus, judged=lambda: AnchorTopics(4), selection=tried)
+    return study_topics(AnchorTopics(4).fit(corpus), corpus, choice=choose_topics(AnchorTopics(), corpus, [2, 3, 4]))
 
 
 @pytest.fixture(scope="module")
