@@ -314,10 +314,13 @@ def impute_cells(estimator: MissingCells, cells: np.ndarray, what: Any, lowest: 
 
     Filled rows and, as `what` asks, their "std", or low, high and probability at a level: (answers, rows, d).
     """
-    if not len(cells):
-        return np.empty((N_ANSWERS.get(what, 4), *cells.shape))
-    found = ArraySource(cells, n_jobs=estimator.n_jobs).map(estimator._filler(what, lowest))
-    return np.moveaxis(np.concatenate(list(found)), 1, 0)
+    rows = np.flatnonzero(np.isnan(cells).any(axis=1))  # nothing is asked about the others
+    out = np.full((N_ANSWERS.get(what, 4), *cells.shape), 0.0 if what == "std" else np.nan)
+    out[0] = cells
+    if len(rows):
+        found = ArraySource(cells[rows], n_jobs=estimator.n_jobs).map(estimator._filler(what, lowest))
+        out[:, rows] = np.moveaxis(np.concatenate(list(found)), 1, 0)
+    return out
 
 
 def draw_cells(

@@ -58,7 +58,9 @@ def lowest_of(model: Any, table: DataTable) -> np.ndarray | None:
 def filled_cells(model: Any, table: DataTable, cells: np.ndarray, level: float) -> Imputed:
     """Cells of a table, as the model codes them, with the missing ones filled in: counts by whole numbers."""
     filled, *rest = impute_cells(model, cells, level, lowest_of(model, table))
-    return Imputed(model._model().family.possible(filled), *rest)
+    rows = np.isnan(cells).any(axis=1)
+    filled[rows] = model._model().family.possible(filled[rows])
+    return Imputed(filled, *rest)
 
 
 def sampled(source: Source, n_rows: int, seed: int) -> Source:

@@ -343,9 +343,10 @@ def gross_cells(table: DataTable) -> list[dict]:
         return []
     found = []
     for j, column in enumerate(table.schema.columns):
-        cells = table.cells[:, j]
+        if column.coded or not _may_be_gross(cells := table.cells[:, j]):
+            continue
         values = np.unique(cells[~np.isnan(cells)])
-        if column.coded or len(values) < FEWEST_VALUES:
+        if len(values) < FEWEST_VALUES:
             continue
         low, high = 0, len(values) - 1
         for _ in range(MOST_GROSS):
@@ -360,6 +361,15 @@ def gross_cells(table: DataTable) -> list[dict]:
         if len(far) <= max(1, len(cells) // 100):
             found += [{"row": int(i) + 1, "column": str(column.name), "value": float(cells[i])} for i in far]
     return found
+
+
+def _may_be_gross(cells: np.ndarray) -> bool:
+    """Whether an end of a column lies far from all other values, which is seen sooner than where all of them lie."""
+    low, high = np.fmin.reduce(cells), np.fmax.reduce(cells)
+    near = (high - low) / (GROSS + 1.0) * (1.0 + 1e-9)  # all the rest, where an end is far from it
+    with np.errstate(invalid="ignore"):
+        inner = cells[(cells > low) & (cells < high)]
+    return not len(inner) or not (inner.max() > low + near and inner.min() < high - near)
 
 
 def _without(table: DataTable, rows: list[int]) -> Source:

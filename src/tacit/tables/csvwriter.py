@@ -42,10 +42,10 @@ class CsvWriter:
         self._write([_texts(values, self.decimal) for values in columns.values()])
 
     def _write(self, columns: list[pa.Array]) -> None:
-        quoted = [self._quoted(column, len(columns) == 1) for column in columns]
-        lines = compute.binary_join_element_wise(*quoted, self.separator, null_handling="replace")
-        ended = compute.binary_join_element_wise(lines, "\n", "")
-        self.file.write(b"" if not len(ended) else ended.buffers()[2])
+        *quoted, last = (self._quoted(column, len(columns) == 1) for column in columns)
+        ended = compute.binary_join_element_wise(last, "\n", "", null_handling="replace")
+        lines = compute.binary_join_element_wise(*quoted, ended, self.separator, null_handling="replace")
+        self.file.write(b"" if not len(lines) else lines.buffers()[2])
 
     def _quoted(self, column: pa.Array, alone: bool) -> pa.Array:
         """Texts as cells; an empty one that stands alone would be a blank line."""
