@@ -65,6 +65,8 @@ class Grouping:
         Cells with gross errors, as `gross_cells` finds them, whose rows were not learned from.
     search : dict
         What the verdict needs of the search: its rows and seed, the seconds left, and what ended it.
+    missingness : list of Missingness or None
+        Why cells are missing, as `tacit.study.diagnose_missing` found it; None where it was not asked.
     verdict : Verdict
         Whether the groups are clear, overlap or cut a continuum, made when it is first asked for.
     """
@@ -75,6 +77,7 @@ class Grouping:
     by_size: dict[int, Mixture] = field(repr=False, default_factory=dict)
     aside: list[dict] = field(repr=False, default_factory=list)
     search: dict = field(repr=False, default_factory=dict)
+    missingness: list | None = field(repr=False, default=None)
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -113,7 +116,7 @@ class Grouping:
 
         return study_groups(
             self.model, self.table, selection=self.selection, seed=seed, verdict=self.verdict, others=self.by_size,
-            scorer=scorer, aside=self.aside,
+            scorer=scorer, aside=self.aside, missingness=self.missingness if seed == self.search.get("seed") else None,
         )  # fmt: skip
 
 
@@ -225,12 +228,14 @@ def find_groups(
         raise KeyboardInterrupt
     model.set_params(callback=None, warm_start=False)._order_by_weight()
     model.left_out_ = tuple(column.name for column in table.columns if not column.used)
+    missingness = None
     if calibrated and any(column.n_missing for column in table.used):
         from ..impute.trial import calibrate
+        from ..study.missingness import diagnose_missing
 
-        calibrate(
-            model, table, seed=seed, budget=np.inf if budget is None else max(0.2 * budget, budget - found.seconds)
-        )
+        missingness = diagnose_missing(table, seed=seed)
+        left = np.inf if budget is None else max(0.2 * budget, budget - found.seconds)
+        calibrate(model, table, seed=seed, budget=left, missingness=missingness)
     told = {"criterion": criterion} | ({"n_rows": rows.n_rows} if sampled else {})
     by_size = found.by_size() | {model.n_components: model}
     for other in by_size.values():
@@ -247,7 +252,8 @@ def find_groups(
         "tried": max(by_size),
         "check": check,
     }
-    return Grouping(model, table, [_told(row) | told for row in _without_twins(found.table)], by_size, aside, search)
+    selection = [_told(row) | told for row in _without_twins(found.table)]
+    return Grouping(model, table, selection, by_size, aside, search, missingness)
 
 
 def _by_column(table: DataTable, families: Mapping[str | None, str]) -> dict | None:
