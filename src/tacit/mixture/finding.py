@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..base.calibration import GROSS
 from ..checks import check_choice, check_number, check_positive
 from ..families import GAUSSIANS, STRUCTURES
 from ..notes import NoteError, Option
@@ -23,6 +24,7 @@ from .selection import distinct_structures, most_components, select
 from .verdict import RESAMPLES, Verdict, judge
 
 if TYPE_CHECKING:
+    from ..schema import Column
     from ..tables import DataTable
 
 __all__ = ["Grouping", "default_groups", "default_structures", "find_groups"]
@@ -36,8 +38,8 @@ SMOOTHING = 0.5
 """Rows' worth added to every level in every group, so that a level that a group has not shown is not impossible there."""
 WIDE, WIDER = 50, 300
 MOST_SEED = 2**32 - 1
-GROSS, FEWEST_VALUES, MOST_GROSS = 3.0, 20, 10
-"""Ranges of all the rest that a gross error lies away, different values that a column has at least, and errors at most."""
+FEWEST_VALUES, MOST_GROSS = 20, 10
+"""Different values that a column with gross errors has at least, and errors at most."""
 MOST_NUMBERS = 2_000_000
 """Parameters of models with other numbers of groups that a model's file holds."""
 BUDGET, NO_LIMIT, SEARCH = 60.0, 1e9, 0.75
@@ -234,8 +236,8 @@ def find_groups(
         from ..study.missingness import diagnose_missing
 
         missingness = diagnose_missing(table, seed=seed)
-        left = np.inf if budget is None else max(0.2 * budget, budget - found.seconds)
-        calibrate(model, table, seed=seed, budget=left, missingness=missingness)
+        rest = np.inf if budget is None else max(0.2 * budget, budget - found.seconds)
+        calibrate(model, table, seed=seed, budget=rest, missingness=missingness)
     told = {"criterion": criterion} | ({"n_rows": rows.n_rows} if sampled else {})
     by_size = found.by_size() | {model.n_components: model}
     for other in by_size.values():
@@ -347,9 +349,19 @@ def gross_cells(table: DataTable) -> list[dict]:
     """
     if table.is_large:
         return []
-    found = []
-    for j, column in enumerate(table.schema.columns):
-        if column.coded or not _may_be_gross(cells := table.cells[:, j]):
+    columns = table.schema.columns
+    return [
+        {"row": int(i) + 1, "column": str(columns[j].name), "value": float(table.cells[i, j])}
+        for j, rows in gross_places(table.cells, columns).items()
+        for i in rows
+    ]
+
+
+def gross_places(rows: np.ndarray, columns: Sequence[Column]) -> dict[int, np.ndarray]:
+    """Places of such numbers among some rows: row numbers, from 0, by the column's."""
+    found = {}
+    for j, column in enumerate(columns):
+        if column.coded or not _may_be_gross(cells := rows[:, j]):
             continue
         values = np.unique(cells[~np.isnan(cells)])
         if len(values) < FEWEST_VALUES:
@@ -364,8 +376,8 @@ def gross_cells(table: DataTable) -> list[dict]:
             else:
                 break
         far = np.flatnonzero((cells < values[low]) | (cells > values[high]))
-        if len(far) <= max(1, len(cells) // 100):
-            found += [{"row": int(i) + 1, "column": str(column.name), "value": float(cells[i])} for i in far]
+        if len(far) and len(far) <= max(1, len(cells) // 100):
+            found[j] = far
     return found
 
 

@@ -223,7 +223,9 @@ class Results:
     def _texts(self, values: np.ndarray, dated: bool) -> list[str | None]:
         """Numbers as texts of ten digits, or dates; None where there is none."""
         texts = list(map(str, _dates(values))) if dated else _formatted(values, 10)
-        texts = texts if dated or self.table.decimal == "." else [text.replace(".", self.table.decimal) for text in texts]
+        texts = (
+            texts if dated or self.table.decimal == "." else [text.replace(".", self.table.decimal) for text in texts]
+        )
         return [None if gone else text for gone, text in zip(np.isnan(values).tolist(), texts)]
 
 
@@ -299,7 +301,9 @@ def _formatted(values: np.ndarray, digits: int | None = None) -> list[str]:
     if not len(values):
         return []
     # One template for all of them: formatting one at a time takes several times as long.
-    most = np.where(np.abs(values) < 1e6, "%.6g", "%.10g").tolist() if digits is None else [f"%.{digits}g"] * len(values)
+    most = (
+        np.where(np.abs(values) < 1e6, "%.6g", "%.10g").tolist() if digits is None else [f"%.{digits}g"] * len(values)
+    )
     return ("\n".join(most) % tuple(values.tolist())).split("\n")
 
 
