@@ -2,10 +2,11 @@
 
     x̂' = m_j + b_j (x̂ − m_j),    [x̂' − q_j (x̂ − low + ε_j), x̂' + q_j (high − x̂ + ε_j)]
 
-b_j shrinks fills of column j to its mean m_j as far as that errs less on hidden cells, to 0 where the mean does better, and q_j is the factor by which
-intervals of a level must be wider, or may be narrower, to hold that share of them (split conformal prediction; ε_j keeps
-intervals of no width apart). Ends stay inside what the column can hold: its bounds, and whole numbers where it has no others.
-Fills stay near the cells that were seen, and none rests on a cell so far from those that it must be an error.
+b_j shrinks fills of column j to its mean m_j as far as that errs less on hidden cells, and is 0 where the mean does better;
+q_j is the factor by which intervals of a level must be wider, or may be narrower, to hold that share of them (split conformal
+prediction; ε_j keeps intervals of no width apart). Ends stay inside what the column can hold: its bounds, and whole numbers
+where it has no others. Fills stay near the cells that were seen, and none rests on a cell so far from those that it must be an
+error.
 """
 
 from __future__ import annotations

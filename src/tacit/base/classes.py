@@ -5,7 +5,7 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import chdtrc, erfcx, gammaln
+from scipy.special import chdtrc, erfcx, gammaln, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Arrays
@@ -343,9 +343,11 @@ def outlier_scores(model: Any, params: Any, block: Block, resp: np.ndarray) -> n
     """As `LatentClassEstimator.outlier_scores`, for rows whose classes have the probabilities `resp`."""
     square, n_seen = model.family.distance(params.components, block)
     tail = log_tail(np.nan_to_num(square, nan=np.inf), np.maximum(n_seen, 1)[:, None])
-    most = np.nan_to_num(tail.max(axis=1, keepdims=True), neginf=0.0)
+    tail = np.broadcast_to(tail, resp.shape)
+    total = np.einsum("nk,nk->n", np.exp(tail), resp)  # NumPy adds up along short rows slowly
     with np.errstate(divide="ignore"):
-        score = -np.log((np.exp(tail - most) * resp).sum(axis=1)) - most[:, 0]
+        score, lost = -np.log(total), total < 1e-200
+        score[lost] = -logsumexp(tail[lost], axis=1, b=resp[lost])
     return np.where(n_seen > 0, np.maximum(score, 0.0), 0.0)
 
 
@@ -357,10 +359,14 @@ def log_tail(square: np.ndarray, df: Any) -> np.ndarray:
     square = np.asarray(square, dtype=np.float64)
     if np.ndim(df) == 0:
         return _log_tail(square, int(df))
-    df, out = np.ravel(df), np.empty(square.shape)
-    for each in np.unique(df):
-        rows = df == each
-        out[rows] = _log_tail(square[rows], int(each))
+    df = np.ravel(df).astype(int)
+    times = np.bincount(df)
+    usual = int(times.argmax()) if len(df) else 1
+    out = _log_tail(square, usual)
+    for each in np.flatnonzero(times):
+        if each != usual:
+            rows = df == each
+            out[rows] = _log_tail(square[rows], int(each))
     return out
 
 

@@ -103,7 +103,7 @@ class QuantileLaw(Law):
         return self._root(q, weight, low, high, np.clip(start, low, high))
 
     def _root(self, q: float, weight: np.ndarray, low: np.ndarray, high: np.ndarray, start: np.ndarray) -> np.ndarray:
-        """Newton's steps, with bisection where they leave the bracket or do not shrink; cells that have settled are left alone."""
+        """Newton's steps, and bisection where they leave the bracket or do not shrink; cells that have settled are left alone."""
         y, rows = start, np.flatnonzero(high > low)
         # The next of Newton's steps, whose errors square, would be nothing.
         small, before = 1e-9 * np.maximum(high - low, np.abs(y)), high - low
@@ -111,8 +111,9 @@ class QuantileLaw(Law):
             if not len(rows):
                 break
             w, at, below, above = weight[rows], y[rows], low[rows], high[rows]
-            excess = (w * self.cdf(at, rows)).sum(axis=1) - q
-            slope = (w * self.density(at, rows)).sum(axis=1)
+            # NumPy adds up along short rows slowly.
+            excess = np.einsum("mk,mk->m", w, self.cdf(at, rows)) - q
+            slope = np.einsum("mk,mk->m", w, self.density(at, rows))
             below, above = np.where(excess < 0, at, below), np.where(excess < 0, above, at)
             newton = -excess / np.maximum(slope, np.finfo(float).tiny)
             ahead, half = at + newton, 0.5 * (below + above)
