@@ -42,7 +42,7 @@ SURE = 0.5
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 FEWEST_ROUNDS, ROUNDS, ENOUGH, FOLDS = 2, 5, 100, 5
 """Rounds of hiding, at least and at most; hidden cells a column that are enough; parts of which each is judged by the others."""
-FEWEST_WORSE, WORSE = 5, 1.05
+FEWEST_WORSE, WORSE = 5, 1.2
 """Hidden cells of a column, and how many times the mean's squared error fills must err there, for the mean to be taken."""
 SHARED = 20.0
 """Cells of a column that count as much as all columns of its kind together."""
