@@ -82,7 +82,8 @@ def test_files_and_text(run, tmp_path):
     assert "60 rows fall into 2 clear groups; refitted to 10 resamples, they come back" in " ".join(out.split())
     assert "2 groups, each group with its own spread and correlations (full); BIC" in out
     assert re.search(r"^  1: 40 rows, 67 %: .*a low", out, re.M)
-    assert re.search(r"^ +colour = red +100 % +33 % +\+\d\.\d sd +\d+$", out, re.M)
+    # A share of fewer than 20 known cells is not told, but how many of how many there are.
+    assert re.search(r"^ +colour = red +19 of 19 +33 % +\+\d\.\d sd +19$", out, re.M)
     assert "4 missing cells" in out
     assert f"tacit predict {tmp_path / 't.fit.tacit'} NEW.csv" in out
     for name in names(tmp_path):
@@ -306,7 +307,7 @@ def test_values_too_large_for_any_model(run, tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["fly"], "there is no command 'fly'; there are fit, impute, reduce, predict, explain, compare, report, "),
+    [(["fly"], "there is no command 'fly'; there are fit, impute, reduce, topics, predict, explain, compare, report, "),
      (["inspct", "t.csv"], "there is no command 'inspct'; did you mean 'inspect'? (see tacit --help)"),
      (["fit", "t.csv", "--format", "xls"], "there is no --format value 'xls'; there are csv, parquet (see tacit fit --help)"),
      (["fit", "t.csv", "--sql"], "--sql needs a value (see tacit fit --help)"),

@@ -2,9 +2,11 @@
 
     x̂' = m_j + b_j (x̂ − m_j),    [x̂' − q_j (x̂ − low + ε_j), x̂' + q_j (high − x̂ + ε_j)]
 
-b_j shrinks fills of column j to its mean m_j as far as that errs less on hidden cells, and q_j is the factor by which
-intervals of a level must be wider, or may be narrower, to hold that share of them (split conformal prediction; ε_j keeps
-intervals of no width apart). Ends stay inside what the column can hold: its bounds, and whole numbers where it has no others.
+b_j shrinks fills of column j to its mean m_j as far as that errs less on hidden cells, and is 0 where the mean does better;
+q_j is the factor by which intervals of a level must be wider, or may be narrower, to hold that share of them (split conformal
+prediction; ε_j keeps intervals of no width apart). Ends stay inside what the column can hold: its bounds, and whole numbers
+where it has no others. Fills stay near the cells that were seen, and none rests on a cell so far from those that it must be an
+error.
 """
 
 from __future__ import annotations
@@ -21,6 +23,10 @@ __all__ = ["Absence", "Calibration"]
 
 BOUND = Numbers(beside=(np.inf, -np.inf))
 TRIED = Numbers("t", low=0, beside=(np.nan,))
+GROSS = 3.0
+"""Ranges of all other cells of a column beyond which a number must be an error."""
+BEYOND, ENDS_BEYOND = 0.1, 0.5
+"""Ranges of the cells of a column that fills, and ends of intervals, may lie beyond them."""
 USUAL = 1.2
 """How much surer than other levels the most frequent one must be where the model tells nothing: no coin is tossed."""
 
@@ -93,6 +99,8 @@ class Calibration:
     level : float
     refit : bool
         Whether hidden cells were unknown to the model that filled them.
+    lowest, highest : (d,) arrays
+        Ends of the cells that were seen, gross errors aside; infinite where that says nothing, as of levels.
     """
 
     levels: np.ndarray
@@ -117,6 +125,8 @@ class Calibration:
     right: np.ndarray = field(default_factory=lambda: np.zeros(0))
     level: float = 0.9
     refit: bool = True
+    lowest: np.ndarray = field(default_factory=lambda: np.full(1, -np.inf))
+    highest: np.ndarray = field(default_factory=lambda: np.full(1, np.inf))
     _saved = declare(
         levels=Numbers("L", low=0, high=1), factors=Numbers("L d", low=0), slope=Numbers("d", low=0, high=1), centre=Numbers("d"),
         pad=Numbers("d", low=0), least=replace(BOUND, shape="d"), most=replace(BOUND, shape="d"), period=Numbers("d", low=0),
@@ -124,7 +134,8 @@ class Calibration:
         coded=Numbers("d", kind="b"), usual=Numbers("d", low=-1), share=Numbers("d", low=0, high=1), temper=Numbers(low=0),
         sure=Numbers(low=0, high=1), absent=Listed(Part(Absence), kind=tuple), hidden=Numbers("t", kind="i", low=0),
         error=TRIED, naive=TRIED, covered=replace(TRIED, high=1), right=replace(TRIED, high=1),
-        level=Numbers(low=0, high=1), refit=Flag(),
+        level=Numbers(low=0, high=1), refit=Flag(), lowest=replace(BOUND, shape="d", needed=False),
+        highest=replace(BOUND, shape="d", needed=False),
     )  # fmt: skip
 
     def check_columns(self, n_columns: int) -> None:
@@ -141,6 +152,18 @@ class Calibration:
             found[:, rule.column] |= rule.rows(cells)
         return found
 
+    def doubted(self, cells: np.ndarray) -> np.ndarray:
+        """Which cells must be errors, (rows, d) bool: no fill rests on them."""
+        with np.errstate(invalid="ignore"):
+            far = GROSS * (self.highest - self.lowest)
+            return (cells < self.lowest - far) | (cells > self.highest + far)
+
+    def _near(self, values: np.ndarray, j: np.ndarray, most: float) -> np.ndarray:
+        """Values of the columns j that are no more than so many ranges beyond cells that were seen."""
+        far = most * (self.highest - self.lowest)
+        low, high = (np.broadcast_to(end, self.slope.shape)[j] for end in (self.lowest - far, self.highest + far))
+        return np.clip(values, low, high)
+
     def factor(self, level: float) -> np.ndarray:
         """Factors of the columns at any level."""
         at = [np.interp(level, self.levels, each) for each in self.factors.T]
@@ -150,7 +173,7 @@ class Calibration:
         """Correct what a model tells of cells in columns j: answers as in `tacit.base.missing`, probabilities of levels."""
         told, number = told.copy(), np.isnan(probability) & (self.period[j] == 0)
         mean, level = told[0].copy(), what not in ("mean", "std")
-        shrunk = self.centre[j] + self.slope[j] * (mean - self.centre[j])
+        shrunk = self._near(self.centre[j] + self.slope[j] * (mean - self.centre[j]), j, BEYOND)
         told[0, number] = np.clip(shrunk, self.least[j], self.most[j])[number]
         wider = self.factor(what if level else 0.6827)[j]
         if level:
@@ -176,7 +199,7 @@ class Calibration:
 
     def inside(self, low: np.ndarray, high: np.ndarray, filled: np.ndarray, j: np.ndarray) -> np.ndarray:
         """Ends of intervals inside what the columns j can hold; they hold the fill too."""
-        low, high = (np.clip(end, self.least[j], self.most[j]) for end in (low, high))
+        low, high = (np.clip(self._near(end, j, ENDS_BEYOND), self.least[j], self.most[j]) for end in (low, high))
         small = 1e-9 * np.maximum(np.abs(low), 1.0)
         low, high = (
             np.where(self.whole[j], end, own)
@@ -188,8 +211,8 @@ class Calibration:
     def check(self, names: list) -> dict:
         """How good the fills are, as `tacit.impute.trial.judge` tells it."""
         columns, n = [], self.hidden
-        for name, cells, error, naive, covered, right in zip(
-            names, n, self.error, self.naive, self.covered, self.right
+        for name, cells, error, naive, covered, right, slope in zip(
+            names, n, self.error, self.naive, self.covered, self.right, self.slope
         ):
             if cells:
                 own = (
@@ -197,9 +220,9 @@ class Calibration:
                     if np.isnan(error)
                     else {"error": error, "naive": naive, "covered": covered}
                 )
-                columns.append(
-                    {"column": name, "cells": int(cells), **{key: float(value) for key, value in own.items()}}
-                )
+                plain = {"by_mean": True} if "error" in own and slope == 0.0 else {}
+                told = {key: float(value) for key, value in own.items()}
+                columns.append({"column": name, "cells": int(cells), **told, **plain})
         numbers, levels = (n > 0) & ~np.isnan(self.error), (n > 0) & np.isnan(self.error)
 
         def mean(values: np.ndarray, which: np.ndarray) -> float | None:

@@ -5,7 +5,7 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import chdtrc, gammaln, logsumexp
+from scipy.special import chdtrc, erfcx, gammaln, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Arrays
@@ -28,6 +28,8 @@ UNKNOWN_TEXTS = ("-1", "nan", "None", "<NA>")
 """What arrays of texts hold of labels that are unknown."""
 FALSE_ALARMS = 0.05
 """Expected number of rows called outliers among rows that follow the model."""
+MOST_TERMS = 200
+"""Degrees of freedom up to which tails are sums."""
 
 
 @settings
@@ -341,16 +343,49 @@ def outlier_scores(model: Any, params: Any, block: Block, resp: np.ndarray) -> n
     """As `LatentClassEstimator.outlier_scores`, for rows whose classes have the probabilities `resp`."""
     square, n_seen = model.family.distance(params.components, block)
     tail = log_tail(np.nan_to_num(square, nan=np.inf), np.maximum(n_seen, 1)[:, None])
+    tail = np.broadcast_to(tail, resp.shape)
+    total = np.einsum("nk,nk->n", np.exp(tail), resp)  # NumPy adds up along short rows slowly
     with np.errstate(divide="ignore"):
-        score = -logsumexp(np.broadcast_to(tail, resp.shape), axis=1, b=resp)
+        score, lost = -np.log(total), total < 1e-200
+        score[lost] = -logsumexp(tail[lost], axis=1, b=resp[lost])
     return np.where(n_seen > 0, np.maximum(score, 0.0), 0.0)
 
 
-def log_tail(square: np.ndarray, df: np.ndarray) -> np.ndarray:
-    """Log of the probability that a χ² variable with `df` degrees of freedom exceeds `square`, however small."""
-    half, z = 0.5 * df, 0.5 * square
+def log_tail(square: np.ndarray, df: Any) -> np.ndarray:
+    """Log of the probability that a χ² variable with `df` degrees of freedom, whole numbers, exceeds `square`, however small.
+
+    `df` is a number or one for each row of `square`.
+    """
+    square = np.asarray(square, dtype=np.float64)
+    if np.ndim(df) == 0:
+        return _log_tail(square, int(df))
+    df = np.ravel(df).astype(int)
+    times = np.bincount(df)
+    usual = int(times.argmax()) if len(df) else 1
+    out = _log_tail(square, usual)
+    for each in np.flatnonzero(times):
+        if each != usual:
+            rows = df == each
+            out[rows] = _log_tail(square[rows], int(each))
+    return out
+
+
+def _log_tail(square: np.ndarray, df: int) -> np.ndarray:
+    """exp(−z) Σᵢ zⁱ / Γ(i + 1) with z = square / 2, i from 0 or ½ up to df / 2 − 1; halves begin with erfcx(√z), i = −½."""
+    half, z, odd = 0.5 * df, 0.5 * square, df % 2
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
-        log_p = np.log(chdtrc(df, square))
-        # Γ(a, z) ≈ zᵃ exp(−z) / (z − a + 1), whose error is nothing where the probability underflows.
-        far = half * np.log(z) - z - np.log(z - half + 1.0) - gammaln(half)
-    return np.where(np.isfinite(log_p), log_p, np.where(np.isfinite(square), far, -np.inf))
+        if df > MOST_TERMS:
+            log_p = np.log(chdtrc(df, square))
+        else:
+            total = erfcx(np.sqrt(z)) if odd else np.ones(z.shape)
+            term = 2.0 * np.sqrt(z / np.pi) if odd else z
+            for power in np.arange(0.5 if odd else 1.0, half):
+                total = total + term
+                term = term * (z / (power + 1.0))
+            log_p = np.log(total) - z
+        lost = ~np.isfinite(log_p)
+        if lost.any():
+            # Γ(a, z) ≈ zᵃ exp(−z) / (z − a + 1), whose error is nothing where the probability underflows or the sum overflows.
+            far = half * np.log(z[lost]) - z[lost] - np.log(z[lost] - half + 1.0) - gammaln(half)
+            log_p[lost] = np.where(np.isfinite(square[lost]), far, -np.inf)
+    return log_p

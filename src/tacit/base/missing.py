@@ -252,6 +252,7 @@ class MissingCells(RowsEstimator):
         family = model.family
 
         def fill(block: Block) -> np.ndarray:
+            given, block, doubted = block, *_undoubted(block, learned)
             cells = block.missing_cells
             if what == "mean" and known is None and learned is None and len(draws) == 1:
                 resp = _classes(model, draws[0], block)
@@ -266,7 +267,7 @@ class MissingCells(RowsEstimator):
                 told = np.array(list(_answers(what, law, weight)))
                 if learned is not None:
                     told = learned.apply(what, told, cells[1], law.probability(weight))
-                    told[:, learned.not_applicable(host(block.X))[cells]] = np.nan
+                    told[:, learned.not_applicable(host(given.X))[cells]] = np.nan
                 if known is not None:
                     told[:, known.empty(block.X, resp)[cells]] = np.nan
             else:
@@ -275,9 +276,12 @@ class MissingCells(RowsEstimator):
                 bounded = told[: 1 if what in N_ANSWERS else 3]
                 np.maximum(bounded, least[cells[1]], out=bounded)
             out = np.full((len(block), len(told), block.X.shape[1]), 0.0 if what == "std" else np.nan)
-            out[:, 0] = host(block.X)
+            out[:, 0] = host(given.X)
+            if doubted is not None:
+                asked = ~doubted[cells]
+                cells, told = (cells[0][asked], cells[1][asked]), told[:, asked]
             out[cells[0], :, cells[1]] = told.T
-            return like(block, out)
+            return like(given, out)
 
         return fill
 
@@ -314,19 +318,22 @@ def impute_cells(estimator: MissingCells, cells: np.ndarray, what: Any, lowest: 
 
     Filled rows and, as `what` asks, their "std", or low, high and probability at a level: (answers, rows, d).
     """
-    if not len(cells):
-        return np.empty((N_ANSWERS.get(what, 4), *cells.shape))
-    found = ArraySource(cells, n_jobs=estimator.n_jobs).map(estimator._filler(what, lowest))
-    return np.moveaxis(np.concatenate(list(found)), 1, 0)
+    rows = np.flatnonzero(np.isnan(cells).any(axis=1))  # nothing is asked about the others
+    out = np.full((N_ANSWERS.get(what, 4), *cells.shape), 0.0 if what == "std" else np.nan)
+    out[0] = cells
+    if len(rows):
+        found = ArraySource(cells[rows], n_jobs=estimator.n_jobs).map(estimator._filler(what, lowest))
+        out[:, rows] = np.moveaxis(np.concatenate(list(found)), 1, 0)
+    return out
 
 
 def draw_cells(
     estimator: MissingCells, cells: np.ndarray, n_draws: int, rng: np.random.Generator, lowest: Any = None
 ) -> np.ndarray:
     """As `MissingCells.draw_missing`, for rows that are numbers already."""
-    block, model, known = Block.of(cells), estimator._model(), estimator._knowledge()
+    model, known, learned = estimator._model(), estimator._knowledge(), estimator._calibration
+    block, _ = _undoubted(Block.of(cells), learned)
     least, empty = estimator._lowest() if lowest is None else lowest, np.False_
-    learned = estimator._calibration
     uncertain = [(params, _classes(model, params, block)) for params in estimator._uncertain()]
     if known is not None:
         empty = known.empty(block.X, np.mean([host(resp) for _, resp in uncertain], axis=0))
@@ -341,9 +348,17 @@ def draw_cells(
     if least is not None:
         drawn = np.where(np.isnan(block.X), np.maximum(drawn, least), drawn)
     if learned is not None:
-        empty = empty | (np.isnan(block.X) & learned.not_applicable(block.X))
+        empty = empty | (np.isnan(block.X) & learned.not_applicable(cells))
         drawn = np.where(np.isnan(block.X), np.clip(drawn, learned.least, learned.most), drawn)
-    return like(block, np.where(empty, np.nan, drawn))
+    return like(block, np.where(np.isnan(cells), np.where(empty, np.nan, drawn), cells))
+
+
+def _undoubted(block: Block, learned: Any) -> tuple[Block, np.ndarray | None]:
+    """A block without the cells that its fills must not rest on, and which these are; itself and None where there are none."""
+    doubted = None if learned is None else learned.doubted(host(block.X))
+    if doubted is None or not doubted.any():
+        return block, None
+    return Block.of(np.where(doubted, np.nan, host(block.X))), doubted
 
 
 N_ANSWERS = {"mean": 1, "std": 2}

@@ -96,23 +96,31 @@ class QuantileLaw(Law):
         # A class that is next to impossible would only widen the bracket.
         alive = weight > NEGLIGIBLE
         low, high = np.where(alive, parts, np.inf).min(axis=1), np.where(alive, parts, -np.inf).max(axis=1)
-        return self._count(q, weight, low, high) if self.discrete else self._root(q, weight, low, high)
+        if self.discrete:
+            return self._count(q, weight, low, high)
+        total = np.where(alive, weight * np.where(alive, parts, 0.0), 0.0).sum(axis=1)
+        start = total / np.maximum(weight.sum(axis=1, where=alive), NEGLIGIBLE)
+        return self._root(q, weight, low, high, np.clip(start, low, high))
 
-    def _root(self, q: float, weight: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Newton's steps, with bisection where they leave the bracket; cells that have settled are left alone."""
-        y, rows = 0.5 * (low + high), np.flatnonzero(high > low)
-        small = 1e-13 * np.maximum(high - low, np.abs(y))
-        for step in range(200):
+    def _root(self, q: float, weight: np.ndarray, low: np.ndarray, high: np.ndarray, start: np.ndarray) -> np.ndarray:
+        """Newton's steps, and bisection where they leave the bracket or do not shrink; cells that have settled are left alone."""
+        y, rows = start, np.flatnonzero(high > low)
+        # The next of Newton's steps, whose errors square, would be nothing.
+        small, before = 1e-9 * np.maximum(high - low, np.abs(y)), high - low
+        for _ in range(200):
             if not len(rows):
                 break
-            w, at = weight[rows], y[rows]
-            excess = (w * self.cdf(at, rows)).sum(axis=1) - q
-            slope = (w * self.density(at, rows)).sum(axis=1)
-            low[rows], high[rows] = np.where(excess < 0, at, low[rows]), np.where(excess < 0, high[rows], at)
-            ahead = at - excess / np.maximum(slope, np.finfo(float).tiny)
-            inside = (ahead >= low[rows]) & (ahead <= high[rows]) & (step % 3 < 2)
-            y[rows] = np.where(inside, ahead, 0.5 * (low[rows] + high[rows]))
-            rows = rows[np.abs(y[rows] - at) > small[rows]]
+            w, at, below, above = weight[rows], y[rows], low[rows], high[rows]
+            # NumPy adds up along short rows slowly.
+            excess = np.einsum("mk,mk->m", w, self.cdf(at, rows)) - q
+            slope = np.einsum("mk,mk->m", w, self.density(at, rows))
+            below, above = np.where(excess < 0, at, below), np.where(excess < 0, above, at)
+            newton = -excess / np.maximum(slope, np.finfo(float).tiny)
+            ahead, half = at + newton, 0.5 * (below + above)
+            inside = (ahead >= below) & (ahead <= above) & (np.abs(newton) <= 0.5 * before[rows])
+            y[rows], low[rows], high[rows] = np.where(inside, ahead, half), below, above
+            before[rows] = step = np.abs(y[rows] - at)
+            rows = rows[step > np.where(inside, small[rows], 1e-4 * small[rows])]
         return y
 
     def _count(self, q: float, weight: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:

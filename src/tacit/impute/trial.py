@@ -42,6 +42,8 @@ SURE = 0.5
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 FEWEST_ROUNDS, ROUNDS, ENOUGH, FOLDS = 2, 5, 100, 5
 """Rounds of hiding, at least and at most; hidden cells a column that are enough; parts of which each is judged by the others."""
+FEWEST_WORSE, WORSE = 5, 1.2
+"""Hidden cells of a column, and how many times the mean's squared error fills must err there, for the mean to be taken."""
 SHARED = 20.0
 """Cells of a column that count as much as all columns of its kind together."""
 ALIKE = 8
@@ -58,7 +60,9 @@ def lowest_of(model: Any, table: DataTable) -> np.ndarray | None:
 def filled_cells(model: Any, table: DataTable, cells: np.ndarray, level: float) -> Imputed:
     """Cells of a table, as the model codes them, with the missing ones filled in: counts by whole numbers."""
     filled, *rest = impute_cells(model, cells, level, lowest_of(model, table))
-    return Imputed(model._model().family.possible(filled), *rest)
+    rows = np.isnan(cells).any(axis=1)
+    filled[rows] = model._model().family.possible(filled[rows])
+    return Imputed(filled, *rest)
 
 
 def sampled(source: Source, n_rows: int, seed: int) -> Source:
@@ -196,6 +200,10 @@ def plain_calibration(table: DataTable, cells: np.ndarray, levels: Sequence[floa
         centre[around] = cycles[around, 0] + period[around] * turn
         bounds[around] = -np.inf, np.inf
     whole = np.array([info.whole and not info.levels for info in infos]) & ~around
+    # Of few different values the next may be any.
+    free = coded | around | np.array([len(np.unique(column[~np.isnan(column)])) < FEWEST for column in cells.T])
+    ends = (np.fmin.reduce(cells, initial=np.inf), -np.inf), (np.fmax.reduce(cells, initial=-np.inf), np.inf)
+    known |= {name: np.where(free, none, end) for name, (end, none) in zip(("lowest", "highest"), ends)}
     return Calibration(
         np.asarray(levels, dtype=np.float64), np.ones((len(levels), d)), np.ones(d), np.where(coded, 0.0, np.nan_to_num(centre)),
         np.where(coded, 0.0, np.where(whole, 0.5, 1e-3 * np.nan_to_num(spread))), bounds[:, 0], bounds[:, 1], period, whole,
@@ -217,8 +225,13 @@ def _bounds(info: Any, values: np.ndarray) -> tuple[float, float]:
     return least, high if at[1] or (positive and high in (1.0, 100.0)) else np.inf
 
 
-def learn_calibration(start: Calibration, hidden: Hidden, cells: np.ndarray, kinds: Sequence[str]) -> Calibration:
-    """Slopes, factors and the rest of a calibration, from hidden cells; columns of a kind share what few cells tell."""
+def learn_calibration(
+    start: Calibration, hidden: Hidden, cells: np.ndarray, kinds: Sequence[str], plain: Sequence[int] = ()
+) -> Calibration:
+    """Slopes, factors and the rest of a calibration, from hidden cells; columns of a kind share what few cells tell.
+
+    Columns that are `plain` are filled by their means.
+    """
     d = len(start.slope)
     slope, factors, usual, share = start.slope.copy(), start.factors.copy(), start.usual.copy(), start.share.copy()
     columns = {j: hidden.take(hidden.column == j) for j in np.unique(hidden.column) if not start.period[j]}
@@ -227,7 +240,7 @@ def learn_calibration(start: Calibration, hidden: Hidden, cells: np.ndarray, kin
         x, y = part.filled - start.centre[j], part.truth - start.centre[j]
         prior = SHARED * (x**2).mean()
         slope[j] = np.clip((x @ y + prior) / (x @ x + prior), 0.0, 1.0) if prior > 0 else 1.0
-        if len(x) >= FEWEST and ((slope[j] * x - y) ** 2).sum() >= (y**2).sum():
+        if j in plain or (len(x) >= FEWEST and ((slope[j] * x - y) ** 2).sum() >= (y**2).sum()):
             slope[j] = 0.0
     for kind in sorted({kinds[j] for j in numbers}):
         own = {j: _misses(start, part, slope[j], j) for j, part in numbers.items() if kinds[j] == kind}
@@ -393,20 +406,45 @@ def calibrate(
         found.append(Hidden.of(own, table, cells, mask, levels))
     if found and (hidden := Hidden.joined(found)).truth.size >= FEWEST:
         kinds = [column.role for column in table.used]
-        parts = np.full((4, len(hidden.truth)), np.nan)
-        for fold in range(FOLDS):
-            held = hidden.row % FOLDS == fold
-            if held.any() and not held.all():
-                learned = learn_calibration(start, hidden.take(~held), cells, kinds)
-                parts[:, held] = assess(learned, hidden.take(held), cells, level)
-        start = judged(learn_calibration(start, hidden, cells, kinds), hidden, list(parts), level)
+        parts = _left_out(start, hidden, cells, kinds, level)
+        if plain := _worse(hidden, parts, start.period):
+            parts = _left_out(start, hidden, cells, kinds, level, plain)
+        start = judged(learn_calibration(start, hidden, cells, kinds, plain), hidden, list(parts), level)
     model.calibration_ = start
     return start
 
 
+def _left_out(
+    start: Calibration, hidden: Hidden, cells: np.ndarray, kinds: Sequence[str], level: float, plain: Sequence[int] = ()
+) -> np.ndarray:
+    """What `assess` finds of hidden cells by a calibration that was learned from other rows."""
+    parts = np.full((4, len(hidden.truth)), np.nan)
+    for fold in range(FOLDS):
+        held = hidden.row % FOLDS == fold
+        if held.any() and not held.all():
+            learned = learn_calibration(start, hidden.take(~held), cells, kinds, plain)
+            parts[:, held] = assess(learned, hidden.take(held), cells, level)
+    return parts
+
+
+def _worse(hidden: Hidden, parts: np.ndarray, period: np.ndarray) -> list[int]:
+    """Columns of numbers whose hidden cells the mean would have filled clearly better."""
+    found, (error, naive, _, _) = [], parts
+    for j in np.unique(hidden.column):
+        here = (hidden.column == j) & ~np.isnan(error)
+        if here.sum() >= FEWEST_WORSE and not period[j] and error[here].sum() > WORSE * naive[here].sum():
+            found.append(int(j))
+    return found
+
+
 def trial_cells(table: DataTable, seed: int) -> np.ndarray:
-    """The rows of a table in which cells are hidden: all, or a sample of many."""
-    return np.concatenate([block.X for block in sampled(table.source(), REFIT_ROWS, seed)])
+    """The rows of a table in which cells are hidden: all, or a sample of many; gross errors are missing."""
+    from ..mixture.finding import gross_places
+
+    cells = np.concatenate([block.X for block in sampled(table.source(), REFIT_ROWS, seed)])
+    for j, rows in gross_places(cells, table.schema.columns).items():
+        cells[rows, j] = np.nan
+    return cells
 
 
 def hidden_rounds(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..base.calibration import GROSS
 from ..checks import check_choice, check_number, check_positive
 from ..families import GAUSSIANS, STRUCTURES
 from ..notes import NoteError, Option
@@ -23,6 +24,7 @@ from .selection import distinct_structures, most_components, select
 from .verdict import RESAMPLES, Verdict, judge
 
 if TYPE_CHECKING:
+    from ..schema import Column
     from ..tables import DataTable
 
 __all__ = ["Grouping", "default_groups", "default_structures", "find_groups"]
@@ -36,8 +38,8 @@ SMOOTHING = 0.5
 """Rows' worth added to every level in every group, so that a level that a group has not shown is not impossible there."""
 WIDE, WIDER = 50, 300
 MOST_SEED = 2**32 - 1
-GROSS, FEWEST_VALUES, MOST_GROSS = 3.0, 20, 10
-"""Ranges of all the rest that a gross error lies away, different values that a column has at least, and errors at most."""
+FEWEST_VALUES, MOST_GROSS = 20, 10
+"""Different values that a column with gross errors has at least, and errors at most."""
 MOST_NUMBERS = 2_000_000
 """Parameters of models with other numbers of groups that a model's file holds."""
 BUDGET, NO_LIMIT, SEARCH = 60.0, 1e9, 0.75
@@ -65,6 +67,8 @@ class Grouping:
         Cells with gross errors, as `gross_cells` finds them, whose rows were not learned from.
     search : dict
         What the verdict needs of the search: its rows and seed, the seconds left, and what ended it.
+    missingness : list of Missingness or None
+        Why cells are missing, as `tacit.study.diagnose_missing` found it; None where it was not asked.
     verdict : Verdict
         Whether the groups are clear, overlap or cut a continuum, made when it is first asked for.
     """
@@ -75,6 +79,7 @@ class Grouping:
     by_size: dict[int, Mixture] = field(repr=False, default_factory=dict)
     aside: list[dict] = field(repr=False, default_factory=list)
     search: dict = field(repr=False, default_factory=dict)
+    missingness: list | None = field(repr=False, default=None)
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -113,7 +118,7 @@ class Grouping:
 
         return study_groups(
             self.model, self.table, selection=self.selection, seed=seed, verdict=self.verdict, others=self.by_size,
-            scorer=scorer, aside=self.aside,
+            scorer=scorer, aside=self.aside, missingness=self.missingness if seed == self.search.get("seed") else None,
         )  # fmt: skip
 
 
@@ -225,12 +230,14 @@ def find_groups(
         raise KeyboardInterrupt
     model.set_params(callback=None, warm_start=False)._order_by_weight()
     model.left_out_ = tuple(column.name for column in table.columns if not column.used)
+    missingness = None
     if calibrated and any(column.n_missing for column in table.used):
         from ..impute.trial import calibrate
+        from ..study.missingness import diagnose_missing
 
-        calibrate(
-            model, table, seed=seed, budget=np.inf if budget is None else max(0.2 * budget, budget - found.seconds)
-        )
+        missingness = diagnose_missing(table, seed=seed)
+        rest = np.inf if budget is None else max(0.2 * budget, budget - found.seconds)
+        calibrate(model, table, seed=seed, budget=rest, missingness=missingness)
     told = {"criterion": criterion} | ({"n_rows": rows.n_rows} if sampled else {})
     by_size = found.by_size() | {model.n_components: model}
     for other in by_size.values():
@@ -247,7 +254,8 @@ def find_groups(
         "tried": max(by_size),
         "check": check,
     }
-    return Grouping(model, table, [_told(row) | told for row in _without_twins(found.table)], by_size, aside, search)
+    selection = [_told(row) | told for row in _without_twins(found.table)]
+    return Grouping(model, table, selection, by_size, aside, search, missingness)
 
 
 def _by_column(table: DataTable, families: Mapping[str | None, str]) -> dict | None:
@@ -341,11 +349,22 @@ def gross_cells(table: DataTable) -> list[dict]:
     """
     if table.is_large:
         return []
-    found = []
-    for j, column in enumerate(table.schema.columns):
-        cells = table.cells[:, j]
+    columns = table.schema.columns
+    return [
+        {"row": int(i) + 1, "column": str(columns[j].name), "value": float(table.cells[i, j])}
+        for j, rows in gross_places(table.cells, columns).items()
+        for i in rows
+    ]
+
+
+def gross_places(rows: np.ndarray, columns: Sequence[Column]) -> dict[int, np.ndarray]:
+    """Places of such numbers among some rows: row numbers, from 0, by the column's."""
+    found = {}
+    for j, column in enumerate(columns):
+        if column.coded or not _may_be_gross(cells := rows[:, j]):
+            continue
         values = np.unique(cells[~np.isnan(cells)])
-        if column.coded or len(values) < FEWEST_VALUES:
+        if len(values) < FEWEST_VALUES:
             continue
         low, high = 0, len(values) - 1
         for _ in range(MOST_GROSS):
@@ -357,9 +376,18 @@ def gross_cells(table: DataTable) -> list[dict]:
             else:
                 break
         far = np.flatnonzero((cells < values[low]) | (cells > values[high]))
-        if len(far) <= max(1, len(cells) // 100):
-            found += [{"row": int(i) + 1, "column": str(column.name), "value": float(cells[i])} for i in far]
+        if len(far) and len(far) <= max(1, len(cells) // 100):
+            found[j] = far
     return found
+
+
+def _may_be_gross(cells: np.ndarray) -> bool:
+    """Whether an end of a column lies far from all other values, which is seen sooner than where all of them lie."""
+    low, high = np.fmin.reduce(cells), np.fmax.reduce(cells)
+    near = (high - low) / (GROSS + 1.0) * (1.0 + 1e-9)  # all the rest, where an end is far from it
+    with np.errstate(invalid="ignore"):
+        inner = cells[(cells > low) & (cells < high)]
+    return not len(inner) or not (inner.max() > low + near and inner.min() < high - near)
 
 
 def _without(table: DataTable, rows: list[int]) -> Source:

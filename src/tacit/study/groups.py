@@ -39,7 +39,7 @@ MOST_KEPT = 30
 def study_groups(
     model: Any, table: DataTable, *, selection: Sequence[dict] = (), seed: int = 0, verdict: Any = None,
     others: Mapping[int, Any] | None = None, learned: dict | None = None, merge: Sequence[Iterable[int]] = (),
-    scorer: Scorer | None = None, aside: Sequence[dict] = (),
+    scorer: Scorer | None = None, aside: Sequence[dict] = (), missingness: Sequence[Any] | None = None,
 ) -> Findings:  # fmt: skip
     """Study the groups that a mixture finds in a table.
 
@@ -51,7 +51,7 @@ def study_groups(
     other numbers of groups, to become `Findings.alternatives`; `learned` is what `learned_of` said of the table that the model
     was learned from: where its cells are not those of this table, groups keep the words they have from there. `merge`
     names groups that are to be one: they keep the order of the first number in each, and nothing is said of how many there are.
-    A `scorer` of the model learns the scores of the rows.
+    A `scorer` of the model learns the scores of the rows; `missingness` is why cells are missing, where that is known already.
     """
     scorer, coder = scorer or Scorer(model, merge), Coder(model.schema_, table)
     tallies = Tallies(model.schema_.columns, scorer.n_groups)
@@ -78,7 +78,8 @@ def study_groups(
                 own.add(scores.outlier, (scores.group == k) & (scores.outlier < threshold), told.outlier)
         start += batch.n_rows
     sample = take_sample(model, table, seed=seed, encode=coder.encode)
-    found = diagnose_missing(table, seed=seed) if any(fills.n_missing.values()) else []
+    if missingness is None or not any(fills.n_missing.values()):
+        missingness = diagnose_missing(table, seed=seed) if any(fills.n_missing.values()) else ()
     same = learned is None or learned.get("digest") in (None, digest.hexdigest())
     scorer.loose = _loose(outliers, tallies.n_rows) if same else set((learned or {}).get("loose", ()))
     kept = TopRows.merged([own for k, own in enumerate(outliers, 1) if k not in scorer.loose], MOST_LISTED)
@@ -97,7 +98,7 @@ def study_groups(
         outlier=shown.outlier, uncertain=uncertain.rows, outliers=kept.rows, n_uncertain=uncertain.n_rows,
         n_outliers=kept.n_rows, loose=tuple(sorted(scorer.loose)), n_filled=fills.n_filled, n_empty=fills.n_empty,
         shares=fills.shares,
-        check=checked(model), missingness=found, verdict=verdict, digest=digest.hexdigest(), aside=list(aside),
+        check=checked(model), missingness=list(missingness), verdict=verdict, digest=digest.hexdigest(), aside=list(aside),
         learned=None if same else {name: learned[name] for name in ("title", "n_rows")},  # type: ignore[index]
     )  # fmt: skip
     # Other groupings of rows that were not learned from would be described by these few.

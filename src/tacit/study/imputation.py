@@ -181,17 +181,23 @@ def _hidden(check: dict) -> str:
 def _weak_columns(check: dict) -> list[str]:
     """Sentences about columns that are filled badly."""
     tried = [row for row in check["columns"] if row["cells"] >= FEWEST_NAMED]
-    dull = [row["column"] for row in tried if row.get("error", 0.0) >= DULL * row.get("naive", 1.0)]
+    plain = [row["column"] for row in check["columns"] if row.get("by_mean")]
+    dull = [
+        row["column"]
+        for row in tried
+        if row.get("error", 0.0) >= DULL * row.get("naive", 1.0) and row["column"] not in plain
+    ]
     usual = [row["column"] for row in tried if "right" in row and row["right"] <= row["usual"]]
     narrow = [row for row in tried if "covered" in row and _too_few(row["covered"], row["cells"], check["level"])]
     basis = _hidden(check)
     told: list[str] = []
     for names, how, key in (
+        (plain, "by the mean of known cells, which did as well on hidden ones as the model or better", "error"),
         (dull, "hardly better than by the mean", "error"),
         (usual, "no better than by the most frequent level", "right"),
     ):
         if names:
-            figures = {row["column"]: row[key] for row in tried if row["column"] in names}
+            figures = {row["column"]: row[key] for row in check["columns"] if row["column"] in names}
             sentence = f"{joined(names)} {'is' if len(names) == 1 else 'are'} filled {how}."
             told.append(Claim.of("weak", sentence, f"{key} of {basis}", figures))
     if narrow:

@@ -9,6 +9,7 @@ others tell it is measured on rows left out: the area under the ROC curve, 0.5 b
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,7 @@ NEARLY_ALL = 0.9
 MOST_ELSEWHERE = 0.5
 """Share of a column's other cells that are missing from which on no rule is told: it is hardly ever observed anywhere."""
 MARKED = re.compile(r"\s*([<>]=?|below|under|above|over)\s*[-+]?[\d.,]+.*", re.IGNORECASE)
+NUMERAL = re.compile(r"\s*[-+]?[\d.,]+(?:[eE][-+]?\d+)?\s*")
 LIMITS = re.compile(r"(?:<\s*)?(?:lod|loq|mdl|bdl|nd|n\.d\.|not detected|below detection.*)", re.IGNORECASE)
 FOLDS, MOST_USED = 5, 10
 MOST_COUNTED = 40
@@ -492,10 +494,11 @@ def _limit(column: Any, batch: Batch, looked: _Looked) -> Missingness | None:
     cells = batch[column.name]
     seen = ~cells.missing
     if column.role in ("text", "category", "id") and not cells.numeric:
-        texts = [text for text in cells.objects[seen].tolist() if isinstance(text, str)]
+        times = Counter(cells.objects[seen].tolist())  # texts are looked at once each
+        texts = [text for text in times if isinstance(text, str)]
         marks = {text for text in texts if MARKED.fullmatch(text) or LIMITS.fullmatch(text.strip())}
-        numbers = sum(bool(re.fullmatch(r"\s*[-+]?[\d.,]+(?:[eE][-+]?\d+)?\s*", text)) for text in texts)
-        n = sum(text in marks for text in texts)
+        numbers = sum(times[text] for text in texts if NUMERAL.fullmatch(text))
+        n = sum(times[text] for text in marks)
         if marks and numbers > n:
             shown = joined([repr(text) for text in sorted(marks)[:3]])
             text = (

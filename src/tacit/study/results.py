@@ -52,7 +52,7 @@ class Part:
     @property
     def known(self) -> np.ndarray:
         """The cells of the columns that the table has."""
-        return self.cells[:, self.results.columns]
+        return self.results.of_table(self.cells)
 
     @cached_property
     def missing(self) -> np.ndarray:
@@ -70,10 +70,10 @@ class Part:
         """All cells of the model's columns with missing ones filled in."""
         return filled_cells(self.results.model, self.results.table, self.cells, self.results.level)
 
-    @property
+    @cached_property
     def imputed(self) -> Imputed:
         """The same of the columns that the table has."""
-        return Imputed(*(answer[:, self.results.columns] for answer in self.found))
+        return Imputed(*(self.results.of_table(answer) for answer in self.found))
 
     @property
     def rows(self) -> dict:
@@ -100,6 +100,10 @@ class Results:
         self.encode: Callable = table.schema.encode
         self.outputs: list[tuple[Any, Callable[[Part], dict]]] = []
         self.n_rows = 0
+
+    def of_table(self, cells: np.ndarray) -> np.ndarray:
+        """Those of the model's columns that the table has."""
+        return cells if self.columns == list(range(cells.shape[1])) else cells[:, self.columns]
 
     def add(self, writer: Any, make: Callable[[Part], dict]) -> None:
         """Write what a method of this, or any function of a `Part`, makes of every batch."""
@@ -141,20 +145,18 @@ class Results:
         if not len(rows):  # the first part names the columns, so that a table without missing cells has a header
             return {} if part.start else {name: [] for name in (*part.rows, *CELLS)}
         names = np.array(self.table.schema.names, dtype=object)
-        told = {name: _objects(values)[rows] for name, values in part.rows.items()} | {"column": names[places]}
-        told["row"] = rows + part.start + 1
+        ids = {name: _taken(values, rows) for name, values in part.rows.items() if name != "row"}
+        told = ids | {"row": rows + part.start + 1, "column": names[places]}
         values = np.empty(len(rows), dtype=object)
         for j, (info, coded) in enumerate(zip(self.table.used, self.table.schema.columns)):
             here = places == j
             chosen = part.imputed.filled[rows[here], j]
-            values[here] = (
-                labels_of(coded, chosen) if info.levels else [self._cell(value, self.dated[j]) for value in chosen]
-            )
+            values[here] = labels_of(coded, chosen) if info.levels else self._texts(chosen, self.dated[j])
         told["value"] = values
         for name in ("low", "high"):
             told[name] = self._ends(getattr(part.imputed, name)[rows, places], places)
             if self.dated.any():  # dates and numbers in one column are text
-                told[name] = [self._cell(value, self.dated[j]) for value, j in zip(told[name], places)]
+                told[name] = [self._texts(np.array([value]), self.dated[j])[0] for value, j in zip(told[name], places)]
         return told | {"probability": part.imputed.probability[rows, places]}
 
     def _ends(self, values: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -212,16 +214,19 @@ class Results:
         if info.levels:
             labels = labels_of(coded, values)
             return [self.levels[j].get(int(code), label) for code, label in zip(values, labels)]
-        made = self._numbers(j, values)
         if not is_text:
-            return made
-        texts = [f"{v:.{6 if abs(v) < 1e6 else 10}g}" if isinstance(v, float) else str(v) for v in made]
+            return self._numbers(j, values)
+        whole = self.dated[j] or self.whole[j]
+        texts = list(map(str, self._numbers(j, values))) if whole else _formatted(values)
         return [text.replace(".", ",") for text in texts] if info.reading.startswith("comma") else texts
 
-    def _cell(self, value: float, dated: bool) -> str | None:
-        if np.isnan(value):
-            return None
-        return str(_dates([value])[0]) if dated else f"{value:.10g}".replace(".", self.table.decimal)
+    def _texts(self, values: np.ndarray, dated: bool) -> list[str | None]:
+        """Numbers as texts of ten digits, or dates; None where there is none."""
+        texts = list(map(str, _dates(values))) if dated else _formatted(values, 10)
+        texts = (
+            texts if dated or self.table.decimal == "." else [text.replace(".", self.table.decimal) for text in texts]
+        )
+        return [None if gone else text for gone, text in zip(np.isnan(values).tolist(), texts)]
 
 
 class GroupResults(Results):
@@ -281,13 +286,30 @@ class GroupResults(Results):
         for number, column in enumerate(self.scores.memberships.T, 1):
             columns[f"probability_{number}"] = column.round(6) + 0.0
         if self.scores.outlier is not None:
-            columns |= {"outlier": np.where(self.outlier, "yes", "no"), "farther_out": self.scores.outlier}
+            said = compute.if_else(pa.array(self.outlier), "yes", "no")
+            columns |= {"outlier": said, "farther_out": self.scores.outlier}
         return columns
 
 
 def _dates(days: Any) -> list:
     """Days since 1970 as dates; what is no day is the first."""
     return np.round(np.nan_to_num(days)).astype("datetime64[D]").tolist()
+
+
+def _formatted(values: np.ndarray, digits: int | None = None) -> list[str]:
+    """Numbers as texts, of six digits or, from a million on, ten, unless `digits` says how many."""
+    if not len(values):
+        return []
+    # One template for all of them: formatting one at a time takes several times as long.
+    most = (
+        np.where(np.abs(values) < 1e6, "%.6g", "%.10g").tolist() if digits is None else [f"%.{digits}g"] * len(values)
+    )
+    return ("\n".join(most) % tuple(values.tolist())).split("\n")
+
+
+def _taken(values: Any, rows: np.ndarray) -> Any:
+    """Some entries of a column."""
+    return values.take(pa.array(rows)) if isinstance(values, pa.Array) else _objects(values)[rows]
 
 
 def _objects(values: Any) -> np.ndarray:

@@ -113,7 +113,7 @@ class Scorer:
     def _block(self, block: Block) -> np.ndarray:
         resp = host(self.mixture.posterior(self.params, block)[0])
         own = resp[:, self.order] + np.finfo(float).tiny  # a row of noise counts in the group it would be in otherwise
-        own /= own.sum(axis=1, keepdims=True)
+        own /= (own @ np.ones(own.shape[1]))[:, None]
         return np.column_stack([own, outlier_scores(self.mixture, self.params, block, resp)])
 
     def reason(self, cells: np.ndarray, group: int, components: np.ndarray) -> str:

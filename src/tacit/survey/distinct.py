@@ -74,8 +74,8 @@ class Distinct:
 
 def _kept(values: list, zeros: int) -> list:
     """Those values, texts and numbers, whose hashes end in so many zeros."""
-    numbers = np.array([value for value in values if not isinstance(value, str)], dtype=np.float64)
-    texts = [value for value in values if isinstance(value, str)]
+    texts = [value for value in values if isinstance(value, str)] if str in set(map(type, values)) else []
+    numbers = np.array([value for value in values if not isinstance(value, str)] if texts else values, dtype=np.float64)
     return [*numbers[_ends(numbers, zeros)].tolist(), *_few(texts, zeros)]
 
 

@@ -39,13 +39,19 @@ class CsvWriter:
             self._write([pa.array([name], pa.string()) for name in self.names])
         elif self.names != list(columns):
             raise ValueError(f"rows with the columns {', '.join(columns)} cannot follow {', '.join(self.names)}.")
-        self._write([_texts(values, self.decimal) for values in columns.values()])
+        plain = [self.decimal != self.separator and _is_numeric(values) for values in columns.values()]
+        self._write([_texts(values, self.decimal) for values in columns.values()], plain)
 
-    def _write(self, columns: list[pa.Array]) -> None:
-        quoted = [self._quoted(column, len(columns) == 1) for column in columns]
-        lines = compute.binary_join_element_wise(*quoted, self.separator, null_handling="replace")
-        ended = compute.binary_join_element_wise(lines, "\n", "")
-        self.file.write(b"" if not len(ended) else ended.buffers()[2])
+    def _write(self, columns: list[pa.Array], plain: Sequence[bool] = ()) -> None:
+        """Append texts; those of columns that are `plain` hold no mark that asks for quotes."""
+        alone = len(columns) == 1
+        *quoted, last = (
+            column if known and not alone else self._quoted(column, alone)
+            for column, known in zip(columns, plain or [False] * len(columns))
+        )
+        ended = compute.binary_join_element_wise(last, "\n", "", null_handling="replace")
+        lines = compute.binary_join_element_wise(*quoted, ended, self.separator, null_handling="replace")
+        self.file.write(b"" if not len(lines) else lines.buffers()[2])
 
     def _quoted(self, column: pa.Array, alone: bool) -> pa.Array:
         """Texts as cells; an empty one that stands alone would be a blank line."""
@@ -62,6 +68,10 @@ class CsvWriter:
     def close(self) -> None:
         """Write what is left."""
         self.file.close()
+
+
+def _is_numeric(values: Any) -> bool:
+    return isinstance(values, np.ndarray) and values.dtype.kind in "fiu"
 
 
 def _texts(values: pa.Array | np.ndarray | Sequence, decimal: str) -> pa.Array:

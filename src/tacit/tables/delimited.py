@@ -195,7 +195,11 @@ class DelimitedReader(Reader):
         while rows[0] >= start + window.num_rows:
             start, window = start + window.num_rows, next(self._texts)
         self._window = start, window
-        return compute.utf8_trim_whitespace(window.column(name).take(pa.array(rows - start)))
+        texts, first = window.column(name), int(rows[0]) - start
+        together = int(rows[-1]) - int(rows[0]) + 1 == len(rows)
+        return compute.utf8_trim_whitespace(
+            texts.slice(first, len(rows)) if together else texts.take(pa.array(rows - start))
+        )
 
     # Faults
 

@@ -87,10 +87,10 @@ def write_page(outputs: Any, path: str, findings: Findings) -> None:
     )
     summary, limits = (list(map(spoken, each)) for each in (findings.summary, findings.limits))
     worded = replace(findings, columns=columns, summary=summary, limits=limits)
-    write_text(outputs, path, render(worded))
+    write_text(outputs, path, lambda: render(worded))
 
 
-def write_text(outputs: Any, path: str, text: str) -> None:
-    """Write a page that is made."""
+def write_text(outputs: Any, path: str, make: Callable[[], str]) -> None:
+    """Write a page, made once its file is there: what goes wrong is said of that file."""
     with open(outputs.file(path), "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+        file.write(make())

@@ -137,7 +137,7 @@ def _topics(arguments: Namespace, model: Any, noted: dict) -> Outcome:
     findings = study_topics(model, corpus, seed=noted.get("seed", 0))
     findings = replace(findings, title=arguments.title or findings.title)
     with opened_outputs(arguments, os.path.dirname(path)) as outputs:
-        write_text(outputs, path, render_topics(findings))
+        write_text(outputs, path, lambda: render_topics(findings))
     if arguments.open:
         import webbrowser
 

@@ -184,7 +184,7 @@ def _write(arguments: Namespace, documents: Any, folder: str, model: Any, corpus
         outputs.table(paths["proportions"]).write(proportions_columns(findings.proportions, corpus.titles))
         save(model, outputs.file(paths["tacit"]), notes=notes)
         if not arguments.no_report:
-            write_text(outputs, paths["html"], render_topics(findings))
+            write_text(outputs, paths["html"], lambda: render_topics(findings))
             files[paths["html"]] = "the page; open it in a browser"
     return files
 
