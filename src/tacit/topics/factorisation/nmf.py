@@ -16,6 +16,7 @@ from ...engine import Fit, Model, Trace
 from ...kernels import backend, host, lazy
 from ...notes import Note
 from ...source import ArraySource, Block, Source
+from ...source.threads import one_blas_thread
 from .estimator import PartsEstimator
 from .model import STEADY, Factors, PartsModel
 
@@ -247,10 +248,11 @@ class NMF(PartsEstimator):
         columns, (l1, l2) = model.columns(start), model.column_penalty
         X, objectives = np.ascontiguousarray(block.X, dtype=np.float64), np.zeros(self.max_iter)
         (rows, rest, _), (others, *_) = model.inner(X.shape[1]), model.inner(float(block.weight.sum()))
-        n_iter, settled, violation, first = compiled.run_squares(
-            X, block.weight, compiled.square_sums(X, columns), scores, table, columns, model.row_penalty, l1 / columns,
-            l2 / columns, (rows, others), rest, self.max_iter, self.tol, objectives,
-        )  # fmt: skip
+        with one_blas_thread():  # more take longer for products as small as these
+            n_iter, settled, violation, first = compiled.run_squares(
+                X, block.weight, compiled.square_sums(X, columns), scores, table, columns, model.row_penalty, l1 / columns,
+                l2 / columns, (rows, others), rest, self.max_iter, self.tol, objectives,
+            )  # fmt: skip
         trace = Trace()
         for value in objectives[:n_iter]:
             trace.record(value, float(block.weight.sum()))

@@ -68,6 +68,9 @@ class PartsUncertainty(RowsEstimator):
     def _informed(self, block: Block) -> np.ndarray:
         """Σ_i w w' / μ_ij over the rows that observe column j, (d, K, K)."""
         w, H = host(self._solve(block)), self.components_.astype(np.float64)  # type: ignore[attr-defined]
+        if self._beta == 2.0 and block.patterns.is_complete:  # type: ignore[attr-defined]
+            every = (host(block.weight)[:, None] * w).T @ w / max(self.noise_, 1e-300)
+            return np.repeat(every[None], H.shape[1], axis=0)
         precise = self._precision(w @ H, block) * host(block.weight)[:, None]
         return np.einsum("ij,ia,ib->jab", precise, w, w, optimize=True)
 
