@@ -312,6 +312,14 @@ def _own(W, rows, starts, missing, weight, out):
 
 
 @jit
+def first_down(W, target, gram, weight, l1, l2):
+    """One sweep over rows; their weighted violation."""
+    return _together(
+        W, np.arange(len(W)), target, gram, weight, np.zeros(len(W)), np.full(1, l1), np.full(1, l2), 1, 0.0
+    )[1]
+
+
+@jit
 def columns_down(table, cross, gram, own, columns, l1, l2, sweeps, rest, multiplicative):
     """Bring the columns of H, rows of `table` (d, K), down in place; l1 and l2 are (d,). Returns their weighted violation."""
     k, few = table.shape[1], len(own) == 1
@@ -334,7 +342,7 @@ def columns_down(table, cross, gram, own, columns, l1, l2, sweeps, rest, multipl
 
 
 @jit
-def run_squares(X, weight, square, W, table, columns, fine, l1, l2, inner, rest, max_iter, tol, objectives):
+def run_squares(X, weight, square, W, table, columns, fine, l1, l2, inner, rest, max_iter, tol, first, objectives):
     """All passes over complete rows in one call: as many E- and M-steps as it takes, with what the engine would record.
 
     Parameters
@@ -353,6 +361,8 @@ def run_squares(X, weight, square, W, table, columns, fine, l1, l2, inner, rest,
         Most sweeps over rows, and over columns.
     rest, max_iter, tol
         As in `least_squares`, and as the estimator has them.
+    first : float
+        The violation at the start; 0 is that of the first pass.
     objectives : (max_iter,)
         Filled.
 
@@ -363,7 +373,7 @@ def run_squares(X, weight, square, W, table, columns, fine, l1, l2, inner, rest,
     violation, first : float
     """
     total, k = weight.sum(), W.shape[1]
-    first, violation, settled, step = 0.0, 0.0, False, 0
+    violation, settled, step = 0.0, False, 0
     weighted, flat, soft, nothing = np.empty_like(W), np.full(1, fine[0]), np.full(1, fine[1]), np.zeros(len(table))
     rows, others = np.arange(len(W)), np.arange(len(table))
     for step in range(max_iter):
@@ -381,9 +391,8 @@ def run_squares(X, weight, square, W, table, columns, fine, l1, l2, inner, rest,
         cross, gram = np.dot(X.T, weighted), np.dot(weighted.T, W)
         found = _together(table, others, cross, gram, columns, nothing, l1, l2, inner[1], rest)[1]
         violation = violation / total + found
-        if step == 0:
-            first = 2.0 * found
-        elif violation <= tol * first and tol > 0.0:
+        first = first if first > 0.0 else violation
+        if step > 0 and violation <= tol * first and tol > 0.0:
             settled = True
             break
     return step + 1, settled, violation, first

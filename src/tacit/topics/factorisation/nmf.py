@@ -185,7 +185,7 @@ class NMF(PartsEstimator):
         finally:
             del self._given_scores
         loss = self._publish_loss(source, scores)
-        self._measure(source, loss)
+        self._measure(source, loss, scores)
         del self._facts_
         if not self.fit_.interrupted:
             self._warn_unfinished(self.converged_)
@@ -251,11 +251,11 @@ class NMF(PartsEstimator):
         with one_blas_thread():  # more take longer for products as small as these
             n_iter, settled, violation, first = compiled.run_squares(
                 X, block.weight, compiled.square_sums(X, columns), scores, table, columns, model.row_penalty, l1 / columns,
-                l2 / columns, (rows, others), rest, self.max_iter, self.tol, objectives,
+                l2 / columns, (rows, others), rest, self.max_iter, self.tol, start.first, objectives,
             )  # fmt: skip
-        trace = Trace()
-        for value in objectives[:n_iter]:
-            trace.record(value, float(block.weight.sum()))
+        trace, weight = Trace(), float(block.weight.sum())
+        for value in objectives[:n_iter].tolist():
+            trace.record(value, weight)
         trace.passes = n_iter
         reason = STEADY if settled else Note("max_iter", "max_iter={max_iter} steps were taken", max_iter=self.max_iter)
         params = Factors(np.ascontiguousarray(table.T), violation, first)
