@@ -17,6 +17,7 @@ __all__ = ["columns_down", "divergence", "least_squares", "run_squares"]
 TINY = 1e-16  # products below are taken as this, so that ratios are finite
 ROUNDING = 1e-13  # share of a row's squares that the loss by products cannot resolve
 CHUNK = 1 << 15  # cells of a chunk of rows, whose temporary arrays stay in the cache
+LANES = 64  # rows that are brought down side by side, so that loops over them are loops over vectors
 MEMORY = "squares of rows"
 
 
@@ -143,6 +144,78 @@ def _down(w, target, gram, l1, l2, sweeps, rest, slope):
     return violation
 
 
+@jit
+def _together(W, rows, target, gram, weight, square, l1, l2, sweeps, rest):
+    """`_down` of many rows of one matrix of products, several at a time; their weighted losses and violations.
+
+    Every lane does what it would do alone: one that rests takes no more steps. `l1` and `l2` have one number, or one per row.
+    """
+    k, many, loss, violation = W.shape[1], len(l1) > 1, 0.0, 0.0
+    w, slope, goal, bend = (np.zeros((k, LANES)), np.zeros((k, LANES)), np.zeros((k, LANES)), np.zeros((k, LANES)))
+    step, found, moved, first, active = np.zeros(LANES), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
+    fine, flat = np.zeros(LANES), np.zeros(LANES)
+    for start in range(0, len(rows), LANES):
+        n = min(LANES, len(rows) - start)
+        for lane in range(n):
+            i = rows[start + lane]
+            fine[lane], flat[lane] = l2[i if many else 0], l1[i if many else 0]
+            for a in range(k):
+                w[a, lane], goal[a, lane] = W[i, a], target[i, a]
+        for a in range(k):
+            for lane in range(LANES):
+                below = gram[a, a] + fine[lane]
+                bend[a, lane] = 1.0 / below if below > 0.0 else 0.0
+                slope[a, lane] = flat[lane] - goal[a, lane] + fine[lane] * w[a, lane]
+        for b in range(k):
+            for a in range(k):
+                g = gram[b, a]
+                for lane in range(LANES):
+                    slope[a, lane] += w[b, lane] * g
+        for lane in range(LANES):
+            found[lane], first[lane], active[lane] = 0.0, 0.0, 1.0
+        for sweep in range(sweeps):
+            for lane in range(LANES):
+                moved[lane] = 0.0
+            for a in range(k):
+                g = gram[a, a]
+                for lane in range(LANES):
+                    old, steep = w[a, lane], slope[a, lane]
+                    new = max(old - steep * bend[a, lane], 0.0)
+                    change = active[lane] * (new - old)
+                    step[lane] = change
+                    w[a, lane] = old + change if new > 0.0 or change == 0.0 else 0.0
+                    moved[lane] += change * change * (g + fine[lane])
+                    slope[a, lane] = steep + fine[lane] * change
+                    if sweep == 0:
+                        found[lane] += abs(steep) if old > 0.0 or steep < 0.0 else 0.0
+                for b in range(k):
+                    g = gram[a, b]
+                    for lane in range(LANES):
+                        slope[b, lane] += step[lane] * g
+            left = 0.0
+            for lane in range(LANES):
+                if sweep == 0:
+                    first[lane] = moved[lane]
+                if moved[lane] <= rest * rest * first[lane]:
+                    active[lane] = 0.0
+                left += active[lane]
+            if left == 0.0:
+                break
+        for lane in range(LANES):
+            step[lane], moved[lane] = 0.0, 0.0
+        for a in range(k):
+            for lane in range(LANES):
+                step[lane] += w[a, lane] * (slope[a, lane] - flat[lane] - fine[lane] * w[a, lane] - goal[a, lane])
+                moved[lane] += w[a, lane] * (flat[lane] + 0.5 * fine[lane] * w[a, lane])
+        for lane in range(n):
+            i = rows[start + lane]
+            for a in range(k):
+                W[i, a] = w[a, lane]
+            violation += weight[i] * found[lane]
+            loss += weight[i] * (max(0.5 * (square[i] + step[lane]), ROUNDING * square[i]) + moved[lane])
+    return loss, violation
+
+
 @jit_sums
 def _multiplied(w, target, gram, l1, l2, slope):
     """One multiplicative step of w for the same function."""
@@ -169,7 +242,14 @@ def _rows_down(
 ):
     k = W.shape[1]
     gram, slope, loss, violation = np.empty((k, k)), np.empty(k), 0.0, 0.0
+    flat, fine = np.full(1, l1), np.full(1, l2)
     for p in range(len(starts) - 1):
+        if not multiplicative and not missing[p].any():
+            lost, found = _together(
+                W, rows[starts[p] : starts[p + 1]], target, whole, weight, square, flat, fine, sweeps, rest
+            )
+            loss, violation = loss + lost, violation + found
+            continue
         _seen_products(whole, table, columns, missing[p], gram)
         for q in range(starts[p], starts[p + 1]):
             i = rows[q]
@@ -232,10 +312,21 @@ def _own(W, rows, starts, missing, weight, out):
 
 
 @jit
+def first_down(W, target, gram, weight, l1, l2):
+    """One sweep over rows; their weighted violation."""
+    return _together(
+        W, np.arange(len(W)), target, gram, weight, np.zeros(len(W)), np.full(1, l1), np.full(1, l2), 1, 0.0
+    )[1]
+
+
+@jit
 def columns_down(table, cross, gram, own, columns, l1, l2, sweeps, rest, multiplicative):
     """Bring the columns of H, rows of `table` (d, K), down in place; l1 and l2 are (d,). Returns their weighted violation."""
     k, few = table.shape[1], len(own) == 1
     matrix, slope, violation = gram + own[0], np.empty(k), 0.0
+    if few and not multiplicative:
+        every, nothing = np.arange(len(table)), np.zeros(len(table))
+        return _together(table, every, cross, matrix, columns, nothing, l1, l2, sweeps, rest)[1]
     for j in range(len(table)):
         if not few:
             matrix[:] = gram + own[j]
@@ -251,7 +342,7 @@ def columns_down(table, cross, gram, own, columns, l1, l2, sweeps, rest, multipl
 
 
 @jit
-def run_squares(X, weight, square, W, table, columns, fine, l1, l2, inner, rest, max_iter, tol, objectives):
+def run_squares(X, weight, square, W, table, columns, fine, l1, l2, inner, rest, max_iter, tol, first, objectives):
     """All passes over complete rows in one call: as many E- and M-steps as it takes, with what the engine would record.
 
     Parameters
@@ -270,6 +361,8 @@ def run_squares(X, weight, square, W, table, columns, fine, l1, l2, inner, rest,
         Most sweeps over rows, and over columns.
     rest, max_iter, tol
         As in `least_squares`, and as the estimator has them.
+    first : float
+        The violation at the start; 0 is that of the first pass.
     objectives : (max_iter,)
         Filled.
 
@@ -280,29 +373,26 @@ def run_squares(X, weight, square, W, table, columns, fine, l1, l2, inner, rest,
     violation, first : float
     """
     total, k = weight.sum(), W.shape[1]
-    slope, first, violation, settled = np.empty(k), 0.0, 0.0, False
-    weighted, step = np.empty_like(W), 0
+    violation, settled, step = 0.0, False, 0
+    weighted, flat, soft, nothing = np.empty_like(W), np.full(1, fine[0]), np.full(1, fine[1]), np.zeros(len(table))
+    rows, others = np.arange(len(W)), np.arange(len(table))
     for step in range(max_iter):
         scaled = table * columns.reshape(-1, 1)
         target, gram = np.dot(X, scaled), np.dot(scaled.T, table)
-        loss, violation = 0.0, 0.0
+        loss, violation = _together(W, rows, target, gram, weight, square, flat, soft, inner[0], rest)
         for i in range(len(X)):
-            violation += weight[i] * _down(W[i], target[i], gram, fine[0], fine[1], inner[0], rest, slope)
-            loss += weight[i] * _row_loss(W[i], target[i], slope, square[i], fine[0], fine[1])
-            weighted[i] = weight[i] / total * W[i]
+            for a in range(k):
+                weighted[i, a] = weight[i] / total * W[i, a]
         charge = 0.0
         for j in range(len(table)):
             for a in range(k):
                 charge += columns[j] * table[j, a] * (l1[j] + 0.5 * l2[j] * table[j, a])
         objectives[step] = -loss - total * charge
         cross, gram = np.dot(X.T, weighted), np.dot(weighted.T, W)
-        found = 0.0
-        for j in range(len(table)):
-            found += columns[j] * _down(table[j], cross[j], gram, l1[j], l2[j], inner[1], rest, slope)
+        found = _together(table, others, cross, gram, columns, nothing, l1, l2, inner[1], rest)[1]
         violation = violation / total + found
-        if step == 0:
-            first = 2.0 * found
-        elif violation <= tol * first and tol > 0.0:
+        first = first if first > 0.0 else violation
+        if step > 0 and violation <= tol * first and tol > 0.0:
             settled = True
             break
     return step + 1, settled, violation, first

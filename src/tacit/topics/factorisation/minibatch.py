@@ -142,7 +142,7 @@ class MiniBatchNMF(PartsEstimator):
             model.loss(steps.params, np.ascontiguousarray(scores[rows]), block) for rows, block in self._batches(source)
         )
         self.reconstruction_err_ = float(np.sqrt(2.0 * max(loss, 0.0)))
-        self._measure(source, loss)
+        self._measure(source, loss, scores)
         del self._facts_
         self._warn_unfinished(reason is not None or self.n_iter_ < self.max_iter)
         return scores.astype(source.dtype)

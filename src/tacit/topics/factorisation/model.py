@@ -20,7 +20,8 @@ from ...engine import Model, Trace
 from ...kernels import backend, empty, host, kernel, lazy
 from ...notes import Note
 from ...source import Block
-from .starts import start_at
+from ...source.threads import one_blas_thread
+from .starts import cells_of, start_at
 
 __all__ = ["CountStats", "Factors", "PartsModel", "Scores", "SquareStats"]
 
@@ -143,7 +144,23 @@ class PartsModel(Model):
     # Learning
 
     def init(self, sample: Block, rng: np.random.Generator) -> Factors:
-        return Factors(start_at(sample, self.n_components, self.init_method, rng))
+        H, W = start_at(sample, self.n_components, self.init_method, rng)
+        return Factors(H, 0.0, self._first(H, W, sample) if self.by_squares and self.solver != "mu" else 0.0)
+
+    def _first(self, H: np.ndarray, W: np.ndarray, sample: Block) -> float:
+        """What slope there is to go down at the start, by which scikit-learn judges the end: that of W, then that of H."""
+        X, weight, d = cells_of(sample), host(sample.weight), H.shape[1]
+        columns = np.ones(d) if self.column_weight is None else self.column_weight
+        share, table, (l1, l2) = weight / weight.sum(), np.array(H.T, order="C"), self.column_penalty
+        with one_blas_thread():
+            scaled = table * columns[:, None]
+            found = compiled.first_down(W, np.asarray(X @ scaled), scaled.T @ table, share, *self.row_penalty)
+            mine = share[:, None] * W
+            cross = np.ascontiguousarray((X.T @ mine) if hasattr(X, "tocsr") else (mine.T @ X).T)
+            own = np.zeros((1, len(H), len(H)))
+            return float(found) + float(
+                compiled.columns_down(table, cross, mine.T @ W, own, columns, l1 / columns, l2 / columns, 1, 0.0, False)
+            )
 
     def memory(self, block: Block) -> Scores:
         if self.scores is not None:
@@ -186,7 +203,7 @@ class PartsModel(Model):
             *self.inner(stats.weight),
         )  # fmt: skip
         violation = float(share * stats.violation + found)
-        return Factors(np.ascontiguousarray(table.T), violation, params.first or 2.0 * float(found))
+        return Factors(np.ascontiguousarray(table.T), violation, params.first or violation)
 
     def beneath(self, stats: CountStats, params: Factors) -> np.ndarray:
         """What counts are divided by, penalties included."""

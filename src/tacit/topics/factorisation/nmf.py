@@ -16,6 +16,7 @@ from ...engine import Fit, Model, Trace
 from ...kernels import backend, host, lazy
 from ...notes import Note
 from ...source import ArraySource, Block, Source
+from ...source.threads import one_blas_thread
 from .estimator import PartsEstimator
 from .model import STEADY, Factors, PartsModel
 
@@ -184,7 +185,7 @@ class NMF(PartsEstimator):
         finally:
             del self._given_scores
         loss = self._publish_loss(source, scores)
-        self._measure(source, loss)
+        self._measure(source, loss, scores)
         del self._facts_
         if not self.fit_.interrupted:
             self._warn_unfinished(self.converged_)
@@ -247,13 +248,14 @@ class NMF(PartsEstimator):
         columns, (l1, l2) = model.columns(start), model.column_penalty
         X, objectives = np.ascontiguousarray(block.X, dtype=np.float64), np.zeros(self.max_iter)
         (rows, rest, _), (others, *_) = model.inner(X.shape[1]), model.inner(float(block.weight.sum()))
-        n_iter, settled, violation, first = compiled.run_squares(
-            X, block.weight, compiled.square_sums(X, columns), scores, table, columns, model.row_penalty, l1 / columns,
-            l2 / columns, (rows, others), rest, self.max_iter, self.tol, objectives,
-        )  # fmt: skip
-        trace = Trace()
-        for value in objectives[:n_iter]:
-            trace.record(value, float(block.weight.sum()))
+        with one_blas_thread():  # more take longer for products as small as these
+            n_iter, settled, violation, first = compiled.run_squares(
+                X, block.weight, compiled.square_sums(X, columns), scores, table, columns, model.row_penalty, l1 / columns,
+                l2 / columns, (rows, others), rest, self.max_iter, self.tol, start.first, objectives,
+            )  # fmt: skip
+        trace, weight = Trace(), float(block.weight.sum())
+        for value in objectives[:n_iter].tolist():
+            trace.record(value, weight)
         trace.passes = n_iter
         reason = STEADY if settled else Note("max_iter", "max_iter={max_iter} steps were taken", max_iter=self.max_iter)
         params = Factors(np.ascontiguousarray(table.T), violation, first)

@@ -12,16 +12,18 @@ import numpy as np
 
 from ...kernels import backend, host
 from ...source import Block
+from ...source.threads import one_blas_thread
 
-__all__ = ["INITS", "start_at"]
+__all__ = ["INITS", "cells_of", "start_at"]
 
 INITS = ("random", "nndsvd", "nndsvda", "nndsvdar")
-FEW = 1000  # rows or columns up to which all of their products are made
+FEW = 300  # rows or columns up to which all of their products are made
+SPARE, POWERS = 10, 4  # columns beyond those asked for, and steps, by which leading vectors are found
 LEAST = 1e-6
 
 
-def start_at(sample: Block, n_components: int, init: str, rng: np.random.Generator) -> np.ndarray:
-    """H (K, d) to start from, from a sample of rows.
+def start_at(sample: Block, n_components: int, init: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """H (K, d) to start from, from a sample of rows, and the W (n, K) of these rows that belongs to it.
 
     Parameters
     ----------
@@ -32,20 +34,23 @@ def start_at(sample: Block, n_components: int, init: str, rng: np.random.Generat
         Random numbers; parts of singular vectors, with zeros left, at the mean of all cells, or at small random numbers.
     rng : numpy.random.Generator
     """
-    X, weight = _cells(sample), host(sample.weight)
+    X, weight = cells_of(sample), host(sample.weight)
     mean = _mean(X, weight)
     if init == "random":
-        return np.sqrt(mean / n_components) * np.abs(rng.normal(size=(n_components, X.shape[1])))
-    H = _parts(*_singular(X, weight, n_components, rng))
-    H[LEAST * max(H.max(), np.finfo(float).tiny) > H] = 0.0
-    if init == "nndsvda":
-        H[H == 0.0] = mean
-    elif init == "nndsvdar":
-        H[H == 0.0] = 0.01 * mean * np.abs(rng.normal(size=int((H == 0.0).sum())))
-    return H
+        level = np.sqrt(mean / n_components)
+        H = level * np.abs(rng.normal(size=(n_components, X.shape[1])))
+        return H, np.full((len(weight), n_components), level)
+    H, W = _parts(*_singular(X, weight, n_components, rng))
+    W /= np.sqrt(weight)[:, None]
+    for part in (H, W):
+        empty = LEAST * max(part.max(), np.finfo(float).tiny) > part
+        part[empty] = mean if init == "nndsvda" else 0.0
+        if init == "nndsvdar":
+            part[empty] = 0.01 * mean * np.abs(rng.normal(size=int(empty.sum())))
+    return H, W
 
 
-def _cells(sample: Block) -> Any:
+def cells_of(sample: Block) -> Any:
     """Rows as an array without missing cells, or as a SciPy matrix."""
     if backend(sample.X) == "sparse":
         return sample.X.matrix.astype(np.float64)
@@ -70,29 +75,44 @@ def _singular(
     from scipy.sparse import diags_array
 
     root, sparse = np.sqrt(weight), hasattr(X, "tocsr")
-    A = diags_array(root) @ X if sparse else root[:, None] * X
-    n, d = A.shape
-    if min(n, d) > FEW:
-        from sklearn.utils.extmath import randomized_svd
+    A = X if (root == 1.0).all() else diags_array(root) @ X if sparse else root[:, None] * X
+    with one_blas_thread():  # several take longer for products with few columns
+        if min(A.shape) > FEW:
+            return _leading(A, k, rng)
+        tall = A.shape[1] <= A.shape[0]
+        product = A.T @ A if tall else A @ A.T
+        value, vector = np.linalg.eigh(product.toarray() if sparse else product)
+        value, vector = np.sqrt(np.maximum(value[::-1][:k], 0.0)), vector[:, ::-1][:, :k]
+        other = (A @ vector if tall else A.T @ vector) / np.where(value > 0, value, 1.0)
+        u, v = (other, vector) if tall else (vector, other)
+        return u, value, v.T
 
-        return randomized_svd(A, k, random_state=int(rng.integers(2**31)))
-    product = A.T @ A if d <= n else A @ A.T
-    product = product.toarray() if sparse else product
-    value, vector = np.linalg.eigh(product)
+
+def _leading(A: Any, k: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same, nearly, of many rows and columns: powers of A'A bring random columns close to its first vectors."""
+    basis = rng.normal(size=(A.shape[1], min(k + SPARE, *A.shape)))
+    for _ in range(POWERS):
+        basis = np.linalg.qr(_returned(A, A @ basis))[0]
+    image = A @ basis
+    value, vector = np.linalg.eigh(image.T @ image)
     value, vector = np.sqrt(np.maximum(value[::-1][:k], 0.0)), vector[:, ::-1][:, :k]
-    other = (A @ vector if d <= n else A.T @ vector) / np.where(value > 0, value, 1.0)
-    u, v = (other, vector) if d <= n else (vector, other)
-    return u, value, v.T
+    return image @ vector / np.where(value > 0, value, 1.0), value, (basis @ vector).T
 
 
-def _parts(u: np.ndarray, value: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """√(s m) times the longer of the positive and negative parts of v, of unit length, m the product of the parts' lengths."""
-    H = np.zeros(v.shape)
-    H[0] = np.sqrt(value[0]) * np.abs(v[0])
+def _returned(A: Any, image: np.ndarray) -> np.ndarray:
+    """A' times few columns; in this order BLAS takes half the time."""
+    return A.T @ image if hasattr(A, "tocsr") else (image.T @ A).T
+
+
+def _parts(u: np.ndarray, value: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """√(s m) times the longer of the positive and negative parts of v, and of u, of unit length, m the product of the lengths."""
+    H, W, tiny = np.zeros(v.shape), np.zeros(u.shape), np.finfo(float).tiny
+    H[0], W[:, 0] = np.sqrt(value[0]) * np.abs(v[0]), np.sqrt(value[0]) * np.abs(u[:, 0])
     for j in range(1, len(v)):
         sides = [(np.maximum(sign * u[:, j], 0.0), np.maximum(sign * v[j], 0.0)) for sign in (1.0, -1.0)]
-        lengths = [np.linalg.norm(left) * np.linalg.norm(right) for left, right in sides]
-        best = int(np.argmax(lengths))
-        right = sides[best][1]
-        H[j] = np.sqrt(value[j] * lengths[best]) * right / max(float(np.linalg.norm(right)), np.finfo(float).tiny)
-    return H
+        lengths = [(float(np.linalg.norm(left)), float(np.linalg.norm(right))) for left, right in sides]
+        best = int(np.argmax([left * right for left, right in lengths]))
+        (left, right), (long, wide) = sides[best], lengths[best]
+        scale = np.sqrt(value[j] * long * wide)
+        H[j], W[:, j] = scale * right / max(wide, tiny), scale * left / max(long, tiny)
+    return H, W

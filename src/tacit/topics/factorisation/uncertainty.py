@@ -9,6 +9,7 @@ is uncertain is a negative binomial one, a Gaussian one a Student t.
 from __future__ import annotations
 
 import numbers
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -53,7 +54,7 @@ class PartsUncertainty(RowsEstimator):
         "noise_df_": Numbers(low=0, high=SQUARES, needed=False),
     }
 
-    def _measure(self, source: Source, loss: float) -> None:
+    def _measure(self, source: Source, loss: float, scores: np.ndarray) -> None:
         """Keep what intervals need of the rows of a fit: the noise, and how sure H is where that takes little memory."""
         self.__dict__.pop("information_", None)
         beta = self._beta  # type: ignore[attr-defined]
@@ -63,11 +64,14 @@ class PartsUncertainty(RowsEstimator):
         self.noise_df_ = float(max(cells - free, 1.0))
         self.noise_ = float(2.0 * loss / self.noise_df_) if beta == 2.0 else 1.0
         if beta in (1.0, 2.0) and d * k * k <= MOST and source.in_memory and source.n_rows * d <= MOST:
-            self.information_ = source.sum(self._informed)
+            self.information_ = source.sum(partial(self._informed, scores))
 
-    def _informed(self, block: Block) -> np.ndarray:
+    def _informed(self, scores: np.ndarray, block: Block) -> np.ndarray:
         """Σ_i w w' / μ_ij over the rows that observe column j, (d, K, K)."""
-        w, H = host(self._solve(block)), self.components_.astype(np.float64)  # type: ignore[attr-defined]
+        w, H = scores[block.first : block.first + block.n_units], self.components_.astype(np.float64)  # type: ignore[attr-defined]
+        if self._beta == 2.0 and block.patterns.is_complete:  # type: ignore[attr-defined]
+            every = (host(block.weight)[:, None] * w).T @ w / max(self.noise_, 1e-300)
+            return np.repeat(every[None], H.shape[1], axis=0)
         precise = self._precision(w @ H, block) * host(block.weight)[:, None]
         return np.einsum("ij,ia,ib->jab", precise, w, w, optimize=True)
 
