@@ -494,11 +494,11 @@ def _limit(column: Any, batch: Batch, looked: _Looked) -> Missingness | None:
     cells = batch[column.name]
     seen = ~cells.missing
     if column.role in ("text", "category", "id") and not cells.numeric:
-        times = Counter(cells.objects[seen].tolist())  # texts are looked at once each
-        texts = [text for text in times if isinstance(text, str)]
+        often = Counter(cells.objects[seen].tolist())  # texts are looked at once each
+        texts = [text for text in often if isinstance(text, str)]
         marks = {text for text in texts if MARKED.fullmatch(text) or LIMITS.fullmatch(text.strip())}
-        numbers = sum(times[text] for text in texts if NUMERAL.fullmatch(text))
-        n = sum(times[text] for text in marks)
+        numbers = sum(often[text] for text in texts if NUMERAL.fullmatch(text))
+        n = sum(often[text] for text in marks)
         if marks and numbers > n:
             shown = joined([repr(text) for text in sorted(marks)[:3]])
             text = (
