@@ -539,7 +539,9 @@ def test_strips_hold_the_triangles_and_little_else(d, n_classes):
 
 
 def test_an_unknown_kernel_is_named_with_those_there_are():
-    with pytest.raises(KeyError, match=r"no kernel is called 'fulll'; there are .*complete, conditional, .*tied, .*variational\."):
+    with pytest.raises(
+        KeyError, match=r"no kernel is called 'fulll'; there are .*complete, conditional, .*tied, .*variational\."
+    ):
         kernel("fulll")
 
 
