@@ -152,7 +152,13 @@ def _together(W, rows, target, gram, weight, square, l1, l2, sweeps, rest):
     """
     k, many, loss, violation = W.shape[1], len(l1) > 1, 0.0, 0.0
     w, slope, goal, bend = (np.zeros((k, LANES)), np.zeros((k, LANES)), np.zeros((k, LANES)), np.zeros((k, LANES)))
-    step, found, moved, first, active = np.zeros(LANES), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
+    step, found, moved, first, active = (
+        np.zeros(LANES),
+        np.zeros(LANES),
+        np.zeros(LANES),
+        np.zeros(LANES),
+        np.zeros(LANES),
+    )
     fine, flat = np.zeros(LANES), np.zeros(LANES)
     for start in range(0, len(rows), LANES):
         n = min(LANES, len(rows) - start)
