@@ -12,6 +12,8 @@ from .nonnegative import CHUNK, MEMORY, TINY, _rows_down, chunk_down, log
 
 __all__ = ["divergence", "least_squares"]
 
+LEAST = 1e-300  # below a ratio whose logarithm is taken; cells of 0 have no loss from it
+
 
 def _check(X):
     if X.absent != "zero":
@@ -68,10 +70,21 @@ def _dot(a, b):
     return total
 
 
+@jit_sums
+def _log_loss(x, ratio, n):
+    """Σ x log(ratio) − x of so many cells."""
+    total = 0.0
+    for p in range(n):
+        total += x[p] * log(max(ratio[p], LEAST)) - x[p]
+    return total
+
+
 @jit
 def _stored_down(data, indices, indptr, weight, W, table, columns, whole, l1, l2, steps, above, below):
-    k, loss = W.shape[1], 0.0
-    up = np.empty(k)
+    k, loss, most = W.shape[1], 0.0, 0
+    for i in range(len(W)):
+        most = max(most, indptr[i + 1] - indptr[i])
+    up, cells, ratio = np.empty(k), np.empty(most), np.empty(most)
     for i in range(len(W)):
         w = W[i]
         for _ in range(steps):
@@ -88,12 +101,14 @@ def _stored_down(data, indices, indptr, weight, W, table, columns, whole, l1, l2
         for p in range(indptr[i], indptr[i + 1]):
             j, x = indices[p], np.float64(data[p])
             r = x / max(_dot(w, table[j]), TINY)
-            if x > TINY:
-                total += columns[j] * (x * log(r) - x)
+            cells[p - indptr[i]], ratio[p - indptr[i]] = columns[j] * x, r
             r *= weight[i]
             row = above[j]
             for a in range(k):
                 row[a] += r * w[a]
+        total += _log_loss(
+            cells, ratio, indptr[i + 1] - indptr[i]
+        )  # by itself, so that logarithms are taken by vectors
         for a in range(k):
             total += w[a] * (l1 + 0.5 * l2 * w[a])
             below[a] += weight[i] * w[a]

@@ -29,6 +29,7 @@ SOLVERS = ("hals", "als", "mu")
 SWEEPS = 10  # over the coordinates of a row between two products, at most
 REST = 0.1  # a row rests when a sweep moves it by this share of what the first did
 EXACT = (1000, 1e-8)  # the same where a row is to be solved for
+CAUTION = 0.5  # of the slope at the start: several sweeps a pass leave less slope than one does at the same loss
 PATIENCE = 10  # multiplicative steps over which an improvement is judged, as in scikit-learn
 STEADY = Note("tol", "what is left to go down fell below tol of what there was at first")
 SLOW = Note("tol", "the loss improved by less than tol of the first one in ten passes")
@@ -148,7 +149,7 @@ class PartsModel(Model):
         return Factors(H, 0.0, self._first(H, W, sample) if self.by_squares and self.solver != "mu" else 0.0)
 
     def _first(self, H: np.ndarray, W: np.ndarray, sample: Block) -> float:
-        """What slope there is to go down at the start, by which scikit-learn judges the end: that of W, then that of H."""
+        """By what slope the end is judged: a share of what there is to go down at scikit-learn's start, by W and then by H."""
         X, weight, d = cells_of(sample), host(sample.weight), H.shape[1]
         columns = np.ones(d) if self.column_weight is None else self.column_weight
         share, table, (l1, l2) = weight / weight.sum(), np.array(H.T, order="C"), self.column_penalty
@@ -158,9 +159,10 @@ class PartsModel(Model):
             mine = share[:, None] * W
             cross = np.ascontiguousarray((X.T @ mine) if hasattr(X, "tocsr") else (mine.T @ X).T)
             own = np.zeros((1, len(H), len(H)))
-            return float(found) + float(
-                compiled.columns_down(table, cross, mine.T @ W, own, columns, l1 / columns, l2 / columns, 1, 0.0, False)
+            found += compiled.columns_down(
+                table, cross, mine.T @ W, own, columns, l1 / columns, l2 / columns, 1, 0.0, False
             )
+        return CAUTION * float(found)
 
     def memory(self, block: Block) -> Scores:
         if self.scores is not None:
