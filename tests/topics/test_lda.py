@@ -281,3 +281,18 @@ def test_dense_rows_and_sparse_ones_are_the_same():
     np.testing.assert_array_equal(dense.components_, sparse.components_)
     np.testing.assert_allclose(dense.components_, blocks.components_, rtol=1e-5)
     np.testing.assert_allclose(dense.transform(X), blocks.transform(ArraySource(X.toarray())), atol=1e-5)
+
+
+@pytest.mark.parametrize("inference", ["cvb0", "vb", "scvb0"])
+def test_seeded_topics_are_about_their_seeds_whatever_the_start(inference):
+    rng = np.random.default_rng(0)
+    themes = [np.arange(8 * k, 8 * k + 8) for k in range(4)]
+    X = np.zeros((240, 32))
+    for row in range(240):
+        np.add.at(X[row], rng.choice(themes[row % 4], 8), 1)
+    for seed in range(4):
+        model = LatentDirichletAllocation(4, seeds={0: [1], 2: [17, 18]}, inference=inference, random_state=seed).fit(X)
+        assert set(np.argsort(-model.topic_word_[0])[:8]) == set(themes[0])
+        assert set(np.argsort(-model.topic_word_[2])[:8]) == set(themes[2])
+    with pytest.raises(TypeError, match="seeds must be a dict of topics to words"):
+        LatentDirichletAllocation(4, seeds=[[1]]).fit(X)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_digits
 from sklearn.decomposition import NMF as Rival
 from sklearn.exceptions import ConvergenceWarning
 
@@ -347,3 +348,33 @@ def test_the_function_is_the_class():
     again, held, _ = non_negative_factorization(X, H=H, update_H=False)
     np.testing.assert_array_equal(again, model.transform(X))
     assert held is H or (held == H).all()
+
+
+def test_missing_cells_choose_the_number_of_parts_unless_it_is_given():
+    X = np.random.default_rng(0).gamma(2.0, 1.0, (60, 4))
+    assert NMF(max_iter=5, tol=0).fit(X, None).n_components_ == 4
+    X[3, 2] = np.nan
+    model = NMF().fit(X)
+    assert model.n_components_ < 4
+    assert model.rank_choice_ is not None
+    assert model.impute(X)[3, 2] < np.nanmax(X)
+    assert NMF(3).fit(X).n_components_ == 3
+
+
+@pytest.mark.parametrize("beta_loss", ["frobenius", "kullback-leibler"])
+def test_a_row_of_which_nothing_is_known_is_like_rows_in_general(beta_loss):
+    digits = load_digits().data[:600]
+    model = NMF(8, beta_loss=beta_loss, solver="mu").fit(digits)
+    filled = model.impute(np.full((1, 64), np.nan), interval=0.9)
+    np.testing.assert_allclose(filled.filled[0], digits.mean(axis=0), atol=1.0)
+    assert 0.85 < ((filled.low <= digits) & (digits <= filled.high)).mean() < 0.99
+
+
+def test_counts_that_spread_more_than_poissons_have_wider_intervals():
+    digits = load_digits().data[:600]
+    X, lost = digits.copy(), np.random.default_rng(0).random(digits.shape) < 0.2
+    X[lost] = np.nan
+    model = NMF(8, beta_loss="kullback-leibler", solver="mu").fit(X)
+    assert model.noise_ > 1.2
+    found = model.impute(X, interval=0.9)
+    assert 0.86 < ((found.low <= digits) & (digits <= found.high))[lost].mean() < 0.95

@@ -124,8 +124,10 @@ class AllocationModel(Model):
         X = sample.X.matrix if backend(sample.X) == "sparse" else np.nan_to_num(host(sample.X))
         total = np.asarray(host(sample.weight) @ X, dtype=np.float64).ravel()
         eta = self.eta.start[:, None] if self.eta_table is None else self.eta_table
-        noise = rng.standard_gamma(shape, (len(total), self.n_topics)) / shape
-        return TopicParams(eta + total[:, None] / self.n_topics * noise, self.alpha.start, eta)
+        counts = total[:, None] / self.n_topics * rng.standard_gamma(shape, (len(total), self.n_topics)) / shape
+        if self.eta_table is not None:
+            _guide(counts, self.eta_table > self.eta_table.min(axis=1, keepdims=True), X, host(sample.weight))
+        return TopicParams(eta + counts, self.alpha.start, eta)
 
     def check_params(self, params: TopicParams, n_columns: int) -> None:
         params.check({"K": self.n_topics, "d": n_columns})
@@ -259,6 +261,17 @@ class CollapsedModel(AllocationModel):
         """θ (documents, topics), and the log probability of each document's words at it."""
         topics, loglik = self.documents(params, block)
         return topics / topics.sum(axis=1, keepdims=True), loglik
+
+
+def _guide(counts: np.ndarray, seeds: np.ndarray, X: Any, weight: np.ndarray) -> None:
+    """Let topics with seed words (V, K) start from the words of the documents that hold these, and no other from the seeds."""
+    length = np.maximum(np.asarray(X.sum(axis=1), dtype=np.float64).ravel(), 1e-300)
+    for k in np.flatnonzero(seeds.any(axis=0)):
+        about = weight * np.asarray(X @ seeds[:, k].astype(np.float64)).ravel() / length
+        profile = np.asarray(about @ X, dtype=np.float64).ravel()
+        if profile.sum() > 0:
+            counts[:, k] = counts[:, k].sum() * profile / profile.sum()
+    counts[seeds.any(axis=1)[:, None] & ~seeds] *= 0.01
 
 
 def bound_of(params: TopicParams, model: VariationalModel, source: Any) -> float:

@@ -121,6 +121,10 @@ def seeded(
     size : int
         How many there are.
     """
+    if not isinstance(seeds, Mapping):
+        raise TypeError(
+            f"seeds must be a dict of topics to words, such as {{0: ['goal', 'match']}}, not {type(seeds).__name__}."
+        )
     place = {} if words is None else {word: column for column, word in enumerate(words)}
     found, missing = np.repeat(np.broadcast_to(prior, size)[:, None], n_topics, axis=1), list[str]()
     for topic, chosen in seeds.items():

@@ -169,6 +169,8 @@ class PartsEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PartsUnc
         """Find how many components there are, and check that the start suits them."""
         d, k = source.n_features, self.n_components
         self.rank_choice_ = None
+        if k in ("auto", None) and H is None and d > 1 and facts.cells < (1.0 - 1e-12) * facts.weight * d:
+            k = "cells"  # as many parts as columns would fill missing cells with anything
         if isinstance(k, str) and k == "cells":
             from .cells import by_hidden_cells
 

@@ -35,8 +35,8 @@ class NMF(PartsEstimator):
     Parameters
     ----------
     n_components : int, "auto", "cells" or None, default="auto"
-        Number of parts. "auto" and None are the number of columns, or that of the rows of a given H; "cells" is the number that
-        fills hidden cells best.
+        Number of parts. "cells" is the number that fills hidden cells best. "auto" and None are the number of columns, or that of
+        the rows of a given H, as in scikit-learn; where cells are missing they are "cells".
     init : {"random", "nndsvd", "nndsvda", "nndsvdar", "custom"}, default=None
         Where to start: random numbers, parts of singular vectors (with zeros left, at the mean, at small random numbers), or
         given W and H. None is "nndsvda", or "random" where there are more parts than rows or columns.

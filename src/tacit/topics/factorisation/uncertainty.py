@@ -1,9 +1,10 @@
 """`PartsUncertainty`: what parts say of single cells, x_ij ~ Poisson(μ_ij) or N(μ_ij, σ²), μ = w H.
 
-    var μ̂_ij ≈ h_j' (H D_i H')⁻¹ h_j + w_i' (W' D_j W)⁻¹ w_i,    D = diag(1 / μ) or I / σ², over observed cells
+    var μ̂_ij ≈ h_j' (H D_i H')⁻¹ h_j + w_i' (W' D_j W)⁻¹ w_i,    D = diag(1 / φμ) or I / σ², over observed cells
 
-A cell to come differs from μ̂ by its own noise and by what the rows leave uncertain about w_i and h_j: a Poisson count whose mean
-is uncertain is a negative binomial one, a Gaussian one a Student t.
+where φ is how many times as much counts spread as Poisson's, at least 1. A cell to come differs from μ̂ by its own noise and by
+what the rows leave uncertain about w_i and h_j: a Poisson count whose mean is uncertain is a negative binomial one, a Gaussian
+one a Student t. Of a row without any observed cell the scores are those of rows in general.
 """
 
 from __future__ import annotations
@@ -48,10 +49,12 @@ class PartsUncertainty(RowsEstimator):
     information_: np.ndarray
     noise_: float
     noise_df_: float
+    score_moments_: np.ndarray
     _saved: ClassVar[dict[str, Spec]] = {
         "information_": Numbers("d | d K K", high=SQUARES, needed=False),
         "noise_": Numbers(low=0, high=SQUARES, needed=False),
         "noise_df_": Numbers(low=0, high=SQUARES, needed=False),
+        "score_moments_": Numbers("L", high=SQUARES, needed=False),
     }
 
     def _measure(self, source: Source, loss: float, scores: np.ndarray) -> None:
@@ -62,9 +65,26 @@ class PartsUncertainty(RowsEstimator):
         cells = self._facts_.cells  # type: ignore[attr-defined]
         free = k * (source.n_rows + d - k)
         self.noise_df_ = float(max(cells - free, 1.0))
-        self.noise_ = float(2.0 * loss / self.noise_df_) if beta == 2.0 else 1.0
+        # Counts that spread more than Poisson's have their variance multiplied, as in quasi-likelihood.
+        spread = float(2.0 * loss / self.noise_df_)
+        self.noise_ = spread if beta == 2.0 else max(spread, 1.0) if beta == 1.0 else 1.0
+        self.score_moments_ = source.sum(partial(_moments, scores))
         if beta in (1.0, 2.0) and d * k * k <= MOST and source.in_memory and source.n_rows * d <= MOST:
             self.information_ = source.sum(partial(self._informed, scores))
+
+    def _typical(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and covariance of the scores of the rows of the fit: what is known of a row of which nothing is."""
+        weight, first, second = np.split(self.score_moments_, [1, 1 + len(self.components_)])  # type: ignore[attr-defined]
+        mean = first / weight
+        return mean, second.reshape(len(mean), -1) / weight - np.outer(mean, mean)
+
+    def _scores(self, block: Block) -> np.ndarray:
+        """Scores of rows to be filled; those of rows without any observed cell are the mean."""
+        w = host(self._solve(block))  # type: ignore[attr-defined]
+        if block.patterns.is_complete or not hasattr(self, "score_moments_"):
+            return w
+        empty = np.isnan(host(block.X)).all(axis=1)
+        return np.where(empty[:, None], self._typical()[0], w) if empty.any() else w
 
     def _informed(self, scores: np.ndarray, block: Block) -> np.ndarray:
         """Σ_i w w' / μ_ij over the rows that observe column j, (d, K, K)."""
@@ -78,7 +98,7 @@ class PartsUncertainty(RowsEstimator):
     def _precision(self, mean: np.ndarray, block: Block) -> np.ndarray:
         """1 over the variance of observed cells, 0 of missing ones."""
         poisson = self._beta == 1.0  # type: ignore[attr-defined]
-        precise = 1.0 / np.maximum(mean, 1e-8) if poisson else np.full(mean.shape, 1.0 / max(self.noise_, 1e-300))
+        precise = (1.0 / np.maximum(mean, 1e-8) if poisson else np.ones(mean.shape)) / max(self.noise_, 1e-300)
         X = block.X
         return precise if block.patterns.is_complete else np.where(np.isnan(host(X)), 0.0, precise)
 
@@ -88,6 +108,9 @@ class PartsUncertainty(RowsEstimator):
         precise, (rows, columns) = self._precision(w @ H, block), cells
         used, place = np.unique(rows, return_inverse=True)
         of_rows = _inverse(np.einsum("ij,aj,bj->iab", precise[used], H, H, optimize=True), w[used])
+        empty = ~precise[used].any(axis=1)
+        if empty.any() and hasattr(self, "score_moments_"):
+            of_rows[empty] = self._typical()[1]
         h = H.T[columns]
         found = np.einsum("ma,mab,mb->m", h, of_rows[place], h)
         if hasattr(self, "information_"):
@@ -107,7 +130,8 @@ class PartsUncertainty(RowsEstimator):
         spread = self._spread(w, block, cells)[:, None]
         if beta == 2.0:
             return StudentLaw(mean, np.sqrt(self.noise_ + spread), np.full(mean.shape, self.noise_df_))
-        mean, spread = np.maximum(mean, 1e-12), np.maximum(spread, 1e-12)
+        mean = np.maximum(mean, 1e-12)
+        spread = np.maximum(spread + (self.noise_ - 1.0) * mean, 1e-12)
         size = np.maximum(mean**2 / spread, 1e-9)
         return ScipyLaw(mean, mean + spread, "nbinom", n=size, p=size / (size + mean))
 
@@ -183,7 +207,7 @@ class PartsUncertainty(RowsEstimator):
 
     def _answers(self, block: Block, interval: float | None) -> np.ndarray:
         """Filled cells and, for an interval, low, high and probability: (rows, answers, d)."""
-        w, cells = host(self._solve(block)), block.missing_cells  # type: ignore[attr-defined]
+        w, cells = self._scores(block), block.missing_cells
         X = host(block.X) if backend(block.X) != "sparse" else block.X.toarray()
         out = np.full((len(block), 1 if interval is None else 4, X.shape[1]), np.nan, dtype=X.dtype)
         out[:, 0] = X
@@ -193,6 +217,12 @@ class PartsUncertainty(RowsEstimator):
             for at, q in ((1, 0.5 * (1.0 - interval)), (2, 0.5 * (1.0 + interval))):
                 out[cells[0], at, cells[1]] = np.maximum(law.quantile(q, one), 0.0)
         return out
+
+
+def _moments(scores: np.ndarray, block: Block) -> np.ndarray:
+    """Σ s, Σ s w and Σ s w w' in one vector."""
+    w, s = scores[block.first : block.first + block.n_units], host(block.weight)
+    return np.concatenate([[s.sum()], s @ w, ((s[:, None] * w).T @ w).ravel()])
 
 
 def _inverse(matrices: np.ndarray, values: np.ndarray) -> np.ndarray:
