@@ -271,7 +271,7 @@ def _guide(counts: np.ndarray, seeds: np.ndarray, X: Any, weight: np.ndarray) ->
         profile = np.asarray(about @ X, dtype=np.float64).ravel()
         if profile.sum() > 0:
             counts[:, k] = counts[:, k].sum() * profile / profile.sum()
-    counts[seeds.any(axis=1)[:, None] & ~seeds] *= 0.01
+    counts[seeds.any(axis=1, keepdims=True) & ~seeds] *= 0.01
 
 
 def bound_of(params: TopicParams, model: VariationalModel, source: Any) -> float:
