@@ -173,7 +173,7 @@ def test_phrases_and_stop_words(folder, tmp_path, capsys):
         (["bytes.txt"], "is no text"),
         (["same.txt"], "words of 12 document(s) is left"),
         (["lines.txt.gz", "--time", "date"], "--time names a column of a table"),
-        (["lines.txt.gz", "--topics", "400"], "--topics 400 is too many for 31 words; ask for at most 31."),
+        (["lines.txt.gz", "--topics", "400"], "--topics 400 is too many for 30 words; ask for at most 30."),
         (["lines.txt.gz", "--seed-words", "goal"], "--seed-words guide topics of --method lda"),
         (["reviews.csv", "--text", "comment", "--time", "subject"], "which is neither a date nor a number"),
     ],

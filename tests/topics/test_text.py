@@ -8,6 +8,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from sklearn.pipeline import make_pipeline
 
+import tacit
 from tacit.topics import AnchorTopics, Corpus, TextVectorizer
 from tacit.topics.tokens import Reading
 
@@ -65,6 +66,46 @@ def test_stop_words_are_found_without_a_list():
     vectorizer = TextVectorizer().fit(texts)
     assert vectorizer.stop_words_ == sorted(common)
     assert len(vectorizer.words_) == 45
+
+
+SENTENCES = {
+    "english": "the parser reads a file and if there is an error it will be told to the user who has called it",
+    "german": "der Leser öffnet eine Datei und wenn es einen Fehler gibt wird er dem Nutzer mit der Zeile gemeldet",
+    "french": "le lecteur ouvre un fichier et les erreurs sont dans une liste pour tous ceux qui ne les ont pas vues",
+    "spanish": "el lector abre un archivo y los errores se muestran en una lista para que no haya más problemas con la lectura",
+    "italian": "il lettore apre un file e gli errori sono in una lista per tutti quelli che non li hanno visti nella pagina",
+    "portuguese": "o leitor abre um arquivo e os erros são mostrados em uma lista para que não haja mais problemas com a leitura",
+    "dutch": "de lezer opent een bestand en als er een fout is wordt die met de regel aan de gebruiker gemeld",
+}
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_function_words_of_a_recognised_language_are_left_out(language):
+    from tacit.topics.stopwords import LANGUAGES, stop_words_of
+
+    texts = [SENTENCES[language], "zarkan velto " * 12]  # in half of the texts: no rule of frequency applies
+    vectorizer = TextVectorizer(min_df=1).fit(texts)
+    assert vectorizer.language_ == language
+    assert not set(vectorizer.words_) & stop_words_of(language)
+    assert {"zarkan", "velto"} <= set(vectorizer.words_)
+    assert all(60 <= len(stop_words_of(each)) <= 120 for each in LANGUAGES)
+
+
+def test_stop_words_as_they_are_asked_for(tmp_path):
+    text = SENTENCES["english"]
+    texts = [text, "zarkan velto"]
+    assert "the" in TextVectorizer(min_df=1, stop_words=None).fit(texts).words_
+    own = TextVectorizer(min_df=1, stop_words=["Parser"]).fit(texts)
+    assert {"parser", "the"} <= set(own.stop_words_)
+    german = TextVectorizer(min_df=1, stop_words="german").fit(texts)
+    assert (german.language_, "the" in german.words_) == ("german", True)
+    assert TextVectorizer(min_df=1).fit(["zarkan velto the", "zarkan velto moru"]).language_ is None
+    corpus = Corpus.from_texts([text, "zarkan velto"] * 5, stop_words=["parser"])
+    model = AnchorTopics(2).fit(corpus)
+    tacit.save(model, tmp_path / "m.tacit")
+    again = tacit.load(tmp_path / "m.tacit")
+    assert again.reading_ == Reading(language="english", stop_words=("parser",))
+    assert again.vectorizer_.reading == again.reading_
 
 
 def test_rare_words_are_left_out_by_the_size_of_the_corpus():
@@ -206,7 +247,10 @@ def test_settings_that_cannot_be():
     for settings, fault in (
         ({"min_df": -1}, "min_df=-1 is not a whole number of at least 0"),
         ({"max_df": 1.5}, "max_df=1.5 is not a number of at least 0 and at most 1"),
-        ({"stop_words": "english"}, "stop_words='english' is one text"),
+        (
+            {"stop_words": "klingon"},
+            "stop_words='klingon' is no language with a list; give one of auto, english, german",
+        ),
         ({"vocabulary": ["a", "b", "a"]}, "vocabulary holds 'a' twice"),
         ({"vocabulary": []}, "vocabulary is empty"),
         ({"phrases": 3}, "phrases=3 is not a number"),

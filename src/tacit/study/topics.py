@@ -435,7 +435,8 @@ def _card(model: Any, corpus: Corpus, seed: int) -> dict[str, str]:
         "Length of a document": f"{np.median(lengths):,.0f} counted words (median)",
     }
     if corpus.reading is not None:
-        told["Words"] = "runs of letters; words that are everywhere or rare are left out"
+        left = f", and function words ({corpus.reading.language.capitalize()})" if corpus.reading.language else ""
+        told["Words"] = f"runs of letters; words that are everywhere or rare are left out{left}"
     fitted = getattr(model, "fit_", None)
     if fitted is not None:
         told["Fitted"] = f"{fitted.reason} ({model.n_iter_} steps)"

@@ -214,7 +214,12 @@ class Corpus:
 
 def vectorizer_of(reading: Reading, words: Iterable[str]) -> TextVectorizer:
     """What counts given words of texts."""
-    return TextVectorizer(lowercase=reading.lowercase, numbers=reading.numbers, vocabulary=list(words))
+    stop_words = list(reading.stop_words) or reading.language
+    made = TextVectorizer(
+        lowercase=reading.lowercase, numbers=reading.numbers, stop_words=stop_words, vocabulary=list(words)
+    )
+    made.language_ = reading.language
+    return made
 
 
 def counts_of(X: Any) -> Any:

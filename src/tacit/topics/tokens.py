@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declared import Flag, declare, savable
+from ..declared import Flag, Listed, Text, declare, savable
 
 __all__ = ["Reading", "Stream", "checked_texts"]
 
@@ -62,12 +62,21 @@ class Reading:
         Whether case does not matter.
     numbers : bool
         Whether numbers are words, 3.14 being two; those with letters (b2b, 4th) always are.
+    language : str, optional
+        The language whose function words were left out; None where none were.
+    stop_words : tuple of str
+        Further words that were asked to be left out.
     """
 
     lowercase: bool = True
     numbers: bool = False
+    language: str | None = None
+    stop_words: tuple[str, ...] = ()
 
-    _saved = declare(lowercase=Flag(), numbers=Flag())
+    _saved = declare(
+        lowercase=Flag(), numbers=Flag(), language=Text(optional=True, needed=False),
+        stop_words=Listed(Text(), tuple, needed=False),
+    )  # fmt: skip
 
     def tokens(self, text: str) -> list[str]:
         """The words of a text as they are written, in order; `word` says which word each is."""
