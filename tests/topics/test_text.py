@@ -228,8 +228,14 @@ def test_some_documents_of_a_corpus():
     [
         ("one text", r"texts is one text \('one text'\); give a list of texts"),
         (7, "texts is a int; give a list of texts"),
-        (["fine", None], "document 1 is None, of type NoneType, and no text; give '' for a document without words."),
-        (["fine", float("nan")], "document 1 is nan, of type float, and no text"),
+        (["fine", 7], "document 1 is 7, of type int, and no text; give '' for a document without words."),
+        (
+            pd.DataFrame({"note": ["fine"], "n": [1]}),
+            r"texts is a table with the columns note, n; give one column, such as table\['note'\]",
+        ),
+        ({"note": ["fine"]}, "texts is a table with the columns note; give one column"),
+        (np.array([["fine", "text"]]), r"texts is an array of shape \(1, 2\); give one column of texts."),
+        (["a b"], r"no word was found in 1 document\(s\): words have at least two letters"),
         (["fine", b"bytes"], "document 1 is b'bytes', of type bytes, and no text; decode it."),
         ([], "there are no texts; give at least one document."),
         (["", " "], r"no word was found in 2 document\(s\)"),
@@ -241,6 +247,26 @@ def test_what_is_no_text_is_refused(texts, fault):
         TextVectorizer().fit(texts)
     with pytest.raises(ValueError, match=fault):
         Corpus.from_texts(texts)
+
+
+def test_missing_texts_are_documents_without_words():
+    texts = ["sun moon sun", None, float("nan"), "fish sea fish", pd.NA, "moon sun", "sea fish"]
+    corpus = Corpus.from_texts(texts)
+    assert (len(corpus), corpus.n_empty, corpus.texts[1]) == (7, 3, "")
+    model = AnchorTopics(2).fit(texts)
+    np.testing.assert_array_equal(model.transform([None, "sun"]), model.transform(["", "sun"]))
+    assert model.transform([None]).shape == (1, 2)
+    assert model.document_table(texts)["topic"][1:3] == [None, None]
+    assert None not in model.document_table(["sun", "sea"])["topic"]
+
+
+def test_documents_as_lists_of_words():
+    corpus = Corpus.from_texts([["C++", "Cat", "x"], ["dog", "Cat"], []], stop_words=None)
+    assert corpus.words == ["C++", "Cat", "dog", "x"]
+    assert (corpus.texts, corpus.n_empty) == (["C++ Cat x", "dog Cat", ""], 1)
+    lists = [["sun", "moon"]] * 5 + [["fish", "sea"]] * 5
+    model = AnchorTopics(2).fit(lists)
+    np.testing.assert_array_equal(model.transform(lists), model.transform([" ".join(words) for words in lists]))
 
 
 def test_settings_that_cannot_be():
@@ -272,7 +298,9 @@ def test_corpora_that_cannot_be(tmp_path):
     with pytest.raises(ValueError, match="min_df is a setting of the vectorizer that is given"):
         Corpus.from_texts(TEXTS, vectorizer=TextVectorizer(), min_df=2)
     (tmp_path / "latin.txt").write_bytes("café\n".encode("latin-1"))
-    with pytest.raises(ValueError, match="is no text in utf-8"):
+    with pytest.raises(
+        ValueError, match=r"is no text in utf-8 .*; say which encoding it has \(--encoding, or encoding="
+    ):
         Corpus.from_lines(tmp_path / "latin.txt")
     assert Corpus.from_lines(tmp_path / "latin.txt", encoding="latin-1").words == ["café"]
     with pytest.raises(ValueError, match="all cells of column 'text' are missing"):
@@ -289,6 +317,8 @@ def test_a_model_refuses_other_words():
     assert model.transform(other.texts).shape == (2, 2)
     with pytest.raises(ValueError, match="X has 3 features, but AnchorTopics is expecting 4"):
         model.transform(np.ones((1, 3)))
+    with pytest.raises(ValueError, match=r"texts is one text \('sun moon'\); give a list of texts"):
+        model.transform("sun moon")
     counted = AnchorTopics(2).fit(corpus.counts)
     with pytest.raises(ValueError, match="fitted to counts and does not know how texts become words"):
         counted.transform(["sun"])

@@ -1,4 +1,4 @@
-"""Function words of some languages, and which language texts are in.
+"""Stop words: function words of some languages, which language texts are in, and what a word tells of those beside it.
 
 share(language) = running words that are in the language's list / all running words; the language with the largest share is
 that of the texts, where the share is at least 0.2 and three different words of the list occur.
@@ -7,10 +7,11 @@ that of the texts, where the share is at least 0.2 and three different words of 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
-__all__ = ["LANGUAGES", "recognised", "stop_words_of"]
+__all__ = ["LANGUAGES", "recognised", "stop_words_of", "told_by"]
 
 LEAST_SHARE = 0.2
 """Of running words: prose has 0.35 to 0.5 of its own language's function words, and less than 0.2 of another's."""
@@ -86,3 +87,25 @@ def recognised(words: Iterable[str], totals: np.ndarray) -> str | None:
         held[name] = float(totals[inside].sum()) if inside.sum() >= LEAST_KINDS else 0.0
     best = max(held, key=held.__getitem__)
     return best if held[best] >= LEAST_SHARE * max(float(totals.sum()), 1.0) else None
+
+
+def told_by(counts: Any, which: np.ndarray, beside: np.ndarray) -> np.ndarray:
+    """What some words tell of the words beside them, from 0 (nothing) to 1.
+
+    KL(p(· | documents with the word) ‖ p(·)), less what chance gives, over the most it could be: −log of those
+    documents' share of all words.
+    """
+    from scipy.sparse import csc_matrix
+
+    having = csc_matrix(counts)[:, which]
+    having.data = np.ones_like(having.data)
+    inside = np.asarray((having.T @ counts[:, beside]).todense(), dtype=np.float64)
+    total = np.tile(np.asarray(counts[:, beside].sum(axis=0), dtype=np.float64), (len(which), 1))
+    own = which[:, None] == beside
+    inside[own] = total[own] = 0.0
+    n_inside, n_all = inside.sum(axis=1, keepdims=True), total.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(inside > 0, (inside / n_inside) / (total / n_all), 1.0)
+        chance = 0.5 * len(beside) * (1.0 / n_inside - 1.0 / n_all)
+        told = ((inside / n_inside * np.log(ratio)).sum(axis=1, keepdims=True) - chance) / -np.log(n_inside / n_all)
+    return np.nan_to_num(told[:, 0], nan=0.0)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_number
 from .phrases import LEAST_NPMI, find_phrases, join_phrases
-from .stopwords import LANGUAGES, recognised, stop_words_of
+from .stopwords import LANGUAGES, recognised, stop_words_of, told_by
 from .tokens import Reading, Stream
 
 __all__ = ["TextVectorizer"]
@@ -44,8 +44,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     stop_words : {"auto", "english", "german", "french", "spanish", "italian", "portuguese", "dutch"}, list of str or None, \
 default="auto"
         Words to leave out beside those found by `max_df`. ``"auto"`` leaves out the function words of the language whose list
-        has the largest share of all running words, where that is at least a fifth (and three different words of it occur); a language leaves out its own; a list leaves
-        out its words beside those of ``"auto"``; None leaves out none.
+        has the largest share of all running words, where that is at least a fifth and three different words of it occur; a
+        language leaves out its own; a list leaves out its words beside those of ``"auto"``; None leaves out none.
     max_df : float, int or "auto", default="auto"
         Leave out words in more than this share (a float) or number (an int) of the documents. ``"auto"`` leaves out words in more
         than half of them, and those in more than a tenth beside which all other words are as frequent as anywhere:
@@ -292,7 +292,8 @@ default="auto"
     def _refuse(self, stream: Stream, n_documents: int) -> None:
         if not stream.words:
             raise ValueError(
-                f"no word was found in {n_documents} document(s); give texts in a language written with spaces between words."
+                f"no word was found in {n_documents} document(s): words have at least two letters; give texts in a language "
+                "written with spaces between words."
             )
         raise ValueError(
             f"none of the {len(stream.words)} words of {n_documents} document(s) is left: each is in too few documents "
@@ -313,28 +314,6 @@ default="auto"
                 f"stop_words={self.stop_words!r} is no language with a list; give one of auto, {', '.join(LANGUAGES)}, a list of "
                 "words, or None."
             )
-
-
-def told_by(counts: Any, which: np.ndarray, beside: np.ndarray) -> np.ndarray:
-    """What some words tell of the words beside them, from 0 (nothing) to 1.
-
-    KL(p(· | documents with the word) ‖ p(·)), less what chance gives, over the most it could be: −log of those
-    documents' share of all words.
-    """
-    from scipy.sparse import csc_matrix
-
-    having = csc_matrix(counts)[:, which]
-    having.data = np.ones_like(having.data)
-    inside = np.asarray((having.T @ counts[:, beside]).todense(), dtype=np.float64)
-    total = np.tile(np.asarray(counts[:, beside].sum(axis=0), dtype=np.float64), (len(which), 1))
-    own = which[:, None] == beside
-    inside[own] = total[own] = 0.0
-    n_inside, n_all = inside.sum(axis=1, keepdims=True), total.sum(axis=1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(inside > 0, (inside / n_inside) / (total / n_all), 1.0)
-        chance = 0.5 * len(beside) * (1.0 / n_inside - 1.0 / n_all)
-        told = ((inside / n_inside * np.log(ratio)).sum(axis=1, keepdims=True) - chance) / -np.log(n_inside / n_all)
-    return np.nan_to_num(told[:, 0], nan=0.0)
 
 
 def given_words(words: Any) -> list[str]:

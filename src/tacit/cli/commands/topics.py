@@ -141,6 +141,8 @@ def _check(corpus: Any, place: str, topics: int | str) -> None:
         raise ValueError(
             f"--topics {topics} is too many for {len(corpus.words)} words; ask for at most {len(corpus.words)}."
         )
+    if isinstance(topics, int) and topics > len(corpus):
+        raise ValueError(f"--topics {topics} is too many for {len(corpus)} documents; ask for at most {len(corpus)}.")
 
 
 def _model(arguments: Namespace, n_topics: int, corpus: Any, deadline: float | None) -> tuple[Any, Any]:
@@ -173,7 +175,7 @@ def _seeds(lists: list[list[str]], corpus: Any, n_topics: int) -> dict[int, list
 
 
 def _learned(arguments: Namespace, corpus: Any, deadline: float | None, progress: Any) -> tuple[Any, Any, bool]:
-    """The fitted model, how the number of topics was chosen (None where it was given), and whether time ran out."""
+    """The fitted model, how the number of topics was chosen (None where it was given), and whether the fit was ended."""
     import warnings
 
     from ...topics import choose_topics
@@ -193,7 +195,7 @@ def _learned(arguments: Namespace, corpus: Any, deadline: float | None, progress
         model.fit(corpus)
     if "callback" in model.get_params():
         model.set_params(callback=None)
-    return model, found, ended or ending.ended
+    return model, found, ending.ended
 
 
 # What is written and told
@@ -220,7 +222,7 @@ def _write(arguments: Namespace, documents: Any, folder: str, model: Any, corpus
     separator = getattr(documents.reader, "separator", ",") if not arguments.format else ","
     with opened_outputs(arguments, folder, separator or ",") as outputs:
         outputs.table(paths["topics"]).write(topics_columns(findings))
-        outputs.table(paths["proportions"]).write(proportions_columns(findings.proportions, corpus.titles))
+        outputs.table(paths["proportions"]).write(proportions_columns(findings.proportions, corpus))
         save(model, outputs.file(paths["tacit"]), notes=notes)
         if not arguments.no_report:
             write_text(outputs, paths["html"], lambda: render_topics(findings))
@@ -245,14 +247,15 @@ def topics_columns(findings: Any) -> dict:
     }
 
 
-def proportions_columns(theta: Any, titles: Any = None) -> dict:
-    """The table of documents."""
+def proportions_columns(theta: Any, corpus: Any) -> dict:
+    """The table of documents; one without known words has no main topic."""
     import numpy as np
 
     made: dict[str, Any] = {"document": np.arange(1, len(theta) + 1)}
-    if titles is not None:
-        made["title"] = list(titles)
-    made["topic"] = theta.argmax(axis=1) + 1
+    if corpus.titles is not None:
+        made["title"] = list(corpus.titles)
+    main, known = theta.argmax(axis=1) + 1, np.diff(corpus.counts.indptr) > 0
+    made["topic"] = main if known.all() else [int(topic) if there else None for topic, there in zip(main, known)]
     return made | {f"topic_{k}": column for k, column in enumerate(theta.T, 1)}
 
 
