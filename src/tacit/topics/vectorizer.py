@@ -234,7 +234,7 @@ default="auto"
         if not hasattr(self, "stop_words_"):
             self.stop_words_ = []
         if not hasattr(self, "language_"):
-            self.language_ = None
+            self.language_: str | None = None
 
     # Which words
 
@@ -254,11 +254,11 @@ default="auto"
         asked = self.stop_words
         further = () if asked is None or isinstance(asked, str) else tuple(map(str, asked))
         if isinstance(asked, str) and asked != "auto":
-            self.language_: str | None = asked
+            self.language_ = asked
         else:
             totals = np.asarray(counts.sum(axis=0), dtype=np.float64).ravel()
             self.language_ = None if asked is None else recognised(words, totals)
-        function = stop_words_of(self.language_) if self.language_ else frozenset()
+        function: frozenset[str] = stop_words_of(self.language_) if self.language_ else frozenset()
         own = set(map(str.lower, further)) if self.lowercase else set(further)
         return np.array([word in own or word.lower() in function for word in words], dtype=bool)
 
@@ -298,7 +298,7 @@ default="auto"
         raise ValueError(
             f"none of the {len(stream.words)} words of {n_documents} document(s) is left: each is in too few documents "
             f"(min_df={self.min_df!r}), in too many (max_df={self.max_df!r}) or among stop_words; give more texts, or "
-            f"set min_df=1."
+            f"set min_df=1, max_df=1.0 and stop_words=None."
         )
 
     def _check(self) -> None:
