@@ -28,7 +28,7 @@ LISTS = {
     "german": """
         der die das und in den von zu mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat dass sie
         nach wird bei einer um am sind noch wie einem über einen so zum war haben nur oder aber vor zur bis mehr durch man sein
-        wurde sei ich du wir ihr mich mir dich dir uns euch ihm ihn ihnen ihre seine seiner ihrer eines kein keine wenn dann
+        wurde wurden sei ich du wir ihr mich mir dich dir uns euch ihm ihn ihnen ihre seine seiner ihrer eines kein keine wenn dann
         schon hatte kann gegen vom können diese dieser dieses diesem diesen was wer wo da weil ob denn doch unter zwischen
         ohne waren worden habe hier sehr nun damit jedoch beim""",
     "french": """
