@@ -28,9 +28,9 @@ LISTS = {
     "german": """
         der die das und in den von zu mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat dass sie
         nach wird bei einer um am sind noch wie einem über einen so zum war haben nur oder aber vor zur bis mehr durch man sein
-        wurde wurden sei ich du wir ihr mich mir dich dir uns euch ihm ihn ihnen ihre seine seiner ihrer eines kein keine wenn dann
+        wurde sei ich du wir ihr mich mir dich dir uns euch ihm ihn ihnen ihre seine seiner ihrer eines kein keine wenn dann
         schon hatte kann gegen vom können diese dieser dieses diesem diesen was wer wo da weil ob denn doch unter zwischen
-        ohne waren worden habe hier sehr nun damit jedoch beim""",
+        ohne waren wurden worden habe hier sehr nun damit jedoch beim""",
     "french": """
         de la le et les des en un du une que est pour qui dans par plus pas au sur ne se ce il elle sont avec ou son sa ses aux
         on mais nous vous ils elles je tu me te lui leur leurs cette ces cet mon ma mes ton ta tes notre nos votre vos été être
