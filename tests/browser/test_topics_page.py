@@ -116,6 +116,23 @@ def test_the_slider_ranks_words_as_python_does(open_page):
     assert page.locator(".topic:not([hidden]) .word-bars tbody tr:not([hidden])").count() == 30
 
 
+def test_bars_fill_their_cells_at_every_weight(open_page):
+    page = open_page()
+    for weight in (1.0, 0.0):
+        page.locator("#relevance").fill(str(weight))
+        bars = page.locator(".topic:not([hidden]) .word-bars tbody tr:not([hidden]) .all")
+        widths = [float(bars.nth(k).get_attribute("width")) for k in range(bars.count())]
+        assert max(widths) == 100
+    below = "el => el.getBoundingClientRect().top - el.previousElementSibling.getBoundingClientRect().bottom"
+    assert page.locator(".topic:not([hidden]) .word-bars + h3").evaluate(below) >= 16
+
+
+def test_typical_documents_are_in_the_order_of_their_shares():
+    for topic in findings().topics:
+        shares = [entry["share"] for entry in topic.documents]
+        assert shares == sorted(shares, reverse=True)
+
+
 def test_keys_are_enough(open_page):
     page = open_page()
     page.locator('#topic-map a[data-topic="0"]').focus()

@@ -1,6 +1,7 @@
 """`tacit inspect`: what it tells, to people and to programs."""
 
 import json
+import shlex
 import shutil
 
 import numpy as np
@@ -173,3 +174,24 @@ def test_next_follows_the_note(inspect, tmp_path):
     _, out, _ = inspect(tmp_path / "t.csv")
     assert "if they measure something, use --as id=number" in out
     assert f"tacit inspect {tmp_path / 't.csv'} --as id=number" in out
+
+
+def test_topics_are_recommended_for_free_text(tmp_path, capsys):
+    subjects = (
+        "soup bread cheese kitchen waiter menu dessert coffee",
+        "train airport ticket luggage hotel beach flight delay",
+    )
+    rng = np.random.default_rng(0)
+    lines = [f"{i % 5},{' '.join(rng.choice(subjects[i % 2].split(), 12))}" for i in range(60)]
+    (tmp_path / "reviews.csv").write_text("stars,my comment\n" + "\n".join(lines))
+    place = str(tmp_path / "reviews.csv")
+    assert main(["inspect", place, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    command = f"tacit topics {place} --text 'my comment'"
+    assert command in [step["command"] for step in told["next"]]
+    assert told["recommended"]["command"] == command
+    assert (
+        told["recommended"]["because"]
+        == "my comment is free text, of 12 words on average, and 1 other column can be used"
+    )
+    assert main([*shlex.split(command)[1:], "--topics", "2", "--method", "anchors", "--quiet"]) == 0

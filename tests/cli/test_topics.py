@@ -104,7 +104,7 @@ def test_json_tells_time_and_choice(folder, tmp_path, capsys):
     assert told["completion"]["perplexity"] < 0.5 * told["completion"]["baseline"]
     assert told["over_time"]["periods"][0] == "2023-01"
     assert sum(told["over_time"]["documents"]) == 149
-    assert [row["n_topics"] for row in told["selection"]][:3] == [2, 3, 5]
+    assert [row["n_topics"] for row in told["selection"]][:4] == [2, 3, 4, 5]
     claims = {claim["code"]: claim for claim in told["claims"]}
     sport = next(t["number"] for t in told["topics"] if "goal" in t["words"][:10])
     assert claims["over_time"]["text"].startswith(f"Topic {sport} (")
@@ -160,6 +160,22 @@ def test_phrases_and_stop_words(folder, tmp_path, capsys):
     words = " ".join(row["words"] for row in read(tmp_path / "t.topics.topics.csv"))
     assert "new york" in words
     assert "salty" not in words
+    assert run(tmp_path, "t.txt", "--stop-words", "none", "--max-df", "1.0", "--topics", "2", "--force") == 0
+    assert {"the", "was", "its"} <= set(
+        ", ".join(row["words"] for row in read(tmp_path / "t.topics.topics.csv")).split(", ")
+    )
+    assert run(tmp_path, "t.txt", "--stop-words", "english", "--topics", "2", "--min-df", "30", "--force") == 2
+    assert "min_df=30" in capsys.readouterr().err
+
+
+def test_documents_without_words_have_no_topic(folder, tmp_path):
+    assert run(folder, "reviews.csv", "--text", "comment", "--topics", "3", "--out", str(tmp_path)) == 0
+    topics = read(tmp_path / "reviews.topics.topics.csv")
+    proportions = read(tmp_path / "reviews.topics.proportions.csv")
+    main = [row["topic"] for row in proportions]
+    assert main[7] == ""
+    assert [main.count(row["topic"]) for row in topics] == [int(row["documents"]) for row in topics]
+    assert main.count("") == 1
 
 
 @pytest.mark.parametrize(
@@ -170,10 +186,12 @@ def test_phrases_and_stop_words(folder, tmp_path, capsys):
         (["numbers.csv", "--text", "a"], "column 'a' holds '1' and the like, which are no texts; name the column of texts."),
         (["one.txt"], "has 1 document; topics are what tells documents apart: give at least 2."),
         (["none.txt"], "none.txt is empty; give a file with one document per line."),
-        (["bytes.txt"], "is no text"),
+        (["bytes.txt"], "say which encoding it has (--encoding, or encoding= in Python)"),
         (["same.txt"], "words of 12 document(s) is left"),
         (["lines.txt.gz", "--time", "date"], "--time names a column of a table"),
-        (["lines.txt.gz", "--topics", "400"], "--topics 400 is too many for 31 words; ask for at most 31."),
+        (["lines.txt.gz", "--topics", "400"], "--topics 400 is too many for 30 words; ask for at most 30."),
+        (["five.txt", "--topics", "8"], "--topics 8 is too many for 5 documents; ask for at most 5."),
+        (["lines.txt.gz", "--stop-words", "nofile.txt"], "--stop-words: nofile.txt is neither a file with one word per line nor"),
         (["lines.txt.gz", "--seed-words", "goal"], "--seed-words guide topics of --method lda"),
         (["reviews.csv", "--text", "comment", "--time", "subject"], "which is neither a date nor a number"),
     ],
@@ -181,6 +199,7 @@ def test_phrases_and_stop_words(folder, tmp_path, capsys):
 def test_what_cannot_be_is_refused(options, fault, folder, tmp_path, capsys):
     (folder / "numbers.csv").write_text("a,b\n1,2\n3,4\n")
     (folder / "one.txt").write_text("just one text\n")
+    (folder / "five.txt").write_text("sun moon star\nfish sea ship\noak elm fir\nrain snow hail\nbread cheese soup\n")
     (folder / "none.txt").write_text("\n\n")
     (folder / "bytes.txt").write_bytes(b"\x80\x81\xff\x00" * 30)
     (folder / "same.txt").write_text("all are alike\n" * 12)
@@ -212,4 +231,7 @@ def test_a_budget_ends_the_search_and_is_told(folder, tmp_path, capsys):
     assert run(folder, "reviews.csv", *options) == 0
     told = json.loads(capsys.readouterr().out)
     assert len(told["selection"]) == 1
-    assert "ended at its budget of 0.001 s" in told["summary"][0]
+    assert told["summary"][0] == (
+        "The search for the number of topics was ended at its budget of 0.001 s; more topics may predict better."
+    )
+    assert not any("as well as the best" in sentence or "settled" in sentence for sentence in told["summary"])

@@ -8,6 +8,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from sklearn.pipeline import make_pipeline
 
+import tacit
 from tacit.topics import AnchorTopics, Corpus, TextVectorizer
 from tacit.topics.tokens import Reading
 
@@ -65,6 +66,46 @@ def test_stop_words_are_found_without_a_list():
     vectorizer = TextVectorizer().fit(texts)
     assert vectorizer.stop_words_ == sorted(common)
     assert len(vectorizer.words_) == 45
+
+
+SENTENCES = {
+    "english": "the parser reads a file and if there is an error it will be told to the user who has called it",
+    "german": "der Leser öffnet eine Datei und wenn es einen Fehler gibt wird er dem Nutzer mit der Zeile gemeldet",
+    "french": "le lecteur ouvre un fichier et les erreurs sont dans une liste pour tous ceux qui ne les ont pas vues",
+    "spanish": "el lector abre un archivo y los errores se muestran en una lista para que no haya más problemas con la lectura",
+    "italian": "il lettore apre un file e gli errori sono in una lista per tutti quelli che non li hanno visti nella pagina",
+    "portuguese": "o leitor abre um arquivo e os erros são mostrados em uma lista para que não haja mais problemas com a leitura",
+    "dutch": "de lezer opent een bestand en als er een fout is wordt die met de regel aan de gebruiker gemeld",
+}
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_function_words_of_a_recognised_language_are_left_out(language):
+    from tacit.topics.stopwords import LANGUAGES, stop_words_of
+
+    texts = [SENTENCES[language], "zarkan velto " * 12]  # in half of the texts: no rule of frequency applies
+    vectorizer = TextVectorizer(min_df=1).fit(texts)
+    assert vectorizer.language_ == language
+    assert not set(vectorizer.words_) & stop_words_of(language)
+    assert {"zarkan", "velto"} <= set(vectorizer.words_)
+    assert all(60 <= len(stop_words_of(each)) <= 120 for each in LANGUAGES)
+
+
+def test_stop_words_as_they_are_asked_for(tmp_path):
+    text = SENTENCES["english"]
+    texts = [text, "zarkan velto"]
+    assert "the" in TextVectorizer(min_df=1, stop_words=None).fit(texts).words_
+    own = TextVectorizer(min_df=1, stop_words=["Parser"]).fit(texts)
+    assert {"parser", "the"} <= set(own.stop_words_)
+    german = TextVectorizer(min_df=1, stop_words="german").fit(texts)
+    assert (german.language_, "the" in german.words_) == ("german", True)
+    assert TextVectorizer(min_df=1).fit(["zarkan velto the", "zarkan velto moru"]).language_ is None
+    corpus = Corpus.from_texts([text, "zarkan velto"] * 5, stop_words=["parser"])
+    model = AnchorTopics(2).fit(corpus)
+    tacit.save(model, tmp_path / "m.tacit")
+    again = tacit.load(tmp_path / "m.tacit")
+    assert again.reading_ == Reading(language="english", stop_words=("parser",))
+    assert again.vectorizer_.reading == again.reading_
 
 
 def test_rare_words_are_left_out_by_the_size_of_the_corpus():
@@ -187,8 +228,14 @@ def test_some_documents_of_a_corpus():
     [
         ("one text", r"texts is one text \('one text'\); give a list of texts"),
         (7, "texts is a int; give a list of texts"),
-        (["fine", None], "document 1 is None, of type NoneType, and no text; give '' for a document without words."),
-        (["fine", float("nan")], "document 1 is nan, of type float, and no text"),
+        (["fine", 7], "document 1 is 7, of type int, and no text; give '' for a document without words."),
+        (
+            pd.DataFrame({"note": ["fine"], "n": [1]}),
+            r"texts is a table with the columns note, n; give one column, such as table\['note'\]",
+        ),
+        ({"note": ["fine"]}, "texts is a table with the columns note; give one column"),
+        (np.array([["fine", "text"]]), r"texts is an array of shape \(1, 2\); give one column of texts."),
+        (["a b"], r"no word was found in 1 document\(s\): words have at least two letters"),
         (["fine", b"bytes"], "document 1 is b'bytes', of type bytes, and no text; decode it."),
         ([], "there are no texts; give at least one document."),
         (["", " "], r"no word was found in 2 document\(s\)"),
@@ -202,11 +249,34 @@ def test_what_is_no_text_is_refused(texts, fault):
         Corpus.from_texts(texts)
 
 
+def test_missing_texts_are_documents_without_words():
+    texts = ["sun moon sun", None, float("nan"), "fish sea fish", pd.NA, "moon sun", "sea fish"]
+    corpus = Corpus.from_texts(texts)
+    assert (len(corpus), corpus.n_empty, corpus.texts[1]) == (7, 3, "")
+    model = AnchorTopics(2).fit(texts)
+    np.testing.assert_array_equal(model.transform([None, "sun"]), model.transform(["", "sun"]))
+    assert model.transform([None]).shape == (1, 2)
+    assert model.document_table(texts)["topic"][1:3] == [None, None]
+    assert None not in model.document_table(["sun", "sea"])["topic"]
+
+
+def test_documents_as_lists_of_words():
+    corpus = Corpus.from_texts([["C++", "Cat", "x"], ["dog", "Cat"], []], stop_words=None)
+    assert corpus.words == ["C++", "Cat", "dog", "x"]
+    assert (corpus.texts, corpus.n_empty) == (["C++ Cat x", "dog Cat", ""], 1)
+    lists = [["sun", "moon"]] * 5 + [["fish", "sea"]] * 5
+    model = AnchorTopics(2).fit(lists)
+    np.testing.assert_array_equal(model.transform(lists), model.transform([" ".join(words) for words in lists]))
+
+
 def test_settings_that_cannot_be():
     for settings, fault in (
         ({"min_df": -1}, "min_df=-1 is not a whole number of at least 0"),
         ({"max_df": 1.5}, "max_df=1.5 is not a number of at least 0 and at most 1"),
-        ({"stop_words": "english"}, "stop_words='english' is one text"),
+        (
+            {"stop_words": "klingon"},
+            "stop_words='klingon' is no language with a list; give one of auto, english, german",
+        ),
         ({"vocabulary": ["a", "b", "a"]}, "vocabulary holds 'a' twice"),
         ({"vocabulary": []}, "vocabulary is empty"),
         ({"phrases": 3}, "phrases=3 is not a number"),
@@ -228,7 +298,9 @@ def test_corpora_that_cannot_be(tmp_path):
     with pytest.raises(ValueError, match="min_df is a setting of the vectorizer that is given"):
         Corpus.from_texts(TEXTS, vectorizer=TextVectorizer(), min_df=2)
     (tmp_path / "latin.txt").write_bytes("café\n".encode("latin-1"))
-    with pytest.raises(ValueError, match="is no text in utf-8"):
+    with pytest.raises(
+        ValueError, match=r"is no text in utf-8 .*; say which encoding it has \(--encoding, or encoding="
+    ):
         Corpus.from_lines(tmp_path / "latin.txt")
     assert Corpus.from_lines(tmp_path / "latin.txt", encoding="latin-1").words == ["café"]
     with pytest.raises(ValueError, match="all cells of column 'text' are missing"):
@@ -245,6 +317,8 @@ def test_a_model_refuses_other_words():
     assert model.transform(other.texts).shape == (2, 2)
     with pytest.raises(ValueError, match="X has 3 features, but AnchorTopics is expecting 4"):
         model.transform(np.ones((1, 3)))
+    with pytest.raises(ValueError, match=r"texts is one text \('sun moon'\); give a list of texts"):
+        model.transform("sun moon")
     counted = AnchorTopics(2).fit(corpus.counts)
     with pytest.raises(ValueError, match="fitted to counts and does not know how texts become words"):
         counted.transform(["sun"])

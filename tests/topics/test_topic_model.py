@@ -7,6 +7,8 @@ from scipy.sparse import csr_matrix
 from tacit.source import Block, SparseRows
 from tacit.study.topics import study_topics, topic_span
 from tacit.topics import AnchorTopics, Corpus, choose_topics, completion
+from tacit.topics.choice import _between
+from tacit.topics.completion import Completion
 from tacit.topics.distances import jensen_shannon, topic_map
 from tacit.topics.documents import halves
 from tacit.topics.words import word_scores
@@ -97,11 +99,62 @@ def test_completion_beats_words_of_all_documents(model, corpus):
 def test_the_number_of_topics_is_found(corpus):
     found = choose_topics(AnchorTopics(), corpus)
     assert found.simplest == 3
-    assert found.n_topics[:3] == (2, 3, 5)
+    assert found.n_topics == (
+        2,
+        3,
+        4,
+        5,
+        7,
+    )  # up to two past the best, and what lies between the best and its neighbours
+    assert repr(found).startswith("TopicChoice: best 3, simplest 3\nn_topics  perplexity")
     assert found.check(3).baseline > 2 * found.check(3).perplexity
     assert choose_topics(AnchorTopics(), corpus, [2, 3], budget=0.0).ended
     with pytest.raises(ValueError, match="no number of topics could be fitted: n_components=99 exceeds"):
         choose_topics(AnchorTopics(), corpus, [99])
+    with pytest.raises(TypeError, match=r"model is a Corpus, .* the order is choose_topics\(model, X, n_topics\)"):
+        choose_topics(corpus, range(2, 9))
+
+
+def test_numbers_between_the_best_and_its_neighbours():
+    def tried(**perplexity):
+        return {int(name[1:]): [Completion(value, 100.0, 10.0, 1)] for name, value in perplexity.items()}
+
+    assert _between(tried(n3=9.0, n5=7.0, n7=8.0)) == [4, 6]
+    assert _between(tried(n28=9.0, n40=7.0, n57=8.0)) == [32, 36, 46, 51]
+    assert _between(tried(n2=7.0, n3=8.0, n5=9.0)) == []
+    assert _between(tried(n5=9.0, n7=8.0)) == [6]
+    assert _between({2: []}) == []
+
+
+def test_topics_without_documents_and_topics_alike_are_told(corpus):
+    words = [f"w{i}{j}" for i in "abcde" for j in "abcde"]
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(words[:13] if i % 2 else words[12:], 30)) for i in range(40)]
+    own = Corpus.from_texts([*texts, ""])
+    model = AnchorTopics(2).fit(own)
+    model.topic_word_ = np.vstack([model.topic_word_, 0.9 * model.topic_word_[0] + 0.1 * model.topic_word_[1]])
+    model.topic_share_ = np.array([0.4, 0.5, 0.1])
+    model.transform = lambda X: np.where(
+        np.arange(X.counts.shape[0])[:, None] % 2 == 0, [[0.6, 0.1, 0.3]], [[0.1, 0.6, 0.3]]
+    )
+    limits = {sentence.code: sentence for sentence in study_topics(model, own).limits if hasattr(sentence, "code")}
+    assert limits["idle"] == "Topic 3 is the main topic of no document; fewer topics may do."
+    assert limits["alike"].startswith("Topics 1 and 3 share ")
+    assert limits["alike"].endswith(" of their 10 first words; fewer topics may do.")
+    assert (
+        limits["empty"]
+        == "1 document has none of the words: its topic is left empty, and its proportions tell nothing."
+    )
+
+
+def test_a_search_that_was_ended_is_told(model, corpus):
+    choice = choose_topics(AnchorTopics(), corpus, [3, 2], budget=0.0)
+    told = study_topics(model, corpus, choice=choice).summary
+    assert (
+        told[0] == "The search for the number of topics was ended at its budget of 0 s; more topics may predict better."
+    )
+    assert told[1] == "120 documents are about 3 topics."
+    assert not any("settled" in sentence for sentence in told)
 
 
 def test_distances_and_their_map():

@@ -32,6 +32,16 @@
 
   // Words in the order of λ log p(word | topic) + (1 − λ) log(p(word | topic) / p(word)).
   var tables = all(".word-bars");
+  // The longest bar that is shown fills its cell: words that only this topic has are rare.
+  function stretch(rows, share) {
+    function own(row) { return row.dataset.p * share; }
+    function whole(row) { return Math.max(+row.dataset.q, own(row)); }
+    var most = Math.max.apply(null, rows.slice(0, shown).map(whole)) || 1;
+    rows.forEach(function (row) {
+      row.querySelector(".all").setAttribute("width", Math.min(100 * whole(row) / most, 100));
+      row.querySelector(".own").setAttribute("width", Math.min(100 * own(row) / most, 100));
+    });
+  }
   function rank() {
     var weight = +slider.value;
     slider.parentNode.querySelector("output").textContent = weight.toFixed(2);
@@ -42,6 +52,7 @@
       });
       rows.sort(function (a, b) { return b.score - a.score || (a.dataset.word < b.dataset.word ? -1 : 1); });
       rows.forEach(function (row, place) { row.hidden = place >= shown; body.appendChild(row); });
+      stretch(rows, +table.dataset.share);
     });
   }
   slider.addEventListener("input", rank);

@@ -105,8 +105,10 @@ def _map(found: TopicFindings) -> Markup:
         WIDTH, HEIGHT, tag("rect", x=1, y=1, width=WIDTH - 2, height=HEIGHT - 2, class_="frame"),
         tag("g", bubbles, id="topic-map", class_="topic-map"), numbers,
     )  # fmt: skip
-    kept = f"Distances are roots of Jensen–Shannon divergences; the plane keeps {percent(found.kept, 0)} of their squares. "
-    kept += "Circles that would cover each other are moved apart."
+    kept = (
+        f"Distances are roots of Jensen–Shannon divergences; the plane keeps {percent(found.kept, 0)} of the squared "
+    )
+    kept += "distances. Circles that would cover each other are moved apart."
     rows = [
         [topic.number, cut(topic.name, 60), percent(topic.share), amount(topic.n_documents),
          "–" if topic.coherence is None else signed(topic.coherence), _nearest(found, k)]
@@ -203,7 +205,7 @@ def _bars(topic: Topic) -> Markup:
         tag("tr", [tag("th", name, scope="col") for name in ("Word", "In the topic, of all", "Of the topic")]),
         class_="hidden-text",
     )
-    return tag("table", caption, heads, tag("tbody", rows), class_="word-bars")
+    return tag("table", caption, heads, tag("tbody", rows), class_="word-bars", data_share=f"{topic.share:.4g}")
 
 
 # Time and choice

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -200,7 +201,7 @@ def study_topics(
         span, checked, float(model.diversity()), _tried(choice), theta,
         trace=np.asarray(getattr(model, "lower_bounds_", ()), dtype=np.float64), card=_card(model, corpus, seed),
     )  # fmt: skip
-    findings.summary.extend(_summary(findings, spent))
+    findings.summary.extend(_summary(findings, spent, choice))
     findings.limits.extend(_limits(findings, model))
     return findings
 
@@ -324,10 +325,10 @@ def _length(period: np.ndarray) -> int:
 # In words
 
 
-def _summary(found: TopicFindings, spent: float | None) -> list[str]:
-    k = len(found.topics)
+def _summary(found: TopicFindings, spent: float | None, choice: TopicChoice | None) -> list[str]:
+    k, cut_short = len(found.topics), choice is not None and choice.ended
     chosen = f", the number that predicts words of held-out documents about as well as the best of {len(found.selection)} tried" \
-        if len(found.selection) > 1 else ""  # fmt: skip
+        if len(found.selection) > 1 and not cut_short else ""  # fmt: skip
     sentence = f"{count(found.n_documents, 'document')} are about {count(k, 'topic')}{chosen}."
     told: list[str] = [
         Claim.of("topics", sentence, "all documents", {"documents": found.n_documents, "topics": k},
@@ -346,21 +347,28 @@ def _summary(found: TopicFindings, spent: float | None) -> list[str]:
     if spent is not None:
         sentence = f"The fit was ended at its budget of {number(spent)} s before it had settled: topics are those found so far."
         told.insert(0, Claim.of("budget", sentence, "steps of the fit", {"budget": spent}))
+    if choice is not None and choice.ended and choice.budget is not None:
+        sentence = (
+            f"The search for the number of topics was ended at its budget of {number(choice.budget)} s; more topics may predict "
+            "better."
+        )
+        figures = {"budget": choice.budget, "tried": len(found.selection)}
+        told.insert(0, Claim.of("search", sentence, "numbers of topics tried", figures))
     return told
 
 
 def _predicted(found: Completion) -> Claim:
     gain = 1.0 - found.perplexity / found.baseline
-    figures_told = f"perplexity {number(found.perplexity, 3)}, against {number(found.baseline, 3)} without topics"
+    figures_told = f"perplexity of {number(found.perplexity, 3)}, against {number(found.baseline, 3)} without topics"
     if gain > SMALL_GAIN:
         verdict = (
             f"Topics predict words of held-out documents: given half of the words of a document, the other half has a "
             f"{figures_told}."
         )
     else:
-        verdict = f"Topics hardly predict words of held-out documents: {figures_told}. They may describe these documents only."
+        verdict = f"Topics hardly predict words of held-out documents: a {figures_told}. They may describe these documents only."
     figures = {"perplexity": found.perplexity, "baseline": found.baseline, "words": found.n_words}
-    basis = f"{found.n_words:,} hidden words of {found.n_documents:,} documents that were left out of a fit"
+    basis = f"{found.n_words:,.0f} hidden words of {found.n_documents:,} documents that were left out of a fit"
     return Claim.of("completion", verdict, basis, figures)
 
 
@@ -399,6 +407,7 @@ def _limits(found: TopicFindings, model: Any) -> list[str]:
                 "vague", sentence, "co-occurrence in documents", {f"topic_{t.number}": t.coherence for t in vague[:8]}
             )
         )
+    told += [*_idle(found), *_alike(found)]
     if found.n_documents < FEW_DOCUMENTS:
         sentence = (
             f"{count(found.n_documents, 'document')} are few: other documents of the same kind may show other topics."
@@ -413,17 +422,48 @@ def _limits(found: TopicFindings, model: Any) -> list[str]:
         sentence = f"Documents have {number(mean, 2)} counted words on average: topics of such short texts are rough."
         told.append(Claim.of("short", sentence, "counted words of documents that have any", {"mean": mean}))
     if found.n_empty:
+        one = found.n_empty == 1
         sentence = (
-            f"{count(found.n_empty, 'document')} {'has' if found.n_empty == 1 else 'have'} none of the words; the "
+            f"{count(found.n_empty, 'document')} {'has' if one else 'have'} none of the words: {'its' if one else 'their'} "
+            f"topic is left empty, and {'its' if one else 'their'} proportions tell nothing."
         )
-        sentence += "proportions given are those of all documents."
         told.append(Claim.of("empty", sentence, "counted in all documents", {"empty": found.n_empty}))
     if found.kept < 0.5 and len(found.topics) > 3:
         sentence = (
-            f"The map keeps {share(found.kept, 0)} of the distances between topics; neighbours may differ in words."
+            f"The map keeps {share(found.kept, 0)} of the squared distances between topics; neighbours may differ in "
+            "words."
         )
         told.append(Claim.of("map", sentence, "classical scaling of the distances", {"kept": found.kept}))
     return told
+
+
+def _idle(found: TopicFindings) -> list[str]:
+    """Topics that are the main one of no document."""
+    idle = [topic.number for topic in found.topics if not topic.n_documents]
+    if not idle:
+        return []
+    names = (
+        joined(map(str, idle[:8])) if len(idle) <= 8 else f"{', '.join(map(str, idle[:8]))} and {len(idle) - 8} more"
+    )
+    told = f"Topic {names} is" if len(idle) == 1 else f"Topics {names} are"
+    sentence = f"{told} the main topic of no document; fewer topics may do."
+    return [Claim.of("idle", sentence, "the largest proportion of each document", {"topics": len(idle)})]
+
+
+def _alike(found: TopicFindings) -> list[str]:
+    """The two topics that share most of their first words, where more than half are the same."""
+    first = [set(topic.words[:MOST_JUDGED]) for topic in found.topics]
+    if found.n_words < 2 * MOST_JUDGED or len(first) < 2:
+        return []
+    shared = {(a, b): len(first[a] & first[b]) for a, b in itertools.combinations(range(len(first)), 2)}
+    pairs = [pair for pair, n in shared.items() if n > MOST_JUDGED / 2]
+    if not pairs:
+        return []
+    a, b = max(pairs, key=shared.__getitem__)
+    told = f"Topics {found.topics[a].number} and {found.topics[b].number} share {shared[a, b]} of their {MOST_JUDGED} first words"
+    more = f", and {count(len(pairs) - 1, 'other pair')} more than half" if len(pairs) > 1 else ""
+    figures = {"shared": shared[a, b], "pairs": len(pairs)}
+    return [Claim.of("alike", f"{told}{more}; fewer topics may do.", "first words by relevance", figures)]
 
 
 def _card(model: Any, corpus: Corpus, seed: int) -> dict[str, str]:
@@ -435,7 +475,8 @@ def _card(model: Any, corpus: Corpus, seed: int) -> dict[str, str]:
         "Length of a document": f"{np.median(lengths):,.0f} counted words (median)",
     }
     if corpus.reading is not None:
-        told["Words"] = "runs of letters; words that are everywhere or rare are left out"
+        left = f", and function words ({corpus.reading.language.capitalize()})" if corpus.reading.language else ""
+        told["Words"] = f"runs of letters; words that are everywhere or rare are left out{left}"
     fitted = getattr(model, "fit_", None)
     if fitted is not None:
         told["Fitted"] = f"{fitted.reason} ({model.n_iter_} steps)"

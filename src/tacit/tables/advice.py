@@ -8,16 +8,25 @@ from ..survey.scores import mean_ranks
 from ..words import count, share
 from .data import DataTable
 
-__all__ = ["advise"]
+__all__ = ["advise", "text_column"]
 
 SAMPLE = 2000
 SPARSE, ALIKE, NUMBERS = 0.15, 0.35, 0.8
 """Shares of missing cells and of number columns, and the mean |rank correlation|, that decide."""
+FEWEST_WORDS, FEWEST_TEXTS = 6.0, 10
+"""Words that cells of free text have on average, and cells that there must be."""
 
 
 def advise(table: DataTable) -> tuple[str, str]:
-    """The verb that fits a table, and why: "impute" where much is missing, "reduce" where numbers correlate, else "fit"."""
+    """The verb that fits a table, and why: "impute" where much is missing, "reduce" where numbers correlate, else "fit".
+
+    Where a column is free text with more words in a cell than other columns can be used, the verb is "topics".
+    """
     used = [column for column in table.used if not column.copied]
+    prose, n_words = _prose(table)
+    if prose is not None and n_words > len(used):
+        beside = count(len(used), "other column") if used else "no other column"
+        return "topics", f"{prose} is free text, of {n_words:.0f} words on average, and {beside} can be used"
     if not used:
         return "inspect", "no column can be used yet"
     lost = sum(column.n_missing for column in used) / (table.n_rows * len(used))
@@ -36,6 +45,30 @@ def advise(table: DataTable) -> tuple[str, str]:
     if not numbers or not others:
         kinds = "all of numbers" if numbers else "all of categories"
     return "fit", f"{count(table.n_rows, 'row')} have {count(len(used), 'column')} to tell groups by, {kinds}"
+
+
+def text_column(table: DataTable) -> str | None:
+    """The column of free text: of those that are read as texts, the one with the most words in a cell; None without any."""
+    return _prose(table)[0]
+
+
+def _prose(table: DataTable) -> tuple[str | None, float]:
+    """The column of free text and the words that its first cells have on average."""
+    names = [column.name for column in table.columns if column.role == "text"]
+    if not names or table.n_rows < FEWEST_TEXTS:
+        return None, 0.0
+    batch = next(iter(table.reader.batches()))
+    found = {name: _words(batch[name].originals()[:SAMPLE]) for name in names}
+    best = max(found, key=found.__getitem__)
+    return (best, found[best]) if found[best] >= FEWEST_WORDS else (None, 0.0)
+
+
+def _words(cells: list) -> float:
+    """How many words a cell has on average, of those that are there."""
+    from ..topics.tokens import Reading
+
+    known = [len(Reading().words(cell)) for cell in cells if isinstance(cell, str) and cell.strip()]
+    return float(np.mean(known)) if known else 0.0
 
 
 def _alike(table: DataTable, names: list[str]) -> float:

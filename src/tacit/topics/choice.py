@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,12 +17,13 @@ from .corpus import Corpus, part_of
 
 __all__ = ["TopicChoice", "choose_topics"]
 
+MOST_BETWEEN = 4
 LADDER = (2, 3, 5, 7, 10, 14, 20, 28, 40, 57, 80, 113, 160)
 NEAR = 0.01
 WORSE = 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TopicChoice:
     """Numbers of topics that were tried; made by `choose_topics`.
 
@@ -41,6 +43,8 @@ class TopicChoice:
         Why numbers could not be fitted.
     ended : bool
         Whether time ran out before all were tried.
+    budget : float or None
+        Seconds that the search had.
     """
 
     n_topics: tuple[int, ...]
@@ -50,6 +54,11 @@ class TopicChoice:
     simplest: int
     failures: dict[int, str] = field(default_factory=dict)
     ended: bool = False
+    budget: float | None = None
+
+    def __repr__(self) -> str:
+        told = f"TopicChoice: best {self.best}, simplest {self.simplest}{', ended early' if self.ended else ''}"
+        return f"{told}\n{self.table}"
 
     @property
     def table(self) -> Table:
@@ -89,8 +98,8 @@ def choose_topics(
         Its settings, apart from `n_components`, are those of all models.
     X : Corpus, texts, or counts of shape (n_documents, n_words)
     n_topics : sequence of int, optional
-        Numbers to try, in this order. By default 2, 3, 5, 7, 10 … while more topics predict better: the search ends where two in
-        a row did not.
+        Numbers to try, in this order. By default 2, 3, 5, 7, 10 … while more topics predict better, until two in a row did
+        not; then at most four numbers between the best and its neighbours.
     n_folds : int, default=3
         Folds; every document is held out once.
     random_state : int, RandomState instance or None, default=0
@@ -113,16 +122,17 @@ def choose_topics(
     >>> choose_topics(LatentDirichletAllocation(random_state=0), X, [1, 2]).best
     2
     """
-    began, X, numbers = time.monotonic(), _documents(X), _numbers(n_topics, X)
-    n_documents = _count(X)
+    _check_model(model)
+    began, X = time.monotonic(), _documents(X)
+    numbers, n_documents = _numbers(n_topics, X), _count(X)
     if not 2 <= n_folds <= n_documents:
         raise ValueError(f"n_folds={n_folds!r} must be from 2 to the {n_documents} documents.")
     rng = model._rng(random_state)
     fold, seed = rng.permutation(np.arange(n_documents) % n_folds), int(rng.integers(2**31))
     tried: dict[int, list[Completion]] = {}
     failures: dict[int, str] = {}
-    worse, least, ended = 0, np.inf, False
-    for number in numbers:
+    ended = False
+    for number in _in_turn(numbers, tried, search=n_topics is None):
         if tried and budget is not None and time.monotonic() - began >= budget:
             ended = True
             break
@@ -133,12 +143,42 @@ def choose_topics(
             tried[number] = [_judged(own, X, fold == held, seed) for held in range(n_folds)]
         except ValueError as error:
             tried[number], failures[number] = [], str(error)
-        found = _pooled(tried[number])
-        worse = 0 if found is not None and found.perplexity < least else worse + 1
-        least = least if found is None else min(least, found.perplexity)
-        if n_topics is None and worse >= WORSE:
+    # A callback that ended the last fit at the same deadline has ended the search as well.
+    ended = ended or bool(getattr(getattr(model, "callback", None), "ended", False))
+    tried = dict(sorted(tried.items())) if n_topics is None else tried
+    return _chosen(tried, failures, n_folds, ended, budget)
+
+
+def _check_model(model: Any) -> None:
+    if not hasattr(model, "get_params") or not hasattr(model, "topic_table"):
+        raise TypeError(
+            f"model is a {type(model).__name__}, which is no model of topics; the order is choose_topics(model, X, n_topics)."
+        )
+
+
+def _in_turn(numbers: list[int], tried: dict[int, list[Completion]], search: bool) -> Iterator[int]:
+    """Numbers to try, each by what was found before: in a search, up to two past the best, and then those around it."""
+    for number in numbers:
+        found = [np.inf if check is None else check.perplexity for check in map(_pooled, tried.values())]
+        worse = len(found) - 1 - int(np.argmin(found)) if np.isfinite(found).any() else len(found)
+        if search and worse >= WORSE:
             break
-    return _chosen(tried, failures, n_folds, ended)
+        yield number
+    if search:
+        yield from _between(tried)
+
+
+def _between(tried: dict[int, list[Completion]]) -> list[int]:
+    """Numbers between the best one and its neighbours, evenly, at most two on each side where there are many."""
+    sound = {number: check.perplexity for number, parts in tried.items() if (check := _pooled(parts)) is not None}
+    if not sound:
+        return []
+    best, order = min(sound, key=sound.__getitem__), sorted(sound)
+    place = order.index(best)
+    sides = [range(a + 1, b) for a, b in itertools.pairwise(order[max(place - 1, 0) : place + 2])]
+    each = MOST_BETWEEN // 2
+    chosen = [side if len(side) <= each else np.linspace(side[0], side[-1], each + 2).round()[1:-1] for side in sides]
+    return [int(number) for side in chosen for number in side]
 
 
 def _judged(model: Any, X: Any, held: np.ndarray, seed: int) -> Completion:
@@ -157,7 +197,9 @@ def _pooled(parts: list[Completion]) -> Completion | None:
     return Completion(model, unigram, float(words.sum()), sum(part.n_documents for part in parts))
 
 
-def _chosen(tried: dict[int, list[Completion]], failures: dict[int, str], n_folds: int, ended: bool) -> TopicChoice:
+def _chosen(
+    tried: dict[int, list[Completion]], failures: dict[int, str], n_folds: int, ended: bool, budget: float | None
+) -> TopicChoice:
     checks = {number: _pooled(parts) for number, parts in tried.items()}
     sound = {number: check.perplexity for number, check in checks.items() if check is not None}
     if not sound:
@@ -165,7 +207,7 @@ def _chosen(tried: dict[int, list[Completion]], failures: dict[int, str], n_fold
     best = min(sound, key=sound.__getitem__)
     simplest = min(number for number, value in sound.items() if value <= (1 + NEAR) * sound[best])
     folds = np.array([[part.perplexity for part in parts] or [np.nan] * n_folds for parts in tried.values()])
-    return TopicChoice(tuple(tried), folds, tuple(checks.values()), best, simplest, failures, ended)
+    return TopicChoice(tuple(tried), folds, tuple(checks.values()), best, simplest, failures, ended, budget)
 
 
 def _documents(X: Any) -> Any:

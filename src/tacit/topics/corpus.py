@@ -114,7 +114,8 @@ class Corpus:
         Parameters
         ----------
         texts : iterable of str
-            One for each document.
+            One for each document; None and NaN are documents without words. A document may also be a list of its words, which are
+            taken as they are.
         titles : list of str, optional
         times : array-like, optional
             Dates, texts such as 2024-01-31, or numbers such as years.
@@ -136,7 +137,8 @@ class Corpus:
         vectorizer = TextVectorizer(**settings) if vectorizer is None else vectorizer
         counts, words = _counted(vectorizer, texts)
         reading = vectorizer.reading if isinstance(vectorizer, TextVectorizer) else None
-        return cls(counts, words, texts, _listed(titles), times_of(times), reading, name)
+        written = [text if isinstance(text, str) else " ".join(text) for text in texts]
+        return cls(counts, words, written, _listed(titles), times_of(times), reading, name)
 
     @classmethod
     def from_lines(cls, path: str | os.PathLike, *, encoding: str = "utf-8", **settings: Any) -> Corpus:
@@ -214,7 +216,12 @@ class Corpus:
 
 def vectorizer_of(reading: Reading, words: Iterable[str]) -> TextVectorizer:
     """What counts given words of texts."""
-    return TextVectorizer(lowercase=reading.lowercase, numbers=reading.numbers, vocabulary=list(words))
+    stop_words = list(reading.stop_words) or reading.language
+    made = TextVectorizer(
+        lowercase=reading.lowercase, numbers=reading.numbers, stop_words=stop_words, vocabulary=list(words)
+    )
+    made.language_ = reading.language
+    return made
 
 
 def counts_of(X: Any) -> Any:
@@ -260,11 +267,16 @@ def read_lines(path: str, encoding: str = "utf-8") -> list[str]:
         with open_lines(path, encoding) as file:
             lines = file.read().removeprefix("\ufeff").split("\n")
     except (UnicodeDecodeError, LookupError) as error:
-        raise ValueError(f"{path} is no text in {encoding} ({error}); say which encoding it has.") from None
+        raise ValueError(
+            f"{path} is no text in {encoding} ({error}); say which encoding it has (--encoding, or encoding= in Python)."
+        ) from None
     except CORRUPT as error:
         raise ValueError(f"{path} is damaged: {error}.") from None
     if any("\0" in line for line in lines):
-        raise ValueError(f"{path} is no text: it holds bytes that are 0; give a file with one document per line.")
+        raise ValueError(
+            f"{path} is no text: it holds bytes that are 0; give a file with one document per line, or say which "
+            "encoding it has (--encoding, or encoding= in Python)."
+        )
     lines = [line.rstrip("\r") for line in lines]
     lines = lines[:-1] if lines and not lines[-1] else lines
     if not any(map(str.strip, lines)):

@@ -11,15 +11,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..declared import Flag, declare, savable
+from ..declared import Flag, Listed, Text, declare, savable
 
-__all__ = ["Reading", "Stream", "checked_texts"]
+__all__ = ["Reading", "Stream", "checked_texts", "is_tokens"]
 
 ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\w+")
 JOINERS = {
@@ -62,12 +62,21 @@ class Reading:
         Whether case does not matter.
     numbers : bool
         Whether numbers are words, 3.14 being two; those with letters (b2b, 4th) always are.
+    language : str, optional
+        The language whose function words were left out; None where none were.
+    stop_words : tuple of str
+        Further words that were asked to be left out.
     """
 
     lowercase: bool = True
     numbers: bool = False
+    language: str | None = None
+    stop_words: tuple[str, ...] = ()
 
-    _saved = declare(lowercase=Flag(), numbers=Flag())
+    _saved = declare(
+        lowercase=Flag(), numbers=Flag(), language=Text(optional=True, needed=False),
+        stop_words=Listed(Text(), tuple, needed=False),
+    )  # fmt: skip
 
     def tokens(self, text: str) -> list[str]:
         """The words of a text as they are written, in order; `word` says which word each is."""
@@ -99,11 +108,14 @@ class Reading:
         return [word for word in map(self.word, self.tokens(text)) if word is not None]
 
     def stream(self, texts: Iterable[str], number: Callable[[str], int] | None = None) -> Stream:
-        """All words of texts as numbers: those that `number` gives, −1 for none; by default words are numbered as they come."""
+        """All words of texts as numbers: those that `number` gives, −1 for none; by default words are numbered as they come.
+
+        A document that is a list of words has these words, as they are.
+        """
         kinds = _Kinds(self, number)
         ids, ends, look = array("i"), array("q", [0]), kinds.__getitem__
         for text in checked_texts(texts):
-            ids.extend(map(look, self.tokens(text)))
+            ids.extend(map(look, self.tokens(text)) if isinstance(text, str) else map(kinds.number, text))
             ends.append(len(ids))
         return Stream(np.frombuffer(ids, dtype=np.int32).copy(), np.array(ends), list(kinds.known))
 
@@ -167,17 +179,42 @@ class Stream:
         return made
 
 
-def checked_texts(texts: Iterable[Any]) -> Iterable[str]:
-    """Texts, of which the first that is none is refused."""
+def checked_texts(texts: Iterable[Any]) -> Iterable[Any]:
+    """Texts, or lists of words, of which the first that is neither is refused; what is missing is ''."""
     if isinstance(texts, (str, bytes)) or not hasattr(texts, "__iter__"):
         told = f"one text ({texts[:40]!r})" if isinstance(texts, (str, bytes)) else f"a {type(texts).__name__}"
         raise ValueError(f"texts is {told}; give a list of texts, one for each document.")
+    names = list(texts) if isinstance(texts, Mapping) else getattr(texts, "columns", None)
+    if names is not None:
+        told, first = ", ".join(map(str, list(names)[:8])), next(iter(names), "text")
+        raise ValueError(f"texts is a table with the columns {told}; give one column, such as table[{first!r}].")
+    if getattr(texts, "ndim", 1) != 1:
+        raise ValueError(f"texts is an array of shape {texts.shape}; give one column of texts.")  # type: ignore[attr-defined]
     return _each(texts)
 
 
-def _each(texts: Iterable[Any]) -> Iterable[str]:
+def is_tokens(document: Any) -> bool:
+    """Whether a document is given as a list of its words."""
+    return isinstance(document, (list, tuple)) and bool(document) and all(isinstance(word, str) for word in document)
+
+
+def _each(texts: Iterable[Any]) -> Iterable[Any]:
     for place, text in enumerate(texts):
-        if not isinstance(text, str):
+        if isinstance(text, str) or is_tokens(text):
+            yield text
+        elif _is_missing(text):
+            yield ""
+        else:
             remedy = "decode it" if isinstance(text, bytes) else "give '' for a document without words"
             raise ValueError(f"document {place} is {text!r}, of type {type(text).__name__}, and no text; {remedy}.")
-        yield text
+
+
+def _is_missing(text: Any) -> bool:
+    """Whether it stands for no text: None, NaN, pandas.NA, or a list without words."""
+    nan = isinstance(text, float) and text != text
+    return (
+        text is None
+        or nan
+        or type(text).__name__ in ("NAType", "NaTType")
+        or (isinstance(text, (list, tuple)) and not text)
+    )

@@ -15,7 +15,7 @@ from .coherence import coherence
 from .completion import Completion, completion
 from .corpus import Corpus, vectorizer_of
 from .distances import jensen_shannon
-from .tokens import Reading
+from .tokens import Reading, checked_texts, is_tokens
 from .words import ranked_words, topic_diversity, word_scores
 
 __all__ = ["TopicModel"]
@@ -58,6 +58,8 @@ class TopicModel:
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         """Counts of a corpus, of texts or of what else rows are, checked."""
+        if isinstance(X, (str, bytes)):
+            checked_texts(X)  # which tells what to give instead
         if _are_texts(X):
             X = Corpus.from_texts(X) if reset else self._counted(X)
         corpus = X if isinstance(X, Corpus) else None
@@ -174,14 +176,18 @@ class TopicModel:
         Returns
         -------
         Table
-            `document` (from 1), `title` where there are titles, `topic` (the largest, from 1) and the proportion of each.
+            `document` (from 1), `title` where there are titles, `topic` (the largest, from 1; None where a document has none of
+            the words) and the proportion of each.
         """
+        if _are_texts(X):
+            X = self._counted(X)
         theta, titles = self.transform(X), getattr(X, "titles", None)  # type: ignore[attr-defined]
+        length = _lengths(X)
         rows = []
         for d, part in enumerate(theta):
             row: dict[str, Any] = {"document": d + 1}
             row |= {"title": titles[d]} if titles is not None else {}
-            row |= {"topic": int(part.argmax()) + 1}
+            row |= {"topic": int(part.argmax()) + 1 if length[d] > 0 else None}
             rows.append(row | {f"topic_{k}": float(share) for k, share in enumerate(part, 1)})
         return Table(rows)
 
@@ -197,19 +203,21 @@ class TopicModel:
         Returns
         -------
         Table
-            `topic`, `document` (both from 1), `share`, and `title` and the beginning of the `text` where they are known.
+            `topic`, `document` (both from 1), `share` (the largest first), and `title` and the beginning of the
+            `text` where they are known.
         """
         check_number("n", n, (int, np.integer), 1)
         if _are_texts(X):
             X = self._counted(X)
         theta = self.transform(X)  # type: ignore[attr-defined]
-        length = np.asarray(getattr(X, "counts", X).sum(axis=1)).ravel()
+        length = _lengths(X)
         titles, texts = getattr(X, "titles", None), getattr(X, "texts", None)
         # As if each document had ten words more of no topic.
         sure = theta * (length / (length + 10.0))[:, None]
         rows = []
         for k in range(theta.shape[1]):
-            for d in np.argsort(-sure[:, k], kind="stable")[:n]:
+            chosen = np.argsort(-sure[:, k], kind="stable")[:n]
+            for d in chosen[np.argsort(-theta[chosen, k], kind="stable")]:
                 row: dict[str, Any] = {"topic": k + 1, "document": int(d) + 1, "share": float(theta[d, k])}
                 row |= {"title": titles[d]} if titles is not None else {}
                 rows.append(row | ({"text": _beginning(texts[d])} if texts is not None else {}))
@@ -286,7 +294,17 @@ def _are_texts(X: Any) -> bool:
         return False
     if not isinstance(X, (list, tuple)) and not hasattr(X, "tolist"):
         return False
-    return len(X) > 0 and any(isinstance(each, str) for each in list(X)[:10])
+    if getattr(X, "dtype", None) is not None and getattr(X.dtype, "kind", "O") in "biuf":
+        return False
+    return len(X) > 0 and (
+        any(isinstance(each, str) or is_tokens(each) for each in X) or all(each is None for each in X)
+    )
+
+
+def _lengths(X: Any) -> np.ndarray:
+    """How many counted words each document has."""
+    counts = X.counts if isinstance(X, Corpus) else X
+    return np.asarray((counts if hasattr(counts, "sum") else np.asarray(counts)).sum(axis=1)).ravel()
 
 
 def _beginning(text: str) -> str:

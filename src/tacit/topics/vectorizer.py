@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_number
 from .phrases import LEAST_NPMI, find_phrases, join_phrases
+from .stopwords import LANGUAGES, recognised, stop_words_of, told_by
 from .tokens import Reading, Stream
 
 __all__ = ["TextVectorizer"]
@@ -31,8 +32,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     """Count the words of texts.
 
     Takes the place of scikit-learn's ``CountVectorizer`` before topics. Words are found in all languages that are written with
-    spaces; stop words are found by where they occur, so that no list of a language is needed; rare words are left out in
-    proportion to the number of texts.
+    spaces; stop words are found by where they occur and, in English, German, French, Spanish, Italian, Portuguese and Dutch, by a
+    list of function words; rare words are left out in proportion to the number of texts.
 
     Parameters
     ----------
@@ -40,8 +41,11 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         Whether case does not matter.
     numbers : bool, default=False
         Whether numbers are words; those with letters (b2b, 4th) always are.
-    stop_words : iterable of str, optional
-        Words to leave out beside those found by `max_df`.
+    stop_words : {"auto", "english", "german", "french", "spanish", "italian", "portuguese", "dutch"}, list of str or None, \
+default="auto"
+        Words to leave out beside those found by `max_df`. ``"auto"`` leaves out the function words of the language whose list
+        has the largest share of all running words, where that is at least a fifth and three different words of it occur; a
+        language leaves out its own; a list leaves out its words beside those of ``"auto"``; None leaves out none.
     max_df : float, int or "auto", default="auto"
         Leave out words in more than this share (a float) or number (an int) of the documents. ``"auto"`` leaves out words in more
         than half of them, and those in more than a tenth beside which all other words are as frequent as anywhere:
@@ -63,8 +67,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         The words, in the order of the columns.
     vocabulary_ : dict of str to int
         The column of each word.
+    language_ : str or None
+        The language whose function words were left out.
     stop_words_ : list of str
-        Words that were left out because they are in too many documents, or asked to be.
+        Words that were left out because they are in too many documents, function words, or asked to be.
 
     See Also
     --------
@@ -74,18 +80,18 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     --------
     >>> from tacit.topics import TextVectorizer
     >>> vectorizer = TextVectorizer(min_df=1)
-    >>> vectorizer.fit_transform(["The sun's light.", "Light of the moon", "The moon's water"]).toarray().astype(int)
-    array([[1, 0, 0, 1, 0],
-           [1, 1, 1, 0, 0],
-           [0, 1, 0, 0, 1]])
-    >>> vectorizer.words_, vectorizer.stop_words_
-    (['light', 'moon', 'of', 'sun', 'water'], ['the'])
+    >>> vectorizer.fit_transform(["This is the sun's light.", "Light of the moon", "The moon's water"]).toarray().astype(int)
+    array([[1, 0, 1, 0],
+           [1, 1, 0, 0],
+           [0, 1, 0, 1]])
+    >>> vectorizer.words_, vectorizer.stop_words_, vectorizer.language_
+    (['light', 'moon', 'sun', 'water'], ['is', 'of', 'the', 'this'], 'english')
     """
 
     _: KW_ONLY
     lowercase: bool = True
     numbers: bool = False
-    stop_words: Iterable[str] | None = None
+    stop_words: str | Iterable[str] | None = "auto"
     max_df: float | int | str = "auto"
     min_df: float | int | str = "auto"
     max_features: int | None = None
@@ -101,7 +107,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     @property
     def reading(self) -> Reading:
         """How texts become words."""
-        return Reading(bool(self.lowercase), bool(self.numbers))
+        asked = self.stop_words
+        language = asked if isinstance(asked, str) and asked != "auto" else getattr(self, "language_", None)
+        further = () if asked is None or isinstance(asked, str) else tuple(map(str, asked))
+        return Reading(bool(self.lowercase), bool(self.numbers), language, further)
 
     @property
     def vocabulary_(self) -> dict[str, int]:
@@ -224,20 +233,34 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         self.words_ = words
         if not hasattr(self, "stop_words_"):
             self.stop_words_ = []
+        if not hasattr(self, "language_"):
+            self.language_: str | None = None
 
     # Which words
 
     def _choose(self, counts: Any, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Which words are kept, and which were left out because they are everywhere or were not wanted."""
         present = np.bincount(counts.indices, minlength=len(words))
-        unwanted = set(map(str.lower, self.stop_words or ())) if self.lowercase else set(self.stop_words or ())
-        stopped = self._everywhere(counts, present) | np.array([word in unwanted for word in words], dtype=bool)
+        stopped = self._everywhere(counts, present) | self._unwanted(counts, words)
         kept = ~stopped & (present >= self._least(counts.shape[0]))
         if self.max_features is not None and kept.sum() > self.max_features:
             total = np.where(kept, np.asarray(counts.sum(axis=0)).ravel(), -1.0)
             most = np.argsort(-total, kind="stable")[: self.max_features]
             kept = np.isin(np.arange(len(words)), most)
         return kept, stopped
+
+    def _unwanted(self, counts: Any, words: np.ndarray) -> np.ndarray:
+        """Which words are function words of the language, or were asked to be left out."""
+        asked = self.stop_words
+        further = () if asked is None or isinstance(asked, str) else tuple(map(str, asked))
+        if isinstance(asked, str) and asked != "auto":
+            self.language_ = asked
+        else:
+            totals = np.asarray(counts.sum(axis=0), dtype=np.float64).ravel()
+            self.language_ = None if asked is None else recognised(words, totals)
+        function: frozenset[str] = stop_words_of(self.language_) if self.language_ else frozenset()
+        own = set(map(str.lower, further)) if self.lowercase else set(further)
+        return np.array([word in own or word.lower() in function for word in words], dtype=bool)
 
     def _everywhere(self, counts: Any, present: np.ndarray) -> np.ndarray:
         n_documents = counts.shape[0]
@@ -269,12 +292,13 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     def _refuse(self, stream: Stream, n_documents: int) -> None:
         if not stream.words:
             raise ValueError(
-                f"no word was found in {n_documents} document(s); give texts in a language written with spaces between words."
+                f"no word was found in {n_documents} document(s): words have at least two letters; give texts in a language "
+                "written with spaces between words."
             )
         raise ValueError(
             f"none of the {len(stream.words)} words of {n_documents} document(s) is left: each is in too few documents "
             f"(min_df={self.min_df!r}), in too many (max_df={self.max_df!r}) or among stop_words; give more texts, or "
-            f"set min_df=1."
+            f"set min_df=1, max_df=1.0 and stop_words=None."
         )
 
     def _check(self) -> None:
@@ -285,34 +309,11 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         check_number("max_features", self.max_features, numbers.Integral, 1, also=(None,))
         if not isinstance(self.phrases, bool):
             check_number("phrases", self.phrases, numbers.Real, -1, 1)
-        if isinstance(self.stop_words, str):
+        if isinstance(self.stop_words, str) and self.stop_words not in ("auto", *LANGUAGES):
             raise ValueError(
-                f"stop_words={self.stop_words!r} is one text; give a list of words, or leave it out: words that are "
-                f"everywhere are "
-                "found by max_df."
+                f"stop_words={self.stop_words!r} is no language with a list; give one of auto, {', '.join(LANGUAGES)}, a list of "
+                "words, or None."
             )
-
-
-def told_by(counts: Any, which: np.ndarray, beside: np.ndarray) -> np.ndarray:
-    """What some words tell of the words beside them, from 0 (nothing) to 1.
-
-    KL(p(· | documents with the word) ‖ p(·)), less what chance gives, over the most it could be: −log of those
-    documents' share of all words.
-    """
-    from scipy.sparse import csc_matrix
-
-    having = csc_matrix(counts)[:, which]
-    having.data = np.ones_like(having.data)
-    inside = np.asarray((having.T @ counts[:, beside]).todense(), dtype=np.float64)
-    total = np.tile(np.asarray(counts[:, beside].sum(axis=0), dtype=np.float64), (len(which), 1))
-    own = which[:, None] == beside
-    inside[own] = total[own] = 0.0
-    n_inside, n_all = inside.sum(axis=1, keepdims=True), total.sum(axis=1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(inside > 0, (inside / n_inside) / (total / n_all), 1.0)
-        chance = 0.5 * len(beside) * (1.0 / n_inside - 1.0 / n_all)
-        told = ((inside / n_inside * np.log(ratio)).sum(axis=1, keepdims=True) - chance) / -np.log(n_inside / n_all)
-    return np.nan_to_num(told[:, 0], nan=0.0)
 
 
 def given_words(words: Any) -> list[str]:

@@ -244,13 +244,19 @@ def _notes(table: DataTable, shown: Sequence[ColumnInfo]) -> str:
 
 def _next_steps(arguments: Namespace, table: DataTable) -> list[dict]:
     """What to do next, as sentences with the command that does it."""
+    from ...tables.advice import text_column
+
     options = table_options(
         arguments, missing=_marks(table), ignore=[column.name for column in table.used if column.copied]
     )
     used = [column for column in table.used if not column.copied]
     steps = []
+    if (prose := text_column(table)) is not None:
+        plain = Namespace(**{**vars(arguments), "roles": [], "columns": None, "ignore": None, "id": None})
+        command = f"tacit topics {table_options(plain)} --text {shlex.quote(prose)}"
+        steps.append({"why": f"to find what the texts of {prose} are about", "command": command})
     if not used:
-        return [{"why": "no column can be used yet; say in which role one is to be taken, such as",
+        return steps or [{"why": "no column can be used yet; say in which role one is to be taken, such as",
                  "command": f"tacit inspect {options} {_role_option(table)}"}]  # fmt: skip
     if any(column.n_missing for column in used):
         steps.append({"why": "to impute the missing values only", "command": f"tacit impute {options}"})

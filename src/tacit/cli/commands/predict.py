@@ -74,13 +74,13 @@ def _proportions(arguments: Namespace, model: Any, told: dict) -> Outcome:
     corpus = read_corpus(documents, text, title=title if title in names else None, vectorizer=model.vectorizer_)
     theta, path = model.transform(corpus), result_path(arguments, documents, folder, "proportions")
     with opened_outputs(arguments, folder) as outputs:
-        outputs.table(path).write(proportions_columns(theta, corpus.titles))
+        outputs.table(path).write(proportions_columns(theta, corpus))
     kind, files = type(model).__name__, {path: "how much of each document is about each topic"}
     notes = []
     if corpus.n_empty:
         notes.append(
-            f"{count(corpus.n_empty, 'document')} without known words: the proportions given are those of all "
-            f"documents learned from"
+            f"{count(corpus.n_empty, 'document')} without known words: the topic is left empty, and the proportions tell "
+            "nothing"
         )
     lines = [
         f"{documents.name}: {count(len(corpus), 'document')}, by a {kind}",

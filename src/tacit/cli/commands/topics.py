@@ -39,7 +39,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     group = parser.add_argument_group("words")
     group.add_argument("--phrases", action="store_true", help='take words that stand together ("new york") as one')
-    group.add_argument("--stop-words", metavar="FILE", help="a file of further words to leave out, one per line")
+    group.add_argument(
+        "--stop-words", metavar="FILE", default="auto",
+        help="a file of further words to leave out, one per line; or the language whose function words to leave out (english, "
+        "german, …; recognised by default), or none",
+    )  # fmt: skip
+    group.add_argument("--min-df", type=_frequency, default="auto", metavar="N", help="leave out words in fewer documents: a "
+                       "number (3) or a share (0.01)")  # fmt: skip
+    group.add_argument("--max-df", type=_frequency, default="auto", metavar="N", help="leave out words in more documents: a "
+                       "number (500) or a share (0.5)")  # fmt: skip
     group.add_argument("--id", metavar="NAME", help="the column of titles of documents")
     add_budget(parser)
     add_output(parser, page=True)
@@ -51,6 +59,19 @@ def _number(text: str) -> int | str:
     if not text.isdigit() or not 1 <= int(text) <= 10_000:
         raise ArgumentTypeError(f"{text!r} is neither a number from 1 to 10,000 nor auto")
     return int(text)
+
+
+def _frequency(text: str) -> int | float | str:
+    """A number of documents, or a share of them where it has a point."""
+    if text == "auto":
+        return text
+    try:
+        value = float(text) if "." in text else int(text)
+    except ValueError:
+        value = -1
+    if value < 0 or (isinstance(value, float) and value > 1):
+        raise ArgumentTypeError(f"{text!r} is neither a number of documents such as 3 nor a share such as 0.01")
+    return value
 
 
 def _words(text: str) -> list[str]:
@@ -89,10 +110,28 @@ def run(arguments: Namespace) -> Outcome:
 
 def _vectorizer(arguments: Namespace) -> Any:
     from ...topics import TextVectorizer
-    from ...topics.corpus import read_lines
 
-    stop = [line.strip() for line in read_lines(arguments.stop_words)] if arguments.stop_words else None
-    return TextVectorizer(phrases=arguments.phrases, stop_words=stop)
+    return TextVectorizer(
+        phrases=arguments.phrases, stop_words=_stop_words(arguments.stop_words), min_df=arguments.min_df, max_df=arguments.max_df
+    )  # fmt: skip
+
+
+def _stop_words(asked: str) -> Any:
+    """What `--stop-words` asks for: words of a file, a language, or None."""
+    import os
+
+    from ...topics.corpus import read_lines
+    from ...topics.stopwords import LANGUAGES
+
+    if asked == "none":
+        return None
+    if asked.lower() in ("auto", *LANGUAGES) and not os.path.isfile(asked):
+        return asked.lower()
+    if not os.path.isfile(asked):
+        raise ValueError(
+            f"--stop-words: {asked} is neither a file with one word per line nor one of {', '.join(LANGUAGES)}, none."
+        )
+    return [line.strip() for line in read_lines(asked) if line.strip()]
 
 
 def _check(corpus: Any, place: str, topics: int | str) -> None:
@@ -102,6 +141,8 @@ def _check(corpus: Any, place: str, topics: int | str) -> None:
         raise ValueError(
             f"--topics {topics} is too many for {len(corpus.words)} words; ask for at most {len(corpus.words)}."
         )
+    if isinstance(topics, int) and topics > len(corpus):
+        raise ValueError(f"--topics {topics} is too many for {len(corpus)} documents; ask for at most {len(corpus)}.")
 
 
 def _model(arguments: Namespace, n_topics: int, corpus: Any, deadline: float | None) -> tuple[Any, Any]:
@@ -134,7 +175,7 @@ def _seeds(lists: list[list[str]], corpus: Any, n_topics: int) -> dict[int, list
 
 
 def _learned(arguments: Namespace, corpus: Any, deadline: float | None, progress: Any) -> tuple[Any, Any, bool]:
-    """The fitted model, how the number of topics was chosen (None where it was given), and whether time ran out."""
+    """The fitted model, how the number of topics was chosen (None where it was given), and whether the fit was ended."""
     import warnings
 
     from ...topics import choose_topics
@@ -154,7 +195,7 @@ def _learned(arguments: Namespace, corpus: Any, deadline: float | None, progress
         model.fit(corpus)
     if "callback" in model.get_params():
         model.set_params(callback=None)
-    return model, found, ended or ending.ended
+    return model, found, ending.ended
 
 
 # What is written and told
@@ -181,7 +222,7 @@ def _write(arguments: Namespace, documents: Any, folder: str, model: Any, corpus
     separator = getattr(documents.reader, "separator", ",") if not arguments.format else ","
     with opened_outputs(arguments, folder, separator or ",") as outputs:
         outputs.table(paths["topics"]).write(topics_columns(findings))
-        outputs.table(paths["proportions"]).write(proportions_columns(findings.proportions, corpus.titles))
+        outputs.table(paths["proportions"]).write(proportions_columns(findings.proportions, corpus))
         save(model, outputs.file(paths["tacit"]), notes=notes)
         if not arguments.no_report:
             write_text(outputs, paths["html"], lambda: render_topics(findings))
@@ -206,14 +247,15 @@ def topics_columns(findings: Any) -> dict:
     }
 
 
-def proportions_columns(theta: Any, titles: Any = None) -> dict:
-    """The table of documents."""
+def proportions_columns(theta: Any, corpus: Any) -> dict:
+    """The table of documents; one without known words has no main topic."""
     import numpy as np
 
     made: dict[str, Any] = {"document": np.arange(1, len(theta) + 1)}
-    if titles is not None:
-        made["title"] = list(titles)
-    made["topic"] = theta.argmax(axis=1) + 1
+    if corpus.titles is not None:
+        made["title"] = list(corpus.titles)
+    main, known = theta.argmax(axis=1) + 1, np.diff(corpus.counts.indptr) > 0
+    made["topic"] = main if known.all() else [int(topic) if there else None for topic, there in zip(main, known)]
     return made | {f"topic_{k}": column for k, column in enumerate(theta.T, 1)}
 
 
