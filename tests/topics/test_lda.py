@@ -296,3 +296,8 @@ def test_seeded_topics_are_about_their_seeds_whatever_the_start(inference):
         assert set(np.argsort(-model.topic_word_[2])[:8]) == set(themes[2])
     with pytest.raises(TypeError, match="seeds must be a dict of topics to words"):
         LatentDirichletAllocation(4, seeds=[[1]]).fit(X)
+
+
+def test_checkpoints_keep_batch_fits_only(tmp_path):
+    with pytest.raises(ValueError, match="checkpoint keeps fits in batches of all documents"):
+        LatentDirichletAllocation(2, learning_method="online").fit(np.eye(4), checkpoint=tmp_path / "state")

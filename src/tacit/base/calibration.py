@@ -138,6 +138,10 @@ class Calibration:
         highest=replace(BOUND, shape="d", needed=False),
     )  # fmt: skip
 
+    def __post_init__(self) -> None:
+        for name in ("lowest", "highest"):
+            object.__setattr__(self, name, np.broadcast_to(getattr(self, name), self.slope.shape).copy())
+
     def check_columns(self, n_columns: int) -> None:
         """Raise where it tells of other columns than those of a model."""
         if len(self.slope) != n_columns:

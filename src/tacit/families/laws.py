@@ -120,7 +120,10 @@ class QuantileLaw(Law):
             inside = (ahead >= below) & (ahead <= above) & (np.abs(newton) <= 0.5 * before[rows])
             y[rows], low[rows], high[rows] = np.where(inside, ahead, half), below, above
             before[rows] = step = np.abs(y[rows] - at)
-            rows = rows[step > np.where(inside, small[rows], 1e-4 * small[rows])]
+            near = inside & (
+                np.abs(excess) < 1e-5
+            )  # far modes make wide brackets, in which a small step may be a large one
+            rows = rows[step > np.where(near, small[rows], 1e-4 * small[rows])]
         return y
 
     def _count(self, q: float, weight: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -259,6 +259,10 @@ class LatentDirichletAllocation(AllocationAnswers):
         self
         """
         self._check_settings()
+        if checkpoint is not None and self._stochastic:
+            raise ValueError(
+                "checkpoint keeps fits in batches of all documents; online learning goes on by partial_fit."
+            )
         source = self._open(X, reset=True)
         self.random_state_ = check_random_state(self.random_state)
         self.n_batch_iter_, self._n_words = 1, float(source.sum(word_count))
