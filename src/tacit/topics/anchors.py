@@ -17,7 +17,7 @@ from ..base import RowsEstimator
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice, check_number, check_positive
 from ..declared import Numbers, Whole
-from ..kernels.proportions import proportions
+from ..kernels import lazy
 from .cooccurrence import Cooccurrence
 from .hull import find_anchors, hull_anchors
 from .recovery import recover
@@ -25,6 +25,7 @@ from .topic_model import TopicModel
 
 __all__ = ["AnchorTopics"]
 
+compiled = lazy("proportions")
 METHODS, RECOVERIES = ("greedy", "lp"), ("l2", "kl")
 MOST_LP = 500
 
@@ -193,11 +194,11 @@ class AnchorTopics(TopicModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """
         check_is_fitted(self)
         counts = self._counts(X, reset=False)
-        theta = np.empty((counts.shape[0], len(self.topic_word_)))
+        theta = np.full((counts.shape[0], len(self.topic_word_)), 1.0 / len(self.topic_word_))
         prior = np.full(theta.shape[1], float(self.doc_topic_prior))
         told = counts.indptr.astype(np.int64), counts.indices.astype(np.int64), counts.data.astype(np.float64)
         word_topic = np.ascontiguousarray(self.topic_word_.T)
-        proportions(*told, word_topic, prior, float(self.tol), int(self.max_iter), theta)
+        compiled.proportions(*told, word_topic, prior, float(self.tol), int(self.max_iter), theta)
         known = np.asarray(counts @ self.topic_word_.sum(axis=0)).ravel() > 0
         theta[~known] = self.topic_share_
         return theta

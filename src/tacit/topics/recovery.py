@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.proportions import mix_rows
+from ..kernels import lazy
 from .cooccurrence import BLOCK, Cooccurrence
 
 __all__ = ["recover"]
 
+compiled = lazy("proportions")
 HEAVY = 1e4
 """Weight of Σ c = 1 beside the squares."""
 
@@ -27,7 +28,9 @@ def recover(pairs: Cooccurrence, anchors: np.ndarray, recovery: str, tol: float,
     for start in range(0, pairs.n_words, BLOCK):
         rows = pairs.sparse_rows(np.arange(start, min(start + BLOCK, pairs.n_words)))
         told = rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data
-        mix_rows(*told, corners, float(tol), int(max_iter), mixed[start : start + BLOCK])
+        compiled.proportions(
+            *told, corners, np.zeros(len(anchors)), float(tol), int(max_iter), mixed[start : start + BLOCK]
+        )
     mixed[anchors] = np.eye(len(anchors))  # they are corners, which steps only come near
     return mixed / mixed.sum(axis=1, keepdims=True)
 
