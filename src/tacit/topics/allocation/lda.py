@@ -30,6 +30,7 @@ __all__ = ["INFERENCES", "LatentDirichletAllocation"]
 INFERENCES = ("cvb0", "vb", "scvb0")
 PASSES = {"cvb0": 100}
 STARTING_PASSES = 20
+STARTING_DOCUMENTS, STARTING_SHARE = 1000, 8  # of a start by cvb0, and at most one in so many
 
 
 @settings
@@ -334,14 +335,17 @@ class LatentDirichletAllocation(AllocationAnswers):
             warnings.warn(f"{done.reason}; what was learned so far is kept.", UserWarning, stacklevel=3)
 
     def _start(self, model: Any, task: Task) -> TopicParams:
-        """Random topics; for variational Bayes, after a few collapsed passes over a sample, which merge fewer topics."""
-        start = model.init(task.sample, task.rng)
+        """Random topics after collapsed passes over some documents: these are cheap, and merge fewer topics than variational ones."""
+        start, sample = model.init(task.sample, task.rng), task.sample
         if self.inference != "vb":
-            return start
+            n_rows, n_units = task.source.n_rows, task.source.n_units
+            n_started = min(STARTING_DOCUMENTS, n_units // STARTING_SHARE)
+            if n_started < self.n_components:
+                return start
+            sample = task.source.sample(n_started * n_rows // n_units, task.rng)
         collapsed = CollapsedModel(self.n_components, model.alpha, model.eta, model.eta_table)
-        return fit(
-            collapsed, as_source(task.sample, n_jobs=self.n_jobs), start, max_iter=STARTING_PASSES, tol=0.0
-        ).params
+        few = as_source(sample, n_jobs=self.n_jobs)
+        return fit(collapsed, few, start, max_iter=STARTING_PASSES, tol=0.0).params
 
     def _callback(self) -> Callable | None:
         if self.callback is None and self.verbose:
