@@ -19,7 +19,7 @@ from tacit.topics import LatentDirichletAllocation
 from tacit.topics.documents import halves
 
 K, CORES = 50, 2
-PASSES = (5, 7, 8, 9, 10, 12, 15, 18, 20, 22, 24, 26, 28, 30, 40, 60, 80, 120)
+PASSES = (3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 18, 20, 22, 24, 26, 28, 30, 40, 60, 80, 120)
 
 
 def sklearn_batch(X, seed, passes=10):

@@ -335,7 +335,7 @@ class LatentDirichletAllocation(AllocationAnswers):
             warnings.warn(f"{done.reason}; what was learned so far is kept.", UserWarning, stacklevel=3)
 
     def _start(self, model: Any, task: Task) -> TopicParams:
-        """Random topics after collapsed passes over some documents: these are cheap, and merge fewer topics than variational ones."""
+        """Random topics after collapsed passes over some documents, which merge fewer topics than variational ones."""
         start, sample = model.init(task.sample, task.rng), task.sample
         if self.inference != "vb":
             n_rows, n_units = task.source.n_rows, task.source.n_units
