@@ -195,3 +195,11 @@ def test_topics_are_recommended_for_free_text(tmp_path, capsys):
         == "my comment is free text, of 12 words on average, and 1 other column can be used"
     )
     assert main([*shlex.split(command)[1:], "--topics", "2", "--method", "anchors", "--quiet"]) == 0
+
+
+def test_a_gross_error_among_cells_that_are_mostly_alike_is_told(tmp_path, capsys):
+    cells = [0] * 180 + list(range(100, 139)) + [295140]
+    (tmp_path / "t.csv").write_text("spent,x\n" + "".join(f"{cell},{k % 17}.5\n" for k, cell in enumerate(cells)))
+    assert main(["inspect", str(tmp_path / "t.csv"), "--json"]) == 0
+    (found,) = [each for each in json.loads(capsys.readouterr().out)["outlying"] if each["column"] == "spent"]
+    assert (found["value"], found["row"], found["n"]) == (295140, 220, 1)

@@ -8,7 +8,7 @@ import pytest
 from tacit.impute import choose_imputer
 from tacit.impute.trial import Hidden, _left_out, _worse, judged, learn_calibration, plain_calibration
 from tacit.mixture import find_groups
-from tacit.study.imputation import tell_check
+from tacit.study.imputation import _where, moved_words, tell_check
 from tacit.tables import open_table
 
 pandas = pytest.importorskip("pandas")
@@ -66,3 +66,32 @@ def test_a_column_that_its_mean_fills_better_takes_the_mean():
     assert check["columns"][0]["by_mean"]
     assert check["error"] == pytest.approx(check["naive"])
     assert "x is filled by the mean of known cells, which did as well" in " ".join(tell_check(check))
+
+
+def test_where_fills_are_is_told_as_it_is():
+    assert _where({"a": 400, "b": 400}) == "400 in each"
+    assert _where({"a": 4, "b": 4, "c": 1}) == "as many in a and b (4 each)"
+    assert _where({"a": 4, "b": 2, "c": 3}) == "more than anywhere else in a (4)"
+    assert _where({"a": 4, "b": 2}) == "most of them in a (4)"
+    assert (_where({"a": 1}), _where({"a": 2})) == ("in a", "all in a")
+
+
+def test_a_rare_level_that_gains_is_not_called_frequent():
+    row = {"column": "sent", "n_known": 512, "n_filled": 714}
+    shares = [row | {"level": "0", "known": 0.32, "after": 0.42}, row | {"level": "1", "known": 0.68, "after": 0.58}]
+    assert moved_words(shares)[0].endswith("with the 714 filled ones: to count levels, use tables of draws.")
+    shares = [row | {"level": "0", "known": 0.32, "after": 0.13}, row | {"level": "1", "known": 0.68, "after": 0.87}]
+    assert moved_words(shares)[0].endswith("most probable levels overstate the frequent.")
+
+
+def test_columns_with_gross_errors_only_are_not_judged():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=600)
+    far, kind = x + rng.normal(size=600), np.where(x > 0, "a", "b").astype(object)
+    far[7] = 1e6
+    kind[rng.random(600) < 0.3] = None
+    check = choose_imputer({"x": x, "far": far, "kind": kind}, seed=0, budget=5).model._calibration.check(
+        ["x", "far", "kind"]
+    )
+    assert check["numbers"] == 0
+    assert check["categories"] > 20

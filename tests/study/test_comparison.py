@@ -10,6 +10,7 @@ from tacit.cli.main import main
 from tacit.factor import ProbabilisticPCA
 from tacit.mixture import GaussianMixture
 from tacit.study import compare, compare_models
+from tacit.study.comparison import _grown
 from tacit.study.differences import correct, share_test
 
 pandas = pytest.importorskip("pandas")
@@ -232,3 +233,28 @@ def test_the_page_opens_with_the_verdict(tmp_path, capsys):
     )
     assert sorted(path.name for path in (tmp_path / "o").iterdir()) == [
         "a.compare.groups.csv", "a.compare.looked.csv", "a.compare.rows.csv"]  # fmt: skip
+
+
+def test_medians_of_levels_in_order_are_levels():
+    rng = np.random.default_rng(0)
+    a = pandas.DataFrame({"grade": rng.choice([2, 3, 4], 100, p=[0.2, 0.6, 0.2]), "x": rng.normal(size=100)})
+    b = pandas.DataFrame({"grade": rng.choice([3, 4, 5], 100, p=[0.2, 0.6, 0.2]), "x": rng.normal(size=100)})
+    found = compare(a, b, groups=[1], roles={"grade": "ordinal"})
+    test = next(test for test in found.looked if test["column"] == "grade")
+    assert (test["a"], test["b"]) == (a.grade.median(), b.grade.median()) == (3, 4)
+    assert any("grade tends to be higher in B (median 4 against 3)" in sentence for sentence in found.summary)
+
+
+def test_sides_that_nearly_lie_apart_are_no_surer_than_sides_that_do():
+    x, y = np.arange(40.0), np.arange(40.0) + 38.5
+    near = compare(pandas.DataFrame({"x": x, "z": x % 7}), pandas.DataFrame({"x": y, "z": x % 7}), groups=[1])
+    far = compare(pandas.DataFrame({"x": x, "z": x % 7}), pandas.DataFrame({"x": y + 9, "z": x % 7}), groups=[1])
+    near, far = (next(test for test in found.looked if test["column"] == "x") for found in (near, far))
+    assert 0.99 < near["effect"] < far["effect"] == 1
+    assert near["low"] <= far["low"] < 0.95
+
+
+def test_a_group_that_both_have_is_not_new():
+    group = {"number": 4, "words": "x high", "new": True, "n_a": 3, "share_a": 0.012, "share_b": 0.29}
+    assert _grown(group, "A", "B") == "Group 4 (x high) is nearly new: 29 % of B, 1.2 % of A."
+    assert "is new" in _grown(group | {"n_a": 0, "share_a": 0.0}, "A", "B")

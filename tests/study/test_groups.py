@@ -125,7 +125,7 @@ def test_a_group_of_nearly_all_rows_is_not_called_extreme():
 )  # fmt: skip
 def test_the_headline_carries_doubt(chosen, bic, sentence):
     selection = [{"n_components": size, "bic": value, "criterion": "bic"} for size, value in bic.items()]
-    findings = SimpleNamespace(groups=[None] * chosen, selection=selection, n_rows=25)
+    findings = SimpleNamespace(groups=[None] * chosen, selection=selection, n_rows=25, learned=None)
     assert _how_many(findings).startswith(sentence)
 
 

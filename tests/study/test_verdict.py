@@ -22,6 +22,8 @@ from tacit.study.phrases import alikeness, clauses, counted_share, distinct, phr
 from tacit.study.tallies import Tallies, defining, profile_of
 from tacit.tables import open_table
 
+pandas = pytest.importorskip("pandas")
+
 
 def clear(n, rng):
     centres = np.array([[0.0, 0.0, 0.0], [7.0, 0.0, 0.0], [0.0, 0.0, 7.0]])
@@ -372,3 +374,42 @@ def test_the_largest_group_is_counted_and_not_assumed():
     assert summary[1].check.figures == {"group 1": 1, "group 2": 3}
     even = open_table({"x": [12.0, 12.5, 0.1, 0.2], "y": [0.0, 0.1, 0.2, 0.3]})
     assert study_groups(model, even).summary[1] == "The largest are groups 1 and 2 (2 rows each)."
+
+
+def test_new_rows_are_told_of_as_new(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    x = np.repeat([0, 12, 24], [60, 40, 30]) + rng.normal(size=130)
+    old = {"x": x, "y": rng.normal(size=130), "z": np.where(rng.random(130) < 0.2, np.nan, x + rng.normal(size=130))}
+    pandas.DataFrame(old).to_csv(tmp_path / "old.csv", index=False)
+    new = pandas.DataFrame({"x": [0.1, 0.4, -0.3], "y": [0.0, 0.1, 0.2], "z": [np.nan, 0.0, 0.1]})
+    new.to_csv(tmp_path / "new.csv", index=False)
+    assert main(["fit", str(tmp_path / "old.csv"), "--quiet", "--no-report"]) == 0
+    capsys.readouterr()
+    model = str(tmp_path / "old.fit.tacit")
+    assert main(["report", model, str(tmp_path / "new.csv"), "--json", "--out", str(tmp_path / "new.html")]) == 0
+    told = json.loads(capsys.readouterr().out)["summary"]
+    assert "3 rows fall into 1 of the 3 groups." in told
+    assert "No new row is likeliest in group 2 or group 3." in told
+    assert "1 missing cell (11 % of the cells used) was filled in, in z." in told
+    assert any(" cells of the model's own table hidden on purpose" in sentence for sentence in told)
+
+
+def test_one_group_of_new_rows_is_the_models(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    pandas.DataFrame(rng.normal(size=(80, 2)), columns=["x", "y"]).to_csv(tmp_path / "old.csv", index=False)
+    (tmp_path / "new.csv").write_text("x,y\n0.1,0.2\n0.3,0.4\n")
+    assert main(["fit", str(tmp_path / "old.csv"), "--quiet", "--no-report"]) == 0
+    capsys.readouterr()
+    model = str(tmp_path / "old.fit.tacit")
+    assert main(["report", model, str(tmp_path / "new.csv"), "--json", "--out", str(tmp_path / "new.html")]) == 0
+    told = json.loads(capsys.readouterr().out)["summary"]
+    assert "2 rows are in the only group of the model." in told
+    assert not any("BIC" in sentence for sentence in told)
+
+
+def test_cells_missing_in_columns_that_are_not_used_are_not_denied():
+    rng = np.random.default_rng(0)
+    note = [f"a note on row {k}, of some length and with words" if k % 3 else None for k in range(60)]
+    table = open_table({"x": rng.normal(size=60), "y": rng.normal(size=60), "note": note})
+    model = Mixture(1, random_state=0).fit(table.source())
+    assert "No cell of the columns used is missing." in study_groups(model, table).summary

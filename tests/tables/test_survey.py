@@ -360,3 +360,17 @@ def test_none_is_an_answer_and_marks_are_told(tmp_path):
     assert (care.levels, care.n_missing) == (("drug", "none"), 0)
     assert (test.levels, test.n_missing) == (("+", "±"), 4)
     assert any(note.startswith("'-' is taken as missing (4 cells)") for note in test.notes)
+
+
+def test_texts_that_are_codes_are_not_offered_as_missing():
+    codes = [str(k) for k in range(100, 160)] + ["c1", "c2", "c3", "c4"]
+    (column,) = open_table({"station": codes, "x": np.arange(64.0) % 9}).columns[:1]
+    assert not any("missing" in str(note) for note in column.notes)
+    (column,) = open_table({"dose": [str(k) for k in range(60)] + ["none"] * 4, "x": np.arange(64.0) % 9}).columns[:1]
+    assert any("if it stands for missing" in str(note) for note in column.notes)
+
+
+def test_numbers_that_differ_in_half_of_their_range_are_ids():
+    rng = np.random.default_rng(0)
+    kid = np.sort(rng.choice(np.arange(2, 4628), 2449, replace=False))
+    assert open_table({"kid": kid, "x": rng.normal(size=2449)}).columns[0].role == "id"

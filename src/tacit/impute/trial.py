@@ -457,6 +457,8 @@ def hidden_rounds(
         if each.kind == "related" and each.column in places:
             related[places[each.column], [places[name] for name in each.by if name in places]] = True
     absent = np.isnan(cells) & start.not_applicable(cells)
+    # Gross errors are no example of missing cells, or columns that nothing is filled in would be judged.
+    absent |= np.isnan(cells) & np.array([not column.n_missing for column in table.used])
     coded = np.array([bool(column.levels) for column in table.used])
     rounds: list[np.ndarray] = []
     for k in range(most if start.refit else 1):

@@ -398,7 +398,8 @@ def _change(test: dict, a: str, b: str) -> str:
     word = "higher" if test["effect"] > 0.5 else "lower"
     chance = max(test["effect"], 1 - test["effect"])
     ends = (test["low"], test["high"]) if test["effect"] > 0.5 else (1 - test["high"], 1 - test["low"])
-    medians = f"median {number(test['b'])} against {number(test['a'])}"
+    there, here = (each if isinstance(each, str) else number(each) for each in (test["b"], test["a"]))
+    medians = f"median {there} against {here}"
     return (
         f"{test['column']} tends to be {word} in {b} ({medians}): a cell of {b} is {word} than one of {a} with a probability of "
         f"{probability(chance)} ({probability(ends[0])} to {probability(ends[1])})."
@@ -420,7 +421,8 @@ def _points(test: dict) -> str:
 def _grown(group: dict, a: str, b: str) -> str:
     shares = f"{share(group['share_b'])} of {b}, {share(group['share_a'])} of {a}"
     if group["new"]:
-        return f"Group {group['number']} ({group['words']}) is new: {shares}."
+        new = "nearly new" if group["n_a"] else "new"
+        return f"Group {group['number']} ({group['words']}) is {new}: {shares}."
     word = "grew" if group["share_b"] > group["share_a"] else "shrank"
     return f"Group {group['number']} ({group['words']}) {word}: {shares}."
 

@@ -28,11 +28,25 @@ def column_tests(column: Column, cells: np.ndarray, side: np.ndarray, rng: np.ra
     told = {"column": str(column.name), "n_a": len(x), "n_b": len(y)}
     tests = []
     if min(len(x), len(y)) >= 2 and len(np.unique(cells[known])) > 1:
-        tests.append(told | (_levels(column, x, y, rng) if column.kind == "category" else _ranks(x, y, rng)))
+        found = _levels(column, x, y, rng) if column.kind == "category" else _ranks(x, y, rng)
+        middle = {} if column.kind == "category" else {"a": _middle(column, x), "b": _middle(column, y)}
+        tests.append(told | found | middle)
     if not known.all() and known.any():
         lost = np.bincount(side[~known], minlength=2), np.bincount(side, minlength=2)
         tests.append({"column": str(column.name), "what": "missing"} | share_test(*lost))
     return tests
+
+
+def _middle(column: Column, cells: np.ndarray) -> float | str:
+    """The median of cells: of levels in order, which are coded by their places, the level there."""
+    median = float(np.median(cells))
+    if not column.levels:
+        return median
+    low, high = (str(column.levels[int(place)]) for place in (math.floor(median), math.ceil(median)))
+    try:
+        return (float(low) + float(high)) / 2
+    except ValueError:
+        return low if low == high else f"{low} to {high}"
 
 
 def _ranks(x: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> dict:
@@ -118,11 +132,13 @@ def _interval(found: tuple, alpha: float) -> tuple[float, float]:
     """The interval of an effect: Brunner and Munzel's, or Newcombe's of two shares by those of Wilson."""
     if found[0] == "ranks":
         _, effect, se, df, m, n = found
+        least = (alpha / 2) ** (1 / min(m, n))
         if se == 0:  # the sides do not overlap, or all is tied
-            least = (alpha / 2) ** (1 / min(m, n))
             return (least, 1.0) if effect > 0.5 else (0.0, 1 - least) if effect < 0.5 else (1 - least, least)
         reach = stats.t.ppf(1 - alpha / 2, df) * se
-        return max(effect - reach, 0.0), min(effect + reach, 1.0)
+        low, high = max(effect - reach, 0.0), min(effect + reach, 1.0)
+        # Sides that overlap a little are no surer to lie apart than sides that do not overlap.
+        return (min(low, least), high) if effect > 0.5 else (low, max(high, 1 - least))
     _, n, total = found
     shares = n / total
     z2 = stats.norm.ppf(1 - alpha / 2) ** 2

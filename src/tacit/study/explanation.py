@@ -36,6 +36,8 @@ TYPICAL = 0.05
 TOLD = 4
 CLEAR = math.log(1.5)
 """Evidence below a ratio of 1.5 is not told in words."""
+NEARLY = 1 - 1e-9
+"""A probability above this, which rounding may call 1, is not told as certain."""
 
 
 @dataclass(frozen=True)
@@ -288,8 +290,10 @@ def _worded(found: Explanation, near: list[dict], is_next: bool) -> Explanation:
     if not b:
         words = [f"Row {found.row} is in group 1, the only one of the model."]
     else:
-        first = f"Row {found.row} is in group {a} with a probability of {share(found.probability)}"
-        words = [f"{first}; group {b} {'is next, with' if is_next else 'has'} {share(found.other_probability)}."]
+        first = f"Row {found.row} is in group {a} with a probability of {share(min(found.probability, NEARLY))}"
+        words = [
+            f"{first}; group {b} {'is next, with' if is_next else 'has'} {share(max(found.other_probability, 1 - NEARLY))}."
+        ]
         words += ["So it is not sure of its group."] if found.probability < SURE else []
         pro = [cell for cell in found.cells if cell["evidence"] >= CLEAR]
         contra = [cell for cell in found.cells if cell["evidence"] <= -CLEAR]

@@ -81,6 +81,9 @@ def study_groups(
     if missingness is None or not any(fills.n_missing.values()):
         missingness = diagnose_missing(table, seed=seed) if any(fills.n_missing.values()) else ()
     same = learned is None or learned.get("digest") in (None, digest.hexdigest())
+    if not same:  # what does not apply was settled when the model was learned
+        absent = fills.why_empty.get("not applicable", {})
+        missingness = [each for each in missingness if each.kind != "not applicable" or each.column in absent]
     scorer.loose = _loose(outliers, tallies.n_rows) if same else set((learned or {}).get("loose", ()))
     kept = TopRows.merged([own for k, own in enumerate(outliers, 1) if k not in scorer.loose], MOST_LISTED)
     shown = scorer(sample.encoded)

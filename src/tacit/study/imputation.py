@@ -26,6 +26,7 @@ DULL = 0.95
 """Errors, relative to that of a column's mean, from which the mean would do as well."""
 MOVED = 0.02
 """By how much fills move the share of a level before that is told."""
+REDRAWN = "to count levels, use tables of draws"
 EXPECTED = (
     "Filled cells are what the model expects, not what was measured. Counted as measurements they make tests and intervals too "
     "sure; for those, analyse several tables of draws ({option}) and pool the results."
@@ -74,7 +75,8 @@ def fill_words(findings: Findings) -> list[str]:
     """Why cells are missing, where that is a rule, and how good fills are, in sentences."""
     if not findings.missingness:
         return []
-    told = tell_check(findings.check) if sum(findings.n_filled.values()) else []
+    of = " of the model's own table" if findings.learned is not None else ""
+    told = tell_check(findings.check, of) if sum(findings.n_filled.values()) else []
     return [*missing_words(findings.missingness), *told, *moved_words(findings.shares)]
 
 
@@ -92,9 +94,11 @@ def moved_words(shares: Sequence[dict]) -> list[str]:
     if abs(most["after"] - most["known"]) < MOVED:
         return []
     name = most["column"]
+    frequent = most["known"] >= max(row["known"] for row in levels if row["column"] == name)
+    why = "most probable levels overstate the frequent" if frequent == (most["after"] > most["known"]) else REDRAWN
     sentence = (
         f"{most['level']} is {share(most['known'])} of the {most['n_known']:,} known cells of {name} and "
-        f"{share(most['after'])} with the {most['n_filled']:,} filled ones: most probable levels overstate the frequent."
+        f"{share(most['after'])} with the {most['n_filled']:,} filled ones: {why}."
     )
     told = f"cells[(cells['column'] == {name!r}) & cells['value'].notna()]"
     n, m = (f"int({having(name, [most['level']], place)}.sum())" for name, place in ((name, "filled"), ("value", told)))
@@ -115,11 +119,9 @@ def _summary(table: DataTable, findings: Findings, why: str, order: int, said: s
     missing = findings.n_filled
     total, n_cells = sum(missing.values()), table.n_rows * len(table.used)
     incomplete = [name for name, n in missing.items() if n]
-    most = max(missing, key=lambda name: missing[name])
     told = ["No missing cell was filled."]
     if total:
-        part = "most of them" if missing[most] > total / 2 else "more than anywhere else"
-        where = f"{part} in {most} ({missing[most]:,})" if len(incomplete) > 1 else f"all in {most}"
+        where = _where({name: missing[name] for name in incomplete})
         sentence = (
             f"{count(total, 'missing cell')} in {len(incomplete)} of {count(len(table.used), 'column')} "
             f"{'were' if total > 1 else 'was'} filled, {share(total / n_cells, 1)} of all; {where}."
@@ -127,7 +129,12 @@ def _summary(table: DataTable, findings: Findings, why: str, order: int, said: s
         figures = {name: missing[name] for name in incomplete}
         told = [
             Claim.of("filled", sentence, f"counted in all {n_cells:,} cells of the columns used", figures, FILLED),
-            Claim.of("by", f"They were filled by {why}.", "the model that was fitted to the rows", {"order": order}),
+            Claim.of(
+                "by",
+                f"{'They were' if total > 1 else 'It was'} filled by {why}.",
+                "the model that was fitted to the rows",
+                {"order": order},
+            ),
         ]
     told += [*missing_words(findings.missingness), *empty_words(why_empty), *filter(None, [said])]
     told += [*(tell_check(findings.check) if total else []), *moved_words(findings.shares)]
@@ -141,8 +148,21 @@ def _summary(table: DataTable, findings: Findings, why: str, order: int, said: s
     return told
 
 
-def tell_check(check: dict | None) -> list[str]:
-    """How good the fills are, in sentences."""
+def _where(filled: dict[str, int]) -> str:
+    """The columns that most of the filled cells are in, in words."""
+    total, most = sum(filled.values()), max(filled.values())
+    tied = [name for name, n in filled.items() if n == most]
+    if len(filled) == 1:
+        return f"{'all ' if total > 1 else ''}in {tied[0]}"
+    if len(tied) == len(filled):
+        return f"{most:,} in each"
+    if len(tied) > 1:
+        return f"as many in {joined(tied)} ({most:,} each)" if len(tied) <= 3 else f"at most {most:,} in a column"
+    return f"{'most of them' if most > total / 2 else 'more than anywhere else'} in {tied[0]} ({most:,})"
+
+
+def tell_check(check: dict | None, of: str = "") -> list[str]:
+    """How good the fills are, in sentences; `of` says whose cells were hidden."""
     if check is None:
         sentence = (
             f"Too few cells are observed to try how good the fills are: that takes at least {FEWEST / SHARE:.0f} in columns that "
@@ -155,14 +175,14 @@ def tell_check(check: dict | None) -> list[str]:
     if check["numbers"]:
         naive = f"{check['naive']:.2f}" if check.get("naive") is not None else "1"
         sentence = (
-            f"On {hidden:,} cells hidden on purpose{again}, {share(check['covered'], 0)} of the numbers lay within their "
+            f"On {hidden:,} cells{of} hidden on purpose{again}, {share(check['covered'], 0)} of the numbers lay within their "
             f"{share(check['level'], 0)} intervals, and fills erred by {check['error']:.2f} of their columns' spread "
             f"(the columns' means by {naive})."
         )
         figures = {name: check.get(name) for name in ("numbers", "covered", "level", "error", "naive")}
         told.append(Claim.of("coverage", sentence, basis, figures))
     if check["categories"]:
-        where = "Of the hidden categories" if told else f"On {hidden:,} cells hidden on purpose{again},"
+        where = "Of the hidden categories" if told else f"On {hidden:,} cells{of} hidden on purpose{again},"
         sentence = (
             f"{where} {share(check['right'], 0)} were filled right; the most frequent level would have been right for "
             f"{share(check['usual'], 0)}."

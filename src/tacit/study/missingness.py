@@ -245,10 +245,8 @@ class _Seen:
         n = int(gone.sum())
         about: dict[str, Any] = dict(n_missing=column.n_missing, n_applicable=n)
         if n < FEWEST or len(gone) - n < FEWEST:
-            what = "observed" if n >= FEWEST else "missing"
-            return Missingness(
-                name, "few", f"too few cells of {name} are {what} to say why others are missing.", **about
-            )
+            few = "missing to say why" if n < FEWEST else "observed to say why others are missing"
+            return Missingness(name, "few", f"too few cells of {name} are {few}.", **about)
         return self._rule(name, gone) or self._cut(name, gone) or self._related(name, gone, about)
 
     def _rule(self, name: str, gone: np.ndarray) -> Missingness | None:

@@ -66,7 +66,10 @@ class Pooled(Reader):
 def pool(a: Any, b: Any, by: Any, values: Any, time: Any, at: Any, reading: dict) -> tuple[Pooled, tuple[str, str]]:
     """The rows of both sides, and what the sides are called."""
     if (b is not None) + (by is not None) + (time is not None) != 1:
-        raise ValueError("compare two tables, or two parts of one: give a second table, or by=…, or time=….")
+        raise ValueError(
+            "compare two tables, or two parts of one: give a second table, or the column whose values (by) or times "
+            "(time) divide the rows."
+        )
     first = open_reader(a, **reading)
     if b is not None:
         second = open_reader(b, **reading)

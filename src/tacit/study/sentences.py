@@ -88,6 +88,8 @@ def _how_many(findings: Findings) -> str:
 def _number(findings: Findings) -> str:
     groups, sizes = findings.groups, {row["n_components"] for row in findings.selection}
     rows = count(findings.n_rows, "row")
+    if findings.learned is not None:
+        return _told_apart(findings, rows)
     doubt = _doubt(findings) if len(sizes) > 1 else None
     if doubt is not None:
         return doubt
@@ -98,6 +100,15 @@ def _number(findings: Findings) -> str:
         criterion = _Evidence.of(findings).criterion
         return f"{rows} form a single group: by {criterion}, no division into more describes them better."
     return f"{rows} {'are' if findings.n_rows != 1 else 'is'} described as a single group."
+
+
+def _told_apart(findings: Findings, rows: str) -> str:
+    """The groups that new rows fall into: how many groups there are was chosen by other rows."""
+    k, used = len(findings.groups), sum(group.n_rows > 0 for group in findings.groups)
+    if k == 1:
+        return f"{rows} {'are' if findings.n_rows != 1 else 'is'} in the only group of the model."
+    which = f"{used} of the {k} groups" if used < k else count(k, "group")
+    return f"{rows} {'fall' if findings.n_rows != 1 else 'falls'} into {which}."
 
 
 def _unsettled(findings: Findings) -> Iterator[str]:
@@ -151,7 +162,7 @@ def _sizes(findings: Findings) -> Iterator[str]:
             yield Claim.of(word, sentence, basis, figures, SIZES)
     empty = [group for group in findings.groups if not group.n_rows]
     if empty:
-        names = joined(f"group {group.number}" for group in empty)
+        names = joined((f"group {group.number}" for group in empty), "or")
         of = "new row" if findings.learned is not None else "row"
         yield Claim.of("empty", f"No {of} is likeliest in {names}.", basis, figures, SIZES)
 
@@ -204,11 +215,14 @@ def _aside(findings: Findings) -> Iterator[str]:
 def _filled(findings: Findings) -> str:
     n = sum(findings.n_filled.values())
     if not n:
-        return "No cell was filled in." if findings.n_empty else "No cell is missing."
+        if findings.n_empty:
+            return "No cell was filled in."
+        elsewhere = any(column.n_missing for column in findings.columns)
+        return "No cell of the columns used is missing." if elsewhere else "No cell is missing."
     filled = sorted(((m, name) for name, m in findings.n_filled.items() if m), key=lambda each: -each[0])
     cells = findings.n_rows * len(findings.used)
     most = f", most of them in {filled[0][1]} ({filled[0][0]:,})" if len(filled) > 1 and filled[0][0] > n / 2 else ""
-    only = f", all in {filled[0][1]}" if len(filled) == 1 else ""
+    only = f", {'all ' if n > 1 else ''}in {filled[0][1]}" if len(filled) == 1 else ""
     verb = "were" if n > 1 else "was"
     sentence = f"{count(n, 'missing cell')} ({share(n / cells)} of the cells used) {verb} filled in{most}{only}."
     return Claim.of(

@@ -183,6 +183,7 @@ def defining(profile: list[dict]) -> list[dict]:
         key = entry["column"], entry["is_missing"]
         apart = abs(entry["difference"])
         backed = entry["phrase"] and apart * np.sqrt(entry.get("known") or 0) >= 2.0
+        backed = backed and not (entry["is_missing"] and entry["value"] * entry["n_rows"] < 1.5)  # one cell is no trait
         if backed and apart >= LEAST and (key not in best or _tells_more(entry, best[key])):
             best[key] = entry
     return sorted(best.values(), key=lambda entry: -abs(entry["difference"]))

@@ -136,6 +136,8 @@ def _texts_among_numbers(tally: Tally, numbers: int) -> Note:
     texts = tally.examples.get("infinity", Counter()) | tally.examples.get("text", Counter())
     few = [text for text, _ in texts.most_common(3)]
     named = ", ".join(repr(text) for text in few) + (", …" if len(texts) > len(few) else "")
+    if len(texts) > len(few):  # many texts are values: what stands for missing is one, or a few
+        return Note("mixed", "{cells} among {numbers:,} numbers", cells=named, numbers=numbers)
     text = "{cells} among {numbers:,} numbers; if it stands for missing, use {option}"
     return Note("strangers", text, cells=named, numbers=numbers, option=Option("missing", few))
 

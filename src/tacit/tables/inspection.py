@@ -93,7 +93,9 @@ def _limits(table: DataTable) -> dict[str, tuple[float, float]]:
             seen = batch[column.name].values[~batch[column.name].missing]
             if len(seen) >= 10:
                 median = float(np.median(seen))
-                reach = FAR * SCALED * float(np.median(np.abs(seen - median)))
+                apart = np.abs(seen - median)
+                spread = float(np.median(apart)) or float(np.median(apart[apart > 0])) if apart.any() else 0.0
+                reach = FAR * SCALED * spread  # where most cells are alike, the spread is that of the others
                 if reach > 0:
                     found[column.name] = median, reach
     return found

@@ -13,6 +13,7 @@ __all__ = ["memberships", "outliers"]
 
 BANDS = ((0.99, "99 % or more"), (0.9, "90 to 99 %"), (0.7, "70 to 90 %"), (0.5, "50 to 70 %"), (0.0, "less than 50 %"))
 MOST_LISTED = 100
+TINY = 1e-300
 NAMES = {
     "row": "Row", "group": "Group", "probability": "Probability", "other": "Or rather", "other_probability": "Probability",
     "reason": "Why", "outlier": "Farther out", "farther_out": "Farther out",
@@ -98,7 +99,8 @@ def _said(key: str, value: Any) -> str:
         return "–"
     if isinstance(value, (float, np.floating)):
         likely = key.startswith("probability") or key in ("other_probability", "outlier", "farther_out")
-        return percent(float(value), 1 if value >= 0.001 else 4) if likely else number(float(value))
+        # A chance that underflows is small, not none.
+        return percent(max(float(value), TINY), 1 if value >= 0.001 else 4) if likely else number(float(value))
     return cut(value)
 
 
