@@ -378,8 +378,8 @@ def test_the_largest_group_is_counted_and_not_assumed():
 
 def test_new_rows_are_told_of_as_new(tmp_path, capsys):
     rng = np.random.default_rng(0)
-    x = np.repeat([0, 12, 24], [60, 40, 30]) + rng.normal(size=130)
-    old = {"x": x, "y": rng.normal(size=130), "z": np.where(rng.random(130) < 0.2, np.nan, x + rng.normal(size=130))}
+    x = np.repeat([0, 12, 24], [180, 120, 90]) + rng.normal(size=390)
+    old = {"x": x, "y": rng.normal(size=390), "z": np.where(rng.random(390) < 0.2, np.nan, x + rng.normal(size=390))}
     pandas.DataFrame(old).to_csv(tmp_path / "old.csv", index=False)
     new = pandas.DataFrame({"x": [0.1, 0.4, -0.3], "y": [0.0, 0.1, 0.2], "z": [np.nan, 0.0, 0.1]})
     new.to_csv(tmp_path / "new.csv", index=False)
