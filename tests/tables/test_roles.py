@@ -43,7 +43,7 @@ CASES = [
     ("status", RNG.choice([200, 201, 204, 301, 304, 400, 401, 403, 404, 500], N), "category", "10 different whole numbers"),
     ("pid", np.cumsum(RNG.integers(1, 40, N)), "id", "a different whole number in every row, under a name that ids have"),
     ("dept", np.append(np.arange(1, N), 2000), "id", "a different whole number in every row, under a name that ids have"),
-    ("x", NUMBERED, "id", "different whole numbers that nearly fill their range, as numbers of rows do"),
+    ("x", NUMBERED, "id", "different whole numbers that fill at least half of their range, as numbers of rows do"),
     ("person", np.repeat(np.arange(1, N // 4 + 1), 4), "id", "all whole numbers from 1 to 225, each 4 times"),
     ("wave", np.repeat(np.arange(1, N // 4 + 1), 4), "measurement", "whole numbers"),
     # Answers of 0, 1 and 2 end where counts would go on; counts do not:

@@ -278,7 +278,7 @@ def _id_reason(tally: Tally, moments: Moments, named: bool) -> str | None:
         return "a different whole number in every row, under a name that ids have"
     # Were they drawn from their range, some would come twice: of n among 2 n, with a probability next to 1.
     if span <= 2 * tally.n_told and tally.n_told > 2 * MANY_LEVELS and not TIMES.search(words_of(tally.name)):
-        return "different whole numbers that nearly fill their range, as numbers of rows do"
+        return "different whole numbers that fill at least half of their range, as numbers of rows do"
     digits = len(canonical(moments.low))
     if moments.low > 0 and digits == len(canonical(moments.high)) >= (LONG_FIRST if tally.leads else LONG_ID):
         return f"a different number of {digits} digits in every row"
