@@ -4,7 +4,7 @@ import numpy as np
 
 from .jit import jit
 
-__all__ = ["grouped"]
+__all__ = ["grouped", "repeated"]
 
 
 @jit
@@ -21,6 +21,16 @@ def _counted(key, n_keys, order):
         found[at[key[place]]] = place
         at[key[place]] += 1
     return found, indptr
+
+
+@jit
+def repeated(own, other, order):
+    """Whether two places that follow each other in an order hold the same pair."""
+    for p in range(1, len(order)):
+        here, before = order[p], order[p - 1]
+        if own[here] == own[before] and other[here] == other[before]:
+            return True
+    return False
 
 
 def grouped(own, other, n_own, n_other):
