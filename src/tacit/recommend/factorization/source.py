@@ -1,0 +1,105 @@
+"""`RatingSource`: users as rows that the engine goes through, and items as the rows of the other half of a sweep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...source.sparse import SparseRows, SparseSource
+from ...source.threads import all_of, thread_count
+from ..ratings import Ratings, Side
+
+__all__ = ["RatedRows", "RatingSource"]
+
+SINGLE = 400_000
+"""Ratings from which on sums over them are taken in single precision."""
+BLOCK_CELLS, MOST_BLOCKS = 1 << 15, 64
+
+
+@dataclass(frozen=True)
+class RatedRows(SparseRows):
+    """Rows of ratings, with what else is known of each.
+
+    Attributes
+    ----------
+    weight : (cells,)
+        Weights, in the precision of sums.
+    period : (cells,) int16 or (0,)
+        Periods of time, where biases drift.
+    """
+
+    weight: np.ndarray = field(default_factory=lambda: np.empty(0))
+    period: np.ndarray = field(default_factory=lambda: np.empty(0, np.int16))
+
+    def slice(self, start: int, stop: int) -> RatedRows:
+        """The rows from `start` to before `stop`."""
+        a, b = self.indptr[start], self.indptr[stop]
+        cells = self.data[a:b], self.indices[a:b], self.indptr[start : stop + 1] - a
+        return RatedRows(*cells, (stop - start, self.shape[1]), self.absent, self.weight[a:b], self.period[a:b])
+
+    def __getitem__(self, rows: Any) -> RatedRows:
+        rows = np.atleast_1d(rows)
+        lengths = np.diff(self.indptr)[rows]
+        cells = np.repeat(self.indptr[rows], lengths) + within(lengths)
+        indptr, shape = np.concatenate([[0], np.cumsum(lengths)]), (len(rows), self.shape[1])
+        kept = self.data[cells], self.indices[cells], indptr, shape, self.absent
+        return RatedRows(*kept, self.weight[cells], self.period[cells] if len(self.period) else self.period)
+
+
+def within(lengths: np.ndarray) -> np.ndarray:
+    """0, 1, … within each of groups of these lengths, end to end."""
+    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
+def rated(side: Side, weight: np.ndarray | None, period: np.ndarray | None, kind: Any) -> RatedRows:
+    """The rows of a side with weights and periods of its cells; both are given in the order of the table."""
+    rows = side.rows
+    own = np.ones(len(rows.data), kind) if weight is None else np.asarray(weight, kind)[side.order]
+    when = np.empty(0, np.int16) if period is None else period[side.order]
+    return RatedRows(rows.data, rows.indices, rows.indptr, rows.shape, rows.absent, own, when)
+
+
+class RatingSource(SparseSource):
+    """Ratings as a source of users.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Who rated what.
+    period : (n,) int16, optional
+        Period of each rating.
+    n_jobs : int, optional
+        Threads; default all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    items : list of RatedRows
+        The items' ratings in blocks, whose columns are users.
+    """
+
+    def __init__(self, ratings: Ratings, period: np.ndarray | None = None, *, n_jobs: int | None = None):
+        self.kind = np.float32 if len(ratings) > SINGLE else np.float64
+        self.rows = rated(ratings.by_user, ratings.weight, period, self.kind)
+        columns = rated(ratings.by_item, ratings.weight, period, self.kind)
+        self.n_rows, self.n_features = self.rows.shape
+        self.weight, self.labels = np.ones(self.n_rows), np.full(self.n_rows, -1)
+        self.targets, self.n_targets, self.offsets, self.label_range, self.labelled = None, 0, None, None, False
+        self.n_jobs, self.dtype = thread_count(n_jobs), np.dtype(np.float64)
+        n_blocks = int(np.clip(len(ratings) // BLOCK_CELLS, 1, MOST_BLOCKS))
+        self._cut(n_blocks)
+        self.items = [columns.slice(a, b) for a, b in cuts(columns.indptr, n_blocks)]
+        self.item_starts = [a for a, _ in cuts(columns.indptr, n_blocks)]
+
+    def over_items(self, function: Any) -> list:
+        """function(number of the first item, rows) of every block of items, in order."""
+        return all_of(lambda k: function(self.item_starts[k], self.items[k]), range(len(self.items)), self.n_jobs)
+
+
+def cuts(indptr: np.ndarray, n_blocks: int) -> list[tuple[int, int]]:
+    """Ranges of rows of about equally many cells."""
+    ends = np.searchsorted(indptr, np.linspace(0, indptr[-1], n_blocks + 1)[1:-1])
+    places = np.unique([0, *ends, len(indptr) - 1])
+    return list(zip(places[:-1].tolist(), places[1:].tolist()))
+
