@@ -1,7 +1,15 @@
 """Recommenders: ratings are a table of users by items with missing values."""
 
+from . import metrics
 from .base import Explanation, Recommendations, Recommender
+from .evaluation import Evaluation, evaluate
 from .factorization import MatrixFactorization
+from .features import Features, features_of
 from .ratings import Ratings
+from .splits import folds, split_ratings
+from .validation import CrossValidation, cross_validate
 
-__all__ = ["Explanation", "MatrixFactorization", "Ratings", "Recommendations", "Recommender"]
+__all__ = [
+    "CrossValidation", "Evaluation", "Explanation", "Features", "MatrixFactorization", "Ratings", "Recommendations", "Recommender",
+    "cross_validate", "evaluate", "features_of", "folds", "metrics", "split_ratings",
+]  # fmt: skip
