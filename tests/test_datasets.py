@@ -181,7 +181,9 @@ def test_movielens_in_its_forms(tmp_path):
     for folder in (hundred, million, later):
         folder.mkdir()
     (hundred / "u.data").write_text("1\t10\t5\t880\n2\t20\t3\t881\n2\t10\t1\t882\n")
-    (hundred / "u.item").write_text("10|Caf\xe9 (1990)|x\n20|Heat (1995)|x\n", encoding="latin-1")
+    flags = ["|".join("1" if k in genres else "0" for k in range(19)) for genres in ((1, 8), ())]
+    (hundred / "u.item").write_text(f"10|Caf\xe9 (1990)|x||x|{flags[0]}\n20|Heat|x||x|{flags[1]}\n", encoding="latin-1")
+    (hundred / "u.user").write_text("1|24|M|writer|85711\n2|53|F|other|94043\n")
     for k in range(1, 6):
         (hundred / f"u{k}.test").write_text(
             "2\t20\t3\t881\n" if k == 2 else "1\t10\t5\t880\n" if k == 4 else "9\t9\t3\t1\n"
@@ -189,16 +191,26 @@ def test_movielens_in_its_forms(tmp_path):
     found = load_movielens(hundred)
     assert found.X.tolist() == [[1, 10], [2, 20], [2, 10]]
     assert found.target.tolist() == [5.0, 3.0, 1.0]
-    assert found.more["titles"] == {10: "Café (1990)", 20: "Heat (1995)"}
+    assert found.more["titles"] == {10: "Café (1990)", 20: "Heat"}
+    np.testing.assert_array_equal(found.more["items"]["year"], [1990, np.nan])
+    assert found.more["items"]["genres"].tolist() == ["Action|Drama", ""]
+    assert {name: column.tolist() for name, column in found.more["users"].items()} == {
+        "user": [1, 2], "age": [24, 53], "gender": ["M", "F"], "occupation": ["writer", "other"],
+    }  # fmt: skip
     assert found.more["fold"].tolist() == [4, 2, 0]
     assert found.more["time"].tolist() == [880, 881, 882]
     (million / "ratings.dat").write_text("1::10::5::880\n2::20::3::881\n")
     (million / "movies.dat").write_text("10::A::Drama\n")
-    assert load_movielens(million / "ratings.dat").more["titles"] == {10: "A"}
+    (million / "users.dat").write_text("1::F::56::16::70072\n")
+    found = load_movielens(million / "ratings.dat")
+    assert found.more["titles"] == {10: "A"}
+    assert found.more["items"]["genres"].tolist() == ["Drama"]
+    assert found.more["users"]["occupation"].tolist() == ["self-employed"]
     (later / "ratings.csv").write_text("userId,movieId,rating,timestamp\n1,10,4.5,880\n2,20,3.0,881\n")
     (later / "movies.csv").write_text('movieId,title,genres\n10,"Heat, again",Drama\n')
     found = load_movielens(later)
     assert (found.target.tolist(), found.more["titles"]) == ([4.5, 3.0], {10: "Heat, again"})
+    assert "users" not in found.more
 
 
 def test_texts_in_their_forms(tmp_path):

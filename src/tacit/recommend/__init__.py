@@ -10,6 +10,6 @@ from .splits import folds, split_ratings
 from .validation import CrossValidation, cross_validate
 
 __all__ = [
-    "CrossValidation", "Evaluation", "Explanation", "Features", "MatrixFactorization", "Ratings", "Recommendations", "Recommender",
-    "cross_validate", "evaluate", "features_of", "folds", "metrics", "split_ratings",
+    "CrossValidation", "Evaluation", "Explanation", "Features", "MatrixFactorization", "Ratings", "Recommendations",
+    "Recommender", "cross_validate", "evaluate", "features_of", "folds", "metrics", "split_ratings",
 ]  # fmt: skip

@@ -19,7 +19,7 @@ from ..base import RowsEstimator
 from ..checks import check_number
 from ..declared import Listed, Names, Numbers
 from ..kernels import lazy
-from .ratings import Ratings, as_ratings, codes_of, pairs_of
+from .ratings import Ratings, as_ratings, codes_of, codes_of_pairs
 
 __all__ = ["Explanation", "Recommendations", "Recommender"]
 
@@ -181,8 +181,7 @@ class Recommender(RowsEstimator):
     def _codes(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of users and items of pairs; −1 where unknown."""
         check_is_fitted(self, "users_")
-        users, items = pairs_of(X)
-        return codes_of(users, self.users_), codes_of(items, self.items_)
+        return codes_of_pairs(X, self.users_, self.items_)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Expected ratings, within the scale.
@@ -295,7 +294,8 @@ class Recommender(RowsEstimator):
         vectors = self._vectors()[pool]
         vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         worth = (ratings[pool] - ratings[pool].min()) / max(float(np.ptp(ratings[pool])), 1e-12)
-        alike, chosen = np.full(len(pool), -1.0), []
+        alike = np.full(len(pool), -1.0)
+        chosen: list[int] = []
         for _ in range(min(n, len(pool))):
             value = (1.0 - diversity) * worth - diversity * np.maximum(alike, 0.0)
             value[chosen] = -np.inf

@@ -86,7 +86,7 @@ class Evaluation:
     n_ratings, n_users, n_ranked : int
         Ratings that were told, users who gave them, and users who have lists.
     cold_users, cold_items : float
-        Share of the ratings whose user, or item, the model had not seen.
+        Share of the ratings whose user, or item, the model has no rating of.
     notes : tuple of Note
         What to know about the figures.
     """
@@ -168,11 +168,12 @@ def evaluate(model: Any, test: Any, train: Any = None, k: int = 10, relevant: fl
     return Evaluation(
         **told, calibration=achieved, **about, k=k, relevant=relevant, n_ratings=len(test),
         n_users=int((by_user[:, 1, 0] > 0).sum()), n_ranked=int(lists[:, 1, 0].sum()),
-        cold_users=float((user < 0).mean()), cold_items=float((item < 0).mean()), notes=tuple(notes), sums=sums,
+        cold_users=_cold(user, np.diff(model.seen_.indptr)), notes=tuple(notes), sums=sums,
+        cold_items=_cold(item, np.bincount(model.seen_.indices, minlength=len(model.items_))),
     )  # fmt: skip
 
 
-def measures(sums: Sums) -> dict[str, float | None]:
+def measures(sums: Sums) -> dict[str, Any]:
     """The measures that sums make."""
     told = {name: measure(name, sums.user[:, :, column].sum(axis=0)) for column, name in enumerate(RATINGS)}
     told |= {name: measure(name, sums.lists[:, :, column].sum(axis=0)) for column, name in enumerate(RANKINGS)}
@@ -189,6 +190,11 @@ def measure(name: str, sums: np.ndarray) -> np.ndarray:
 def _relevant(test: Ratings, model: Any) -> float:
     low, high = (min(model.scale_[0], test.scale[0]), max(model.scale_[1], test.scale[1]))
     return low + 0.75 * (high - low)
+
+
+def _cold(codes: np.ndarray, counts: np.ndarray) -> float:
+    """Share of numbers that are unknown, or have no ratings."""
+    return float((np.append(counts, 0)[codes] == 0).mean())
 
 
 # Ratings
@@ -253,10 +259,10 @@ def _given(ask: Any) -> Any:
 
 def _ranked(
     model: Any, test: Ratings, train: Ratings | None, wanted: np.ndarray, k: int
-) -> tuple[np.ndarray, dict[str, float | None]]:
+) -> tuple[np.ndarray, dict[str, Any]]:
     """Measures of the lists of each user (n_users, 2, 6), and what they say about all lists together."""
     sums = np.zeros((test.n_users, 2, len(RANKINGS)))
-    about: dict[str, float | None] = dict.fromkeys(("catalogue_coverage", "novelty", "popularity_lift", "gini"))
+    about: dict[str, Any] = dict.fromkeys(("catalogue_coverage", "novelty", "popularity_lift", "gini"))
     who = np.unique(test.user[wanted])
     if not len(who):
         return sums, about

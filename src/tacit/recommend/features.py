@@ -194,7 +194,7 @@ def _encoded(name: str, column: Any, parts: Parts, row: np.ndarray) -> list[tupl
     if values is not None:
         return _standardised(name, np.append(values, np.nan)[row])
     labels = _labels(column, parts)
-    return _leveled(name, [labels[place] if place >= 0 else () for place in row.tolist()])
+    return _leveled(name, [labels[place] if place >= 0 else () for place in row.tolist()], int((row >= 0).sum()))
 
 
 def _as_numbers(column: Any, name: str, parts: Parts) -> np.ndarray | None:
@@ -231,13 +231,13 @@ def _labels(column: Any, parts: Parts) -> list[tuple[str, ...]]:
     return found
 
 
-def _leveled(name: str, labels: list[tuple[str, ...]]) -> list[tuple[str, Any]] | Note:
-    """A column of 0 and 1 for each label; those of few ids are pooled."""
+def _leveled(name: str, labels: list[tuple[str, ...]], n_known: int) -> list[tuple[str, Any]] | Note:
+    """A column of 0 and 1 for each label; those of few ids are pooled. `n_known` ids have a row."""
     count = Counter(label for cell in labels for label in set(cell))
     least = RARE if len(labels) > 10 * RARE else 1
     kept = sorted(label for label, times in count.most_common(MOST_LEVELS) if times >= least)
     rare = len(count) - len(kept)
-    if not count or (len(count) == 1 and count.total() == len(labels)):
+    if not count or (len(count) == 1 and count.total() == n_known):
         return Note("constant", "column {name!r} is the same for all and was left out", name=name)
     if sum(count[label] for label in kept) < 0.5 * count.total():
         text = "column {name!r} was left out: most of its {n:,} values belong to fewer than {least} ids"

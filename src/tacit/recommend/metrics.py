@@ -108,7 +108,7 @@ def crps(rating: Any, mean: Any, std: Any) -> float:
 
 def gaussian_crps_of(rating: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
     """The score of each rating."""
-    z = (rating - mean) / np.maximum(std, 1e-300)
+    z = (rating - mean) / np.where(std > 0, std, 1.0)
     density = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
     spread = std * (z * (2 * ndtr(z) - 1) + 2 * density - 1 / np.sqrt(np.pi))
     return np.where(std > 0, spread, np.abs(rating - mean))
@@ -116,7 +116,8 @@ def gaussian_crps_of(rating: np.ndarray, mean: np.ndarray, std: np.ndarray) -> n
 
 def discrete_crps(rating: Any, chances: Any, levels: Any) -> float:
     """Continuous ranked probability score of probabilities of levels; as in `log_score`, but ratings may be any numbers."""
-    return float(discrete_crps_of(*_aligned(rating, chances), np.asarray(levels, dtype=np.float64)).mean())
+    rating, chances = _aligned(rating, chances)
+    return float(discrete_crps_of(rating, chances, np.asarray(levels, dtype=np.float64)).mean())
 
 
 def discrete_crps_of(rating: np.ndarray, chances: np.ndarray, levels: np.ndarray) -> np.ndarray:
@@ -228,8 +229,9 @@ def hit_rate(hits: np.ndarray) -> np.ndarray:
 
 
 def _over(value: np.ndarray, by: np.ndarray) -> np.ndarray:
-    by = np.asarray(by, dtype=np.float64)
-    return np.divide(value, by, out=np.full(len(by), np.nan), where=by > 0)
+    out = np.full(len(by), np.nan)
+    np.divide(value, by, out=out, where=np.asarray(by) > 0)
+    return out
 
 
 # What is recommended, whether liked or not

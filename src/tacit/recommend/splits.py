@@ -101,16 +101,17 @@ def fold_numbers(ratings: Ratings, n_folds: Any, by: str = "random", random_stat
     if not isinstance(n_folds, numbers.Integral):
         return _given_numbers(ratings, n_folds)
     check_number("n_folds", n_folds, numbers.Integral, 2)
+    n_folds = int(n_folds)
     rng, there = np.random.default_rng(random_state), np.flatnonzero(np.bincount(ratings.user, minlength=1))
     n = len(ratings) if by == "random" else len(there)
     if n_folds > n:
         what = "ratings" if by == "random" else "users with ratings"
         raise ValueError(f"n_folds={n_folds} exceeds the {n} {what}, so that a fold would be empty; use at most {n}.")
-    number = (np.arange(n) % n_folds).astype(np.int16)
+    number = np.arange(n, dtype=np.int32) % n_folds
     rng.shuffle(number)
     if by == "random":
         return number
-    of_user = np.full(ratings.n_users, -1, np.int16)
+    of_user = np.full(ratings.n_users, -1, np.int32)
     of_user[there] = number
     return of_user[ratings.user]
 

@@ -124,7 +124,7 @@ class CrossValidation:
     def difference(self, name: str, other: str, measure: str = "rmse") -> Difference | None:
         """How much a measure of one recommender exceeds that of another, with its interval; None where one lacks it."""
         found = self._interval(measure, name, other)
-        return found and Difference(found.value, found.low, found.high, name, other, measure)
+        return None if found is None else Difference(found.value, found.low, found.high, name, other, measure)
 
     def best(self, measure: str = "rmse") -> str:
         """The recommender with the best value of a measure."""
@@ -212,7 +212,7 @@ def interval(name: str, sides: list[list[np.ndarray]], confidence: float) -> Est
         freedom = min(freedom, count.sum() ** 2 / (count**2).sum() - 1)
     if not np.isfinite(freedom) or freedom < 1e-6:
         return Estimate(estimate, -np.inf, np.inf)
-    half = student.ppf(0.5 + confidence / 2, freedom) * np.sqrt(variance)
+    half = float(student.ppf(0.5 + confidence / 2, freedom) * np.sqrt(variance))
     return Estimate(estimate, estimate - half, estimate + half)
 
 
