@@ -14,7 +14,7 @@ import numpy as np
 
 from .jit import jit, jit_sums
 
-__all__ = ["half_sweep", "moment_table", "pair_spread"]
+__all__ = ["cell_sums", "half_sweep", "half_sweep_by_gradients", "moment_table", "pair_spread"]
 
 TILE = 64  # columns of a tile
 BATCH = 512  # rows whose cells are gone through tile by tile
@@ -277,3 +277,121 @@ def pair_spread(user, item, users, user_spread, items, item_spread, out):
                     value += both * S * T
                 t += 1
         out[p] = value
+
+
+@jit
+def cell_sums(indptr, indices, own, others):
+    """b + c + u·v (cells,) of the cells of rows, for vectors (b, u) of rows and (c, v) of columns."""
+    out, q = np.empty(len(indices)), own.shape[1]
+    for a in range(len(indptr) - 1):
+        for p in range(indptr[a], indptr[a + 1]):
+            i = indices[p]
+            value = own[a, 0] + others[i, 0]
+            for k in range(1, q):
+                value += own[a, k] * others[i, k]
+            out[p] = value
+    return out
+
+
+def half_sweep_by_gradients(X, weight, target, mean, prior, shift, noise, base, n_steps, out):
+    """`half_sweep` for points, by a few conjugate gradients from where they are: a cell costs K at each, not K².
+
+    Parameters
+    ----------
+    X, weight, target, mean, prior, shift, noise, out
+        As in `half_sweep`; the other side are points, too.
+    base : (2 + K, 2 + K) or (0, 0)
+        Sums of moments of (1, o, v) that every row has besides.
+    n_steps : int
+        Steps at most.
+    """
+    told = np.zeros((len(out), 3))
+    _by_gradients(X.indptr, X.indices, weight, target, mean, prior, shift, noise, base, n_steps, out, told)
+    return told
+
+
+@jit_sums
+def _times(prior, base, begin, end, indices, weight, mean, noise, x, out):
+    """out = (P + Σ w z zᵀ / σ²) x, the base's part included."""
+    q = len(x)
+    for r in range(q):
+        total = 0.0
+        for s in range(q):
+            total += prior[r, s] * x[s]
+        if len(base):
+            for s in range(q):
+                total += base[_place(r), _place(s)] * x[s] / noise
+        out[r] = total
+    for p in range(begin, end):
+        i, along = indices[p], x[0]
+        for k in range(1, q):
+            along += mean[i, k + 1] * x[k]
+        along *= weight[p] / noise
+        out[0] += along
+        for k in range(1, q):
+            out[k] += along * mean[i, k + 1]
+
+
+@jit
+def _by_gradients(indptr, indices, weight, target, mean, prior, shift, noise, base, n_steps, out, told):
+    n, q = out.shape
+    x, rest, way, image = np.empty(q), np.empty(q), np.empty(q), np.empty(q)
+    for a in range(n):
+        begin, end = indptr[a], indptr[a + 1]
+        h = shift[a if len(shift) > 1 else 0]
+        x[:] = out[a]
+        rest[:] = h
+        for p in range(begin, end):
+            i, both = indices[p], weight[p] * (target[p] - mean[indices[p], 1]) / noise
+            rest[0] += both
+            for k in range(1, q):
+                rest[k] += both * mean[i, k + 1]
+        if len(base):
+            for r in range(q):
+                rest[r] -= base[_place(r), 1] / noise
+        _times(prior, base, begin, end, indices, weight, mean, noise, x, image)
+        rest -= image
+        way[:] = rest
+        left = (rest * rest).sum()
+        first = left
+        for _ in range(n_steps):
+            if left <= 1e-20 * first or left == 0.0:
+                break
+            _times(prior, base, begin, end, indices, weight, mean, noise, way, image)
+            step = left / (way * image).sum()
+            x += step * way
+            rest -= step * image
+            fresh = (rest * rest).sum()
+            way[:] = rest + fresh / left * way
+            left = fresh
+        out[a] = x
+        error = 0.0
+        for p in range(begin, end):
+            i, wrong = indices[p], target[p] - mean[indices[p], 1] - x[0]
+            for k in range(1, q):
+                wrong -= mean[i, k + 1] * x[k]
+            error += weight[p] * wrong * wrong
+        if len(base):
+            error += base[1, 1]
+            for r in range(q):
+                error += 2.0 * x[r] * base[_place(r), 1]
+                for s in range(q):
+                    error += x[r] * x[s] * base[_place(r), _place(s)]
+        told[a, 0] = error
+        for r in range(q):
+            told[a, 2] -= 2.0 * x[r] * h[r]
+            for s in range(q):
+                told[a, 2] += x[r] * x[s] * prior[r, s]
+
+
+@jit
+def pair_sums(users, user, items, item):
+    """b + c + u·v (n,) of pairs."""
+    out, q = np.empty(len(user)), users.shape[1]
+    for p in range(len(user)):
+        a, i = user[p], item[p]
+        value = users[a, 0] + items[i, 0]
+        for k in range(1, q):
+            value += users[a, k] * items[i, k]
+        out[p] = value
+    return out

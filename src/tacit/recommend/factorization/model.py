@@ -29,6 +29,7 @@ __all__ = ["FactorModel", "FactorParams", "FactorStats"]
 
 compiled = lazy("factorization")
 LEAST_NOISE = 1e-6
+NONE = 1e12  # precision of what is held at 0
 FREEDOM, MOST_FREEDOM = 30.0, 1e4
 
 
@@ -80,6 +81,12 @@ class FactorModel(Model):
         Prior precision of biases and of factors, in units of 1 / σ² where it is not learned.
     kind : dtype
         Precision of sums over ratings.
+    n_steps : int
+        Conjugate gradients per half sweep, where vectors are points; 0 solves for them.
+    given : (float, SidePrior, SidePrior), optional
+        σ² and priors, where they are known.
+    biases : bool
+        Whether there are any; otherwise they are held at 0.
     """
 
     remembers = True
@@ -87,13 +94,14 @@ class FactorModel(Model):
     def __init__(
         self, n_components: int, *, uncertain: tuple[bool, bool] = (True, True), learns: bool = True, user_features: Any,
         item_features: Any, response: Any = None, uneven: bool = True, precision: tuple[float, float] = (5.0, 10.0),
-        kind: Any = np.float64,
+        kind: Any = np.float64, n_steps: int = 0, given: Any = None, biases: bool = True,
     ):  # fmt: skip
         self.n_components, self.uncertain, self.learns = n_components, uncertain, learns
         self.features = user_features, item_features
         self.grams = tuple(np.asarray(f.T @ f) for f in self.features)
         self.response = GaussianResponse() if response is None else response
-        self.uneven, self.precision, self.kind = uneven, precision, kind
+        self.uneven, self.precision, self.kind = uneven and self.response.uneven, precision, kind
+        self.n_steps, self.given, self.biases = n_steps, given, biases
 
     @property
     def size(self) -> int:
@@ -109,9 +117,12 @@ class FactorModel(Model):
         centre, noise, own = self.response.start()
         mean = np.zeros((d, self.size))
         mean[:, 1:] = rng.standard_normal((d, K)) * np.sqrt(0.1 / max(K, 1))
-        spread = self._isotropic(d, self.uncertain[1])
-        bias, factor = (np.array(self.precision) / noise).tolist()
+        spread = self.isotropic(d, self.uncertain[1])
+        bias, factor = (np.array(self.precision) / noise).tolist() if self.learns else self.precision
+        bias = bias if self.biases else NONE
         priors = [SidePrior.start(np.diag([bias] + [factor] * K), f.shape[1] - 1) for f in self.features]
+        if self.given is not None:
+            noise, *priors = self.given
         log_det = d * self.size * np.log(self._first) if self.uncertain[1] else 0.0
         return FactorParams(centre, noise, FREEDOM, own, Vectors(mean, spread), log_det, *priors)
 
@@ -120,13 +131,13 @@ class FactorModel(Model):
         """Variance that vectors start with."""
         return 0.1 / self.size
 
-    def _isotropic(self, n: int, uncertain: bool) -> np.ndarray:
+    def isotropic(self, n: int, uncertain: bool) -> np.ndarray:
         """Packed covariances of equal variances, or none."""
         return np.tile(packed(self._first * np.eye(self.size)), (n, 1))[:, : None if uncertain else 0].astype(self.kind)
 
     def memory(self, block: Block) -> Users:
         n = len(block)
-        return Users(np.zeros((n, self.size)), self._isotropic(n, self.uncertain[0]), np.ones((n, 1)))
+        return Users(np.zeros((n, self.size)), self.isotropic(n, self.uncertain[0]), np.ones((n, 1)))
 
     # Learning
 
@@ -142,18 +153,16 @@ class FactorModel(Model):
         if self.uncertain[0]:
             value += 0.5 * (told[:, 1].sum() + len(block) * self.size)
         error, uneven, steadied = self._steady(params, rows, users, told[:, 0])
-        fitted, weight, sums = self.response.told(params, rows, target, users.mean, params.vectors.mean, error)
+        fitted, sums = self.response.told(params, rows, target, users.mean, params.vectors.mean, error)
         cross = np.asarray(features.T @ users.mean)
-        return FactorStats(
-            value + fitted + steadied, weight, error, uneven, users.moments()[0], cross, sums
-        )
+        return FactorStats(value + fitted + steadied, rows.total, error, uneven, users.moments()[0], cross, sums)
 
     def _steady(self, params: FactorParams, rows: RatedRows, users: Users, error: np.ndarray) -> tuple[float, float, float]:
         """Let users be as consistent as their errors say; Σ E τ e², Σ E (log τ − τ), and what τ adds to the bound."""
         tau = users.steady[:, 0]
         if not self.uneven:
             return float(error.sum()), 0.0, 0.0
-        error, n = error / tau, np.add.reduceat(np.append(rows.weight, 0.0), rows.indptr[:-1]) * (np.diff(rows.indptr) > 0)
+        error, n = error / tau, rows.totals()
         shape, rate = (params.freedom + n) / 2, (params.freedom + error / params.noise) / 2
         tau[:] = shape / rate
         log_tau, half = psi(shape) - np.log(rate), params.freedom / 2
@@ -163,31 +172,29 @@ class FactorModel(Model):
 
     def solve(
         self, params: FactorParams, rows: RatedRows, own: Vectors, others: Vectors, prior: SidePrior, features: Any,
-        steady: np.ndarray, table: Any = None, by_row: bool = True,
+        steady: np.ndarray, by_row: bool = True,
     ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """Solve for the vectors of the rows, in place; what the kernel tells of each, and the targets.
 
         `steady` is τ of the rows, or where not `by_row` of the columns.
         """
-        table = self.table(others) if table is None else table
         target = self.response.targets(params, rows, own.mean, others.mean).astype(self.kind, copy=False)
-        weight, base = self.response.weights(rows), self.response.base(table)
+        weight = self.response.weights(rows, self.kind)
         if self.uneven:
             each = np.repeat(steady, np.diff(rows.indptr)) if by_row else steady[rows.indices]
             weight = weight * each.astype(self.kind)
-        extended = np.hstack([np.ones((len(others.mean), 1)), others.mean])
-        along = prior.precision, prior.shift(features), params.noise, base, own.mean, own.covariances
-        return compiled.half_sweep(rows, weight, target, extended, table, *along), target
-
-    def table(self, others: Vectors) -> np.ndarray:
-        """Second moments of a side, as kernels take them."""
-        return compiled.moment_table(others.mean, others.covariances, self.kind)
+        cells, along = (rows, weight, target, others.extended), (prior.precision, prior.shift(features), params.noise)
+        if self.n_steps and own.certain:
+            base = others.gram if self.response.dense else np.zeros((0, 0))
+            return compiled.half_sweep_by_gradients(*cells, *along, base, self.n_steps, own.mean), target
+        base = others.table.sum(axis=1, dtype=np.float64).ravel() if self.response.dense else np.zeros(0)
+        return compiled.half_sweep(*cells, others.table, *along, base, own.mean, own.covariances), target
 
     def m_step(self, stats: FactorStats, params: FactorParams) -> FactorParams:
         noise, response = self.response.updated(params, stats)
         n = self.features[0].shape[0]
         freedom = best_freedom(params.freedom, stats.uneven / n) if self.uneven and self.learns else params.freedom
-        prior = params.user_prior.updated(stats.second, stats.cross, self.grams[0], n, self.learns)
+        prior = params.user_prior.updated(stats.second, stats.cross, self.grams[0], n, self.learns, self.biases)
         return replace(params, noise=max(noise, LEAST_NOISE), freedom=freedom, response=response, user_prior=prior)
 
     def mend(self, source: RatingSource, stats: FactorStats, params: FactorParams, image: FactorParams) -> FactorParams:
@@ -197,19 +204,18 @@ class FactorModel(Model):
     def with_items(self, source: RatingSource, params: FactorParams, users: Any) -> FactorParams:
         """Parameters with the items solved for."""
         items = params.vectors.map(np.copy)
-        table = self.table(users)
 
         def part(first: int, rows: RatedRows) -> float:
             own = items.map(lambda array: array[first : first + len(rows)])
             features = self.features[1][first : first + len(rows)]
             steady = users.steady[:, 0]
-            told, _ = self.solve(params, rows, own, users, params.item_prior, features, steady, table, by_row=False)
+            told, _ = self.solve(params, rows, own, users, params.item_prior, features, steady, by_row=False)
             return float(told[:, 1].sum())
 
         log_det = float(sum(source.over_items(part)))
         cross = np.asarray(self.features[1].T @ items.mean)
         learns = self.learns and self.uncertain[1]
-        prior = params.item_prior.updated(items.moments()[0], cross, self.grams[1], len(items.mean), learns)
+        prior = params.item_prior.updated(items.moments()[0], cross, self.grams[1], len(items.mean), learns, self.biases)
         return replace(params, vectors=items, log_det=log_det, item_prior=prior)
 
     def log_prior(self, params: FactorParams) -> float:

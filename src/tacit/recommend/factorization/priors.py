@@ -6,14 +6,17 @@ q(W) is integrated out: at its best its mean is the ridge regression W = (FᵀF 
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
 from ...arrays import Arrays, record
+from ...kernels import lazy
 
 __all__ = ["SidePrior", "Users", "Vectors", "packed", "unpacked"]
 
+compiled = lazy("factorization")
 FLAT = 1e-6
 
 
@@ -47,6 +50,21 @@ class Vectors(Arrays):
     def covariances(self) -> np.ndarray:
         """The packed covariances, with no rows where there are none, as kernels take them."""
         return self.spread[:0] if self.certain else self.spread
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """Second moments of (1, bias, factors), as kernels take them."""
+        return compiled.moment_table(self.mean, self.covariances, self.spread.dtype)
+
+    @cached_property
+    def extended(self) -> np.ndarray:
+        """(1, bias, factors) (n, 1 + q)."""
+        return np.hstack([np.ones((len(self.mean), 1)), self.mean])
+
+    @cached_property
+    def gram(self) -> np.ndarray:
+        """Σ of the products of (1, bias, factors), of points."""
+        return self.extended.T @ self.extended
 
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Σ E x xᵀ and the sum of the covariances alone."""
@@ -85,8 +103,13 @@ class SidePrior(Arrays):
         """P Wᵀf (n, q)."""
         return self.centre(features) @ self.precision
 
-    def updated(self, second: np.ndarray, cross: np.ndarray, gram: np.ndarray, n: float, learns: bool) -> SidePrior:
-        """The prior given Σ E x xᵀ, Σ f E xᵀ, Σ f fᵀ and the number of vectors; P and λ stay unless they are learned."""
+    def updated(
+        self, second: np.ndarray, cross: np.ndarray, gram: np.ndarray, n: float, learns: bool, biases: bool = True
+    ) -> SidePrior:
+        """The prior given Σ E x xᵀ, Σ f E xᵀ, Σ f fᵀ and the number of vectors.
+
+        P and λ stay unless they are learned; without biases, what holds these at 0 stays as it is.
+        """
         inner = gram + np.diag(self.penalty)
         W = np.linalg.solve(inner, cross)
         if not learns:
@@ -96,6 +119,8 @@ class SidePrior(Arrays):
         around = (around + around.T) / 2 / n
         P = np.linalg.inv(around + 1e-9 * np.trace(around) / q * np.eye(q))
         P, penalty = (P + P.T) / 2, self.penalty.copy()
+        if not biases:
+            P[0], P[:, 0], P[0, 0] = 0.0, 0.0, self.precision[0, 0]
         if len(penalty) > 1:
             spread = np.diag(np.linalg.inv(inner))[1:].sum()
             own = np.einsum("pq,qr,pr->", W[1:], P, W[1:])

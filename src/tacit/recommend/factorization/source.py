@@ -24,14 +24,25 @@ class RatedRows(SparseRows):
 
     Attributes
     ----------
-    weight : (cells,)
-        Weights, in the precision of sums.
+    weight : (cells,) or (0,)
+        Weights, in the precision of sums; none where all are 1.
     period : (cells,) int16 or (0,)
         Periods of time, where biases drift.
     """
 
     weight: np.ndarray = field(default_factory=lambda: np.empty(0))
     period: np.ndarray = field(default_factory=lambda: np.empty(0, np.int16))
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return float(self.weight.sum(dtype=float)) if len(self.weight) else float(len(self.data))
+
+    def totals(self) -> np.ndarray:
+        """Sum of the weights of each row."""
+        if not len(self.weight):
+            return np.diff(self.indptr).astype(float)
+        return np.bincount(np.repeat(np.arange(len(self)), np.diff(self.indptr)), self.weight, len(self))
 
     def slice(self, start: int, stop: int) -> RatedRows:
         """The rows from `start` to before `stop`."""
@@ -45,7 +56,7 @@ class RatedRows(SparseRows):
         cells = np.repeat(self.indptr[rows], lengths) + within(lengths)
         indptr, shape = np.concatenate([[0], np.cumsum(lengths)]), (len(rows), self.shape[1])
         kept = self.data[cells], self.indices[cells], indptr, shape, self.absent
-        return RatedRows(*kept, self.weight[cells], self.period[cells] if len(self.period) else self.period)
+        return RatedRows(*kept, *(each[cells] if len(each) else each for each in (self.weight, self.period)))
 
 
 def within(lengths: np.ndarray) -> np.ndarray:
@@ -53,11 +64,11 @@ def within(lengths: np.ndarray) -> np.ndarray:
     return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
-def rated(side: Side, weight: np.ndarray | None, period: np.ndarray | None, kind: Any) -> RatedRows:
-    """The rows of a side with weights and periods of its cells; both are given in the order of the table."""
-    rows = side.rows
-    own = np.ones(len(rows.data), kind) if weight is None else np.asarray(weight, kind)[side.order]
-    when = np.empty(0, np.int16) if period is None else period[side.order]
+def rated(side: Side, kind: Any, period: Any = None) -> RatedRows:
+    """The rows of a side, with weights in a precision and with periods, which are a function of times."""
+    rows, weight = side.rows, side.weight
+    own = np.empty(0, kind) if weight is None else weight.astype(kind)
+    when = np.empty(0, np.int16) if period is None else period(side.time)
     return RatedRows(rows.data, rows.indices, rows.indptr, rows.shape, rows.absent, own, when)
 
 
@@ -68,33 +79,31 @@ class RatingSource(SparseSource):
     ----------
     ratings : Ratings
         Who rated what.
-    period : (n,) int16, optional
-        Period of each rating.
+    period : callable, optional
+        Periods (int16) of times, where biases drift.
     n_jobs : int, optional
         Threads; default all cores. Results do not depend on it.
 
     Attributes
     ----------
-    items : list of RatedRows
-        The items' ratings in blocks, whose columns are users.
+    items : list of (int, RatedRows)
+        The items' ratings in blocks, whose columns are users, with the number of the first item of each.
     """
 
-    def __init__(self, ratings: Ratings, period: np.ndarray | None = None, *, n_jobs: int | None = None):
+    def __init__(self, ratings: Ratings, period: Any = None, *, n_jobs: int | None = None):
         self.kind = np.float32 if len(ratings) > SINGLE else np.float64
-        self.rows = rated(ratings.by_user, ratings.weight, period, self.kind)
-        columns = rated(ratings.by_item, ratings.weight, period, self.kind)
+        self.rows, columns = (rated(side, self.kind, period) for side in (ratings.by_user, ratings.by_item))
         self.n_rows, self.n_features = self.rows.shape
         self.weight, self.labels = np.ones(self.n_rows), np.full(self.n_rows, -1)
         self.targets, self.n_targets, self.offsets, self.label_range, self.labelled = None, 0, None, None, False
         self.n_jobs, self.dtype = thread_count(n_jobs), np.dtype(np.float64)
         n_blocks = int(np.clip(len(ratings) // BLOCK_CELLS, 1, MOST_BLOCKS))
         self._cut(n_blocks)
-        self.items = [columns.slice(a, b) for a, b in cuts(columns.indptr, n_blocks)]
-        self.item_starts = [a for a, _ in cuts(columns.indptr, n_blocks)]
+        self.items = [(a, columns.slice(a, b)) for a, b in cuts(columns.indptr, n_blocks)]
 
     def over_items(self, function: Any) -> list:
         """function(number of the first item, rows) of every block of items, in order."""
-        return all_of(lambda k: function(self.item_starts[k], self.items[k]), range(len(self.items)), self.n_jobs)
+        return all_of(lambda part: function(*part), self.items, self.n_jobs, serial_blas=True)
 
 
 def cuts(indptr: np.ndarray, n_blocks: int) -> list[tuple[int, int]]:
