@@ -15,8 +15,9 @@ from ...checks import check_choice, check_number, check_positive
 from ...declared import SQUARES, Numbers
 from ...source import Block
 from ..base import Recommender
-from ..ratings import Ratings
+from ..ratings import Ratings, as_ratings
 from .answers import FactorAnswers
+from .folding import fold_in
 from .model import FactorModel, FactorParams
 from .priors import SidePrior, Users, Vectors
 from .responses import GaussianResponse, ImplicitResponse, OrdinalResponse
@@ -58,6 +59,8 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
         Whether users and items have biases.
     solver : {"auto", "cholesky", "cg"}, default="auto"
         How ridge regressions of ``map`` are solved; ``auto`` takes conjugate gradients from 100 factors on.
+    device : str, optional
+        A device of PyTorch that sweeps run on, such as ``"cuda"``; default this machine's cores.
     tol : float, default=1e-4
         A fit ends when the objective improves by less per rating.
     max_iter : int, default=200
@@ -118,6 +121,7 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
     alpha: float = 1.0
     biases: bool = True
     solver: str = "auto"
+    device: str | None = None
     tol: float = 1e-4
     max_iter: int = 200
     n_jobs: int | None = None
@@ -184,7 +188,7 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
             self.n_components, uncertain=(not points,) * 2, learns=not points, user_features=self.user_features_,
             item_features=self.item_features_, response=self._response(), uneven=self.noise == "user" and not points,
             precision=(bias, factor), kind=np.float32 if self.seen_.nnz > SINGLE else np.float64,
-            n_steps=STEPS if many and points else 0, given=self._given(), biases=self.biases,
+            n_steps=STEPS if many and points else 0, given=self._given(), biases=self.biases, device=self.device,
         )  # fmt: skip
 
     def _response(self) -> Any:
@@ -238,6 +242,28 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
         along = {"user_features": user_features, "item_features": item_features}
         return super().fit(X, y, **along, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
 
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Take up more ratings without learning anew: users and items with new ratings get other vectors, new ones their first.
+
+        Priors, noise and all other vectors stay as they are. A pair that was rated before has the new rating.
+
+        Parameters
+        ----------
+        X : Ratings, table, path or sparse matrix
+            Ratings, as in `fit`.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        if not hasattr(self, "users_"):
+            return self.fit(X)
+        self._check_settings()
+        fold_in(self, as_ratings(X))
+        return self
+
     def _know(self, ratings: Ratings) -> None:
         super()._know(ratings)
         self._check_ratings()
@@ -261,7 +287,7 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
         self.user_features_ = features_in(along.pop("user_features", None), ratings.users, "user")
         self.item_features_ = features_in(along.pop("item_features", None), ratings.items, "item")
         self._check_determined()
-        source = RatingSource(ratings, n_jobs=self.n_jobs)
+        source = RatingSource(ratings, device=self.device, n_jobs=self.n_jobs)
         if self.inference == "map" and not self._scaled:
             self._learn_priors(source)
         self._learn(source, **along)

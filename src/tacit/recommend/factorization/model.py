@@ -27,7 +27,7 @@ from .source import RatedRows, RatingSource
 
 __all__ = ["FactorModel", "FactorParams", "FactorStats"]
 
-compiled = lazy("factorization")
+compiled, on_device = lazy("factorization"), lazy("torch_factorization")
 LEAST_NOISE = 1e-6
 NONE = 1e12  # precision of what is held at 0
 FREEDOM, MOST_FREEDOM = 30.0, 1e4
@@ -87,6 +87,8 @@ class FactorModel(Model):
         σ² and priors, where they are known.
     biases : bool
         Whether there are any; otherwise they are held at 0.
+    device : str, optional
+        Where sweeps run, if not on this machine's cores.
     """
 
     remembers = True
@@ -94,14 +96,14 @@ class FactorModel(Model):
     def __init__(
         self, n_components: int, *, uncertain: tuple[bool, bool] = (True, True), learns: bool = True, user_features: Any,
         item_features: Any, response: Any = None, uneven: bool = True, precision: tuple[float, float] = (5.0, 10.0),
-        kind: Any = np.float64, n_steps: int = 0, given: Any = None, biases: bool = True,
+        kind: Any = np.float64, n_steps: int = 0, given: Any = None, biases: bool = True, device: str | None = None,
     ):  # fmt: skip
         self.n_components, self.uncertain, self.learns = n_components, uncertain, learns
         self.features = user_features, item_features
         self.grams = tuple(np.asarray(f.T @ f) for f in self.features)
         self.response = GaussianResponse() if response is None else response
         self.uneven, self.precision, self.kind = uneven and self.response.uneven, precision, kind
-        self.n_steps, self.given, self.biases = n_steps, given, biases
+        self.n_steps, self.given, self.biases, self.device = n_steps, given, biases, device
 
     @property
     def size(self) -> int:
@@ -184,6 +186,9 @@ class FactorModel(Model):
             each = np.repeat(steady, np.diff(rows.indptr)) if by_row else steady[rows.indices]
             weight = weight * each.astype(self.kind)
         cells, along = (rows, weight, target, others.extended), (prior.precision, prior.shift(features), params.noise)
+        if self.device is not None:
+            own_side = self.response.dense, own.mean, own.covariances
+            return on_device.half_sweep(*cells, others.covariances, *along, *own_side, self.device), target
         if self.n_steps and own.certain:
             base = others.gram if self.response.dense else np.zeros((0, 0))
             return compiled.half_sweep_by_gradients(*cells, *along, base, self.n_steps, own.mean), target

@@ -15,7 +15,7 @@ __all__ = ["RatedRows", "RatingSource"]
 
 SINGLE = 400_000
 """Ratings from which on sums over them are taken in single precision."""
-BLOCK_CELLS, MOST_BLOCKS = 1 << 15, 64
+BLOCK_CELLS, DEVICE_CELLS, MOST_BLOCKS = 1 << 15, 1 << 26, 64
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,19 @@ class RatedRows(SparseRows):
         Weights, in the precision of sums; none where all are 1.
     period : (cells,) int16 or (0,)
         Periods of time, where biases drift.
+    first : int
+        Number of the first row among all.
+    by_item : bool
+        Whether rows are items.
+    local : dict
+        A cache, of what lies on a device.
     """
 
     weight: np.ndarray = field(default_factory=lambda: np.empty(0))
     period: np.ndarray = field(default_factory=lambda: np.empty(0, np.int16))
+    first: int = 0
+    by_item: bool = False
+    local: dict = field(default_factory=dict, compare=False)
 
     @property
     def total(self) -> float:
@@ -48,7 +57,8 @@ class RatedRows(SparseRows):
         """The rows from `start` to before `stop`."""
         a, b = self.indptr[start], self.indptr[stop]
         cells = self.data[a:b], self.indices[a:b], self.indptr[start : stop + 1] - a
-        return RatedRows(*cells, (stop - start, self.shape[1]), self.absent, self.weight[a:b], self.period[a:b])
+        shape, along = (stop - start, self.shape[1]), (self.weight[a:b], self.period[a:b])
+        return RatedRows(*cells, shape, self.absent, *along, self.first + start, self.by_item)
 
     def __getitem__(self, rows: Any) -> RatedRows:
         rows = np.atleast_1d(rows)
@@ -64,12 +74,12 @@ def within(lengths: np.ndarray) -> np.ndarray:
     return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
-def rated(side: Side, kind: Any, period: Any = None) -> RatedRows:
+def rated(side: Side, kind: Any, period: Any = None, by_item: bool = False) -> RatedRows:
     """The rows of a side, with weights in a precision and with periods, which are a function of times."""
     rows, weight = side.rows, side.weight
     own = np.empty(0, kind) if weight is None else weight.astype(kind)
     when = np.empty(0, np.int16) if period is None else period(side.time)
-    return RatedRows(rows.data, rows.indices, rows.indptr, rows.shape, rows.absent, own, when)
+    return RatedRows(rows.data, rows.indices, rows.indptr, rows.shape, rows.absent, own, when, by_item=by_item)
 
 
 class RatingSource(SparseSource):
@@ -81,6 +91,8 @@ class RatingSource(SparseSource):
         Who rated what.
     period : callable, optional
         Periods (int16) of times, where biases drift.
+    device : str, optional
+        Where sweeps run, if not on this machine's cores.
     n_jobs : int, optional
         Threads; default all cores. Results do not depend on it.
 
@@ -90,14 +102,17 @@ class RatingSource(SparseSource):
         The items' ratings in blocks, whose columns are users, with the number of the first item of each.
     """
 
-    def __init__(self, ratings: Ratings, period: Any = None, *, n_jobs: int | None = None):
+    def __init__(self, ratings: Ratings, period: Any = None, *, device: str | None = None, n_jobs: int | None = None):
         self.kind = np.float32 if len(ratings) > SINGLE else np.float64
-        self.rows, columns = (rated(side, self.kind, period) for side in (ratings.by_user, ratings.by_item))
+        self.rows = rated(ratings.by_user, self.kind, period)
+        columns = rated(ratings.by_item, self.kind, period, by_item=True)
         self.n_rows, self.n_features = self.rows.shape
         self.weight, self.labels = np.ones(self.n_rows), np.full(self.n_rows, -1)
         self.targets, self.n_targets, self.offsets, self.label_range, self.labelled = None, 0, None, None, False
         self.n_jobs, self.dtype = thread_count(n_jobs), np.dtype(np.float64)
-        n_blocks = int(np.clip(len(ratings) // BLOCK_CELLS, 1, MOST_BLOCKS))
+        # A device takes large blocks, one after the other.
+        n_blocks = int(np.clip(len(ratings) // (DEVICE_CELLS if device else BLOCK_CELLS), 1, MOST_BLOCKS))
+        self.n_jobs = 1 if device else self.n_jobs
         self._cut(n_blocks)
         self.items = [(a, columns.slice(a, b)) for a, b in cuts(columns.indptr, n_blocks)]
 
