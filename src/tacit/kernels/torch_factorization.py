@@ -9,13 +9,18 @@ LARGEST = 1 << 28
 """Numbers of the largest array that is made at a time."""
 
 
-def half_sweep(X, weight, target, mean, spread, prior, shift, noise, dense, out, out_spread, device):
+def half_sweep(X, cells, steady, by_row, mean, spread, prior, shift, noise, dense, out, out_spread, device):
     """As `tacit.kernels.factorization.half_sweep`, of the other side's means (1, o, v) and packed covariances of (o, v).
 
     Parameters
     ----------
     X : rows with a dictionary `local`, where what lies on the device is kept
-    weight, target, prior, shift, noise, out
+    cells : callable
+        Weights and targets of cells, given their ratings and weights on the device.
+    steady : (n,) or (n_other,) or None
+        What weights are multiplied with, by row or by column.
+    by_row : bool
+    prior, shift, noise, out
         As there.
     mean : (n_other, 2 + K)
     spread : (n_other, (1 + K)(2 + K) / 2) or (0, …)
@@ -28,10 +33,14 @@ def half_sweep(X, weight, target, mean, spread, prior, shift, noise, dense, out,
     known = _moved(mean, device), _moments(mean, spread, device)
     base = known[1].sum(axis=0, dtype=torch.float64) if dense else None
     P, sigma = torch.as_tensor(prior, device=device), float(noise)
+    weight, target = cells(*_kept(X, device, known[1].dtype))
+    if steady is not None:
+        tau = _moved(steady, device, weight.dtype)
+        weight = weight * (tau.repeat_interleave(X.local["indptr"].diff()) if by_row else tau[X.local["indices"]])
     for first, stop in _ranges(X, size):
         part = slice(first, stop)
         h = torch.as_tensor(shift if len(shift) == 1 else shift[part], device=device)
-        sums, cross, square = _sums(X, weight, target, *known, first, stop, device)
+        sums, cross, square = _sums(X, weight, target, *known, first, stop)
         sums = sums if base is None else sums + base
         found = _solved(sums, cross, square, P, h, sigma, size, len(out_spread) > 0)
         out[part], told[part] = found[0].cpu().numpy(), found[1].cpu().numpy()
@@ -61,27 +70,28 @@ def _moments(mean, spread, device):
     return table
 
 
-def _cells(X, device):
-    """Where rows begin, and their columns, on the device."""
+def _kept(X, device, kind):
+    """Ratings and weights of the cells, on the device; where rows begin, and their columns, are put there too."""
     if X.local.get("device") != device:
         indptr, indices = (torch.as_tensor(np.ascontiguousarray(each), device=device) for each in (X.indptr, X.indices))
-        X.local.update(device=device, indptr=indptr.long(), indices=indices.long())
-    return X.local["indptr"], X.local["indices"]
+        X.local.update(device=device, indptr=indptr.long(), indices=indices.long(), data=_moved(X.data, device, kind))
+        X.local["weight"] = _moved(X.weight, device, kind) if len(X.weight) else torch.ones_like(X.local["data"])
+    return X.local["data"], X.local["weight"]
 
 
-def _sums(X, weight, target, mean, table, first, stop, device):
+def _sums(X, weight, target, mean, table, first, stop):
     """Σ w E[y yᵀ], Σ w t E y and Σ w t² of rows."""
-    indptr, indices = _cells(X, device)
+    indptr, indices = X.local["indptr"], X.local["indices"]
     begin, end = int(X.indptr[first]), int(X.indptr[stop])
-    w, t = (_moved(each[begin:end], device, table.dtype) for each in (weight, target))
+    w, t = weight[begin:end], target[begin:end]
     where, columns, shape = indptr[first : stop + 1] - begin, indices[begin:end], (stop - first, len(table))
 
     def product(values, right):
         return torch.sparse_csr_tensor(where, columns, values, size=shape, check_invariants=False) @ right
 
-    both = w.double() * t.double()
-    ones = torch.ones((len(table), 1), dtype=torch.float64, device=device)
-    return product(w, table).double(), product(both, mean), product(both * t.double(), ones)[:, 0]
+    both = w.double() * t
+    square = torch.segment_reduce(both * t, "sum", offsets=where, axis=0, initial=0.0)
+    return product(w, table).double(), product(both, mean), square
 
 
 def _solved(sums, cross, square, P, h, noise, size, uncertain):

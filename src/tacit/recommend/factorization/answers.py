@@ -98,7 +98,7 @@ class FactorAnswers(Recommender):
         estimator: Any = self
         model, params = estimator._model(), estimator._params()
         indptr, shape = np.array([0, len(item)]), (1, len(self.items_))
-        rows = RatedRows(rating.astype(np.float32), item.astype(np.int32), indptr, shape, "missing")
+        rows = RatedRows(rating.astype(model.kind), item.astype(np.int32), indptr, shape, "missing")
         users = Users(np.zeros((1, model.size)), model.isotropic(1, True), np.ones((1, 1)))
         average = np.eye(1, self.user_features_.shape[1])
         for _ in range(20 if self.response == "ordinal" else 1):  # whose targets depend on where the vector is

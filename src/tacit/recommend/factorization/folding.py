@@ -87,7 +87,7 @@ def _solve(estimator: Any, users: np.ndarray, items: np.ndarray) -> None:
 def _rows(matrix: Any, rows: np.ndarray, kind: Any) -> RatedRows:
     n = len(matrix.indptr) - 1
     whole = RatedRows(
-        matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int64), (n, sum(matrix.shape) - n), "missing"
+        matrix.data.astype(kind), matrix.indices.astype(np.int32), matrix.indptr.astype(np.int64), (n, sum(matrix.shape) - n), "missing"
     )
     return whole[rows]
 

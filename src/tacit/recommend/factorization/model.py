@@ -12,6 +12,7 @@ points, and the penalised log-likelihood where all are.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -147,7 +148,8 @@ class FactorModel(Model):
         users: Any = self.memory(block) if block.memory is None else block.memory
         features = self.features[0][block.first : block.first + len(block)]
         rows: Any = block.X
-        told, target = self.solve(params, rows, users, params.vectors, params.user_prior, features, users.steady[:, 0])
+        before = users.mean.copy() if self.response.moves else users.mean
+        told = self.solve(params, rows, users, params.vectors, params.user_prior, features, users.steady[:, 0])
         prior = params.user_prior
         centred = prior.centre(features)
         value = 0.5 * len(block) * np.linalg.slogdet(prior.precision)[1]
@@ -155,7 +157,7 @@ class FactorModel(Model):
         if self.uncertain[0]:
             value += 0.5 * (told[:, 1].sum() + len(block) * self.size)
         error, uneven, steadied = self._steady(params, rows, users, told[:, 0])
-        fitted, sums = self.response.told(params, rows, target, users.mean, params.vectors.mean, error)
+        fitted, sums = self.response.told(params, rows, before, users.mean, params.vectors.mean, error)
         cross = np.asarray(features.T @ users.mean)
         return FactorStats(value + fitted + steadied, rows.total, error, uneven, users.moments()[0], cross, sums)
 
@@ -175,25 +177,28 @@ class FactorModel(Model):
     def solve(
         self, params: FactorParams, rows: RatedRows, own: Vectors, others: Vectors, prior: SidePrior, features: Any,
         steady: np.ndarray, by_row: bool = True,
-    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-        """Solve for the vectors of the rows, in place; what the kernel tells of each, and the targets.
+    ) -> np.ndarray:  # fmt: skip
+        """Solve for the vectors of the rows, in place; what the kernel tells of each.
 
         `steady` is τ of the rows, or where not `by_row` of the columns.
         """
+        along = prior.precision, prior.shift(features), params.noise
+        if self.device is not None:
+            cells = partial(self.response.on_device, params, rows, own.mean, others.mean)
+            other, own_side = (others.extended, others.covariances), (self.response.dense, own.mean, own.covariances)
+            tau = steady if self.uneven else None
+            return on_device.half_sweep(rows, cells, tau, by_row, *other, *along, *own_side, self.device)
         target = self.response.targets(params, rows, own.mean, others.mean).astype(self.kind, copy=False)
         weight = self.response.weights(rows, self.kind)
         if self.uneven:
             each = np.repeat(steady, np.diff(rows.indptr)) if by_row else steady[rows.indices]
             weight = weight * each.astype(self.kind)
-        cells, along = (rows, weight, target, others.extended), (prior.precision, prior.shift(features), params.noise)
-        if self.device is not None:
-            own_side = self.response.dense, own.mean, own.covariances
-            return on_device.half_sweep(*cells, others.covariances, *along, *own_side, self.device), target
+        cells = rows, weight, target, others.extended
         if self.n_steps and own.certain:
             base = others.gram if self.response.dense else np.zeros((0, 0))
-            return compiled.half_sweep_by_gradients(*cells, *along, base, self.n_steps, own.mean), target
+            return compiled.half_sweep_by_gradients(*cells, *along, base, self.n_steps, own.mean)
         base = others.table.sum(axis=1, dtype=np.float64).ravel() if self.response.dense else np.zeros(0)
-        return compiled.half_sweep(*cells, others.table, *along, base, own.mean, own.covariances), target
+        return compiled.half_sweep(*cells, others.table, *along, base, own.mean, own.covariances)
 
     def m_step(self, stats: FactorStats, params: FactorParams) -> FactorParams:
         noise, response = self.response.updated(params, stats)
@@ -214,7 +219,7 @@ class FactorModel(Model):
             own = items.map(lambda array: array[first : first + len(rows)])
             features = self.features[1][first : first + len(rows)]
             steady = users.steady[:, 0]
-            told, _ = self.solve(params, rows, own, users, params.item_prior, features, steady, by_row=False)
+            told = self.solve(params, rows, own, users, params.item_prior, features, steady, by_row=False)
             return float(told[:, 1].sum())
 
         log_det = float(sum(source.over_items(part)))
@@ -239,7 +244,7 @@ class FactorModel(Model):
         users = self.memory(block)
         features = self.features[0][block.first : block.first + len(block)]
         rows: Any = block.X
-        told, _ = self.solve(params, rows, users, params.vectors, params.user_prior, features, users.steady[:, 0])
+        told = self.solve(params, rows, users, params.vectors, params.user_prior, features, users.steady[:, 0])
         return users.mean, told[:, 0]
 
     def n_parameters(self, params: FactorParams) -> int:

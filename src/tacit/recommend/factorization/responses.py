@@ -37,6 +37,8 @@ class GaussianResponse:
     """Whether users may differ in how consistent they are."""
     dense = False
     """Whether cells that are not stored count too, as 0 with the weight 1."""
+    moves = False
+    """Whether targets depend on where the vectors are."""
 
     def __init__(self, mean: float = 0.0, variance: float = 1.0, learns: bool = True):
         self.mean, self.variance, self.learns = mean, variance, learns
@@ -53,10 +55,16 @@ class GaussianResponse:
         """Weights of the cells."""
         return rows.weight if len(rows.weight) else np.ones(len(rows.data), kind)
 
+    def on_device(
+        self, params: Any, rows: Any, own: np.ndarray, others: np.ndarray, data: Any, weight: Any
+    ) -> tuple[Any, Any]:
+        """Weights and targets of cells whose ratings and weights lie on a device."""
+        return weight, data - params.centre
+
     def told(
-        self, params: Any, rows: Any, target: np.ndarray, own: np.ndarray, others: np.ndarray, error: float
+        self, params: Any, rows: Any, before: np.ndarray, own: np.ndarray, others: np.ndarray, error: float
     ) -> tuple[float, np.ndarray]:
-        """Expected log-likelihood of the cells, and sums that parameters are learned from."""
+        """Expected log-likelihood of the cells, and sums that parameters are learned from; `before` are vectors before they moved."""
         return -0.5 * (rows.total * np.log(2 * np.pi * params.noise) + error / params.noise), np.zeros(0)
 
     def updated(self, params: Any, stats: Any) -> tuple[float, np.ndarray]:
@@ -83,11 +91,16 @@ class ImplicitResponse(GaussianResponse):
         # Of the weight 1 + α r of an event, 1 is in the base already: α r times this is all of it.
         return 1.0 + 1.0 / (self.alpha * rows.data)
 
+    def on_device(
+        self, params: Any, rows: Any, own: np.ndarray, others: np.ndarray, data: Any, weight: Any
+    ) -> tuple[Any, Any]:
+        return self.alpha * data * weight, 1.0 + 1.0 / (self.alpha * data)
+
     def weights(self, rows: Any, kind: Any) -> np.ndarray:
         return (self.alpha * rows.data).astype(kind, copy=False) * super().weights(rows, kind)
 
     def told(
-        self, params: Any, rows: Any, target: np.ndarray, own: np.ndarray, others: np.ndarray, error: float
+        self, params: Any, rows: Any, before: np.ndarray, own: np.ndarray, others: np.ndarray, error: float
     ) -> tuple[float, np.ndarray]:
         return -0.5 * error, np.zeros(0)
 
@@ -103,7 +116,7 @@ class OrdinalResponse(GaussianResponse):
         How often each occurs.
     """
 
-    uneven = False
+    uneven, moves = False, True
 
     def __init__(self, levels: np.ndarray, share: np.ndarray):
         super().__init__(learns=True)
@@ -126,14 +139,20 @@ class OrdinalResponse(GaussianResponse):
         return eta + (left - right) / mass
 
     def told(
-        self, params: Any, rows: Any, target: np.ndarray, own: np.ndarray, others: np.ndarray, error: float
+        self, params: Any, rows: Any, before: np.ndarray, own: np.ndarray, others: np.ndarray, error: float
     ) -> tuple[float, np.ndarray]:
+        target = self.targets(params, rows, before, others)
         level, eta, low, high = self._limits(params, rows, own, others)
         weight = self.weights(rows, np.float64)
         mass, left, right = _between(low, high)
         left, right = weight * left / mass, weight * right / mass
         value = weight @ np.log(mass) - 0.5 * (error - weight @ (target - eta) ** 2)
         return float(value), self._slopes(level, weight, low, high, left, right)
+
+    def on_device(
+        self, params: Any, rows: Any, own: np.ndarray, others: np.ndarray, data: Any, weight: Any
+    ) -> tuple[Any, Any]:
+        return weight, data.new_tensor(self.targets(params, rows, own, others))
 
     def _slopes(self, level: np.ndarray, weight: np.ndarray, low: Any, high: Any, left: Any, right: Any) -> np.ndarray:
         """Gradient and curvature of the log-likelihood in the thresholds, end to end."""

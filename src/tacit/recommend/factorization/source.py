@@ -79,7 +79,8 @@ def rated(side: Side, kind: Any, period: Any = None, by_item: bool = False) -> R
     rows, weight = side.rows, side.weight
     own = np.empty(0, kind) if weight is None else weight.astype(kind)
     when = np.empty(0, np.int16) if period is None else period(side.time)
-    return RatedRows(rows.data, rows.indices, rows.indptr, rows.shape, rows.absent, own, when, by_item=by_item)
+    data = rows.data.astype(kind, copy=False)
+    return RatedRows(data, rows.indices, rows.indptr, rows.shape, rows.absent, own, when, by_item=by_item)
 
 
 class RatingSource(SparseSource):
