@@ -43,9 +43,9 @@ def half_sweep(X, cells, steady, by_row, mean, spread, prior, shift, noise, dens
         sums, cross, square = _sums(X, weight, target, *known, first, stop)
         sums = sums if base is None else sums + base
         found = _solved(sums, cross, square, P, h, sigma, size, len(out_spread) > 0)
-        out[part], told[part] = found[0].cpu().numpy(), found[1].cpu().numpy()
-        if len(out_spread):
-            out_spread[part] = found[2].to(known[1].dtype).cpu().numpy()
+        for kept, value in zip((out, told, out_spread), found):
+            if value is not None:
+                torch.from_numpy(kept[part]).copy_(value.to(known[1].dtype) if kept is out_spread else value)
     return told
 
 

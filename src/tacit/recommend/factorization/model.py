@@ -153,7 +153,7 @@ class FactorModel(Model):
         prior = params.user_prior
         centred = prior.centre(features)
         value = 0.5 * len(block) * np.linalg.slogdet(prior.precision)[1]
-        value -= 0.5 * (told[:, 2].sum() + np.einsum("nq,qr,nr->", centred, prior.precision, centred))
+        value -= 0.5 * (told[:, 2].sum() + np.vdot(centred @ prior.precision, centred))
         if self.uncertain[0]:
             value += 0.5 * (told[:, 1].sum() + len(block) * self.size)
         error, uneven, steadied = self._steady(params, rows, users, told[:, 0])
