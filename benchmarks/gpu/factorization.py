@@ -45,7 +45,11 @@ def main():
         for settings in ({"inference": "map", "regularization": 5.0}, {"inference": "vb"}):
             gpu, ours = timed(ratings, 5, n_components=K, device="cuda", **settings)
             cpu, other = timed(ratings, 2, n_components=K, **settings)
-            same = MatrixFactorization(K, max_iter=8, tol=0.0, random_state=0, **settings).fit(ratings) if n < 2e6 else None
+            same = (
+                MatrixFactorization(K, max_iter=8, tol=0.0, random_state=0, **settings).fit(ratings)
+                if n < 2e6
+                else None
+            )
             told = "" if same is None else f"{np.abs(ours.predict(few) - same.predict(few)).max():.0e}"
             row = f"{1e3 * gpu:.0f} | {1e3 * cpu:.0f} | {cpu / gpu:.1f} × | {told}"
             print(f"| {n_users:,} | {n_items:,} | {n:,} | {K} | {settings['inference']} | {row} |", flush=True)

@@ -66,7 +66,12 @@ def _gather(indptr, indices, weight, table, first, stop, sums):
                 i, j, k, l = indices[p], indices[p + 1], indices[p + 2], indices[p + 3]
                 wi, wj, wk, wl = weight[p], weight[p + 1], weight[p + 2], weight[p + 3]
                 for t in range(TILE):
-                    total[t] += wi * table[tile, i, t] + wj * table[tile, j, t] + wk * table[tile, k, t] + wl * table[tile, l, t]
+                    total[t] += (
+                        wi * table[tile, i, t]
+                        + wj * table[tile, j, t]
+                        + wk * table[tile, k, t]
+                        + wl * table[tile, l, t]
+                    )
             for p in range(whole, end):
                 i, w = indices[p], weight[p]
                 for t in range(TILE):

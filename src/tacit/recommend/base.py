@@ -173,7 +173,8 @@ class Recommender(RowsEstimator):
         rows = ratings.by_user.rows
         self.n_features_in_ = ratings.n_items
         self.users_, self.items_ = ratings.users, ratings.items
-        self.mean_, self.scale_, self.levels_ = float(ratings.rating.mean(dtype=float)), ratings.scale, ratings.levels
+        self.mean_ = float(np.average(ratings.rating, weights=ratings.weight))
+        self.scale_, self.levels_ = ratings.scale, ratings.levels
         self.seen_ = csr_matrix((rows.data, rows.indices, rows.indptr), shape=rows.shape)
 
     # Predictions
@@ -243,7 +244,9 @@ class Recommender(RowsEstimator):
 
     # Rankings
 
-    def recommend(self, user: Any, n: int = 10, *, exclude_seen: bool = True, diversity: float = 0.0) -> Recommendations:
+    def recommend(
+        self, user: Any, n: int = 10, *, exclude_seen: bool = True, diversity: float = 0.0
+    ) -> Recommendations:
         """The items that a user is expected to rate highest.
 
         Parameters
@@ -304,7 +307,9 @@ class Recommender(RowsEstimator):
             alike = np.maximum(alike, vectors @ vectors[best])
         return pool[chosen]
 
-    def recommend_all(self, n: int = 10, users: Any = None, *, exclude_seen: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    def recommend_all(
+        self, n: int = 10, users: Any = None, *, exclude_seen: bool = True
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The n best items of many users, block by block: never all scores at once.
 
         Parameters

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...kernels import lazy
 from ..base import Recommender
+from .drift import periods_of
 from .priors import Users, packed, unpacked
 from .responses import level_chances
 from .source import RatedRows
@@ -34,6 +35,10 @@ class FactorAnswers(Recommender):
     noise_variance_: float
     freedom_: float
     thresholds_: np.ndarray
+    item_drift_: np.ndarray
+    item_drift_variance_: np.ndarray
+    drift_variance_: float
+    period_edges_: np.ndarray
     _scaled: bool
 
     def _side(self, side: str) -> tuple[np.ndarray, np.ndarray]:
@@ -41,7 +46,45 @@ class FactorAnswers(Recommender):
         link, precision = getattr(self, f"{side}_link_"), getattr(self, f"{side}_precision_")
         prior = packed(np.linalg.inv(precision)) * (self.noise_variance_ if self._scaled else 1.0)
         mean = np.column_stack([getattr(self, f"{side}_bias_"), getattr(self, f"{side}_factors_")])
-        return np.vstack([mean, link[:1]]), np.vstack([getattr(self, f"{side}_spread_"), prior])
+        mean, spread = np.vstack([mean, link[:1]]), np.vstack([getattr(self, f"{side}_spread_"), prior])
+        if side == "item":
+            drift, around = self._last_drift()
+            mean[:, 0] += drift
+            spread[:, 0] += around
+        return mean, spread
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Expected ratings, within the scale.
+
+        Parameters
+        ----------
+        X : Ratings, table with columns for user and item, (n, 2) array or (users, items)
+            Pairs. Of users and items that were not seen, what is known in general is told. Where biases drift, `Ratings` with
+            times are predicted for these, all others for the last period.
+        return_std : bool, default=False
+            Whether to return the standard deviations of ratings as well.
+
+        Returns
+        -------
+        rating : ndarray of shape (n,)
+        std : ndarray of shape (n,)
+            Where `return_std`.
+        """
+        if not self.item_drift_.shape[1] or getattr(X, "time", None) is None:
+            return super().predict(X, return_std)
+        user, item = self._codes(X)
+        period = periods_of(X.time, self.period_edges_)
+        moved = np.vstack([self.item_drift_ - self.item_drift_[:, -1:], np.zeros(self.item_drift_.shape[1])])
+        rating = np.clip(self._expect(user, item) + moved[item, period], *self.scale_)
+        return (rating, np.sqrt(self._spread(user, item))) if return_std else rating
+
+    def _last_drift(self) -> tuple[np.ndarray, np.ndarray]:
+        """What items, and one that is not known, gain in the last period, and its variances."""
+        if not self.item_drift_.shape[1]:
+            return np.zeros(len(self.items_) + 1), np.zeros(len(self.items_) + 1)
+        return np.append(self.item_drift_[:, -1], 0.0), np.append(
+            self.item_drift_variance_[:, -1], self.drift_variance_
+        )
 
     def _sums(self, users: np.ndarray, user: np.ndarray, items: np.ndarray, item: np.ndarray) -> np.ndarray:
         """η of pairs."""
@@ -82,7 +125,7 @@ class FactorAnswers(Recommender):
     def _rows(self, users: np.ndarray) -> np.ndarray:
         x = self._side("user")[0][users].astype(np.float32)
         found = x[:, 1:] @ self.item_factors_.T.astype(np.float32)
-        found += (np.float32(self.mean_) + x[:, :1]) + self.item_bias_.astype(np.float32)
+        found += (np.float32(self.mean_) + x[:, :1]) + self._side("item")[0][:-1, 0].astype(np.float32)
         if self.response != "ordinal":
             return found
         grid = np.linspace(found.min(), found.max(), 512)
@@ -119,7 +162,12 @@ class FactorAnswers(Recommender):
     def _reasons(self, user: int, item: int) -> tuple[dict[str, float], list[tuple[int, float, float]]]:
         (x, S), (y, _) = self._side("user"), self._side("item")
         own, other = x[user], y[item]
-        parts = {"mean": self.mean_, "user": float(own[0]), "item": float(other[0]), "factors": float(own[1:] @ other[1:])}
+        parts = {
+            "mean": self.mean_,
+            "user": float(own[0]),
+            "item": float(other[0]),
+            "factors": float(own[1:] @ other[1:]),
+        }
         if user < 0 or self.response != "gaussian":
             return parts, []
         cells = slice(*self.seen_.indptr[user : user + 2])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from ...source import Block
 from ..base import Recommender
 from ..ratings import Ratings, as_ratings
 from .answers import FactorAnswers
+from .drift import DriftingResponse, edges_of, periods_of
 from .folding import fold_in
 from .model import FactorModel, FactorParams
 from .priors import SidePrior, Users, Vectors
@@ -57,6 +59,9 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
         Weight of an event of strength r beyond that of none: 1 + α r.
     biases : bool, default=True
         Whether users and items have biases.
+    periods : int, optional
+        Periods of time, of about equally many ratings, between which biases of items drift (Gaussian ratings with times).
+        Predictions are for the last period, unless pairs are `Ratings` with times.
     solver : {"auto", "cholesky", "cg"}, default="auto"
         How ridge regressions of ``map`` are solved; ``auto`` takes conjugate gradients from 100 factors on.
     device : str, optional
@@ -92,6 +97,10 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
         τ: the noise of a user's ratings has the variance σ² / τ.
     thresholds_ : ndarray
         Of ordinal ratings.
+    item_drift_, item_drift_variance_ : ndarray of shape (n_items, periods)
+        What items gain in each period, and its variances.
+    period_edges_ : ndarray of shape (periods − 1,)
+        Times between periods.
     user_precision_, item_precision_, user_link_, item_link_
         Priors: precisions, and how means of vectors depend on features (the first row is the mean of all).
     fit_ : Fit
@@ -120,6 +129,7 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
     noise: str = "user"
     alpha: float = 1.0
     biases: bool = True
+    periods: int | None = None
     solver: str = "auto"
     device: str | None = None
     tol: float = 1e-4
@@ -143,6 +153,10 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
         "user_consistency_": Numbers("n", **VARIANCE),
         "freedom_": Numbers(above=0),
         "thresholds_": Numbers("t"),
+        "item_drift_": Numbers("d T"),
+        "item_drift_variance_": Numbers("d T", low=0, high=SQUARES),
+        "drift_variance_": Numbers(low=0, high=SQUARES),
+        "period_edges_": Numbers("e"),
         "user_precision_": Numbers("q q", form="definite"),
         "item_precision_": Numbers("q q", form="definite"),
         "user_link_": Numbers("p q"),
@@ -167,6 +181,9 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
         check_choice("noise", self.noise, ("user", "constant"))
         check_choice("solver", self.solver, ("auto", "cholesky", "cg"))
         check_positive("alpha", self.alpha)
+        check_number("periods", self.periods, numbers.Integral, 2, also=(None,))
+        if self.periods is not None and self.response != "gaussian":
+            raise ValueError(f"periods={self.periods} is for response='gaussian', not {self.response!r}.")
         if self.regularization != "learn":
             check_number("regularization", self.regularization, numbers.Real, 0)
             if self.inference == "vb":
@@ -197,7 +214,12 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
         if self.response == "ordinal":
             found, counts = np.unique(self.seen_.data, return_counts=True)
             return OrdinalResponse(found, counts)
-        return GaussianResponse(self.mean_, float(self.seen_.data.var(dtype=float)), not self._scaled)
+        told = self.mean_, float(self.seen_.data.var(dtype=float)), not self._scaled
+        return (
+            GaussianResponse(*told)
+            if self.periods is None
+            else DriftingResponse(*told, (len(self.items_), self.periods))
+        )
 
     def _given(self) -> Any:
         """σ² and priors that were learned before, for points."""
@@ -261,6 +283,10 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
         if not hasattr(self, "users_"):
             return self.fit(X)
         self._check_settings()
+        if self.periods is not None:
+            raise ValueError(
+                f"periods={self.periods}: biases drift, so that new ratings change all of them; fit again."
+            )
         fold_in(self, as_ratings(X))
         return self
 
@@ -287,18 +313,43 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
         self.user_features_ = features_in(along.pop("user_features", None), ratings.users, "user")
         self.item_features_ = features_in(along.pop("item_features", None), ratings.items, "item")
         self._check_determined()
-        source = RatingSource(ratings, device=self.device, n_jobs=self.n_jobs)
+        source = RatingSource(ratings, self._period(ratings), device=self.device, n_jobs=self.n_jobs)
         if self.inference == "map" and not self._scaled:
             self._learn_priors(source)
         self._learn(source, **along)
 
+    def _period(self, ratings: Ratings) -> Any:
+        """What tells periods of times, where biases drift."""
+        self.period_edges_ = np.zeros(0)
+        if self.periods is None:
+            return None
+        if ratings.time is None:
+            raise ValueError(
+                f"periods={self.periods} needs the times of ratings; name their column, time=…, in Ratings.read."
+            )
+        self.period_edges_ = edges_of(ratings.time, self.periods)
+        return partial(periods_of, edges=self.period_edges_)
+
     def _learn_priors(self, source: RatingSource) -> None:
         """σ² and priors by variational Bayes, for points."""
         found = self.__class__(**self.get_params() | {"inference": "vb", "warm_start": False, "noise": "constant"})
-        names = "users_", "items_", "mean_", "scale_", "levels_", "seen_", "n_features_in_", "user_features_", "item_features_"
+        names = (
+            "users_",
+            "items_",
+            "mean_",
+            "scale_",
+            "levels_",
+            "seen_",
+            "n_features_in_",
+            "user_features_",
+            "item_features_",
+        )
         found.__dict__.update({name: getattr(self, name) for name in names})
         found._learn(source)
-        for name in ("noise_variance_", *(f"{side}_{what}_" for side in ("user", "item") for what in ("precision", "link", "penalty"))):
+        for name in (
+            "noise_variance_",
+            *(f"{side}_{what}_" for side in ("user", "item") for what in ("precision", "link", "penalty")),
+        ):
             setattr(self, name, getattr(found, name))
 
     def _check_determined(self) -> None:
@@ -310,7 +361,7 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
             few = np.flatnonzero(counts < q)
             if len(few):
                 raise ValueError(
-                    f"regularization=0 leaves vectors undetermined: {what} {ids[few[0]]!r} has {counts[few[0]]} ratings for a bias "
+                    f"regularization=0 leaves vectors undetermined: {what} {ids.tolist()[few[0]]!r} has {counts[few[0]]} ratings for a bias "
                     f"and {self.n_components} factors, and {len(few) - 1} more have too few as well. Use regularization > 0 or "
                     "'learn', or fewer factors. Even where all are determined, factors are so only up to an invertible matrix."
                 )
@@ -319,9 +370,16 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
         self.item_bias_, self.item_factors_ = params.vectors.mean[:, 0].copy(), params.vectors.mean[:, 1:].copy()
         self.item_spread_, self.item_log_det_ = params.vectors.spread, float(params.log_det)
         self.noise_variance_, self.freedom_ = float(params.noise), float(params.freedom)
-        self.thresholds_ = params.response
+        self.thresholds_ = params.response if self.response == "ordinal" else np.zeros(0)
+        self.drift_variance_, self.item_drift_ = 0.0, np.zeros((len(params.vectors.mean), 0))
+        self.item_drift_variance_ = self.item_drift_
+        if self.periods is not None:
+            told = self._response().parts(params)
+            self.drift_variance_, self.item_drift_, self.item_drift_variance_ = told
         for side, prior in (("user", params.user_prior), ("item", params.item_prior)):
-            for name, value in zip(("precision", "link", "penalty"), (prior.precision, prior.coefficients, prior.penalty)):
+            for name, value in zip(
+                ("precision", "link", "penalty"), (prior.precision, prior.coefficients, prior.penalty)
+            ):
                 setattr(self, f"{side}_{name}_", value)
 
     def _keep(self, source: Any) -> None:
@@ -362,8 +420,12 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
         spread = self.item_spread_ if self.inference == "vb" else self.item_spread_[:, :0]
         vectors = Vectors(np.column_stack([self.item_bias_, self.item_factors_]), spread)
         noise = 1.0 if self._scaled else self.noise_variance_
-        along = self.thresholds_, vectors, self.item_log_det_
-        return FactorParams(self.mean_, noise, self.freedom_, *along, *self._priors())
+        response = self.thresholds_
+        if self.periods is not None:
+            drift = self.item_drift_, self.item_drift_variance_
+            response = np.concatenate([[self.drift_variance_], *(each.ravel() for each in drift)])
+        along = self.mean_, noise, self.freedom_, response, vectors, self.item_log_det_
+        return FactorParams(*along, *self._priors())
 
 
 def features_in(features: Any, ids: np.ndarray, what: str) -> np.ndarray:
@@ -376,5 +438,7 @@ def features_in(features: Any, ids: np.ndarray, what: str) -> np.ndarray:
         features = features_of(features, ids, what).matrix
     matrix = features.toarray() if hasattr(features, "toarray") else np.asarray(features, dtype=float)
     if len(matrix) != len(ids):
-        raise ValueError(f"{what}_features has {len(matrix)} rows, but there are {len(ids)} {what}s; give a table with ids.")
+        raise ValueError(
+            f"{what}_features has {len(matrix)} rows, but there are {len(ids)} {what}s; give a table with ids."
+        )
     return np.hstack([np.ones((len(ids), 1)), matrix])

@@ -41,7 +41,9 @@ def _extended(ids: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarra
     if not len(new):
         return code, known
     both = [known.tolist(), ids[new].tolist()]
-    return code, np.concatenate([known, ids[new]]) if known.dtype.kind == ids.dtype.kind else np.array(sum(both, []), object)
+    return code, np.concatenate([known, ids[new]]) if known.dtype.kind == ids.dtype.kind else np.array(
+        sum(both, []), object
+    )
 
 
 def _merged(seen: Any, user: np.ndarray, item: np.ndarray, rating: np.ndarray, shape: tuple[int, int]) -> Any:
@@ -87,7 +89,11 @@ def _solve(estimator: Any, users: np.ndarray, items: np.ndarray) -> None:
 def _rows(matrix: Any, rows: np.ndarray, kind: Any) -> RatedRows:
     n = len(matrix.indptr) - 1
     whole = RatedRows(
-        matrix.data.astype(kind), matrix.indices.astype(np.int32), matrix.indptr.astype(np.int64), (n, sum(matrix.shape) - n), "missing"
+        matrix.data.astype(kind),
+        matrix.indices.astype(np.int32),
+        matrix.indptr.astype(np.int64),
+        (n, sum(matrix.shape) - n),
+        "missing",
     )
     return whole[rows]
 
@@ -113,4 +119,3 @@ def _vectors(estimator: Any, side: str, model: Any) -> Vectors:
     mean = np.column_stack([getattr(estimator, f"{side}_bias_"), getattr(estimator, f"{side}_factors_")])
     spread = getattr(estimator, f"{side}_spread_").astype(model.kind)
     return Vectors(mean, spread if model.uncertain[0] else spread[:, :0])
-

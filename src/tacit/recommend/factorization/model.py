@@ -156,12 +156,15 @@ class FactorModel(Model):
         value -= 0.5 * (told[:, 2].sum() + np.vdot(centred @ prior.precision, centred))
         if self.uncertain[0]:
             value += 0.5 * (told[:, 1].sum() + len(block) * self.size)
-        error, uneven, steadied = self._steady(params, rows, users, told[:, 0])
+        wrong = told[:, 0] + users.steady[:, 0] * self.response.further(params, rows)
+        error, uneven, steadied = self._steady(params, rows, users, wrong)
         fitted, sums = self.response.told(params, rows, before, users.mean, params.vectors.mean, error)
         cross = np.asarray(features.T @ users.mean)
         return FactorStats(value + fitted + steadied, rows.total, error, uneven, users.moments()[0], cross, sums)
 
-    def _steady(self, params: FactorParams, rows: RatedRows, users: Users, error: np.ndarray) -> tuple[float, float, float]:
+    def _steady(
+        self, params: FactorParams, rows: RatedRows, users: Users, error: np.ndarray
+    ) -> tuple[float, float, float]:
         """Let users be as consistent as their errors say; Σ E τ e², Σ E (log τ − τ), and what τ adds to the bound."""
         tau = users.steady[:, 0]
         if not self.uneven:
@@ -215,18 +218,20 @@ class FactorModel(Model):
         """Parameters with the items solved for."""
         items = params.vectors.map(np.copy)
 
-        def part(first: int, rows: RatedRows) -> float:
+        def part(first: int, rows: RatedRows) -> tuple[float, Any]:
             own = items.map(lambda array: array[first : first + len(rows)])
-            features = self.features[1][first : first + len(rows)]
-            steady = users.steady[:, 0]
+            features, steady = self.features[1][first : first + len(rows)], users.steady[:, 0]
             told = self.solve(params, rows, own, users, params.item_prior, features, steady, by_row=False)
-            return float(told[:, 1].sum())
+            return float(told[:, 1].sum()), self.response.moved(params, rows, own.mean, users.mean, steady)
 
-        log_det = float(sum(source.over_items(part)))
+        found, moved = zip(*source.over_items(part))
+        log_det, response = float(sum(found)), self.response.gathered(params, list(moved))
         cross = np.asarray(self.features[1].T @ items.mean)
         learns = self.learns and self.uncertain[1]
-        prior = params.item_prior.updated(items.moments()[0], cross, self.grams[1], len(items.mean), learns, self.biases)
-        return replace(params, vectors=items, log_det=log_det, item_prior=prior)
+        prior = params.item_prior.updated(
+            items.moments()[0], cross, self.grams[1], len(items.mean), learns, self.biases
+        )
+        return replace(params, vectors=items, log_det=log_det, item_prior=prior, response=response)
 
     def log_prior(self, params: FactorParams) -> float:
         """What items and the links to features add to the objective."""
@@ -237,7 +242,8 @@ class FactorModel(Model):
         value = 0.5 * (len(wrong) * np.linalg.slogdet(prior.precision)[1] - (prior.precision * around).sum())
         if self.uncertain[1]:
             value += 0.5 * (params.log_det + len(wrong) * self.size)
-        return float(value + prior.value(self.grams[1]) + params.user_prior.value(self.grams[0]))
+        links = prior.value(self.grams[1]) + params.user_prior.value(self.grams[0])
+        return float(value + links + self.response.value(params))
 
     def posterior(self, params: FactorParams, block: Block) -> tuple[Any, Any]:
         """Vectors of users, solved from scratch, and what each adds to the squared error."""

@@ -67,6 +67,22 @@ class GaussianResponse:
         """Expected log-likelihood of the cells, and sums that parameters are learned from; `before` are vectors before they moved."""
         return -0.5 * (rows.total * np.log(2 * np.pi * params.noise) + error / params.noise), np.zeros(0)
 
+    def further(self, params: Any, rows: Any) -> np.ndarray | float:
+        """What squared errors of each row are larger by, for what is uncertain besides the vectors."""
+        return 0.0
+
+    def moved(self, params: Any, rows: Any, own: np.ndarray, others: np.ndarray, steady: np.ndarray) -> tuple | None:
+        """What parameters of the items of rows become, given users; None where there are none."""
+        return None
+
+    def gathered(self, params: Any, parts: list) -> np.ndarray:
+        """Parameters, from what blocks of items were moved to."""
+        return params.response
+
+    def value(self, params: Any) -> float:
+        """What further parameters add to the objective."""
+        return 0.0
+
     def updated(self, params: Any, stats: Any) -> tuple[float, np.ndarray]:
         """σ² and further parameters, given sums."""
         return stats.error / max(stats.weight, TINY) if self.learns else params.noise, params.response

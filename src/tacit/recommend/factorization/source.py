@@ -127,4 +127,3 @@ def cuts(indptr: np.ndarray, n_blocks: int) -> list[tuple[int, int]]:
     ends = np.searchsorted(indptr, np.linspace(0, indptr[-1], n_blocks + 1)[1:-1])
     places = np.unique([0, *ends, len(indptr) - 1])
     return list(zip(places[:-1].tolist(), places[1:].tolist()))
-
