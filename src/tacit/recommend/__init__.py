@@ -2,6 +2,7 @@
 
 from . import metrics
 from .base import Explanation, Recommendations, Recommender
+from .content import ContentRecommender
 from .evaluation import Evaluation, evaluate
 from .factorization import MatrixFactorization
 from .features import Features, features_of
@@ -11,7 +12,7 @@ from .splits import folds, split_ratings
 from .validation import CrossValidation, cross_validate
 
 __all__ = [
-    "CrossValidation", "Evaluation", "Explanation", "Features", "MatrixFactorization",
+    "ContentRecommender", "CrossValidation", "Evaluation", "Explanation", "Features", "MatrixFactorization",
     "NeighbourhoodRecommender", "Ratings", "Recommendations", "Recommender", "cross_validate", "evaluate",
     "features_of", "folds", "metrics", "split_ratings",
 ]  # fmt: skip
