@@ -9,10 +9,11 @@ from .features import Features, features_of
 from .neighbours import NeighbourhoodRecommender
 from .ratings import Ratings
 from .splits import folds, split_ratings
+from .two_sided import TwoSidedMixture
 from .validation import CrossValidation, cross_validate
 
 __all__ = [
     "ContentRecommender", "CrossValidation", "Evaluation", "Explanation", "Features", "MatrixFactorization",
-    "NeighbourhoodRecommender", "Ratings", "Recommendations", "Recommender", "cross_validate", "evaluate",
+    "NeighbourhoodRecommender", "Ratings", "Recommendations", "Recommender", "TwoSidedMixture", "cross_validate", "evaluate",
     "features_of", "folds", "metrics", "split_ratings",
 ]  # fmt: skip
