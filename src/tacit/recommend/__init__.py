@@ -2,14 +2,18 @@
 
 from . import metrics
 from .base import Explanation, Recommendations, Recommender
+from .content import ContentRecommender
 from .evaluation import Evaluation, evaluate
 from .factorization import MatrixFactorization
 from .features import Features, features_of
+from .neighbours import NeighbourhoodRecommender
 from .ratings import Ratings
 from .splits import folds, split_ratings
+from .two_sided import TwoSidedMixture
 from .validation import CrossValidation, cross_validate
 
 __all__ = [
-    "CrossValidation", "Evaluation", "Explanation", "Features", "MatrixFactorization", "Ratings", "Recommendations",
-    "Recommender", "cross_validate", "evaluate", "features_of", "folds", "metrics", "split_ratings",
+    "ContentRecommender", "CrossValidation", "Evaluation", "Explanation", "Features", "MatrixFactorization",
+    "NeighbourhoodRecommender", "Ratings", "Recommendations", "Recommender", "TwoSidedMixture", "cross_validate", "evaluate",
+    "features_of", "folds", "metrics", "split_ratings",
 ]  # fmt: skip
