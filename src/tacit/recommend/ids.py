@@ -48,7 +48,7 @@ class Ids:
         """Numbers of the ids of a part, −1 where missing: an Arrow array, or an array of objects."""
         if isinstance(column, np.ndarray):
             return self._add_objects(column.tolist())
-        column = _plain(column)
+        coded, column = isinstance(column, pa.DictionaryArray), _plain(column)
         kind = column.dictionary.type if isinstance(column, pa.DictionaryArray) else column.type
         if self._type is None and not types.is_null(kind):
             self._type = kind
@@ -58,7 +58,7 @@ class Ids:
             found = self._add_whole(column)
             if found is not None:
                 return found
-        return self._add_coded(column)
+        return self._add_coded(column, coded)
 
     def _add_whole(self, column: pa.Array) -> np.ndarray | None:
         """By a table; None where the numbers lie too far apart for one."""
@@ -87,11 +87,11 @@ class Ids:
             codes[missing] = -1
         return codes
 
-    def _add_coded(self, column: Any) -> np.ndarray:
-        """By hashing the distinct ones."""
+    def _add_coded(self, column: Any, coded: bool) -> np.ndarray:
+        """By hashing the distinct ones; of a column that came `coded`, some may not occur."""
         column = column if isinstance(column, pa.DictionaryArray) else column.dictionary_encode()
         values, places = column.dictionary, _places(column)
-        used = np.bincount(places + 1, minlength=len(values) + 1)[1:] > 0
+        used = np.bincount(places + 1, minlength=len(values) + 1)[1:] > 0 if coded else np.ones(len(values), bool)
         number = np.full(len(values) + 1, -1, np.int32)
         known = self._known()
         if self.n:
@@ -155,14 +155,17 @@ class Ids:
 def _plain(column: Any) -> Any:
     """A column of Arrow as one of few types: whole numbers as int64, texts as string."""
     if isinstance(column, pa.DictionaryArray):
-        values = _plain(column.dictionary)
+        values = column.dictionary
+        values = values.cast(pa.string()) if types.is_large_string(values.type) else _plain(values)
         if values.null_count:
             return _plain(column.dictionary_decode())
         return column if values is column.dictionary else pa.DictionaryArray.from_arrays(column.indices, values)
     kind = column.type
     if types.is_integer(kind) and not types.is_int64(kind) and not types.is_uint64(kind):
         return column.cast(pa.int64())
-    if types.is_large_string(kind) or getattr(types, "is_string_view", types.is_large_string)(kind):
+    if types.is_large_string(kind):
+        return _plain(column.dictionary_encode())  # and only the different texts are copied
+    if str(kind) == "string_view":
         return column.cast(pa.string())
     if types.is_timestamp(kind):
         return column.cast(pa.timestamp("us", kind.tz), safe=False)
@@ -174,10 +177,8 @@ def _plain(column: Any) -> Any:
 
 def _places(column: pa.DictionaryArray) -> np.ndarray:
     """Places in the dictionary; −1 where missing."""
-    indices = column.indices
-    if column.null_count:
-        indices = compute.fill_null(indices.cast(pa.int64()), -1)
-    return indices.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    indices = column.indices.cast(pa.int32()) if column.indices.type != pa.int32() else column.indices
+    return (compute.fill_null(indices, -1) if column.null_count else indices).to_numpy(zero_copy_only=False)
 
 
 def _in_order(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
