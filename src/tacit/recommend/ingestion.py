@@ -40,8 +40,10 @@ class Found:
     notes : tuple of Note
     scale : (float, float) or None
         As it was given.
-    order, indptr : ndarray or None
-        Places of the ratings in order of users, where that is not the order of the columns, and where each user begins.
+    order : ndarray or None
+        Places of the ratings in order of users, where that is not the order of the columns.
+    arranged : tuple of ndarray or None
+        Where each user begins in that order, and items and ratings in it.
     """
 
     columns: dict[str, np.ndarray]
@@ -51,7 +53,7 @@ class Found:
     notes: tuple[Note, ...] = ()
     scale: tuple[float, float] | None = None
     order: np.ndarray | None = None
-    indptr: np.ndarray | None = None
+    arranged: tuple[np.ndarray, ...] | None = None
 
 
 def ingest(
@@ -167,7 +169,7 @@ def _renumbered(codes: np.ndarray, ids: Ids) -> np.ndarray:
     if not np.array_equal(place, np.arange(len(place))):
         for part in blocks(len(codes)):
             codes[part] = place[codes[part]]
-        let_go(codes)
+            let_go(codes)
     return found
 
 
@@ -206,19 +208,21 @@ def _settle(found: Found, duplicates: str, count: Counter) -> None:
     """Leave one rating of each user and item."""
     columns, n_users, n_items = found.columns, len(found.users), len(found.items)
     if is_mapped(columns["rating"]):
-        found.columns, found.indptr = sorted_columns(
+        found.columns, indptr = sorted_columns(
             columns, "user", "item", n_users, n_items, lambda rows: _distinct(rows, duplicates, count, found)
         )
+        found.arranged = indptr, found.columns["item"], found.columns["rating"]
         return
-    found.order, found.indptr = grouping.grouped(columns["user"], columns["item"], n_users, n_items)
-    if not grouping.repeated(columns["user"], columns["item"], found.order):
+    order, *arranged, twice = grouping.grouped(columns["user"], columns["item"], columns["rating"], n_users, n_items)
+    if not twice:
+        found.order, found.arranged = order, tuple(arranged)
         return
-    rows = {name: column[found.order] for name, column in columns.items()} | {"row": found.order}
+    rows = {name: column[order] for name, column in columns.items()} | {"row": order}
     rows = _distinct(rows, duplicates, count, found)
     place = np.full(len(columns["user"]), -1)
     place[rows.pop("row")] = np.arange(len(rows["user"]))
     given = place[place >= 0]
-    found.columns, found.order, found.indptr = {name: column[given] for name, column in rows.items()}, None, None
+    found.columns = {name: column[given] for name, column in rows.items()}
 
 
 def _distinct(rows: dict[str, np.ndarray], duplicates: str, count: Counter, found: Found) -> dict[str, np.ndarray]:

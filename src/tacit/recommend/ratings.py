@@ -153,9 +153,9 @@ class Ratings:
         roles = {"user": user, "item": item, "rating": rating, "time": time, "weight": weight}
         found = ingest(table, roles, scale, duplicates, n_jobs, reading)
         made = cls(**found.columns, users=found.users, items=found.items, notes=found.notes, scale=found.scale)
-        made.columns, made._in_order = found.names, found.order is None and found.indptr is not None
-        if found.indptr is not None:
-            made.by_user = made._arranged(found.order, found.indptr)
+        made.columns, made._in_order = found.names, found.order is None and found.arranged is not None
+        if found.arranged is not None:
+            made.by_user = made._arranged(found.order, *found.arranged)
         return made
 
     def __len__(self) -> int:
@@ -178,7 +178,11 @@ class Ratings:
     @cached_property
     def scale(self) -> tuple[float, float]:
         """Smallest and largest rating."""
-        return (float(self.rating.min()), float(self.rating.max())) if len(self) else (np.nan, np.nan)
+        low, high = np.inf, -np.inf
+        for part in blocks(len(self)):
+            low, high = min(low, float(self.rating[part].min())), max(high, float(self.rating[part].max()))
+            let_go(self.rating)
+        return (low, high) if len(self) else (np.nan, np.nan)
 
     @cached_property
     def levels(self) -> np.ndarray | None:
@@ -186,6 +190,7 @@ class Ratings:
         found = np.empty(0, np.float32)
         for part in blocks(len(self)):
             found = np.union1d(found, self.rating[part])
+            let_go(self.rating)
             if len(found) > MOST_LEVELS:
                 return None
         return found.astype(np.float64)
@@ -194,7 +199,7 @@ class Ratings:
     def by_user(self) -> Side:
         """Ratings in order of users."""
         if self._in_order:
-            return self._arranged(None, _offsets(counts_of(self.user, self.n_users)))
+            return self._arranged(None, _offsets(counts_of(self.user, self.n_users)), self.item, self.rating)
         return self._side("user", "item")
 
     @cached_property
@@ -207,11 +212,9 @@ class Ratings:
         """Times and weights, where there are some."""
         return {name: value for name in ("time", "weight") if (value := getattr(self, name)) is not None}
 
-    def _arranged(self, order: np.ndarray | None, indptr: np.ndarray) -> Side:
+    def _arranged(self, order: np.ndarray | None, indptr: np.ndarray, item: np.ndarray, rating: np.ndarray) -> Side:
         """Users with their ratings, in an order that is known."""
-        rating, item = (self.rating, self.item) if order is None else (self.rating[order], self.item[order])
-        rows = SparseRows(rating, item, indptr, (self.n_users, self.n_items), "missing")
-        return Side(rows, order, self._along)
+        return Side(SparseRows(rating, item, indptr, (self.n_users, self.n_items), "missing"), order, self._along)
 
     def _side(self, own: str, other: str) -> Side:
         numbers: dict[str, np.ndarray] = {"user": self.user, "item": self.item}
@@ -221,9 +224,8 @@ class Ratings:
             made, indptr = sorted_columns(columns, own, other, n_own, n_other)
             rows = SparseRows(made["rating"], made[other], indptr, (n_own, n_other), "missing")
             return Side(rows, None, {name: made[name] for name in self._along})
-        order, indptr = grouping.grouped(numbers[own], numbers[other], n_own, n_other)
-        rows = SparseRows(self.rating[order], numbers[other][order], indptr, (n_own, n_other), "missing")
-        return Side(rows, order, self._along)
+        order, indptr, others, data, _ = grouping.grouped(numbers[own], numbers[other], self.rating, n_own, n_other)
+        return Side(SparseRows(data, others, indptr, (n_own, n_other), "missing"), order, self._along)
 
     def take(self, rows: Any) -> Ratings:
         """Some of the ratings, by a mask or by their places, with all users and items, and the same scale."""

@@ -20,11 +20,13 @@ __all__ = ["BLOCK_ROWS", "KEPT_BYTES", "Columns", "blocks", "counts_of", "is_map
 
 grouping = lazy("grouping")
 KEPT_BYTES = 1 << 29
-"""Bytes of users, items and ratings that are kept in memory; more of them go to files."""
+"""Bytes of users, items and ratings that are kept in memory; more of them lie in files."""
+WAITING_BYTES = 1 << 27
+"""Bytes that wait in memory, while more come, before they are written to files."""
 ROW_BYTES = 12
 BLOCK_ROWS = 1 << 20
 """Rows that are handled at a time."""
-BUCKET_ROWS = 1 << 22
+BUCKET_ROWS = 1 << 21
 """Rows that are sorted in memory at a time, where not all are."""
 
 
@@ -53,7 +55,7 @@ class Columns:
         self._kinds = self._kinds or {name: column.dtype for name, column in part.items()}
         self.n_rows += len(next(iter(part.values())))
         self._parts.append(part)
-        if is_large(self.n_rows):
+        if sum(len(next(iter(part.values()))) for part in self._parts) * ROW_BYTES > min(WAITING_BYTES, KEPT_BYTES):
             self._spill()
 
     def _spill(self) -> None:
@@ -68,7 +70,8 @@ class Columns:
         """The columns, whole; nothing more is added."""
         if self._files:
             self._spill()
-            return {name: mapped(file, self._kinds[name], self.n_rows) for name, file in self._files.items()}
+            made = {name: mapped(file, self._kinds[name], self.n_rows) for name, file in self._files.items()}
+            return made if is_large(self.n_rows) else {name: column.copy() for name, column in made.items()}
         parts, self._parts = self._parts, []
         if len(parts) == 1:
             return parts[0]
@@ -159,7 +162,7 @@ def sorted_columns(
     counts, done = np.zeros(n_own, np.int64), 0
     for first, stop in pairwise(cuts.tolist()):
         rows = {name: _read(files[name], column.dtype, begin[first], begin[stop]) for name, column in columns.items()}
-        order, _ = grouping.grouped(rows[own] - first, rows[other], stop - first, n_other)
+        order, *_ = grouping.grouped(rows[own] - np.int32(first), rows[other], rows[other], stop - first, n_other)
         rows = {name: column[order] for name, column in rows.items()}
         rows = rows if settle is None else settle(rows)
         counts[first:stop] = np.bincount(rows[own] - first, minlength=stop - first)

@@ -51,7 +51,8 @@ class ArrowReader(Reader):
         if self.kind == "parquet":
             from pyarrow import parquet
 
-            return parquet.ParquetFile(self.path)
+            # Read ahead, the whole file would come to lie in memory.
+            return parquet.ParquetFile(self.path, pre_buffer=False)
         return ipc.open_file(pa.memory_map(self.path)) if self.kind == "arrow" else ipc.open_stream(self.path)
 
     def _parts(self) -> Iterator[pa.RecordBatch]:
