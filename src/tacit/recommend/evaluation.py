@@ -89,6 +89,8 @@ class Evaluation:
         Share of the ratings whose user, or item, the model has no rating of.
     notes : tuple of Note
         What to know about the figures.
+    sums : Sums or None
+        What the measures are made of, by user and by item: intervals rest on it.
     """
 
     rmse: float

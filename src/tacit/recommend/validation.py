@@ -21,8 +21,8 @@ Nadeau and Bengio (2003), Inference for the generalization error, Machine Learni
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import reduce
+from dataclasses import dataclass
+from functools import cached_property, reduce
 from operator import add
 from typing import Any
 
@@ -115,7 +115,6 @@ class CrossValidation:
     names: list[str]
     evaluations: dict[str, list[Evaluation]]
     confidence: float = 0.95
-    _sums: dict[str, Sums] = field(default_factory=dict, repr=False, compare=False)
 
     def estimate(self, name: str, measure: str = "rmse") -> Estimate | None:
         """A measure over all folds with its interval; None where a recommender does not tell what is needed."""
@@ -160,7 +159,7 @@ class CrossValidation:
                 raise ValueError(f"there is no recommender {model!r}; there are {', '.join(self.names)}.")
         if name not in (*RATINGS, *RANKINGS):
             raise ValueError(f"measure={name!r} is unknown; use one of {', '.join((*RATINGS, *RANKINGS))}.")
-        sums = [self._total(model) for model in models]
+        sums = [self._sums[model] for model in models]
         if name in RATINGS:
             column = RATINGS.index(name)
             sides = [[each.user[:, :, column] for each in sums], [each.item[:, :, column] for each in sums]]
@@ -168,11 +167,11 @@ class CrossValidation:
             sides = [[_per_user(each.lists[:, :, RANKINGS.index(name)]) for each in sums]]
         return interval(name, sides, self.confidence)
 
-    def _total(self, model: str) -> Sums:
-        if model not in self._sums:
-            parts: list[Sums] = [each.sums for each in self.evaluations[model] if each.sums is not None]
-            self._sums[model] = reduce(add, parts)
-        return self._sums[model]
+    @cached_property
+    def _sums(self) -> dict[str, Sums]:
+        """Sums over all folds."""
+        parts = {name: [each.sums for each in self.evaluations[name] if each.sums is not None] for name in self.names}
+        return {name: reduce(add, each) for name, each in parts.items()}
 
 
 def _per_user(sums: np.ndarray) -> np.ndarray:
