@@ -11,9 +11,11 @@ import pytest
 from pyarrow import feather
 from scipy import sparse
 
+from tacit.kernels import lazy
 from tacit.recommend import Ratings, reading, spool
 from tacit.recommend.ratings import codes_of, pairs_of
 
+grouping = lazy("grouping")
 DATA = os.environ.get("TACIT_DATA", "")
 DOORS = (
     "pandas",
@@ -159,6 +161,30 @@ def test_ratings_in_files_are_those_in_memory(text, tmp_path, monkeypatch):
             np.testing.assert_array_equal(mine.time, theirs.time)
     assert found.levels.tolist() == plain.levels.tolist()
     assert found.scale == plain.scale
+
+
+def test_pairs_are_put_in_order(rng):
+    for n, n_own, n_other in ((0, 3, 2), (1, 1, 1), (500, 20, 30), (500, 3, 2)):
+        own, other = rng.integers(0, n_own, n).astype(np.int32), rng.integers(0, n_other, n).astype(np.int32)
+        values = rng.random(n).astype(np.float32)
+        order, indptr, others, data, twice = grouping.grouped(own, other, values, n_own, n_other)
+        expected = np.lexsort((other, own))
+        np.testing.assert_array_equal(order, expected)
+        np.testing.assert_array_equal(indptr, np.searchsorted(own[expected], np.arange(n_own + 1)))
+        np.testing.assert_array_equal(others, other[expected])
+        np.testing.assert_array_equal(data, values[expected])
+        assert twice == (len(set(zip(own.tolist(), other.tolist()))) < n)
+
+
+def test_a_full_disk_is_told(tmp_path, monkeypatch):
+    class Full:
+        def write(self, content):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(spool, "KEPT_BYTES", 10)
+    monkeypatch.setattr(spool, "temporary_file", Full)
+    with pytest.raises(OSError, match=r"does not take them either .No space left on device.; set TMPDIR to a folder"):
+        Ratings.read({"user": [1, 2], "item": [1, 2], "rating": [3, 4]})
 
 
 def test_numbers_far_apart_and_dates_and_mixed_ids():

@@ -220,7 +220,7 @@ def ndcg(hits: np.ndarray, n_relevant: np.ndarray) -> np.ndarray:
 
 def reciprocal_rank(hits: np.ndarray) -> np.ndarray:
     """1 / the rank of the first hit of each user, 0 where there is none; their mean is MRR."""
-    return hits.any(axis=1) / (hits.argmax(axis=1) + 1.0)
+    return np.asarray(hits.any(axis=1) / (hits.argmax(axis=1) + 1.0))
 
 
 def hit_rate(hits: np.ndarray) -> np.ndarray:
