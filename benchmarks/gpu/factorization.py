@@ -44,7 +44,7 @@ def main():
         few = ratings.user[:1000], ratings.item[:1000]
         for settings in ({"inference": "map", "regularization": 5.0}, {"inference": "vb"}):
             gpu, ours = timed(ratings, 5, n_components=K, device="cuda", **settings)
-            cpu, other = timed(ratings, 2, n_components=K, **settings)
+            cpu, _ = timed(ratings, 2, n_components=K, **settings)
             same = (
                 MatrixFactorization(K, max_iter=8, tol=0.0, random_state=0, **settings).fit(ratings)
                 if n < 2e6

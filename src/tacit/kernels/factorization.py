@@ -97,7 +97,7 @@ def _factor(A, q):
 
 @jit_sums
 def _solve(L, b, q):
-    """b becomes (L Lᵀ)⁻¹ b."""
+    """B becomes (L Lᵀ)⁻¹ b."""
     for i in range(q):
         total = b[i]
         for k in range(i):
@@ -286,7 +286,7 @@ def pair_spread(user, item, users, user_spread, items, item_spread, out):
 
 @jit
 def cell_sums(indptr, indices, own, others):
-    """b + c + u·v (cells,) of the cells of rows, for vectors (b, u) of rows and (c, v) of columns."""
+    """B + c + u·v (cells,) of the cells of rows, for vectors (b, u) of rows and (c, v) of columns."""
     out, q = np.empty(len(indices)), own.shape[1]
     for a in range(len(indptr) - 1):
         for p in range(indptr[a], indptr[a + 1]):
@@ -317,7 +317,7 @@ def half_sweep_by_gradients(X, weight, target, mean, prior, shift, noise, base, 
 
 @jit_sums
 def _times(prior, base, begin, end, indices, weight, mean, noise, x, out):
-    """out = (P + Σ w z zᵀ / σ²) x, the base's part included."""
+    """Out = (P + Σ w z zᵀ / σ²) x, the base's part included."""
     q = len(x)
     for r in range(q):
         total = 0.0
@@ -391,7 +391,7 @@ def _by_gradients(indptr, indices, weight, target, mean, prior, shift, noise, ba
 
 @jit
 def pair_sums(users, user, items, item):
-    """b + c + u·v (n,) of pairs."""
+    """B + c + u·v (n,) of pairs."""
     out, q = np.empty(len(user)), users.shape[1]
     for p in range(len(user)):
         a, i = user[p], item[p]

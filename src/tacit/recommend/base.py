@@ -99,6 +99,7 @@ class Recommender(RowsEstimator):
         "scale_": Listed((Numbers(), Numbers()), tuple),
         "levels_": Numbers("L", optional=True),
         "seen_": Numbers("n d", sparse=True),
+        "item_counts_": Numbers("d", low=0, kind="i"),
     }
     _takes_sparse = True
     users_: np.ndarray
@@ -107,6 +108,7 @@ class Recommender(RowsEstimator):
     scale_: tuple[float, float]
     levels_: np.ndarray | None
     seen_: Any
+    item_counts_: np.ndarray
 
     # What a subclass defines
 
@@ -176,6 +178,7 @@ class Recommender(RowsEstimator):
         self.mean_ = float(np.average(ratings.rating, weights=ratings.weight))
         self.scale_, self.levels_ = ratings.scale, ratings.levels
         self.seen_ = csr_matrix((rows.data, rows.indices, rows.indptr), shape=rows.shape)
+        self.item_counts_ = np.diff(ratings.by_item.rows.indptr)
 
     # Predictions
 

@@ -33,7 +33,10 @@ class ArrowReader(Reader):
 
     def narrow(self, names: Sequence[str]) -> None:
         chosen = [place for place, name in enumerate(self.names) if name in names]
-        self.positions, self.fields = [self.positions[place] for place in chosen], [self.fields[place] for place in chosen]
+        self.positions, self.fields = (
+            [self.positions[place] for place in chosen],
+            [self.fields[place] for place in chosen],
+        )
         self.names = [self.names[place] for place in chosen]
         self.places = range(len(self.fields)) if self.kind == "parquet" else self.positions
 

@@ -39,7 +39,11 @@ class FactorAnswers(Recommender):
     item_drift_variance_: np.ndarray
     drift_variance_: float
     period_edges_: np.ndarray
-    _scaled: bool
+
+    @property
+    def _scaled(self) -> bool:
+        """Whether λ is given, so that errors and squares are charged in units of σ², which is estimated at the end."""
+        raise NotImplementedError
 
     def _side(self, side: str) -> tuple[np.ndarray, np.ndarray]:
         """Means and covariances of one side, with one more at the end for those that are not known."""
@@ -47,6 +51,8 @@ class FactorAnswers(Recommender):
         prior = packed(np.linalg.inv(precision)) * (self.noise_variance_ if self._scaled else 1.0)
         mean = np.column_stack([getattr(self, f"{side}_bias_"), getattr(self, f"{side}_factors_")])
         mean, spread = np.vstack([mean, link[:1]]), np.vstack([getattr(self, f"{side}_spread_"), prior])
+        seen = np.diff(self.seen_.indptr) if side == "user" else self.item_counts_
+        mean[np.append(seen, 0) == 0] += getattr(self, f"{side}_selection_")
         if side == "item":
             drift, around = self._last_drift()
             mean[:, 0] += drift
@@ -124,8 +130,9 @@ class FactorAnswers(Recommender):
 
     def _rows(self, users: np.ndarray) -> np.ndarray:
         x = self._side("user")[0][users].astype(np.float32)
-        found = x[:, 1:] @ self.item_factors_.T.astype(np.float32)
-        found += (np.float32(self.mean_) + x[:, :1]) + self._side("item")[0][:-1, 0].astype(np.float32)
+        y = self._side("item")[0][:-1].astype(np.float32)
+        found = x[:, 1:] @ y[:, 1:].T
+        found += (np.float32(self.mean_) + x[:, :1]) + y[:, 0]
         if self.response != "ordinal":
             return found
         grid = np.linspace(found.min(), found.max(), 512)

@@ -77,7 +77,7 @@ class DriftingResponse(GaussianResponse):
         return np.bincount(np.repeat(np.arange(len(rows)), np.diff(rows.indptr)), around, len(rows))
 
     def moved(self, params: Any, rows: Any, own: np.ndarray, others: np.ndarray, steady: np.ndarray) -> tuple | None:
-        """m and v of the items of rows, given users whose consistency is told."""
+        """M and v of the items of rows, given users whose consistency is told."""
         eta = compiled.cell_sums(rows.indptr, rows.indices, own, others)
         weight = self.weights(rows, np.float64) * steady[rows.indices] / params.noise
         place = np.repeat(np.arange(len(rows)), np.diff(rows.indptr)) * self.shape[1] + rows.period

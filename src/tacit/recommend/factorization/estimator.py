@@ -103,6 +103,9 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
         Times between periods.
     user_precision_, item_precision_, user_link_, item_link_
         Priors: precisions, and how means of vectors depend on features (the first row is the mean of all).
+    user_selection_, item_selection_ : ndarray of shape (n_components + 1,)
+        By how much vectors behind ratings are above their prior's mean: what is rated often is not average. Users and items
+        without ratings are predicted with it, since a rating of theirs is asked for.
     fit_ : Fit
         The objective after every sweep, and why the fit stopped.
 
@@ -161,6 +164,8 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
         "item_precision_": Numbers("q q", form="definite"),
         "user_link_": Numbers("p q"),
         "item_link_": Numbers("r q"),
+        "user_selection_": Numbers("q"),
+        "item_selection_": Numbers("q"),
         "user_penalty_": Numbers("p", above=0),
         "item_penalty_": Numbers("r", above=0),
         "user_features_": Numbers("n p"),
@@ -194,7 +199,6 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
 
     @property
     def _scaled(self) -> bool:
-        """Whether λ is given, so that errors and squares are charged in units of σ², which is estimated at the end."""
         return self.regularization != "learn"
 
     def _model(self) -> FactorModel:
@@ -236,7 +240,7 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
 
     # Learning
 
-    def fit(
+    def fit(  # type: ignore[override]
         self, X: Any, y: Any = None, *, user_features: Any = None, item_features: Any = None, checkpoint: Any = None,
         checkpoint_every: float = 60.0,
     ) -> Self:  # fmt: skip
@@ -302,8 +306,8 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
         """Raise where ratings are not what the response takes."""
         if self.response == "implicit" and len(self.seen_.data) and self.seen_.data.min() <= 0:
             raise ValueError(
-                f"response='implicit' takes strengths of events above 0, but a rating is {self.seen_.data.min():g}; leave out rows "
-                "without an event."
+                f"response='implicit' takes strengths of events above 0, but a rating is {self.seen_.data.min():g}; leave out "
+                "rows without an event."
             )
         if self.response == "ordinal" and (self.levels_ is None or len(self.levels_) < 2):
             told = "too many distinct values" if self.levels_ is None else "a single value"
@@ -333,18 +337,8 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
     def _learn_priors(self, source: RatingSource) -> None:
         """σ² and priors by variational Bayes, for points."""
         found = self.__class__(**self.get_params() | {"inference": "vb", "warm_start": False, "noise": "constant"})
-        names = (
-            "users_",
-            "items_",
-            "mean_",
-            "scale_",
-            "levels_",
-            "seen_",
-            "n_features_in_",
-            "user_features_",
-            "item_features_",
-        )
-        found.__dict__.update({name: getattr(self, name) for name in names})
+        known = {*Recommender._saved, "user_features_", "item_features_"} - {"feature_names_in_"}
+        found.__dict__.update({name: getattr(self, name) for name in known})
         found._learn(source)
         for name in (
             "noise_variance_",
@@ -356,12 +350,13 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
         """Raise where maximum likelihood has no unique solution."""
         if not self._scaled or self.regularization > 0:
             return
-        q, items = self.n_components + 1, np.bincount(self.seen_.indices, minlength=len(self.items_))
-        for what, ids, counts in (("user", self.users_, np.diff(self.seen_.indptr)), ("item", self.items_, items)):
+        q, seen = self.n_components + 1, np.diff(self.seen_.indptr)
+        for what, ids, counts in (("user", self.users_, seen), ("item", self.items_, self.item_counts_)):
             few = np.flatnonzero(counts < q)
             if len(few):
+                who, n = ids.tolist()[few[0]], counts[few[0]]
                 raise ValueError(
-                    f"regularization=0 leaves vectors undetermined: {what} {ids.tolist()[few[0]]!r} has {counts[few[0]]} ratings for a bias "
+                    f"regularization=0 leaves vectors undetermined: {what} {who!r} has {n} ratings for a bias "
                     f"and {self.n_components} factors, and {len(few) - 1} more have too few as well. Use regularization > 0 or "
                     "'learn', or fewer factors. Even where all are determined, factors are so only up to an invertible matrix."
                 )
@@ -397,7 +392,15 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
         self.user_bias_, self.user_factors_ = users.mean[:, 0].copy(), users.mean[:, 1:].copy()
         self.user_consistency_ = users.steady[:, 0].copy()
         self._online = None  # `partial_fit` goes on from vectors, not from sums
+        self.user_selection_, self.item_selection_ = self._selection("user"), self._selection("item")
         source.remember(None)
+
+    def _selection(self, side: str) -> np.ndarray:
+        """By how much vectors behind ratings are above their prior's mean: items that are rated often are not average."""
+        seen = np.diff(self.seen_.indptr) if side == "user" else self.item_counts_
+        mean = np.column_stack([getattr(self, f"{side}_bias_"), getattr(self, f"{side}_factors_")])
+        above = mean - getattr(self, f"{side}_features_") @ getattr(self, f"{side}_link_")
+        return seen @ above / max(seen.sum(), 1)
 
     def _solved(self, model: FactorModel, params: FactorParams, block: Block) -> Users:
         """Users with covariances, given the items; how consistent they are stays as it was."""

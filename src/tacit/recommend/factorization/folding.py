@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,7 @@ def fold_in(estimator: Any, ratings: Ratings) -> None:
     seen = _merged(estimator.seen_, *touched, ratings.rating, (len(user_ids), len(item_ids)))
     n_users, n_items = len(user_ids) - len(estimator.users_), len(item_ids) - len(estimator.items_)
     estimator.users_, estimator.items_, estimator.n_features_in_ = user_ids, item_ids, len(item_ids)
-    estimator.seen_ = seen
+    estimator.seen_, estimator.item_counts_ = seen, np.bincount(seen.indices, minlength=len(item_ids))
     for side, n in (("user", n_users), ("item", n_items)):
         _enlarge(estimator, side, n)
     _solve(estimator, np.unique(touched[0]), np.unique(touched[1]))
@@ -42,7 +44,7 @@ def _extended(ids: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarra
         return code, known
     both = [known.tolist(), ids[new].tolist()]
     return code, np.concatenate([known, ids[new]]) if known.dtype.kind == ids.dtype.kind else np.array(
-        sum(both, []), object
+        functools.reduce(operator.iadd, both, []), object
     )
 
 
@@ -51,7 +53,7 @@ def _merged(seen: Any, user: np.ndarray, item: np.ndarray, rating: np.ndarray, s
     before = np.repeat(np.arange(seen.shape[0]), np.diff(seen.indptr))
     users, items = np.concatenate([before, user]), np.concatenate([seen.indices, item])
     values = np.concatenate([seen.data, rating])
-    order, indptr = grouping.grouped(users.astype(np.int32), items.astype(np.int32), *shape)
+    order = grouping.grouped(users.astype(np.int32), items.astype(np.int32), values, *shape)[0]
     last = np.append((np.diff(users[order]) != 0) | (np.diff(items[order]) != 0), True)
     kept = order[last]
     lengths = np.bincount(users[kept], minlength=shape[0])

@@ -50,7 +50,7 @@ class FactorParams(Arrays):
 
 @record
 class FactorStats(Arrays):
-    """Sums over users: the objective, the weight of ratings, Σ E τ e², Σ E (log τ − τ), Σ E x xᵀ, Σ f E xᵀ, and the response's own."""
+    """Sums over users: the objective, the ratings' weight, Σ E τ e², Σ E (log τ − τ), Σ E x xᵀ, Σ f E xᵀ, the response's own."""
 
     loglik: float
     weight: float
@@ -187,10 +187,10 @@ class FactorModel(Model):
         """
         along = prior.precision, prior.shift(features), params.noise
         if self.device is not None:
-            cells = partial(self.response.on_device, params, rows, own.mean, others.mean)
+            given = partial(self.response.on_device, params, rows, own.mean, others.mean)
             other, own_side = (others.extended, others.covariances), (self.response.dense, own.mean, own.covariances)
             tau = steady if self.uneven else None
-            return on_device.half_sweep(rows, cells, tau, by_row, *other, *along, *own_side, self.device)
+            return on_device.half_sweep(rows, given, tau, by_row, *other, *along, *own_side, self.device)
         target = self.response.targets(params, rows, own.mean, others.mean).astype(self.kind, copy=False)
         weight = self.response.weights(rows, self.kind)
         if self.uneven:
@@ -210,7 +210,7 @@ class FactorModel(Model):
         prior = params.user_prior.updated(stats.second, stats.cross, self.grams[0], n, self.learns, self.biases)
         return replace(params, noise=max(noise, LEAST_NOISE), freedom=freedom, response=response, user_prior=prior)
 
-    def mend(self, source: RatingSource, stats: FactorStats, params: FactorParams, image: FactorParams) -> FactorParams:
+    def mend(self, source: Any, stats: FactorStats, params: FactorParams, image: FactorParams) -> FactorParams:
         """Items given users; what users remember is all that is needed of them."""
         return self.with_items(source, image, source.recall())
 
@@ -236,7 +236,7 @@ class FactorModel(Model):
     def log_prior(self, params: FactorParams) -> float:
         """What items and the links to features add to the objective."""
         items, prior = params.vectors, params.item_prior
-        second, own = items.moments()
+        _second, own = items.moments()
         wrong = items.mean - prior.centre(self.features[1])
         around = wrong.T @ wrong + own
         value = 0.5 * (len(wrong) * np.linalg.slogdet(prior.precision)[1] - (prior.precision * around).sum())

@@ -64,7 +64,7 @@ class GaussianResponse:
     def told(
         self, params: Any, rows: Any, before: np.ndarray, own: np.ndarray, others: np.ndarray, error: float
     ) -> tuple[float, np.ndarray]:
-        """Expected log-likelihood of the cells, and sums that parameters are learned from; `before` are vectors before they moved."""
+        """Expected log-likelihood of the cells, and sums to learn parameters from; `before` are the rows' former vectors."""
         return -0.5 * (rows.total * np.log(2 * np.pi * params.noise) + error / params.noise), np.zeros(0)
 
     def further(self, params: Any, rows: Any) -> np.ndarray | float:

@@ -66,7 +66,8 @@ class RatedRows(SparseRows):
         cells = np.repeat(self.indptr[rows], lengths) + within(lengths)
         indptr, shape = np.concatenate([[0], np.cumsum(lengths)]), (len(rows), self.shape[1])
         kept = self.data[cells], self.indices[cells], indptr, shape, self.absent
-        return RatedRows(*kept, *(each[cells] if len(each) else each for each in (self.weight, self.period)))
+        weight, period = (each[cells] if len(each) else each for each in (self.weight, self.period))
+        return RatedRows(*kept, weight, period, by_item=self.by_item)
 
 
 def within(lengths: np.ndarray) -> np.ndarray:
