@@ -2,6 +2,7 @@
 
 from . import metrics
 from .base import Explanation, Recommendations, Recommender
+from .choice import RecommenderChoice, choose_recommender
 from .content import ContentRecommender
 from .evaluation import Evaluation, evaluate
 from .factorization import MatrixFactorization
@@ -14,6 +15,6 @@ from .validation import CrossValidation, cross_validate
 
 __all__ = [
     "ContentRecommender", "CrossValidation", "Evaluation", "Explanation", "Features", "MatrixFactorization",
-    "NeighbourhoodRecommender", "Ratings", "Recommendations", "Recommender", "TwoSidedMixture", "cross_validate", "evaluate",
-    "features_of", "folds", "metrics", "split_ratings",
+    "NeighbourhoodRecommender", "Ratings", "Recommendations", "Recommender", "RecommenderChoice", "TwoSidedMixture",
+    "choose_recommender", "cross_validate", "evaluate", "features_of", "folds", "metrics", "split_ratings",
 ]  # fmt: skip
