@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ..notes import Claim
 from ..recommend.ratings import Ratings, codes_of
 from ..words import joined, number, signed
 
-__all__ = ["Suggested", "Suggestions", "reason_words", "suggestions_for"]
+__all__ = ["PairReasons", "Suggested", "Suggestions", "explain_pair", "reason_words", "suggestions_for"]
 
 PARTS = {"mean": "all ratings", "user": "this user's ratings", "item": "this item's ratings", "taste": "taste", "factors": "taste",
          "votes": "similar items", "types": "types", "rest": "the rest"}  # fmt: skip
 """Parts of an expected rating in words, by the names that recommenders give them."""
-LIKED, TOLD = 5, 3
-WIDE = 1.6448536269514722
+LIKED, TOLD, LISTED = 5, 3, 10
 
 
 @dataclass(frozen=True)
@@ -123,3 +123,76 @@ def reason_words(told: Any, names: np.ndarray, ratings: Ratings) -> str:
         return words
     codes = codes_of([item for item, _, _ in speak], ratings.items)
     return f"{words}; {joined(f'{names[j]} was rated {number(rated, 3)}' for j, (_, rated, _) in zip(codes, speak))}"
+
+
+@dataclass(frozen=True)
+class PairReasons:
+    """Why a user is expected to rate an item as told.
+
+    Attributes
+    ----------
+    user, item : object
+    rating : float
+        What is expected, within the scale.
+    low, high : float or None
+        Between which the rating lies with a probability of 90 %.
+    parts : dict of str to float
+        What adds up to it, in words.
+    because : list of (object, float, float)
+        Items that the user rated and that speak for it most: id, rating and what each adds.
+    words : str
+        The same as a sentence.
+    notes : list of str
+        That the user or the item is not known.
+    """
+
+    user: Any
+    item: Any
+    rating: float
+    low: float | None
+    high: float | None
+    parts: dict[str, float]
+    because: list[tuple[Any, float, float]]
+    words: str
+    notes: list[str]
+
+    @property
+    def total(self) -> float:
+        """The sum of the parts, before it is cut to the scale."""
+        return float(sum(self.parts.values()))
+
+
+def explain_pair(model: Any, user: Any, item: Any) -> PairReasons:
+    """Why a user is expected to rate an item as told, in words.
+
+    Parameters
+    ----------
+    model : Recommender
+        Fitted.
+    user, item : object
+        Ids; of those that the model does not know, what is known in general is told.
+
+    Returns
+    -------
+    PairReasons
+    """
+    told = model.explain(user, item)
+    low, high = None, None
+    try:
+        low, high = (float(end[0]) for end in model.predict_interval(([user], [item]), 0.9))
+    except NotImplementedError:
+        pass
+    parts: dict[str, float] = {}
+    for name, value in told.parts.items():
+        parts[PARTS.get(name, name)] = parts.get(PARTS.get(name, name), 0.0) + float(value)
+    because = sorted(((each, float(rated), float(adds)) for each, rated, adds in told.because), key=lambda row: -abs(row[2]))[:LISTED]
+    unknown = [
+        f"the {what} {each!r} is not known to the model; what is known in general is told"
+        for what, each, known in (("user", user, model.users_), ("item", item, model.items_))
+        if codes_of([each], known)[0] < 0
+    ]
+    inside = "" if low is None else f", and between {number(low, 3)} and {number(high, 3)} with a probability of 90 %"
+    sentence = f"User {user} is expected to rate item {item} with {number(told.rating, 3)}{inside}."
+    figures = {"rating": told.rating} | ({} if low is None else {"low": low, "high": high})
+    words = Claim.of("expected", sentence, f"what {type(model).__name__} has learned from all ratings", figures)
+    return PairReasons(user, item, told.rating, low, high, parts, because, words, unknown)
