@@ -53,6 +53,7 @@ def ratings_asked(
     place, reading = reading_asked(arguments)
     if not place:
         raise ValueError(remedy)
+    reading = {name: value for name, value in reading.items() if value is not None}
     reader = open_reader(place, **reading)
     path = str(getattr(reader, "path", ""))
     return RatingTable(reader.name, reader.folder, reader.format, reader.place, path, reader, place, reading)

@@ -102,6 +102,7 @@ class Recommender(RowsEstimator):
         "item_counts_": Numbers("d", low=0, kind="i"),
     }
     _takes_sparse = True
+    _study = "ratings"
     users_: np.ndarray
     items_: np.ndarray
     mean_: float

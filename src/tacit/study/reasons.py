@@ -9,7 +9,7 @@ import numpy as np
 
 from ..notes import Claim
 from ..recommend.ratings import Ratings, codes_of
-from ..words import joined, number, signed
+from ..words import number, signed
 
 __all__ = ["PairReasons", "Suggested", "Suggestions", "explain_pair", "reason_words", "suggestions_for"]
 
@@ -122,7 +122,8 @@ def reason_words(told: Any, names: np.ndarray, ratings: Ratings) -> str:
     if not speak:
         return words
     codes = codes_of([item for item, _, _ in speak], ratings.items)
-    return f"{words}; {joined(f'{names[j]} was rated {number(rated, 3)}' for j, (_, rated, _) in zip(codes, speak))}"
+    own = [f"{names[j]} ({number(rated, 3)})" for j, (_, rated, _) in zip(codes, speak)]
+    return f"{words}; rated: {'; '.join(own)}"
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ __all__ = ["MappedItem", "RatingFindings", "Suggested", "Suggestions", "Tail", "
 
 MAPPED, SIMILAR, MOST_USERS = 400, 5, 500
 """Items on the map, those told to be like one, and users whose expected ratings lay it out."""
-COLD, LEAST_ALIKE = 5, 5
-"""Ratings below which a user or an item counts as new, and that an item must have to be told as similar."""
+COLD, LEAST_ALIKE = 5, 20
+"""Ratings below which a user or an item counts as new, and that an item must have to be told as similar, unless most have fewer."""
 EXAMPLES, SUGGESTED = 3, 5
 MOST_BINS = 20
 
@@ -187,6 +187,7 @@ def study_ratings(
     """
     if not isinstance(choice, RecommenderChoice):
         choice = RecommenderChoice(choice, "", None)
+    _check_same(choice.model, ratings)
     model, called = choice.model, _called(names, ratings.items)
     if types is None and hasattr(model, "user_types_"):
         types = model
@@ -205,6 +206,16 @@ def study_ratings(
     found.summary.extend(summary(found, choice))
     found.limits.extend(limits(found, model))
     return found
+
+
+def _check_same(model: Any, ratings: Ratings) -> None:
+    """Refuse ratings of other users or items than a model knows."""
+    for what, known, given in (("users", model.users_, ratings.users), ("items", model.items_, ratings.items)):
+        if len(known) != len(given) or any(a != b for a, b in zip(known.tolist(), given.tolist())):
+            raise ValueError(
+                f"the ratings are of {len(given):,} {what}, and the model knows {len(known):,} {what} that are not the same; give the "
+                "ratings that it was learned from, or learn it from these."
+            )
 
 
 def _called(names: Any, items: np.ndarray) -> np.ndarray:
@@ -262,11 +273,12 @@ def _mapped(
     np.add.at(bars, (ratings.item, bins), 1.0)
     sums = np.bincount(ratings.item, ratings.rating.astype(np.float64), ratings.n_items)
     kinds = None if tastes is None else tastes.item_type
+    usual = n_item >= min(LEAST_ALIKE, int(np.median(n_item[chosen]))) if len(chosen) else n_item > 0
     found = [
         MappedItem(
             int(j), str(ratings.items[j]), str(called[j]), int(n_item[j]), float(sums[j] / n_item[j]),
             (float(place[0]), float(place[1])), None if kinds is None else int(kinds[j]), (bars[j] / n_item[j]).tolist(),
-            _similar(model, ratings, int(j), n_item),
+            _similar(model, ratings, int(j), usual),
         )
         for j, place in zip(chosen, places)
     ]  # fmt: skip
@@ -292,13 +304,13 @@ def _places(model: Any, ratings: Ratings, items: np.ndarray, seed: int) -> tuple
     return first.T / np.sqrt(len(users)), float((values[:2] ** 2).sum() / (values**2).sum())
 
 
-def _similar(model: Any, ratings: Ratings, item: int, n_item: np.ndarray) -> list[tuple[int, float]]:
-    """The items most like one, of those with a few ratings; none where the recommender does not tell."""
+def _similar(model: Any, ratings: Ratings, item: int, usual: np.ndarray) -> list[tuple[int, float]]:
+    """The items most like one, of those that are usual; none where the recommender does not tell."""
     from ..recommend.ratings import codes_of
 
     try:
-        ids, alike = model.similar_items(ratings.items[item], 4 * SIMILAR)
+        ids, alike = model.similar_items(ratings.items[item], 10 * SIMILAR)
     except NotImplementedError:
         return []
     codes = codes_of(ids, ratings.items)
-    return [(int(j), float(a)) for j, a in zip(codes, alike) if n_item[j] >= LEAST_ALIKE and a > 0][:SIMILAR]
+    return [(int(j), float(a)) for j, a in zip(codes, alike) if usual[j] and a > 0][:SIMILAR]

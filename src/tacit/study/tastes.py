@@ -5,6 +5,7 @@ Every user and item is counted with its most probable type; means are of the rat
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,9 @@ import numpy as np
 
 from ..notes import Claim
 from ..recommend.ratings import Ratings
-from ..words import count, joined, number, share
+from ..words import joined, number
 
-__all__ = ["Taste", "Tastes", "tastes_of"]
+__all__ = ["Taste", "Tastes", "quoted", "tastes_of"]
 
 FEW = 20
 """Ratings below which no mean is told."""
@@ -55,7 +56,7 @@ class Taste:
     @property
     def name(self) -> str:
         """Its first items."""
-        return ", ".join(self.names[:NAMED])
+        return "; ".join(self.names[:NAMED])
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +226,7 @@ def _outstanding(table: _Table, k: int) -> list[tuple[int, tuple[float, float, i
 def _liked(table: _Table, k: int, l: int, items: Taste, told: tuple[float, float, int, int]) -> str:
     more = "more" if told[0] > told[1] else "less"
     sentence = (
-        f"Like items such as {joined(items.names[:NAMED])} (type {l + 1}) {more} than other users do: {number(told[0], 3)} on "
+        f"Like items such as {quoted(items.names[:NAMED])} (type {l + 1}) {more} than other users do: {number(told[0], 3)} on "
         f"average, other users {number(told[1], 3)}."
     )
     return Claim.of(
@@ -235,6 +236,8 @@ def _liked(table: _Table, k: int, l: int, items: Taste, told: tuple[float, float
     )  # fmt: skip
 
 
-def told_size(taste: Taste, noun: str) -> str:
-    """How large a type is."""
-    return f"{count(taste.n, noun)}, {share(taste.share)} of all"
+
+def quoted(names: Iterable[str]) -> str:
+    """Names as a list; in quotation marks where one holds a comma."""
+    names = list(names)
+    return joined(f"“{name}”" if any("," in each for each in names) else name for name in names)
