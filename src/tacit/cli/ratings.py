@@ -194,7 +194,7 @@ def restudied(path: str, model: Any, table: RatingTable, noted: dict) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check = try_recommender(clone(model), ratings, seed=seed)
-        own = hasattr(model, "user_types_") or not types or ratings.levels is None
+        own = hasattr(model, "user_membership_") or not types or ratings.levels is None
         mixture = None if own else make_recommender("types", n_components=types, random_state=seed).fit(ratings)
     columns = {role: str(ratings.columns[role]) for role in ("user", "item", "rating")}
     choice = RecommenderChoice(model, "", check)

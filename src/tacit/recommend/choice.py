@@ -15,8 +15,10 @@ import numpy as np
 
 from ..checks import check_choice, check_number
 from ..engine import Until
+from . import metrics
 from .ratings import Ratings, as_ratings
-from .trial import HeldOut, hold_out, judged, together, try_recommender
+from .splits import split_ratings
+from .trial import HeldOut, held_out, judged, together, try_recommender
 
 __all__ = ["METHODS", "RecommenderChoice", "choose_recommender", "make_recommender"]
 
@@ -77,7 +79,7 @@ def make_recommender(
     known = cls().get_params()
     told: dict[str, Any] = {"inference": "vb", "random_state": random_state, "callback": callback}
     if n_components is not None:
-        told |= dict.fromkeys(("n_components", "n_neighbors", "n_user_types", "n_item_types"), n_components)
+        told |= dict.fromkeys(("n_components", "n_neighbours", "n_user_types", "n_item_types"), n_components)
     return cls(**{name: value for name, value in told.items() if name in known})
 
 
@@ -177,10 +179,10 @@ class _Work:
 
 def _chosen(ratings: Ratings, names: list[str], work: _Work, tell: Callable) -> tuple[str, HeldOut, list[dict]]:
     """The method of the least error on one part held out, and what it says of another one."""
-    learned, out = hold_out(ratings, 0.2, work.seed)
-    order = np.random.default_rng(work.seed).permutation(len(out))
-    parts = ratings.take(out[np.sort(order[: len(out) // 2])]), ratings.take(out[np.sort(order[len(out) // 2 :])])
-    known, tried, best = ratings.take(learned), [], None
+    known, out = held_out(ratings, 0.2, work.seed)
+    parts = split_ratings(out, 0.5, random_state=work.seed)
+    tried: list[dict] = []
+    best: tuple[float, str, Any] | None = None
     for name in names:
         if best is not None and work.late:
             work.ended = True
@@ -190,7 +192,7 @@ def _chosen(ratings: Ratings, names: list[str], work: _Work, tell: Callable) -> 
         model, fault = None, None
         try:
             model = work.fitted(name, known)
-            error = float(np.sqrt(np.mean((model.predict(parts[0]) - parts[0].rating) ** 2)))
+            error = metrics.rmse(parts[0].rating, model.predict(parts[0]))
         except (ValueError, np.linalg.LinAlgError) as failure:
             error, fault = float("nan"), str(failure)
         tried.append({"method": name, "rmse": None if fault else error, "failed": fault})

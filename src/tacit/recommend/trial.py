@@ -1,6 +1,6 @@
 """`HeldOut`: what a recommender said of ratings that it had not seen, beside what averages alone say.
 
-mean: r̂ = μ;   averages: r̂ = μ + b_u + b_i,  b_i = Σ (r − μ) / (n_i + λ),  b_u = Σ (r − μ − b_i) / (n_u + λ)
+mean: r̂ = μ;   averages: r̂ = μ + b_u + b_i, the biases of users and items held back as far as the ratings ask for
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .ratings import Ratings
+from . import metrics
+from .baseline import fit_baseline
+from .ratings import Ratings, codes_of
+from .splits import split_ratings
 
-__all__ = ["COVERAGES", "HeldOut", "Ranked", "averages", "hold_out", "try_recommender"]
+__all__ = ["COVERAGES", "HeldOut", "Ranked", "held_out", "judged", "together", "try_recommender"]
 
 COVERAGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 SHARE, MOST = 0.1, 100_000
 """Share of the ratings that is held out, and how many at most."""
-SHRINK = 5.0
-"""λ: ratings that an average has beside its own."""
 TOP, MOST_RANKED = 10, 2000
 """Length of a list that is judged, and users whose lists are."""
 
@@ -33,9 +34,10 @@ class Ranked:
     ----------
     n_users : int
         Users with a held-out rating above their own mean, up to 2,000 of them drawn at random.
-    precision, recall : float
-        Share of the ten first items that are such ratings, and of such ratings that are among the ten, on average over users.
-    popular_precision, popular_recall : float
+    precision, recall, ndcg : float
+        Share of the ten first items that are such ratings, and of such ratings that are among the ten, and their normalised
+        discounted cumulative gain, on average over users.
+    popular_precision, popular_recall, popular_ndcg : float
         The same of the ten items with the most ratings.
     pairs : float
         Share of pairs of held-out items of one user, rated differently, whose order is predicted.
@@ -47,8 +49,10 @@ class Ranked:
     n_users: int
     precision: float
     recall: float
+    ndcg: float
     popular_precision: float
     popular_recall: float
+    popular_ndcg: float
     pairs: float
     average_pairs: float
     n_pairs: int
@@ -94,18 +98,18 @@ class HeldOut:
 
     def rmse(self, which: str = "predicted") -> float:
         """Root of the mean squared error of ``predicted``, ``averages`` or ``mean``."""
-        return float(np.sqrt(np.mean((getattr(self, which) - self.rating) ** 2)))
+        return metrics.rmse(self.rating, getattr(self, which))
 
     def mae(self, which: str = "predicted") -> float:
         """Mean absolute error of ``predicted``, ``averages`` or ``mean``."""
-        return float(np.abs(getattr(self, which) - self.rating).mean())
+        return metrics.mae(self.rating, getattr(self, which))
 
     @property
     def coverage(self) -> float | None:
         """Share of the ratings inside the intervals of 90 %."""
         if self.low is None or self.high is None:
             return None
-        return float(((self.rating >= self.low - 1e-9) & (self.rating <= self.high + 1e-9)).mean())
+        return metrics.interval_coverage(self.rating, self.low, self.high)
 
     def gain(self, over: str = "averages", of: str = "predicted") -> tuple[float, float]:
         """How much less the squared error is than that of another forecast, and its standard error, users as a whole."""
@@ -124,23 +128,11 @@ class HeldOut:
         ]
 
 
-def averages(ratings: Ratings) -> tuple[float, np.ndarray, np.ndarray]:
-    """The overall mean and what users and items add to it, both shrunk towards nothing."""
-    rating = ratings.rating.astype(np.float64)
-    mean = float(rating.mean())
-    n_item, n_user = np.bincount(ratings.item, minlength=ratings.n_items), np.bincount(ratings.user, minlength=ratings.n_users)
-    by_item = np.bincount(ratings.item, rating - mean, ratings.n_items) / (n_item + SHRINK)
-    by_user = np.bincount(ratings.user, rating - mean - by_item[ratings.item], ratings.n_users) / (n_user + SHRINK)
-    return mean, by_user, by_item
-
-
-def hold_out(ratings: Ratings, share: float = SHARE, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Places of ratings to learn from, and of some drawn at random to hold out."""
-    n = len(ratings)
-    out = np.sort(np.random.default_rng(seed).choice(n, min(max(round(share * n), 1), MOST, n - 1), replace=False))
-    kept = np.ones(n, bool)
-    kept[out] = False
-    return np.flatnonzero(kept), out
+def held_out(ratings: Ratings, share: float = SHARE, seed: int = 0) -> tuple[Ratings, Ratings]:
+    """Ratings to learn from, and some drawn at random to hold out."""
+    n = min(max(round(share * len(ratings)), 1), MOST, len(ratings) - 1)
+    known, out = split_ratings(ratings, n, random_state=seed)
+    return known, out
 
 
 def try_recommender(
@@ -166,18 +158,16 @@ def try_recommender(
     """
     found = []
     for split in range(n_splits):
-        learned, out = hold_out(ratings, seed=seed + split)
-        known = ratings.take(learned)
+        known, out = held_out(ratings, seed=seed + split)
         fitted = clone(model).fit(known, **(along or {}))
-        found.append(judged(fitted, known, ratings.take(out), seed))
+        found.append(judged(fitted, known, out, seed))
     return together(found)
 
 
 def judged(fitted: Any, known: Ratings, out: Ratings, seed: int = 0) -> HeldOut:
     """What a fitted recommender says of ratings that were left out of those it knows."""
-    mean, by_user, by_item = averages(known)
-    low, high = known.scale
-    plain = np.clip(mean + by_user[out.user] + by_item[out.item], low, high)
+    baseline = fit_baseline(known)
+    plain = np.clip(baseline.expect(out.user, out.item), *known.scale)
     seen_user, seen_item = np.bincount(known.user, minlength=known.n_users), np.bincount(known.item, minlength=known.n_items)
     ends: dict[float, tuple[np.ndarray, np.ndarray]] = {}
     try:
@@ -185,11 +175,11 @@ def judged(fitted: Any, known: Ratings, out: Ratings, seed: int = 0) -> HeldOut:
     except NotImplementedError:  # it tells no uncertainty
         pass
     rating = out.rating.astype(np.float64)
-    inside = {level: float(((rating >= a - 1e-9) & (rating <= b + 1e-9)).mean()) for level, (a, b) in ends.items()}
+    inside = {level: metrics.interval_coverage(rating, *both) for level, both in ends.items()}
     lower, upper = ends.get(0.9, (None, None))
     return HeldOut(
-        out.user, out.item, rating, np.asarray(fitted.predict(out), dtype=np.float64), np.full(len(out), mean), plain, lower, upper,
-        inside, _ranked(fitted, known, out, by_item, seed), int((seen_user[out.user] == 0).sum()),
+        out.user, out.item, rating, np.asarray(fitted.predict(out), dtype=np.float64), np.full(len(out), baseline.mean), plain, lower, upper,
+        inside, _ranked(fitted, known, out, baseline.item, seed), int((seen_user[out.user] == 0).sum()),
         int((seen_item[out.item] == 0).sum()),
     )  # fmt: skip
 
@@ -218,7 +208,7 @@ def _together(found: list[Ranked]) -> Ranked | None:
     if not found:
         return None
     users, pairs = [each.n_users for each in found], [each.n_pairs for each in found]
-    by_user = ("precision", "recall", "popular_precision", "popular_recall")
+    by_user = ("precision", "recall", "ndcg", "popular_precision", "popular_recall", "popular_ndcg")
     made = {name: float(np.average([getattr(each, name) for each in found], weights=users)) for name in by_user}
     told = [each for each in found if each.n_pairs]
     for name in ("pairs", "average_pairs"):
@@ -239,8 +229,9 @@ def _ranked(fitted: Any, known: Ratings, out: Ratings, by_item: np.ndarray, seed
     if len(users) > MOST_RANKED:
         users = np.sort(np.random.default_rng(seed).choice(users, MOST_RANKED, replace=False))
     wanted = _by_user(out, liked, users)
-    given, _ = fitted.recommend_all(TOP, users=known.users[users])
-    figures = [_overlap(lists, wanted, known.items) for lists in (given, known.items[_popular(known, users)])]
+    items, told = fitted.recommend_all(TOP, users=known.users[users])
+    given = np.where(np.isfinite(told), codes_of(items.ravel(), known.items).reshape(items.shape), -1)
+    figures = [_figures(lists, wanted) for lists in (given, _popular(known, users))]
     pairs, plain, n_pairs = _pairs(fitted, out, by_item)
     return Ranked(len(users), *figures[0], *figures[1], pairs, plain, n_pairs)
 
@@ -262,14 +253,16 @@ def _popular(known: Ratings, users: np.ndarray) -> np.ndarray:
         seen = rows.indices[rows.indptr[user] : rows.indptr[user + 1]]
         first = order[: len(seen) + TOP]
         free = first[~np.isin(first, seen)][:TOP]
-        made[k] = np.resize(free, made.shape[1]) if len(free) else first[: made.shape[1]]
+        made[k] = -1
+        made[k, : len(free)] = free
     return made
 
 
-def _overlap(lists: np.ndarray, wanted: list[np.ndarray], items: np.ndarray) -> tuple[float, float]:
-    """Mean precision and recall of lists of ids."""
-    hits = np.array([len({*row.tolist()} & {*items[own].tolist()}) for row, own in zip(lists, wanted)])
-    return float((hits / TOP).mean()), float((hits / np.array([len(own) for own in wanted])).mean())
+def _figures(lists: np.ndarray, wanted: list[np.ndarray]) -> tuple[float, float, float]:
+    """Mean precision, recall and normalised discounted cumulative gain of lists of numbers of items."""
+    hits = np.array([np.isin(row, own) for row, own in zip(lists, wanted)])
+    n = np.array([len(own) for own in wanted])
+    return tuple(float(part.mean()) for part in (metrics.precision(hits), metrics.recall(hits, n), metrics.ndcg(hits, n)))  # type: ignore[return-value]
 
 
 def _pairs(fitted: Any, out: Ratings, by_item: np.ndarray) -> tuple[float, float, int]:

@@ -181,12 +181,12 @@ def _lists(found: RatingFindings) -> list[Markup | None]:
     if ranked is None:
         return []
     rows = [
-        [found.method, percent(ranked.precision), percent(ranked.recall)],
-        ["The most rated items", percent(ranked.popular_precision), percent(ranked.popular_recall)],
+        [found.method, percent(ranked.precision), percent(ranked.recall), f"{ranked.ndcg:.3f}"],
+        ["The most rated items", percent(ranked.popular_precision), percent(ranked.popular_recall), f"{ranked.popular_ndcg:.3f}"],
     ]
     made = table(
-        ["Ten first items by", "Of the ten, held out and liked", "Of those held out and liked, among the ten"], rows,
-        numeric=(1, 2), caption="Lists of ten items",
+        ["Ten first items by", "Of the ten, held out and liked", "Of those held out and liked, among the ten", "NDCG"], rows,
+        numeric=(1, 2, 3), caption="Lists of ten items",
     )  # fmt: skip
     words = (
         f"Lists of items that a user had not rated in the learning part, means over {plural(ranked.n_users, 'user')}; liked are held-out "

@@ -213,12 +213,12 @@ def card(model: Any, ratings: Ratings, title: str, seed: int) -> dict[str, str]:
         "Data": f"{title}: {len(ratings):,} ratings from {number(low)} to {number(high)}{levels}",
         "Model": f"{type(model).__name__}: {KINDS.get(CALLED.get(type(model).__name__, ''), 'a recommender')}",
     }
-    for name, what in (("n_components", "Factors"), ("n_neighbors", "Neighbours")):
+    for name, what in (("n_components", "Factors"), ("n_neighbours", "Neighbours"), ("n_user_types", "Types of users"), ("n_item_types", "Types of items")):
         if getattr(model, name, None) is not None:
             told[what] = f"{getattr(model, name)}"
     fitted = getattr(model, "fit_", None)
     if fitted is not None:
-        told["Fitted"] = f"{fitted.reason} ({model.n_iter_} steps)"
+        told["Fitted"] = f"{fitted.reason} ({int(np.max(model.n_iter_))} steps)"
     if ratings.time is not None and np.isfinite(np.asarray(ratings.time, dtype=float)).any():
         told["Times"] = _span(np.asarray(ratings.time, dtype=float))
     if ratings.notes:

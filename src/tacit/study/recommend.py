@@ -16,7 +16,9 @@ from .rating_sentences import card, limits, summary
 from .reasons import Suggested, Suggestions, suggestions_for
 from .tastes import Tastes, tastes_of
 
-__all__ = ["MappedItem", "RatingFindings", "Suggested", "Suggestions", "Tail", "study_ratings"]
+__all__ = [
+    "MappedItem", "RatingFindings", "Suggested", "Suggestions", "Tail", "called_items", "item_places", "study_ratings",
+]  # fmt: skip
 
 MAPPED, SIMILAR, MOST_USERS = 400, 5, 500
 """Items on the map, those told to be like one, and users whose expected ratings lay it out."""
@@ -188,8 +190,8 @@ def study_ratings(
     if not isinstance(choice, RecommenderChoice):
         choice = RecommenderChoice(choice, "", None)
     _check_same(choice.model, ratings)
-    model, called = choice.model, _called(names, ratings.items)
-    if types is None and hasattr(model, "user_types_"):
+    model, called = choice.model, called_items(names, ratings.items)
+    if types is None and hasattr(model, "user_membership_"):
         types = model
     tastes = None if types is None else tastes_of(types, ratings, called, _exact(columns, ratings))
     labels, bins = _bins(ratings)
@@ -218,7 +220,7 @@ def _check_same(model: Any, ratings: Ratings) -> None:
             )
 
 
-def _called(names: Any, items: np.ndarray) -> np.ndarray:
+def called_items(names: Any, items: np.ndarray) -> np.ndarray:
     """What items are called, in their order; their ids where nothing else is known."""
     if names is None:
         return np.array([str(each) for each in items.tolist()], dtype=object)
@@ -268,7 +270,7 @@ def _mapped(
     n_item = np.bincount(ratings.item, minlength=ratings.n_items)
     chosen = np.argsort(-n_item, kind="stable")[:MAPPED]
     chosen = chosen[n_item[chosen] > 0]
-    places, kept = _places(model, ratings, chosen, seed)
+    places, kept = item_places(model, ratings, chosen, seed)
     bars = np.zeros((ratings.n_items, n_bins))
     np.add.at(bars, (ratings.item, bins), 1.0)
     sums = np.bincount(ratings.item, ratings.rating.astype(np.float64), ratings.n_items)
@@ -285,10 +287,11 @@ def _mapped(
     return tuple(found), kept
 
 
-def _places(model: Any, ratings: Ratings, items: np.ndarray, seed: int) -> tuple[np.ndarray, float]:
+def item_places(model: Any, ratings: Ratings, items: np.ndarray, seed: int = 0) -> tuple[np.ndarray, float]:
     """Where items lie: the plane that keeps most of how users differ in what they are expected to rate them.
 
-    What a user adds to all items, and an item has of all users, is taken off: near items are liked by the same users.
+    What a user adds to all items, and an item has of all users, is taken off: near items are liked by the same users. Returns the
+    places (n, 2) and the share of the variance that they keep.
     """
     users = np.flatnonzero(np.bincount(ratings.user, minlength=ratings.n_users))
     if len(users) > MOST_USERS:

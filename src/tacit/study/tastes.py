@@ -98,8 +98,8 @@ def tastes_of(model: Any, ratings: Ratings, names: np.ndarray, columns: dict[str
     Tastes
     """
     rated_by, rated = (np.bincount(side, minlength=n) for side, n in ((ratings.user, ratings.n_users), (ratings.item, ratings.n_items)))
-    user_type = _numbered(np.asarray(model.user_types_), rated_by > 0)
-    item_type = _numbered(np.asarray(model.item_types_), rated > 0)
+    user_type = _numbered(np.asarray(model.user_membership_)[0], rated_by > 0)
+    item_type = _numbered(np.asarray(model.item_membership_)[0], rated > 0)
     K, L = int(user_type.max()), int(item_type.max())
     cell = (user_type[ratings.user] - 1) * L + item_type[ratings.item] - 1
     value = ratings.rating.astype(np.float64)

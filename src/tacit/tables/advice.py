@@ -13,6 +13,8 @@ __all__ = ["advise", "rating_columns", "text_column"]
 SAMPLE = 2000
 SPARSE, ALIKE, NUMBERS = 0.15, 0.35, 0.8
 """Shares of missing cells and of number columns, and the mean |rank correlation|, that decide."""
+RATED = ("rating", "star", "score", "overall", "rate", "grade", "vote", "points")
+"""What names of columns of ratings hold."""
 MOST_BESIDE, FEWEST_RATINGS, AGAIN = 8, 20, 0.8
 """Columns of a table of ratings, its rows, and the share of different users and of different items in them at most."""
 FEWEST_WORDS, FEWEST_TEXTS = 6.0, 10
@@ -59,8 +61,9 @@ def rating_columns(table: DataTable) -> tuple[str, str, str] | None:
 
     They are found by their names; users and items must come again, and no more than a few other columns may stand beside.
     """
-    if not 3 <= len(table.columns) <= MOST_BESIDE or table.n_rows < FEWEST_RATINGS:
-        return None
+    names = " ".join(column.name.lower() for column in table.columns)
+    if not 3 <= len(table.columns) <= MOST_BESIDE or table.n_rows < FEWEST_RATINGS or not any(word in names for word in RATED):
+        return None  # before anything is loaded: a look at a table must be quick
     from ..recommend.reading import NAMES
 
     plain = {"".join(letter for letter in column.name.lower() if letter.isalnum()): column for column in reversed(table.columns)}
