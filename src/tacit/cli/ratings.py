@@ -79,8 +79,7 @@ def guessed(parts: Any, asked: dict[str, str | None]) -> dict[str, str]:
     """Columns by what they hold: ratings are a few levels, users and items ids that come again, no pair twice; or nothing."""
     import numpy as np
 
-    from ..recommend.cells import numbers
-    from ..recommend.reading import whole
+    from ..recommend.cells import numbers, whole
 
     first = next(iter(parts.read(list(parts.names))), None)
     if first is None:

@@ -17,8 +17,8 @@ LETTER, LINE = 6.3, 14.0
 """Width and height of a letter of a name, in units of the map."""
 NARROW = 2.0
 """How much larger letters are on a narrow screen."""
-LONGEST, MOST_NAMES, MOST_COVERED = 24, 60, 1
-"""Letters of a name, names on the map, and marks that a name may cover."""
+LONGEST, MOST_NAMES, MOST_NARROW, MOST_COVERED = 24, 60, 12, 1
+"""Letters of a name, names on the map and on that of a narrow screen, and marks that a name may cover."""
 
 
 def item_map(found: RatingFindings) -> Markup:
@@ -67,21 +67,18 @@ def _marks(found: RatingFindings) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _names(items: tuple[MappedItem, ...], at: np.ndarray, radius: np.ndarray) -> list[Markup]:
-    """Names of the most rated items, each where it covers no other name; on narrow screens those with room for larger letters."""
+    """Names of the most rated items, each where it covers no other name; fewer, in larger letters, for narrow screens."""
     made = []
-    wide: list[tuple[float, float, float, float]] = []
-    narrow: list[tuple[float, float, float, float]] = []
-    for k, item in enumerate(items):
-        if len(made) >= MOST_NAMES:
-            break
-        name = cut(item.name, LONGEST)
-        others = np.delete(at, k, axis=0)
-        spot = _spot(at[k], radius[k], name, 1.0, wide, others)
-        if spot is None:
-            continue
-        x, y, anchor = spot
-        near = _spot(at[k], radius[k], name, NARROW, narrow, others[:MOST_NAMES])
-        made.append(text(x, y, name, anchor, class_="place near" if near is not None else "place", data_item=item.code))
+    for size, kind, most in ((1.0, "place", MOST_NAMES), (NARROW, "place narrow", MOST_NARROW)):
+        taken: list[tuple[float, float, float, float]] = []
+        for k, item in enumerate(items):
+            if len(taken) >= most:
+                break
+            name = cut(item.name, LONGEST)
+            spot = _spot(at[k], radius[k], name, size, taken, np.delete(at, k, axis=0) if size == 1.0 else at[:0])
+            if spot is not None:
+                x, y, anchor = spot
+                made.append(text(x, y, name, anchor, class_=kind, data_item=item.code))
     return made
 
 

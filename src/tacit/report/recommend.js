@@ -68,6 +68,15 @@
     Object.keys(set).forEach(function (key) { made.setAttribute(key, set[key]); });
     if (words) { made.textContent = words; }
     shown.appendChild(made);
+    return made;
+  }
+  // Names that the chosen one would cover step back.
+  function clear(box) {
+    all(".item-names .place", svg).forEach(function (name) {
+      var own = name.getBBox();
+      var apart = own.x > box.x + box.width || own.x + own.width < box.x || own.y > box.y + box.height || own.y + own.height < box.y;
+      name.style.visibility = apart || !own.width ? "" : "hidden";
+    });
   }
   function point(item) {
     var x = +item.mark.getAttribute("cx"), y = +item.mark.getAttribute("cy"), wide = svg.viewBox.baseVal.width;
@@ -77,7 +86,8 @@
       var other = byCode[part.split(":")[0]];
       if (other) { draw("line", "", { x1: x, y1: y, x2: other.mark.getAttribute("cx"), y2: other.mark.getAttribute("cy") }); }
     });
-    draw("text", item.name.length > 40 ? item.name.slice(0, 39) + "\u2026" : item.name, { x: x, y: Math.max(y - 12, 18), "text-anchor": side });
+    var name = draw("text", item.name.length > 40 ? item.name.slice(0, 39) + "\u2026" : item.name, { x: x, y: Math.max(y - 12, 18), "text-anchor": side });
+    clear(name.getBBox());
   }
   function named(item, hidden) {
     all('.item-names [data-item="' + item.code + '"]', svg).forEach(function (name) { name.style.display = hidden ? "none" : ""; });

@@ -11,7 +11,7 @@ from ..notes import Claim
 from ..recommend.choice import METHODS, RecommenderChoice
 from ..recommend.ratings import Ratings
 from ..recommend.trial import HeldOut
-from ..words import count, joined, number, share
+from ..words import count, number, share
 
 if TYPE_CHECKING:
     from .recommend import RatingFindings, Tail
@@ -221,8 +221,6 @@ def card(model: Any, ratings: Ratings, title: str, seed: int) -> dict[str, str]:
         told["Fitted"] = f"{fitted.reason} ({int(np.max(model.n_iter_))} steps)"
     if ratings.time is not None and np.isfinite(np.asarray(ratings.time, dtype=float)).any():
         told["Times"] = _span(np.asarray(ratings.time, dtype=float))
-    if ratings.notes:
-        told["Notes"] = joined(map(str, ratings.notes))
     return told | {"Seed": str(seed), "Version": f"tacit {__version__}"}
 
 

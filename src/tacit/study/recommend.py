@@ -203,7 +203,7 @@ def study_ratings(
         title, len(ratings), int((n_user > 0).sum()), int((n_item > 0).sum()), float(ratings.rating.mean(dtype=float)),
         float(ratings.rating.std(dtype=float)), labels, np.bincount(bins, minlength=len(labels)), _tail(n_user), _tail(n_item),
         choice.check, tastes, mapped, kept, called, tuple(suggestions_for(model, ratings, user, n, called) for user in shown),
-        choice.tried, type(model).__name__, tuple(map(str, ratings.notes)), trace=trace, card=card(model, ratings, title, seed),
+        choice.tried, type(model).__name__, tuple(ratings.notes), trace=trace, card=card(model, ratings, title, seed),
     )  # fmt: skip
     found.summary.extend(summary(found, choice))
     found.limits.extend(limits(found, model))

@@ -132,10 +132,12 @@ def _write(
 ) -> dict[str, str]:
     """Write the tables, the model and the page: everything or nothing. Returns what each file is, by path."""
     import os
+    from dataclasses import replace
 
     from ... import save
     from ...report.recommend import render_ratings
     from ..common import opened_outputs
+    from ..voice import said
     from ._results import write_text
 
     made = {name: what for name, what in RESULTS.items() if name != "check" or findings.check is not None}
@@ -156,7 +158,7 @@ def _write(
             outputs.table(paths["check"]).write(check_columns(ratings, findings.check))
         save(choice.model, outputs.file(paths["tacit"]), notes=notes)
         if not arguments.no_report:
-            write_text(outputs, paths["html"], lambda: render_ratings(findings))
+            write_text(outputs, paths["html"], lambda: render_ratings(replace(findings, notes=tuple(map(said, findings.notes)))))
             files[paths["html"]] = "the page; open it in a browser"
     return files
 
