@@ -16,6 +16,7 @@ import numpy as np
 from ..checks import check_choice, check_number
 from ..engine import Until
 from . import metrics
+from .features import features_of
 from .ratings import Ratings, as_ratings
 from .splits import split_ratings
 from .trial import HeldOut, held_out, judged, together, try_recommender
@@ -45,6 +46,8 @@ class RecommenderChoice:
     ended : bool
         Whether the time was up before all was tried or learned to the end.
     budget : float or None
+    features : dict of str to int
+        How many features of `user` and `item` it was learned from, where some were given; 0 where it takes none.
     """
 
     model: Any
@@ -53,6 +56,7 @@ class RecommenderChoice:
     tried: list[dict] = field(default_factory=list)
     ended: bool = False
     budget: float | None = None
+    features: dict[str, int] = field(default_factory=dict)
 
 
 def make_recommender(
@@ -97,8 +101,8 @@ def choose_recommender(
         Which; auto takes the one of the least error.
     n_components : int, optional
         Factors, neighbours, or types of users and of items.
-    user_features, item_features : Features, optional
-        For recommenders that take them.
+    user_features, item_features : Features or table, optional
+        For recommenders that take them, as `tacit.recommend.features_of` does.
     n_splits : int, default=1
         How often ratings are held out to tell how well the recommender does.
     budget : float or None, default=60
@@ -124,7 +128,12 @@ def choose_recommender(
     check_number("n_splits", n_splits, int, 1)
     check_number("budget", budget, (int, float), 0, also=(None,))
     ratings, tell = as_ratings(X), on_try or (lambda what: None)
-    work = _Work(n_components, {"user_features": user_features, "item_features": item_features}, random_state, budget)
+    along = {
+        f"{what}_features": features_of(given, ids, what)
+        for what, given, ids in (("user", user_features, ratings.users), ("item", item_features, ratings.items))
+        if given is not None
+    }
+    work = _Work(n_components, along, random_state, budget)
     names = list(METHODS) if method == "auto" else [method]
     tried: list[dict] = []
     with warnings.catch_warnings():
@@ -140,7 +149,7 @@ def choose_recommender(
             method = names[0]
         tell(f"learning {METHODS[method]} from all ratings")
         model = work.fitted(method, ratings)
-    return RecommenderChoice(model, method, check, tried, work.ended, budget)
+    return RecommenderChoice(model, method, check, tried, work.ended, budget, work.told(model))
 
 
 class _Work:
@@ -148,7 +157,7 @@ class _Work:
 
     def __init__(self, n_components: int | None, along: dict[str, Any], seed: int, budget: float | None):
         self.n_components, self.seed = n_components, seed
-        self.along = {name: value for name, value in along.items() if value is not None}
+        self.along = along
         self.deadline = None if budget is None else time.monotonic() + budget
         self.ended = False
 
@@ -163,8 +172,13 @@ class _Work:
         """Features that a recommender takes."""
         import inspect
 
-        takes = inspect.signature(model._learn_ratings).parameters
+        takes = inspect.signature(model.fit).parameters
         return {name: value for name, value in self.along.items() if name in takes}
+
+    def told(self, model: Any) -> dict[str, int]:
+        """How many of the features given a recommender takes."""
+        taken = self.taken(model)
+        return {name.removesuffix("_features"): value.shape[1] if name in taken else 0 for name, value in self.along.items()}
 
     def fitted(self, method: str, ratings: Ratings) -> Any:
         """A recommender learned from ratings; a fit that the time ends leaves the best so far."""

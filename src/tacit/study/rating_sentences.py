@@ -205,8 +205,9 @@ def limits(found: RatingFindings, model: Any) -> list[str]:
     return told
 
 
-def card(model: Any, ratings: Ratings, title: str, seed: int) -> dict[str, str]:
+def card(choice: RecommenderChoice, ratings: Ratings, title: str, seed: int) -> dict[str, str]:
     """What the model is."""
+    model = choice.model
     low, high = ratings.scale
     levels = "" if ratings.levels is None else f", {count(len(ratings.levels), 'level')}"
     told = {
@@ -216,6 +217,9 @@ def card(model: Any, ratings: Ratings, title: str, seed: int) -> dict[str, str]:
     for name, what in (("n_components", "Factors"), ("n_neighbours", "Neighbours"), ("n_user_types", "Types of users"), ("n_item_types", "Types of items")):
         if getattr(model, name, None) is not None:
             told[what] = f"{getattr(model, name)}"
+    if choice.features:
+        words = [f"{n:,} of {what}s" if n else f"those of {what}s are not used by this model" for what, n in choice.features.items()]
+        told["Features"] = ", ".join(words)
     fitted = getattr(model, "fit_", None)
     if fitted is not None:
         told["Fitted"] = f"{fitted.reason} ({int(np.max(model.n_iter_))} steps)"

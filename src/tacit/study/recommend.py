@@ -180,9 +180,9 @@ def study_ratings(
     Examples
     --------
     >>> from tacit.datasets import make_ratings
-    >>> from tacit.recommend import as_ratings, choose_recommender
+    >>> from tacit.recommend import Ratings, choose_recommender
     >>> from tacit.study.recommend import study_ratings
-    >>> ratings = as_ratings(make_ratings(60, 30, random_state=0).table())
+    >>> ratings = Ratings.read(make_ratings(60, 30, random_state=0).table())
     >>> found = study_ratings(choose_recommender(ratings, method="factorization", n_components=3), ratings)
     >>> found.n_users, len(found.examples)
     (60, 3)
@@ -203,7 +203,7 @@ def study_ratings(
         title, len(ratings), int((n_user > 0).sum()), int((n_item > 0).sum()), float(ratings.rating.mean(dtype=float)),
         float(ratings.rating.std(dtype=float)), labels, np.bincount(bins, minlength=len(labels)), _tail(n_user), _tail(n_item),
         choice.check, tastes, mapped, kept, called, tuple(suggestions_for(model, ratings, user, n, called) for user in shown),
-        choice.tried, type(model).__name__, tuple(ratings.notes), trace=trace, card=card(model, ratings, title, seed),
+        choice.tried, type(model).__name__, tuple(ratings.notes), trace=trace, card=card(choice, ratings, title, seed),
     )  # fmt: skip
     found.summary.extend(summary(found, choice))
     found.limits.extend(limits(found, model))
