@@ -195,7 +195,7 @@ def make_outliers(
 
 
 def make_ratings(
-    n_users: int = 300, n_items: int = 80, n_types: int = 3, *, density: float = 0.2, taste: float = 0.8, noise: float = 0.7,
+    n_users: int = 300, n_items: int = 80, n_types: int = 3, *, density: float = 0.2, taste: float = 1.0, noise: float = 0.7,
     random_state: Any = None,
 ) -> Dataset:  # fmt: skip
     """Ratings of films from 1 to 5 by users who like films of one genre more than those of others.
@@ -211,8 +211,8 @@ def make_ratings(
         Types of users, and of items, which are genres; at most 8.
     density : float, default=0.2
         Share of all pairs that are rated; a user rates at least one item.
-    taste : float, default=0.8
-        How much more users like items of their own genre than others, in standard deviations of biases.
+    taste : float, default=1
+        How much users add to the rating of an item of their own genre, and take from that of another.
     noise : float, default=0.7
         Standard deviation of what nothing explains.
     random_state : int, Generator or None
@@ -240,7 +240,7 @@ def make_ratings(
     rng = np.random.default_rng(random_state)
     genre, kind = rng.permutation(np.arange(n_items) % n_types), rng.permutation(np.arange(n_users) % n_types)
     likes = taste * (2.0 * np.eye(n_types) - 1.0) if n_types > 1 else np.zeros((1, 1))
-    own, liked = 0.4 * rng.normal(size=n_users), 0.4 * rng.normal(size=n_items)
+    own, liked = 0.3 * rng.normal(size=n_users), 0.3 * rng.normal(size=n_items)
     user, item = _rated(n_users, n_items, density, rng)
     expected = 3.5 + likes[kind[user], genre[item]] + own[user] + liked[item]
     rating = np.clip(np.round(expected + noise * rng.normal(size=len(user))), 1, 5)
