@@ -1,7 +1,7 @@
 """Types of users and of films, read off a two-sided mixture: who likes what, and how probable each rating is.
 
 Run: python examples/rating_types.py [FIGURE.png]; MovieLens-100K where TACIT_DATA names a folder that has it, otherwise ratings drawn
-from three made-up types.
+from three made-up genres.
 """
 
 import os
@@ -22,13 +22,13 @@ def films():
         table = {"user": data.X[:, 0], "item": data.X[:, 1], "rating": data.target}
         return Ratings.read(table), data.more["titles"], 4, "ratings of MovieLens-100K"
     data = make_ratings(300, 60, density=0.4, random_state=0)
-    return Ratings.read(data.table()), data.more["titles"], 3, "made-up ratings, since MovieLens is not here"
+    return Ratings.read(data.table()), data.more["titles"], 4, "made-up ratings, since MovieLens is not here"
 
 
 ratings, titles, n_types, what = films()
 print(f"{len(ratings):,} {what}: {ratings.n_users:,} users, {ratings.n_items:,} films\n")
 
-model = TwoSidedMixture(n_types, n_types, n_fits=3, random_state=0).fit(ratings)
+model = TwoSidedMixture(n_types, n_types, n_fits=8, random_state=0).fit(ratings)
 names = [titles.get(item, item) for item in ratings.items.tolist()]
 tastes = tastes_of(model, ratings, names)
 for taste in tastes.items:

@@ -146,7 +146,7 @@ def test_columns_without_telling_names_are_found_by_what_they_hold(folder, tmp_p
     assert run(tmp_path, "--json", "--no-report", file="odd.csv") == 0
     told = json.loads(capsys.readouterr().out)
     assert {role: told["columns"][role] for role in ("user", "item", "rating")} == {"user": "a", "item": "b", "rating": "c"}
-    lines = "\n".join("\t".join([str(1 + k % 40), str(100 + k % 17), str(1 + k * k % 5), str(880000000 + k)]) for k in range(600))
+    lines = "\n".join("\t".join([str(1 + k % 40), str(100 + k % 17), str(2 + k * k % 5), str(880000000 + k)]) for k in range(600))
     (tmp_path / "u.data").write_text(lines + "\n")
     assert run(tmp_path, "--json", "--no-report", "--out", str(tmp_path / "new"), file="u.data") == 0
     told = json.loads(capsys.readouterr().out)

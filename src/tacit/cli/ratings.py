@@ -175,26 +175,29 @@ def read_features(path: str | None, ids: Any, what: str) -> Any:
 
 def restudied(path: str, model: Any, table: RatingTable, noted: dict) -> Any:
     """What is said of a saved recommender, checked anew, and of the ratings it was learned from, which must be the same."""
+    import inspect
     import warnings
 
     from sklearn.base import clone
 
     from ..recommend import RecommenderChoice
-    from ..recommend.choice import make_recommender
+    from ..recommend.choice import find_types
     from ..recommend.trial import try_recommender
     from ..study.recommend import study_ratings
 
     settings, seed = noted.get("settings", {}), noted.get("seed", 0)
-    ratings = read_ratings(table, {role: settings.get(role) for role in ROLES})
+    names_there = table.reader.names
+    ratings = read_ratings(table, {role: name if (name := settings.get(role)) in names_there else None for role in ROLES})
     items = next((each for each in _beside(path, settings.get("items")) if os.path.isfile(each)), None)
     label = settings.get("label") if items or not settings.get("items") else None
     names, _ = item_names(table, items, label, ratings) if label else (None, None)
     types = settings.get("types") or 0
+    takes = "item_features" in inspect.signature(model.fit).parameters
+    along = {"item_features": read_features(items, ratings.items, "item")} if items and takes else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        check = try_recommender(clone(model), ratings, seed=seed)
-        own = hasattr(model, "user_membership_") or not types or ratings.levels is None
-        mixture = None if own else make_recommender("types", n_components=types, random_state=seed).fit(ratings)
+        check = try_recommender(clone(model), ratings, seed=seed, along=along)
+    mixture = None if hasattr(model, "user_membership_") or not types else find_types(ratings, types, seed)
     columns = {role: str(ratings.columns[role]) for role in ("user", "item", "rating")}
     choice = RecommenderChoice(model, "", check)
     return study_ratings(choice, ratings, types=mixture, names=names, title=table.name, columns=columns, seed=seed)

@@ -21,12 +21,12 @@ from .ratings import Ratings, as_ratings
 from .splits import split_ratings
 from .trial import HeldOut, held_out, judged, together, try_recommender
 
-__all__ = ["METHODS", "RecommenderChoice", "choose_recommender", "make_recommender"]
+__all__ = ["METHODS", "RecommenderChoice", "choose_recommender", "find_types", "make_recommender"]
 
 METHODS = {"factorization": "MatrixFactorization", "neighbours": "NeighbourhoodRecommender", "types": "TwoSidedMixture"}
 """Recommenders by what the command calls them, in the order in which they are tried."""
-FEWEST = 20
-"""Ratings below which nothing is held out."""
+FEWEST, FEW_RATINGS = 20, 200_000
+"""Ratings below which nothing is held out, and below which types are looked for from more than a few starts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class RecommenderChoice:
 
 
 def make_recommender(
-    method: str, *, n_components: int | None = None, random_state: Any = 0, callback: Any = None
+    method: str, *, n_components: int | None = None, random_state: Any = 0, callback: Any = None, **settings: Any
 ) -> Any:
     """A recommender that is not fitted, by the name of its method.
 
@@ -69,7 +69,7 @@ def make_recommender(
     method : {"factorization", "neighbours", "types"}
     n_components : int, optional
         Factors, neighbours, or types of users and of items; default the model's own.
-    random_state, callback
+    random_state, callback, **settings
         Handed on where the recommender takes them.
 
     Returns
@@ -81,10 +81,33 @@ def make_recommender(
     check_choice("method", method, tuple(METHODS))
     cls = getattr(recommend, METHODS[method])
     known = cls().get_params()
-    told: dict[str, Any] = {"inference": "vb", "random_state": random_state, "callback": callback}
+    told: dict[str, Any] = {"inference": "vb", "random_state": random_state, "callback": callback} | settings
     if n_components is not None:
         told |= dict.fromkeys(("n_components", "n_neighbours", "n_user_types", "n_item_types"), n_components)
     return cls(**{name: value for name, value in told.items() if name in known})
+
+
+def find_types(ratings: Ratings, n_types: int, random_state: int = 0) -> Any:
+    """Types of users and of items to describe: the best of several fits of a two-sided mixture, more of them of few ratings.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    n_types : int
+        How many of each.
+    random_state : int, default=0
+
+    Returns
+    -------
+    TwoSidedMixture or None
+        None where ratings have no levels.
+    """
+    if ratings.levels is None:
+        return None
+    n_fits = int(np.clip(FEW_RATINGS // max(len(ratings), 1), 3, 10))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return make_recommender("types", n_components=n_types, random_state=random_state, n_fits=n_fits).fit(ratings)
 
 
 def choose_recommender(

@@ -112,16 +112,12 @@ def _known(user: str, ratings: Any) -> Any:
 
 def _types(arguments: Namespace, choice: Any, ratings: Any, progress: Any) -> Any:
     """Types of users and items to describe; None where the recommender has types itself, or none are wanted."""
-    import warnings
+    from ...recommend.choice import find_types
 
-    from ...recommend.choice import make_recommender
-
-    if not arguments.types or choice.method == "types" or ratings.levels is None:
+    if not arguments.types or choice.method == "types":
         return None
     progress.show(None, "looking for types")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return make_recommender("types", n_components=arguments.types, random_state=arguments.seed).fit(ratings)
+    return find_types(ratings, arguments.types, arguments.seed)
 
 
 # What is written
