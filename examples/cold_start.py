@@ -1,7 +1,7 @@
 """Cold start: films that nobody has rated and people whom nobody knows, predicted by features, by a few ratings, or in general.
 
-Run: python examples/cold_start.py [FIGURE.png]; MovieLens-100K where TACIT_DATA names a folder that has it, otherwise ratings drawn
-from made-up genres.
+Run: python examples/cold_start.py [FIGURE.png]; MovieLens-100K where TACIT_DATA names a folder that has it, otherwise
+ratings drawn from made-up genres.
 """
 
 import os

@@ -1,8 +1,8 @@
 """MovieLens end to end: read, compare recommenders, choose one, recommend with reasons, and write the page.
 
 Run: python examples/movielens.py [FIGURE.png] [FOLDER]; the folder is that of an edition of MovieLens
-(https://grouplens.org/datasets/movielens), or TACIT_DATA names a folder that has movielens100k. Where there is none, the script says
-so and ends.
+(https://grouplens.org/datasets/movielens), or TACIT_DATA names a folder that has movielens100k. Where there is none, the
+script says so and ends.
 """
 
 import os
@@ -11,14 +11,23 @@ from pathlib import Path
 
 from tacit.datasets import load_movielens
 from tacit.plot import CalibrationDisplay
-from tacit.recommend import MatrixFactorization, NeighbourhoodRecommender, Ratings, choose_recommender, evaluate, split_ratings
+from tacit.recommend import (
+    MatrixFactorization,
+    NeighbourhoodRecommender,
+    Ratings,
+    choose_recommender,
+    evaluate,
+    split_ratings,
+)
 from tacit.report.recommend import render_ratings
 from tacit.study.recommend import study_ratings
 
 given = [argument for argument in sys.argv[1:] if not argument.endswith(".png")]
 folder = Path(given[0]) if given else Path(os.environ.get("TACIT_DATA", "")) / "movielens100k"
 if not folder.exists():
-    print(f"MovieLens is not in {folder}: get it from https://grouplens.org/datasets/movielens and name its folder, or set TACIT_DATA.")
+    print(
+        f"MovieLens is not in {folder}: name its folder, or set TACIT_DATA (https://grouplens.org/datasets/movielens)."
+    )
     sys.exit(0)
 
 data = load_movielens(folder)
@@ -48,7 +57,8 @@ for each in findings.examples[:1]:
     for item in each.items:
         print(f"  {item.rating:.2f} ({item.low:.2f} to {item.high:.2f})  {item.name}")
 film = ratings.items[int(findings.mapped[0].code)]
-print(f"\nlike {titles.get(film, film)}: {', '.join(str(titles.get(item, item)) for item in choice.model.similar_items(film, 3)[0])}")
+like = [str(titles.get(item, item)) for item in choice.model.similar_items(film, 3)[0]]
+print(f"\nlike {titles.get(film, film)}: {'; '.join(like)}")
 
 pictures = [argument for argument in sys.argv[1:] if argument.endswith(".png")]
 if pictures:

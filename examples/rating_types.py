@@ -1,7 +1,7 @@
 """Types of users and of films, read off a two-sided mixture: who likes what, and how probable each rating is.
 
-Run: python examples/rating_types.py [FIGURE.png]; MovieLens-100K where TACIT_DATA names a folder that has it, otherwise ratings drawn
-from three made-up genres.
+Run: python examples/rating_types.py [FIGURE.png]; MovieLens-100K where TACIT_DATA names a folder that has it, otherwise
+ratings drawn from three made-up genres.
 """
 
 import os
@@ -35,7 +35,9 @@ for taste in tastes.items:
     print(f"films of type {taste.number} ({taste.n}, mean {taste.mean:.2f}): {'; '.join(taste.names[:4])}")
 print()
 for taste in tastes.users:
-    print(f"users of type {taste.number} ({taste.share:.0%}, mean {taste.mean:.2f}): {' '.join(taste.words) or 'as others.'}")
+    print(
+        f"users of type {taste.number} ({taste.share:.0%}, mean {taste.mean:.2f}): {' '.join(taste.words) or 'as others.'}"
+    )
 
 # Not an expected rating only: every level of the scale has a probability.
 user, film = ratings.users[0], ratings.items[0]

@@ -26,7 +26,10 @@ def findings():
     """Findings of ratings of items that would be markup if they could."""
     drawn = make_ratings(150, 40, density=0.4, random_state=0)
     ratings = Ratings.read(drawn.table())
-    names = {item: f"{title} {HOSTILE}" if k % 7 == 0 else title for k, (item, title) in enumerate(drawn.more["titles"].items())}
+    names = {
+        item: f"{title} {HOSTILE}" if k % 7 == 0 else title
+        for k, (item, title) in enumerate(drawn.more["titles"].items())
+    }
     choice = choose_recommender(ratings, method="factorization", n_components=8)
     return study_ratings(choice, ratings, types=find_types(ratings, 3), names=names, title=f"films {HOSTILE}")
 
@@ -95,12 +98,14 @@ def test_search_lights_items_up_and_enter_takes_the_first(open_page, findings):
 
 def test_a_click_shows_ratings_and_similar_items(open_page, findings):
     page, item = open_page(), findings.mapped[5]
-    page.locator(f'#item-map .item[data-item="{item.code}"]').click(force=True)
+    page.locator(f'#item-map .item[data-item="{item.code}"]').dispatch_event("click")
     assert chosen(page) == item.name
     told = page.locator("#item-panel").inner_text()
     assert f"{item.n_ratings} ratings, mean" in told
     assert page.locator("#item-panel .level-bars tr").count() == len(findings.labels)
-    assert [f"{100 * part:.0f}\u00a0%" for part in item.bars] == page.locator("#item-panel .level-bars td.n").all_inner_texts()
+    assert [f"{100 * part:.0f}\u00a0%" for part in item.bars] == page.locator(
+        "#item-panel .level-bars td.n"
+    ).all_inner_texts()
     first = findings.names[item.similar[0][0]]
     page.locator("#item-panel li button").first.click()
     assert chosen(page) == first

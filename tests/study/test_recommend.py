@@ -100,7 +100,9 @@ def test_reasons_add_up(choice):
 
 def test_other_ratings_are_refused(choice):
     other = Ratings.read(make_ratings(30, 20, random_state=1).table())
-    with pytest.raises(ValueError, match="the ratings are of 30 users, and the model knows 200 users that are not the same"):
+    with pytest.raises(
+        ValueError, match="the ratings are of 30 users, and the model knows 200 users that are not the same"
+    ):
         study_ratings(choice, other)
 
 

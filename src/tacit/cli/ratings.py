@@ -45,7 +45,8 @@ class RatingTable:
 
 
 def ratings_asked(
-    arguments: Namespace, remedy: str = "give the ratings: a table with a row for each, or a query with --sql and --from."
+    arguments: Namespace,
+    remedy: str = "give the ratings: a table with a row for each, or a query with --sql and --from.",
 ) -> RatingTable:
     """The table of ratings that the options ask for; where none is given, the error is the remedy."""
     from ..tables import open_reader
@@ -102,7 +103,9 @@ def guessed(parts: Any, asked: dict[str, str | None]) -> dict[str, str]:
     if "rating" not in found and len(levels) == 1:
         found["rating"] = levels[0]
     wanted = [role for role in ("user", "item") if role not in found]
-    again = [name for name in free if name not in found.values() and FEW_LEVELS < 2 * n_levels[name] < 1.6 * len(ids[name])]
+    again = [
+        name for name in free if name not in found.values() and FEW_LEVELS < 2 * n_levels[name] < 1.6 * len(ids[name])
+    ]
     if "rating" not in found or len(again) != len(wanted):
         return {}
     return found | dict(zip(wanted, again))
@@ -118,7 +121,9 @@ def item_names(table: RatingTable, items: str | None, label: str | None, ratings
 
     parts = parts_of(items) if items else parts_of(table.source, **table.reading)
     if label is not None and label not in parts.names:
-        raise ValueError(f"{parts.place} has no column {label!r}, which --label names; {meant(label, list(map(str, parts.names)))}")
+        raise ValueError(
+            f"{parts.place} has no column {label!r}, which --label names; {meant(label, list(map(str, parts.names)))}"
+        )
     key = _key(parts, ratings.columns["item"]) if items else ratings.columns["item"]
     plain = {_plain(name): name for name in reversed(parts.names) if name != key}
     label = label or (next((plain[name] for name in LABELS if name in plain), None) if items else None)
@@ -127,7 +132,11 @@ def item_names(table: RatingTable, items: str | None, label: str | None, ratings
     names: dict[Any, str] = {}
     for part in parts.read([key, label]):
         ids, texts = (parts.ids(part[name]) for name in (key, label))
-        names |= {each: str(text) for each, text in zip(ids.to_pylist(), texts.to_pylist()) if each is not None and text is not None}
+        names |= {
+            each: str(text)
+            for each, text in zip(ids.to_pylist(), texts.to_pylist())
+            if each is not None and text is not None
+        }
     return _by_id(names, ratings.items), label
 
 
@@ -152,7 +161,9 @@ def _key(parts: Any, item: Any) -> Any:
     if item in parts.names:
         return item
     plain = {_plain(name): name for name in reversed(parts.names)}
-    return next((plain[name] for name in (*NAMES["item"], "id") if name in plain and name not in LABELS), parts.names[0])
+    return next(
+        (plain[name] for name in (*NAMES["item"], "id") if name in plain and name not in LABELS), parts.names[0]
+    )
 
 
 def _plain(name: Any) -> str:
@@ -187,7 +198,9 @@ def restudied(path: str, model: Any, table: RatingTable, noted: dict) -> Any:
 
     settings, seed = noted.get("settings", {}), noted.get("seed", 0)
     names_there = table.reader.names
-    ratings = read_ratings(table, {role: name if (name := settings.get(role)) in names_there else None for role in ROLES})
+    ratings = read_ratings(
+        table, {role: name if (name := settings.get(role)) in names_there else None for role in ROLES}
+    )
     items = next((each for each in _beside(path, settings.get("items")) if os.path.isfile(each)), None)
     label = settings.get("label") if items or not settings.get("items") else None
     names, _ = item_names(table, items, label, ratings) if label else (None, None)
@@ -218,7 +231,9 @@ def read_pairs(table: RatingTable, asked: dict[str, str | None], noted: dict) ->
     from ..recommend.reading import find_columns, parts_of
 
     parts = parts_of(table.source, **table.reading)
-    roles = {role: name or (noted.get(role) if noted.get(role) in parts.names else None) for role, name in asked.items()}
+    roles = {
+        role: name or (noted.get(role) if noted.get(role) in parts.names else None) for role, name in asked.items()
+    }
     columns = find_columns(parts, roles)
     found: dict[str, list] = {"user": [], "item": []}
     for part in parts.read(list(columns.values())):

@@ -164,7 +164,9 @@ def _settings_fault(settings: dict) -> str | None:
         return "the choice is not told in words"
     if not all(isinstance(settings.get(key), (str, type(None))) for key in ("text", "time", "id")):
         return "a column of texts has no name"
-    if not all(isinstance(settings.get(key), (str, type(None))) for key in ("user", "item", "rating", "weight", "label")):
+    if not all(
+        isinstance(settings.get(key), (str, type(None))) for key in ("user", "item", "rating", "weight", "label")
+    ):
         return "a column of ratings has no name"
     items, types = settings.get("items") or "", settings.get("types", 0)
     if not isinstance(items, str) or items != os.path.basename(items):

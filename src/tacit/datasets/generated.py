@@ -253,7 +253,9 @@ def make_ratings(
         "item_features": np.eye(n_types)[genre], "feature_names": list(GENRES[:n_types]), "expected": expected,
     }  # fmt: skip
     X = np.column_stack([users[user], items[item]])
-    return Dataset("ratings", X, ["user", "item"], rating, _told("ratings by types of users and items", random_state), more)
+    return Dataset(
+        "ratings", X, ["user", "item"], rating, _told("ratings by types of users and items", random_state), more
+    )
 
 
 def _rated(n_users: int, n_items: int, density: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

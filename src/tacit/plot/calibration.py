@@ -38,7 +38,9 @@ class CalibrationDisplay(Display, figsize=(8.0, 3.8)):
         self.n_ratings, self.error = len(check), check.rmse()
 
     @classmethod
-    def from_estimator(cls, estimator: Any, ratings: Any, *, seed: int = 0, n: int = 10, ax: Axes | None = None) -> Self:
+    def from_estimator(
+        cls, estimator: Any, ratings: Any, *, seed: int = 0, n: int = 10, ax: Axes | None = None
+    ) -> Self:
         """Hold ratings out, learn a recommender like this one from the others, and draw how its predictions hold.
 
         Parameters
@@ -66,7 +68,9 @@ class CalibrationDisplay(Display, figsize=(8.0, 3.8)):
         if ax is not None:
             self.axes_ = [ax]
         else:
-            made = pyplot().subplots(1, 2 if self.inside else 1, layout="constrained", figsize=self._figsize, squeeze=False)
+            made = pyplot().subplots(
+                1, 2 if self.inside else 1, layout="constrained", figsize=self._figsize, squeeze=False
+            )
             self.axes_ = list(made[1][0])
         self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
 
@@ -76,7 +80,9 @@ class CalibrationDisplay(Display, figsize=(8.0, 3.8)):
         self._title(f"{self.n_ratings:,} ratings held out, error {self.error:.3f}", ax)
         if len(self.axes_) > 1:
             meant, found = np.array(list(self.inside)), np.array(list(self.inside.values()))
-            self.inside_ = self._line(self.axes_[1], meant, found, "share that should be inside", "share of ratings inside")
+            self.inside_ = self._line(
+                self.axes_[1], meant, found, "share that should be inside", "share of ratings inside"
+            )
             self._title("intervals", self.axes_[1])
 
     def _line(self, ax: Axes, x: np.ndarray, y: np.ndarray, across: str, upward: str) -> Any:

@@ -46,7 +46,14 @@ class ItemMapDisplay(Display, figsize=(7.4, 6.0)):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, names: Any = None, types: Any = None, n: int = 15, most: int = 400, ax: Axes | None = None
+        cls,
+        estimator: Any,
+        *,
+        names: Any = None,
+        types: Any = None,
+        n: int = 15,
+        most: int = 400,
+        ax: Axes | None = None,
     ) -> Self:
         """Draw the most rated items of a fitted recommender.
 
@@ -76,7 +83,9 @@ class ItemMapDisplay(Display, figsize=(7.4, 6.0)):
         chosen = chosen[counts[chosen] > 0]
         places, kept = item_places(estimator, as_ratings(estimator.seen_), chosen)
         called = called_items(names, estimator.items_)[chosen]
-        return cls(places, counts[chosen], called, kept, None if types is None else np.asarray(types)[chosen], n).plot(ax)
+        return cls(places, counts[chosen], called, kept, None if types is None else np.asarray(types)[chosen], n).plot(
+            ax
+        )
 
     def _draw(self, ax: Axes) -> None:
         from .labels import spread_labels
@@ -85,11 +94,18 @@ class ItemMapDisplay(Display, figsize=(7.4, 6.0)):
         shade = dict(zip(kinds.tolist(), colours(len(kinds))))
         size = 6.0 + 90.0 * self.counts / max(float(self.counts.max(initial=0.0)), 1.0)
         self.marks_ = ax.scatter(
-            self.places[:, 0], self.places[:, 1], s=size, c=[shade[kind] for kind in self.types.tolist()], alpha=0.55, linewidths=0
+            self.places[:, 0],
+            self.places[:, 1],
+            s=size,
+            c=[shade[kind] for kind in self.types.tolist()],
+            alpha=0.55,
+            linewidths=0,
         )
         ax.set(xticks=[], yticks=[])
         ax.margins(0.1)
         first = np.argsort(-self.counts, kind="stable")[: self.n]
         names = [self.names[k] if len(self.names[k]) <= 26 else self.names[k][:25] + "…" for k in first]
         self.names_ = spread_labels(ax, self.places[first], names)
-        self._title(f"near items are liked by the same users; the plane keeps {100 * self.kept:.0f} % of how users differ")
+        self._title(
+            f"near items are liked by the same users; the plane keeps {100 * self.kept:.0f} % of how users differ"
+        )

@@ -56,11 +56,16 @@ class RatingsDisplay(Display, figsize=(10.0, 3.4)):
 
         found = as_ratings(ratings)
         if found.levels is not None:
-            counts, values = np.bincount(np.searchsorted(found.levels, found.rating), minlength=len(found.levels)), found.levels
+            counts, values = (
+                np.bincount(np.searchsorted(found.levels, found.rating), minlength=len(found.levels)),
+                found.levels,
+            )
         else:
             counts, edges = np.histogram(found.rating, 20)
             values = (edges[1:] + edges[:-1]) / 2
-        sides = [np.bincount(code, minlength=n) for code, n in ((found.user, found.n_users), (found.item, found.n_items))]
+        sides = [
+            np.bincount(code, minlength=n) for code, n in ((found.user, found.n_users), (found.item, found.n_items))
+        ]
         return cls(values, counts / max(len(found), 1), *sides).plot(ax)
 
     @classmethod
@@ -94,7 +99,9 @@ class RatingsDisplay(Display, figsize=(10.0, 3.4)):
         if len(self.values) <= 12:
             ax.set_xticks(self.values)
         self.tails_ = []
-        for place, counts, noun, colour in zip(self.axes_[1:], (self.by_user, self.by_item), ("user", "item"), colours(3)[1:]):
+        for place, counts, noun, colour in zip(
+            self.axes_[1:], (self.by_user, self.by_item), ("user", "item"), colours(3)[1:]
+        ):
             ranked = np.sort(counts[counts > 0])[::-1]
             self.tails_ += place.loglog(np.arange(1, len(ranked) + 1), ranked, color=colour)
             place.axhline(5, color=MUTED, linewidth=0.8, linestyle="--")

@@ -201,7 +201,9 @@ class _Work:
     def told(self, model: Any) -> dict[str, int]:
         """How many of the features given a recommender takes."""
         taken = self.taken(model)
-        return {name.removesuffix("_features"): value.shape[1] if name in taken else 0 for name, value in self.along.items()}
+        return {
+            name.removesuffix("_features"): value.shape[1] if name in taken else 0 for name, value in self.along.items()
+        }
 
     def fitted(self, method: str, ratings: Ratings) -> Any:
         """A recommender learned from ratings; a fit that the time ends leaves the best so far."""
@@ -241,9 +243,7 @@ def _chosen(ratings: Ratings, names: list[str], work: _Work, tell: Callable) -> 
     return best[1], judged(best[2], known, parts[1], work.seed), tried
 
 
-def _checked(
-    ratings: Ratings, method: str, work: _Work, n_splits: int, tell: Callable, first: bool
-) -> HeldOut | None:
+def _checked(ratings: Ratings, method: str, work: _Work, n_splits: int, tell: Callable, first: bool) -> HeldOut | None:
     """What a recommender says of ratings held out so many times; once in any case where it is the first check."""
     found: list[HeldOut] = []
     for split in range(n_splits):

@@ -5,6 +5,7 @@ mean: r̂ = μ;   averages: r̂ = μ + b_u + b_i, the biases of users and items 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -168,18 +169,20 @@ def judged(fitted: Any, known: Ratings, out: Ratings, seed: int = 0) -> HeldOut:
     """What a fitted recommender says of ratings that were left out of those it knows."""
     baseline = fit_baseline(known)
     plain = np.clip(baseline.expect(out.user, out.item), *known.scale)
-    seen_user, seen_item = np.bincount(known.user, minlength=known.n_users), np.bincount(known.item, minlength=known.n_items)
+    seen_user, seen_item = (
+        np.bincount(known.user, minlength=known.n_users),
+        np.bincount(known.item, minlength=known.n_items),
+    )
     ends: dict[float, tuple[np.ndarray, np.ndarray]] = {}
-    try:
+    with contextlib.suppress(NotImplementedError):  # some tell no uncertainty
         ends = {level: fitted.predict_interval(out, level) for level in COVERAGES}
-    except NotImplementedError:  # it tells no uncertainty
-        pass
     rating = out.rating.astype(np.float64)
     inside = {level: metrics.interval_coverage(rating, *both) for level, both in ends.items()}
     lower, upper = ends.get(0.9, (None, None))
+    told, mean = np.asarray(fitted.predict(out), dtype=np.float64), np.full(len(out), baseline.mean)
     return HeldOut(
-        out.user, out.item, rating, np.asarray(fitted.predict(out), dtype=np.float64), np.full(len(out), baseline.mean), plain, lower, upper,
-        inside, _ranked(fitted, known, out, baseline.item, seed), int((seen_user[out.user] == 0).sum()),
+        out.user, out.item, rating, told, mean, plain, lower, upper, inside,
+        _ranked(fitted, known, out, baseline.item, seed), int((seen_user[out.user] == 0).sum()),
         int((seen_item[out.item] == 0).sum()),
     )  # fmt: skip
 
@@ -262,7 +265,9 @@ def _figures(lists: np.ndarray, wanted: list[np.ndarray]) -> tuple[float, float,
     """Mean precision, recall and normalised discounted cumulative gain of lists of numbers of items."""
     hits = np.array([np.isin(row, own) for row, own in zip(lists, wanted)])
     n = np.array([len(own) for own in wanted])
-    return tuple(float(part.mean()) for part in (metrics.precision(hits), metrics.recall(hits, n), metrics.ndcg(hits, n)))  # type: ignore[return-value]
+    return tuple(
+        float(part.mean()) for part in (metrics.precision(hits), metrics.recall(hits, n), metrics.ndcg(hits, n))
+    )  # type: ignore[return-value]
 
 
 def _pairs(fitted: Any, out: Ratings, by_item: np.ndarray) -> tuple[float, float, int]:

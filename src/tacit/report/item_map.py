@@ -29,7 +29,7 @@ def item_map(found: RatingFindings) -> Markup:
     order = np.argsort(-radius, kind="stable")  # small marks stay in reach above large ones
     marks = [
         tag(
-            "circle", tag("title", f"{cut(items[k].name, 60)}: {plural(items[k].n_ratings, 'rating')}, mean {number(items[k].mean, 3)}"),
+            "circle", tag("title", _told(items[k])),
             cx=float(at[k, 0]), cy=float(at[k, 1]), r=float(radius[k]), data_item=items[k].code,
             class_=f"item {colour(items[k].kind or 1)}",
         )
@@ -40,21 +40,42 @@ def item_map(found: RatingFindings) -> Markup:
         tag("rect", x=1, y=1, width=WIDTH - 2, height=HEIGHT - 2, class_="frame"),
         tag("g", marks, id="item-map", class_="item-map"), tag("g", names, class_="item-names"), tag("g", class_="chosen"),
     )  # fmt: skip
-    kept = f"The plane keeps {percent(found.kept, 0)} of how users differ in the ratings expected of them. Larger marks have more ratings"
+    kept = f"The plane keeps {percent(found.kept, 0)} of how users differ in the ratings expected of them. "
+    kept += "Larger marks have more ratings"
     kept += ", colours are types of items." if any(item.kind for item in items) else "."
     left = tag("div", figure(svg, kept, _table(found)), class_="map-side")
     return tag("div", _search(), tag("div", left, _panel(), class_="explorer"))
 
 
+def _told(item: MappedItem) -> str:
+    return f"{cut(item.name, 60)}: {plural(item.n_ratings, 'rating')}, mean {number(item.mean, 3)}"
+
+
 def _search() -> Markup:
     label = tag("label", "Search ", for_="item-search")
-    box = tag("input", type="search", id="item-search", placeholder="name of an item", autocomplete="off", spellcheck="false")
+    box = tag(
+        "input", type="search", id="item-search", placeholder="name of an item", autocomplete="off", spellcheck="false"
+    )
     status = tag("output", "", for_="item-search", id="item-count")
-    return tag("div", label, box, status, tag("div", id="item-matches", class_="matches"), class_="finder control", role="search")
+    return tag(
+        "div",
+        label,
+        box,
+        status,
+        tag("div", id="item-matches", class_="matches"),
+        class_="finder control",
+        role="search",
+    )
 
 
 def _panel() -> Markup:
-    return tag("div", tag("p", "Choose an item on the map, or search for one.", class_="note"), id="item-panel", class_="control", aria_live="polite")
+    return tag(
+        "div",
+        tag("p", "Choose an item on the map, or search for one.", class_="note"),
+        id="item-panel",
+        class_="control",
+        aria_live="polite",
+    )
 
 
 def _marks(found: RatingFindings) -> tuple[np.ndarray, np.ndarray]:
@@ -83,7 +104,12 @@ def _names(items: tuple[MappedItem, ...], at: np.ndarray, radius: np.ndarray) ->
 
 
 def _spot(
-    at: np.ndarray, radius: float, name: str, size: float, taken: list[tuple[float, float, float, float]], others: np.ndarray
+    at: np.ndarray,
+    radius: float,
+    name: str,
+    size: float,
+    taken: list[tuple[float, float, float, float]],
+    others: np.ndarray,
 ) -> tuple[float, float, str] | None:
     """Where a name stands beside its mark: right, left, above or below, inside the frame and clear of other names; or nowhere.
 
@@ -124,7 +150,8 @@ def _table(found: RatingFindings) -> Markup:
 def _row(found: RatingFindings, item: MappedItem) -> Markup:
     alike = "; ".join(cut(found.names[j], 60) for j, _ in item.similar)
     cells = [
-        tag("td", cut(item.name, 80), dir="auto"), tag("td", amount(item.n_ratings), class_="n"), tag("td", number(item.mean, 3), class_="n"),
+        tag("td", cut(item.name, 80), dir="auto"), tag("td", amount(item.n_ratings), class_="n"),
+        tag("td", number(item.mean, 3), class_="n"),
         tag("td", item.kind, class_="n") if item.kind is not None else None, tag("td", alike or "–", dir="auto"),
     ]  # fmt: skip
     similar = "\t".join(f"{j}:{value:.2f}:{cut(found.names[j], 60)}" for j, value in item.similar)

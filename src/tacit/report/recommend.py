@@ -1,9 +1,8 @@
-"""`render_ratings`: ratings and a recommender as one page: what there is, types, a map of items with search, accuracy, examples."""
+"""`render_ratings`: ratings and a recommender as one page: what there is, types, a map of items with search, accuracy, lists."""
 
 from __future__ import annotations
 
 import re
-
 
 from ..recommend.choice import METHODS
 from ..study.rating_sentences import FEW
@@ -64,8 +63,8 @@ def _ratings(found: RatingFindings) -> Section:
         tag("div", tag("h3", "Ratings of an item"), tail_bars("item-tail", found.items.counts, "item", FEW)),
     ]
     lead = (
-        f"Bins of the second and third chart double in width, as a logarithmic scale has them. Users and items with fewer than {FEW} "
-        "ratings, in red, are predicted mostly by what is known in general."
+        "Bins of the second and third chart double in width, as a logarithmic scale has them. Users and items with fewer than "
+        f"{FEW} ratings, in red, are predicted mostly by what is known in general."
     )
     words = [note(f"Note: {cut(each, 300)}.") for each in found.notes]
     body = join([tag("div", charts, class_="multiples ratings"), *words])
@@ -86,17 +85,24 @@ def _types(found: RatingFindings) -> Section | None:
         tag("ul", items, class_="cards"), tag("h3", "Who rates what how"), _means(found),
     ]  # fmt: skip
     lead = (
-        "Users who rate alike and items that are rated alike, found together. Every user and item is counted with its most probable "
-        "type; means are of the ratings themselves. Open a sentence to see what it rests on."
+        "Users who rate alike and items that are rated alike, found together. Every user and item is counted with its most "
+        "probable type; means are of the ratings themselves. Open a sentence to see what it rests on."
     )
     return Section("types", "Types of users and items", "Types", join(body), lead)
 
 
 def _card(taste: Taste, noun: str, k: int) -> Markup:
-    size = [tag("b", plural(taste.n, noun[:-1])), f" · {percent(taste.share)} of all {noun} · {plural(taste.n_ratings, 'rating')}"]
+    size = [
+        tag("b", plural(taste.n, noun[:-1])),
+        f" · {percent(taste.share)} of all {noun} · {plural(taste.n_ratings, 'rating')}",
+    ]
     size += [f", mean {number(taste.mean, 3)}"] if taste.mean is not None else []
     words = [tag("li", claim(each)) for each in taste.words]
-    names = tag("p", "Most rated: ", "; ".join(cut(name, 60) for name in taste.names), class_="what", dir="auto") if taste.names else None
+    names = (
+        tag("p", "Most rated: ", "; ".join(cut(name, 60) for name in taste.names), class_="what", dir="auto")
+        if taste.names
+        else None
+    )
     plain = None if words or names is not None else tag("p", "Rate much as other users do.", class_="what")
     return tag(
         "li", tag("h3", f"Type {taste.number} of {noun}"), tag("p", size, class_="size"), strip(taste.share), names,
@@ -109,15 +115,20 @@ def _means(found: RatingFindings) -> Markup:
     tastes = found.tastes
     assert tastes is not None
     head = [tag("th", "Users", scope="col")]
-    head += [tag("th", f"Items of type {taste.number}", tag("br"), tag("small", cut(taste.name, 42)), scope="col", class_="n") for taste in tastes.items]
+    head += [
+        tag(
+            "th", f"Items of type {taste.number}", tag("br"), tag("small", cut(taste.name, 42)), scope="col", class_="n"
+        )
+        for taste in tastes.items
+    ]
     rows = [
         tag("tr", tag("th", f"Type {taste.number}", scope="row"),
-            [_shade(tastes.means[k, l], tastes.counts[k, l], tastes.items[l].mean, found.spread) for l in range(len(tastes.items))])
+            [_shade(mean, n, item.mean, found.spread) for mean, n, item in zip(tastes.means[k], tastes.counts[k], tastes.items)])
         for k, taste in enumerate(tastes.users)
     ]  # fmt: skip
     words = (
-        "Mean ratings, and how many there are; shaded by how far a mean is from that of all ratings of the item type: blue ▲ higher, "
-        "orange ▼ lower. Means of fewer than 20 ratings are left out."
+        "Mean ratings, and how many there are; shaded by how far a mean is from that of all ratings of the item type: blue ▲ "
+        "higher, orange ▼ lower. Means of fewer than 20 ratings are left out."
     )
     return tag("div", framed(head, rows, "Mean ratings by types", "glance"), note(words))
 
@@ -130,7 +141,8 @@ def _shade(mean: float, n: int, usual: float | None, spread: float) -> Markup:
     sign = "" if step == 0 else "▲" if away > 0 else "▼"
     return tag(
         "td", f"{mean:.2f}", tag("small", f" of {amount(n)}"), tag("span", sign, class_="lean-sign", aria_hidden="true"),
-        class_=f"n {'low' if away < 0 else 'high'}{step}", title=f"{signed(away)} standard deviations of ratings from {number(usual, 3)}",
+        class_=f"n {'low' if away < 0 else 'high'}{step}",
+        title=f"{signed(away)} standard deviations of ratings from {number(usual, 3)}",
     )  # fmt: skip
 
 
@@ -140,10 +152,14 @@ def _shade(mean: float, n: int, usual: float | None, spread: float) -> Markup:
 def _map(found: RatingFindings) -> Section | None:
     if len(found.mapped) < 3:
         return None
-    some = "" if len(found.mapped) == found.n_items else f" The {len(found.mapped)} items with the most ratings of {amount(found.n_items)} are shown."
+    some = (
+        ""
+        if len(found.mapped) == found.n_items
+        else f" The {len(found.mapped)} items with the most ratings of {amount(found.n_items)} are shown."
+    )
     lead = (
-        "Items lie close together where the same users are expected to like them, beyond how well all like them. Search for an item, or "
-        f"choose one on the map, to see its ratings and the items most like it.{some}"
+        "Items lie close together where the same users are expected to like them, beyond how well all like them. Search for an "
+        f"item, or choose one on the map, to see its ratings and the items most like it.{some}"
     )
     return Section("map", "A map of the items", "Map", item_map(found), lead)
 
@@ -156,8 +172,17 @@ def _accuracy(found: RatingFindings) -> Section | None:
     if check is None:
         return None
     rows = [
-        [name, f"{check.rmse(which):.3f}", f"{check.mae(which):.3f}", percent(check.rmse(which) / check.rmse("mean"), 0)]
-        for name, which in ((f"{found.method}", "predicted"), ("Averages of users and items", "averages"), ("The overall mean", "mean"))
+        [
+            name,
+            f"{check.rmse(which):.3f}",
+            f"{check.mae(which):.3f}",
+            percent(check.rmse(which) / check.rmse("mean"), 0),
+        ]
+        for name, which in (
+            (f"{found.method}", "predicted"),
+            ("Averages of users and items", "averages"),
+            ("The overall mean", "mean"),
+        )
     ]
     errors = table(
         ["Prediction by", "Root mean squared error", "Mean absolute error", "Of the mean's error"], rows, numeric=(1, 2, 3),
@@ -170,8 +195,8 @@ def _accuracy(found: RatingFindings) -> Section | None:
     body = [errors, tag("div", charts, class_="multiples accuracy"), *_lists(found)]
     times = "" if check.n_splits == 1 else f", {check.n_splits} times over"
     lead = (
-        f"{plural(len(check), 'rating')} were held out at random{times} and predicted from the others. On the dashed lines, predictions "
-        "and intervals hold exactly."
+        f"{plural(len(check), 'rating')} were held out at random{times} and predicted from the others. On the dashed lines, "
+        "predictions and intervals hold exactly."
     )
     return Section("accuracy", "How well ratings are predicted", "Accuracy", join(body), lead)
 
@@ -182,16 +207,21 @@ def _lists(found: RatingFindings) -> list[Markup | None]:
         return []
     rows = [
         [found.method, percent(ranked.precision), percent(ranked.recall), f"{ranked.ndcg:.3f}"],
-        ["The most rated items", percent(ranked.popular_precision), percent(ranked.popular_recall), f"{ranked.popular_ndcg:.3f}"],
+        [
+            "The most rated items",
+            percent(ranked.popular_precision),
+            percent(ranked.popular_recall),
+            f"{ranked.popular_ndcg:.3f}",
+        ],
     ]
     made = table(
         ["Ten first items by", "Of the ten, held out and liked", "Of those held out and liked, among the ten", "NDCG"], rows,
         numeric=(1, 2, 3), caption="Lists of ten items",
     )  # fmt: skip
     words = (
-        f"Lists of items that a user had not rated in the learning part, means over {plural(ranked.n_users, 'user')}; liked are held-out "
-        "items that the user rated above the own mean. An item that nobody held out counts as a miss, though the user may like it: "
-        "figures tell what people come across as well as what they like."
+        f"Lists of items that a user had not rated in the learning part, means over {plural(ranked.n_users, 'user')}; liked are "
+        "held-out items that the user rated above the own mean. An item that was not held out counts as a miss, though the user "
+        "may like it: figures tell what people come across as well as what they like."
     )
     return [tag("h3", "Lists of ten items"), made, note(words)]
 
@@ -208,7 +238,9 @@ def _examples(found: RatingFindings) -> Section | None:
         for k, each in enumerate(found.examples)
     ]
     lead = "Items that a user has not rated, by the rating that is expected. Reasons add up to it, before it is cut to the scale."
-    return Section("examples", "Recommendations", "Examples", join([choices("user", labels, "User to show"), *panels]), lead)
+    return Section(
+        "examples", "Recommendations", "Examples", join([choices("user", labels, "User to show"), *panels]), lead
+    )
 
 
 def _suggestions(each: Suggestions) -> Markup:
@@ -219,10 +251,13 @@ def _suggestions(each: Suggestions) -> Markup:
     heads = ["Item", "Expected", *(["90 % interval"] if uncertain else []), "Why"]
     rows = [
         [cut(item.name, 80), f"{item.rating:.2f}",
-         *([tag("span", f"{item.low:.2f} to {item.high:.2f}", class_="whole")] if uncertain else []), _minus(cut(item.reason, 300)) or "–"]
+         *([tag("span", f"{item.low:.2f} to {item.high:.2f}", class_="whole")] if uncertain else []),
+         _minus(cut(item.reason, 300)) or "–"]
         for item in each.items
     ]  # fmt: skip
-    made = table(heads, rows, numeric=(1,), caption=f"Recommendations for user {cut(each.user, 40)}", class_="suggested")
+    made = table(
+        heads, rows, numeric=(1,), caption=f"Recommendations for user {cut(each.user, 40)}", class_="suggested"
+    )
     return join([
         tag("h3", f"User {cut(each.user, 60)}"), tag("p", told, class_="what"),
         tag("p", tag("b", "Rated highest: "), "; ".join(liked), dir="auto") if liked else None, cold, made,
@@ -244,9 +279,7 @@ def _selection(found: RatingFindings) -> Section | None:
     ]  # fmt: skip
     made = table(["Recommender", "Error", ""], rows, numeric=(1,), caption="Recommenders that were tried")
     lead = (
-        "Root mean squared errors on ratings held out for the choice, other ones than those that the accuracy above is told of: less is "
-        "better."
+        "Root mean squared errors on ratings held out for the choice, other ones than those that the accuracy above is told of: "
+        "less is better."
     )
     return Section("selection", "Which recommender", "Choice", made, lead)
-
-

@@ -14,7 +14,7 @@ from ..recommend.trial import HeldOut
 from ..words import count, number, share
 
 if TYPE_CHECKING:
-    from .recommend import RatingFindings, Tail
+    from .recommend import RatingFindings
 
 __all__ = ["card", "limits", "summary"]
 
@@ -30,7 +30,9 @@ ERRORS = (
     "'averages': ((check['rating'] - check['averages']) ** 2).mean() ** 0.5, "
     "'mean': ((check['rating'] - check['mean']) ** 2).mean() ** 0.5}"
 )
-INSIDE = "{'inside': float(((check['rating'] >= check['low'] - 1e-9) & (check['rating'] <= check['high'] + 1e-9)).mean())}"
+INSIDE = (
+    "{'inside': float(((check['rating'] >= check['low'] - 1e-9) & (check['rating'] <= check['high'] + 1e-9)).mean())}"
+)
 
 
 def summary(found: RatingFindings, choice: RecommenderChoice) -> list[str]:
@@ -40,8 +42,7 @@ def summary(found: RatingFindings, choice: RecommenderChoice) -> list[str]:
         told = [_verdict(found.check), *_intervals(found.check), *_order(found.check), *told]
     told += [*_cold(found), *_types(found)]
     if choice.ended and choice.budget is not None:
-        sentence = f"The time of {number(choice.budget)} s was up before everything was tried or learned to the end; a longer --budget " \
-            "may predict better."  # fmt: skip
+        sentence = f"The time of {number(choice.budget)} s was up before all was tried or learned to the end; more time may help."
         told.insert(1, Claim.of("budget", sentence, "time of the command", {"budget": choice.budget}))
     return told
 
@@ -52,7 +53,12 @@ def _size(found: RatingFindings) -> str:
         f"{count(found.n_users, 'user')} gave {count(found.n_ratings, 'rating')} to {count(found.n_items, 'item')}: "
         f"{share(found.n_ratings / cells)} of all pairs of a user and an item are rated."
     )
-    figures = {"users": found.n_users, "items": found.n_items, "ratings": found.n_ratings, "share": found.n_ratings / cells}
+    figures = {
+        "users": found.n_users,
+        "items": found.n_items,
+        "ratings": found.n_ratings,
+        "share": found.n_ratings / cells,
+    }
     pandas = (
         "{'users': len(users), 'items': len(items), 'ratings': int(users['ratings'].sum()), "
         "'share': users['ratings'].sum() / (len(users) * len(items))}"
@@ -105,8 +111,16 @@ def _intervals(check: HeldOut) -> list[str]:
     inside = check.coverage
     if inside is None:
         return []
-    judged = "as they should" if abs(inside - MEANT) <= SLACK else "fewer than they should" if inside < MEANT else "more than they should"
-    sentence = f"Intervals of {share(MEANT)} hold {share(inside)} of the {count(len(check), 'held-out rating')}, {judged}."
+    judged = (
+        "as they should"
+        if abs(inside - MEANT) <= SLACK
+        else "fewer than they should"
+        if inside < MEANT
+        else "more than they should"
+    )
+    sentence = (
+        f"Intervals of {share(MEANT)} hold {share(inside)} of the {count(len(check), 'held-out rating')}, {judged}."
+    )
     return [Claim.of("coverage", sentence, _basis(check), {"inside": inside}, INSIDE)]
 
 
@@ -121,7 +135,9 @@ def _order(check: HeldOut) -> list[str]:
             f"{count(ranked.n_pairs, 'pair')} ({share(ranked.average_pairs)} by means of items)."
         )
         figures = {"pairs": ranked.pairs, "by_means": ranked.average_pairs, "n": ranked.n_pairs}
-        told.append(Claim.of("pairs", sentence, f"pairs of held-out ratings of one user, drawn of {_basis(check)}", figures))
+        told.append(
+            Claim.of("pairs", sentence, f"pairs of held-out ratings of one user, drawn of {_basis(check)}", figures)
+        )
     more = ranked.recall > ranked.popular_recall
     sentence = (
         f"The ten first items of a list hold {share(ranked.recall)} of the held-out items that a user rated above the own mean, "
@@ -162,7 +178,9 @@ def _types(found: RatingFindings) -> list[str]:
     """The largest contrast between types of users."""
     if found.tastes is None:
         return []
-    claims = [(taste, words) for taste in found.tastes.users for words in taste.words if getattr(words, "code", "") == "taste"]
+    claims = [
+        (taste, words) for taste in found.tastes.users for words in taste.words if getattr(words, "code", "") == "taste"
+    ]
     if not claims:
         return []
     taste, words = max(claims, key=lambda each: abs(each[1].check.figures["mean"] - each[1].check.figures["others"]))
@@ -195,12 +213,22 @@ def limits(found: RatingFindings, model: Any) -> list[str]:
     if check is not None and check.low is None:
         told.append("This recommender tells no uncertainty of its predictions.")
     if found.n_ratings < FEW_RATINGS:
-        sentence = f"{count(found.n_ratings, 'rating')} are few: other ratings of the same kind may show something else."
-        told.append(Claim.of("few", sentence, "all ratings", {"ratings": found.n_ratings}, "{'ratings': int(users['ratings'].sum())}"))
+        sentence = (
+            f"{count(found.n_ratings, 'rating')} are few: other ratings of the same kind may show something else."
+        )
+        told.append(
+            Claim.of(
+                "few", sentence, "all ratings", {"ratings": found.n_ratings}, "{'ratings': int(users['ratings'].sum())}"
+            )
+        )
     if found.tastes is not None:
-        told.append("A type is the most probable of a few: a user may be between two, and another number of types is as true.")
+        told.append(
+            "A type is the most probable of a few: a user may be between two, and another number of types is as true."
+        )
     if found.mapped and found.kept < 0.5:
-        sentence = f"The map keeps {share(found.kept, 0)} of how users differ in expected ratings; neighbours on it may differ otherwise."
+        sentence = (
+            f"The map keeps {share(found.kept, 0)} of how users differ in expected ratings; neighbours may differ."
+        )
         told.append(Claim.of("map", sentence, f"{len(found.mapped)} items with the most ratings", {"kept": found.kept}))
     return told
 
@@ -214,11 +242,19 @@ def card(choice: RecommenderChoice, ratings: Ratings, title: str, seed: int) -> 
         "Data": f"{title}: {len(ratings):,} ratings from {number(low)} to {number(high)}{levels}",
         "Model": f"{type(model).__name__}: {KINDS.get(CALLED.get(type(model).__name__, ''), 'a recommender')}",
     }
-    for name, what in (("n_components", "Factors"), ("n_neighbours", "Neighbours"), ("n_user_types", "Types of users"), ("n_item_types", "Types of items")):
+    for name, what in (
+        ("n_components", "Factors"),
+        ("n_neighbours", "Neighbours"),
+        ("n_user_types", "Types of users"),
+        ("n_item_types", "Types of items"),
+    ):
         if getattr(model, name, None) is not None:
             told[what] = f"{getattr(model, name)}"
     if choice.features:
-        words = [f"{n:,} of {what}s" if n else f"those of {what}s are not used by this model" for what, n in choice.features.items()]
+        words = [
+            f"{n:,} of {what}s" if n else f"those of {what}s are not used by this model"
+            for what, n in choice.features.items()
+        ]
         told["Features"] = ", ".join(words)
     fitted = getattr(model, "fit_", None)
     if fitted is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +14,10 @@ from ..words import number, signed
 
 __all__ = ["PairReasons", "Suggested", "Suggestions", "explain_pair", "reason_words", "suggestions_for"]
 
-PARTS = {"mean": "all ratings", "user": "this user's ratings", "item": "this item's ratings", "taste": "taste", "factors": "taste",
-         "votes": "similar items", "types": "types", "rest": "the rest"}  # fmt: skip
+PARTS = {
+    "mean": "all ratings", "user": "this user's ratings", "item": "this item's ratings", "factors": "taste",
+    "votes": "similar items", "rest": "the rest",
+}  # fmt: skip
 """Parts of an expected rating in words, by the names that recommenders give them."""
 LIKED, TOLD, LISTED = 5, 3, 10
 
@@ -97,7 +100,9 @@ def suggestions_for(model: Any, ratings: Ratings, user: Any, n: int, names: np.n
     low, high = _ends(model, given)
     found = []
     for j, k in number_of.items():
-        reason = "" if given.cold or not len(items) else reason_words(model.explain(user, given.items[k]), names, ratings)
+        reason = (
+            "" if given.cold or not len(items) else reason_words(model.explain(user, given.items[k]), names, ratings)
+        )
         ends = (None, None) if low is None else (float(low[k]), float(high[k]))
         found.append(Suggested(given.items[k], str(names[j]), float(given.ratings[k]), *ends, reason))
     mean = float(rated.mean()) if len(rated) else None
@@ -115,8 +120,11 @@ def _ends(model: Any, given: Any) -> tuple[Any, Any]:
 
 def reason_words(told: Any, names: np.ndarray, ratings: Ratings) -> str:
     """An explanation in words: what adds to the expected rating, and which ratings of the user speak for it."""
-    parts = [f"{PARTS.get(name, name)} {number(value, 3) if name == 'mean' else signed(value)}" for name, value in told.parts.items()
-             if name == "mean" or abs(value) >= 0.005]  # fmt: skip
+    kept = {name: value for name, value in told.parts.items() if name == "mean" or abs(value) >= 0.005}
+    parts = [
+        f"{PARTS.get(name, name)} {number(value, 3) if name == 'mean' else signed(value)}"
+        for name, value in kept.items()
+    ]
     words = ", ".join(parts)
     speak = sorted((each for each in told.because if each[2] > 0), key=lambda each: -each[2])[:TOLD]
     if not speak:
@@ -179,14 +187,14 @@ def explain_pair(model: Any, user: Any, item: Any) -> PairReasons:
     """
     told = model.explain(user, item)
     low, high = None, None
-    try:
+    with contextlib.suppress(NotImplementedError):
         low, high = (float(end[0]) for end in model.predict_interval(([user], [item]), 0.9))
-    except NotImplementedError:
-        pass
     parts: dict[str, float] = {}
     for name, value in told.parts.items():
         parts[PARTS.get(name, name)] = parts.get(PARTS.get(name, name), 0.0) + float(value)
-    because = sorted(((each, float(rated), float(adds)) for each, rated, adds in told.because), key=lambda row: -abs(row[2]))[:LISTED]
+    because = sorted(
+        ((each, float(rated), float(adds)) for each, rated, adds in told.because), key=lambda row: -abs(row[2])
+    )[:LISTED]
     unknown = [
         f"the {what} {each!r} is not known to the model; what is known in general is told"
         for what, each, known in (("user", user, model.users_), ("item", item, model.items_))

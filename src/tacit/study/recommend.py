@@ -1,4 +1,4 @@
-"""What is said of ratings and of a recommender: `RatingFindings`, which the console, JSON and the page show and add nothing to."""
+"""What is said of ratings and a recommender: `RatingFindings`, which the console, JSON and the page show and add nothing to."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 MAPPED, SIMILAR, MOST_USERS = 400, 5, 500
 """Items on the map, those told to be like one, and users whose expected ratings lay it out."""
 COLD, LEAST_ALIKE = 5, 20
-"""Ratings below which a user or an item counts as new, and that an item must have to be told as similar, unless most have fewer."""
+"""Ratings below which a user or an item counts as new, and that an item has that is told as similar, unless most have fewer."""
 EXAMPLES, SUGGESTED = 3, 5
 MOST_BINS = 20
 
@@ -195,7 +195,10 @@ def study_ratings(
         types = model
     tastes = None if types is None else tastes_of(types, ratings, called, _exact(columns, ratings))
     labels, bins = _bins(ratings)
-    n_user, n_item = (np.bincount(side, minlength=size) for side, size in ((ratings.user, ratings.n_users), (ratings.item, ratings.n_items)))
+    n_user, n_item = (
+        np.bincount(side, minlength=size)
+        for side, size in ((ratings.user, ratings.n_users), (ratings.item, ratings.n_items))
+    )
     mapped, kept = _mapped(model, ratings, called, tastes, bins, len(labels), seed)
     shown = users if len(users) else _typical(ratings, n_user)
     trace = np.asarray(getattr(model, "lower_bounds_", ()), dtype=np.float64)
@@ -215,8 +218,8 @@ def _check_same(model: Any, ratings: Ratings) -> None:
     for what, known, given in (("users", model.users_, ratings.users), ("items", model.items_, ratings.items)):
         if len(known) != len(given) or any(a != b for a, b in zip(known.tolist(), given.tolist())):
             raise ValueError(
-                f"the ratings are of {len(given):,} {what}, and the model knows {len(known):,} {what} that are not the same; give the "
-                "ratings that it was learned from, or learn it from these."
+                f"the ratings are of {len(given):,} {what}, and the model knows {len(known):,} {what} that are not the same; "
+                "give the ratings that it was learned from, or learn it from these."
             )
 
 
@@ -228,7 +231,9 @@ def called_items(names: Any, items: np.ndarray) -> np.ndarray:
         return np.array([str(names.get(each, each)) for each in items.tolist()], dtype=object)
     names = np.array([str(each) for each in names], dtype=object)
     if len(names) != len(items):
-        raise ValueError(f"{len(names)} names are given for {len(items)} items; give one for each, or a dictionary by id.")
+        raise ValueError(
+            f"{len(names)} names are given for {len(items)} items; give one for each, or a dictionary by id."
+        )
     return names
 
 
@@ -242,17 +247,23 @@ def _bins(ratings: Ratings) -> tuple[list[str], np.ndarray]:
     from ..words import number
 
     if ratings.levels is not None:
-        return [number(level) for level in ratings.levels], np.searchsorted(ratings.levels, ratings.rating.astype(np.float64))
+        return [number(level) for level in ratings.levels], np.searchsorted(
+            ratings.levels, ratings.rating.astype(np.float64)
+        )
     edges = np.linspace(*ratings.scale, MOST_BINS + 1)
     middles = (edges[1:] + edges[:-1]) / 2
-    return [number(each, 3) for each in middles], np.clip(np.searchsorted(edges, ratings.rating, "right") - 1, 0, MOST_BINS - 1)
+    return [number(each, 3) for each in middles], np.clip(
+        np.searchsorted(edges, ratings.rating, "right") - 1, 0, MOST_BINS - 1
+    )
 
 
 def _tail(counts: np.ndarray) -> Tail:
     few = (counts > 0) & (counts < COLD)
     known = np.sort(counts[counts > 0])[::-1]
     first = known[: max(len(known) // 10, 1)]
-    return Tail(counts, float(np.median(known)), int(few.sum()), int(counts[few].sum()), float(first.sum() / known.sum()))
+    return Tail(
+        counts, float(np.median(known)), int(few.sum()), int(counts[few].sum()), float(first.sum() / known.sum())
+    )
 
 
 def _typical(ratings: Ratings, n_user: np.ndarray) -> list[Any]:

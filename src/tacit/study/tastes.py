@@ -97,7 +97,9 @@ def tastes_of(model: Any, ratings: Ratings, names: np.ndarray, columns: dict[str
     -------
     Tastes
     """
-    rated_by, rated = (np.bincount(side, minlength=n) for side, n in ((ratings.user, ratings.n_users), (ratings.item, ratings.n_items)))
+    rated_by, rated = (
+        np.bincount(side, minlength=n) for side, n in ((ratings.user, ratings.n_users), (ratings.item, ratings.n_items))
+    )
     user_type = _numbered(np.asarray(model.user_membership_)[0], rated_by > 0)
     item_type = _numbered(np.asarray(model.item_membership_)[0], rated > 0)
     K, L = int(user_type.max()), int(item_type.max())
@@ -234,7 +236,6 @@ def _liked(table: _Table, k: int, l: int, items: Taste, told: tuple[float, float
         {"mean": told[0], "others": told[1], "n": told[2]},
         table.pandas(f"(t.type_user == {k + 1})", f" & (t.type_item == {l + 1})", f"(t.type_user != {k + 1})"),
     )  # fmt: skip
-
 
 
 def quoted(names: Iterable[str]) -> str:

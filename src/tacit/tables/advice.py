@@ -24,13 +24,16 @@ FEWEST_WORDS, FEWEST_TEXTS = 6.0, 10
 def advise(table: DataTable) -> tuple[str, str]:
     """The verb that fits a table, and why: "impute" where much is missing, "reduce" where numbers correlate, else "fit".
 
-    Where a column is free text with more words in a cell than other columns can be used, the verb is "topics"; where the columns are
-    a user, an item and a rating, it is "recommend".
+    Where a column is free text with more words in a cell than other columns can be used, the verb is "topics"; where the columns
+    are a user, an item and a rating, it is "recommend".
     """
     rated = rating_columns(table)
     if rated is not None:
         user, item, rating = rated
-        return "recommend", f"{user}, {item} and {rating} are a user, an item and a rating in each of {count(table.n_rows, 'row')}"
+        return (
+            "recommend",
+            f"{user}, {item} and {rating} are a user, an item and a rating in each of {count(table.n_rows, 'row')}",
+        )
     used = [column for column in table.used if not column.copied]
     prose, n_words = _prose(table)
     if prose is not None and n_words > len(used):
@@ -62,11 +65,18 @@ def rating_columns(table: DataTable) -> tuple[str, str, str] | None:
     They are found by their names; users and items must come again, and no more than a few other columns may stand beside.
     """
     names = " ".join(column.name.lower() for column in table.columns)
-    if not 3 <= len(table.columns) <= MOST_BESIDE or table.n_rows < FEWEST_RATINGS or not any(word in names for word in RATED):
+    if (
+        not 3 <= len(table.columns) <= MOST_BESIDE
+        or table.n_rows < FEWEST_RATINGS
+        or not any(word in names for word in RATED)
+    ):
         return None  # before anything is loaded: a look at a table must be quick
     from ..recommend.reading import NAMES
 
-    plain = {"".join(letter for letter in column.name.lower() if letter.isalnum()): column for column in reversed(table.columns)}
+    plain = {
+        "".join(letter for letter in column.name.lower() if letter.isalnum()): column
+        for column in reversed(table.columns)
+    }
     found = [next((plain[name] for name in NAMES[role] if name in plain), None) for role in ("user", "item", "rating")]
     if None in found or len({column.name for column in found if column}) < 3:
         return None

@@ -30,10 +30,16 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--rows", type=whole_number("--rows", 500), metavar="N", help="how many rows (500), or users of ratings (300)"
     )
     group.add_argument(
-        "--columns", type=whole_number("--columns", 8), metavar="D", help="columns of factors (8) or outliers (3), or items of ratings (80)"
+        "--columns",
+        type=whole_number("--columns", 8),
+        metavar="D",
+        help="columns of factors (8) or outliers (3), or items of ratings (80)",
     )
     group.add_argument(
-        "--groups", type=whole_number("--groups", 3), metavar="K", help="groups (mixed 3, outliers 2), factors (2) or types (3)"
+        "--groups",
+        type=whole_number("--groups", 3),
+        metavar="K",
+        help="groups (mixed 3, outliers 2), factors (2) or types (3)",
     )
     group.add_argument("--missing", type=_share, default=0.1, metavar="P", help="share of cells that are missing (0.1)")
     group.add_argument(

@@ -24,9 +24,13 @@ MOST = 20
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("model", metavar="MODEL", help="the model that tacit fit or tacit recommend wrote: NAME.fit.tacit")
     parser.add_argument(
-        "row", metavar="ROW", help="number of the row, NAME=VALUE, the value of an id, or a file of rows; or a user, before an item"
+        "model", metavar="MODEL", help="the model that tacit fit or tacit recommend wrote: NAME.fit.tacit"
+    )
+    parser.add_argument(
+        "row",
+        metavar="ROW",
+        help="number of the row, NAME=VALUE, the value of an id, or a file of rows; or a user, before an item",
     )
     add_table(parser)
     group = parser.add_argument_group("model")
@@ -88,12 +92,25 @@ def _pair(arguments: Namespace, model: Any) -> Outcome:
     if arguments.group:
         raise ValueError("--group is for groups, and this is a recommender; leave it out.")
     found = explain_pair(model, arguments.row, arguments.file)
-    rows = [["part", "rating"], *([name, number(value, 4) if name == "all ratings" else signed(value)] for name, value in found.parts.items())]
+    rows = [
+        ["part", "rating"],
+        *([name, number(value, 4) if name == "all ratings" else signed(value)] for name, value in found.parts.items()),
+    ]
     rows.append(["sum", number(found.total, 4)])
-    because = [["rated by the user", "rating", "adds"]] + [[str(item), number(rated), signed(adds, 3)] for item, rated, adds in found.because]
+    because = [["rated by the user", "rating", "adds"]] + [
+        [str(item), number(rated), signed(adds, 3)] for item, rated, adds in found.because
+    ]
     text = [heading(f"User {found.user}, item {found.item}"), paragraph(found.words, "  "), *grid(rows, right=(1,))]
     text += ["", *grid(because, right=(1, 2))] if len(because) > 1 else []
-    data = {"table": None, "rows": None, "explained": [], "pair": asdict(found), "files": [], "summary": [found.words], "notes": found.notes}
+    data = {
+        "table": None,
+        "rows": None,
+        "explained": [],
+        "pair": asdict(found),
+        "files": [],
+        "summary": [found.words],
+        "notes": found.notes,
+    }
     return Outcome("\n".join([*text, *(paragraph(f"note: {each}") for each in found.notes)]), data)
 
 

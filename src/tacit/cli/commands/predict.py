@@ -24,7 +24,9 @@ EXAMPLE = "tacit predict penguins.fit.tacit penguins.csv --fill"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("model", help="model file, as tacit fit, impute, reduce, topics and recommend write and tacit.save does")
+    parser.add_argument(
+        "model", help="model file, as tacit fit, impute, reduce, topics and recommend write and tacit.save does"
+    )
     add_table(parser)
     group = parser.add_argument_group("model")
     group.add_argument(
@@ -113,7 +115,9 @@ def _ratings(arguments: Namespace, model: Any, told: dict) -> Outcome:
 
     for name in ("text", "fill", "columns", "allow_missing"):
         if getattr(arguments, name):
-            raise ValueError(f"--{name.replace('_', '-')} is not for a {type(model).__name__}, which takes pairs; leave it out.")
+            raise ValueError(
+                f"--{name.replace('_', '-')} is not for a {type(model).__name__}, which takes pairs; leave it out."
+            )
     table = ratings_asked(arguments, "give the pairs: a table with a column of users and one of items.")
     folder = check_free(arguments, table, ["ratings"])
     users, items = read_pairs(table, {"user": arguments.user, "item": arguments.item}, told.get("settings", {}))
@@ -128,7 +132,12 @@ def _ratings(arguments: Namespace, model: Any, told: dict) -> Outcome:
         for what, n in n_new.items()
         if n
     ]
-    lines = [f"{table.name}: {count(len(users), 'pair')}, by a {kind}", *(f"note: {each}" for each in notes), "", *wrote(files)]
+    lines = [
+        f"{table.name}: {count(len(users), 'pair')}, by a {kind}",
+        *(f"note: {each}" for each in notes),
+        "",
+        *wrote(files),
+    ]
     data = {"table": table.name, "rows": len(users), "model": kind, "new": n_new, "notes": notes, "files": list(files)}
     return Outcome("\n".join(lines), data)
 

@@ -34,19 +34,30 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--for", dest="users_asked", metavar="USER", action="append", default=[],
         help="a user to recommend items to, once for each; only their lists are written, and shown",
     )  # fmt: skip
-    group.add_argument("--all", type=whole_number("--all", 10, 1), metavar="N", help="write N items for every user (10 without --for)")
-    group.add_argument("--top", type=whole_number("--top", TOP, 1), default=TOP, metavar="N", help=f"items for a user of --for ({TOP})")
+    group.add_argument(
+        "--all", type=whole_number("--all", 10, 1), metavar="N", help="write N items for every user (10 without --for)"
+    )
+    group.add_argument(
+        "--top", type=whole_number("--top", TOP, 1), default=TOP, metavar="N", help=f"items for a user of --for ({TOP})"
+    )
     group = parser.add_argument_group("what is known besides")
-    group.add_argument("--items", metavar="TABLE", help="a table of items: their names, and features to predict new ones by")
+    group.add_argument(
+        "--items", metavar="TABLE", help="a table of items: their names, and features to predict new ones by"
+    )
     group.add_argument("--users", metavar="TABLE", help="a table of users: features to predict new ones by")
-    group.add_argument("--label", metavar="NAME", help="the column that says what an item is called, of --items or of the ratings")
+    group.add_argument(
+        "--label", metavar="NAME", help="the column that says what an item is called, of --items or of the ratings"
+    )
     group = parser.add_argument_group("model")
     group.add_argument(
         "--method", choices=METHODS, default="auto",
         help="factors behind users and items, votes of neighbours, types of both, or what predicts held-out ratings best (auto)",
     )  # fmt: skip
     group.add_argument(
-        "--components", type=whole_number("--components", 20, 1), metavar="K", help="how many factors, neighbours or types (the model's own)"
+        "--components",
+        type=whole_number("--components", 20, 1),
+        metavar="K",
+        help="how many factors, neighbours or types (the model's own)",
     )
     group.add_argument(
         "--types", type=whole_number("--types", N_TYPES, 0), default=N_TYPES, metavar="K",
@@ -70,7 +81,10 @@ def run(arguments: Namespace) -> Outcome:
         ratings = read_ratings(table, {role: getattr(arguments, role) for role in ROLES})
         _check(ratings, table.place)
         names, label = item_names(table, arguments.items, arguments.label, ratings)
-        features = {what: read_features(getattr(arguments, f"{what}s"), getattr(ratings, f"{what}s"), what) for what in ("user", "item")}
+        features = {
+            what: read_features(getattr(arguments, f"{what}s"), getattr(ratings, f"{what}s"), what)
+            for what in ("user", "item")
+        }
         choice = choose_recommender(
             ratings, method=arguments.method, n_components=arguments.components, user_features=features["user"],
             item_features=features["item"], n_splits=arguments.check, budget=arguments.budget, random_state=arguments.seed,
@@ -134,6 +148,7 @@ def _write(
     from ...report.recommend import render_ratings
     from ..common import opened_outputs
     from ..voice import said
+    from ._rated import check_columns, items_columns, users_columns
     from ._results import write_text
 
     made = {name: what for name, what in RESULTS.items() if name != "check" or findings.check is not None}
@@ -143,7 +158,8 @@ def _write(
     items = os.path.basename(arguments.items) if arguments.items else None
     notes = {
         "command": "recommend", "seed": arguments.seed, "table": {"name": table.name, "file": file, "columns": []},
-        "settings": {role: _text_of(ratings.columns.get(role)) for role in ROLES} | {"label": label, "items": items, "types": arguments.types},
+        "settings": {role: _text_of(ratings.columns.get(role)) for role in ROLES}
+        | {"label": label, "items": items, "types": arguments.types},
     }  # fmt: skip
     separator = getattr(table.reader, "separator", ",") if not arguments.format else ","
     with opened_outputs(arguments, folder, separator or ",") as outputs:
@@ -154,7 +170,11 @@ def _write(
             outputs.table(paths["check"]).write(check_columns(ratings, findings.check))
         save(choice.model, outputs.file(paths["tacit"]), notes=notes)
         if not arguments.no_report:
-            write_text(outputs, paths["html"], lambda: render_ratings(replace(findings, notes=tuple(map(said, findings.notes)))))
+            write_text(
+                outputs,
+                paths["html"],
+                lambda: render_ratings(replace(findings, notes=tuple(map(said, findings.notes)))),
+            )
             files[paths["html"]] = "the page; open it in a browser"
     return files
 
@@ -175,6 +195,8 @@ def _write_lists(arguments: Namespace, writer: Any, model: Any, ratings: Any, fi
             }  # fmt: skip
             writer.write(rows)
         return
+    from ._rated import lists_columns
+
     n = arguments.all or TOP
     for start in range(0, ratings.n_users, USERS_AT_A_TIME):
         writer.write(lists_columns(model, ratings.users[start : start + USERS_AT_A_TIME], n, findings.names))
@@ -186,66 +208,6 @@ def _floats(values: Any) -> Any:
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
-def lists_columns(model: Any, users: Any, n: int, names: Any) -> dict:
-    """The table of the n best items of users, with intervals where the model tells them."""
-    import numpy as np
-
-    from ...recommend.ratings import codes_of
-
-    items, ratings = model.recommend_all(n, users=users)
-    kept = np.isfinite(ratings)
-    who, what = np.repeat(users, kept.sum(axis=1)), items[kept]
-    low, high = ends_of(model, who, what)
-    return {
-        "user": who, "rank": np.broadcast_to(np.arange(1, ratings.shape[1] + 1), ratings.shape)[kept], "item": what,
-        "name": names[codes_of(what, model.items_)], "expected": ratings[kept].astype(np.float64), "low": low, "high": high,
-    }  # fmt: skip
-
-
-def ends_of(model: Any, users: Any, items: Any, coverage: float = 0.9) -> Any:
-    """Ends of intervals; NaN where the recommender tells no uncertainty."""
-    import numpy as np
-
-    try:
-        return model.predict_interval((users, items), coverage)
-    except NotImplementedError:
-        return np.full(len(users), np.nan), np.full(len(users), np.nan)
-
-
-def users_columns(ratings: Any, findings: Any) -> dict:
-    """The table of users that have ratings."""
-    return _side_columns("user", ratings.users, ratings.user, ratings, findings)
-
-
-def items_columns(ratings: Any, findings: Any) -> dict:
-    """The table of items that have ratings."""
-    return _side_columns("item", ratings.items, ratings.item, ratings, findings)
-
-
-def _side_columns(what: str, ids: Any, codes: Any, ratings: Any, findings: Any) -> dict:
-    import numpy as np
-
-    n = np.bincount(codes, minlength=len(ids))
-    there = n > 0
-    mean = np.bincount(codes, ratings.rating.astype(np.float64), len(ids))[there] / n[there]
-    made: dict[str, Any] = {what: ids[there]}
-    if what == "item":
-        made["name"] = findings.names[there]
-    made |= {"ratings": n[there], "mean": mean}
-    if findings.tastes is not None:
-        made["type"] = (findings.tastes.user_type if what == "user" else findings.tastes.item_type)[there]
-    return made
-
-
-def check_columns(ratings: Any, check: Any) -> dict:
-    """The table of ratings held out."""
-    made = {
-        "user": ratings.users[check.user], "item": ratings.items[check.item], "rating": check.rating,
-        "predicted": check.predicted, "averages": check.averages, "mean": check.mean,
-    }  # fmt: skip
-    return made if check.low is None else made | {"low": check.low, "high": check.high}
-
-
 # What is told
 
 
@@ -255,10 +217,14 @@ def _text(findings: Any, ratings: Any, files: dict[str, str], asked: bool) -> st
     from ..telling import wrote
     from ..voice import said
 
-    columns = ", ".join(f"{name} ({role})" for role, name in ratings.columns.items() if name is not None and name is not False)
-    head = f"{findings.title}: {count(findings.n_ratings, 'rating')} of {count(findings.n_items, 'item')} by {count(findings.n_users, 'user')}"
+    columns = ", ".join(
+        f"{name} ({role})" for role, name in ratings.columns.items() if name is not None and name is not False
+    )
+    opening = [f"columns: {columns}", *(f"note: {said(each)}" for each in ratings.notes)]
+    items, users = count(findings.n_items, "item"), count(findings.n_users, "user")
+    head = f"{findings.title}: {count(findings.n_ratings, 'rating')} of {items} by {users}"
     parts = [
-        [heading(head), paragraph(f"columns: {columns}", "  "), *(paragraph(f"note: {said(each)}", "  ") for each in ratings.notes)],
+        [heading(head), *(paragraph(line, "  ") for line in opening)],
         [heading("In short"), *(paragraph(said(sentence), "  ") for sentence in findings.summary)],
         *([_list(each) for each in findings.examples] if asked else []),
         _errors(findings),
@@ -276,7 +242,11 @@ def _errors(findings: Any) -> list[str]:
     if check is None:
         return []
     rows = [["prediction by", "root mean squared error", "mean absolute error"]]
-    for name, which in ((findings.method, "predicted"), ("averages of users and items", "averages"), ("the overall mean", "mean")):
+    for name, which in (
+        (findings.method, "predicted"),
+        ("averages of users and items", "averages"),
+        ("the overall mean", "mean"),
+    ):
         rows.append([name, f"{check.rmse(which):.4f}", f"{check.mae(which):.4f}"])
     return [heading(f"Errors on {len(check):,} ratings held out"), *grid(rows, right=(1, 2))]
 
@@ -292,7 +262,11 @@ def _tastes(findings: Any) -> list[str]:
         for taste in tastes:
             told = [f"such as {'; '.join(taste.names[:5])}."] if taste.names else []
             told += [str(words) for words in taste.words] or ([] if told else ["Rate much as others do."])
-            lines.append(paragraph(f"{noun} {taste.number}: {taste.n:,}, {share(taste.share)} of all {noun}: {' '.join(told)}", "  "))
+            lines.append(
+                paragraph(
+                    f"{noun} {taste.number}: {taste.n:,}, {share(taste.share)} of all {noun}: {' '.join(told)}", "  "
+                )
+            )
     return lines
 
 
@@ -307,7 +281,16 @@ def _list(each: Any) -> list[str]:
     rows = [["", "item", "name", "expected", "90 % interval", "why"]]
     for rank, item in enumerate(each.items, 1):
         ends = "" if item.low is None else f"{item.low:.2f} to {item.high:.2f}"
-        rows.append([str(rank), str(item.item), item.name, f"{item.rating:.2f}", ends, item.reason.partition("; ")[2] or item.reason])
+        rows.append(
+            [
+                str(rank),
+                str(item.item),
+                item.name,
+                f"{item.rating:.2f}",
+                ends,
+                item.reason.partition("; ")[2] or item.reason,
+            ]
+        )
     if all(row[1] == row[2] for row in rows[1:]):
         rows = [row[:2] + row[3:] for row in rows]
     return [*lines, *grid(rows, right=(0,), widest=70)]

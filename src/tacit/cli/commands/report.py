@@ -1,7 +1,8 @@
 """Write the report of a saved model again, of its own table or of another one with the same columns.
 
 Reads a model that `tacit fit`, `tacit impute`, `tacit reduce`, `tacit topics` or `tacit recommend` has written and its table,
-which is looked for beside the model and in the working folder where it is not given, and writes one HTML page that opens in any browser without a network.
+which is looked for beside the model and in the working folder where it is not given, and writes one HTML page that opens in any
+browser without a network.
 """
 
 import os

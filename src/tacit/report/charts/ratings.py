@@ -1,6 +1,7 @@
 """Charts of ratings: how they are distributed, how many users and items have, and whether predictions hold."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -41,12 +42,12 @@ def distribution_bars(labels: Sequence[str], counts: np.ndarray, mean: float) ->
 
 def tail_bars(name: str, counts: np.ndarray, noun: str, few: int) -> Markup:
     """How many users, or items, have so many ratings: bins that double, those with few ratings marked."""
-    known = counts[counts > 0]
+    known, one = counts[counts > 0], "a user" if noun == "user" else f"an {noun}"
     edges = _edges(int(known.max()), few)
     n = np.histogram(known, edges)[0]
     across, upward = Scale(-0.6, len(n) - 0.4, LEFT, RIGHT), Scale(0.0, 1.1 * max(int(n.max()), 1), BASE, TOP)
     wide = 0.86 * (across(1) - across(0))
-    told = [f"{a}" if b - a == 1 else f"{a}–{b - 1}" for a, b in zip(edges, edges[1:])]
+    told = [f"{a}" if b - a == 1 else f"{a}–{b - 1}" for a, b in pairwise(edges)]
     bars = [
         tag(
             "g", tag("title", f"{amount(m)} {noun}s with {label} ratings"),
@@ -56,12 +57,16 @@ def tail_bars(name: str, counts: np.ndarray, noun: str, few: int) -> Markup:
         for k, (label, m) in enumerate(zip(told, n))
     ]  # fmt: skip
     every = max(1, -(-len(n) // 6))
-    ticks = [(float(k), f"{edges[k]:,}" if k < len(n) - 1 or len(n) < 3 else f"{edges[k]:,}+") for k in range(len(n))][::every]
-    words = f"Half of the {noun}s have at most {number(float(np.median(known)))} ratings, one has {amount(known.max())}."
+    ticks = [(float(k), f"{edges[k]:,}" if k < len(n) - 1 or len(n) < 3 else f"{edges[k]:,}+") for k in range(len(n))][
+        ::every
+    ]
+    words = (
+        f"Half of the {noun}s have at most {number(float(np.median(known)))} ratings, one has {amount(known.max())}."
+    )
     svg = chart(
-        name, f"Ratings of a {noun}" if noun == "user" else f"Ratings of an {noun}", words, WIDTH, HEIGHT,
+        name, f"Ratings of {one}", words, WIDTH, HEIGHT,
         vertical(upward, LEFT, RIGHT, f"{noun}s", labels=[(tick, amount(tick)) for tick in upward.ticks(4) if tick == int(tick)]),
-        tag("g", bars, class_="columns"), horizontal(across, BASE, f"ratings of {'a user' if noun == 'user' else 'an item'}", labels=ticks),
+        tag("g", bars, class_="columns"), horizontal(across, BASE, f"ratings of {one}", labels=ticks),
     )  # fmt: skip
     rows = [[label, amount(m), percent(m / len(known))] for label, m in zip(told, n)]
     data = table(["Ratings", f"{noun.capitalize()}s", "Share"], rows, numeric=(0, 1, 2), caption=f"Ratings of {noun}s")
@@ -106,11 +111,17 @@ def coverage(inside: dict[float, float]) -> Markup:
     across, upward = Scale(low, 1.0, LEFT, RIGHT), Scale(low, 1.0, BASE, TOP)
     places = [(float(across(meant)), float(upward(found))) for meant, found in inside.items()]
     dots = [
-        tag("g", tag("title", f"{percent(found)} inside intervals of {percent(meant)}"), tag("circle", cx=x, cy=y, r=4.0))
+        tag(
+            "g",
+            tag("title", f"{percent(found)} inside intervals of {percent(meant)}"),
+            tag("circle", cx=x, cy=y, r=4.0),
+        )
         for (meant, found), (x, y) in zip(inside.items(), places)
     ]
     ticks = [(tick, percent(tick, 0)) for tick in across.ticks(4)]
-    words = ", ".join(f"{percent(meant)}: {percent(found)}" for meant, found in inside.items() if meant in (0.5, 0.8, 0.9))
+    words = ", ".join(
+        f"{percent(meant)}: {percent(found)}" for meant, found in inside.items() if meant in (0.5, 0.8, 0.9)
+    )
     words = f"Share inside, by what it should be: {words}."
     svg = chart(
         "coverage", "Ratings inside intervals", words, WIDTH, HEIGHT,
