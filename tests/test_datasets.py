@@ -26,6 +26,7 @@ from tacit.datasets import (
     make_missing,
     make_mixed_table,
     make_outliers,
+    make_ratings,
     penguins_path,
 )
 from tacit.mixture import Mixture
@@ -98,6 +99,8 @@ def test_written_tables_are_read_back(tmp_path):
         (lambda: make_factors(9, 3, 3), "n_factors=3 leaves nothing to explain of 3 columns; use at most 2"),
         (lambda: make_factors(9, noise=0), "noise=0 is not a number above 0"),
         (lambda: make_outliers(9, share=1), "share=1 is not a number from 0 to below 1"),
+        (lambda: make_ratings(9, 9, 9), "n_types=9 is more than there are genres; use at most 8"),
+        (lambda: make_ratings(9, density=2), "density=2 is not a number of at least 0 and at most 1"),
         (lambda: make_missing(np.ones((3, 2)), 0.5, "never"), "mechanism='never' is unknown; use one of 'mcar'"),
         (lambda: make_missing(np.ones((3, 1)), 0.5, "mar"), "X has 1 column, by which no other can go missing"),
         (lambda: make_missing(np.ones(3)), "X has 1 dimension"),
@@ -142,6 +145,21 @@ def test_outliers_lie_outside():
         return np.linalg.norm(X[:, None] - centres, axis=2).min(axis=1)
 
     assert np.median(nearest(made.X[made.target < 0])) > 4 * np.median(nearest(inside))
+
+
+def test_ratings_follow_genres():
+    made = make_ratings(400, 50, density=0.3, noise=0.5, random_state=0)
+    user, item = (np.searchsorted(made.more[side], made.X[:, k]) for k, side in ((0, "users"), (1, "items")))
+    own = made.more["user_type"][user] == made.more["genre"][item]
+    assert made.target[own].mean() - made.target[~own].mean() > 1.5
+    assert np.abs(np.clip(made.more["expected"], 1, 5) - made.target).mean() < 0.6
+    assert len({tuple(pair) for pair in made.X}) == len(made.X)
+    assert len(set(made.X[:, 0])) == 400
+    assert 0.2 < len(made.X) / (400 * 50) < 0.35
+    counts = np.sort(np.bincount(item))[::-1]
+    assert counts[:5].sum() > 2 * counts[-5:].sum()
+    assert made.more["titles"]["f01"].split()[0] == made.more["feature_names"][made.more["genre"][0]]
+    assert make_ratings(5, 4, 1, random_state=0).X.shape[1] == 2
 
 
 @pytest.mark.parametrize("mechanism", ["mcar", "mar", "mnar"])

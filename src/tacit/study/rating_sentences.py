@@ -128,7 +128,7 @@ def _order(check: HeldOut) -> list[str]:
     ranked = check.ranked
     if ranked is None:
         return []
-    told = []
+    told: list[str] = []
     if ranked.n_pairs >= FEW_PAIRS:
         sentence = (
             f"Of two held-out items that a user rated differently, the one liked more is predicted in {share(ranked.pairs)} of "
@@ -152,7 +152,7 @@ def _order(check: HeldOut) -> list[str]:
 
 
 def _cold(found: RatingFindings) -> list[str]:
-    told = []
+    told: list[str] = []
     for noun, tail in (("user", found.users), ("item", found.items)):
         n = int((tail.counts > 0).sum())
         few, one = tail.cold / n, tail.cold == 1
@@ -179,7 +179,10 @@ def _types(found: RatingFindings) -> list[str]:
     if found.tastes is None:
         return []
     claims = [
-        (taste, words) for taste in found.tastes.users for words in taste.words if getattr(words, "code", "") == "taste"
+        (taste, words)
+        for taste in found.tastes.users
+        for words in taste.words
+        if isinstance(words, Claim) and words.code == "taste"
     ]
     if not claims:
         return []

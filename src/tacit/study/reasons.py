@@ -103,8 +103,8 @@ def suggestions_for(model: Any, ratings: Ratings, user: Any, n: int, names: np.n
         reason = (
             "" if given.cold or not len(items) else reason_words(model.explain(user, given.items[k]), names, ratings)
         )
-        ends = (None, None) if low is None else (float(low[k]), float(high[k]))
-        found.append(Suggested(given.items[k], str(names[j]), float(given.ratings[k]), *ends, reason))
+        own_low, own_high = (None, None) if low is None else (float(low[k]), float(high[k]))
+        found.append(Suggested(given.items[k], str(names[j]), float(given.ratings[k]), own_low, own_high, reason))
     mean = float(rated.mean()) if len(rated) else None
     liked = [(str(names[items[p]]), float(rated[p])) for p in best]
     return Suggestions(user, len(items), mean, liked, tuple(found), given.cold)

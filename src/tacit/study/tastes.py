@@ -169,7 +169,8 @@ def _item_type(table: _Table, l: int, item_type: np.ndarray, rated: np.ndarray, 
     first = own[np.argsort(-rated[own], kind="stable")][:LISTED]
     every, here = np.ones_like(table.counts, bool), np.zeros_like(table.counts, bool)
     here[:, l] = True
-    told, words = table.contrast(here, every & ~here), []
+    told = table.contrast(here, every & ~here)
+    words: list[str] = []
     if told is not None:
         way = "higher" if told[0] > told[1] else "lower"
         sentence = f"Rated {way} than other items: {number(told[0], 3)} on average, others {number(told[1], 3)}."
@@ -189,7 +190,8 @@ def _user_type(table: _Table, k: int, user_type: np.ndarray, items: tuple[Taste,
     """A type of users: whether they rate high, and which items they like more and less than other users do."""
     here = np.zeros_like(table.counts, bool)
     here[k] = True
-    words, told = [], table.contrast(here, ~here)
+    told = table.contrast(here, ~here)
+    words: list[str] = []
     if told is not None:
         way = "high" if told[0] > told[1] else "low"
         sentence = f"Rate {way}: {number(told[0], 3)} on average, other users {number(told[1], 3)}."
