@@ -267,7 +267,7 @@ def test_a_budget_ends_the_choice_and_is_told(folder, tmp_path, capsys):
     assert run(folder, "--budget", "0.001s", "--json", "--no-report", "--out", str(tmp_path), method="auto") == 0
     told = json.loads(capsys.readouterr().out)
     assert "The time of 0.001 s was up" in told["summary"][1]
-    assert [row["failed"] for row in told["selection"]].count("the time was up") == 2
+    assert [row["failed"] for row in told["selection"]].count("left out: no time was left for it") == 2
 
 
 def test_few_ratings_are_not_held_out(tmp_path, capsys):
