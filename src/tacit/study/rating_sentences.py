@@ -138,10 +138,11 @@ def _order(check: HeldOut) -> list[str]:
         told.append(
             Claim.of("pairs", sentence, f"pairs of held-out ratings of one user, drawn of {_basis(check)}", figures)
         )
-    more = ranked.recall > ranked.popular_recall
+    gap = ranked.recall - ranked.popular_recall
+    than = "more than" if gap > 0 else "fewer than" if gap < 0 else "as many as"
     sentence = (
         f"The ten first items of a list hold {share(ranked.recall)} of the held-out items that a user rated above the own mean, "
-        f"{'more' if more else 'no more'} than the ten most rated items ({share(ranked.popular_recall)})."
+        f"{than} the ten most rated items ({share(ranked.popular_recall)})."
     )
     figures = {"recall": ranked.recall, "popular": ranked.popular_recall, "users": ranked.n_users}
     told.append(Claim.of("lists", sentence, f"mean over {ranked.n_users:,} users with such held-out ratings", figures))
