@@ -174,6 +174,11 @@ def test_columns_without_telling_names_are_found_by_what_they_hold(folder, tmp_p
     told = json.loads(capsys.readouterr().out)
     assert "was taken as a rating" in told["notes"][0]
     assert "--header yes" in told["notes"][0]
+    (tmp_path / "u.data").write_text("1\t1\t5\t880000000\n" + lines + "\n")
+    assert run(tmp_path, "--json", "--no-report", "--out", str(tmp_path / "again"), file="u.data") == 0
+    again = json.loads(capsys.readouterr().out)
+    assert "was taken as a rating" in again["notes"][0]
+    assert again["rows"] == told["rows"] + 1
 
 
 def test_pairs_of_a_saved_recommender(folder, tmp_path, capsys):

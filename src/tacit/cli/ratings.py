@@ -1,10 +1,12 @@
 """Ratings for commands: which columns hold users, items and ratings, what items are called, and features of both."""
 
+import math
 import os
 from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
 
+from ..notes import Note
 from .common import reading_asked
 
 __all__ = [
@@ -32,6 +34,8 @@ class RatingTable:
         What is read.
     reading : dict
         How it is read.
+    notes : tuple of Note
+        What was found out when it was opened.
     """
 
     name: str
@@ -42,6 +46,7 @@ class RatingTable:
     reader: Any
     source: Any
     reading: dict
+    notes: tuple = ()
 
 
 def ratings_asked(
@@ -55,9 +60,32 @@ def ratings_asked(
     if not place:
         raise ValueError(remedy)
     reading = {name: value for name, value in reading.items() if value is not None}
-    reader = open_reader(place, **reading)
+    notes: tuple = ()
+    try:
+        reader = open_reader(place, **reading)
+    except ValueError:  # a first line of numbers may hold one of them twice, which names do not
+        reading, reader = reading | {"header": "no"}, _headless(place, reading)
+        if reader is None:
+            raise
+        text = "the first line of {place} holds numbers only and was taken as a rating"
+        notes = (Note("no_header", text, place=reader.place),)
     path = str(getattr(reader, "path", ""))
-    return RatingTable(reader.name, reader.folder, reader.format, reader.place, path, reader, place, reading)
+    return RatingTable(reader.name, reader.folder, reader.format, reader.place, path, reader, place, reading, notes)
+
+
+def _headless(place: Any, reading: dict) -> Any:
+    """The reader of a text file without names, where it is one whose first line holds numbers only; else None."""
+    from ..tables import open_reader
+
+    if "header" in reading or reading.get("sql") is not None or not os.path.isfile(place):
+        return None
+    try:
+        reader = open_reader(place, **reading, header="no")
+        first = next(iter(reader.batches()))
+        cells = [first[name].originals()[0] for name in reader.names]
+        return reader if len(cells) > 2 and all(math.isfinite(float(cell)) for cell in cells) else None
+    except (ValueError, TypeError, StopIteration):
+        return None
 
 
 def read_ratings(table: RatingTable, asked: dict[str, str | None]) -> Any:
@@ -73,7 +101,9 @@ def read_ratings(table: RatingTable, asked: dict[str, str | None]) -> Any:
         columns = guessed(parts, asked) if error.note.code == "no_role" else {}
         if not columns:
             raise
-    return Ratings.read(table.source, **dict.fromkeys(ROLES, False) | columns, **table.reading)
+    ratings = Ratings.read(table.source, **dict.fromkeys(ROLES, False) | columns, **table.reading)
+    ratings.notes = (*table.notes, *ratings.notes)
+    return ratings
 
 
 def guessed(parts: Any, asked: dict[str, str | None]) -> dict[str, str]:
