@@ -228,7 +228,7 @@ def make_ratings(
     --------
     >>> from tacit.datasets import make_ratings
     >>> ratings = make_ratings(50, 20, random_state=0)
-    >>> ratings.columns, sorted(set(ratings.target))
+    >>> ratings.columns, sorted(set(ratings.target.tolist()))
     (['user', 'item'], [1.0, 2.0, 3.0, 4.0, 5.0])
     """
     _check_sizes(1, n_users=n_users, n_items=n_items, n_types=n_types)
