@@ -50,8 +50,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     group = parser.add_argument_group("model")
     group.add_argument(
-        "--method", choices=METHODS, default="auto",
-        help="factors behind users and items, votes of neighbours, types of both, or what predicts held-out ratings best (auto)",
+        "--method", choices=METHODS, default="auto", metavar="NAME",
+        help="factorization: factors behind users and items; neighbours: votes of similar items; types: types of both; or what "
+        "predicts held-out ratings best (auto)",
     )  # fmt: skip
     group.add_argument(
         "--components",
