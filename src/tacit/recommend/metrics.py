@@ -55,7 +55,13 @@ def rmse(rating: Any, told: Any) -> float:
 
 
 def mae(rating: Any, told: Any) -> float:
-    """Mean absolute error; parameters as in `rmse`."""
+    """Mean absolute error.
+
+    Parameters
+    ----------
+    rating, told : array-like of shape (n,)
+        Ratings, and what was told of them.
+    """
     rating, told = _aligned(rating, told)
     return float(np.abs(rating - told).mean())
 
@@ -90,7 +96,13 @@ def level_of(rating: np.ndarray, levels: Any) -> np.ndarray:
 
 
 def gaussian_log_score(rating: Any, mean: Any, std: Any) -> float:
-    """Mean log density of ratings under Gaussians; parameters as in `crps`."""
+    """Mean log density of ratings under Gaussians; larger is better.
+
+    Parameters
+    ----------
+    rating, mean, std : array-like of shape (n,)
+        Ratings, and the mean and the standard deviation that were told of each.
+    """
     rating, mean, std = _aligned(rating, mean, std)
     return float((-0.5 * ((rating - mean) / std) ** 2 - np.log(std) - 0.5 * np.log(2 * np.pi)).mean())
 
@@ -115,7 +127,17 @@ def gaussian_crps_of(rating: np.ndarray, mean: np.ndarray, std: np.ndarray) -> n
 
 
 def discrete_crps(rating: Any, chances: Any, levels: Any) -> float:
-    """Continuous ranked probability score of probabilities of levels; as in `log_score`, but ratings may be any numbers."""
+    """Continuous ranked probability score of probabilities of levels; smaller is better.
+
+    Parameters
+    ----------
+    rating : array-like of shape (n,)
+        Ratings, which may be any numbers.
+    chances : array-like of shape (n, L)
+        Probabilities of the levels.
+    levels : array-like of shape (L,)
+        Ratings that may be given.
+    """
     rating, chances = _aligned(rating, chances)
     return float(discrete_crps_of(rating, chances, np.asarray(levels, dtype=np.float64)).mean())
 
@@ -206,25 +228,53 @@ def recall(hits: np.ndarray, n_relevant: np.ndarray) -> np.ndarray:
 
 
 def average_precision(hits: np.ndarray, n_relevant: np.ndarray) -> np.ndarray:
-    """Sum of the precisions at hits / min(k, R) of each user; NaN where nothing is relevant. Their mean is MAP at k."""
+    """Sum of the precisions at hits / min(k, R) of each user; NaN where nothing is relevant. Their mean is MAP at k.
+
+    Parameters
+    ----------
+    hits : (n_users, k)
+        As in `precision`.
+    n_relevant : (n_users,)
+        How many items are relevant to each user.
+    """
     at = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
     return _over((at * hits).sum(axis=1), np.minimum(n_relevant, hits.shape[1]))
 
 
 def ndcg(hits: np.ndarray, n_relevant: np.ndarray) -> np.ndarray:
-    """Normalised discounted cumulative gain of each user, hits worth 1 / log₂(rank + 1); NaN where nothing is relevant."""
+    """Normalised discounted cumulative gain of each user, hits worth 1 / log₂(rank + 1); NaN where nothing is relevant.
+
+    Parameters
+    ----------
+    hits : (n_users, k)
+        As in `precision`.
+    n_relevant : (n_users,)
+        How many items are relevant to each user.
+    """
     worth = 1.0 / np.log2(np.arange(2, hits.shape[1] + 2))
     best = np.concatenate([[0.0], np.cumsum(worth)])
     return _over(hits @ worth, best[np.minimum(n_relevant, hits.shape[1])])
 
 
 def reciprocal_rank(hits: np.ndarray) -> np.ndarray:
-    """1 / the rank of the first hit of each user, 0 where there is none; their mean is MRR."""
+    """1 / the rank of the first hit of each user, 0 where there is none; their mean is MRR.
+
+    Parameters
+    ----------
+    hits : (n_users, k)
+        As in `precision`.
+    """
     return np.asarray(hits.any(axis=1) / (hits.argmax(axis=1) + 1.0))
 
 
 def hit_rate(hits: np.ndarray) -> np.ndarray:
-    """1 where a user's list has a hit, else 0."""
+    """1 where a user's list has a hit, else 0.
+
+    Parameters
+    ----------
+    hits : (n_users, k)
+        As in `precision`.
+    """
     return hits.any(axis=1).astype(np.float64)
 
 
