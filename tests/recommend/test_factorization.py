@@ -105,8 +105,14 @@ def test_gradients_lead_where_the_equations_do(dense):
     prior = np.eye(q) + 0.1, np.ones((1, q)), 0.5
     exact, near = np.zeros((n, q)), np.zeros((n, q))
     told = kernels.half_sweep(*shared, table, *prior, base, exact, nothing)
+    again = np.zeros((n, q))  # without a table, sums are products of vectors
+    base = packed(extended.T @ extended) if dense else np.zeros(0)
+    same = kernels.half_sweep(*shared, np.zeros((0, 0, 0)), *prior, base, again, nothing)
+    np.testing.assert_allclose(again, exact, atol=1e-11)
+    np.testing.assert_allclose(same, told, atol=1e-9)
     gram = extended.T @ extended if dense else np.zeros((0, 0))
-    also = kernels.half_sweep_by_gradients(*shared, *prior, gram, 50, near)
+    z = kernels.padded(np.delete(extended, 1, axis=1), np.dtype(float))
+    also = kernels.half_sweep_by_gradients(*shared[:3], z, mean[:, 0].copy(), *prior, gram, 50, near)
     np.testing.assert_allclose(near, exact, atol=1e-9)
     np.testing.assert_allclose(also[:, [0, 2]], told[:, [0, 2]], atol=1e-8)
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from .jit import jit, jit_sums
 
-__all__ = ["cell_sums", "half_sweep", "half_sweep_by_gradients", "moment_table", "pair_spread"]
+__all__ = ["cell_sums", "half_sweep", "half_sweep_by_gradients", "moment_table", "padded", "pair_spread", "pair_sums"]
 
+LANES = 8  # of a vector
 TILE = 64  # columns of a tile
 BATCH = 512  # rows whose cells are gone through tile by tile
 
@@ -76,6 +77,26 @@ def _gather(indptr, indices, weight, table, first, stop, sums):
                 i, w = indices[p], weight[p]
                 for t in range(TILE):
                     total[t] += w * table[tile, i, t]
+
+
+@jit
+def _products(begin, end, indices, weight, mean, left, right, square, sums):
+    """Sums of moments of one row's cells where the other side are points: a product of its vectors with themselves."""
+    n, size = end - begin, mean.shape[1]
+    for p in range(n):
+        i, w = indices[begin + p], weight[begin + p]
+        for k in range(size):
+            right[p, k] = mean[i, k]
+            left[p, k] = w * right[p, k]
+    if n:
+        np.dot(left[:n].T, right[:n], square)
+    else:
+        square[:] = 0.0
+    t = 0
+    for k in range(size):
+        for l in range(k + 1):
+            sums[t] = square[k, l]
+            t += 1
 
 
 @jit_sums
@@ -166,8 +187,8 @@ def half_sweep(X, weight, target, mean, table, prior, shift, noise, base, out, s
         w and t of the cells.
     mean : (n_other, 2 + K)
         E (1, o, v) of the other side.
-    table : (tiles, n_other, TILE)
-        Its second moments, as `moment_table` makes them.
+    table : (tiles, n_other, TILE) or (0, …)
+        Its second moments, as `moment_table` makes them; none where they are points.
     prior : (q, q)
         P, q = 1 + K.
     shift : (n, q) or (1, q)
@@ -188,6 +209,7 @@ def half_sweep(X, weight, target, mean, table, prior, shift, noise, base, out, s
     """
     told = np.empty((len(out), 3))
     cells = X.indptr, X.indices, weight, target
+    mean = mean if len(table) else mean.astype(table.dtype)
     if not _half_sweep(*cells, mean, table, prior, shift, noise, base, out, spread, told):
         raise np.linalg.LinAlgError("a system of equations has no unique solution")
     return told
@@ -218,23 +240,29 @@ def _pack(S, out, a):
 @jit
 def _half_sweep(indptr, indices, weight, target, mean, table, prior, shift, noise, base, out, spread, told):
     n, q = out.shape
-    sums, cross = np.empty((BATCH, table.shape[0] * TILE), table.dtype), np.empty(q + 1)
+    width = table.shape[0] * TILE if len(table) else (q + 1) * (q + 2) // 2
+    sums, cross = np.empty((BATCH if len(table) else 1, width), table.dtype), np.empty(q + 1)
+    longest = 0 if len(table) else np.diff(indptr).max()
+    left, right = np.empty((longest, q + 1), table.dtype), np.empty((longest, q + 1), table.dtype)
+    product = np.empty((q + 1, q + 1), table.dtype)
     A, L, U, S = np.empty((q, q)), np.empty((q, q)), np.empty((q, q)), np.zeros((q, q))
-    b, m = np.empty(q), np.empty(q)
+    b, m, per_noise = np.empty(q), np.empty(q), 1.0 / noise
     for a in range(n):
-        if a % BATCH == 0:
+        if len(table) == 0:
+            _products(indptr[a], indptr[a + 1], indices, weight, mean, left, right, product, sums[0])
+        elif a % BATCH == 0:
             sums[:] = 0.0
             _gather(indptr, indices, weight, table, a, min(a + BATCH, n), sums)
-        own = sums[a % BATCH]
+        own = sums[a % BATCH if len(table) else 0]
         square = _right_sides(indptr[a], indptr[a + 1], indices, weight, target, mean, cross)
         for t in range(len(base)):
             own[t] += base[t]
         _own(own, cross, A, b)
         h = shift[a if len(shift) > 1 else 0]
         for r in range(q):
-            m[r] = b[r] / noise + h[r]
+            m[r] = b[r] * per_noise + h[r]
             for s in range(r + 1):
-                L[r, s] = A[r, s] / noise + prior[r, s]
+                L[r, s] = A[r, s] * per_noise + prior[r, s]
         if not _factor(L, q):
             return False
         _solve(L, m, q)
@@ -298,95 +326,123 @@ def cell_sums(indptr, indices, own, others):
     return out
 
 
-def half_sweep_by_gradients(X, weight, target, mean, prior, shift, noise, base, n_steps, out):
+def half_sweep_by_gradients(X, weight, target, z, offset, prior, shift, noise, base, n_steps, out):
     """`half_sweep` for points, by a few conjugate gradients from where they are: a cell costs K at each, not K².
 
     Parameters
     ----------
-    X, weight, target, mean, prior, shift, noise, out
-        As in `half_sweep`; the other side are points, too.
+    X, weight, target, prior, shift, noise, out
+        As in `half_sweep`.
+    z : (n_other, ·)
+        The other side's (1, v), `padded`, in the precision of the weights.
+    offset : (n_other,)
+        Its o.
     base : (2 + K, 2 + K) or (0, 0)
         Sums of moments of (1, o, v) that every row has besides.
     n_steps : int
         Steps at most.
     """
-    told = np.zeros((len(out), 3))
-    _by_gradients(X.indptr, X.indices, weight, target, mean, prior, shift, noise, base, n_steps, out, told)
+    told, kind = np.zeros((len(out), 3)), weight.dtype
+    longest = int(np.diff(X.indptr).max(initial=0))
+    given = z, offset, padded(padded(prior, kind).T, kind), shift, kind.type(1.0 / noise), base
+    cells = X.indptr, X.indices, weight, target.astype(kind, copy=False)
+    _by_gradients(*cells, *given, n_steps, out, np.empty((longest, z.shape[1]), kind), told)
     return told
 
 
+def padded(rows, kind):
+    """Rows in a precision, with zeros at their ends up to whole vectors."""
+    wide = np.zeros((len(rows), -(-rows.shape[1] // LANES) * LANES), kind)
+    wide[:, : rows.shape[1]] = rows
+    return wide
+
+
 @jit_sums
-def _times(prior, base, begin, end, indices, weight, mean, noise, x, out):
-    """Out = (P + Σ w z zᵀ / σ²) x, the base's part included."""
+def _times(Z, weight, begin, n, prior, x, out):
+    """out = P x + Σ w z (z·x)."""
     q = len(x)
     for r in range(q):
-        total = 0.0
-        for s in range(q):
+        total = prior[r, 0] * x[0]
+        for s in range(1, q):
             total += prior[r, s] * x[s]
-        if len(base):
-            for s in range(q):
-                total += base[_place(r), _place(s)] * x[s] / noise
         out[r] = total
-    for p in range(begin, end):
-        i, along = indices[p], x[0]
+    for p in range(n):
+        along = Z[p, 0] * x[0]
         for k in range(1, q):
-            along += mean[i, k + 1] * x[k]
-        along *= weight[p] / noise
-        out[0] += along
-        for k in range(1, q):
-            out[k] += along * mean[i, k + 1]
+            along += Z[p, k] * x[k]
+        along *= weight[begin + p]
+        for k in range(q):
+            out[k] += along * Z[p, k]
 
 
-@jit
-def _by_gradients(indptr, indices, weight, target, mean, prior, shift, noise, base, n_steps, out, told):
-    n, q = out.shape
-    x, rest, way, image = np.empty(q), np.empty(q), np.empty(q), np.empty(q)
-    for a in range(n):
-        begin, end = indptr[a], indptr[a + 1]
-        h = shift[a if len(shift) > 1 else 0]
-        x[:] = out[a]
-        rest[:] = h
-        for p in range(begin, end):
-            i, both = indices[p], weight[p] * (target[p] - mean[indices[p], 1]) / noise
-            rest[0] += both
-            for k in range(1, q):
-                rest[k] += both * mean[i, k + 1]
+@jit_sums
+def _by_gradients(indptr, indices, weight, target, z, offset, prior, shift, per_noise, base, n_steps, out, Z, told):
+    (n, q), width, kind = out.shape, z.shape[1], z.dtype
+    x, rest, way, image = np.zeros(width, kind), np.zeros(width, kind), np.empty(width, kind), np.empty(width, kind)
+    P, aside = prior / per_noise, np.zeros(q, kind)  # all in units of σ²
+    for r in range(q):
+        for s in range(q if len(base) else 0):
+            P[r, s] += base[_place(r), _place(s)]
         if len(base):
-            for r in range(q):
-                rest[r] -= base[_place(r), 1] / noise
-        _times(prior, base, begin, end, indices, weight, mean, noise, x, image)
-        rest -= image
-        way[:] = rest
-        left = (rest * rest).sum()
+            aside[r] = base[_place(r), 1]
+    for a in range(n):
+        begin, n_cells, h = indptr[a], indptr[a + 1] - indptr[a], shift[a if len(shift) > 1 else 0]
+        for r in range(q):
+            x[r], rest[r] = out[a, r], h[r] / per_noise - aside[r]
+        for p in range(n_cells):
+            i = indices[begin + p]
+            both = weight[begin + p] * (target[begin + p] - offset[i])
+            for k in range(width):
+                Z[p, k] = z[i, k]
+                rest[k] += both * Z[p, k]
+        _times(Z, weight, begin, n_cells, P, x, image)
+        left = kind.type(0.0)
+        for r in range(width):
+            rest[r] -= image[r]
+            way[r] = rest[r]
+            left += rest[r] * rest[r]
         first = left
         for _ in range(n_steps):
-            if left <= 1e-20 * first or left == 0.0:
+            if left <= 1e-14 * first:
                 break
-            _times(prior, base, begin, end, indices, weight, mean, noise, way, image)
-            step = left / (way * image).sum()
-            x += step * way
-            rest -= step * image
-            fresh = (rest * rest).sum()
-            way[:] = rest + fresh / left * way
+            _times(Z, weight, begin, n_cells, P, way, image)
+            along, fresh = kind.type(0.0), kind.type(0.0)
+            for r in range(width):
+                along += way[r] * image[r]
+            step = left / along
+            for r in range(width):
+                x[r] += step * way[r]
+                rest[r] -= step * image[r]
+                fresh += rest[r] * rest[r]
+            for r in range(width):
+                way[r] = rest[r] + fresh / left * way[r]
             left = fresh
-        out[a] = x
-        error = 0.0
-        for p in range(begin, end):
-            i, wrong = indices[p], target[p] - mean[indices[p], 1] - x[0]
-            for k in range(1, q):
-                wrong -= mean[i, k + 1] * x[k]
-            error += weight[p] * wrong * wrong
-        if len(base):
-            error += base[1, 1]
-            for r in range(q):
-                error += 2.0 * x[r] * base[_place(r), 1]
-                for s in range(q):
-                    error += x[r] * x[s] * base[_place(r), _place(s)]
-        told[a, 0] = error
+        _tell(Z, weight, target, offset, indices, begin, n_cells, base, prior, h, x, told[a])
         for r in range(q):
-            told[a, 2] -= 2.0 * x[r] * h[r]
-            for s in range(q):
-                told[a, 2] += x[r] * x[s] * prior[r, s]
+            out[a, r] = x[r]
+
+
+@jit_sums
+def _tell(Z, weight, target, offset, indices, begin, n, base, prior, h, x, told):
+    """The squared errors of a row, and x·P x − 2 x·P h."""
+    error, charge, q, width = 0.0, 0.0, len(h), len(x)
+    for p in range(n):
+        fitted = Z[p, 0] * x[0]
+        for k in range(1, width):
+            fitted += Z[p, k] * x[k]
+        wrong = target[begin + p] - offset[indices[begin + p]] - fitted
+        error += weight[begin + p] * wrong * wrong
+    for r in range(q):
+        charge -= 2.0 * x[r] * h[r]
+        for s in range(q):
+            charge += float(x[r]) * x[s] * prior[r, s]
+            if len(base):
+                error += float(x[r]) * x[s] * base[_place(r), _place(s)]
+        if len(base):
+            error += 2.0 * x[r] * base[_place(r), 1]
+    if len(base):
+        error += base[1, 1]
+    told[0], told[2] = error, charge
 
 
 @jit

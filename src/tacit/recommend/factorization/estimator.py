@@ -31,7 +31,7 @@ VARIANCE: dict[str, Any] = {"above": 0.0, "high": SQUARES}
 RESPONSES = ("gaussian", "ordinal", "implicit")
 MANY = 100
 """Factors from which on points are found by conjugate gradients."""
-STEPS = 4
+STEPS = 3
 
 
 @settings

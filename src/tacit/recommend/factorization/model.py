@@ -196,12 +196,12 @@ class FactorModel(Model):
         if self.uneven:
             each = np.repeat(steady, np.diff(rows.indptr)) if by_row else steady[rows.indices]
             weight = weight * each.astype(self.kind)
-        cells = rows, weight, target, others.extended
+        cells = rows, weight, target
         if self.n_steps and own.certain:
             base = others.gram if self.response.dense else np.zeros((0, 0))
-            return compiled.half_sweep_by_gradients(*cells, *along, base, self.n_steps, own.mean)
-        base = others.table.sum(axis=1, dtype=np.float64).ravel() if self.response.dense else np.zeros(0)
-        return compiled.half_sweep(*cells, others.table, *along, base, own.mean, own.covariances)
+            return compiled.half_sweep_by_gradients(*cells, *others.points, *along, base, self.n_steps, own.mean)
+        base = others.base if self.response.dense else np.zeros(0)
+        return compiled.half_sweep(*cells, others.extended, others.table, *along, base, own.mean, own.covariances)
 
     def m_step(self, stats: FactorStats, params: FactorParams) -> FactorParams:
         noise, response = self.response.updated(params, stats)

@@ -53,8 +53,21 @@ class Vectors(Arrays):
 
     @cached_property
     def table(self) -> np.ndarray:
-        """Second moments of (1, bias, factors), as kernels take them."""
+        """Second moments of (1, bias, factors), as kernels take them; none where they are points."""
+        if self.certain:
+            return np.zeros((0, 0, 0), self.spread.dtype)
         return compiled.moment_table(self.mean, self.covariances, self.spread.dtype)
+
+    @property
+    def base(self) -> np.ndarray:
+        """Sums of these moments over all."""
+        return packed(self.gram) if self.certain else self.table.sum(axis=1, dtype=np.float64).ravel()
+
+    @cached_property
+    def points(self) -> tuple[np.ndarray, np.ndarray]:
+        """(1, factors) and biases, as conjugate gradients take them."""
+        kind = self.spread.dtype
+        return compiled.padded(np.delete(self.extended, 1, axis=1), kind), self.mean[:, 0].astype(kind)
 
     @cached_property
     def extended(self) -> np.ndarray:
