@@ -26,6 +26,7 @@ from tacit.datasets import (
     make_missing,
     make_mixed_table,
     make_outliers,
+    make_ratings,
     penguins_path,
 )
 from tacit.mixture import Mixture
@@ -98,6 +99,8 @@ def test_written_tables_are_read_back(tmp_path):
         (lambda: make_factors(9, 3, 3), "n_factors=3 leaves nothing to explain of 3 columns; use at most 2"),
         (lambda: make_factors(9, noise=0), "noise=0 is not a number above 0"),
         (lambda: make_outliers(9, share=1), "share=1 is not a number from 0 to below 1"),
+        (lambda: make_ratings(9, 9, 9), "n_types=9 is more than there are genres; use at most 8"),
+        (lambda: make_ratings(9, density=2), "density=2 is not a number of at least 0 and at most 1"),
         (lambda: make_missing(np.ones((3, 2)), 0.5, "never"), "mechanism='never' is unknown; use one of 'mcar'"),
         (lambda: make_missing(np.ones((3, 1)), 0.5, "mar"), "X has 1 column, by which no other can go missing"),
         (lambda: make_missing(np.ones(3)), "X has 1 dimension"),
@@ -144,6 +147,21 @@ def test_outliers_lie_outside():
     assert np.median(nearest(made.X[made.target < 0])) > 4 * np.median(nearest(inside))
 
 
+def test_ratings_follow_genres():
+    made = make_ratings(400, 50, density=0.3, noise=0.5, random_state=0)
+    user, item = (np.searchsorted(made.more[side], made.X[:, k]) for k, side in ((0, "users"), (1, "items")))
+    own = made.more["user_type"][user] == made.more["genre"][item]
+    assert made.target[own].mean() - made.target[~own].mean() > 1.5
+    assert np.abs(np.clip(made.more["expected"], 1, 5) - made.target).mean() < 0.6
+    assert len({tuple(pair) for pair in made.X}) == len(made.X)
+    assert len(set(made.X[:, 0])) == 400
+    assert 0.2 < len(made.X) / (400 * 50) < 0.35
+    counts = np.sort(np.bincount(item))[::-1]
+    assert counts[:5].sum() > 2 * counts[-5:].sum()
+    assert made.more["titles"]["f01"].split()[0] == made.more["feature_names"][made.more["genre"][0]]
+    assert make_ratings(5, 4, 1, random_state=0).X.shape[1] == 2
+
+
 @pytest.mark.parametrize("mechanism", ["mcar", "mar", "mnar"])
 def test_holes_go_where_the_mechanism_says(mechanism):
     X = np.random.default_rng(0).normal(size=(20_000, 3)) * [1.0, 5.0, 0.1] + 7.0
@@ -181,7 +199,9 @@ def test_movielens_in_its_forms(tmp_path):
     for folder in (hundred, million, later):
         folder.mkdir()
     (hundred / "u.data").write_text("1\t10\t5\t880\n2\t20\t3\t881\n2\t10\t1\t882\n")
-    (hundred / "u.item").write_text("10|Caf\xe9 (1990)|x\n20|Heat (1995)|x\n", encoding="latin-1")
+    flags = ["|".join("1" if k in genres else "0" for k in range(19)) for genres in ((1, 8), ())]
+    (hundred / "u.item").write_text(f"10|Caf\xe9 (1990)|x||x|{flags[0]}\n20|Heat|x||x|{flags[1]}\n", encoding="latin-1")
+    (hundred / "u.user").write_text("1|24|M|writer|85711\n2|53|F|other|94043\n")
     for k in range(1, 6):
         (hundred / f"u{k}.test").write_text(
             "2\t20\t3\t881\n" if k == 2 else "1\t10\t5\t880\n" if k == 4 else "9\t9\t3\t1\n"
@@ -189,16 +209,26 @@ def test_movielens_in_its_forms(tmp_path):
     found = load_movielens(hundred)
     assert found.X.tolist() == [[1, 10], [2, 20], [2, 10]]
     assert found.target.tolist() == [5.0, 3.0, 1.0]
-    assert found.more["titles"] == {10: "Café (1990)", 20: "Heat (1995)"}
+    assert found.more["titles"] == {10: "Café (1990)", 20: "Heat"}
+    np.testing.assert_array_equal(found.more["items"]["year"], [1990, np.nan])
+    assert found.more["items"]["genres"].tolist() == ["Action|Drama", ""]
+    assert {name: column.tolist() for name, column in found.more["users"].items()} == {
+        "user": [1, 2], "age": [24, 53], "gender": ["M", "F"], "occupation": ["writer", "other"],
+    }  # fmt: skip
     assert found.more["fold"].tolist() == [4, 2, 0]
     assert found.more["time"].tolist() == [880, 881, 882]
     (million / "ratings.dat").write_text("1::10::5::880\n2::20::3::881\n")
     (million / "movies.dat").write_text("10::A::Drama\n")
-    assert load_movielens(million / "ratings.dat").more["titles"] == {10: "A"}
+    (million / "users.dat").write_text("1::F::56::16::70072\n")
+    found = load_movielens(million / "ratings.dat")
+    assert found.more["titles"] == {10: "A"}
+    assert found.more["items"]["genres"].tolist() == ["Drama"]
+    assert found.more["users"]["occupation"].tolist() == ["self-employed"]
     (later / "ratings.csv").write_text("userId,movieId,rating,timestamp\n1,10,4.5,880\n2,20,3.0,881\n")
     (later / "movies.csv").write_text('movieId,title,genres\n10,"Heat, again",Drama\n')
     found = load_movielens(later)
     assert (found.target.tolist(), found.more["titles"]) == ([4.5, 3.0], {10: "Heat, again"})
+    assert "users" not in found.more
 
 
 def test_texts_in_their_forms(tmp_path):

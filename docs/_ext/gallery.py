@@ -42,6 +42,7 @@ TASKS = {
         "classes_of_groups",
         "conjugate_learning",
     ),
+    "Recommendations": ("movielens", "rating_types", "cold_start"),
     "The command": ("command_line",),
 }
 OTHERS = {"tacit.mixture": 0, "tacit.cluster": 4, "tacit.factor": 5}

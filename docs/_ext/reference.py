@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pages import clear, write_page
 
-EXTENDING = ("arrays", "base", "schema", "table")
-"""Modules that those who extend the library meet, beside the public packages."""
+EXTENDING = ("arrays", "base", "recommend.metrics", "schema", "table")
+"""Modules that have pages beside the public packages: what those meet who extend the library, and measures of recommenders."""
 AT_HOME = {"tacit.report": "tacit.study"}
 """Packages that pass on names of another, where they have their pages: a name is described once."""
 KINDS = {"class": "Classes", "function": "Functions", "exception": "Warnings and errors", "data": "Data"}

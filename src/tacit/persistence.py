@@ -242,6 +242,8 @@ def _encode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
         return {"dict": [[_encode(key, arrays), _encode(v, arrays)] for key, v in value.items()]}
     if isinstance(value, tuple):
         return {"tuple": [_encode(v, arrays) for v in value]}
+    if isinstance(value, np.ndarray) and value.dtype == object and not all(isinstance(v, str) for v in value.flat):
+        return {"labels": [_encode(v, arrays) for v in value.ravel().tolist()]}
     if isinstance(value, np.ndarray) and value.dtype.kind in "OU":
         return {"strings": [str(v) for v in value.ravel()]}
     if isinstance(value, np.ndarray):
@@ -321,12 +323,16 @@ def _decode(value: Any, arrays: Any) -> Any:
     if "part" in value:
         return _decode_part(value, arrays)
     (kind, content), *rest = value.items()
-    if rest or kind not in ("array", "strings", "float", "list", "tuple", "dict", "fit", "csr", "note"):
+    if rest or kind not in ("array", "strings", "float", "labels", "list", "tuple", "dict", "fit", "csr", "note"):
         raise ValueError(f"it holds an entry of unknown kind {kind!r}")
     if kind == "array":
         return arrays(int(content))
     if kind == "strings":
         return np.array([str(v) for v in content], dtype=object)
+    if kind == "labels":
+        labels = np.empty(len(content), dtype=object)
+        labels[:] = [_decode(v, arrays) for v in content]
+        return labels
     if kind == "float":
         return float(content)
     if kind == "list":

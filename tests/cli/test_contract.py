@@ -14,6 +14,7 @@ import pytest
 import tacit
 from tacit.cli.main import ORDER, main
 from tacit.cli.roles import ROLES, SHARED
+from tacit.datasets import make_ratings
 from tacit.tables import opening
 
 VERBS = {
@@ -21,6 +22,7 @@ VERBS = {
     "impute": ["{table}", "--groups", "2"],
     "reduce": ["{table}", "--axes", "1"],
     "topics": ["{folder}/texts/t.txt", "--topics", "2", "--method", "anchors"],
+    "recommend": ["{folder}/rated/t.csv", "--method", "factorization", "--components", "3", "--types", "2"],
     "predict": ["{folder}/t.fit.tacit", "{table}", "--fill"],
     "report": ["{folder}/t.fit.tacit", "{table}"],
     "compare": ["{table}", "--by", "colour", "--groups", "1"],
@@ -38,6 +40,7 @@ CLAIMED = {
     "impute": {"filled"},
     "reduce": {"explained", "axis", "missing"},
     "topics": {"topics", "completion", "topic", "few", "short"},
+    "recommend": {"verdict", "coverage", "size", "users", "items"},
     "predict": {"sizes", "unsure", "filled"},
     "report": {"verdict", "largest", "unsure", "unusual", "filled"},
     "compare": {"verdict", "new_rows", "power"},
@@ -60,6 +63,8 @@ def folder(tmp_path_factory):
     rng = np.random.default_rng(1)
     drawn = [" ".join(text) for words in subjects for text in rng.choice(words, (30, 8))]
     (folder / "texts" / "t.txt").write_text("\n".join(drawn) + "\n")
+    (folder / "rated").mkdir()
+    make_ratings(90, 30, density=0.4, random_state=0).write_csv(folder / "rated" / "t.csv")
     assert main(["fit", str(folder / "t.csv"), "--groups", "2", "--quiet"]) == 0
     return folder
 
@@ -151,7 +156,7 @@ def test_claims_have_figures_that_pandas_gives_again(verb, folder, tmp_path, cap
     out = tmp_path if verb in VERBS else folder
     assert run(verb, folder, "--json", *(["--out", str(out)] if verb in VERBS else [])) == 0
     told = json.loads(capsys.readouterr().out)
-    table = pd.read_csv(folder / "t.csv")
+    table = pd.read_csv(folder / ("rated/t.csv" if verb == "recommend" else "t.csv"))
     # What a verb wrote; `report` and `explain` tell of what `fit` wrote.
     wrote = out if list(out.glob(f"t.{verb}.*.csv")) else folder
     names = {path.name.split(".")[2]: pd.read_csv(path) for path in wrote.glob("t.*.csv") if path.name != "t.csv"}
@@ -181,7 +186,10 @@ def test_the_schema_names_all_commands_and_finds_faults(schema):
 
 @pytest.mark.parametrize("verb", SAYERS)
 def test_roles_that_a_command_does_not_use_are_refused(verb, folder, capsys):
-    users = {"by": ["compare"], "time": ["topics", "compare", "report"], "text": ["topics", "predict", "report"]}
+    users = {
+        "by": ["compare"], "time": ["topics", "recommend", "compare", "report"], "text": ["topics", "predict", "report"],
+        "user": ["recommend", "predict"], "item": ["recommend", "predict"], "rating": ["recommend"], "weight": ["recommend"],
+    }  # fmt: skip
     for role in ROLES:
         if verb in users.get(role, ()):
             continue
@@ -199,8 +207,8 @@ def test_roles_that_a_command_does_not_use_are_refused(verb, folder, capsys):
 def test_shared_options_mean_the_same_or_are_refused(verb, folder, capsys):
     users = {
         "family": ["fit", "impute", "compare"],
-        "check": ["fit", "impute", "reduce", "compare"],
-        "budget": ["fit", "impute", "reduce", "topics", "compare"],
+        "check": ["fit", "impute", "reduce", "recommend", "compare"],
+        "budget": ["fit", "impute", "reduce", "topics", "recommend", "compare"],
     }
     for name, what in SHARED.items():
         with pytest.raises(SystemExit) as stop:

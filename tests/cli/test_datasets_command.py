@@ -63,6 +63,10 @@ def test_tables_are_drawn_with_their_truth(run, tmp_path):
     assert "tacit reduce" in out
     assert load_table(tmp_path / "factors.truth.csv").columns[-2:] == ["factor_1", "factor_2"]
     assert run("make", "outliers", "--rows", "30")[0] == 0
+    code, out, _ = run("make", "ratings", "--rows", "30", "--columns", "12", "--groups", "2")
+    assert "tacit recommend" in out
+    assert load_table(tmp_path / "ratings.csv", target="rating").columns == ["user", "item", "date"]
+    assert load_table(tmp_path / "ratings.items.csv").X.shape == (12, 3)
 
 
 def test_all_or_none(run, tmp_path):
@@ -77,7 +81,7 @@ def test_all_or_none(run, tmp_path):
         (["titanic"], "there is no data set 'titanic'; tacit datasets lists those there are"),
         (["movielens"], "movielens does not come along (research only, not to be passed on); get it from https://"),
         (["mixed"], "mixed is drawn at random; say tacit datasets make mixed"),
-        (["make"], "nothing was named; tacit datasets make takes one of mixed, factors, outliers"),
+        (["make"], "nothing was named; tacit datasets make takes one of mixed, factors, outliers, ratings"),
         (["make", "penguins"], "'penguins' cannot be made"),
         (["iris", "mixed"], "say tacit datasets make mixed"),
         (["make", "mixed", "--columns", "4"], "--columns does not go with mixed"),

@@ -42,7 +42,7 @@ def open_model(path: str) -> tuple[Any, dict]:
 
 def _check_model(path: str) -> None:
     """Refuse what is no model file before it is read."""
-    remedy = "give a .tacit file that tacit fit, impute, reduce or topics wrote, or tacit.save"
+    remedy = "give a .tacit file that tacit fit, impute, reduce, topics or recommend wrote, or tacit.save"
     if not os.path.isfile(path):
         what = "is a folder" if os.path.isdir(path) else "does not exist"
         raise ValueError(f"the model file {path} {what}; {remedy}.")
@@ -164,6 +164,15 @@ def _settings_fault(settings: dict) -> str | None:
         return "the choice is not told in words"
     if not all(isinstance(settings.get(key), (str, type(None))) for key in ("text", "time", "id")):
         return "a column of texts has no name"
+    if not all(
+        isinstance(settings.get(key), (str, type(None))) for key in ("user", "item", "rating", "weight", "label")
+    ):
+        return "a column of ratings has no name"
+    items, types = settings.get("items") or "", settings.get("types", 0)
+    if not isinstance(items, str) or items != os.path.basename(items):
+        return "the name of the table of items is a path"
+    if not isinstance(types, int) or not 0 <= types < 10**6:
+        return "the number of types is none"
     return None
 
 

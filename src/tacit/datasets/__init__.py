@@ -2,7 +2,7 @@
 
 from .csvfiles import load_california, load_spambase, load_table
 from .dataset import Dataset
-from .generated import make_factors, make_mixed_table, make_outliers
+from .generated import make_factors, make_mixed_table, make_outliers, make_ratings
 from .missingness import make_missing
 from .pictures import load_faces, load_usps
 from .ratings import load_movielens
@@ -13,5 +13,5 @@ from .texts import load_ap, load_newsgroups
 __all__ = [
     "DATASETS", "Dataset", "Entry", "catalogue", "load", "load_ap", "load_california", "load_faces", "load_giss",
     "load_movielens", "load_newsgroups", "load_penguins", "load_spambase", "load_table", "load_usps", "make_factors",
-    "make_missing", "make_mixed_table", "make_outliers", "penguins_path",
+    "make_missing", "make_mixed_table", "make_outliers", "make_ratings", "penguins_path",
 ]  # fmt: skip

@@ -3,6 +3,7 @@
 make_mixed_table:  group ~ weights;  measurements | group ~ N(μ, Σ),  counts ~ Poisson(λ),  categories ~ p, all of the group
 make_factors:      x = μ + Λ f + ε,  f ~ N(0, I),  ε ~ N(0, Ψ)
 make_outliers:     rows around a few centres, and a share of rows anywhere
+make_ratings:      r = round(3.5 + t[type of user, type of item] + b_user + b_item + ε) within 1 to 5
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from ..checks import check_number, check_positive
 from .dataset import Dataset
 from .missingness import check_share, make_missing
 
-__all__ = ["make_factors", "make_mixed_table", "make_outliers"]
+__all__ = ["make_factors", "make_mixed_table", "make_outliers", "make_ratings"]
 
 COLOURS = ("red", "green", "blue", "yellow", "black", "white")
+GENRES = ("Comedy", "Crime", "Space", "Western", "Romance", "Nature", "Music", "War")
 
 
 def _check_sizes(least: int, **sizes: Any) -> None:
@@ -190,6 +192,79 @@ def make_outliers(
     told = _told("groups of rows with outliers", random_state)
     more = {"complete": X, "target_column": "group"}
     return Dataset("outliers", make_missing(X, missing, mechanism, rng), columns, group, told, more)
+
+
+def make_ratings(
+    n_users: int = 300, n_items: int = 80, n_types: int = 3, *, density: float = 0.2, taste: float = 1.0, noise: float = 0.7,
+    random_state: Any = None,
+) -> Dataset:  # fmt: skip
+    """Ratings of films from 1 to 5 by users who like films of one genre more than those of others.
+
+    A rating is 3.5 plus what the user's type adds to the item's, the user's and the item's own bias and noise, rounded to the
+    scale. A few items have most of the ratings, and a few users give most of them.
+
+    Parameters
+    ----------
+    n_users, n_items : int
+        Sizes.
+    n_types : int, default=3
+        Types of users, and of items, which are genres; at most 8.
+    density : float, default=0.2
+        Share of all pairs that are rated; a user rates at least one item.
+    taste : float, default=1
+        How much users add to the rating of an item of their own genre, and take from that of another.
+    noise : float, default=0.7
+        Standard deviation of what nothing explains.
+    random_state : int, Generator or None
+
+    Returns
+    -------
+    Dataset
+        X has the columns user and item (texts), the target is the rating. ``more`` has `time` (days since 1970), `users` and
+        `items` (ids in order), `titles` by item, `genre` and `user_type` (numbers, by item and by user), `item_features`
+        (items, types: 1 where an item is of a genre), `feature_names`, and `expected`, the rating before noise and rounding.
+
+    Examples
+    --------
+    >>> from tacit.datasets import make_ratings
+    >>> ratings = make_ratings(50, 20, random_state=0)
+    >>> ratings.columns, sorted(set(ratings.target.tolist()))
+    (['user', 'item'], [1.0, 2.0, 3.0, 4.0, 5.0])
+    """
+    _check_sizes(1, n_users=n_users, n_items=n_items, n_types=n_types)
+    if n_types > len(GENRES):
+        raise ValueError(f"n_types={n_types} is more than there are genres; use at most {len(GENRES)}.")
+    check_number("density", density, (int, float), 0, 1)
+    check_positive("taste", taste)
+    check_positive("noise", noise)
+    rng = np.random.default_rng(random_state)
+    genre, kind = rng.permutation(np.arange(n_items) % n_types), rng.permutation(np.arange(n_users) % n_types)
+    likes = taste * (2.0 * np.eye(n_types) - 1.0) if n_types > 1 else np.zeros((1, 1))
+    own, liked = 0.3 * rng.normal(size=n_users), 0.3 * rng.normal(size=n_items)
+    user, item = _rated(n_users, n_items, density, rng)
+    expected = 3.5 + likes[kind[user], genre[item]] + own[user] + liked[item]
+    rating = np.clip(np.round(expected + noise * rng.normal(size=len(user))), 1, 5)
+    users = np.array([f"u{i + 1:0{len(str(n_users))}d}" for i in range(n_users)], dtype=object)
+    items = np.array([f"f{j + 1:0{len(str(n_items))}d}" for j in range(n_items)], dtype=object)
+    told = {j: f"{GENRES[genre[j]]} {1 + int((genre[:j] == genre[j]).sum())}" for j in range(n_items)}
+    more = {
+        "target_column": "rating", "time": rng.integers(18_000, 19_500, len(user)), "users": users, "items": items,
+        "titles": {items[j]: title for j, title in told.items()}, "genre": genre, "user_type": kind,
+        "item_features": np.eye(n_types)[genre], "feature_names": list(GENRES[:n_types]), "expected": expected,
+    }  # fmt: skip
+    X = np.column_stack([users[user], items[item]])
+    return Dataset(
+        "ratings", X, ["user", "item"], rating, _told("ratings by types of users and items", random_state), more
+    )
+
+
+def _rated(n_users: int, n_items: int, density: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Who rated what: numbers of users and items, with long tails on both sides."""
+    busy = rng.gamma(1.2, size=n_users)
+    n = np.clip(np.round(density * n_items * busy / busy.mean()), 1, n_items).astype(int)
+    popular = rng.permutation(np.log(1.0 / (np.arange(n_items) + 3.0)))
+    item = [np.argsort(-(popular + rng.gumbel(size=n_items)))[:each] for each in n]
+    return np.repeat(np.arange(n_users), n), np.concatenate(item)
 
 
 def _told(what: str, seed: Any) -> str:

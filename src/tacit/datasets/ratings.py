@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import re
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,19 @@ FILMS = {"u.data": "u.item", "ratings.dat": "movies.dat", "ratings.csv": "movies
 """Files of ratings, and the file that each has its films in."""
 
 
+GENRES = (
+    "unknown", "Action", "Adventure", "Animation", "Children's", "Comedy", "Crime", "Documentary", "Drama", "Fantasy",
+    "Film-Noir", "Horror", "Musical", "Mystery", "Romance", "Sci-Fi", "Thriller", "War", "Western",
+)  # fmt: skip
+"""Of the 100K edition, in the order of its columns."""
+OCCUPATIONS = (
+    "other", "educator", "artist", "clerical", "college student", "customer service", "doctor", "executive", "farmer",
+    "homemaker", "pupil", "lawyer", "programmer", "retired", "sales", "scientist", "self-employed", "engineer", "tradesman",
+    "unemployed", "writer",
+)  # fmt: skip
+"""Of the 1M edition, by number."""
+
+
 def load_movielens(path: Any) -> Dataset:
     """Ratings of films by people: MovieLens-100K, -1M or any later edition.
 
@@ -31,8 +46,9 @@ def load_movielens(path: Any) -> Dataset:
     -------
     Dataset
         X has the columns user and item (numbers as published), the target is the rating. ``more`` has `time` (seconds since
-        1970) where it is known, `titles` by item where the file of films is there, and where the five folds of the 100K edition
-        are there (``u1.test`` …, or ``splits.npz``), `fold`, the number of the test set that a rating is in.
+        1970) where it is known, and where their files are there: `titles` by item; `items`, a table of films with year and
+        genres; `users`, a table of people with age, gender and occupation (100K and 1M); and `fold`, the number of the test set
+        that a rating of the 100K edition is in (``u1.test`` …, or ``splits.npz``).
 
     Examples
     --------
@@ -48,7 +64,9 @@ def load_movielens(path: Any) -> Dataset:
     else:
         user, item, rating, time = _read(place)
     fold = _folds(place, user, item) if place.name == "u.data" else None
-    more = {"time": time, "titles": _titles(place) or None, "fold": fold}
+    films = _films(place)
+    titles = {number: title for number, title, _ in films} or None
+    more = {"time": time, "titles": titles, "fold": fold, "items": _table(films), "users": _people(place)}
     X = np.column_stack([user, item]).astype(np.int64)
     told = f"MovieLens ratings, {place.name}; {WHERE}. For research, not to be passed on (Harper and Konstan 2015)."
     known = {name: value for name, value in more.items() if value is not None}
@@ -66,14 +84,46 @@ def _read(place: Path) -> tuple[np.ndarray, ...]:
     return user, item, rating, time.astype(np.int64)
 
 
-def _titles(place: Path) -> dict[int, str]:
-    """Titles of films by number; empty where their file is not beside the ratings."""
+def _films(place: Path) -> list[tuple[int, str, str]]:
+    """Number, title and genres, with bars between, of films; none where their file is not beside the ratings."""
     name = FILMS[place.name]
     if name == "movies.csv":
-        return {int(row["movieId"]): row["title"] for row in csv.DictReader(lines_beside(place, name))}
+        rows = csv.DictReader(lines_beside(place, name))
+        return [(int(row["movieId"]), row["title"], row.get("genres") or "") for row in rows]
     lines = lines_beside(place, name, encoding="latin-1")
-    rows = (line.split("|" if name == "u.item" else "::") for line in lines if line)
-    return {int(row[0]): row[1] for row in rows}
+    cells = [line.split("|" if name == "u.item" else "::") for line in lines if line]
+    if name == "u.item":
+        return [(int(row[0]), row[1], "|".join(compress(GENRES, map(int, row[5:])))) for row in cells]
+    return [(int(row[0]), row[1], row[2] if len(row) > 2 else "") for row in cells]
+
+
+def _table(films: list[tuple[int, str, str]]) -> dict[str, np.ndarray] | None:
+    """Columns of films: number, year as the title tells it, and genres; None where there are no films."""
+    if not films:
+        return None
+    years = [re.search(r"\((\d{4})\)\s*$", title) for _, title, _ in films]
+    return {
+        "item": np.array([number for number, _, _ in films]),
+        "year": np.array([float(found[1]) if found else np.nan for found in years]),
+        "genres": np.array([genres for _, _, genres in films], dtype=object),
+    }
+
+
+def _people(place: Path) -> dict[str, np.ndarray] | None:
+    """Columns of people: number, age, gender and occupation; None where their file is not beside the ratings."""
+    if place.name == "u.data":
+        rows = [line.split("|") for line in lines_beside(place, "u.user", encoding="latin-1") if line]
+        told = [(row[0], row[1], row[2], row[3]) for row in rows]
+    else:
+        rows = [line.split("::") for line in lines_beside(place, "users.dat", encoding="latin-1") if line]
+        told = [(row[0], row[2], row[1], OCCUPATIONS[int(row[3])]) for row in rows]
+    if not told:
+        return None
+    user, age, gender, occupation = zip(*told)
+    return {
+        "user": np.array(user, dtype=np.int64), "age": np.array(age, dtype=float),
+        "gender": np.array(gender, dtype=object), "occupation": np.array(occupation, dtype=object),
+    }  # fmt: skip
 
 
 def _folds(place: Path, user: np.ndarray, item: np.ndarray) -> np.ndarray | None:

@@ -87,6 +87,7 @@ DRAWN = [
     ("mixed", "groups of rows with measurements, counts, categories and missing values", "make_mixed_table"),
     ("factors", "columns behind which a few factors are", "make_factors"),
     ("outliers", "groups of rows, and rows that belong to none", "make_outliers"),
+    ("ratings", "ratings of films by types of users, in a long table", "make_ratings"),
 ]
 
 DATASETS: dict[str, Entry] = {

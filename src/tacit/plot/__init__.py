@@ -1,6 +1,7 @@
 """Displays in scikit-learn's style: made ``from_…`` something, drawn by ``plot(ax)``; they need matplotlib."""
 
 from .biplot import BiplotDisplay
+from .calibration import CalibrationDisplay
 from .clusters import ClustersDisplay
 from .dendrogram import DendrogramDisplay
 from .density import DensityDisplay
@@ -8,11 +9,13 @@ from .document_topics import DocumentTopicsDisplay
 from .gate import GateDisplay
 from .how_many import HowManyDisplay
 from .imputation import ImputationDisplay
+from .item_map import ItemMapDisplay
 from .k_selection import KSelectionDisplay
 from .loadings import LoadingsDisplay
 from .merging import MergesDisplay
 from .missingness import MissingnessDisplay
 from .profiles import ProfilesDisplay
+from .ratings import RatingsDisplay
 from .responsibilities import ResponsibilitiesDisplay
 from .scores import ScoresDisplay
 from .scree import ScreeDisplay
@@ -26,8 +29,9 @@ from .topic_words import TopicWordsDisplay
 from .trace import TraceDisplay
 
 __all__ = [
-    "BiplotDisplay", "ClustersDisplay", "DendrogramDisplay", "DensityDisplay", "DocumentTopicsDisplay", "GateDisplay",
-    "HowManyDisplay", "ImputationDisplay", "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay",
-    "ProfilesDisplay", "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay",
-    "SpectrumDisplay", "TopicChoiceDisplay", "TopicMapDisplay", "TopicTimeDisplay", "TopicWordsDisplay", "TraceDisplay",
+    "BiplotDisplay", "CalibrationDisplay", "ClustersDisplay", "DendrogramDisplay", "DensityDisplay", "DocumentTopicsDisplay",
+    "GateDisplay", "HowManyDisplay", "ImputationDisplay", "ItemMapDisplay", "KSelectionDisplay", "LoadingsDisplay",
+    "MergesDisplay", "MissingnessDisplay", "ProfilesDisplay", "RatingsDisplay", "ResponsibilitiesDisplay", "ScoresDisplay",
+    "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay", "SpectrumDisplay", "TopicChoiceDisplay", "TopicMapDisplay",
+    "TopicTimeDisplay", "TopicWordsDisplay", "TraceDisplay",
 ]  # fmt: skip

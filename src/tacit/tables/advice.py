@@ -8,11 +8,15 @@ from ..survey.scores import mean_ranks
 from ..words import count, share
 from .data import DataTable
 
-__all__ = ["advise", "text_column"]
+__all__ = ["advise", "rating_columns", "text_column"]
 
 SAMPLE = 2000
 SPARSE, ALIKE, NUMBERS = 0.15, 0.35, 0.8
 """Shares of missing cells and of number columns, and the mean |rank correlation|, that decide."""
+RATED = ("rating", "star", "score", "overall", "rate", "grade", "vote", "points")
+"""What names of columns of ratings hold."""
+MOST_BESIDE, FEWEST_RATINGS, AGAIN = 8, 20, 0.8
+"""Columns of a table of ratings, its rows, and the share of different users and of different items in them at most."""
 FEWEST_WORDS, FEWEST_TEXTS = 6.0, 10
 """Words that cells of free text have on average, and cells that there must be."""
 
@@ -20,8 +24,16 @@ FEWEST_WORDS, FEWEST_TEXTS = 6.0, 10
 def advise(table: DataTable) -> tuple[str, str]:
     """The verb that fits a table, and why: "impute" where much is missing, "reduce" where numbers correlate, else "fit".
 
-    Where a column is free text with more words in a cell than other columns can be used, the verb is "topics".
+    Where a column is free text with more words in a cell than other columns can be used, the verb is "topics"; where the columns
+    are a user, an item and a rating, it is "recommend".
     """
+    rated = rating_columns(table)
+    if rated is not None:
+        user, item, rating = rated
+        return (
+            "recommend",
+            f"{user}, {item} and {rating} are a user, an item and a rating in each of {count(table.n_rows, 'row')}",
+        )
     used = [column for column in table.used if not column.copied]
     prose, n_words = _prose(table)
     if prose is not None and n_words > len(used):
@@ -45,6 +57,48 @@ def advise(table: DataTable) -> tuple[str, str]:
     if not numbers or not others:
         kinds = "all of numbers" if numbers else "all of categories"
     return "fit", f"{count(table.n_rows, 'row')} have {count(len(used), 'column')} to tell groups by, {kinds}"
+
+
+def rating_columns(table: DataTable) -> tuple[str, str, str] | None:
+    """Columns of a user, an item and a rating, where a table is a long one of ratings; None elsewhere.
+
+    They are found by their names; users and items must come again, and no more than a few other columns may stand beside.
+    """
+    names = " ".join(column.name.lower() for column in table.columns)
+    if (
+        not 3 <= len(table.columns) <= MOST_BESIDE
+        or table.n_rows < FEWEST_RATINGS
+        or not any(word in names for word in RATED)
+    ):
+        return None  # before anything is loaded: a look at a table must be quick
+    from ..recommend.reading import NAMES
+
+    plain = {
+        "".join(letter for letter in column.name.lower() if letter.isalnum()): column
+        for column in reversed(table.columns)
+    }
+    found = [next((plain[name] for name in NAMES[role] if name in plain), None) for role in ("user", "item", "rating")]
+    if None in found or len({column.name for column in found if column}) < 3:
+        return None
+    user, item, rating = (column for column in found if column is not None)
+    ratings = rating.low is not None or (rating.levels and all(map(_is_number, rating.levels)))
+    return (user.name, item.name, rating.name) if ratings and _come_again(table, [user.name, item.name]) else None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _come_again(table: DataTable, names: list[str]) -> bool:
+    """Whether cells of both columns come again in the first rows, and hardly a pair of them does."""
+    batch = next(iter(table.reader.batches()))
+    cells = [[str(cell) for cell in batch[name].originals()[: 5 * SAMPLE]] for name in names]
+    n, pairs = len(cells[0]), len(set(zip(*cells)))
+    return all(1 < len(set(column)) < AGAIN * n for column in cells) and pairs > 0.9 * n
 
 
 def text_column(table: DataTable) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -31,6 +31,15 @@ class ArrowReader(Reader):
         self.places = range(len(self.fields)) if kind == "parquet" else self.positions
         self.odd = odd_columns(self.names, [schema.field(position).type for position in self.positions])
 
+    def narrow(self, names: Sequence[str]) -> None:
+        chosen = [place for place, name in enumerate(self.names) if name in names]
+        self.positions, self.fields = (
+            [self.positions[place] for place in chosen],
+            [self.fields[place] for place in chosen],
+        )
+        self.names = [self.names[place] for place in chosen]
+        self.places = range(len(self.fields)) if self.kind == "parquet" else self.positions
+
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
         try:
@@ -45,7 +54,8 @@ class ArrowReader(Reader):
         if self.kind == "parquet":
             from pyarrow import parquet
 
-            return parquet.ParquetFile(self.path)
+            # Read ahead, the whole file would come to lie in memory.
+            return parquet.ParquetFile(self.path, pre_buffer=False)
         return ipc.open_file(pa.memory_map(self.path)) if self.kind == "arrow" else ipc.open_stream(self.path)
 
     def _parts(self) -> Iterator[pa.RecordBatch]:

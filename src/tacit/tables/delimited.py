@@ -12,7 +12,7 @@ import csv
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -114,6 +114,10 @@ class DelimitedReader(Reader):
         return found, ends
 
     # Reading
+
+    def narrow(self, names: Sequence[str]) -> None:
+        kept = [(name, place) for name, place in zip(self.names, self.positions) if name in names]
+        self.names, self.positions = [name for name, _ in kept], [place for _, place in kept]
 
     def load(self) -> Store:
         self._stamp, trials = _stamp(self.path), 0

@@ -82,6 +82,9 @@ class Reader:
         """Yield every row once, in the order of the table."""
         raise NotImplementedError
 
+    def narrow(self, names: Sequence[str]) -> None:
+        """Read no other columns, where the format has a way to leave them out; to be called before anything is read."""
+
     @property
     def batch_rows(self) -> int:
         """Rows of a batch: fewer where there are many columns."""

@@ -14,24 +14,32 @@ from ..parser import whole_number
 
 HELP = "list data sets, write one, or draw one"
 EXAMPLE = "tacit datasets penguins"
-NEXT = {"factors": "reduce", "giss": "inspect", "earthquakes": "inspect"}
+NEXT = {"factors": "reduce", "ratings": "recommend", "giss": "inspect", "earthquakes": "inspect"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("name", nargs="?", help="the set to write, or make")
-    parser.add_argument("kind", nargs="?", metavar="KIND", help="what to make: mixed, factors or outliers")
+    parser.add_argument("kind", nargs="?", metavar="KIND", help="what to make: mixed, factors, outliers or ratings")
     parser.add_argument(
         "--out", metavar="FOLDER", default=".", help="folder to write to, made where there is none (here)"
     )
     add_force(parser)
     group = parser.add_argument_group("make")
-    group.add_argument("--rows", type=whole_number("--rows", 500), default=500, metavar="N", help="how many rows (500)")
     group.add_argument(
-        "--columns", type=whole_number("--columns", 8), metavar="D", help="columns of factors (8) or outliers (3)"
+        "--rows", type=whole_number("--rows", 500), metavar="N", help="how many rows (500), or users of ratings (300)"
     )
     group.add_argument(
-        "--groups", type=whole_number("--groups", 3), metavar="K", help="groups (mixed 3, outliers 2) or factors (2)"
+        "--columns",
+        type=whole_number("--columns", 8),
+        metavar="D",
+        help="columns of factors (8) or outliers (3), or items of ratings (80)",
+    )
+    group.add_argument(
+        "--groups",
+        type=whole_number("--groups", 3),
+        metavar="K",
+        help="groups (mixed 3, outliers 2), factors (2) or types (3)",
     )
     group.add_argument("--missing", type=_share, default=0.1, metavar="P", help="share of cells that are missing (0.1)")
     group.add_argument(
@@ -107,6 +115,8 @@ def _made(arguments: Namespace) -> Outcome:
     if arguments.kind not in drawn:
         what = "nothing was named" if arguments.kind is None else f"{arguments.kind!r} cannot be made"
         raise ValueError(f"{what}; tacit datasets make takes one of {', '.join(drawn)}.")
+    if arguments.kind == "ratings":
+        return _ratings(arguments)
     found = load(arguments.kind, **_settings(arguments))
     table, truth = replace(found, target=None), replace(found, X=found.more["complete"])
     if "scores" in found.more:
@@ -116,10 +126,29 @@ def _made(arguments: Namespace) -> Outcome:
     return _written(arguments, found.name, files, found.description)
 
 
+def _ratings(arguments: Namespace) -> Outcome:
+    """Draw ratings and write them beside what is known of the items."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    from ...datasets import load
+
+    asked = {"n_users": arguments.rows, "n_items": arguments.columns, "n_types": arguments.groups}
+    found = load("ratings", random_state=arguments.seed, **{name: n for name, n in asked.items() if n is not None})
+    more, days = found.more, found.more["time"].astype("datetime64[D]").astype(str)
+    table = replace(found, X=np.column_stack([found.X, days]), columns=["user", "item", "date"])
+    genres = np.array(more["feature_names"], dtype=object)[more["genre"]]
+    films = np.column_stack([more["items"], [more["titles"][item] for item in more["items"]], genres])
+    items = replace(found, X=films.astype(object), columns=["item", "title", "genre"], target=None)
+    files = {"ratings.csv": table, "ratings.items.csv": items}
+    return _written(arguments, "ratings", files, found.description)
+
+
 def _settings(arguments: Namespace) -> dict:
     """Arguments of the generator, from the options given."""
     asked = {
-        "n_rows": arguments.rows, "random_state": arguments.seed, "missing": arguments.missing,
+        "n_rows": 500 if arguments.rows is None else arguments.rows, "random_state": arguments.seed, "missing": arguments.missing,
         "mechanism": arguments.mechanism,
     }  # fmt: skip
     if arguments.columns is not None:

@@ -3,7 +3,8 @@
 ROW is a number from 1, NAME=VALUE of a column that says which row it is, the value of an id, or a file whose rows are explained
 one by one. The table is looked for beside the model where it is not given. The evidence of a cell is the logarithm of how many
 times likelier it makes the row's group than the next likeliest one; all of them and that of the groups' sizes add up to the odds
-of the two groups. Nothing is written.
+of the two groups. Of a model of `tacit recommend`, ROW is a user and what follows an item, and the parts of the expected rating
+are told. Nothing is written.
 """
 
 import os
@@ -23,9 +24,13 @@ MOST = 20
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("model", metavar="MODEL", help="the model that tacit fit wrote: NAME.fit.tacit")
     parser.add_argument(
-        "row", metavar="ROW", help="number of the row, NAME=VALUE, the value of an id, or a file of rows"
+        "model", metavar="MODEL", help="the model that tacit fit or tacit recommend wrote: NAME.fit.tacit"
+    )
+    parser.add_argument(
+        "row",
+        metavar="ROW",
+        help="number of the row, NAME=VALUE, the value of an id, or a file of rows; or a user, before an item",
     )
     add_table(parser)
     group = parser.add_argument_group("model")
@@ -40,6 +45,8 @@ def run(arguments: Namespace) -> Outcome:
     from ..console import grid, heading, paragraph
 
     model, noted = open_model(arguments.model)
+    if model._study == "ratings":
+        return _pair(arguments, model)
     if model._study != "groups":
         raise ValueError(
             f"{arguments.model} has no groups to explain: it is a {type(model).__name__}; use a model of tacit fit."
@@ -67,6 +74,44 @@ def run(arguments: Namespace) -> Outcome:
     notes = list(map(str, table.notes)) + ([more] if more else [])
     text += [paragraph(f"note: {note}") for note in notes]
     return Outcome("\n".join(text).rstrip(), data | {"summary": [each.words for each in found], "notes": notes})
+
+
+def _pair(arguments: Namespace, model: Any) -> Outcome:
+    """Why a user is expected to rate an item as told."""
+    from dataclasses import asdict
+
+    from ...study.reasons import explain_pair
+    from ...words import number, signed
+    from ..console import grid, heading, paragraph
+
+    if not arguments.file:
+        raise ValueError(
+            f"{arguments.model} is a recommender, which explains a pair; name the item after the user: tacit explain "
+            f"{arguments.model} {arguments.row} ITEM."
+        )
+    if arguments.group:
+        raise ValueError("--group is for groups, and this is a recommender; leave it out.")
+    found = explain_pair(model, arguments.row, arguments.file)
+    rows = [
+        ["part", "rating"],
+        *([name, number(value, 4) if name == "all ratings" else signed(value)] for name, value in found.parts.items()),
+    ]
+    rows.append(["sum", number(found.total, 4)])
+    because = [["rated by the user", "rating", "adds"]] + [
+        [str(item), number(rated), signed(adds, 3)] for item, rated, adds in found.because
+    ]
+    text = [heading(f"User {found.user}, item {found.item}"), paragraph(found.words, "  "), *grid(rows, right=(1,))]
+    text += ["", *grid(because, right=(1, 2))] if len(because) > 1 else []
+    data = {
+        "table": None,
+        "rows": None,
+        "explained": [],
+        "pair": asdict(found),
+        "files": [],
+        "summary": [found.words],
+        "notes": found.notes,
+    }
+    return Outcome("\n".join([*text, *(paragraph(f"note: {each}") for each in found.notes)]), data)
 
 
 def _line(cell: dict) -> list[str]:

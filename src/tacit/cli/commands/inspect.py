@@ -244,15 +244,17 @@ def _notes(table: DataTable, shown: Sequence[ColumnInfo]) -> str:
 
 def _next_steps(arguments: Namespace, table: DataTable) -> list[dict]:
     """What to do next, as sentences with the command that does it."""
-    from ...tables.advice import text_column
+    from ...tables.advice import rating_columns, text_column
 
     options = table_options(
         arguments, missing=_marks(table), ignore=[column.name for column in table.used if column.copied]
     )
     used = [column for column in table.used if not column.copied]
     steps = []
+    plain = Namespace(**{**vars(arguments), "roles": [], "columns": None, "ignore": None, "id": None})
+    if rating_columns(table) is not None:
+        steps.append({"why": "to recommend items to users", "command": f"tacit recommend {table_options(plain)}"})
     if (prose := text_column(table)) is not None:
-        plain = Namespace(**{**vars(arguments), "roles": [], "columns": None, "ignore": None, "id": None})
         command = f"tacit topics {table_options(plain)} --text {shlex.quote(prose)}"
         steps.append({"why": f"to find what the texts of {prose} are about", "command": command})
     if not used:

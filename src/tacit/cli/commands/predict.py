@@ -3,7 +3,7 @@
 Columns are found by name and taken as they were when the model was fitted. Writes beside the table NAME.predict.groups.csv (or
 NAME.predict.scores.csv for a model of `tacit reduce`, NAME.predict.rows.csv for other models), and with --fill
 NAME.predict.filled.csv and NAME.predict.cells.csv. A model of `tacit topics` takes texts as that command does, and writes
-NAME.predict.proportions.csv.
+NAME.predict.proportions.csv; one of `tacit recommend` takes pairs of users and items, and writes NAME.predict.ratings.csv.
 """
 
 import warnings
@@ -17,14 +17,16 @@ from ..saved import open_like, open_model
 from ..voice import said
 
 HELP = "apply a saved model to a new table"
-TAKES = ("text",)
+TAKES = ("user", "item", "text")
 OTHERS = {"scores": "the places of rows on the axes, with standard errors", "rows": "what the model says of each row"}
 EXAMPLE = "tacit predict penguins.fit.tacit penguins.csv --fill"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("model", help="model file, as tacit fit, impute and reduce write and tacit.save does")
+    parser.add_argument(
+        "model", help="model file, as tacit fit, impute, reduce, topics and recommend write and tacit.save does"
+    )
     add_table(parser)
     group = parser.add_argument_group("model")
     group.add_argument(
@@ -41,6 +43,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> Outcome:
     """Read the model and the table, apply, write."""
     model, told = open_model(arguments.model)
+    if model._study == "ratings":
+        return _ratings(arguments, model, told)
+    for role in ("user", "item"):
+        if getattr(arguments, role):
+            raise ValueError(
+                f"--{role} is for models of tacit recommend, and this is a {type(model).__name__}; leave it out."
+            )
     if arguments.fill and model._study is None:
         raise ValueError(f"--fill needs a model of tacit fit or tacit impute; this is a {type(model).__name__}.")
     if model._study == "topics":
@@ -92,6 +101,45 @@ def _proportions(arguments: Namespace, model: Any, told: dict) -> Outcome:
         "\n".join(lines),
         {"table": documents.name, "rows": len(corpus), "model": kind, "notes": notes, "files": list(files)},
     )
+
+
+# Pairs of users and items
+
+
+def _ratings(arguments: Namespace, model: Any, told: dict) -> Outcome:
+    """What users are expected to rate items."""
+    from ...words import count
+    from ..common import opened_outputs, result_path
+    from ..ratings import pairs_columns, ratings_asked, read_pairs
+    from ..telling import wrote
+
+    for name in ("text", "fill", "columns", "allow_missing"):
+        if getattr(arguments, name):
+            raise ValueError(
+                f"--{name.replace('_', '-')} is not for a {type(model).__name__}, which takes pairs; leave it out."
+            )
+    table = ratings_asked(arguments, "give the pairs: a table with a column of users and one of items.")
+    folder = check_free(arguments, table, ["ratings"])
+    users, items = read_pairs(table, {"user": arguments.user, "item": arguments.item}, told.get("settings", {}))
+    made, n_new = pairs_columns(model, users, items)
+    path = result_path(arguments, table, folder, "ratings")
+    separator = getattr(table.reader, "separator", ",") if not arguments.format else ","
+    with opened_outputs(arguments, folder, separator or ",") as outputs:
+        outputs.table(path).write(made)
+    kind, files = type(model).__name__, {path: "expected ratings of pairs, with intervals of 90 %"}
+    notes = [
+        f"{count(n, 'pair')} of {what} that the model does not know: their ratings are what is known in general"
+        for what, n in n_new.items()
+        if n
+    ]
+    lines = [
+        f"{table.name}: {count(len(users), 'pair')}, by a {kind}",
+        *(f"note: {each}" for each in notes),
+        "",
+        *wrote(files),
+    ]
+    data = {"table": table.name, "rows": len(users), "model": kind, "new": n_new, "notes": notes, "files": list(files)}
+    return Outcome("\n".join(lines), data)
 
 
 # The table, read as the model's was

@@ -1,8 +1,8 @@
 """Write the report of a saved model again, of its own table or of another one with the same columns.
 
-Reads a model that `tacit fit`, `tacit impute`, `tacit reduce` or `tacit topics` has written and its table, which is
-looked for beside the
-model and in the working folder where it is not given, and writes one HTML page that opens in any browser without a network.
+Reads a model that `tacit fit`, `tacit impute`, `tacit reduce`, `tacit topics` or `tacit recommend` has written and its table,
+which is looked for beside the model and in the working folder where it is not given, and writes one HTML page that opens in any
+browser without a network.
 """
 
 import os
@@ -80,6 +80,8 @@ def run(arguments: Namespace) -> Outcome:
     model, noted = open_model(arguments.model)
     if model._study == "topics":
         return _topics(arguments, model, noted)
+    if model._study == "ratings":
+        return _ratings(arguments, model, noted)
     for name in TAKES:
         if getattr(arguments, name):
             raise ValueError(
@@ -148,6 +150,33 @@ def _topics(arguments: Namespace, model: Any, noted: dict) -> Outcome:
         "summary": findings.summary,
         "limits": findings.limits,
     }
+    return Outcome("\n".join([*map(said, findings.summary), f"wrote {path}"]), told | {"files": [path]})
+
+
+def _ratings(arguments: Namespace, model: Any, noted: dict) -> Outcome:
+    """The page of a recommender, of the ratings it was learned from."""
+    from dataclasses import replace
+
+    from ...report.recommend import render_ratings
+    from ..ratings import ratings_asked, restudied
+    from ._results import write_text
+
+    for name in ("merge", "name", "keep", "text", "time"):
+        if getattr(arguments, name):
+            raise ValueError(f"--{name} is not for a recommender; leave it out.")
+    if not arguments.sql:
+        arguments.file = arguments.file or beside(arguments.model, noted, f"report {arguments.model}")
+    table = ratings_asked(arguments)
+    path = _place(arguments, table.name)
+    findings = restudied(arguments.model, model, table, noted)
+    findings = replace(findings, title=arguments.title or findings.title)
+    with opened_outputs(arguments, os.path.dirname(path)) as outputs:
+        write_text(outputs, path, lambda: render_ratings(findings))
+    if arguments.open:
+        import webbrowser
+
+        webbrowser.open("file://" + os.path.abspath(path))
+    told = {"table": table.name, "rows": findings.n_ratings, "summary": findings.summary, "limits": findings.limits}
     return Outcome("\n".join([*map(said, findings.summary), f"wrote {path}"]), told | {"files": [path]})
 
 

@@ -68,7 +68,12 @@ def _written(line: str) -> str:
         "rows": "the groups or scores that were written",
         "looked": "what was looked at",
     }
-    files |= {"filled": "the filled table", "cells": "the list of filled cells"}
+    files |= {
+        "filled": "the filled table",
+        "cells": "the list of filled cells",
+        "users": "the table of users that was written",
+    }
+    files |= {"items": "the table of items that was written", "check": "the ratings held out that were written"}
     told = [f"{name} {what}" for name, what in files.items() if re.search(rf"(?<!')\b{name}\b(?!')", line)]
     return f" and {joined(told)}" if told else ""
 

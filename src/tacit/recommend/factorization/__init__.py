@@ -1,0 +1,5 @@
+"""Matrix factorisation."""
+
+from .estimator import MatrixFactorization
+
+__all__ = ["MatrixFactorization"]
