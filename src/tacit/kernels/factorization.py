@@ -359,7 +359,7 @@ def padded(rows, kind):
 
 @jit_sums
 def _times(Z, weight, begin, n, prior, x, out):
-    """out = P x + Σ w z (z·x)."""
+    """Out = P x + Σ w z (z·x)."""
     q = len(x)
     for r in range(q):
         total = prior[r, 0] * x[0]
