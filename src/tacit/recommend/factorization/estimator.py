@@ -218,7 +218,8 @@ class MatrixFactorization(FactorAnswers, EMEstimator):
         if self.response == "ordinal":
             found, counts = np.unique(self.seen_.data, return_counts=True)
             return OrdinalResponse(found, counts)
-        told = self.mean_, float(self.seen_.data.var(dtype=float)), not self._scaled
+        data = self.seen_.data  # which may lie in a file, so that nothing of its size is made
+        told = self.mean_, float(max(np.vdot(data, data) / max(len(data), 1) - self.mean_**2, 0.0)), not self._scaled
         return (
             GaussianResponse(*told)
             if self.periods is None
