@@ -181,3 +181,20 @@ def test_movielens():
     assert rmse < 0.935
     assert 0.88 < coverage < 0.92
     assert score > other + 0.005
+
+
+def test_fits_end_when_they_are_interrupted():
+    """What was learned so far is kept, and no further fit is begun."""
+    seen = []
+
+    def stop(progress):
+        seen.append(progress)
+        if len(seen) == 4:
+            raise KeyboardInterrupt
+
+    rng = np.random.default_rng(0)
+    table = {"user": rng.integers(0, 30, 300), "item": rng.integers(0, 20, 300), "rating": rng.integers(1, 6, 300)}
+    model = TwoSidedMixture(2, 2, n_fits=3, max_iter=50, tol=0.0, random_state=0, callback=stop).fit(table)
+    assert len(model.objective_) == 1
+    assert model.fits_[0].interrupted
+    assert np.isfinite(model.predict(([0, 1], [2, 3]))).all()

@@ -25,8 +25,6 @@ __all__ = ["METHODS", "RecommenderChoice", "choose_recommender", "find_types", "
 
 METHODS = {"factorization": "MatrixFactorization", "neighbours": "NeighbourhoodRecommender", "types": "TwoSidedMixture"}
 """Recommenders by what the command calls them, in the order in which they are tried."""
-COST = {"types": 8e-5}
-"""Seconds per rating of methods whose fits cannot be ended at a time, about."""
 FEWEST, FEW_RATINGS = 20, 200_000
 """Ratings below which nothing is held out, and below which types are looked for from more than a few starts."""
 
@@ -195,11 +193,7 @@ class _Work:
     @property
     def late(self) -> bool:
         """Whether the time is up."""
-        return self.lacks(0.0)
-
-    def lacks(self, seconds: float) -> bool:
-        """Whether less time than this is left."""
-        return self.deadline is not None and time.monotonic() + seconds >= self.deadline
+        return self.deadline is not None and time.monotonic() >= self.deadline
 
     def made(self, method: str, callback: Any = None) -> Any:
         return make_recommender(method, n_components=self.n_components, random_state=self.seed, callback=callback)
@@ -236,7 +230,7 @@ def _chosen(ratings: Ratings, names: list[str], work: _Work, tell: Callable) -> 
     tried: list[dict] = []
     best: tuple[float, str, Any] | None = None
     for name in names:
-        if best is not None and work.lacks(len(known) * COST.get(name, 0.0)):
+        if best is not None and work.late:
             work.ended = True
             tried.append({"method": name, "rmse": None, "failed": "left out: no time was left for it"})
             continue

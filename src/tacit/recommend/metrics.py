@@ -275,7 +275,7 @@ def hit_rate(hits: np.ndarray) -> np.ndarray:
     hits : (n_users, k)
         As in `precision`.
     """
-    return hits.any(axis=1).astype(np.float64)
+    return np.asarray(hits.any(axis=1).astype(np.float64))
 
 
 def _over(value: np.ndarray, by: np.ndarray) -> np.ndarray:

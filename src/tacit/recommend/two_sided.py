@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,8 @@ class TwoSidedMixture(Recommender):
         Seed.
     n_jobs : int, optional
         Threads; default all cores. Results do not depend on it.
+    callback : callable, optional
+        Called with a `tacit.engine.Progress` after every pass; a KeyboardInterrupt ends the fits with what was learned.
 
     Attributes
     ----------
@@ -99,6 +101,7 @@ class TwoSidedMixture(Recommender):
     tol: float = 1e-5
     random_state: Any = None
     n_jobs: int | None = None
+    callback: Callable | None = None
 
     _saved = Recommender._saved | {
         "user_membership_": Numbers("F n K", total=1.0, **SHARES),
@@ -138,17 +141,22 @@ class TwoSidedMixture(Recommender):
         cells = np.column_stack([side.rows.indices, level]).astype(float)
         number = np.repeat(np.arange(ratings.n_users), np.diff(side.rows.indptr))
         source = ArraySource(cells, weights_of(side), unit=number, n_jobs=self.n_jobs)
-        fits = [self._fit_once(model, source, rng) for _ in range(self.n_fits)]
+        fits: list[tuple[Fit, np.ndarray]] = []
+        while len(fits) < self.n_fits and not (fits and fits[-1][0].interrupted):
+            fits.append(self._fit_once(model, source, rng, len(fits)))
         order = np.argsort([-each.trace.objectives[-1] for each, _ in fits], kind="stable")
         self.fits_ = [fits[k][0] for k in order]
         self.objective_ = np.array([each.trace.objectives[-1] for each in self.fits_])
         self.n_iter_ = np.array([len(each.trace) for each in self.fits_])
         self._publish(np.unique(number), [(fits[k][1], fits[k][0].params) for k in order])
 
-    def _fit_once(self, model: TwoSidedModel, source: ArraySource, rng: np.random.Generator) -> tuple[Fit, np.ndarray]:
+    def _fit_once(
+        self, model: TwoSidedModel, source: ArraySource, rng: np.random.Generator, number: int
+    ) -> tuple[Fit, np.ndarray]:
         """A fit from a random start, and the memberships of users at its end."""
         start = model.init(source.sample(source.n_rows, rng), rng)
-        found = fit(model, source, start, max_iter=self.max_iter, tol=self.tol)
+        run = number + 1, int(self.n_fits)
+        found = fit(model, source, start, max_iter=self.max_iter, tol=self.tol, callback=self.callback, run=run)
         kept: Any = source.recall()
         return found, kept.types
 
