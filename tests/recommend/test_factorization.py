@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import tacit
 from tacit.datasets import load_movielens
 from tacit.kernels import factorization as kernels
+from tacit.kernels import gradients
 from tacit.recommend import MatrixFactorization, Ratings
 from tacit.recommend.factorization.priors import packed, unpacked
 from tacit.recommend.factorization.source import RatedRows
@@ -111,8 +112,8 @@ def test_gradients_lead_where_the_equations_do(dense):
     np.testing.assert_allclose(again, exact, atol=1e-11)
     np.testing.assert_allclose(same, told, atol=1e-9)
     gram = extended.T @ extended if dense else np.zeros((0, 0))
-    z = kernels.padded(np.delete(extended, 1, axis=1), np.dtype(float))
-    also = kernels.half_sweep_by_gradients(*shared[:3], z, mean[:, 0].copy(), *prior, gram, 50, near)
+    z = gradients.padded(np.delete(extended, 1, axis=1), np.dtype(float))
+    also = gradients.half_sweep_by_gradients(*shared[:3], z, mean[:, 0].copy(), *prior, gram, 50, near)
     np.testing.assert_allclose(near, exact, atol=1e-9)
     np.testing.assert_allclose(also[:, [0, 2]], told[:, [0, 2]], atol=1e-8)
 

@@ -28,7 +28,7 @@ from .source import RatedRows, RatingSource
 
 __all__ = ["FactorModel", "FactorParams", "FactorStats"]
 
-compiled, on_device = lazy("factorization"), lazy("torch_factorization")
+compiled, gradients, on_device = lazy("factorization"), lazy("gradients"), lazy("torch_factorization")
 LEAST_NOISE = 1e-6
 NONE = 1e12  # precision of what is held at 0
 FREEDOM, MOST_FREEDOM = 30.0, 1e4
@@ -199,7 +199,7 @@ class FactorModel(Model):
         cells = rows, weight, target
         if self.n_steps and own.certain:
             base = others.gram if self.response.dense else np.zeros((0, 0))
-            return compiled.half_sweep_by_gradients(*cells, *others.points, *along, base, self.n_steps, own.mean)
+            return gradients.half_sweep_by_gradients(*cells, *others.points, *along, base, self.n_steps, own.mean)
         base = others.base if self.response.dense else np.zeros(0)
         return compiled.half_sweep(*cells, others.extended, others.table, *along, base, own.mean, own.covariances)
 

@@ -16,7 +16,7 @@ from ...kernels import lazy
 
 __all__ = ["SidePrior", "Users", "Vectors", "packed", "unpacked"]
 
-compiled = lazy("factorization")
+compiled, gradients = lazy("factorization"), lazy("gradients")
 FLAT = 1e-6
 
 
@@ -67,7 +67,7 @@ class Vectors(Arrays):
     def points(self) -> tuple[np.ndarray, np.ndarray]:
         """(1, factors) and biases, as conjugate gradients take them."""
         kind = self.spread.dtype
-        return compiled.padded(np.delete(self.extended, 1, axis=1), kind), self.mean[:, 0].astype(kind)
+        return gradients.padded(np.delete(self.extended, 1, axis=1), kind), self.mean[:, 0].astype(kind)
 
     @cached_property
     def extended(self) -> np.ndarray:
