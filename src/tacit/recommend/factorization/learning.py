@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...base import EMEstimator
+from ...engine import fit
 from ...source import Block
 from ..base import Recommender
 from ..ratings import Ratings
@@ -21,6 +23,8 @@ from .source import SINGLE, RatingSource
 
 __all__ = ["FactorLearning"]
 
+STARTING_SWEEPS, HELD = 20, 3.0
+"""Sweeps over points before variational Bayes, and what their squares are charged with, in units of the noise."""
 MANY, STEPS = 100, 3
 """Factors from which on points are found by conjugate gradients, and how many of these a half sweep takes."""
 
@@ -74,7 +78,23 @@ class FactorLearning(FactorAnswers, EMEstimator):
         return [SidePrior(*(getattr(self, f"{side}_{name}_") for name in names)) for side in ("user", "item")]
 
     def _start(self, model: Any, task: Any) -> FactorParams:
-        return model.init(task.sample, task.rng)
+        """Random factors, after sweeps over points where covariances are learned: from small factors these lead to none at all."""
+        start = model.init(task.sample, task.rng)
+        if not model.learns or not self.n_components:
+            return start
+        points = copy(model)
+        points.uncertain, points.learns, points.uneven, points.n_steps = (False, False), False, False, 0
+        points.response = points.response.as_points()
+        held = HELD / start.noise * np.eye(model.size)
+        priors = (replace(prior, precision=held) for prior in (start.user_prior, start.item_prior))
+        given = dict(
+            zip(("user_prior", "item_prior"), priors), vectors=Vectors(start.vectors.mean, start.vectors.spread[:, :0])
+        )
+        found = fit(points, task.source, replace(start, **given), max_iter=STARTING_SWEEPS, tol=1e-3).params
+        vectors = Vectors(found.vectors.mean, start.vectors.spread)
+        return replace(
+            start, vectors=vectors, response=found.response, user_prior=found.user_prior, item_prior=found.item_prior
+        )
 
     def _know(self, ratings: Ratings) -> None:
         super()._know(ratings)

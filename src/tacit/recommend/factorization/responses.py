@@ -9,6 +9,7 @@ All three are weighted least squares of targets, which the ordinal one makes ane
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,12 @@ class GaussianResponse:
     def start(self) -> tuple[float, float, np.ndarray]:
         """μ, σ² and further parameters to start from."""
         return self.mean, max(0.7 * self.variance, 1e-6) if self.learns else 1.0, np.zeros(0)
+
+    def as_points(self) -> GaussianResponse:
+        """The same with σ² as it is."""
+        same = copy(self)
+        same.learns = False
+        return same
 
     def targets(self, params: Any, rows: Any, own: np.ndarray, others: np.ndarray) -> np.ndarray:
         """What cells tell of b + c + u·v."""
