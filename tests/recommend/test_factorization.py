@@ -357,6 +357,38 @@ def test_small_tables_are_no_trouble(users, values):
     assert (rating <= max(values)).all()
 
 
+def test_what_is_wrong_with_ratings_is_told():
+    """Constant ratings, impossible ones of a newcomer, several users at once."""
+    with pytest.warns(UserWarning, match=r"all 3 ratings are 1, .*response='implicit'"):
+        MatrixFactorization(2).fit({"user": list("aab"), "item": list("xyx")})
+    model = MatrixFactorization(2, random_state=0).fit(stars(n=1500))
+    for value in (float("nan"), 50.0):
+        with pytest.raises(ValueError, match=f"the rating of 3 is {value:g}, but ratings lie from 1 to 5"):
+            model.recommend({3: value})
+    with pytest.raises(TypeError, match=r"recommend takes one user, not list; recommend_all\(n, users\) takes several"):
+        model.recommend([1, 2])
+
+
+def test_items_of_a_table_of_features_are_known():
+    """Those without ratings are predicted by their features, and recommended."""
+    ratings = stars(n=3000)
+    kind = ratings.items % 3
+    table = {"item": [*ratings.items, 1000], "kind": [*(f"k{k}" for k in kind), "k1"]}
+    model = MatrixFactorization(3, random_state=0).fit(ratings, item_features=table)
+    assert len(model.items_) == 81
+    new, stranger = model.predict(([5, 5], [1000, 2000]))
+    assert new != stranger
+
+
+@pytest.mark.parametrize("size", [(150, 80, 1800), (400, 150, 6400)])
+def test_few_ratings_a_user_do_not_lose_the_factors(size):
+    """From small factors variational Bayes ends at biases alone."""
+    ratings, _ = made(*size, noise=0.6, seed=1)
+    train, test = apart(ratings)
+    found = rmse(MatrixFactorization(random_state=0).fit(train), test)
+    assert found < 0.93 * rmse(MatrixFactorization(0).fit(train), test)
+
+
 # MovieLens
 
 

@@ -6,6 +6,7 @@ cell (``_expect``, ``_spread``); predictions, intervals, rankings and neighbours
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -19,6 +20,7 @@ from ..base import RowsEstimator
 from ..checks import check_number
 from ..declared import Listed, Names, Numbers
 from ..kernels import lazy
+from .features import ids_in
 from .ratings import Ratings, as_ratings, codes_of, codes_of_pairs
 
 __all__ = ["Explanation", "Recommendations", "Recommender"]
@@ -138,6 +140,10 @@ class Recommender(RowsEstimator):
         """What items (n_items, p) are compared by."""
         raise NotImplementedError(f"{type(self).__name__} does not tell which items are alike.")
 
+    def _lengths(self, vectors: np.ndarray) -> np.ndarray:
+        """Lengths that these are divided by; larger where vectors are uncertain."""
+        return np.linalg.norm(vectors, axis=1)
+
     def _newcomer(self, item: np.ndarray, rating: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Expected ratings of all items, and their variances, for a user who is known by some ratings alone."""
         raise NotImplementedError(f"{type(self).__name__} takes no new users by ratings; fit it with them.")
@@ -166,7 +172,7 @@ class Recommender(RowsEstimator):
         self
         """
         self._check_settings()
-        ratings = as_ratings(X)
+        ratings = described(as_ratings(X), along.get("user_features"), along.get("item_features"))
         self._know(ratings)
         self._learn_ratings(ratings, **along)
         return self
@@ -174,6 +180,13 @@ class Recommender(RowsEstimator):
     def _know(self, ratings: Ratings) -> None:
         """Keep who and what there is, and who rated what."""
         rows = ratings.by_user.rows
+        if ratings.scale[0] == ratings.scale[1] and len(ratings) > 1 and getattr(self, "response", "") != "implicit":
+            warnings.warn(
+                f"all {len(ratings)} ratings are {ratings.scale[0]:g}, so that there is nothing to learn; name the column of "
+                "ratings in Ratings.read, or, for events such as purchases, use MatrixFactorization(response='implicit').",
+                UserWarning,
+                stacklevel=4,
+            )
         self.n_features_in_ = ratings.n_items
         self.users_, self.items_ = ratings.users, ratings.items
         self.mean_ = float(np.average(ratings.rating, weights=ratings.weight))
@@ -269,6 +282,10 @@ class Recommender(RowsEstimator):
         Recommendations
         """
         check_is_fitted(self, "users_")
+        if isinstance(user, (list, tuple, np.ndarray)):
+            raise TypeError(
+                f"recommend takes one user, not {type(user).__name__}; recommend_all(n, users) takes several."
+            )
         check_number("n", n, int, 1)
         check_number("diversity", diversity, (int, float), 0, 1)
         ratings, spread, seen, cold = self._all_items(user)
@@ -284,7 +301,7 @@ class Recommender(RowsEstimator):
         every = np.arange(len(self.items_))
         if isinstance(user, Mapping):
             item = codes_of(list(user), self.items_)
-            kept, rated = item >= 0, np.array(list(user.values()), dtype=float)
+            kept, rated = item >= 0, self._rated(user)
             return *self._newcomer(item[kept], rated[kept]), item[kept], not kept.any()
         code = int(codes_of([user], self.users_)[0])
         who = np.full(len(every), code)
@@ -294,6 +311,18 @@ class Recommender(RowsEstimator):
         except NotImplementedError:
             spread = None
         return self._expect(who, every), spread, seen, code < 0
+
+    def _rated(self, user: Mapping) -> np.ndarray:
+        """Ratings of a new user, within the scale."""
+        rated = np.array(list(user.values()), dtype=float)
+        low, high = self.scale_ if getattr(self, "response", "") != "implicit" else (0.0, np.inf)
+        bad = [(item, value) for item, value in zip(user, rated.tolist()) if not low <= value <= high]
+        if bad:
+            item, value = bad[0]
+            raise ValueError(
+                f"the rating of {item!r} is {value:g}, but ratings lie from {low:g} to {high:g}; leave it out."
+            )
+        return rated
 
     def _diverse(self, ratings: np.ndarray, free: np.ndarray, n: int, diversity: float) -> np.ndarray:
         """Items by maximal marginal relevance, among the best twenty times as many."""
@@ -373,7 +402,7 @@ class Recommender(RowsEstimator):
         if code < 0:
             raise ValueError(f"item {item!r} was not seen; similar_items takes ids of items_.")
         vectors = self._vectors()
-        length = np.maximum(np.linalg.norm(vectors, axis=1), 1e-12)
+        length = np.maximum(self._lengths(vectors), 1e-12)
         alike = vectors @ vectors[code] / (length * length[code])
         others = np.ones(len(alike), bool)
         others[code] = False
@@ -397,6 +426,11 @@ class Recommender(RowsEstimator):
         parts, because = self._reasons(u, i)
         named = [(self.items_[j], rating, adds) for j, rating, adds in because]
         return Explanation(user, item, float(self.predict(([user], [item]))[0]), parts, named)
+
+
+def described(ratings: Ratings, user_features: Any, item_features: Any) -> Ratings:
+    """Ratings, with the users and items besides that tables of features tell of."""
+    return ratings.with_ids(ids_in(user_features, "user"), ids_in(item_features, "item"))
 
 
 def _best(values: np.ndarray, free: np.ndarray, n: int) -> np.ndarray:

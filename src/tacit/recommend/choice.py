@@ -16,6 +16,7 @@ import numpy as np
 from ..checks import check_choice, check_number
 from ..engine import Until
 from . import metrics
+from .base import described
 from .features import features_of
 from .ratings import Ratings, as_ratings
 from .splits import split_ratings
@@ -151,7 +152,12 @@ def choose_recommender(
     check_choice("method", method, ("auto", *METHODS))
     check_number("n_splits", n_splits, int, 1)
     check_number("budget", budget, (int, float), 0, also=(None,))
-    ratings, tell = as_ratings(X), on_try or (lambda what: None)
+    ratings, tell = described(as_ratings(X), user_features, item_features), on_try or (lambda what: None)
+    if ratings.scale[0] == ratings.scale[1] and len(ratings) > 1:
+        raise ValueError(
+            f"all {len(ratings)} ratings are {ratings.scale[0]:g}, so that no recommender can be compared with another; name the "
+            "column of ratings, or, for events such as purchases, use MatrixFactorization(response='implicit')."
+        )
     along = {
         f"{what}_features": features_of(given, ids, what)
         for what, given, ids in (("user", user_features, ratings.users), ("item", item_features, ratings.items))

@@ -20,7 +20,7 @@ from .cells import numbers, seconds, whole
 from .ids import codes_of
 from .reading import NAMES, Parts, parts_of
 
-__all__ = ["Features", "features_of"]
+__all__ = ["Features", "features_of", "ids_in"]
 
 RARE = 5
 """Ids below which those of a level are pooled with other rare ones."""
@@ -110,6 +110,16 @@ def features_of(table: Any, ids: np.ndarray, what: str = "item", *, id: Any = No
         raise ValueError(f"{parts.place} has no column besides {key!r} that describes {what}s; give at least one.")
     names = np.array([name for name, _ in made], dtype=object)
     return Features(_packed([column for _, column in made]), names, known, tuple(notes))
+
+
+def ids_in(table: Any, what: str = "item", id: Any = None, **reading: Any) -> np.ndarray:
+    """Ids that a table of features has rows for; none where it is no table but numbers in the order of ids."""
+    if table is None or isinstance(table, (Features, np.ndarray)) or sparse.issparse(table):
+        return np.empty(0, dtype=np.int64)
+    parts = parts_of(table, **reading)
+    column = parts.ids(_columns(parts)[_id_column(parts, what, id)])
+    found = column if isinstance(column, np.ndarray) else column.to_numpy(zero_copy_only=False)
+    return found[[each is not None and each == each for each in found.tolist()]]
 
 
 def _checked(found: Features, ids: np.ndarray, what: str) -> Features:

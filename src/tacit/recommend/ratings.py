@@ -227,6 +227,22 @@ class Ratings:
         order, indptr, others, data, _ = grouping.grouped(numbers[own], numbers[other], self.rating, n_own, n_other)
         return Side(SparseRows(data, others, indptr, (n_own, n_other), "missing"), order, self._along)
 
+    def with_ids(self, users: Any = (), items: Any = ()) -> Ratings:
+        """The same ratings, with users and items besides who have none; those that are known already are not added.
+
+        Parameters
+        ----------
+        users, items : array-like of ids
+        """
+        sides = [(self.users, users), (self.items, items)]
+        both = [extended_ids(known, np.asarray(more)) for known, more in sides]
+        if all(ids is known for ids, (known, _) in zip(both, sides)):
+            return self
+        columns = {"user": self.user, "item": self.item, "rating": self.rating} | self._along
+        made = Ratings(**columns, users=both[0], items=both[1], notes=self.notes, scale=self.scale, levels=self.levels)
+        made.columns, made._in_order = self.columns, self._in_order
+        return made
+
     def take(self, rows: Any) -> Ratings:
         """Some of the ratings, by a mask or by their places, with all users and items, and the same scale."""
         rows = np.asarray(rows)
@@ -247,6 +263,17 @@ def _taken(columns: dict[str, np.ndarray], rows: np.ndarray) -> dict[str, np.nda
         made.add({name: column[chosen] for name, column in columns.items()})
         let_go(*columns.values())
     return made.finish()
+
+
+def extended_ids(known: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """Known ids and, after them, those of others that are new."""
+    new = more[codes_of(more, known) < 0] if len(more) else more
+    if not len(new):
+        return known
+    new = np.array(list(dict.fromkeys(new.tolist())), dtype=new.dtype)
+    if known.dtype.kind == new.dtype.kind:
+        return np.concatenate([known, new])
+    return np.array([*known.tolist(), *new.tolist()], dtype=object)
 
 
 def _offsets(counts: np.ndarray) -> np.ndarray:

@@ -43,6 +43,8 @@ NAMES = {
     "weight": ("weight", "weights", "sampleweight"),
 }  # fmt: skip
 """Names of columns by what they hold, in small letters without marks between; the first that is there is taken."""
+WITHIN = {"rating": ("rating", "stars", "score"), "time": ("timestamp", "datetime", "date", "time")}
+"""What names hold that are none of these, such as Book-Rating and review_date."""
 GATHERED_ROWS = 1 << 20
 """Rows of a table that are read at a time."""
 
@@ -233,6 +235,9 @@ def find_columns(parts: Parts, asked: dict[str, Any], needed: Sequence[str] = ("
         plain = {re.sub(r"[\W_]+", "", str(name)).lower(): name for name in reversed(parts.names)}
         for role in open_roles:
             name = next((plain[known] for known in NAMES[role] if known in plain), None)
+            if name is None:
+                free = {key: each for key, each in plain.items() if each not in found.values()}
+                name = next((free[key] for part in WITHIN.get(role, ()) for key in free if part in key), None)
             if name is not None and name not in found.values():
                 found[role] = name
     elif not found:

@@ -143,6 +143,13 @@ class FactorAnswers(Recommender):
         around = np.linalg.inv(self.user_precision_)[1:, 1:]
         return self.item_factors_ @ np.linalg.cholesky((around + around.T) / 2)
 
+    def _lengths(self, vectors: np.ndarray) -> np.ndarray:
+        # Of items with few ratings, the direction of the mean says little.
+        around = np.linalg.inv(self.user_precision_)[1:, 1:]
+        q = len(around) + 1
+        own = unpacked(self.item_spread_.astype(float), q)[:, 1:, 1:]
+        return np.sqrt((vectors**2).sum(axis=1) + np.einsum("nkl,kl->n", own, around))
+
     def _folded(self, item: np.ndarray, rating: np.ndarray) -> Users:
         """A user who is known by some ratings alone, given the items."""
         estimator: Any = self

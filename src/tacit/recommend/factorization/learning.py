@@ -78,7 +78,7 @@ class FactorLearning(FactorAnswers, EMEstimator):
         return [SidePrior(*(getattr(self, f"{side}_{name}_") for name in names)) for side in ("user", "item")]
 
     def _start(self, model: Any, task: Any) -> FactorParams:
-        """Random factors, after sweeps over points where covariances are learned: from small factors these lead to none at all."""
+        """Random factors after sweeps over points: from small factors, variational Bayes often leads to none at all."""
         start = model.init(task.sample, task.rng)
         if not model.learns or not self.n_components:
             return start
