@@ -41,6 +41,7 @@ class FactorLearning(FactorAnswers, EMEstimator):
     periods: int | None
     solver: str
     device: str | None
+    _from_points = True  # whether variational Bayes starts there
 
     def _model(self) -> FactorModel:
         points = self.inference == "map"
@@ -80,7 +81,7 @@ class FactorLearning(FactorAnswers, EMEstimator):
     def _start(self, model: Any, task: Any) -> FactorParams:
         """Random factors after sweeps over points: from small factors, variational Bayes often leads to none at all."""
         start = model.init(task.sample, task.rng)
-        if not model.learns or not self.n_components:
+        if not model.learns or not self.n_components or not self._from_points:
             return start
         points = copy(model)
         points.uncertain, points.learns, points.uneven, points.n_steps = (False, False), False, False, 0
@@ -137,16 +138,18 @@ class FactorLearning(FactorAnswers, EMEstimator):
         return partial(periods_of, edges=self.period_edges_)
 
     def _learn_priors(self, source: RatingSource) -> None:
-        """σ² and priors by variational Bayes, for points."""
-        found = self.__class__(**self.get_params() | {"inference": "vb", "warm_start": False, "noise": "constant"})
+        """σ² and priors by variational Bayes, for points: from small random factors or from points, by the higher bound."""
         known = {*Recommender._saved, "user_features_", "item_features_"} - {"feature_names_in_"}
-        found.__dict__.update({name: getattr(self, name) for name in known})
-        found._learn(source)
-        for name in (
-            "noise_variance_",
-            *(f"{side}_{what}_" for side in ("user", "item") for what in ("precision", "link", "penalty")),
-        ):
-            setattr(self, name, getattr(found, name))
+        names = [f"{side}_{what}_" for side in ("user", "item") for what in ("precision", "link", "penalty")]
+        tried = []
+        for small in (True, False):
+            found = self.__class__(**self.get_params() | {"inference": "vb", "warm_start": False, "noise": "constant"})
+            found.__dict__.update({name: getattr(self, name) for name in known}, _from_points=not small)
+            found._learn(source)
+            tried.append(found)
+        best = max(tried, key=lambda found: found.fit_.trace.objectives[-1])
+        for name in ("noise_variance_", *names):
+            setattr(self, name, getattr(best, name))
 
     def _check_determined(self) -> None:
         """Raise where maximum likelihood has no unique solution."""
@@ -187,7 +190,7 @@ class FactorLearning(FactorAnswers, EMEstimator):
         if self.inference == "map":
             blank = replace(params, vectors=Vectors(params.vectors.mean, model.isotropic(len(self.items_), True)))
             spread = model.with_items(source, blank, replace(users, spread=users.spread[:, :0])).vectors.spread
-        if self._scaled:
+        if self._scaled and self.response == "gaussian":
             self._estimate_noise(users, params.vectors)
         scale = self.noise_variance_ if self._scaled else 1.0
         self.user_spread_, self.item_spread_ = users.spread * scale, spread * scale
