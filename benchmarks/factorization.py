@@ -105,10 +105,12 @@ def main():
     frame = pandas.DataFrame(frame)
     ours(train.take(np.arange(1000)), 2)
     ours(train, 1, **POINTS)
+    ours(train, 1, **POINTS, solver="cg")
     ways = {
         "cmfrec, Cholesky": lambda n: cmfrec(frame, n, False),
         "cmfrec, CG": lambda n: cmfrec(frame, n, True),
         "ours, points": lambda n: ours(train, n, **POINTS),
+        "ours, points by CG": lambda n: ours(train, n, **POINTS, solver="cg"),
         "ours, variational": lambda n: ours(train, n),
     }
     seconds, models = per_sweep(ways)
