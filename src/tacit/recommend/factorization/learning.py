@@ -11,6 +11,7 @@ import numpy as np
 
 from ...base import EMEstimator
 from ...engine import fit
+from ...kernels import lazy
 from ...source import Block
 from ..base import Recommender
 from ..ratings import Ratings
@@ -19,10 +20,12 @@ from .drift import DriftingResponse, edges_of, periods_of
 from .model import FactorModel, FactorParams
 from .priors import SidePrior, Users, Vectors
 from .responses import GaussianResponse, ImplicitResponse, OrdinalResponse
-from .source import SINGLE, RatingSource
+from .source import SINGLE, RatingSource, cuts
 
 __all__ = ["FactorLearning"]
 
+compiled = lazy("factorization")
+MOST_CELLS = 1 << 22
 STARTING_SWEEPS, HELD = 20, 3.0
 """Sweeps over points before variational Bayes, and what their squares are charged with, in units of the noise."""
 MANY, STEPS = 100, 3
@@ -218,11 +221,16 @@ class FactorLearning(FactorAnswers, EMEstimator):
 
     def _estimate_noise(self, users: Users, items: Vectors) -> None:
         """σ² where λ is given: the squared errors over the ratings less what was fitted, by users and as much by items."""
-        user = np.repeat(np.arange(len(self.users_)), np.diff(self.seen_.indptr))
-        wrong = self.seen_.data - self._sums(users.mean, user, items.mean, self.seen_.indices)
+        indptr, total = self.seen_.indptr.astype(np.int64), 0.0
+        for a, b in cuts(indptr, 1 + self.seen_.nnz // MOST_CELLS):  # nothing of the size of all ratings is made
+            cells = slice(indptr[a], indptr[b])
+            found = compiled.cell_sums(
+                indptr[a : b + 1] - indptr[a], self.seen_.indices[cells], users.mean[a:b], items.mean
+            )
+            total += float(np.square(self.seen_.data[cells] - self.mean_ - found).sum())
         fitted = users.mean.size - self.regularization * np.trace(users.moments()[1])
         left = max(self.seen_.nnz - 2.0 * fitted, 0.1 * self.seen_.nnz)
-        self.noise_variance_ = float(max(wrong @ wrong / left, 1e-12))
+        self.noise_variance_ = max(total / left, 1e-12)
 
     def _params(self) -> FactorParams:
         spread = self.item_spread_ if self.inference == "vb" else self.item_spread_[:, :0]
