@@ -164,6 +164,12 @@ def test_models_are_kept_and_taken_up_again(way, tmp_path):
     clone(model)
 
 
+def test_biases_that_are_not_wanted_are_zero():
+    for way in ({}, {"inference": "map", "regularization": 3.0}):
+        model = MatrixFactorization(3, biases=False, random_state=0, **way).fit(stars())
+        assert max(np.abs(model.user_bias_).max(), np.abs(model.item_bias_).max()) < 1e-6
+
+
 def test_a_weight_of_two_is_a_rating_twice():
     ratings = stars(n=1500)
     twice = np.arange(len(ratings)) % 3 == 0
@@ -194,13 +200,14 @@ def test_truth_is_found_and_intervals_cover():
     assert size[2] < 0.25 * size[1]
 
 
+@pytest.mark.parametrize("inference", ["vb", "map"])
 @pytest.mark.parametrize("n_users", [20, 60])
-def test_intervals_cover_where_users_are_few(n_users):
+def test_intervals_cover_where_users_are_few(n_users, inference):
     covered = []
     for seed in range(12):
         ratings, _ = made(n_users, 30, 12 * n_users, seed=seed)
         train, test = apart(ratings, seed=seed)
-        model = MatrixFactorization(random_state=0).fit(train)
+        model = MatrixFactorization(inference=inference, random_state=0).fit(train)
         low, high = model.predict_interval(test, 0.9)
         covered.append((test.rating >= low) & (test.rating <= high))
     assert 0.85 < np.concatenate(covered).mean() < 0.96
@@ -341,7 +348,7 @@ def test_bad_input_is_told():
     same = Ratings([0, 1], [0, 1], [3.0, 3.0], np.arange(2), np.arange(2))
     with pytest.raises(ValueError, match="ratings have a single value"):
         MatrixFactorization(response="ordinal").fit(same)
-    with pytest.raises(ValueError, match="item_features has 3 rows, but there are 80 items"):
+    with pytest.raises(ValueError, match=r"features of the shape \(3, 2\) do not have a row for each of the 80 items"):
         MatrixFactorization().fit(ratings, item_features=np.zeros((3, 2)))
 
 

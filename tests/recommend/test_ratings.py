@@ -335,3 +335,10 @@ def test_movielens_is_read_from_its_file_and_its_data_set():
     read, loaded = Ratings.read(os.path.join(path, "u.data")), Ratings.read(load_movielens(path))
     assert repr(read) == repr(loaded) == "Ratings(100,000 ratings of 1,682 items by 943 users, from 1 to 5)"
     assert as_cells(read) == as_cells(loaded)
+
+
+def test_ratings_and_times_are_found_by_words_of_names():
+    table = {"user": [1, 2], "item": [3, 4], "candidate": [7, 8], "Book-Rating": [2.0, 5.0], "reviewDate": [10, 20]}
+    found = Ratings.read(table).columns
+    assert (found["rating"], found["time"]) == ("Book-Rating", "reviewDate")
+    assert "time" not in Ratings.read({"user": [1, 2], "item": [3, 4], "rating": [1, 2], "candidate": [7, 8]}).columns

@@ -44,7 +44,7 @@ NAMES = {
 }  # fmt: skip
 """Names of columns by what they hold, in small letters without marks between; the first that is there is taken."""
 WITHIN = {"rating": ("rating", "stars", "score"), "time": ("timestamp", "datetime", "date", "time")}
-"""What names hold that are none of these, such as Book-Rating and review_date."""
+"""Words of names that are none of these, such as Book-Rating and reviewDate."""
 GATHERED_ROWS = 1 << 20
 """Rows of a table that are read at a time."""
 
@@ -236,8 +236,8 @@ def find_columns(parts: Parts, asked: dict[str, Any], needed: Sequence[str] = ("
         for role in open_roles:
             name = next((plain[known] for known in NAMES[role] if known in plain), None)
             if name is None:
-                free = {key: each for key, each in plain.items() if each not in found.values()}
-                name = next((free[key] for part in WITHIN.get(role, ()) for key in free if part in key), None)
+                free = [each for each in parts.names if each not in found.values()]
+                name = next((each for word in WITHIN.get(role, ()) for each in free if word in _words(each)), None)
             if name is not None and name not in found.values():
                 found[role] = name
     elif not found:
@@ -246,6 +246,11 @@ def find_columns(parts: Parts, asked: dict[str, Any], needed: Sequence[str] = ("
     if lacking:
         raise _not_found(parts, lacking)
     return found
+
+
+def _words(name: Any) -> list[str]:
+    """Words of a name, in small letters."""
+    return re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", str(name)).lower())
 
 
 def _not_found(parts: Parts, lacking: list[str]) -> NoteError:

@@ -33,8 +33,8 @@ class MatrixFactorization(FactorLearning):
     n_components : int, default=20
         Factors. Under variational Bayes too many do little harm: those that the ratings do not support shrink.
     inference : {"vb", "map"}, default="vb"
-        ``vb``: variational Bayes, a mean and a covariance for every user and item. ``map``: alternating ridge regressions, whose
-        intervals hold less than they say where users have few ratings.
+        ``vb``: variational Bayes, a mean and a covariance for every user and item. ``map``: alternating ridge regressions,
+        whose intervals hold somewhat less than they say where λ is given.
     response : {"gaussian", "ordinal", "implicit"}, default="gaussian"
         What ratings are: measurements; levels of a scale, by a cumulative probit model; or strengths of events such as purchases,
         where cells that are not stored count as 0 with little weight.

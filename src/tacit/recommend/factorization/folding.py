@@ -120,4 +120,4 @@ def _half(estimator: Any, model: Any, side: str, chosen: np.ndarray, rows: Rated
 def _vectors(estimator: Any, side: str, model: Any) -> Vectors:
     mean = np.column_stack([getattr(estimator, f"{side}_bias_"), getattr(estimator, f"{side}_factors_")])
     spread = getattr(estimator, f"{side}_spread_").astype(model.kind)
-    return Vectors(mean, spread if model.uncertain[0] else spread[:, :0])
+    return Vectors(mean, spread if model.learns else spread[:, :0])

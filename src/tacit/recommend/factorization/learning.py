@@ -14,6 +14,7 @@ from ...engine import fit
 from ...kernels import lazy
 from ...source import Block
 from ..base import Recommender
+from ..features import features_of
 from ..ratings import Ratings
 from .answers import FactorAnswers
 from .drift import DriftingResponse, edges_of, periods_of
@@ -51,7 +52,7 @@ class FactorLearning(FactorAnswers, EMEstimator):
         many = self.solver == "cg" or (self.solver == "auto" and self.n_components >= MANY)
         bias, factor = (float(self.regularization),) * 2 if self._scaled else (5.0, 10.0)
         return FactorModel(
-            self.n_components, uncertain=(not points,) * 2, learns=not points, user_features=self.user_features_,
+            self.n_components, learns=not points, user_features=self.user_features_,
             item_features=self.item_features_, response=self._response(), uneven=self.noise == "user" and not points,
             precision=(bias, factor), kind=np.float32 if self.seen_.nnz > SINGLE else np.float64,
             n_steps=STEPS if many and points else 0, given=self._given(), biases=self.biases, device=self.device,
@@ -64,7 +65,11 @@ class FactorLearning(FactorAnswers, EMEstimator):
             found, counts = np.unique(self.seen_.data, return_counts=True)
             return OrdinalResponse(found, counts)
         data = self.seen_.data  # which may lie in a file, so that nothing of its size is made
-        told = self.mean_, float(max(np.vdot(data, data) / max(len(data), 1) - self.mean_**2, 0.0)), not self._scaled
+        told = (
+            self.mean_,
+            float(max(np.vdot(data, data) / max(len(data), 1) - self.mean_**2, 0.0)),
+            self.inference == "vb",
+        )
         return (
             GaussianResponse(*told)
             if self.periods is None
@@ -87,9 +92,10 @@ class FactorLearning(FactorAnswers, EMEstimator):
         if not model.learns or not self.n_components or not self._from_points:
             return start
         points = copy(model)
-        points.uncertain, points.learns, points.uneven, points.n_steps = (False, False), False, False, 0
+        points.learns, points.uneven, points.n_steps = False, False, 0
         points.response = points.response.as_points()
         held = HELD / start.noise * np.eye(model.size)
+        held[0, 0] = held[0, 0] if self.biases else start.user_prior.precision[0, 0]
         priors = (replace(prior, precision=held) for prior in (start.user_prior, start.item_prior))
         given = dict(
             zip(("user_prior", "item_prior"), priors), vectors=Vectors(start.vectors.mean, start.vectors.spread[:, :0])
@@ -248,13 +254,5 @@ def features_in(features: Any, ids: np.ndarray, what: str) -> np.ndarray:
     """Features of ids with a column of ones before them."""
     if features is None:
         return np.ones((len(ids), 1))
-    if not (isinstance(features, np.ndarray) or hasattr(features, "tocsr")) or features.ndim != 2:
-        from ..features import features_of
-
-        features = features_of(features, ids, what).matrix
-    matrix = features.toarray() if hasattr(features, "toarray") else np.asarray(features, dtype=float)
-    if len(matrix) != len(ids):
-        raise ValueError(
-            f"{what}_features has {len(matrix)} rows, but there are {len(ids)} {what}s; give a table with ids."
-        )
-    return np.hstack([np.ones((len(ids), 1)), matrix])
+    matrix = features_of(features, ids, what).matrix
+    return np.hstack([np.ones((len(ids), 1)), matrix.toarray() if hasattr(matrix, "toarray") else matrix])

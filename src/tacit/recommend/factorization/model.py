@@ -68,10 +68,8 @@ class FactorModel(Model):
     ----------
     n_components : int
         K.
-    uncertain : (bool, bool)
-        Whether users, and items, have covariances.
     learns : bool
-        Whether the noise and the priors are learned.
+        Whether vectors have covariances, so that priors and the noise can be learned; otherwise they are points.
     user_features, item_features : (n, 1 + p) and (d, 1 + p)
         f, a column of ones first.
     response : GaussianResponse or the like
@@ -95,11 +93,11 @@ class FactorModel(Model):
     remembers = True
 
     def __init__(
-        self, n_components: int, *, uncertain: tuple[bool, bool] = (True, True), learns: bool = True, user_features: Any,
-        item_features: Any, response: Any = None, uneven: bool = True, precision: tuple[float, float] = (5.0, 10.0),
+        self, n_components: int, *, learns: bool = True, user_features: Any, item_features: Any,
+        response: Any = None, uneven: bool = True, precision: tuple[float, float] = (5.0, 10.0),
         kind: Any = np.float64, n_steps: int = 0, given: Any = None, biases: bool = True, device: str | None = None,
     ):  # fmt: skip
-        self.n_components, self.uncertain, self.learns = n_components, uncertain, learns
+        self.n_components, self.learns = n_components, learns
         self.features = user_features, item_features
         self.grams = tuple(np.asarray(f.T @ f) for f in self.features)
         self.response = GaussianResponse() if response is None else response
@@ -120,13 +118,13 @@ class FactorModel(Model):
         centre, noise, own = self.response.start()
         mean = np.zeros((d, self.size))
         mean[:, 1:] = rng.standard_normal((d, K)) * np.sqrt(0.1 / max(K, 1))
-        spread = self.isotropic(d, self.uncertain[1])
+        spread = self.isotropic(d, self.learns)
         bias, factor = (np.array(self.precision) / noise).tolist() if self.learns else self.precision
         bias = bias if self.biases else NONE
         priors = [SidePrior.start(np.diag([bias] + [factor] * K), f.shape[1] - 1) for f in self.features]
         if self.given is not None:
             noise, *priors = self.given
-        log_det = d * self.size * np.log(self._first) if self.uncertain[1] else 0.0
+        log_det = d * self.size * np.log(self._first) if self.learns else 0.0
         return FactorParams(centre, noise, FREEDOM, own, Vectors(mean, spread), log_det, *priors)
 
     @property
@@ -140,7 +138,7 @@ class FactorModel(Model):
 
     def memory(self, block: Block) -> Users:
         n = len(block)
-        return Users(np.zeros((n, self.size)), self.isotropic(n, self.uncertain[0]), np.ones((n, 1)))
+        return Users(np.zeros((n, self.size)), self.isotropic(n, self.learns), np.ones((n, 1)))
 
     # Learning
 
@@ -154,7 +152,7 @@ class FactorModel(Model):
         centred = prior.centre(features)
         value = 0.5 * len(block) * np.linalg.slogdet(prior.precision)[1]
         value -= 0.5 * (told[:, 2].sum() + np.vdot(centred @ prior.precision, centred))
-        if self.uncertain[0]:
+        if self.learns:
             value += 0.5 * (told[:, 1].sum() + len(block) * self.size)
         wrong = told[:, 0] + users.steady[:, 0] * self.response.further(params, rows)
         error, uneven, steadied = self._steady(params, rows, users, wrong)
@@ -227,20 +225,18 @@ class FactorModel(Model):
         found, moved = zip(*source.over_items(part))
         log_det, response = float(sum(found)), self.response.gathered(params, list(moved))
         cross = np.asarray(self.features[1].T @ items.mean)
-        learns = self.learns and self.uncertain[1]
-        prior = params.item_prior.updated(
-            items.moments()[0], cross, self.grams[1], len(items.mean), learns, self.biases
-        )
+        n, second = len(items.mean), items.moments()[0]
+        prior = params.item_prior.updated(second, cross, self.grams[1], n, self.learns, self.biases)
         return replace(params, vectors=items, log_det=log_det, item_prior=prior, response=response)
 
     def log_prior(self, params: FactorParams) -> float:
         """What items and the links to features add to the objective."""
         items, prior = params.vectors, params.item_prior
-        _second, own = items.moments()
+        own = items.moments()[1]
         wrong = items.mean - prior.centre(self.features[1])
         around = wrong.T @ wrong + own
         value = 0.5 * (len(wrong) * np.linalg.slogdet(prior.precision)[1] - (prior.precision * around).sum())
-        if self.uncertain[1]:
+        if self.learns:
             value += 0.5 * (params.log_det + len(wrong) * self.size)
         links = prior.value(self.grams[1]) + params.user_prior.value(self.grams[0])
         return float(value + links + self.response.value(params))
