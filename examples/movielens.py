@@ -15,6 +15,7 @@ from tacit.recommend import (
     MatrixFactorization,
     NeighbourhoodRecommender,
     Ratings,
+    TwoSidedMixture,
     choose_recommender,
     evaluate,
     split_ratings,
@@ -43,10 +44,17 @@ if "fold" in data.more:
     train, test = (Ratings.read({name: column[part] for name, column in table.items()}) for part in (~inside, inside))
 else:
     train, test = split_ratings(ratings, 0.2, random_state=0)
-for model in (MatrixFactorization(random_state=0), NeighbourhoodRecommender()):
+models = {
+    "factorisation": MatrixFactorization(random_state=0),
+    "factorisation, one variance": MatrixFactorization(noise="constant", random_state=0),
+    "neighbours": NeighbourhoodRecommender(),
+    "types": TwoSidedMixture(random_state=0),
+}
+for name, model in models.items():
     told = evaluate(model.fit(train), test)
     print(
-        f"{type(model).__name__}: error {told.rmse:.3f}, {told.coverage:.0%} inside 90 % intervals, NDCG at 10 {told.ndcg:.3f}"
+        f"{name}: error {told.rmse:.3f}, log score {told.log_score:.3f}, {told.coverage:.0%} inside 90 % intervals, "
+        f"NDCG at 10 {told.ndcg:.3f}"
     )
 
 choice = choose_recommender(ratings, method="factorization")

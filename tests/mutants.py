@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 
 import tacit
-from tacit import cluster, factor, families, mixture
+from tacit import cluster, factor, families, mixture, sequence
 from tacit.base.calibration import Absence
 from tacit.classification import GaussianBayes, MixtureDiscriminant, NaiveBayes
 from tacit.impute import Calibration, GaussianImputer, MixtureImputer
@@ -31,6 +31,7 @@ from .zoo import (
     mixed_rows,
     positive_rows,
     proportion_rows,
+    symbol_rows,
     with_missing,
 )
 
@@ -77,6 +78,8 @@ MODELS = {
     "Mixture of cycles": mixture.Mixture(2, family=families.VonMises([24, 360, 7], steps=[24, 0, 7]), random_state=0),
     "Mixture of orders": mixture.Mixture(2, family=families.Ordinal((2, 3, 4)), random_state=0),
     "Mixture calibrated": mixture.Mixture(2, random_state=0),
+    "MarkovChain": sequence.MarkovChain(2, backoff="auto"),
+    "MarkovMixture": sequence.MarkovMixture(1, prior=0.5),
     "LatentClassRegression": mixture.LatentClassRegression(2, random_state=0),
     "MixtureImputer": MixtureImputer(2, random_state=0),
     "GaussianBayes": GaussianBayes(),
@@ -114,6 +117,7 @@ MODELS = {
 """Every class that can be saved, and every shape that what it saves can have."""
 
 ROWS = {
+    **dict.fromkeys(("MarkovChain", "MarkovMixture"), lambda n: symbol_rows(n, 1).astype("U1")),
     "Mixture of amounts": lambda n: positive_rows(n, 3), "Mixture of shares": composition_rows,
     "Mixture of documents": document_rows, "Mixture of proportions": proportion_rows,
     "Mixture of trees": category_rows, "Mixture of orders": category_rows, "Mixture of cycles": cyclic_rows,

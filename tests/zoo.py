@@ -38,6 +38,7 @@ from tacit.families.canonical import CanonicalGaussian
 from tacit.mixture import MixtureModel, VariationalMixture, VariationalPrior
 from tacit.mixture import weights as beliefs
 from tacit.mixture.noise import NoiseModel
+from tacit.sequence.markov_family import MarkovFamily
 from tacit.topics.allocation.model import VariationalModel
 from tacit.topics.allocation.priors import PriorRule
 from tacit.topics.factorisation.model import PartsModel
@@ -144,6 +145,17 @@ def document_rows(n=240, d=6, seed=0):
     return np.array([rng.multinomial(length, p) for length, p in zip(rng.integers(5, 60, size=n), share)], dtype=float)
 
 
+def symbol_rows(n=240, d=6, seed=0):
+    """Sequences of three symbols, counted from 1, that differ in how they go on."""
+    rng = np.random.default_rng(seed)
+    classes = rng.integers(3, size=n)
+    X = np.empty((n, d))
+    X[:, 0] = rng.integers(3, size=n)
+    for t in range(1, d):
+        X[:, t] = np.where(rng.random(n) < 0.75, (X[:, t - 1] + classes) % 3, rng.integers(3, size=n))
+    return X + 1.0
+
+
 def with_missing(X, share=0.2, seed=1):
     rng = np.random.default_rng(seed)
     holes = rng.random(X.shape) < share
@@ -218,6 +230,8 @@ def belief(family, n_classes=3, d=4):
     return VariationalMixture(family, n_classes, prior)
 
 
+MODELS["mixture of Markov chains"] = (MixtureModel(MarkovFamily(3, 1), 3), symbol_rows)
+MODELS["mixture of smoothed Markov chains"] = (MixtureModel(MarkovFamily(3, 2, 0.5), 3), symbol_rows)
 MODELS["one full"] = (MixtureModel(FullGaussian(), 1), lambda: with_missing(gaussian_rows(), 0.1))
 BOX = np.array([[-12.0] * 4, [12.0] * 4])
 MODELS["mixture of full and noise"] = (NoiseModel(FullGaussian(), 2, BOX, "kmeans", 2.0), gaussian_rows)

@@ -10,8 +10,8 @@ import numpy as np
 from .frames import check_names, check_types
 
 __all__ = [
-    "as_numpy", "as_rows", "check_choice", "check_columns", "check_n_jobs", "check_number", "check_out", "check_positive",
-    "check_range", "check_rows", "check_shaped", "check_weight",
+    "as_numpy", "as_rows", "check_choice", "check_columns", "check_memory", "check_n_jobs", "check_number", "check_out",
+    "check_positive", "check_range", "check_rows", "check_shaped", "check_weight",
 ]  # fmt: skip
 
 HEAVIEST = 1e50
@@ -42,6 +42,18 @@ def check_positive(name: str, value: Any) -> None:
     """Raise where a setting is not a finite number above 0."""
     if not isinstance(value, (int, float, np.number)) or isinstance(value, bool) or not 0 < value < float("inf"):
         raise ValueError(f"{name}={value!r} is not a number above 0.")
+
+
+def check_memory(name: str, value: int, each: float) -> None:
+    """Raise where `value` things of so many bytes `each` cannot fit into this machine's memory."""
+    if not hasattr(os, "sysconf"):
+        return
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if value * each > memory:
+        raise ValueError(
+            f"{name}={value} takes {value * each / 1e9:.3g} GB, but this machine has {memory / 1e9:.3g} GB of memory; use at "
+            f"most {int(memory / each)}."
+        )
 
 
 def check_shaped(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:

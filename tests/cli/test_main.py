@@ -67,14 +67,16 @@ def test_help_fits_the_terminal_and_its_examples_name_what_is_there(capsys, monk
         out = capsys.readouterr().out
         assert max(map(len, out.splitlines())) <= 70
         lines = out[out.index("example:") :].splitlines()[1:]
-        first = "  tacit datasets make ratings" if name == "recommend" else "  tacit datasets penguins"
+        sets = {"recommend": "make ratings", "segment": "earthquakes"}
+        first = f"  tacit datasets {sets.get(name, 'penguins')}"
         assert lines[0] == first or name in ("completion", "topics")
         there = {"reviews.csv"} if name == "topics" else set()  # no table of texts is shipped
         for line in lines:
             arguments = parser.parse_args(line.split()[1:])
             read = {getattr(arguments, "file", None), getattr(arguments, "model", None)} - {None}
             assert read <= there, line
-            there |= {"penguins.csv", "ratings.csv"} if arguments.command == "datasets" else {"penguins.fit.tacit"}
+            written = {"penguins.csv", "ratings.csv", "earthquakes.csv"}
+            there |= written if arguments.command == "datasets" else {"penguins.fit.tacit"}
 
 
 def test_results_as_json_hold_no_nan(doing, capsys):

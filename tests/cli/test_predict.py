@@ -119,7 +119,10 @@ def test_bad_tables(predict, content, message):
 def test_files_that_are_no_model(predict, folder, tmp_path, capsys):
     (tmp_path / "junk.tacit").write_bytes(b"PK\x03\x04 nothing")
     for model, message in (
-        (folder / "t.csv", "t.csv is no model file; give a .tacit file that tacit fit, impute, reduce, topics or recommend"),
+        (
+            folder / "t.csv",
+            "t.csv is no model file; give a .tacit file that tacit fit, impute, reduce, topics, recommend or segment",
+        ),
         (tmp_path / "junk.tacit", "junk.tacit is no model file"),
         (tmp_path / "none.tacit", "does not exist; give a .tacit file that tacit fit"), (tmp_path, "is a folder; give a .tacit"),
     ):  # fmt: skip

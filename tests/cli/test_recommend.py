@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from tacit.cli.main import main
 from tacit.cli.outcome import plain
 from tacit.datasets import make_ratings
 from tacit.recommend import Ratings, choose_recommender
+from tacit.recommend.choice import check_again
 from tacit.study.recommend import study_ratings
 
 
@@ -208,6 +210,9 @@ def test_a_pair_is_explained(folder, capsys):
     assert told["rating"] == pytest.approx(float(loaded.predict((["u001"], ["f01"]))[0]))
     assert np.clip(sum(told["parts"].values()), 1, 5) == pytest.approx(told["rating"], abs=1e-6)
     assert "all ratings" in told["parts"]
+    titles = {row["film"]: row["title"] for row in read(folder / "films.csv")}
+    assert titles["f01"] in told["words"]
+    assert all(name == titles[item] for item, _, _, name in told["because"])
     assert main(["explain", model, "nobody", "f01"]) == 0
     assert "the user 'nobody' is not known to the model" in capsys.readouterr().out
     assert main(["explain", model, "u001"]) == 2
@@ -225,6 +230,10 @@ def test_the_page_is_written_again(folder, tmp_path, capsys):
         assert f'<section id="{name}"' in page
         assert f'<section id="{name}"' in first
     assert "Comedy" in page
+    figures = [re.findall(r"\d\.\d{2,}", text.partition('<section id="accuracy"')[2].partition("</section>")[0])
+               for text in (first, page)]  # fmt: skip
+    assert len(figures[0]) > 5
+    assert figures[0] == figures[1]
     write(tmp_path / "other.csv", [["user", "film", "stars"], *[row[:3] for row in rows_of(40, 20)[0]]])
     assert main(["report", model, str(tmp_path / "other.csv"), "--out", str(tmp_path), "--force"]) == 2
     assert "the model knows 181 users that are not the same" in capsys.readouterr().err
@@ -237,6 +246,20 @@ def test_inspect_recommends_it(folder, tmp_path, capsys):
     told = json.loads(capsys.readouterr().out)["recommended"]
     assert told["command"] == f"tacit recommend {folder / 'r.csv'}"
     assert "user, film and stars are a user, an item and a rating" in told["because"]
+    lines = "".join(f"{1 + k % 40}\t{100 + k % 17}\t{2 + k * k % 5}\t{880000000 + k}\n" for k in range(600))
+    (tmp_path / "u.data").write_text(lines)
+    assert main(["inspect", str(tmp_path / "u.data"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["recommended"]
+    assert told["command"] == f"tacit recommend {tmp_path / 'u.data'}"
+    assert told["because"].startswith("the first three columns look like a user, an item and a rating")
+    (tmp_path / "u.data").write_text("1\t1\t5\t880000000\n" + lines)
+    assert main(["inspect", str(tmp_path / "u.data")]) == 2
+    assert "rename one or, if the first line is a row, use --header no." in capsys.readouterr().err
+    assert main(["inspect", str(tmp_path / "u.data"), "--header", "no", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["recommended"]["command"].startswith("tacit recommend ")
+    write(tmp_path / "n.csv", [[k * 7 % 50, k * 3 % 40, round(k / 7, 3)] for k in range(1, 90)])
+    assert main(["inspect", str(tmp_path / "n.csv"), "--json"]) == 0
+    assert "tacit recommend" not in capsys.readouterr().out
     write(tmp_path / "t.csv", [["item", "user", "rating"], *[[f"i{k}", f"u{k}", k % 5] for k in range(50)]])
     assert main(["inspect", str(tmp_path / "t.csv"), "--json"]) == 0
     assert "tacit recommend" not in capsys.readouterr().out
@@ -247,8 +270,9 @@ def test_inspect_recommends_it(folder, tmp_path, capsys):
     [
         (["r.csv", "--rating", "starz"], "has no column 'starz', which --rating names; did you mean 'stars'?"),
         (["r.csv", "--rating", "date"], "column 'date' holds '20"),
-        (["none.csv"], "has no column that is named like a rating; it has 'user', 'item': say which it is by --rating item."),
-        (["same.csv"], "all ratings of"),
+        (["none.csv"], "none.csv has users and items without ratings: they tell what was chosen, not how it was liked"),
+        (["odd.csv"], "has no column that is named like a rating; it has 'user', 'item', 'x': say which it is by --rating x."),
+        (["same.csv"], "are 1: they tell what was chosen, not how it was liked, and this command takes ratings; in Python"),
         (["one.csv"], "has 1 ratings of 1 items; at least 2 of each are needed"),
         (["r.csv", "--items", "nofile.csv"], "nofile.csv"),
         (["r.csv", "--items", "films.csv", "--label", "titel"], "has no column 'titel', which --label names; did you"),
@@ -257,6 +281,7 @@ def test_inspect_recommends_it(folder, tmp_path, capsys):
 )  # fmt: skip
 def test_what_cannot_be_is_refused(options, fault, folder, tmp_path, capsys, monkeypatch):
     write(folder / "none.csv", [["user", "item"], *[[f"u{k % 9}", f"i{k % 7}"] for k in range(63)]])
+    write(folder / "odd.csv", [["user", "item", "x"], *[[f"u{k % 9}", f"i{k % 7}", f"a{k}"] for k in range(63)]])
     write(folder / "same.csv", [["user", "item", "rating"], *[[f"u{k % 9}", f"i{k % 7}", 1] for k in range(63)]])
     write(folder / "one.csv", [["user", "item", "rating"], ["a", "b", 3]])
     monkeypatch.chdir(folder)
@@ -285,3 +310,39 @@ def test_few_ratings_are_not_held_out(tmp_path, capsys):
     assert not any("error" in sentence for sentence in told["summary"])
     assert any("too few to hold any out" in sentence for sentence in told["limits"])
     assert not (tmp_path / "few.recommend.check.csv").exists()
+
+
+def test_types_are_as_many_as_asked_for(folder, tmp_path, capsys):
+    def told(name, *options, types="3"):
+        asked = [
+            "recommend",
+            str(folder / "r.csv"),
+            "--method",
+            "types",
+            "--quiet",
+            "--json",
+            "--out",
+            str(tmp_path / name),
+        ]
+        assert main([*asked, "--no-report", "--types", types, *options]) == 0
+        model = tacit.load(str(tmp_path / name / "r.recommend.tacit"))
+        return model, json.loads(capsys.readouterr().out)["types"]
+
+    model, types = told("own")
+    assert (model.n_user_types, model.n_item_types) == (3, 3)
+    assert len(types["users"]) <= 3
+    model, types = told("other", "--components", "6")
+    assert model.n_user_types == 6
+    assert len(types["users"]) <= 3
+    assert told("none", types="0")[1] is None
+
+
+@pytest.mark.parametrize(("method", "splits"), [("auto", 1), ("auto", 3), ("neighbours", 2)])
+def test_a_check_can_be_repeated(method, splits):
+    ratings = Ratings.read(make_ratings(60, 30, random_state=0).table())
+    choice = choose_recommender(ratings, method=method, n_components=3, n_splits=splits)
+    assert choice.check.n_splits == splits
+    again = check_again(choice.model, ratings, chosen=method == "auto", n_splits=splits)
+    np.testing.assert_array_equal(again.rating, choice.check.rating)
+    np.testing.assert_allclose(again.predicted, choice.check.predicted, atol=1e-10)
+    assert len(repr(choice)) < 200

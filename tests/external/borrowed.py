@@ -20,13 +20,7 @@ def borrow(module, replacements, differences):
     differences : dict of str to str
         Tests that must fail because we differ on purpose, each with the reason.
     """
-    path = Path(find_spec(module).origin)
-    source = path.read_text(encoding="utf-8")
-    for old, new in replacements.items():
-        assert old in source, f"{module} no longer contains {old!r}"
-        source = source.replace(old, new)
-    borrowed = types.ModuleType(f"borrowed_{path.stem}")
-    exec(compile(source, str(path), "exec"), borrowed.__dict__)
+    borrowed = _executed(module, replacements)
     tests = {name: value for name, value in vars(borrowed).items() if name.startswith("test_")}
     fixtures = {name: value for name, value in vars(borrowed).items() if "Fixture" in type(value).__name__}
     ours = {
@@ -37,6 +31,36 @@ def borrow(module, replacements, differences):
     for name, reason in differences.items():
         tests[name] = pytest.mark.xfail(reason=reason, strict=True)(tests[name])
     return tests | fixtures
+
+
+def borrow_classes(module, replacements, differences):
+    """As `borrow`, for test classes; `differences` are named Class.test, or test where all classes that have it differ.
+
+    Where only some parameters of a test differ, or only some random starts, it may pass as well.
+    """
+    borrowed = _executed(module, replacements)
+    classes = {name: value for name, value in vars(borrowed).items() if name.startswith("Test") and isinstance(value, type)}
+    tests = {name: value for name, value in vars(borrowed).items() if name.startswith("test_")}
+    for name, reason in differences.items():
+        owner, _, test = name.rpartition(".")
+        found = [vars(value) for value in vars(borrowed).values() if isinstance(value, type) and test in vars(value)]
+        found = [vars(borrowed)] if test in tests else [vars(classes[owner])] if owner else found
+        assert found and test in found[0], f"a difference names {name}, which does not exist"
+        pytest.mark.xfail(reason=reason, strict=False)(found[0][test])
+    return tests | classes
+
+
+def _executed(module, replacements):
+    """The module with parts of its source replaced."""
+    path = Path(find_spec(module).origin)
+    source = path.read_text(encoding="utf-8")
+    for old, new in replacements.items():
+        assert old in source, f"{module} no longer contains {old!r}"
+        source = source.replace(old, new)
+    borrowed = types.ModuleType(f"borrowed_{path.stem}")
+    borrowed.__package__ = module.rpartition(".")[0]
+    exec(compile(source, str(path), "exec"), borrowed.__dict__)
+    return borrowed
 
 
 def _reaches(name, ours, scope):

@@ -30,6 +30,7 @@ from tacit.families import (
     VonMises,
     responsibilities,
 )
+from tacit.families.counts import NegativeBinomialParams
 from tacit.families.linear import CellStats, ProbabilityParams
 from tacit.source import Block
 
@@ -603,3 +604,12 @@ def test_ordered_levels_at_an_end_stay_finite():
     assert np.isfinite(params.log_probability).all()
     assert params.probability[0, 0] == pytest.approx(1.0, abs=2e-6)
     np.testing.assert_allclose(params.probability[1], 1 / 3, atol=1e-4)
+
+
+@pytest.mark.parametrize("x", [3.0, 9e5, 1e9, 4e18])
+def test_negative_binomials_of_large_counts_keep_their_digits(x):
+    mean, rows, family = 0.7 * x, Block.of(np.array([[x]])), FAMILIES["negative binomial"][0]
+    given = (NegativeBinomialParams(np.array([[mean]]), np.array([[size]])) for size in (1.0, 2.0))
+    with_one, with_two = (float(family.log_prob(each, rows)[0, 0]) for each in given)
+    assert with_one == pytest.approx(-x * np.log1p(1 / mean) - np.log1p(mean), abs=1e-8)
+    assert with_two == pytest.approx(np.log1p(x) - x * np.log1p(2 / mean) - 2 * np.log1p(mean / 2), abs=1e-8)

@@ -8,7 +8,8 @@ from scipy.special import digamma, polygamma
 from tacit.engine import fit
 from tacit.families import FullGaussian, StudentT
 from tacit.families.roots import gamma_shape
-from tacit.mixture import MixtureModel
+from tacit.families.student import _log_gamma_ratio
+from tacit.mixture import MixtureModel, StudentTMixture
 from tacit.source import ArraySource, Block
 
 from ..zoo import gaussian_rows, heavy_rows, with_missing
@@ -141,3 +142,15 @@ def test_a_light_tail_is_a_gaussian():
     expected = FullGaussian().log_prob(gaussian, block)
     np.testing.assert_allclose(family.log_prob(params, block), expected, rtol=1e-5, atol=1e-5)
     assert polygamma(1, 0.5e8) < 1e-7  # the hidden weight hardly varies
+
+
+def test_normalisers_keep_their_digits_near_the_gaussian():
+    for half in (0.05, 3.0, 19.0, 21.0, 5e2, 5e5, 5e8):
+        found = _log_gamma_ratio(np.array([[half]]), np.array([0.0, 1.0, 2.0]))[0]
+        np.testing.assert_allclose(found, [0.0, 0.0, np.log1p(1.0 / half)], rtol=1e-13, atol=3e-14)
+
+
+def test_gaussian_rows_in_single_precision_have_no_tails():
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, size=(200, 2)).astype(np.float32)
+    found = StudentTMixture(1, max_iter=300).fit(X)
+    assert found.df_[0] == 1e6

@@ -1,5 +1,7 @@
 """Every kernel once more, in plain NumPy, written to be read: the definition the compiled kernels are tested against."""
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.special import binom, digamma, gammaln, logsumexp, poch
 
@@ -404,7 +406,14 @@ def divergence(X, patterns, weight, W, H, columns, beta, penalty, steps, local):
     for _ in range(steps):
         p = W @ H
         up, down = (np.where(seen, part, 0.0) * columns for part in (x * p ** (beta - 2), p ** (beta - 1)))
-        W *= ((up @ H.T) / (down @ H.T + penalty[0] + penalty[1] * W)) ** gamma
+        above, below, fine = up @ H.T, down @ H.T + penalty[0], penalty[1] * W
+        order = max(3 - beta, 1 / gamma) if beta < 2 else 1 / gamma
+        low, high = np.full(W.shape, -50.0), np.full(W.shape, 50.0)
+        for _ in range(100):  # the root of above = below t^(1/γ) + fine t^order, by halving the logarithm
+            t = np.exp(0.5 * (low + high))
+            less = below * t ** (1 / gamma) + fine * t**order < above
+            low, high = np.where(less, np.log(t), low), np.where(less, high, np.log(t))
+        W *= t
     p, s = W @ H, weight[:, None]
     up, down = (np.where(seen, part, 0.0) for part in (x * p ** (beta - 2), p ** (beta - 1)))
     if beta == 1:
@@ -472,3 +481,124 @@ def topic_assignments(X, local, theta, word):
     document, column = np.nonzero(np.nan_to_num(X))
     found = theta[document] * word[column]
     return found / found.sum(axis=1, keepdims=True)
+
+
+def _log(x):
+    with np.errstate(divide="ignore"):
+        return np.log(x.astype(np.longdouble))
+
+
+def _add_logs(x, axis=None):
+    """Logarithms of sums, in extended precision."""
+    top = np.max(x, axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
+    return np.squeeze(_log(np.exp(x - top).sum(axis=axis, keepdims=True)) + top, axis=axis)
+
+
+def _chains(joint, offsets, labels, start, move, which):
+    """For every sequence its rows, log densities, matrices, and logs of α and of the sums that scale it."""
+    known = np.flatnonzero(labels >= 0)
+    kept = joint[labels[known], known].copy()
+    joint[:, known] = -np.inf
+    joint[labels[known], known] = kept
+    for a, z in pairwise(offsets):
+        log_b, at = joint[:, a:z].T.astype(np.longdouble), which[a:z] if len(which) else np.zeros(z - a, int)
+        alpha, scale = np.full(log_b.shape, -np.inf, np.longdouble), np.full(z - a, -np.inf, np.longdouble)
+        for t in range(z - a):
+            before = _log(start) if t == 0 else _add_logs(alpha[t - 1][:, None] + _log(move[at[t]]), axis=0)
+            scale[t] = _add_logs(before + log_b[t])
+            if np.isinf(scale[t]):
+                break
+            alpha[t] = before + log_b[t] - scale[t]
+        yield slice(a, z), log_b, at, alpha, scale
+
+
+def smooth(joint, offsets, weight, labels, start, move, which, first, moves, evidence):
+    for u, (rows, log_b, at, alpha, scale) in enumerate(_chains(joint, offsets, labels, start, move, which)):
+        beta, w = np.zeros_like(alpha), weight[rows.start]
+        evidence[u] = scale.sum()
+        if np.isinf(evidence[u]):
+            joint[:, rows] = 0.0
+            continue
+        for t in range(len(alpha) - 2, -1, -1):
+            both = _log(move[at[t + 1]]) + log_b[t + 1] + beta[t + 1]
+            norm = _add_logs(alpha[t][:, None] + both)
+            beta[t] = _add_logs(both, axis=1) - norm
+            moves[at[t + 1]] += w * np.exp(alpha[t][:, None] + both - norm).astype(float)
+        joint[:, rows] = w * np.exp(alpha + beta).T
+        first += joint[:, rows.start]
+    weighs = weight[offsets[:-1]] > 0
+    return float(weight[offsets[:-1]][weighs] @ evidence[weighs])
+
+
+def filter_states(joint, offsets, labels, start, move, which, predictive):
+    for rows, _, _, alpha, scale in _chains(joint, offsets, labels, start, move, which):
+        joint[:, rows], predictive[rows] = np.exp(alpha).T, scale
+
+
+def decode(joint, offsets, labels, log_start, log_move, which, path, score):
+    for u, (rows, log_b, at, _, _) in enumerate(
+        _chains(joint, offsets, labels, np.exp(log_start), np.exp(log_move), which)
+    ):
+        value, origin = log_start + log_b[0], []
+        for t in range(1, len(log_b)):
+            origin.append(np.argmax(value[:, None] + log_move[at[t]], axis=0))
+            value = np.max(value[:, None] + log_move[at[t]], axis=0) + log_b[t]
+        states = [int(np.argmax(value))]
+        for back in origin[::-1]:
+            states.append(int(back[states[-1]]))
+        path[rows], score[u] = states[::-1], value.max()
+
+
+def draw_states(share, offsets, move, which, chance, path):
+    for a, z in pairwise(offsets):
+        for t in range(z - 1, a - 1, -1):
+            arrive = 1.0 if t == z - 1 else move[which[t + 1] if len(which) else 0][:, path[t + 1]]
+            total = np.cumsum(share[:, t] * arrive)
+            path[t] = min(np.searchsorted(total, chance[t] * total[-1], side="right"), len(total) - 1)
+
+
+def _cells(codes, order, n_symbols):
+    """The cell of each step of a sequence, −1 where something in it is missing."""
+    padded = np.concatenate([np.full(order, n_symbols), codes])
+    windows = np.lib.stride_tricks.sliding_window_view(padded, order + 1)
+    context = windows[:, :order] @ (n_symbols + 1) ** np.arange(order)[::-1]
+    return np.where((windows >= 0).all(axis=1), context * n_symbols + windows[:, -1], -1)
+
+
+def count_moves(codes, low, offsets, weight, order, n_symbols, counts):
+    for u, (a, z) in enumerate(pairwise(offsets)):
+        cells = _cells(codes[a:z].astype(np.int64) - low, order, n_symbols)
+        np.add.at(counts, cells[cells >= 0], weight[u])
+
+
+def score_moves(codes, offsets, order, n_symbols, table, out):
+    for u, (a, z) in enumerate(pairwise(offsets)):
+        cells = _cells(codes[a:z].astype(np.int64), order, n_symbols)
+        out[u] += table[cells[cells >= 0]].sum(axis=0)
+
+
+def hidden_moves(codes, offsets, order, n_symbols, table, weight, counts, out):
+    """By a chain whose states are all contexts, of which the steps that see their cell are taken off."""
+    radix, n_contexts = n_symbols + 1, (n_symbols + 1) ** order
+    context, symbol = np.divmod(np.arange(n_contexts * n_symbols), n_symbols)
+    after = (context * radix + symbol) % n_contexts
+    for u, (a, z) in enumerate(pairwise(offsets)):
+        x = codes[a:z].astype(np.int64)
+        x = x[: np.max(np.flatnonzero(x >= 0), initial=-1) + 1]
+        hidden = _cells(x, order, n_symbols) < 0 if len(x) else np.zeros(0, bool)
+        for k in range(table.shape[1]):
+            moves, first = [np.where((y < 0) | (symbol == y), table[:, k], 0.0) for y in x], np.zeros(n_contexts)
+            first[-1], forward, scale = 1.0, [], []
+            for move in moves:
+                flow = first[context] * move
+                forward.append(first)
+                scale.append(flow.sum())
+                first = np.bincount(after, flow / scale[-1], n_contexts)
+            ahead = np.ones(n_contexts)
+            for t in range(len(x))[::-1]:
+                share = moves[t] * ahead[after] / scale[t]
+                if hidden[t] and order and len(counts):
+                    counts[:, k] += weight[u, k] * forward[t][context] * share
+                ahead = np.bincount(context, share, n_contexts)
+            out[u, k] += sum(np.log(each) for each, lost in zip(scale, hidden) if lost and order)

@@ -367,7 +367,92 @@ def topic_assignments_cases(world):
     yield X, {}, world.rng.dirichlet(np.ones(world.n_classes), len(X)), beta + 1e-3
 
 
+def chains(world):
+    """Sequences of all lengths, one and several matrices, states that cannot be left, and that lose against all others."""
+    rng, k = world.rng, world.n_classes
+    none = np.zeros(0, np.int64)
+    for lengths, spread, sticky, n_moves in (
+        ([1, 40, 3, 17, 2], 3.0, 0.0, 1), ([60, 1, 30], 3.0, 0.0, 4), ([80, 20], 300.0, 0.0, 1),
+        *(((2300, 5, 1, 900), 2.0, 0.0, 1), ([3000], 0.01, 0.995, 1), ([40] * 60, 200.0, 0.0, 1)) * (world.d == 3),
+    ):  # fmt: skip
+        offsets, n = np.append(0, np.cumsum(lengths)), sum(lengths)
+        start = rng.dirichlet(np.ones(k))
+        move = sticky * np.eye(k) + (1 - sticky) * rng.dirichlet(np.ones(k), (n_moves, k))
+        which = rng.integers(n_moves, size=n) if n_moves > 1 else none
+        labels = np.where(rng.random(n) < 0.1, rng.integers(k, size=n), -1)
+        weight = np.repeat(rng.choice([0.0, 0.5, 2.0], len(lengths), p=[0.1, 0.3, 0.6]), lengths)
+        for ahead in (move, np.triu(move)):  # states that are never entered again
+            ahead = ahead / ahead.sum(axis=2, keepdims=True)
+            known = labels if ahead is move else np.full(n, -1)
+            yield spread * rng.normal(size=(k, n)) - 5.0, offsets, weight, known, start, ahead, which
+
+
+def smooth_cases(world):
+    for joint, offsets, weight, labels, start, move, which in chains(world):
+        sums = np.full(len(start), 0.5), np.full(move.shape, 0.5), np.empty(len(offsets) - 1)
+        yield joint, offsets, weight, labels, start, move, which, *sums
+
+
+def filter_states_cases(world):
+    for joint, offsets, _, labels, start, move, which in chains(world):
+        yield joint, offsets, labels, start, move, which, np.empty(joint.shape[1])
+
+
+def decode_cases(world):
+    for joint, offsets, _, labels, start, move, which in chains(world):
+        logs = np.log(start), np.log(np.maximum(move, 1e-300))
+        yield joint, offsets, labels, *logs, which, np.zeros(joint.shape[1], np.int64), np.empty(len(offsets) - 1)
+
+
+def draw_states_cases(world):
+    for joint, offsets, _, _, _, move, which in chains(world):
+        n = joint.shape[1]
+        share = world.rng.dirichlet(np.ones(len(joint)), n).T.copy()
+        yield share, offsets, move, which, world.rng.random(n), np.zeros(n, np.int64)
+
+
+def symbol_sequences(world):
+    """Sequences of symbols under chains of orders 0 to 3, some of them with missing symbols in runs and at both ends."""
+    rng, k = world.rng, world.n_classes
+    for order, n_symbols, lengths, missing in (
+        (0, 3, [1, 9], 0.3), (1, 4, [30, 1, 5, 2], 0.0), (1, 3, [40, 1, 6], 0.4), (2, 3, [25, 2, 1, 30], 0.3),
+        (3, 2, [30, 4], 0.3),
+    ):  # fmt: skip
+        offsets = np.append(0, np.cumsum(lengths))
+        codes = np.where(rng.random(sum(lengths)) < missing, -1, rng.integers(n_symbols, size=sum(lengths))).astype(
+            np.int32
+        )
+        table = (
+            rng.dirichlet(np.ones(n_symbols), ((n_symbols + 1) ** order, k)).transpose(0, 2, 1).reshape(-1, k).copy()
+        )
+        yield codes, offsets, order, n_symbols, table, rng.choice([0.0, 0.5, 2.0], (len(lengths), k))
+
+
+def count_moves_cases(world):
+    for codes, offsets, order, n_symbols, table, weight in symbol_sequences(world):
+        yield codes.astype(np.int64) + 5, 5, offsets, weight, order, n_symbols, np.full_like(table, 0.5)
+        yield codes, 0, offsets, weight[:, :1].copy(), order, n_symbols, np.zeros((len(table), 1))
+
+
+def score_moves_cases(world):
+    for codes, offsets, order, n_symbols, table, weight in symbol_sequences(world):
+        yield codes, offsets, order, n_symbols, np.log(table), np.full_like(weight, 0.5)
+
+
+def hidden_moves_cases(world):
+    for codes, offsets, order, n_symbols, table, weight in symbol_sequences(world):
+        for counts in (np.full_like(table, 0.5), np.zeros((0, table.shape[1]))):
+            yield codes, offsets, order, n_symbols, table, weight, counts, np.full_like(weight, 0.5)
+
+
 CASES = {
+    "count_moves": count_moves_cases,
+    "score_moves": score_moves_cases,
+    "hidden_moves": hidden_moves_cases,
+    "smooth": smooth_cases,
+    "filter_states": filter_states_cases,
+    "decode": decode_cases,
+    "draw_states": draw_states_cases,
     "least_squares": least_squares_cases,
     "divergence": divergence_cases,
     "variational": variational_cases,

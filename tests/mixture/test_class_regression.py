@@ -238,3 +238,13 @@ def test_mixtures_that_have_no_third_step(answered):
         three_step(GaussianMixture(1).fit(answers), answers, covariates=z)
     with pytest.raises(TypeError, match="three_step takes a mixture learned by likelihood"):
         three_step(LatentClassRegression(2), answers, covariates=z)
+
+
+def test_weights_of_all_sizes_count_once():
+    rng = np.random.default_rng(0)
+    x, y, weight = rng.normal(size=(60, 1)), rng.normal(5.0, 2.0, size=60), 10.0 ** rng.uniform(-8, 8, size=60)
+    found = LatentClassRegression(1, family="gaussian").fit(x, y, sample_weight=weight)
+    mean = np.average(y, weights=weight)
+    part = found.components_.parts[0]
+    assert part.mean[0, 0] == pytest.approx(mean)
+    assert part.covariance.ravel()[0] == pytest.approx(np.average((y - mean) ** 2, weights=weight))

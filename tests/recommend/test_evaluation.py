@@ -161,3 +161,23 @@ def test_intervals_of_differences_hold(n, d):
         truth = np.mean([each.value for each in found])
         covered = np.mean([each.low <= truth <= each.high for each in found])
         assert 0.88 <= covered <= 0.995, (models, covered)
+
+
+def test_events_have_lists_and_no_errors(rng):
+    user, item = np.nonzero(rng.random((40, 20)) < 0.3)
+    events = Ratings(user, item, rng.integers(1, 6, len(user)), np.arange(40), np.arange(20))
+    train, test = split_ratings(events, 0.3, random_state=0)
+    found = evaluate(MatrixFactorization(3, response="implicit", random_state=0).fit(train), test)
+    assert [getattr(found, name) for name in ("rmse", "mae", "log_score", "crps", "coverage")] == [None] * 5
+    assert found.calibration == []
+    assert "errors and intervals of ratings are not told" in str(found.notes[0])
+    # Every event is relevant, however weak.
+    assert found.relevant == test.rating.min()
+    assert found.n_ranked == found.n_users == len(np.unique(test.user))
+    assert 0 < found.recall < 1
+    assert len(repr(found)) < 200
+    assert "rmse" not in repr(found)
+    folds = cross_validate(MatrixFactorization(3, response="implicit", random_state=0), events, 2)
+    assert folds.estimate("MatrixFactorization") is None
+    assert folds.best("recall") == "MatrixFactorization"
+    assert repr(folds) == "CrossValidation(2 folds; rmse: none)"

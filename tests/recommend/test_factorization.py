@@ -13,7 +13,7 @@ import tacit
 from tacit.datasets import load_movielens
 from tacit.kernels import factorization as kernels
 from tacit.kernels import gradients
-from tacit.recommend import MatrixFactorization, Ratings
+from tacit.recommend import MatrixFactorization, NeighbourhoodRecommender, Ratings, TwoSidedMixture
 from tacit.recommend.factorization.priors import packed, unpacked
 from tacit.recommend.factorization.source import RatedRows
 
@@ -112,8 +112,9 @@ def test_gradients_lead_where_the_equations_do(dense):
     np.testing.assert_allclose(again, exact, atol=1e-11)
     np.testing.assert_allclose(same, told, atol=1e-9)
     gram = extended.T @ extended if dense else np.zeros((0, 0))
-    z = gradients.padded(np.delete(extended, 1, axis=1), np.dtype(float))
-    also = gradients.half_sweep_by_gradients(*shared[:3], z, mean[:, 0].copy(), *prior, gram, 50, near)
+    metric = prior[0] * prior[2] + (np.delete(np.delete(gram, 1, axis=0), 1, axis=1) if dense else 0.0)
+    points = *gradients.whitened(np.delete(extended, 1, axis=1), metric, np.dtype(float)), mean[:, 0].copy()
+    also = gradients.half_sweep_by_gradients(*shared[:3], *points, *prior, gram, 50, near)
     np.testing.assert_allclose(near, exact, atol=1e-9)
     np.testing.assert_allclose(also[:, [0, 2]], told[:, [0, 2]], atol=1e-8)
 
@@ -444,3 +445,54 @@ def test_a_million_ratings_of_movielens():
     fold = np.random.default_rng(0).permutation(len(ratings)) % 5
     model = MatrixFactorization(random_state=0).fit(ratings.take(fold != 0))
     assert rmse(model, ratings.take(fold == 0)) <= 0.845
+
+
+def test_events_of_small_tables_are_told_apart():
+    gains = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        group, kind = rng.integers(3, size=40), rng.integers(3, size=24)
+        event = rng.random((40, 24)) < np.where(group[:, None] == kind, 0.65, 0.1)
+        hidden = event & (rng.random(event.shape) < 0.25)
+        user, item = np.nonzero(event & ~hidden)
+        ratings = Ratings(user, item, np.ones(len(user)), np.arange(40), np.arange(24))
+        model = MatrixFactorization(5, response="implicit", random_state=0).fit(ratings)
+        scores = model._rows(np.arange(40))
+        gains.append(scores[hidden].mean() - scores[~event].mean())
+        # Far below 1: with a noise of 1 nothing would be learned.
+        assert 0.02 < model.noise_variance_ < 0.5
+    assert min(gains) > 0.1
+
+
+def test_lists_can_be_of_some_items_and_of_less_popular_ones():
+    ratings = stars(n=3000)
+    model = MatrixFactorization(3, random_state=0).fit(ratings)
+    some = [4, 7, 9, 11]
+    told = model.recommend(3, 10, items=[*some, "nothing"], exclude_seen=False)
+    assert sorted(told.items) == some
+    with pytest.raises(
+        ValueError, match="none of the 2 items to choose from was seen, such as 'x'; give ids of items_"
+    ):
+        model.recommend(3, items=["x", "y"])
+    counts = model.item_counts_
+    plain, rare = (model.recommend(3, 5, popularity=weight).items for weight in (0.0, 5.0))
+    assert counts[rare].mean() < counts[plain].mean()
+    with pytest.raises(ValueError, match="popularity"):
+        model.recommend(3, popularity=-1.0)
+    assert repr(model.recommend(3, 20)).endswith(", … 20 in all)")
+    assert len(repr(model.explain(7, 3))) < 250
+
+
+def test_similar_users_like_the_same():
+    rng = np.random.default_rng(0)
+    group, kind = np.arange(60) % 2, np.arange(30) % 2
+    rating = 3.0 + np.where(group[:, None] == kind, 1.5, -1.5) + 0.2 * rng.standard_normal((60, 30))
+    user, item = np.nonzero(rng.random(rating.shape) < 0.5)
+    ratings = Ratings(user, item, np.clip(rating[user, item].round(), 1, 5), np.arange(60), np.arange(30))
+    types = TwoSidedMixture(2, 2, n_fits=1, random_state=0)
+    for model in (MatrixFactorization(3, random_state=0), NeighbourhoodRecommender(), types):
+        near, alike = model.fit(ratings).similar_users(0, 10)
+        assert (group[near] == 0).mean() > 0.8
+        assert (np.diff(alike) <= 0).all()
+        with pytest.raises(ValueError, match="user 'x' was not seen; similar_users takes ids of users_"):
+            model.similar_users("x")

@@ -301,3 +301,11 @@ def test_seeded_topics_are_about_their_seeds_whatever_the_start(inference):
 def test_checkpoints_keep_batch_fits_only(tmp_path):
     with pytest.raises(ValueError, match="checkpoint keeps fits in batches of all documents"):
         LatentDirichletAllocation(2, learning_method="online").fit(np.eye(4), checkpoint=tmp_path / "state")
+
+
+def test_topics_that_memory_cannot_hold_are_refused():
+    X = csr_matrix((np.ones(20), (np.arange(20), np.arange(20))), shape=(20, 5000))
+    with pytest.raises(
+        ValueError, match=r"n_components=1000000000 takes 1\.2e\+05 GB, but this machine has .* use at most \d+\."
+    ):
+        LatentDirichletAllocation(10**9).fit(X)

@@ -378,3 +378,32 @@ def test_counts_that_spread_more_than_poissons_have_wider_intervals():
     assert model.noise_ > 1.2
     found = model.impute(X, interval=0.9)
     assert 0.86 < ((found.low <= digits) & (digits <= found.high))[lost].mean() < 0.95
+
+
+@pytest.mark.parametrize("beta", [-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0])
+def test_steps_go_down_under_heavy_penalties(beta):
+    rng = np.random.default_rng(0)
+    X = rng.gamma(0.3, 1e6, size=(30, 8)) + 1e-3
+    for l1_ratio in (0.0, 0.5):
+        given = dict(alpha_W=100.0, l1_ratio=l1_ratio, init="random", max_iter=60, tol=0.0, random_state=0)
+        found = NMF(3, beta_loss=beta, solver="mu", **given).fit(X)
+        objectives = np.array(found.fit_.trace.objectives)
+        assert (np.diff(objectives) >= -1e-12 * np.abs(objectives[1:])).all()
+
+
+@pytest.mark.parametrize(("solver", "beta"), [("cd", 2.0), ("mu", 2.0), ("mu", 1.0)])
+def test_losses_of_rows_that_are_all_but_fitted_do_not_cancel(solver, beta):
+    rng = np.random.default_rng(0)
+    X = 1e9 * np.outer(rng.random(40), rng.random(6))
+    X[0, 0] = np.nan
+    found = NMF(1, beta_loss=beta, solver=solver, max_iter=60, tol=0.0).fit(X)
+    objectives = np.array(found.fit_.trace.objectives)
+    assert -objectives[-1] < 2e-13 * np.nansum(X**beta)
+    assert (np.diff(objectives) >= -1e-9 * np.abs(objectives[1:])).all()
+
+
+def test_cells_too_small_for_divergences_are_named():
+    X = 3e-52 * np.ones((4, 3))
+    with pytest.raises(ValueError, match=r"cells of X are 3e-52 on average, .* multiply X by 1e\+52"):
+        NMFTopics(1).fit(X)
+    assert NMF(1).fit(X).reconstruction_err_ <= 1e-60

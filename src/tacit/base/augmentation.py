@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..families.family import centred, draw_classes
+from ..families.family import centred
 from ..families.gaussian import is_constant
-from ..kernels import host
 from ..source import Block
 from ..source.threads import one_blas_thread
 
@@ -30,7 +29,7 @@ def draw_parameters(model: Any, params: Any, block: Block, n_draws: int, rng: np
     """Draws of the parameters of a mixture given rows, beginning at the estimate."""
     _, mean, variance, _ = centred(block.X, block.weight)
     known = np.isnan(block.X) & is_constant(mean, variance)
-    block = Block.of(np.where(known, mean, block.X), block.weight, block.labels)
+    block = _with_cells(block, np.where(known, mean, block.X))
     alone = model.n_classes == 1 and block.patterns.is_complete
     first, apart = (0, 1) if alone else (FIRST, APART)
     draws = []
@@ -43,10 +42,13 @@ def draw_parameters(model: Any, params: Any, block: Block, n_draws: int, rng: np
 
 
 def _sweep(model: Any, params: Any, block: Block, rng: np.random.Generator) -> Any:
-    n, k = len(block), model.n_classes
-    resp = host(model.posterior(params, block)[0]) if k > 1 else np.ones((n, 1))
-    classes = np.where(block.labels >= 0, block.labels, draw_classes(resp, 1, rng)[0])
-    known = np.eye(k)[classes]
+    classes = np.where(block.labels >= 0, block.labels, model.draw_classes(params, block, rng))
+    known = np.eye(model.n_classes)[classes]
     if not block.patterns.is_complete:
-        block = Block.of(model.family.draw(params.components, block, known, 1, rng)[0], block.weight, block.labels)
+        block = _with_cells(block, model.family.draw(params.components, block, known, 1, rng)[0])
     return model.redraw(params, block, known * block.weight[:, None], rng)
+
+
+def _with_cells(block: Block, X: np.ndarray) -> Block:
+    """The same rows with other cells."""
+    return Block.of(X, block.weight, block.labels, block.targets, units=block.units)

@@ -177,8 +177,12 @@ class EMEstimator(RowsEstimator):
         """Parameters to start from; deterministic starts are not repeated."""
         return short_runs(model, task.sample, partial(model.init, task.sample, task.rng), taken=task.taken)
 
-    def _sample_rows(self) -> int:
+    def _sample(self, source: Source, rng: np.random.Generator, n_rows: int | None = None) -> Block:
         """Rows that starts are chosen among."""
+        return source.sample(n_rows or self._sample_rows(), rng)
+
+    def _sample_rows(self) -> int:
+        """How many rows starts are chosen among."""
         return SAMPLE_ROWS
 
     def _n_starts(self, model: Model) -> int:
@@ -220,7 +224,7 @@ class EMEstimator(RowsEstimator):
         # Drawn before anything else, also where a fit is resumed: later starts are chosen among the same rows. A single start
         # follows from the rows alone: nothing is gained by another one at every call.
         drawn = np.random.default_rng(0) if model.one_start else rng
-        sample = None if warm or starts is not None else source.sample(self._sample_rows(), drawn)
+        sample = None if warm or starts is not None else self._sample(source, drawn)
         task = Task(source, sample, rng, known)
         if warm:
             starts, previous = [self._resume(model)], next(iter(self.fit_.trace.per_weight[-1:]), None)
@@ -276,7 +280,7 @@ class EMEstimator(RowsEstimator):
     def _first(self, source: Source) -> Any:
         """Where to start, from the first batch."""
         known, rng = self._prepare(source), self._rng()
-        return self._start(self._model(), Task(source, source.sample(self._sample_rows(), rng), rng, known))
+        return self._start(self._model(), Task(source, self._sample(source, rng), rng, known))
 
     def _step(self, model: Any, batch: Source, state: Online) -> Online:
         """What is known after one more batch."""

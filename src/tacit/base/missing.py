@@ -109,7 +109,9 @@ class MissingCells(RowsEstimator):
             block = source.sample(n, np.random.default_rng(0))
             weight = host(block.weight)
             # As elsewhere, only the proportions of weights matter: together they are worth the rows there are.
-            self._seen = Block.of(host(block.X), weight * (np.count_nonzero(weight) / weight.sum()), host(block.labels))
+            weight = weight * (np.count_nonzero(weight) / weight.sum())
+            targets = None if block.targets is None else host(block.targets)
+            self._seen = Block.of(host(block.X), weight, host(block.labels), targets, units=block.units)
 
     def _warn_unseen_pairs(self, source: Source) -> None:
         """Say which pairs of columns no row has both of, where a Gaussian is to tell how they correlate; of rows in memory."""
@@ -238,7 +240,7 @@ class MissingCells(RowsEstimator):
                 for part in source.map(fill):
                     writer.write(self._labelled(possible(part[:, 0])))
             return out
-        found = np.concatenate(list(source.map(fill)))
+        found = self._collected(source, fill)
         filled = self._as_given(possible(found[:, 0]), X)
         found = self._answered(found, X, 0.0 if return_std else np.nan)
         if return_std:
@@ -308,9 +310,13 @@ class MissingCells(RowsEstimator):
         check_is_fitted(self)
         if is_streamed(X):
             raise ValueError("draw_missing takes rows in memory; read the part you need first.")
-        drawn = draw_cells(self, self._validate(X, reset=False), n_draws, self._rng(random_state))
+        drawn = self._completed_rows(X, n_draws, self._rng(random_state))
         tables = [self._as_given(cells, X) for cells in drawn]
         return drawn if all(isinstance(table, np.ndarray) and table.dtype.kind == "f" for table in tables) else tables
+
+    def _completed_rows(self, X: Any, n_draws: int, rng: np.random.Generator) -> np.ndarray:
+        """Completed rows, (n_draws, n_samples, n_features)."""
+        return draw_cells(self, Block.of(self._validate(X, reset=False)), n_draws, rng)
 
 
 def impute_cells(estimator: MissingCells, cells: np.ndarray, what: Any, lowest: Any = None) -> np.ndarray:
@@ -328,11 +334,11 @@ def impute_cells(estimator: MissingCells, cells: np.ndarray, what: Any, lowest: 
 
 
 def draw_cells(
-    estimator: MissingCells, cells: np.ndarray, n_draws: int, rng: np.random.Generator, lowest: Any = None
+    estimator: MissingCells, block: Block, n_draws: int, rng: np.random.Generator, lowest: Any = None
 ) -> np.ndarray:
-    """As `MissingCells.draw_missing`, for rows that are numbers already."""
-    model, known, learned = estimator._model(), estimator._knowledge(), estimator._calibration
-    block, _ = _undoubted(Block.of(cells), learned)
+    """As `MissingCells.draw_missing`, for a block of rows."""
+    model, known, learned, cells = estimator._model(), estimator._knowledge(), estimator._calibration, block.X
+    block, _ = _undoubted(block, learned)
     least, empty = estimator._lowest() if lowest is None else lowest, np.False_
     uncertain = [(params, _classes(model, params, block)) for params in estimator._uncertain()]
     if known is not None:
@@ -342,9 +348,7 @@ def draw_cells(
     chosen = rng.permutation(len(uncertain))[:n_draws]
     sizes = [len(part) for part in np.array_split(np.arange(n_draws), len(chosen))]
     parts = ((*uncertain[i], size) for i, size in zip(chosen, sizes))
-    drawn = np.concatenate(
-        [model.family.draw(params.components, block, resp, size, rng) for params, resp, size in parts]
-    )
+    drawn = np.concatenate([model.draw_cells(params, block, resp, size, rng) for params, resp, size in parts])
     if least is not None:
         drawn = np.where(np.isnan(block.X), np.maximum(drawn, least), drawn)
     if learned is not None:

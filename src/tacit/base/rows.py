@@ -30,7 +30,8 @@ class RowsEstimator(BaseEstimator):
     - ``_needs``: settings without which a loaded model cannot work, so that it is not saved where they are functions;
     - ``_takes_missing``, ``_takes_sparse``, ``_missing_remedy``: which rows it takes, and what to do about missing values it does
       not take; ``_largest``: the largest cell it takes;
-    - ``_study``: what a report can say of it, "groups" or "axes"; ``_for_study()`` is then what is reported on;
+    - ``_study``: what a report can say of it, "groups", "axes", "topics", "ratings" or "regimes"; ``_for_study()`` is then what
+      is reported on;
     - ``_reads_tables``: whether it has a schema, by which it reads columns of any kind.
     """
 
@@ -132,11 +133,11 @@ class RowsEstimator(BaseEstimator):
         source.columns = self._known_names()
         return source
 
-    def _stream(self, X: Any, weight: Any, labels: Any, *, reset: bool) -> Source:
-        """The source for a path, Arrow data or Dask data; the columns are those seen at fit."""
+    def _stream(self, X: Any, weight: Any, labels: Any, *, reset: bool, **more: Any) -> Source:
+        """The source for a path, Arrow data or Dask data; the columns are those seen at fit. `more` is told the source."""
         kind = ParquetSource if is_arrow(X) else DaskSource
         columns = None if reset else self._known_names()
-        return kind(X, columns, weight=weight, labels=labels, n_jobs=self.n_jobs)
+        return kind(X, columns, weight=weight, labels=labels, n_jobs=self.n_jobs, **more)
 
     def _known_names(self) -> list | None:
         """Names of the columns seen at fit, None where they have none."""
@@ -223,12 +224,16 @@ class RowsEstimator(BaseEstimator):
         check_is_fitted(self)
         source = self._open(X)
         if out is None:
-            return np.concatenate(list(source.map(function)))
+            return self._collected(source, function)
         check_out(X, out)
         with ParquetWriter(out) as writer:
             for part in source.map(function):
                 writer.write({name: column for name, column in zip(names, np.atleast_2d(part.T))})
         return out
+
+    def _collected(self, source: Source, function: Callable[[Block], np.ndarray]) -> np.ndarray:
+        """function(block) over all blocks, in the order in which rows were given."""
+        return np.concatenate(list(source.map(function)))
 
     def _rng(self, random_state: Any = None) -> np.random.Generator:
         """A generator seeded by `random_state` or, where it is None, by the estimator's own."""

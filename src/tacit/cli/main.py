@@ -31,6 +31,7 @@ ORDER = (
     "reduce",
     "topics",
     "recommend",
+    "segment",
     "predict",
     "explain",
     "compare",
@@ -80,6 +81,7 @@ def build_parser() -> Parser:
 def _example(line: str) -> str:
     """A command that works as it is printed, after those that write what it reads."""
     before = ["tacit datasets penguins"] if "penguins." in line else []
+    before += ["tacit datasets earthquakes"] if "earthquakes." in line else []
     before += ["tacit datasets make ratings"] if "ratings." in line else []
     before += ["tacit fit penguins.csv"] if ".tacit" in line else []
     return "\n".join(["example:", *(f"  {each}" for each in [*before, line])])

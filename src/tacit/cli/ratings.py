@@ -10,15 +10,22 @@ from ..notes import Note
 from .common import reading_asked
 
 __all__ = [
-    "ROLES", "RatingTable", "item_names", "pairs_columns", "ratings_asked", "read_features", "read_pairs", "read_ratings",
-    "restudied",
+    "EVENTS", "N_TYPES", "ROLES", "RatingTable", "item_names", "noted_names", "pairs_columns", "ratings_asked", "read_features",
+    "read_pairs", "read_ratings", "restudied", "types_told",
 ]  # fmt: skip
 
 ROLES = ("user", "item", "rating", "time", "weight")
 LABELS = ("title", "name", "label", "itemname", "movietitle", "productname", "booktitle", "itemtitle", "description")
 """Names of columns that say what an item is called, in small letters without marks between."""
-LOOKED, FEW_LEVELS, LARGEST_RATING = 5000, 20, 1000
-"""Rows by which columns without telling names are judged, and what ratings are like."""
+LOOKED, FEW_LEVELS, LARGEST_RATING, N_TYPES = 5000, 20, 1000, 4
+"""Rows by which columns without telling names are judged, what ratings are like, and types that are described."""
+
+
+EVENTS = (
+    "they tell what was chosen, not how it was liked, and this command takes ratings; in Python, "
+    "MatrixFactorization(response='implicit') recommends by events, or name a column with --rating"
+)
+"""Why tables of events are refused."""
 
 
 @dataclass(frozen=True)
@@ -98,12 +105,28 @@ def read_ratings(table: RatingTable, asked: dict[str, str | None]) -> Any:
     try:
         columns = find_columns(parts, dict(asked), ("user", "item", "rating"))
     except NoteError as error:
-        columns = guessed(parts, asked) if error.note.code == "no_role" else {}
+        if error.note.code != "no_role":
+            raise
+        columns = guessed(parts, asked)
         if not columns:
+            _refuse_events(parts, asked)
             raise
     ratings = Ratings.read(table.source, **dict.fromkeys(ROLES, False) | columns, **table.reading)
     ratings.notes = (*table.notes, *ratings.notes)
     return ratings
+
+
+def _refuse_events(parts: Any, asked: dict[str, str | None]) -> None:
+    """Raise where a table has users and items and nothing that could be a rating."""
+    from ..notes import NoteError
+    from ..recommend.reading import find_columns
+
+    try:
+        known = find_columns(parts, {role: name for role, name in asked.items() if role != "rating"})
+    except NoteError:
+        return
+    if asked.get("rating") is None and set(parts.names) <= set(known.values()):
+        raise ValueError(f"{parts.place} has users and items without ratings: {EVENTS}.")
 
 
 def guessed(parts: Any, asked: dict[str, str | None]) -> dict[str, str]:
@@ -144,8 +167,11 @@ def guessed(parts: Any, asked: dict[str, str | None]) -> dict[str, str]:
 # What items are called
 
 
-def item_names(table: RatingTable, items: str | None, label: str | None, ratings: Any) -> tuple[Any, str | None]:
-    """Names of items by id, from the table of items or from the ratings themselves, and the column; None where there are none."""
+def item_names(table: RatingTable, items: str | None, label: str | None, item: Any, ids: Any) -> tuple[Any, str | None]:
+    """Names of items, from the table of items or from the ratings themselves, and the column; None where there are none.
+
+    `item` is the column of items of the ratings, and `ids` what is in it.
+    """
     from ..recommend.reading import parts_of
     from ..tables.reader import meant
 
@@ -154,20 +180,20 @@ def item_names(table: RatingTable, items: str | None, label: str | None, ratings
         raise ValueError(
             f"{parts.place} has no column {label!r}, which --label names; {meant(label, list(map(str, parts.names)))}"
         )
-    key = _key(parts, ratings.columns["item"]) if items else ratings.columns["item"]
+    key = _key(parts, item) if items else item
     plain = {_plain(name): name for name in reversed(parts.names) if name != key}
     label = label or (next((plain[name] for name in LABELS if name in plain), None) if items else None)
     if label is None:
         return None, None
     names: dict[Any, str] = {}
     for part in parts.read([key, label]):
-        ids, texts = (parts.ids(part[name]) for name in (key, label))
+        keys, texts = (parts.ids(part[name]) for name in (key, label))
         names |= {
             each: str(text)
-            for each, text in zip(ids.to_pylist(), texts.to_pylist())
+            for each, text in zip(keys.to_pylist(), texts.to_pylist())
             if each is not None and text is not None
         }
-    return _by_id(names, ratings.items), label
+    return _by_id(names, ids), label
 
 
 def _by_id(names: dict[Any, str], items: Any) -> Any:
@@ -219,11 +245,8 @@ def restudied(path: str, model: Any, table: RatingTable, noted: dict) -> Any:
     import inspect
     import warnings
 
-    from sklearn.base import clone
-
     from ..recommend import RecommenderChoice
-    from ..recommend.choice import find_types
-    from ..recommend.trial import try_recommender
+    from ..recommend.choice import check_again
     from ..study.recommend import study_ratings
 
     settings, seed = noted.get("settings", {}), noted.get("seed", 0)
@@ -231,24 +254,51 @@ def restudied(path: str, model: Any, table: RatingTable, noted: dict) -> Any:
     ratings = read_ratings(
         table, {role: name if (name := settings.get(role)) in names_there else None for role in ROLES}
     )
-    items = next((each for each in _beside(path, settings.get("items")) if os.path.isfile(each)), None)
-    label = settings.get("label") if items or not settings.get("items") else None
-    names, _ = item_names(table, items, label, ratings) if label else (None, None)
-    types = settings.get("types") or 0
-    takes = "item_features" in inspect.signature(model.fit).parameters
-    along = {"item_features": read_features(items, ratings.items, "item")} if items and takes else {}
+    takes, tried = inspect.signature(model.fit).parameters, noted.get("selection", [])
+    along = {
+        f"{what}_features": read_features(file, getattr(ratings, f"{what}s"), what)
+        for what in ("user", "item")
+        if f"{what}_features" in takes and (file := _beside(path, settings.get(f"{what}s")))
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        check = try_recommender(clone(model), ratings, seed=seed, along=along)
-    mixture = None if hasattr(model, "user_membership_") or not types else find_types(ratings, types, seed)
+        n_splits = settings.get("splits", 1)
+        check = check_again(model, ratings, chosen=bool(tried), n_splits=n_splits, seed=seed, along=along)
     columns = {role: str(ratings.columns[role]) for role in ("user", "item", "rating")}
-    choice = RecommenderChoice(model, "", check)
-    return study_ratings(choice, ratings, types=mixture, names=names, title=table.name, columns=columns, seed=seed)
+    choice = RecommenderChoice(model, "", check, tried)
+    return study_ratings(
+        choice, ratings, types=types_told(model, ratings, settings.get("types"), seed), title=table.name, columns=columns,
+        names=noted_names(path, table, settings, ratings.items), seed=seed,
+    )  # fmt: skip
 
 
-def _beside(path: str, file: str | None) -> list[str]:
-    """Where a file that a model notes may lie: beside it, or in the working folder."""
-    return [os.path.join(folder, file) for folder in (os.path.dirname(path), "")] if file else []
+def types_told(model: Any, ratings: Any, n_types: int | None, seed: int) -> Any:
+    """Types to describe, as many as asked for: the recommender's own where it has these; False for none.
+
+    Where nothing is asked for, they are the recommender's own, or a few.
+    """
+    from ..recommend.choice import find_types
+
+    if n_types == 0:
+        return False
+    if hasattr(model, "user_membership_") and (n_types is None or model.n_user_types == n_types == model.n_item_types):
+        return model
+    return find_types(ratings, N_TYPES if n_types is None else n_types, seed)
+
+
+def noted_names(path: str, table: RatingTable | None, settings: dict, ids: Any) -> Any:
+    """What items are called, from where a saved recommender notes it; None where it is not there, or nowhere."""
+    items, label = _beside(path, settings.get("items")), settings.get("label")
+    if not label or (items is None and (settings.get("items") or table is None)):
+        return None
+    given: Any = table  # which is not looked at where there is a table of items
+    return item_names(given, items, label, settings.get("item"), ids)[0]
+
+
+def _beside(path: str, file: str | None) -> str | None:
+    """A file that a model notes, beside it or in the working folder; None where it is in neither."""
+    places = [os.path.join(folder, file) for folder in (os.path.dirname(path), "")] if file else []
+    return next((each for each in places if os.path.isfile(each)), None)
 
 
 # Pairs

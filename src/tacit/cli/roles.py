@@ -16,6 +16,7 @@ ROLES = {
     "user": "the column that says who rated",
     "item": "the column that says what was rated",
     "rating": "the column of ratings",
+    "sequence": "the column that says which series a row belongs to",
     "time": "the column that says when a row was",
     "by": "the column whose values divide the rows; NAME=A,B takes those of two values",
     "text": "the column of texts",

@@ -42,7 +42,7 @@ def open_model(path: str) -> tuple[Any, dict]:
 
 def _check_model(path: str) -> None:
     """Refuse what is no model file before it is read."""
-    remedy = "give a .tacit file that tacit fit, impute, reduce, topics or recommend wrote, or tacit.save"
+    remedy = "give a .tacit file that tacit fit, impute, reduce, topics, recommend or segment wrote, or tacit.save"
     if not os.path.isfile(path):
         what = "is a folder" if os.path.isdir(path) else "does not exist"
         raise ValueError(f"the model file {path} {what}; {remedy}.")
@@ -148,8 +148,9 @@ def _is_score(pair: Any) -> bool:
 
 
 def _is_row(row: dict) -> bool:
-    numbers = ("bic", "aic", "icl", "cv", "log_likelihood")
-    return isinstance(row.get("n_components"), int) and all(
+    numbers = ("bic", "aic", "icl", "cv", "log_likelihood", "rmse")
+    told = isinstance(row.get("failed"), (str, type(None))) if isinstance(row.get("method"), str) else False
+    return (told or isinstance(row.get("n_components"), int)) and all(
         row.get(key) is None or (isinstance(row[key], (int, float)) and abs(row[key]) < 1e300) for key in numbers
     )
 
@@ -168,11 +169,19 @@ def _settings_fault(settings: dict) -> str | None:
         isinstance(settings.get(key), (str, type(None))) for key in ("user", "item", "rating", "weight", "label")
     ):
         return "a column of ratings has no name"
-    items, types = settings.get("items") or "", settings.get("types", 0)
-    if not isinstance(items, str) or items != os.path.basename(items):
-        return "the name of the table of items is a path"
-    if not isinstance(types, int) or not 0 <= types < 10**6:
-        return "the number of types is none"
+    if not isinstance(settings.get("sequence"), (str, type(None))):
+        return "the column of sequences has no name"
+    ahead = settings.get("forecast", 0)
+    if not isinstance(ahead, int) or not 0 <= ahead <= 10**6:
+        return "the number of steps to forecast is none"
+    for what in ("items", "users"):
+        file = settings.get(what) or ""
+        if not isinstance(file, str) or file != os.path.basename(file):
+            return f"the name of the table of {what} is a path"
+    for what in ("types", "splits"):
+        number = settings.get(what) or 0
+        if not isinstance(number, int) or not 0 <= number < 10**6:
+            return f"the number of {what} is none"
     return None
 
 

@@ -99,6 +99,11 @@ class MiniBatchKMeans(KMeans):
 
     _saved = KMeans._saved | {"n_steps_": Whole(0)}
 
+    def _model(self) -> KMeansModel:
+        model = super()._model()
+        model.monotone = False  # objectives are those of batches
+        return model
+
     def _check_settings(self) -> None:
         super()._check_settings()
         check_number("batch_size", self.batch_size, numbers.Integral, 1)

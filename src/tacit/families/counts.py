@@ -12,6 +12,7 @@ import numpy as np
 from ..arrays import Arrays, record
 from ..declared import Numbers, declare
 from ..kernels import backend, flipped, kernel
+from ..kernels.cells import LARGE
 from ..source.block import Block
 from .family import Family, occupied, recalled, refuse
 from .linear import (
@@ -219,13 +220,13 @@ class NegativeBinomial(LinearFamily):
 
     def form(self, params: NegativeBinomialParams) -> tuple:
         mean, size = params.mean, params.size
-        return np.log(mean / (size + mean)), -size * np.log1p(mean / size)
+        return -np.log1p(size / mean), -size * np.log1p(mean / size)
 
     def base(self, block: Block) -> Any:
-        """−log x!, and the rising factorials of a given size, which no class differs in."""
+        """−log x! of cells below `LARGE`, and the rising factorials of a given size, which no class differs in."""
 
         def make() -> Any:
-            base = -kernel("log_factorial", backend(block.X))(block.X)
+            base = -kernel("log_factorial", backend(block.X))(block.X * (block.X < LARGE))
             if self.exact:
                 size = np.broadcast_to(self.size, (1, block.X.shape[1]))
                 base += kernel("log_rising", backend(block.X))(block.X, size)[0]

@@ -7,7 +7,7 @@ F(y) = Σ_k w_k F_k(y) = q is found: exactly, whatever the number of modes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ __all__ = [
     "Law",
     "LevelLaw",
     "LogNormalLaw",
+    "MappedLaw",
     "NormalLaw",
     "OrderedLaw",
     "QuantileLaw",
@@ -360,3 +361,37 @@ class JoinedLaw(Law):
 
     def probability(self, weight: np.ndarray) -> np.ndarray:
         return self._each(weight, "probability")
+
+
+class MappedLaw(Law):
+    """Distributions of cells under classes that are made of those of another law.
+
+    Parameters
+    ----------
+    law : Law
+    turn : callable
+        Turns weights of classes, (m, K), into weights of the classes of `law`.
+    """
+
+    def __init__(self, law: Law, turn: Callable[[np.ndarray], np.ndarray]) -> None:
+        self.law, self.turn = law, turn
+
+    @classmethod
+    def pooled(cls, laws: Sequence[Any]) -> Any:
+        def turn(weight: np.ndarray) -> np.ndarray:
+            parts = np.split(weight, len(laws), axis=1)
+            return np.hstack([law.turn(part) for law, part in zip(laws, parts)])
+
+        return cls(type(laws[0].law).pooled([law.law for law in laws]), turn)
+
+    def mean(self, weight: np.ndarray) -> np.ndarray:
+        return self.law.mean(self.turn(weight))
+
+    def std(self, weight: np.ndarray) -> np.ndarray:
+        return self.law.std(self.turn(weight))
+
+    def quantile(self, q: float, weight: np.ndarray) -> np.ndarray:
+        return self.law.quantile(q, self.turn(weight))
+
+    def probability(self, weight: np.ndarray) -> np.ndarray:
+        return self.law.probability(self.turn(weight))

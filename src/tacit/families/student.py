@@ -37,6 +37,7 @@ from .structures import covariances, n_covariance_parameters
 __all__ = ["LEAST_DF", "StudentT", "n_observed"]
 
 LEAST_DF = 0.1
+LARGE = 20.0
 SEPARATE = ("EII", "VII", "EEI", "VVI", "EEE", "VVV")
 MOST_DF = 1e9
 NUMBERS = Numbers(low=LEAST_DF, high=MOST_DF)
@@ -46,6 +47,19 @@ LETTERS = {"full": "VVV", "tied": "EEE", "diag": "VVI", "spherical": "VII"}
 def _phi(x: np.ndarray) -> np.ndarray:
     """ψ(x) − log x."""
     return digamma(x) - np.log(x)
+
+
+def _log_gamma_ratio(a: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """Log Γ(a + h) − log Γ(a) − h log a: for large a by Stirling's series, since differences of logarithms lose digits."""
+    large = np.maximum(a, LARGE)
+    series = (large + h - 0.5) * np.log1p(h / large) - h + _stirling(large + h) - _stirling(large)
+    return np.where(a >= LARGE, series, gammaln(a + h) - gammaln(a) - h * np.log(a))
+
+
+def _stirling(a: np.ndarray) -> np.ndarray:
+    """Log Γ(a) less its leading terms, to 1e-16 from 20 up."""
+    square = 1.0 / (a * a)
+    return (1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square / 1680.0))) / a
 
 
 def _sums(params: Any) -> tuple[np.ndarray, ...]:
@@ -65,9 +79,11 @@ class StudentParams(FullParams):
     def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """ν, c(ν, o) and ψ((ν + o)/2) − log(ν/2), the last two for o = 0 … d observed cells."""
         df, half = self.df[:, None], 0.5 * np.arange(self.mean.shape[1] + 1)
-        # A difference of log gammas, which would lose digits where ν is large.
-        ratio = np.where(half > 0, gammaln(np.maximum(half, 0.5)) - betaln(0.5 * df, np.maximum(half, 0.5)), 0.0)
-        return self.df, ratio - half * np.log(np.pi * df), digamma(0.5 * df + half) - np.log(0.5 * df)
+        return (
+            self.df,
+            _log_gamma_ratio(0.5 * df, half) - half * np.log(2.0 * np.pi),
+            digamma(0.5 * df + half) - np.log(0.5 * df),
+        )
 
     @cached_property
     def form(self) -> tuple:

@@ -18,6 +18,7 @@ __all__ = [
 
 HOMES = {
     "cells": ("features", "log_choose", "log_factorial", "log_rising", "rising_slope", "row_sums"),
+    "chain": ("decode", "draw_states", "filter_states", "smooth"),
     "conditional": ("conditional",),
     "distances": ("column_sums", "distances", "misfit"),
     "factor": ("factor", "factor_scores"),
@@ -25,6 +26,7 @@ HOMES = {
     "imputation": ("complete", "draw"),
     "levels": ("levels",),
     "lloyd": ("lloyd", "lloyd_cells"),
+    "markov": ("count_moves", "hidden_moves", "score_moves"),
     "means": ("means", "nearest"),
     "medians": ("medians",),
     "mixture": ("normalise",),

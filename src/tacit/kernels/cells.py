@@ -4,7 +4,7 @@
     row_sums:       Σ_j x_j
     log_factorial:  Σ_j log x_j!
     log_choose:     Σ_j log C(n_j, x_j)
-    log_rising:     Σ_j log Γ(x_j + a_kj) − log Γ(a_kj)
+    log_rising:     Σ_j log Γ(x_j + a_kj) − log Γ(a_kj), less log x_j! of large cells
     rising_slope:   Σ_i r_ik [ψ(x_ij + a_kj) − ψ(a_kj)]
 
 A missing cell stays missing among the features and drops out of the sums.
@@ -17,7 +17,9 @@ from scipy.special import digamma, gammaln
 
 from . import backend, host
 
-__all__ = ["features", "log_choose", "log_factorial", "log_rising", "rising_slope", "row_sums"]
+LARGE = 1e6
+
+__all__ = ["LARGE", "features", "log_choose", "log_factorial", "log_rising", "rising_slope", "row_sums"]
 
 
 def _library(X):
@@ -64,10 +66,25 @@ def log_choose(X, n):
 
 
 def log_rising(X, a):
-    """Log of the rising factorials of a (classes, d), summed over the cells: (classes, rows)."""
+    """Log of the rising factorials of a (classes, d), summed over the cells: (classes, rows).
+
+    From `LARGE` up they are those over x!, of which the difference would be lost in the last digits of both.
+    """
     library, lgamma, _, double = _library(X)
     x = _zero_filled(X)
-    return library.stack([(lgamma(x + start) - lgamma(start)).sum(axis=1) for start in double(a)])
+    large = x >= LARGE
+    found = [lgamma(x + start) - lgamma(start) for start in double(a)]
+    if bool(large.any()):
+        series = (_log_share(library, library.where(large, x, LARGE), start) - lgamma(start) for start in double(a))
+        found = [library.where(large, more, cells) for more, cells in zip(series, found)]
+    return library.stack([cells.sum(axis=1) for cells in found])
+
+
+def _log_share(library, x, a):
+    """Log Γ(x + a) − log x! of large x, by Stirling's series."""
+    y, h = x + 1.0, a - 1.0
+    ends = (1.0 / (y + h) - 1.0 / y) / 12.0
+    return (y + h - 0.5) * library.log1p(h / y) + h * library.log(y) - h + ends
 
 
 def rising_slope(X, a, resp):

@@ -17,6 +17,7 @@ from .jit import jit, jit_sums
 __all__ = ["cell_sums", "half_sweep", "moment_table", "pair_spread", "pair_sums"]
 
 TILE = 64  # columns of a tile
+CELLS = 160  # that are multiplied at a time
 BATCH = 512  # rows whose cells are gone through tile by tile
 
 
@@ -79,73 +80,103 @@ def _gather(indptr, indices, weight, table, first, stop, sums):
 
 
 @jit
-def _products(begin, end, indices, weight, mean, left, right, square, sums):
-    """Sums of moments of one row's cells where the other side are points: a product of its vectors with themselves."""
-    n, size = end - begin, mean.shape[1]
-    for p in range(n):
-        i, w = indices[begin + p], weight[begin + p]
-        for k in range(size):
-            right[p, k] = mean[i, k]
-            left[p, k] = w * right[p, k]
-    if n:
-        np.dot(left[:n].T, right[:n], square)
-    else:
-        square[:] = 0.0
+def _products(begin, end, indices, weight, target, mean, left, right, part, square):
+    """Sums of moments of one row's cells where the other side are points, and of these with targets, in the last row.
+
+    They are products of vectors with themselves, of so few at a time that they stay in the cache.
+    """
+    size = mean.shape[1]
+    square[:] = 0.0
+    for first in range(begin, end, len(left)):
+        n = min(len(left), end - first)
+        for p in range(n):
+            i, w, t = indices[first + p], weight[first + p], target[first + p]
+            for k in range(size):
+                right[p, k] = mean[i, k]
+                left[p, k] = w * mean[i, k]
+            right[p, size] = t
+            left[p, size] = w * t
+        np.dot(left[:n].T, right[:n], part)
+        for k in range(size + 1):
+            for l in range(size + 1):
+                square[k, l] += part[k, l]
+
+
+@jit
+def _unpacked(sums, square):
+    """Packed sums of moments as the upper triangle of a matrix."""
     t = 0
-    for k in range(size):
+    for k in range(len(square) - 1):
         for l in range(k + 1):
-            sums[t] = square[k, l]
+            square[l, k] = sums[t]
             t += 1
 
 
-@jit_sums
-def _factor(A, q):
-    """The Cholesky factor of the lower triangle of A, in its place; whether there is one."""
+@jit
+def _take(own, rows, k, column, first):
+    """Take four rows, each as often as it has of a column, from a row, in columns from `first` on."""
+    r0, r1, r2, r3 = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
+    c0, c1, c2, c3 = r0[column], r1[column], r2[column], r3[column]
+    for t in range(first, len(own)):
+        own[t] -= c0 * r0[t] + c1 * r1[t] + c2 * r2[t] + c3 * r3[t]
+
+
+@jit
+def _factor(U):
+    """The factor U of A = Uᵀ U and U⁻ᵀ b, in place of the upper triangle of A and of a further column b; whether there is one.
+
+    Four rows at once: a row is read and written a quarter as often.
+    """
+    q = len(U)
     for i in range(q):
-        for j in range(i + 1):
-            total = A[i, j]
-            for k in range(j):
-                total -= A[i, k] * A[j, k]
-            if i > j:
-                A[i, j] = total / A[j, j]
-            elif total > 0:
-                A[i, i] = math.sqrt(total)
-            else:
-                return False
+        own, whole = U[i], i - i % 4
+        for k in range(0, whole, 4):
+            _take(own, U, k, i, i)
+        for k in range(whole, i):
+            row, c = U[k], U[k, i]
+            for t in range(i, len(own)):
+                own[t] -= c * row[t]
+        if not own[i] > 0:
+            return False
+        scale = 1.0 / math.sqrt(own[i])
+        for t in range(i, len(own)):
+            own[t] *= scale
     return True
 
 
 @jit_sums
-def _solve(L, b, q):
-    """B becomes (L Lᵀ)⁻¹ b."""
-    for i in range(q):
-        total = b[i]
-        for k in range(i):
-            total -= L[i, k] * b[k]
-        b[i] = total / L[i, i]
+def _solve(U, m):
+    """M becomes U⁻¹ of the last column."""
+    q = len(m)
     for i in range(q - 1, -1, -1):
-        b[i] /= L[i, i]
-        for k in range(i):
-            b[k] -= L[i, k] * b[i]
+        total = U[i, q]
+        for t in range(i + 1, q):
+            total -= U[i, t] * m[t]
+        m[i] = total / U[i, i]
 
 
 @jit_sums
-def _invert(L, q, U, S):
-    """S = (L Lᵀ)⁻¹, its lower triangle; U becomes the inverse of L."""
+def _invert(U, T, S):
+    """S = (Uᵀ U)⁻¹, its lower triangle; T becomes the inverse of Uᵀ."""
+    q = len(S)
     for i in range(q):
+        own = T[i]
         for t in range(i):
-            U[i, t] = 0.0
+            own[t] = 0.0
         for k in range(i):
+            row, c = T[k], U[k, i]
             for t in range(k + 1):
-                U[i, t] -= L[i, k] * U[k, t]
-        U[i, i] = 1.0 / L[i, i]
+                own[t] -= c * row[t]
+        own[i] = 1.0 / U[i, i]
         for t in range(i):
-            U[i, t] *= U[i, i]
+            own[t] *= own[i]
     S[:] = 0.0
     for k in range(q):
+        row = T[k]
         for i in range(k + 1):
+            own, c = S[i], row[i]
             for t in range(i + 1):
-                S[i, t] += U[k, i] * U[k, t]
+                own[t] += c * row[t]
 
 
 @jit
@@ -155,24 +186,25 @@ def _place(r):
 
 
 @jit
-def _own(sums, cross, A, b):
-    """Σ w E[z zᵀ] and Σ w (t E z − E[o z]) of one row, from the sums over its cells."""
-    for r in range(len(b)):
-        k = _place(r)
-        b[r] = cross[k] - (sums[1] if r == 0 else sums[k * (k + 1) // 2 + 1])
-        for s in range(r + 1):
-            A[r, s] = sums[k * (k + 1) // 2 + _place(s)]
+def _system(square, base, prior, shift, per_noise, U):
+    """The equations of one row from the sums over its cells: Σ w E[z zᵀ] / σ² + P and, in the last column, their right side.
 
-
-@jit_sums
-def _error(sums, cross, square, A, b, m, S):
-    """Σ w E (t − o − x·z)²."""
-    value = square - 2.0 * cross[1] + sums[2]
-    for r in range(len(m)):
-        value += (m[r] * m[r] + S[r, r]) * A[r, r] - 2.0 * m[r] * b[r]
-        for s in range(r):
-            value += 2.0 * (m[r] * m[s] + S[r, s]) * A[r, s]
-    return value
+    Returns Σ w E (t − o)².
+    """
+    q = len(prior)
+    last, dense = q + 1, len(base) > 0
+    for r in range(q):
+        k, own = _place(r), U[r]
+        for s in range(r, q):
+            own[s] = square[k, _place(s)] * per_noise + prior[r, s]
+        offset = square[0, 1] if r == 0 else square[1, k]
+        right = square[last, k] - offset
+        if dense:
+            for s in range(r, q):
+                own[s] += base[k, _place(s)] * per_noise
+            right -= base[1, k]
+        own[q] = right * per_noise + shift[r]
+    return square[last, last] - 2.0 * square[last, 1] + square[1, 1] + (base[1, 1] if dense else 0.0)
 
 
 def half_sweep(X, weight, target, mean, table, prior, shift, noise, base, out, spread):
@@ -206,77 +238,98 @@ def half_sweep(X, weight, target, mean, table, prior, shift, noise, base, out, s
     told : (n, 3)
         Σ w E (t − o − x·z)², log det S and E (x − h)ᵀ P (x − h) without terms in h alone, that is −2 m·P h + E x·P x.
     """
-    told = np.empty((len(out), 3))
-    cells = X.indptr, X.indices, weight, target
+    told, full = np.empty((len(out), 3)), np.zeros((0, 0))
+    if len(base):
+        size = mean.shape[1]
+        full = np.zeros((size, size))
+        full[np.tril_indices(size)] = base[: size * (size + 1) // 2]
+        full = full + np.tril(full, -1).T
+    cells = X.indptr, X.indices, weight, target.astype(table.dtype, copy=False)
     mean = mean if len(table) else mean.astype(table.dtype)
-    if not _half_sweep(*cells, mean, table, prior, shift, noise, base, out, spread, told):
+    if not _half_sweep(*cells, mean, table, prior, shift, noise, full, out, spread, told):
         raise np.linalg.LinAlgError("a system of equations has no unique solution")
     return told
 
 
 @jit
-def _right_sides(begin, end, indices, weight, target, mean, cross):
-    """Σ w t E y of one row's cells; Σ w t²."""
-    square = 0.0
+def _right_sides(begin, end, indices, weight, target, mean, square):
+    """Σ w t E y of one row's cells and Σ w t², in the last row."""
+    cross, size = square[-1], mean.shape[1]
     cross[:] = 0.0
     for p in range(begin, end):
         i, both = indices[p], weight[p] * target[p]
-        square += both * target[p]
-        for k in range(len(cross)):
+        cross[size] += both * target[p]
+        for k in range(size):
             cross[k] += both * mean[i, k]
-    return square
 
 
 @jit
-def _pack(S, out, a):
+def _pack(S, out):
     t = 0
     for r in range(len(S)):
         for s in range(r + 1):
-            out[a, t] = S[r, s]
+            out[t] = S[r, s]
             t += 1
+
+
+@jit_sums
+def _charge(prior, m, S):
+    """E x·P x."""
+    total = 0.0
+    for r in range(len(m)):
+        own, spread, half = prior[r], S[r], 0.5 * prior[r, r] * m[r]
+        within = 0.5 * prior[r, r] * S[r, r]
+        for s in range(r):
+            half += own[s] * m[s]
+            within += own[s] * spread[s]
+        total += 2.0 * (m[r] * half + within)
+    return total
 
 
 @jit
 def _half_sweep(indptr, indices, weight, target, mean, table, prior, shift, noise, base, out, spread, told):
     n, q = out.shape
-    width = table.shape[0] * TILE if len(table) else (q + 1) * (q + 2) // 2
-    sums, cross = np.empty((BATCH if len(table) else 1, width), table.dtype), np.empty(q + 1)
-    longest = 0 if len(table) else np.diff(indptr).max()
-    left, right = np.empty((longest, q + 1), table.dtype), np.empty((longest, q + 1), table.dtype)
-    product = np.empty((q + 1, q + 1), table.dtype)
-    A, L, U, S = np.empty((q, q)), np.empty((q, q)), np.empty((q, q)), np.zeros((q, q))
-    b, m, per_noise = np.empty(q), np.empty(q), 1.0 / noise
+    size, tabled, kind = q + 2, len(table) > 0, table.dtype
+    sums = np.empty((BATCH if tabled else 0, table.shape[0] * TILE), kind)
+    left, right, part = np.empty((CELLS, size), kind), np.empty((CELLS, size), kind), np.empty((size, size), kind)
+    square = np.empty((size, size))
+    U, T, S, m = np.empty((q, q + 1)), np.empty((q, q)), np.zeros((q, q)), np.empty(q)
     for a in range(n):
-        if len(table) == 0:
-            _products(indptr[a], indptr[a + 1], indices, weight, mean, left, right, product, sums[0])
-        elif a % BATCH == 0:
-            sums[:] = 0.0
-            _gather(indptr, indices, weight, table, a, min(a + BATCH, n), sums)
-        own = sums[a % BATCH if len(table) else 0]
-        square = _right_sides(indptr[a], indptr[a + 1], indices, weight, target, mean, cross)
-        for t in range(len(base)):
-            own[t] += base[t]
-        _own(own, cross, A, b)
-        h = shift[a if len(shift) > 1 else 0]
+        begin, end, h = indptr[a], indptr[a + 1], shift[a if len(shift) > 1 else 0]
+        if tabled:
+            if a % BATCH == 0:
+                sums[:] = 0.0
+                _gather(indptr, indices, weight, table, a, min(a + BATCH, n), sums)
+            _unpacked(sums[a % BATCH], square)
+            _right_sides(begin, end, indices, weight, target, mean, square)
+        else:
+            _products(begin, end, indices, weight, target, mean, left, right, part, square)
+        fixed = _system(square, base, prior, h, 1.0 / noise, U)
         for r in range(q):
-            m[r] = b[r] * per_noise + h[r]
-            for s in range(r + 1):
-                L[r, s] = A[r, s] * per_noise + prior[r, s]
-        if not _factor(L, q):
+            m[r] = U[r, q]
+        right_side = m.copy()
+        if not _factor(U):
             return False
-        _solve(L, m, q)
+        _solve(U, m)
         if len(spread):
-            _invert(L, q, U, S)
-            _pack(S, spread, a)
-        told[a, 0] = _error(own, cross, square, A, b, m, S)
-        told[a, 1], told[a, 2] = 0.0, 0.0
-        for r in range(q):
-            out[a, r] = m[r]
-            told[a, 1] -= 2.0 * math.log(L[r, r])
-            told[a, 2] += (m[r] * m[r] + S[r, r]) * prior[r, r] - 2.0 * m[r] * h[r]
-            for s in range(r):
-                told[a, 2] += 2.0 * (m[r] * m[s] + S[r, s]) * prior[r, s]
+            _invert(U, T, S)
+            _pack(S, spread[a])
+        _tell(U, prior, right_side, h, noise, fixed, m, S, len(spread) > 0, told[a])
+        out[a] = m
     return True
+
+
+@jit
+def _tell(U, prior, right, h, noise, fixed, m, S, uncertain, told):
+    """What `half_sweep` tells of a row: its equations, solved, give all squares but those of the prior."""
+    charge, along, shifted = _charge(prior, m, S), 0.0, 0.0
+    told[1] = 0.0
+    for r in range(len(m)):
+        along += m[r] * right[r]
+        shifted += m[r] * h[r]
+        told[1] -= 2.0 * math.log(U[r, r])
+    told[0] = fixed + noise * ((len(m) if uncertain else 0) - along + 2.0 * shifted - charge)
+    told[2] = charge - 2.0 * shifted
 
 
 @jit

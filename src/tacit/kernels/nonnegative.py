@@ -15,7 +15,12 @@ from .mixture import EXPONENT, LN2_HIGH, LN2_LOW, ROOT_HALF, WHOLE
 __all__ = ["columns_down", "divergence", "least_squares", "run_squares"]
 
 TINY = 1e-16  # products below are taken as this, so that ratios are finite
-ROUNDING = 1e-13  # share of a row's squares that the loss by products cannot resolve
+ROUNDING = 1e-13  # share of a row's squares or sum below which rounding of W H moves a loss by more than 1e-9 of itself
+RESOLVED = 1e-6  # share of a row's squares down to which its loss is known to as many digits from sums of products
+LEFT = 1e-6  # the same of products of columns that a difference leaves
+ROOTS = 8  # Newton's steps in logarithms, in which both sides are nearly straight
+LEAST = 1e-300
+ONE = np.int64(np.float64(1.0).view(np.int64))
 CHUNK = 1 << 15  # cells of a chunk of rows, whose temporary arrays stay in the cache
 LANES = 64  # rows that are brought down side by side, so that loops over them are loops over vectors
 MEMORY = "squares of rows"
@@ -58,10 +63,12 @@ def least_squares(X, patterns, weight, W, H, columns, penalty, inner, local):
     table = np.ascontiguousarray((H * columns).T)
     target = x @ table
     gram = table.T @ H.T
-    loss, violation = _rows_down(
-        W, target, gram, np.ascontiguousarray(H.T), columns, patterns.rows, patterns.starts, patterns.missing, weight, square,
-        *penalty, *inner,
+    parts, lost = np.ascontiguousarray(H.T), np.empty(len(W))
+    charge, violation = _rows_down(
+        W, target, gram, parts, columns, patterns.rows, patterns.starts, patterns.missing, weight, square, *penalty, *inner,
+        lost,
     )  # fmt: skip
+    loss = charge + _squares_lost(X, weight, W, parts, columns, square, lost)
     weighted = weight[:, None] * W
     cross = np.ascontiguousarray((weighted.T @ x).T)  # in this order BLAS takes half the time
     return loss, violation, weighted.T @ W, own_products(W, patterns, weight, len(columns)), cross
@@ -145,12 +152,33 @@ def _down(w, target, gram, l1, l2, sweeps, rest, slope):
 
 
 @jit
-def _together(W, rows, target, gram, weight, square, l1, l2, sweeps, rest):
-    """`_down` of many rows of one matrix of products, several at a time; their weighted losses and violations.
+def _squares_lost(X, weight, W, table, columns, square, lost):
+    """Σ of weighted losses of rows: as they were found from products, or from the cells where products cancel."""
+    total = 0.0
+    for i in range(len(W)):
+        row = lost[i]
+        if row < RESOLVED * square[i]:
+            row = 0.0
+            for j in range(X.shape[1]):
+                apart = np.float64(X[i, j])
+                if apart == apart:
+                    for a in range(W.shape[1]):
+                        apart -= W[i, a] * table[j, a]
+                    row += 0.5 * columns[j] * apart * apart
+            row = max(row, ROUNDING * square[i])
+        total += weight[i] * row
+    return total
+
+
+@jit
+def _together(W, rows, target, gram, weight, square, l1, l2, sweeps, rest, lost):
+    """`_down` of many rows of one matrix of products, several at a time; fills their losses by products.
+
+    Returns their weighted penalties and violations.
 
     Every lane does what it would do alone: one that rests takes no more steps. `l1` and `l2` have one number, or one per row.
     """
-    k, many, loss, violation = W.shape[1], len(l1) > 1, 0.0, 0.0
+    k, many, charge, violation = W.shape[1], len(l1) > 1, 0.0, 0.0
     w, slope, goal, bend = (np.zeros((k, LANES)), np.zeros((k, LANES)), np.zeros((k, LANES)), np.zeros((k, LANES)))
     step, found, moved, first, active = (
         np.zeros(LANES),
@@ -218,8 +246,9 @@ def _together(W, rows, target, gram, weight, square, l1, l2, sweeps, rest):
             for a in range(k):
                 W[i, a] = w[a, lane]
             violation += weight[i] * found[lane]
-            loss += weight[i] * (max(0.5 * (square[i] + step[lane]), ROUNDING * square[i]) + moved[lane])
-    return loss, violation
+            lost[i] = 0.5 * (square[i] + step[lane])
+            charge += weight[i] * moved[lane]
+    return charge, violation
 
 
 @jit_sums
@@ -244,17 +273,18 @@ def _multiplied(w, target, gram, l1, l2, slope):
 
 @jit
 def _rows_down(
-    W, target, whole, table, columns, rows, starts, missing, weight, square, l1, l2, sweeps, rest, multiplicative
+    W, target, whole, table, columns, rows, starts, missing, weight, square, l1, l2, sweeps, rest, multiplicative, lost
 ):
+    """`_together` of rows of every pattern."""
     k = W.shape[1]
-    gram, slope, loss, violation = np.empty((k, k)), np.empty(k), 0.0, 0.0
+    gram, slope, charge, violation = np.empty((k, k)), np.empty(k), 0.0, 0.0
     flat, fine = np.full(1, l1), np.full(1, l2)
     for p in range(len(starts) - 1):
         if not multiplicative and not missing[p].any():
-            lost, found = _together(
-                W, rows[starts[p] : starts[p + 1]], target, whole, weight, square, flat, fine, sweeps, rest
+            fined, found = _together(
+                W, rows[starts[p] : starts[p + 1]], target, whole, weight, square, flat, fine, sweeps, rest, lost
             )
-            loss, violation = loss + lost, violation + found
+            charge, violation = charge + fined, violation + found
             continue
         _seen_products(whole, table, columns, missing[p], gram)
         for q in range(starts[p], starts[p + 1]):
@@ -263,43 +293,45 @@ def _rows_down(
                 _multiplied(W[i], target[i], gram, l1, l2, slope)
             else:
                 violation += weight[i] * _down(W[i], target[i], gram, l1, l2, sweeps, rest, slope)
-            loss += weight[i] * _row_loss(W[i], target[i], slope, square[i], l1, l2)
-    return loss, violation
-
-
-@jit
-def _row_loss(w, target, slope, square, l1, l2):
-    """½ x·x − w·t + ½ w G w + penalties, where the slope is G w − t + l1 + l2 w."""
-    total, fine = 0.0, 0.0
-    for a in range(len(w)):
-        total += w[a] * (slope[a] - l1 - l2 * w[a] - target[a])
-        fine += w[a] * (l1 + 0.5 * l2 * w[a])
-    return max(0.5 * (square + total), ROUNDING * square) + fine
+            total = 0.0
+            for a in range(k):
+                total += W[i, a] * (slope[a] - l1 - l2 * W[i, a] - target[i, a])
+                charge += weight[i] * W[i, a] * (l1 + 0.5 * l2 * W[i, a])
+            lost[i] = 0.5 * (square[i] + total)
+    return charge, violation
 
 
 @jit
 def _seen_products(whole, table, columns, missing, out):
     """Σ_j v_j h_j h_j' over observed columns: all of them less the missing ones, or these alone where they are fewer."""
-    k, absent = len(whole), 0
+    absent = 0
     for j in range(len(missing)):
         absent += missing[j]
+    out[:] = whole
     if absent == 0:
-        out[:] = whole
         return
-    few = 2 * absent <= len(missing)
-    sign = -1.0 if few else 1.0
-    out[:] = whole if few else np.zeros((k, k))
+    if 2 * absent <= len(missing):
+        _add_products(table, columns, missing, True, -1.0, out)
+        cancelled = False
+        for a in range(len(out)):
+            cancelled |= out[a, a] < LEFT * whole[a, a]
+        if not cancelled:
+            return
+    out[:] = 0.0
+    _add_products(table, columns, missing, False, 1.0, out)
+
+
+@jit
+def _add_products(table, columns, missing, which, sign, out):
+    """Add ± v_j h_j h_j' of the columns that are missing, or of those that are not."""
+    k = len(out)
     for j in range(len(missing)):
-        if missing[j] == few:
+        if missing[j] == which:
             for a in range(k):
                 scale = sign * columns[j] * table[j, a]
                 if scale != 0.0:
                     for b in range(k):
                         out[a, b] += scale * table[j, b]
-    for a in range(k):
-        if out[a, a] <= 1e-14 * whole[a, a]:  # what rounding left
-            out[a, :] = 0.0
-            out[:, a] = 0.0
 
 
 @jit
@@ -320,8 +352,9 @@ def _own(W, rows, starts, missing, weight, out):
 @jit
 def first_down(W, target, gram, weight, l1, l2):
     """One sweep over rows; their weighted violation."""
+    unused = np.zeros(len(W))
     return _together(
-        W, np.arange(len(W)), target, gram, weight, np.zeros(len(W)), np.full(1, l1), np.full(1, l2), 1, 0.0
+        W, np.arange(len(W)), target, gram, weight, unused, np.full(1, l1), np.full(1, l2), 1, 0.0, np.empty(len(W))
     )[1]
 
 
@@ -332,7 +365,7 @@ def columns_down(table, cross, gram, own, columns, l1, l2, sweeps, rest, multipl
     matrix, slope, violation = gram + own[0], np.empty(k), 0.0
     if few and not multiplicative:
         every, nothing = np.arange(len(table)), np.zeros(len(table))
-        return _together(table, every, cross, matrix, columns, nothing, l1, l2, sweeps, rest)[1]
+        return _together(table, every, cross, matrix, columns, nothing, l1, l2, sweeps, rest, np.empty(len(table)))[1]
     for j in range(len(table)):
         if not few:
             matrix[:] = gram + own[j]
@@ -381,11 +414,12 @@ def run_squares(X, weight, square, W, table, columns, fine, l1, l2, inner, rest,
     total, k = weight.sum(), W.shape[1]
     violation, settled, step = 0.0, False, 0
     weighted, flat, soft, nothing = np.empty_like(W), np.full(1, fine[0]), np.full(1, fine[1]), np.zeros(len(table))
-    rows, others = np.arange(len(W)), np.arange(len(table))
+    rows, others, lost, unused = np.arange(len(W)), np.arange(len(table)), np.empty(len(W)), np.empty(len(table))
     for step in range(max_iter):
         scaled = table * columns.reshape(-1, 1)
         target, gram = np.dot(X, scaled), np.dot(scaled.T, table)
-        loss, violation = _together(W, rows, target, gram, weight, square, flat, soft, inner[0], rest)
+        fined, violation = _together(W, rows, target, gram, weight, square, flat, soft, inner[0], rest, lost)
+        loss = fined + _squares_lost(X, weight, W, table, columns, square, lost)
         for i in range(len(X)):
             for a in range(k):
                 weighted[i, a] = weight[i] / total * W[i, a]
@@ -395,7 +429,7 @@ def run_squares(X, weight, square, W, table, columns, fine, l1, l2, inner, rest,
                 charge += columns[j] * table[j, a] * (l1[j] + 0.5 * l2[j] * table[j, a])
         objectives[step] = -loss - total * charge
         cross, gram = np.dot(X.T, weighted), np.dot(weighted.T, W)
-        found = _together(table, others, cross, gram, columns, nothing, l1, l2, inner[1], rest)[1]
+        found = _together(table, others, cross, gram, columns, nothing, l1, l2, inner[1], rest, unused)[1]
         violation = violation / total + found
         first = first if first > 0.0 else violation
         if step > 0 and violation <= tol * first and tol > 0.0:
@@ -436,13 +470,13 @@ def divergence(X, patterns, weight, W, H, columns, beta, penalty, steps, local):
 
 def chunk_down(x, weight, w, H, columns, beta, penalty, steps, shared, above, below):
     """`divergence` of a few rows of float64, added to `above` and `below`; their loss."""
-    table, gamma = np.ascontiguousarray((H * columns).T), exponent(beta)
+    table = np.ascontiguousarray((H * columns).T)
     product, up, down = np.empty_like(x), np.empty_like(x), np.empty_like(x)
     for _ in range(steps):
         np.dot(w, H, out=product)
         _ratios(x, product, beta, up, down, shared)
         under = table.sum(axis=0) if shared else down @ table
-        w *= _factor(up @ table, under + penalty[0] + penalty[1] * w, gamma)
+        w *= stepped(up @ table, under + penalty[0], penalty[1] * w, beta, penalty[1] > 0.0)
         if beta < 1.0:
             w[w < np.finfo(np.float64).eps] = 0.0
     np.dot(w, H, out=product)
@@ -459,10 +493,26 @@ def exponent(beta):
     return 1.0 / (2.0 - beta) if beta < 1.0 else 1.0 / (beta - 1.0) if beta > 2.0 else 1.0
 
 
-def _factor(above, below, gamma):
-    """(above / below)^γ."""
-    found = above / np.where(below == 0.0, TINY, below)
-    return found if gamma == 1.0 else found**gamma
+def stepped(above, below, fine, beta, squared, before=1.0):
+    """What a step multiplies by: the t of above = below t^(1/γ) + fine t^q, where the surrogate of the loss is least.
+
+    `fine` is the slope of squared penalties, which are of a higher order than divergences of β < 2: q is 3 − β for these, and
+    otherwise 1/γ. Arrays and tensors alike; where all but q are of the variable itself, it was `before`.
+    """
+    gamma = exponent(beta)
+    if not squared or beta >= 2.0:
+        below = below + fine
+        found = above / (below + TINY * (below == 0.0))
+        return found if gamma == 1.0 else found**gamma
+    if beta == 1.0:
+        half = 0.5 * below + (0.25 * below * below + above * fine) ** 0.5
+        return above / (half + TINY * (half == 0.0))
+    t, q = before, 3.0 - beta
+    for _ in range(ROOTS):
+        straight, bent = below * t ** (1.0 / gamma), fine * t**q
+        level = straight + bent + LEAST
+        t = t * (above / level) ** (level / (straight / gamma + q * (bent + LEAST)))
+    return t
 
 
 @jit
@@ -493,6 +543,12 @@ def log(y):
     m = np.int64(bits - (above & EXPONENT)).view(np.float64)
     s = (m - 1.0) / (m + 1.0)
     z = s * s
+    return power * LN2_HIGH + (power * LN2_LOW + s * z * _series(z) + 2.0 * s)
+
+
+@jit
+def _series(z):
+    """What log((1 + s) / (1 − s)) − 2 s is of s z, with z = s², for ratios from √½ to √2."""
     p = 2.0 / 19.0
     p = p * z + 2.0 / 17.0
     p = p * z + 2.0 / 15.0
@@ -501,19 +557,22 @@ def log(y):
     p = p * z + 2.0 / 9.0
     p = p * z + 2.0 / 7.0
     p = p * z + 2.0 / 5.0
-    p = p * z + 2.0 / 3.0
-    return power * LN2_HIGH + (power * LN2_LOW + s * z * p + 2.0 * s)
+    return p * z + 2.0 / 3.0
 
 
 @jit
 def _loss(x, product, weight, columns, beta):
-    """Σ s v d_β over observed cells."""
+    """Σ s v d_β over observed cells; of β = 1 not below what rounding leaves of a perfect fit."""
     total = 0.0
     for i in range(x.shape[0]):
         row = 0.0
-        for j in range(x.shape[1]):
-            if x[i, j] == x[i, j]:
-                row += columns[j] * _cell_loss(x[i, j], product[i, j], beta)
+        if beta == 1.0:
+            row, size = _row_entropy(x[i], product[i], columns)
+            row = max(row, ROUNDING * size)
+        else:
+            for j in range(x.shape[1]):
+                if x[i, j] == x[i, j]:
+                    row += columns[j] * _cell_loss(x[i, j], product[i, j], beta)
         total += weight[i] * row
     return total
 
@@ -521,8 +580,6 @@ def _loss(x, product, weight, columns, beta):
 @jit
 def _cell_loss(x, product, beta):
     p = max(product, TINY)
-    if beta == 1.0:
-        return (x * log(x / p) - x if x > TINY else 0.0) + product
     if beta == 0.0:
         return x / p - log(x / p) - 1.0
     if beta == 2.0:
@@ -530,3 +587,32 @@ def _cell_loss(x, product, beta):
     power = p ** (beta - 1.0)
     first = x**beta if x > TINY else 0.0
     return (first + (beta - 1.0) * p * power - beta * x * power) / (beta * (beta - 1.0))
+
+
+@jit
+def _relative_entropy(x, p):
+    """X log(x / p) − x + p, to all digits also where p is so near to x that these terms cancel.
+
+    As in `log`, but s is taken from x over a power of 2, k, of which it is from √½ p to √2 p, and 2 x s − x + p is made of it.
+    """
+    above = np.float64(x / p).view(np.int64) - ROOT_HALF
+    power = np.int64(((above >> 52) + 1024) | WHOLE).view(np.float64) - 4503599627371520.0
+    near = np.int64(np.float64(x).view(np.int64) - (above & EXPONENT)).view(np.float64)
+    k = np.int64((above & EXPONENT) + ONE).view(np.float64)
+    s = (near - p) / (near + p)
+    z = s * s
+    first = k * s * (near - p) + p * (1.0 - k)
+    return x * power * LN2_HIGH + (x * power * LN2_LOW + x * s * z * _series(z) + first)
+
+
+@jit_sums
+def _row_entropy(x, product, columns):
+    """Σ_j v_j (x_j log(x_j / p_j) − x_j + p_j) and Σ_j v_j x_j over the observed cells of a row."""
+    total, size = 0.0, 0.0
+    for j in range(len(x)):
+        seen = 1.0 if x[j] == x[j] else 0.0
+        cell = x[j] if x[j] > TINY else 0.0
+        found = _relative_entropy(max(cell, TINY), max(product[j], TINY))
+        total += seen * columns[j] * (found if cell > 0.0 else product[j])
+        size += columns[j] * cell
+    return total, size

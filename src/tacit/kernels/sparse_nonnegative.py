@@ -8,7 +8,7 @@ A step of a row reads its cells twice: once to move w, once to add up what H is 
 import numpy as np
 
 from .jit import jit, jit_sums
-from .nonnegative import CHUNK, MEMORY, TINY, _rows_down, chunk_down, log
+from .nonnegative import CHUNK, MEMORY, ROUNDING, TINY, _rows_down, chunk_down, log
 
 __all__ = ["divergence", "least_squares"]
 
@@ -29,12 +29,13 @@ def least_squares(X, patterns, weight, W, H, columns, penalty, inner, local):
     if MEMORY not in local or not np.array_equal(local[MEMORY][0], columns):
         square = np.asarray(X.data, dtype=np.float64) ** 2 * columns[X.indices]
         local[MEMORY] = columns, np.add.reduceat(np.append(square, 0.0), X.indptr[:-1]) * (np.diff(X.indptr) > 0)
-    table = np.ascontiguousarray((H * columns).T)
+    table, square, lost = np.ascontiguousarray((H * columns).T), local[MEMORY][1], np.empty(len(W))
     target = np.asarray(x @ table)
-    loss, violation = _rows_down(
+    charge, violation = _rows_down(
         W, target, table.T @ H.T, np.ascontiguousarray(H.T), columns, patterns.rows, patterns.starts, patterns.missing[:, :1],
-        weight, local[MEMORY][1], *penalty, *inner,
+        weight, square, *penalty, *inner, lost,
     )  # fmt: skip
+    loss = charge + float(weight @ np.maximum(lost, ROUNDING * square))
     weighted = weight[:, None] * W
     cross = np.asarray(x.T @ weighted)
     return loss, violation, weighted.T @ W, np.zeros((1, k, k)), cross
@@ -95,7 +96,9 @@ def _stored_down(data, indices, indptr, weight, W, table, columns, whole, l1, l2
                 for a in range(k):
                     up[a] += r * h[a]
             for a in range(k):
-                under = whole[a] + l1 + l2 * w[a]
+                under = whole[a] + l1
+                if l2 > 0.0:  # above = below t + fine t², as in `stepped`
+                    under = 0.5 * under + np.sqrt(0.25 * under * under + up[a] * l2 * w[a])
                 w[a] *= up[a] / (under if under != 0.0 else TINY)
         total = _dot(w, whole)
         for p in range(indptr[i], indptr[i + 1]):

@@ -34,20 +34,23 @@ def soften_tails(half, df, n_cells, constant, pull, log_y):
 
 @jit
 def weigh(r, pull, log_y, base, r_u):
-    """Fill r E[u]; return Σ r and Σ r E[log u]."""
-    a0, a1, b0, b1 = 0.0, 0.0, 0.0, 0.0
+    """Fill r E[u]; return Σ r, Σ r E[log u] and Σ r E[u], the last of what single precision has not yet rounded."""
+    a0, a1, b0, b1, c0, c1 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     n = r.size
     for i in range(0, n - 1, 2):  # two sums each: additions wait for each other
         a0 += r[i]
         a1 += r[i + 1]
         b0 += r[i] * log_y[i]
         b1 += r[i + 1] * log_y[i + 1]
+        c0 += r[i] * pull[i]
+        c1 += r[i + 1] * pull[i + 1]
     if n % 2:
         a0 += r[n - 1]
         b0 += r[n - 1] * log_y[n - 1]
+        c0 += r[n - 1] * pull[n - 1]
     for i in range(n):
         r_u[i] = r[i] * pull[i]
-    return a0 + a1, base * (a0 + a1) - (b0 + b1)
+    return a0 + a1, base * (a0 + a1) - (b0 + b1), c0 + c1
 
 
 @jit
@@ -72,12 +75,13 @@ def student(
         if mode == SCORE:
             continue
         for k in range(n_classes):
-            n, log_sum = weigh(r[:m, k], pull[k, :m], log_y[k, :m], log_scale[k, d], r[:m, k])
+            n, log_sum, pulled = weigh(r[:m, k], pull[k, :m], log_y[k, :m], log_scale[k, d], r[:m, k])
             count[k] += n
             log_u[k] += log_sum
+            s0[k] += pulled  # ν is found from what is left of this less Σ r E[log u], of the order 1/ν²
         add_moments(x, flat, r[:m], weighted, product, part, total, s2)
     if mode != SCORE:
-        unpack_moments(total, d <= PACKED, s0, s1, s2)
+        unpack_moments(total, d <= PACKED, np.zeros(n_classes), s1, s2)
     return loglik
 
 
@@ -111,7 +115,7 @@ def student_conditional(
             r = joint[k, : batch.size]
             for s in range(bounds.shape[0]):
                 at, o = slice(bounds[s, 0], bounds[s, 1]), d - n_missing(missing, bounds[s, 2])
-                total, log_sum = weigh(r[at], pull[k, at], log_y[k, at], log_scale[k, o], r_u[at])
+                total, log_sum, _ = weigh(r[at], pull[k, at], log_y[k, at], log_scale[k, o], r_u[at])
                 count[k] += total
                 log_u[k] += log_sum
             s0[k] += add_first(r_u[: batch.size], deviation[k], work, s1[k], s2[k])

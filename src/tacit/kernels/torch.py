@@ -15,6 +15,7 @@ from . import MOMENTS, SCORE
 from .cells import features, log_choose, log_factorial, log_rising, rising_slope, row_sums
 from .layout import unpack_strips
 from .means import means, nearest
+from .torch_chain import decode, draw_states, filter_states, smooth
 from .torch_conditional import complete, conditional, draw, student_conditional
 from .torch_factor import factor, factor_scores
 from .torch_lloyd import column_sums, distances, lloyd, lloyd_cells, medians, misfit, soft
@@ -23,11 +24,11 @@ from .torch_pass import Pass, Tails, budget, fused, put, soften
 from .torch_topics import collapsed, fold_in, topic_assignments, variational
 
 __all__ = [
-    "collapsed", "column_sums", "complete", "conditional", "diag", "distances", "divergence", "draw", "factor", "factor_scores",
-    "features", "fold_in", "full", "least_squares", "levels", "linear", "lloyd", "lloyd_cells", "log_choose", "log_factorial",
-    "log_rising", "means",
-    "medians", "misfit", "nearest", "normalise", "rising_slope", "row_sums", "scatter", "soft", "student",
-    "student_conditional", "tied", "topic_assignments", "variational",
+    "collapsed", "column_sums", "complete", "conditional", "decode", "diag", "distances", "divergence", "draw", "draw_states",
+    "factor", "factor_scores", "features", "filter_states", "fold_in", "full", "least_squares", "levels", "linear", "lloyd",
+    "lloyd_cells", "log_choose", "log_factorial", "log_rising", "means", "medians", "misfit", "nearest", "normalise",
+    "rising_slope", "row_sums", "scatter", "smooth", "soft", "student", "student_conditional", "tied", "topic_assignments",
+    "variational",
 ]  # fmt: skip
 
 PACKED = 96  # up to this many columns, second moments are one product with all pairs x_i x_j as features

@@ -6,7 +6,7 @@ Parameters come in and sums go out as NumPy arrays; everything is computed in fl
 import numpy as np
 import torch
 
-from .nonnegative import ROUNDING, TINY, exponent
+from .nonnegative import RESOLVED, ROUNDING, TINY, stepped
 from .torch_pass import budget, fused, put
 
 __all__ = ["divergence", "least_squares"]
@@ -37,8 +37,9 @@ def least_squares(X, patterns, weight, W, H, columns, penalty, inner, local):
         violation = violation + s @ found
         product = w @ grams if complete else (w[:, None] @ grams)[:, 0]
         data = 0.5 * (square + (w * (product - 2.0 * target)).sum(1))
+        data = _squares_lost(data, square, x, seen, w, h, v)
         fine = penalty[0] * w.sum(1) + 0.5 * penalty[1] * (w * w).sum(1)
-        loss = loss + s @ (torch.maximum(data, ROUNDING * square) + fine)
+        loss = loss + s @ (data + fine)
         weighted = s[:, None] * w
         gram += weighted.T @ w
         cross += x.T @ weighted
@@ -77,6 +78,15 @@ def _down(w, target, gram, l1, l2, sweeps, rest):
     return violation
 
 
+def _squares_lost(data, square, x, seen, w, h, v):
+    """Losses of rows: as they were found from products, or from the cells where products cancel."""
+    near = torch.nonzero(data < RESOLVED * square)[:, 0]
+    if len(near):
+        apart = torch.where(seen[near], x[near] - w[near] @ h, 0.0)
+        data[near] = torch.maximum(0.5 * (apart * apart) @ v, ROUNDING * square[near])
+    return data
+
+
 def _multiplied(w, target, gram, l1, l2):
     """One multiplicative step of w in place."""
     product = w @ gram if gram.dim() == 2 else (w[:, None] @ gram)[:, 0]
@@ -88,7 +98,7 @@ def _multiplied(w, target, gram, l1, l2):
 def divergence(X, patterns, weight, W, H, columns, beta, penalty, steps, local):
     """As the kernel for arrays."""
     k, d = H.shape
-    h, v, gamma = put(H, X.device), put(columns, X.device), exponent(beta)
+    h, v = put(H, X.device), put(columns, X.device)
     shared = beta == 1.0 and patterns.is_complete
     table = (h * v).T
     above, below = h.new_zeros((d, k)), h.new_zeros((1 if shared else d, k))
@@ -99,9 +109,8 @@ def divergence(X, patterns, weight, W, H, columns, beta, penalty, steps, local):
         x = x if seen is None else torch.where(seen, x, 0.0)
         for _ in range(steps):
             up, down = _ratios(x, w @ h, beta, seen)
-            under = (table.sum(0) if shared else down @ table) + penalty[0] + penalty[1] * w
-            found = (up @ table) / torch.where(under == 0, TINY, under)
-            w *= found if gamma == 1.0 else found**gamma
+            under = (table.sum(0) if shared else down @ table) + penalty[0]
+            w *= stepped(up @ table, under, penalty[1] * w, beta, penalty[1] > 0.0)
             if beta < 1.0:
                 w[w < np.finfo(np.float64).eps] = 0.0
         product = w @ h
@@ -111,7 +120,8 @@ def divergence(X, patterns, weight, W, H, columns, beta, penalty, steps, local):
         below += scaled.sum(0) if shared else down.T @ scaled
         cells = _cell_losses(x, product, beta)
         cells = cells if seen is None else torch.where(seen, cells, 0.0)
-        loss = loss + s @ (cells @ v) + penalty[0] * scaled.sum() + 0.5 * penalty[1] * (scaled * w).sum()
+        lost = torch.maximum(cells @ v, ROUNDING * (x @ v)) if beta == 1.0 else cells @ v
+        loss = loss + s @ lost + penalty[0] * scaled.sum() + 0.5 * penalty[1] * (scaled * w).sum()
     return float(loss), above.cpu().numpy(), below.cpu().numpy()
 
 
@@ -127,7 +137,10 @@ def _cell_losses(x, product, beta):
     p, some = product.clamp(min=TINY), x > TINY
     safe = torch.where(some, x, 1.0)
     if beta == 1.0:
-        return torch.where(some, x * torch.log(safe / p) - x, 0.0) + product
+        apart = (p - x) / safe
+        near = some & (apart.abs() < 0.1)
+        far = torch.where(some, x * torch.log(safe / p) - x, 0.0) + product
+        return torch.where(near, x * (apart - torch.log1p(torch.where(near, apart, 0.0))), far)
     if beta == 0.0:
         return x / p - torch.log(safe / p) - 1.0
     if beta == 2.0:

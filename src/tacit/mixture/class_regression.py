@@ -57,8 +57,10 @@ class ResponseExperts(Experts):
         return self.family.embed(Block.of(Y), np.random.default_rng(0))
 
     def start(self, Z: np.ndarray, Y: np.ndarray, resp: np.ndarray, reach: np.ndarray) -> ResponseParams:
-        """The family's own start from soft assignments."""
-        return ResponseParams(np.zeros((resp.shape[1], 1, 1)), self.family.start(Block.of(Y), resp))
+        """The family's own start from soft assignments, which hold the weights of the rows."""
+        weight, n_classes = resp.sum(axis=1), resp.shape[1]
+        share = np.where(weight[:, None] > 0, resp / np.where(weight > 0, weight, 1.0)[:, None], 1.0 / n_classes)
+        return ResponseParams(np.zeros((n_classes, 1, 1)), self.family.start(Block.of(Y, weight), share))
 
     def log_prob(self, params: ResponseParams, Z: np.ndarray, Y: Block) -> np.ndarray:
         """Log density of the responses under each class, (rows, classes)."""

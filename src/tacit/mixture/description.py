@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from ..table import Table
 
 __all__ = ["Description"]
@@ -24,15 +26,31 @@ class Description(dict):
     age     std    5.0000   8.0000
     """
 
+    noun = "group"
+
+    def over(self, order: Any, noun: str = "group") -> "Description":
+        """The same of these groups, which may be called something else."""
+        found = Description(
+            {column: {key: _taken(value, order) for key, value in told.items()} for column, told in self.items()}
+        )
+        found.noun = noun
+        return found
+
     def table(self) -> Table:
         """The description as a `tacit.table.Table`: a row for each mean, deviation and level."""
-        return Table([row for column, told in self.items() for row in _rows(column, told)])
+        return Table([row for column, told in self.items() for row in _rows(column, told, self.noun)])
 
     def __str__(self) -> str:
         return str(self.table())
 
 
-def _rows(column: Any, told: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _taken(value: Any, order: Any) -> Any:
+    if isinstance(value, dict):
+        return {level: share[order] for level, share in value.items()}
+    return value[order] if isinstance(value, np.ndarray) else value
+
+
+def _rows(column: Any, told: dict[str, Any], noun: str) -> Iterator[dict[str, Any]]:
     if "probability" in told:
         parts = {"location": told["location"].round(4)} if "location" in told else {}
         parts |= {f"= {level}": share.round(4) for level, share in told["probability"].items()}
@@ -41,5 +59,5 @@ def _rows(column: Any, told: dict[str, Any]) -> Iterator[dict[str, Any]]:
     else:
         parts = {"mean": told["mean"], "std": told["std"]}
     for what, values in parts.items():
-        groups = {f"group {k}": float(value) for k, value in enumerate(values)}
+        groups = {f"{noun} {k}": float(value) for k, value in enumerate(values)}
         yield {"column": str(column), "what": what, **groups}

@@ -19,7 +19,7 @@ from ..checks import check_columns, check_range, check_weight
 from ..declared import Listed, Part, Text
 from ..frames import is_table, read_columns
 from ..schema import Schema, level_text
-from ..source import ArraySource, Source, is_streamed
+from ..source import ArraySource, Block, Source, is_streamed
 from .generic import Mixture
 from .selection import select
 
@@ -130,7 +130,7 @@ class FeaturesEstimator(DensityEstimator):
                 f"X has a missing value (row {row}, column {self._told(int(column))}), but none was missing at fit, so that "
                 "nothing was learned about how features depend on each other; fill it first."
             )
-        return draw_cells(self.features_, cells, self.n_draws, np.random.default_rng(0))
+        return draw_cells(self.features_, Block.of(cells), self.n_draws, np.random.default_rng(0))
 
     def _learn_features(self, cells: np.ndarray) -> None:
         """Learn the mixture of the features that draws come from."""

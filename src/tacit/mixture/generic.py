@@ -10,20 +10,16 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from ..base import Task
 from ..base.missing import impute_cells
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice, check_number
-from ..declared import Listed, Numbers, Part, Text
-from ..families import Bernoulli, Categorical, Product
+from ..declared import Listed, Part
+from ..families import Categorical
 from ..frames import aligned
-from ..schema import UNKNOWN, Schema, container_of, labels_of
-from ..source import Block, Source
-from .columns import by_column, kinds_of
-from .description import Description
-from .knowledge import Knowledge, count_observed
+from ..schema import UNKNOWN, Schema, container_of
+from ..source import Block
+from .columns import kinds_of
 from .model import MixtureParams
 from .tabular import TableEstimator
 
@@ -104,15 +100,10 @@ class Mixture(TableEstimator):
     noise: bool = False
 
     _saved = TableEstimator._saved | {
-        "schema_": Part(Schema),
-        "family_": Part(Product),
         "params_": Part(MixtureParams),
-        "observed_": Numbers("W d", low=0, optional=True),
-        "left_out_": Listed(Text(), kind=tuple),
         "others_": Listed(Part(lambda: Mixture, same=("d",)), needed=False),
     }
     _study = "groups"
-    observed_ = None
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -121,23 +112,6 @@ class Mixture(TableEstimator):
             raise ValueError(f"by_column={self.by_column!r} is not a dictionary of columns and their families.")
         kinds_of(self.family, self.by_column)
         check_choice("unknown", self.unknown, UNKNOWN)
-
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
-        if len(self.schema_.columns) != self.n_features_in_:
-            raise ValueError(f"it names {len(self.schema_.columns)} columns, not {self.n_features_in_}")
-        levels = {j: len(column.levels) for j, column in enumerate(self.schema_.columns) if column.levels}
-        for part, columns in self.family_.parts:
-            for j, n in zip(
-                columns, getattr(part, "n_levels", [2 if isinstance(part, Bernoulli) else 0] * len(columns))
-            ):
-                if levels.get(j, n) > n or (levels.get(j, n) < n and n > 2):
-                    raise ValueError(f"column {j} has {levels[j]} levels, but {n} in its family")
-
-    def _learn(self, source: Source, **how: Any) -> Task:
-        task = super()._learn(source, **how)
-        self.observed_ = count_observed(self._model(), self._params(), source)
-        return task
 
     def _publish(self, params: MixtureParams, dtype: np.dtype) -> None:
         self.params_ = params
@@ -164,69 +138,6 @@ class Mixture(TableEstimator):
         mixture = copy(self)
         mixture.schema_ = replace(self.schema_, columns=tuple(columns))
         return mixture
-
-    # What was learned
-
-    def _parameters(self, params: Any) -> dict[str, np.ndarray]:
-        """All parameters by what they describe: arrays with one entry per group."""
-        found = {"weights_": params.weight}
-        for (part, columns), own in zip(self.family_.parts, params.components.parts):
-            described = [self.schema_.columns[j] for j in columns]
-            for name, value in part.parameters(own).items():
-                found |= by_column(name, value, described, isinstance(part, Categorical))
-        return found
-
-    def describe(self) -> Description:
-        """What each group looks like, column by column.
-
-        Returns
-        -------
-        Description
-            A dictionary that prints as a table. For a column of numbers ``{"family": name, "mean": array, "std": array}``, of a
-            cyclic one mean directions and the ``"period"``;
-            for a category or an ordinal column ``{"family": name, "probability": {level: array}}``, levels in order, with the
-            ``"location"`` of an ordinal one in logits about the groups' mean. Arrays have one entry per group.
-        """
-        check_is_fitted(self)
-        told: dict = {}
-        for (part, columns), params in zip(self.family_.parts, self.params_.components.parts):
-            family = type(part).__name__
-            if isinstance(part, Categorical):
-                for j, share in zip(columns, part.shares(params)):
-                    levels = self.schema_.columns[j].levels or range(share.shape[1])
-                    told[j] = {"family": family, "probability": dict(zip(levels, share.T))}
-                place = part.parameters(params).get("location")
-                for j, location in zip(columns, () if place is None else place.T):
-                    told[j]["location"] = location
-            else:
-                for j, mean, std in zip(columns, part.mean(params).T, np.sqrt(part.variance(params)).T):
-                    told[j] = {"family": family, "mean": mean, "std": std}
-                    if self.schema_.columns[j].cycle:
-                        told[j]["period"] = self.schema_.columns[j].cycle[1]
-        return Description({self.schema_.columns[j].name: told[j] for j in range(len(told))})
-
-    # Missing cells
-
-    def _knowledge(self) -> Knowledge | None:
-        known = None if self.observed_ is None else Knowledge(self.observed_)
-        return None if known is None or known.is_whole else known
-
-    def _lowest(self) -> np.ndarray:
-        return np.array([column.least for column in self.schema_.columns])
-
-    def _answered(self, found: np.ndarray, X: Any, none: float) -> np.ndarray:
-        for j, column in enumerate(self.schema_.columns if found.shape[1] == 4 else ()):
-            if column.kind == "ordinal":  # intervals of levels
-                ends, known = found[:, 1:3, j], ~np.isnan(found[:, 1:3, j])
-                if all(isinstance(level, numbers.Real) for level in column.levels):
-                    ends[known] = np.array(column.levels, dtype=np.float64)[ends[known].astype(int)]
-        kept = self._unknown_cells(X)
-        if kept is not None:
-            found.swapaxes(1, 2)[kept, 1:] = none
-        return found
-
-    def _labelled(self, cells: np.ndarray) -> dict[str, np.ndarray]:
-        return {str(column.name): labels_of(column, codes) for column, codes in zip(self.schema_.columns, cells.T)}
 
     def predict_given(self, X: Any, given: Any = None, target: Any = None, return_std: bool = False) -> Any:
         """Expectation of some columns given others; a category's most probable level.

@@ -14,6 +14,7 @@ from ..arrays import Arrays, record
 from ..declared import Numbers, Part, declare
 from ..engine import Model, Trace
 from ..families import Family, responsibilities
+from ..families.family import draw_classes
 from ..kernels import host
 from ..notes import Note
 from ..source import Block
@@ -103,6 +104,15 @@ class MixtureModel(Model):
         """A draw of the parameters given complete rows and their classes."""
         weight = rng.dirichlet(self.weight_prior + resp.sum(axis=0))
         return MixtureParams(weight, self.family.redraw(params.components, block, resp, rng))
+
+    def draw_classes(self, params: Any, block: Block, rng: np.random.Generator) -> np.ndarray:
+        """A class of each row, drawn from their posterior."""
+        resp = host(self.posterior(params, block)[0]) if self.n_classes > 1 else np.ones((len(block), 1))
+        return draw_classes(resp, 1, rng)[0]
+
+    def draw_cells(self, params: Any, block: Block, resp: Any, n_draws: int, rng: np.random.Generator) -> np.ndarray:
+        """The rows with missing cells drawn, (n_draws, rows, d), whose classes have the probabilities `resp`."""
+        return self.family.draw(params.components, block, resp, n_draws, rng)
 
     def check_drawn(self, params: Any, n_columns: int) -> None:
         """Raise where these cannot be drawn parameters."""

@@ -102,6 +102,7 @@ def select(
     criterion: str = "bic",
     sample_weight: Any = None,
     unit: Any = None,
+    lengths: Any = None,
     cv: int = 5,
     n_jobs: int | None = None,
     callback: Callable[[dict], Any] | None = None,
@@ -124,6 +125,8 @@ def select(
         Numbers of components. ``"auto"`` goes on from one while the criterion improves, cheap structures first, and searches the
         leading models anew from more starts; at most as many as leave five rows to each, and 30. Models with a component of one
         or two rows are ranked after the others.
+    lengths : array-like of int, optional
+        How many rows each sequence has, for hidden Markov models whose X is an array.
     covariance_type : str, iterable of str, or "all", optional
         Structures; "all" tries every distinct one there is. Default: that of the estimator.
     criterion : {"bic", "aic", "icl", "cv"}, default="bic"
@@ -168,6 +171,7 @@ def select(
     settings = [dict(zip(values, combination)) for combination in itertools.product(*values.values())]
     base = clone(estimator).set_params(**({} if n_jobs is None else {"n_jobs": n_jobs}))
     largest = clone(base).set_params(n_components=max(values["n_components"]))
+    X = _sequences(largest, X, lengths)
     source = opened(largest, X, y, sample_weight, unit, reset=True)
 
     tell = None if callback is None else lambda outcome: callback(row_of(outcome, source))
@@ -191,6 +195,15 @@ def select(
 
 
 # What to try
+
+
+def _sequences(estimator: Any, X: Any, lengths: Any) -> Any:
+    """X as the sequences that an estimator of such takes it for."""
+    if hasattr(estimator, "_steps"):
+        return estimator._steps(X, lengths)
+    if lengths is not None:
+        raise ValueError(f"{type(estimator).__name__} takes no lengths; its rows are no steps of sequences.")
+    return X
 
 
 def most_components(n_rows: int) -> int:

@@ -69,7 +69,7 @@ class Sweep:
         # Enough rows to tell classes apart in all directions.
         most = max((outcome.size for outcome in self.outcomes), default=1)
         n_rows = int(np.clip(20 * most * source.n_features, 2000, 10_000))
-        self.sample = source.sample(n_rows, self.rng)
+        self.sample = estimator._sample(source, self.rng, n_rows)
         # Where rows are few, runs cost next to nothing, and many starts lead to as many maxima.
         few = [(10, 6), (20, 3)] if self.thorough else [(10, 2)]
         self.heats = few if self.few else [(4, 2), (8, 1)]
@@ -198,8 +198,11 @@ class Sweep:
 def totals(model: Model, params: Any, block: Block) -> np.ndarray:
     """Σ w log p(x), Σ w and Σ w log max_k r_k over the rows of a block."""
     resp, log_density = model.posterior(params, block)
-    weight, best = host(block.unit_weight), np.log(np.maximum(resp.max(axis=1), np.finfo(float).tiny))
-    return np.array([weight @ log_density, weight.sum(), weight @ best])
+    best = np.log(np.maximum(resp.max(axis=1), np.finfo(float).tiny))
+    # The states of a sequence are one for each of its rows, while subjects of experts have one for all of theirs.
+    rows, units = host(block.weight), host(block.unit_weight)
+    weight = rows if len(best) == len(rows) else units
+    return np.array([(rows if len(log_density) == len(rows) else units) @ log_density, weight.sum(), weight @ best])
 
 
 def row_of(outcome: Outcome, source: Source, fewest: float = 0.0) -> dict[str, Any]:

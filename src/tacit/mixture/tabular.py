@@ -1,18 +1,23 @@
 """`TableEstimator`: how estimators take tables of any columns, and give tables back."""
 
+import numbers
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_feature_names, _check_n_features
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
+from ..base import Task
 from ..checks import check_range
-from ..families import Bernoulli, Multinomial, Poisson, Product
+from ..declared import Listed, Numbers, Part, Text
+from ..families import Bernoulli, Categorical, Multinomial, Poisson, Product
 from ..frames import check_names, is_table, read_columns, without
-from ..schema import Schema
+from ..schema import Schema, labels_of
 from ..source import ParquetSource, Source, is_streamed
 from ..source.parquet import is_arrow
-from .columns import check_columns, kinds_of, plain_schema, product_family
+from .columns import by_column, check_columns, kinds_of, plain_schema, product_family
+from .description import Description
 from .estimator import MixtureEstimator
+from .knowledge import Knowledge, count_observed
 
 __all__ = ["TableEstimator"]
 
@@ -28,7 +33,14 @@ class TableEstimator(MixtureEstimator):
     `unknown`.
     """
 
+    _saved = MixtureEstimator._saved | {
+        "schema_": Part(Schema),
+        "family_": Part(Product),
+        "observed_": Numbers("W d", low=0, optional=True),
+        "left_out_": Listed(Text(), kind=tuple),
+    }
     _reads_tables = True
+    observed_ = None
     left_out_: tuple[str, ...] = ()  # columns of the table that are not described
 
     def __sklearn_tags__(self) -> Any:
@@ -56,12 +68,12 @@ class TableEstimator(MixtureEstimator):
         source.schema = self.schema_
         return source
 
-    def _stream(self, X: Any, weight: Any, labels: Any, *, reset: bool) -> Source:
+    def _stream(self, X: Any, weight: Any, labels: Any, *, reset: bool, **more: Any) -> Source:
         if not is_arrow(X):
-            return super()._stream(X, weight, labels, reset=reset)
+            return super()._stream(X, weight, labels, reset=reset, **more)
         columns, levels = (None, "learn") if reset else (self.schema_.names, self.schema_.levels)
         source = ParquetSource(
-            X, columns, weight=weight, labels=labels, levels=levels, unknown=self.unknown, n_jobs=self.n_jobs
+            X, columns, weight=weight, labels=labels, levels=levels, unknown=self.unknown, n_jobs=self.n_jobs, **more
         )
         if reset:
             source.schema = Schema.scan(source.record_batches(), self._kinds(source))
@@ -150,6 +162,86 @@ class TableEstimator(MixtureEstimator):
 
     def _family(self) -> Product:
         return self.family_
+
+    def _learn(self, source: Source, **how: Any) -> Task:
+        task = super()._learn(source, **how)
+        self.observed_ = count_observed(self._model(), self._params(), source)
+        return task
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if len(self.schema_.columns) != self.n_features_in_:
+            raise ValueError(f"it names {len(self.schema_.columns)} columns, not {self.n_features_in_}")
+        levels = {j: len(column.levels) for j, column in enumerate(self.schema_.columns) if column.levels}
+        for part, columns in self.family_.parts:
+            for j, n in zip(
+                columns, getattr(part, "n_levels", [2 if isinstance(part, Bernoulli) else 0] * len(columns))
+            ):
+                if levels.get(j, n) > n or (levels.get(j, n) < n and n > 2):
+                    raise ValueError(f"column {j} has {levels[j]} levels, but {n} in its family")
+
+    # What was learned
+
+    def _parameters(self, params: Any) -> dict[str, np.ndarray]:
+        """All parameters by what they describe: arrays with one entry per group."""
+        found = {"weights_": params.weight}
+        for (part, columns), own in zip(self.family_.parts, params.components.parts):
+            described = [self.schema_.columns[j] for j in columns]
+            for name, value in part.parameters(own).items():
+                found |= by_column(name, value, described, isinstance(part, Categorical))
+        return found
+
+    def describe(self) -> Description:
+        """What each group looks like, column by column.
+
+        Returns
+        -------
+        Description
+            A dictionary that prints as a table. For a column of numbers ``{"family": name, "mean": array, "std": array}``, of a
+            cyclic one mean directions and the ``"period"``;
+            for a category or an ordinal column ``{"family": name, "probability": {level: array}}``, levels in order, with the
+            ``"location"`` of an ordinal one in logits about the groups' mean. Arrays have one entry per group.
+        """
+        check_is_fitted(self)
+        told: dict = {}
+        for (part, columns), params in zip(self.family_.parts, self.params_.components.parts):
+            family = type(part).__name__
+            if isinstance(part, Categorical):
+                for j, share in zip(columns, part.shares(params)):
+                    levels = self.schema_.columns[j].levels or range(share.shape[1])
+                    told[j] = {"family": family, "probability": dict(zip(levels, share.T))}
+                place = part.parameters(params).get("location")
+                for j, location in zip(columns, () if place is None else place.T):
+                    told[j]["location"] = location
+            else:
+                for j, mean, std in zip(columns, part.mean(params).T, np.sqrt(part.variance(params)).T):
+                    told[j] = {"family": family, "mean": mean, "std": std}
+                    if self.schema_.columns[j].cycle:
+                        told[j]["period"] = self.schema_.columns[j].cycle[1]
+        return Description({self.schema_.columns[j].name: told[j] for j in range(len(told))})
+
+    # Missing cells
+
+    def _knowledge(self) -> Knowledge | None:
+        known = None if self.observed_ is None else Knowledge(self.observed_)
+        return None if known is None or known.is_whole else known
+
+    def _lowest(self) -> np.ndarray:
+        return np.array([column.least for column in self.schema_.columns])
+
+    def _answered(self, found: np.ndarray, X: Any, none: float) -> np.ndarray:
+        for j, column in enumerate(self.schema_.columns if found.shape[1] == 4 else ()):
+            if column.kind == "ordinal":  # intervals of levels
+                ends, known = found[:, 1:3, j], ~np.isnan(found[:, 1:3, j])
+                if all(isinstance(level, numbers.Real) for level in column.levels):
+                    ends[known] = np.array(column.levels, dtype=np.float64)[ends[known].astype(int)]
+        kept = self._unknown_cells(X)
+        if kept is not None:
+            found.swapaxes(1, 2)[kept, 1:] = none
+        return found
+
+    def _labelled(self, cells: np.ndarray) -> dict[str, np.ndarray]:
+        return {str(column.name): labels_of(column, codes) for column, codes in zip(self.schema_.columns, cells.T)}
 
     def _only(self, X: Any, given: np.ndarray) -> np.ndarray:
         """The rows with all but the given cells taken out, whether or not X has the other columns."""

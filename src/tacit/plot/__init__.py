@@ -6,6 +6,7 @@ from .clusters import ClustersDisplay
 from .dendrogram import DendrogramDisplay
 from .density import DensityDisplay
 from .document_topics import DocumentTopicsDisplay
+from .forecast import ForecastDisplay
 from .gate import GateDisplay
 from .how_many import HowManyDisplay
 from .imputation import ImputationDisplay
@@ -16,22 +17,26 @@ from .merging import MergesDisplay
 from .missingness import MissingnessDisplay
 from .profiles import ProfilesDisplay
 from .ratings import RatingsDisplay
+from .regimes import RegimeDisplay
 from .responsibilities import ResponsibilitiesDisplay
 from .scores import ScoresDisplay
 from .scree import ScreeDisplay
 from .selection import SelectionDisplay
 from .silhouette import SilhouetteDisplay
 from .spectrum import SpectrumDisplay
+from .state_posterior import StatePosteriorDisplay
 from .topic_choice import TopicChoiceDisplay
 from .topic_map import TopicMapDisplay
 from .topic_time import TopicTimeDisplay
 from .topic_words import TopicWordsDisplay
 from .trace import TraceDisplay
+from .transitions import TransitionGraphDisplay
 
 __all__ = [
-    "BiplotDisplay", "CalibrationDisplay", "ClustersDisplay", "DendrogramDisplay", "DensityDisplay", "DocumentTopicsDisplay",
-    "GateDisplay", "HowManyDisplay", "ImputationDisplay", "ItemMapDisplay", "KSelectionDisplay", "LoadingsDisplay",
-    "MergesDisplay", "MissingnessDisplay", "ProfilesDisplay", "RatingsDisplay", "ResponsibilitiesDisplay", "ScoresDisplay",
-    "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay", "SpectrumDisplay", "TopicChoiceDisplay", "TopicMapDisplay",
-    "TopicTimeDisplay", "TopicWordsDisplay", "TraceDisplay",
+    "BiplotDisplay", "CalibrationDisplay", "ClustersDisplay", "DendrogramDisplay", "DensityDisplay",
+    "DocumentTopicsDisplay", "ForecastDisplay", "GateDisplay", "HowManyDisplay", "ImputationDisplay", "ItemMapDisplay",
+    "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay", "ProfilesDisplay", "RatingsDisplay",
+    "RegimeDisplay", "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay",
+    "SpectrumDisplay", "StatePosteriorDisplay", "TopicChoiceDisplay", "TopicMapDisplay", "TopicTimeDisplay",
+    "TopicWordsDisplay", "TraceDisplay", "TransitionGraphDisplay",
 ]  # fmt: skip

@@ -28,6 +28,8 @@ __all__ = ["Explanation", "Recommendations", "Recommender"]
 ranking = lazy("ranking")
 BLOCK_CELLS = 1 << 22
 """Scores that are made at a time."""
+SHOWN = 5
+"""Items that are shown of a list when it is printed."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,10 @@ class Recommendations:
     def __len__(self) -> int:
         return len(self.items)
 
+    def __repr__(self) -> str:
+        told = ", ".join(f"{item} ({rating:.2f})" for item, rating in zip(self.items[:SHOWN], self.ratings))
+        return f"Recommendations({self.user!r}: {told}{_more(len(self))})"
+
     def to_dict(self) -> dict[str, np.ndarray]:
         """Columns of a table: item, rating and, where it is known, std."""
         columns = {"item": self.items, "rating": self.ratings}
@@ -84,14 +90,25 @@ class Explanation:
     parts: dict[str, float]
     because: list[tuple[Any, float, float]]
 
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{name} {value:+.2f}" for name, value in self.parts.items())
+        because = ", ".join(f"{item} ({rating:g}: {adds:+.2f})" for item, rating, adds in self.because[:SHOWN])
+        told = f"; {because}{_more(len(self.because))}" if because else ""
+        return f"Explanation({self.user!r}, {self.item!r}: {self.rating:.2f} = {parts}{told})"
+
+
+def _more(n: int) -> str:
+    """How many are not shown."""
+    return f", … {n} in all" if n > SHOWN else ""
+
 
 class Recommender(RowsEstimator):
     """Base of recommenders.
 
     A subclass defines ``_learn_ratings(ratings)`` and, for numbers of users and items (−1 unknown), ``_expect(user, item)``, the
     expected ratings, and ``_spread(user, item)``, variances of a rating. It may define ``_chances`` (probabilities of levels),
-    ``_rows`` (expected ratings of all items, for blocks of users), ``_vectors`` (what items are compared by), ``_newcomer`` (a
-    user by ratings alone) and ``_reasons``.
+    ``_rows`` (expected ratings of all items, for blocks of users), ``_vectors`` (what items, or users, are compared by),
+    ``_newcomer`` (a user by ratings alone) and ``_reasons``.
     """
 
     _saved = RowsEstimator._saved | {
@@ -136,11 +153,16 @@ class Recommender(RowsEstimator):
         pairs = np.repeat(users, n_items), np.tile(np.arange(n_items), len(users))
         return self._expect(*pairs).reshape(len(users), n_items)
 
-    def _vectors(self) -> np.ndarray:
-        """What items (n_items, p) are compared by."""
-        raise NotImplementedError(f"{type(self).__name__} does not tell which items are alike.")
+    @property
+    def _of_events(self) -> bool:
+        """Whether ratings are strengths of events, and what is told is no rating."""
+        return getattr(self, "response", "") == "implicit"
 
-    def _lengths(self, vectors: np.ndarray) -> np.ndarray:
+    def _vectors(self, side: str = "item") -> np.ndarray:
+        """What items (n_items, p), or users, are compared by."""
+        raise NotImplementedError(f"{type(self).__name__} does not tell which {side}s are alike.")
+
+    def _lengths(self, vectors: np.ndarray, side: str = "item") -> np.ndarray:
         """Lengths that these are divided by; larger where vectors are uncertain."""
         return np.linalg.norm(vectors, axis=1)
 
@@ -180,7 +202,7 @@ class Recommender(RowsEstimator):
     def _know(self, ratings: Ratings) -> None:
         """Keep who and what there is, and who rated what."""
         rows = ratings.by_user.rows
-        if ratings.scale[0] == ratings.scale[1] and len(ratings) > 1 and getattr(self, "response", "") != "implicit":
+        if ratings.scale[0] == ratings.scale[1] and len(ratings) > 1 and not self._of_events:
             warnings.warn(
                 f"all {len(ratings)} ratings are {ratings.scale[0]:g}, so that there is nothing to learn; name the column of "
                 "ratings in Ratings.read, or, for events such as purchases, use MatrixFactorization(response='implicit').",
@@ -262,8 +284,9 @@ class Recommender(RowsEstimator):
     # Rankings
 
     def recommend(
-        self, user: Any, n: int = 10, *, exclude_seen: bool = True, diversity: float = 0.0
-    ) -> Recommendations:
+        self, user: Any, n: int = 10, *, exclude_seen: bool = True, items: Any = None, diversity: float = 0.0,
+        popularity: float = 0.0,
+    ) -> Recommendations:  # fmt: skip
         """The items that a user is expected to rate highest.
 
         Parameters
@@ -274,8 +297,13 @@ class Recommender(RowsEstimator):
             How many.
         exclude_seen : bool, default=True
             Whether items that the user has rated are left out.
+        items : array-like of ids, optional
+            Items to choose from, such as those in stock; default all.
         diversity : float, default=0
             From 0 to 1: how much an item's likeness to those above it counts against it (maximal marginal relevance).
+        popularity : float, default=0
+            By how much the expected rating of an item is lowered for each tenfold of its number of ratings, in ratings' units:
+            less popular items come first. `evaluate` tells how popular lists are (``popularity_lift``).
 
         Returns
         -------
@@ -288,13 +316,29 @@ class Recommender(RowsEstimator):
             )
         check_number("n", n, int, 1)
         check_number("diversity", diversity, (int, float), 0, 1)
+        check_number("popularity", popularity, (int, float), 0)
         ratings, spread, seen, cold = self._all_items(user)
-        free = np.ones(len(self.items_), bool)
+        free = self._among(items)
         if exclude_seen:
             free[seen] = False
-        chosen = self._diverse(ratings, free, n, diversity) if diversity else _best(ratings, free, n)
+        worth = ratings - popularity * np.log10(np.maximum(self.item_counts_, 1)) if popularity else ratings
+        chosen = self._diverse(worth, free, n, diversity) if diversity else _best(worth, free, n)
         told = None if spread is None else np.sqrt(spread[chosen])
         return Recommendations(user, self.items_[chosen], np.clip(ratings[chosen], *self.scale_), told, cold)
+
+    def _among(self, items: Any) -> np.ndarray:
+        """Whether each item is one of those to choose from."""
+        if items is None:
+            return np.ones(len(self.items_), bool)
+        codes = codes_of(items, self.items_)
+        if len(codes) and (codes < 0).all():
+            first = np.asarray(items, dtype=object).ravel()[0]
+            raise ValueError(
+                f"none of the {len(codes)} items to choose from was seen, such as {first!r}; give ids of items_."
+            )
+        free = np.zeros(len(self.items_), bool)
+        free[codes[codes >= 0]] = True
+        return free
 
     def _all_items(self, user: Any) -> tuple[np.ndarray, np.ndarray | None, np.ndarray, bool]:
         """Expected ratings of all items and their variances, items that a user has seen, and whether the user is unknown."""
@@ -315,7 +359,7 @@ class Recommender(RowsEstimator):
     def _rated(self, user: Mapping) -> np.ndarray:
         """Ratings of a new user, within the scale."""
         rated = np.array(list(user.values()), dtype=float)
-        low, high = self.scale_ if getattr(self, "response", "") != "implicit" else (0.0, np.inf)
+        low, high = (0.0, np.inf) if self._of_events else self.scale_
         bad = [(item, value) for item, value in zip(user, rated.tolist()) if not low <= value <= high]
         if bad:
             item, value = bad[0]
@@ -397,17 +441,39 @@ class Recommender(RowsEstimator):
         items : ndarray of shape (n,)
         similarity : ndarray of shape (n,)
         """
+        return self._alike("item", item, n)
+
+    def similar_users(self, user: Any, n: int = 10) -> tuple[np.ndarray, np.ndarray]:
+        """Users like one user, with their cosine similarities, the most similar first.
+
+        Parameters
+        ----------
+        user : id
+            One that was seen.
+        n : int, default=10
+            How many.
+
+        Returns
+        -------
+        users : ndarray of shape (n,)
+        similarity : ndarray of shape (n,)
+        """
+        return self._alike("user", user, n)
+
+    def _alike(self, side: str, which: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Ids of one side that are like one of them, with similarities."""
         check_is_fitted(self, "users_")
-        code = int(codes_of([item], self.items_)[0])
+        ids = getattr(self, f"{side}s_")
+        code = int(codes_of([which], ids)[0])
         if code < 0:
-            raise ValueError(f"item {item!r} was not seen; similar_items takes ids of items_.")
-        vectors = self._vectors()
-        length = np.maximum(self._lengths(vectors), 1e-12)
+            raise ValueError(f"{side} {which!r} was not seen; similar_{side}s takes ids of {side}s_.")
+        vectors = self._vectors(side)
+        length = np.maximum(self._lengths(vectors, side), 1e-12)
         alike = vectors @ vectors[code] / (length * length[code])
         others = np.ones(len(alike), bool)
         others[code] = False
         chosen = _best(alike, others, n)
-        return self.items_[chosen], alike[chosen]
+        return ids[chosen], alike[chosen]
 
     def explain(self, user: Any, item: Any) -> Explanation:
         """Why a user is expected to rate an item as told.

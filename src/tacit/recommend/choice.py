@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from ..checks import check_choice, check_number
 from ..engine import Until
@@ -58,6 +59,9 @@ class RecommenderChoice:
     ended: bool = False
     budget: float | None = None
     features: dict[str, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"RecommenderChoice({type(self.model).__name__}, {self.check!r})"
 
 
 def make_recommender(
@@ -229,10 +233,48 @@ class _Work:
         return model
 
 
+def _parts(ratings: Ratings, seed: int) -> tuple[Ratings, ...]:
+    """Ratings to learn from, those that choose between methods, and those that tell how well the chosen one does."""
+    known, out = held_out(ratings, 0.2, seed)
+    return known, *split_ratings(out, 0.5, random_state=seed)
+
+
+def check_again(
+    model: Any, ratings: Ratings, *, chosen: bool, n_splits: int = 1, seed: int = 0, along: dict[str, Any] | None = None
+) -> HeldOut | None:
+    """What a recommender says of the ratings that `choose_recommender` held out to tell how well it does.
+
+    Parameters
+    ----------
+    model : Recommender
+        The one that was chosen, or one like it.
+    ratings : Ratings
+        All of them.
+    chosen : bool
+        Whether it was chosen among several.
+    n_splits, seed
+        As in `choose_recommender`.
+    along : dict, optional
+        What `fit` takes besides.
+
+    Returns
+    -------
+    HeldOut or None
+        None where ratings are too few to hold any out.
+    """
+    if len(ratings) < FEWEST:
+        return None
+    found, along = [], along or {}
+    if chosen:
+        known, _, out = _parts(ratings, seed)
+        found.append(judged(clone(model).fit(known, **along), known, out, seed))
+    found += [try_recommender(model, ratings, seed=seed + n, along=along) for n in range(len(found), n_splits)]
+    return together(found)
+
+
 def _chosen(ratings: Ratings, names: list[str], work: _Work, tell: Callable) -> tuple[str, HeldOut, list[dict]]:
     """The method of the least error on one part held out, and what it says of another one."""
-    known, out = held_out(ratings, 0.2, work.seed)
-    parts = split_ratings(out, 0.5, random_state=work.seed)
+    known, *parts = _parts(ratings, work.seed)
     tried: list[dict] = []
     best: tuple[float, str, Any] | None = None
     for name in names:

@@ -208,7 +208,10 @@ class ContentRecommender(Recommender):
 
     # What is told
 
-    def _vectors(self) -> np.ndarray:
+    def _vectors(self, side: str = "item") -> np.ndarray:
+        if side == "user":
+            weights = self._weights(np.arange(len(self.users_)))[0]
+            return weights[:, 1:] if weights.shape[1] > 1 else weights
         return self.item_features_[:, 1:] if self.item_features_.shape[1] > 1 else self.params_.item[:, None]
 
     def _reasons(self, user: int, item: int) -> tuple[dict[str, float], list[tuple[int, float, float]]]:

@@ -59,8 +59,8 @@ class Evaluation:
 
     Attributes
     ----------
-    rmse, mae : float
-        Errors of expected ratings.
+    rmse, mae : float or None
+        Errors of expected ratings; None, as all measures of ratings, of a model of events, which expects none.
     log_score : float or None
         Mean log probability of the rating; where ratings have no levels, log density.
     crps : float or None
@@ -82,7 +82,7 @@ class Evaluation:
     k : int
         Length of the lists.
     relevant : float
-        Rating from which an item is relevant.
+        Rating from which an item is relevant; of events, all are.
     n_ratings, n_users, n_ranked : int
         Ratings that were told, users who gave them, and users who have lists.
     cold_users, cold_items : float
@@ -93,8 +93,8 @@ class Evaluation:
         What the measures are made of, by user and by item: intervals rest on it.
     """
 
-    rmse: float
-    mae: float
+    rmse: float | None
+    mae: float | None
     log_score: float | None
     crps: float | None
     coverage: float | None
@@ -119,6 +119,11 @@ class Evaluation:
     notes: tuple[Note, ...] = ()
     sums: Sums | None = field(default=None, repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        names = ("rmse", "mae", "log_score", "coverage", "precision", "recall", "ndcg")
+        told = [f"{name}={value:.4f}" for name in names if (value := getattr(self, name)) is not None]
+        return f"Evaluation({', '.join(told)}; {self.n_ratings:,} ratings, {self.n_ranked:,} lists of {self.k})"
+
     def to_dict(self) -> dict[str, Any]:
         """All figures by name, as plain numbers and text."""
         told = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("sums", "notes")}
@@ -142,7 +147,7 @@ def evaluate(model: Any, test: Any, train: Any = None, k: int = 10, relevant: fl
     k : int, default=10
         Length of the lists.
     relevant : float, optional
-        Rating from which an item is relevant; default three quarters up the scale, which is 4 of 1 to 5.
+        Rating from which an item is relevant; default three quarters up the scale, which is 4 of 1 to 5. Of events, all are.
 
     Returns
     -------
@@ -161,6 +166,9 @@ def evaluate(model: Any, test: Any, train: Any = None, k: int = 10, relevant: fl
             "no rating of the test part is at least {value:g}, so that lists cannot be judged; use a smaller {option}"
         )
         notes.append(Note("nothing_relevant", text, value=relevant, option=Option("relevant")))
+    if model._of_events:
+        text = "the model ranks items by events and expects no ratings, so that errors and intervals of ratings are not told"
+        notes.append(Note("no_ratings", text))
     sums = Sums(by_user, by_item, lists)
     told = measures(sums)
     if told["log_score"] is not None and by_user[:, 1, 2].sum() < len(test):
@@ -169,7 +177,7 @@ def evaluate(model: Any, test: Any, train: Any = None, k: int = 10, relevant: fl
         notes.append(Note("unknown_level", text, n=n))
     return Evaluation(
         **told, calibration=achieved, **about, k=k, relevant=relevant, n_ratings=len(test),
-        n_users=int((by_user[:, 1, 0] > 0).sum()), n_ranked=int(lists[:, 1, 0].sum()),
+        n_users=len(np.unique(test.user)), n_ranked=int(lists[:, 1, 0].sum()),
         cold_users=_cold(user, np.diff(model.seen_.indptr)), notes=tuple(notes), sums=sums,
         cold_items=_cold(item, np.bincount(model.seen_.indices, minlength=len(model.items_))),
     )  # fmt: skip
@@ -190,6 +198,8 @@ def measure(name: str, sums: np.ndarray) -> np.ndarray:
 
 
 def _relevant(test: Ratings, model: Any) -> float:
+    if model._of_events:
+        return float(test.rating.min())
     low, high = (min(model.scale_[0], test.scale[0]), max(model.scale_[1], test.scale[1]))
     return low + 0.75 * (high - low)
 
@@ -223,6 +233,8 @@ def _losses(model: Any, some: Ratings) -> tuple[np.ndarray, np.ndarray]:
     """Losses (n, 5) of some ratings, NaN where there is none, and how many ratings lie within intervals of each coverage."""
     rating = some.rating.astype(np.float64)
     losses, covered = np.full((len(rating), len(SUMS)), np.nan), np.full(len(COVERAGES), np.nan)
+    if model._of_events:
+        return losses, covered
     try:
         told, std = model.predict(some, return_std=True)
     except NotImplementedError:

@@ -272,11 +272,12 @@ class NeighbourhoodRecommender(Recommender):
 
     # What is told
 
-    def _vectors(self) -> np.ndarray:
-        """Random projections of what biases leave of the ratings of items, which keep their cosines nearly."""
+    def _vectors(self, side: str = "item") -> np.ndarray:
+        """Random projections of what biases leave of the ratings of items, or users, which keep their cosines nearly."""
         left = deviations(self.seen_, self.baseline_, True)
         rows = csr_matrix((left, self.seen_.indices, self.seen_.indptr), shape=self.seen_.shape)
-        return rows.T @ np.random.default_rng(0).standard_normal((len(self.users_), SKETCH))
+        rows = rows.T if side == "item" else rows
+        return rows @ np.random.default_rng(0).standard_normal((rows.shape[1], SKETCH))
 
     def similar_items(self, item: Any, n: int = 10) -> tuple[np.ndarray, np.ndarray]:
         """Items like one item with their similarities, the most similar first; see `Recommender.similar_items`.

@@ -97,6 +97,10 @@ class HeldOut:
     def __len__(self) -> int:
         return len(self.rating)
 
+    def __repr__(self) -> str:
+        errors = ", ".join(f"{which} {self.rmse(which):.4f}" for which in ("predicted", "averages", "mean"))
+        return f"HeldOut({len(self):,} ratings; errors: {errors})"
+
     def rmse(self, which: str = "predicted") -> float:
         """Root of the mean squared error of ``predicted``, ``averages`` or ``mean``."""
         return metrics.rmse(self.rating, getattr(self, which))
@@ -203,7 +207,7 @@ def together(found: list[HeldOut]) -> HeldOut:
     return replace(
         first, **made, inside=inside, ranked=_together([each.ranked for each in found if each.ranked is not None]),
         n_new_users=sum(each.n_new_users for each in found), n_new_items=sum(each.n_new_items for each in found),
-        n_splits=len(found),
+        n_splits=sum(each.n_splits for each in found),
     )  # fmt: skip
 
 

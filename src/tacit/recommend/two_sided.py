@@ -266,8 +266,8 @@ class TwoSidedMixture(Recommender):
 
     # What is told
 
-    def _vectors(self) -> np.ndarray:
-        return np.hstack(list(self.item_membership_))
+    def _vectors(self, side: str = "item") -> np.ndarray:
+        return np.hstack(list(getattr(self, f"{side}_membership_")))
 
     def _reasons(self, user: int, item: int) -> tuple[dict[str, float], list[tuple[int, float, float]]]:
         pair = np.array([user]), np.array([item])

@@ -116,6 +116,10 @@ class CrossValidation:
     evaluations: dict[str, list[Evaluation]]
     confidence: float = 0.95
 
+    def __repr__(self) -> str:
+        told = (f"{name} {found.value:.4f}" for name in self.names if (found := self.estimate(name)) is not None)
+        return f"CrossValidation({len(self.evaluations[self.names[0]])} folds; rmse: {', '.join(told) or 'none'})"
+
     def estimate(self, name: str, measure: str = "rmse") -> Estimate | None:
         """A measure over all folds with its interval; None where a recommender does not tell what is needed."""
         return self._interval(measure, name)

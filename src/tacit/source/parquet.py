@@ -17,7 +17,7 @@ from ..checks import check_range
 from .block import Block, Patterns
 from .source import Source, default_block_rows
 from .threads import thread_count
-from .units import UnitScan, block_bounds, eligible_units, recut, rows_of_units
+from .units import UnitScan, block_bounds, eligible_units, recut, rows_of_units, unit_offsets
 
 __all__ = ["ParquetSource", "arrow", "is_arrow"]
 
@@ -47,6 +47,10 @@ def _numeric(kind: Any) -> bool:
     return types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind)
 
 
+def _dated(kind: Any) -> bool:
+    return arrow().types.is_timestamp(kind) or arrow().types.is_date(kind)
+
+
 class ParquetSource(Source):
     """Rows of a Parquet file, a folder of them, or anything Arrow can scan.
 
@@ -62,9 +66,9 @@ class ParquetSource(Source):
     weight, labels : str, optional
         Columns of row weights and of known classes (−1 or null where unknown).
     targets : sequence of str, optional
-        Columns to be predicted.
-    unit : str, optional
-        The column that says which rows belong together, by numbers or texts; they must lie together.
+        Columns to be predicted; dates are days since 1970.
+    unit : str or (n,) array, optional
+        The column that says which rows belong together, by numbers or texts, or the unit of each row; they must lie together.
     levels : dict of str to sequence, or "learn", optional
         Levels of columns that are categories, which become the codes 0, 1, …; such columns may hold text. With ``"learn"``
         every column is taken, and `levels` must be set, from what `record_batches` shows, before rows are read.
@@ -91,7 +95,7 @@ class ParquetSource(Source):
         weight: str | None = None,
         labels: str | None = None,
         targets: Sequence[str] = (),
-        unit: str | None = None,
+        unit: Any = None,
         levels: Any = None,
         unknown: str = "error",
         memory: int = 1 << 28,
@@ -103,7 +107,7 @@ class ParquetSource(Source):
         self.levels, self.unknown = {} if levels is None else levels, unknown
         self.name = os.fspath(data) if isinstance(data, (str, Path)) else type(data).__name__
         self.dataset = self._open(data)
-        self.weight, self.labels, self.unit = weight, labels, unit
+        self.weight, self.labels, self.unit = weight, labels, unit if isinstance(unit, str) else None
         self.targets = [targets] if isinstance(targets, str) else list(targets)
         self.columns: list = self._check_columns(columns)
         self.n_features, self.n_targets = len(self.columns), len(self.targets)
@@ -112,7 +116,7 @@ class ParquetSource(Source):
         row_bytes = self.dtype.itemsize * self.n_features
         most = max(memory // (row_bytes * 4 * (READ_AHEAD + 2 * self.n_jobs)), 64)
         self.block_rows = block_rows or int(min(default_block_rows(self.n_features, self.dtype.itemsize), most))
-        self.offsets = None if unit is None else self._scan_units(unit)
+        self.offsets = self._scan_units(unit) if isinstance(unit, str) else unit_offsets(unit, self.n_rows)
         self._rows, self._units = block_bounds(self.n_rows, self.block_rows, self.offsets)
         # Shared by all blocks of complete rows with default weights, as in memory.
         self._longest = int(np.diff(self._rows).max(initial=self.block_rows))
@@ -181,6 +185,8 @@ class ParquetSource(Source):
         for name in [*named, *([] if self.unit is None else [self.unit])]:
             if name not in present and name not in numeric:
                 raise ValueError(f"{self.name!r} has no column {name!r}; it has {', '.join(present)}.")
+            if name in self.targets and _dated(self.dataset.schema.field(name).type):
+                continue
             if name in named and name not in (numbers if name in special else numeric):
                 kind = self.dataset.schema.field(name).type
                 remedy = "; classes in files are numbers from 0, and −1 or empty where unknown" * (name == self.labels)
@@ -191,7 +197,7 @@ class ParquetSource(Source):
             log.info("%s: columns that are no numbers are left out: %s", self.name, ", ".join(left_out))
         if not found:
             raise ValueError(f"{self.name!r} has no numeric column; it has {', '.join(present)}.")
-        types = self._agree([*found, *special])
+        types = self._agree([name for name in [*found, *special] if not _dated(self.dataset.schema.field(name).type)])
         for name in found:
             types[name] |= set() if self._files else {self.dataset.schema.field(name).type}
         floating = arrow().types.is_floating
@@ -286,13 +292,13 @@ class ParquetSource(Source):
 
     def _block(self, batches: list, **known: Any) -> Block:
         X = self._table(batches, self.columns)
-        targets = self._table(batches, self.targets).astype(np.float64) if self.targets else None
+        targets = self._table(batches, self.targets, np.float64) if self.targets else None
         weight, labels = self._weights(batches, len(X)), self._classes(batches, len(X))
         return Block.of(X, weight, labels, targets, patterns=self._patterns(X), **known)
 
-    def _table(self, batches: list, names: Sequence[str]) -> np.ndarray:
+    def _table(self, batches: list, names: Sequence[str], dtype: Any = None) -> np.ndarray:
         """Columns of record batches side by side."""
-        X = np.empty((sum(batch.num_rows for batch in batches), len(names)), self.dtype)
+        X = np.empty((sum(batch.num_rows for batch in batches), len(names)), dtype or self.dtype)
         at = 0
         for batch in batches:
             columns = [self._cells(batch, name) for name in names]
@@ -371,7 +377,12 @@ def _put(ready: queue.Queue, item: Any, stop: threading.Event) -> bool:
 
 def _column(batch: Any, name: str) -> np.ndarray:
     """A column as floats, NaN where null."""
-    values = batch.column(batch.schema.get_field_index(name)).to_numpy(zero_copy_only=False)
+    column = batch.column(batch.schema.get_field_index(name))
+    if _dated(column.type):
+        known = column.is_valid().to_numpy(zero_copy_only=False)
+        micro = column.cast(arrow().timestamp("us"), safe=False).cast(arrow().int64()).fill_null(0)
+        return np.where(known, micro.to_numpy(zero_copy_only=False) / (86400.0 * 1e6), np.nan)
+    values = column.to_numpy(zero_copy_only=False)
     return values if values.dtype.kind == "f" else values.astype(np.float64)
 
 

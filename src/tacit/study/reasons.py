@@ -134,6 +134,10 @@ def reason_words(told: Any, names: np.ndarray, ratings: Ratings) -> str:
     return f"{words}; rated: {'; '.join(own)}"
 
 
+def _item(item: Any, name: str) -> str:
+    return f"item {item}" if name == str(item) else f"{name} (item {item})"
+
+
 @dataclass(frozen=True)
 class PairReasons:
     """Why a user is expected to rate an item as told.
@@ -147,8 +151,8 @@ class PairReasons:
         Between which the rating lies with a probability of 90 %.
     parts : dict of str to float
         What adds up to it, in words.
-    because : list of (object, float, float)
-        Items that the user rated and that speak for it most: id, rating and what each adds.
+    because : list of (object, float, float, str)
+        Items that the user rated and that speak for it most: id, rating, what each adds and what it is called.
     words : str
         The same as a sentence.
     notes : list of str
@@ -161,7 +165,7 @@ class PairReasons:
     low: float | None
     high: float | None
     parts: dict[str, float]
-    because: list[tuple[Any, float, float]]
+    because: list[tuple[Any, float, float, str]]
     words: str
     notes: list[str]
 
@@ -171,7 +175,7 @@ class PairReasons:
         return float(sum(self.parts.values()))
 
 
-def explain_pair(model: Any, user: Any, item: Any) -> PairReasons:
+def explain_pair(model: Any, user: Any, item: Any, names: np.ndarray | None = None) -> PairReasons:
     """Why a user is expected to rate an item as told, in words.
 
     Parameters
@@ -180,6 +184,8 @@ def explain_pair(model: Any, user: Any, item: Any) -> PairReasons:
         Fitted.
     user, item : object
         Ids; of those that the model does not know, what is known in general is told.
+    names : (n_items,) array, optional
+        What items are called, in the order of ``model.items_``; default their ids.
 
     Returns
     -------
@@ -192,8 +198,14 @@ def explain_pair(model: Any, user: Any, item: Any) -> PairReasons:
     parts: dict[str, float] = {}
     for name, value in told.parts.items():
         parts[PARTS.get(name, name)] = parts.get(PARTS.get(name, name), 0.0) + float(value)
+
+    def called(each: Any) -> str:
+        code = int(codes_of([each], model.items_)[0])
+        return str(each) if names is None or code < 0 else str(names[code])
+
     because = sorted(
-        ((each, float(rated), float(adds)) for each, rated, adds in told.because), key=lambda row: -abs(row[2])
+        ((each, float(rated), float(adds), called(each)) for each, rated, adds in told.because),
+        key=lambda row: -abs(row[2]),
     )[:LISTED]
     unknown = [
         f"the {what} {each!r} is not known to the model; what is known in general is told"
@@ -201,7 +213,7 @@ def explain_pair(model: Any, user: Any, item: Any) -> PairReasons:
         if codes_of([each], known)[0] < 0
     ]
     inside = "" if low is None else f", and between {number(low, 3)} and {number(high, 3)} with a probability of 90 %"
-    sentence = f"User {user} is expected to rate item {item} with {number(told.rating, 3)}{inside}."
+    sentence = f"User {user} is expected to rate {_item(item, called(item))} with {number(told.rating, 3)}{inside}."
     figures = {"rating": told.rating} | ({} if low is None else {"low": low, "high": high})
     words = Claim.of("expected", sentence, f"what {type(model).__name__} has learned from all ratings", figures)
     return PairReasons(user, item, told.rating, low, high, parts, because, words, unknown)

@@ -159,8 +159,8 @@ def study_ratings(
         What `tacit.recommend.choose_recommender` found, or a fitted recommender, of which no accuracy is known.
     ratings : Ratings
         Those it was learned from.
-    types : TwoSidedMixture, optional
-        Fitted to the ratings; by default the recommender itself where it is one. No types are told without it.
+    types : TwoSidedMixture or False, optional
+        Fitted to the ratings; by default the recommender itself where it is one. No types are told without it, or with False.
     names : dict or array, optional
         What items are called: by id, or one for each item in the order of ``ratings.items``.
     title : str
@@ -193,7 +193,7 @@ def study_ratings(
     model, called = choice.model, called_items(names, ratings.items)
     if types is None and hasattr(model, "user_membership_"):
         types = model
-    tastes = None if types is None else tastes_of(types, ratings, called, _exact(columns, ratings))
+    tastes = None if types in (None, False) else tastes_of(types, ratings, called, _exact(columns, ratings))
     labels, bins = _bins(ratings)
     n_user, n_item = (
         np.bincount(side, minlength=size)

@@ -19,6 +19,7 @@ from ..base.missing import Imputed, draw_cells
 from ..frames import Batch
 from ..impute.trial import filled_cells, lowest_of
 from ..schema import labels_of
+from ..source import Block
 from ..survey.dates import DATE_READINGS
 from ..survey.numerals import numbers_of
 from ..tables import DataTable
@@ -68,7 +69,7 @@ class Part:
     @cached_property
     def found(self) -> Imputed:
         """All cells of the model's columns with missing ones filled in."""
-        return filled_cells(self.results.model, self.results.table, self.cells, self.results.level)
+        return self.results.fill(self)
 
     @cached_property
     def imputed(self) -> Imputed:
@@ -105,6 +106,10 @@ class Results:
         """Those of the model's columns that the table has."""
         return cells if self.columns == list(range(cells.shape[1])) else cells[:, self.columns]
 
+    def fill(self, part: Part) -> Imputed:
+        """The cells of a part with missing ones filled in."""
+        return filled_cells(self.model, self.table, part.cells, self.level)
+
     def add(self, writer: Any, make: Callable[[Part], dict]) -> None:
         """Write what a method of this, or any function of a `Part`, makes of every batch."""
         self.outputs.append((writer, make))
@@ -134,7 +139,7 @@ class Results:
         def make(part: Part) -> dict:
             rng = np.random.default_rng([seed, number, part.start])
             return self._completed(
-                part, draw_cells(self.model, part.cells, 1, rng, lowest_of(self.model, self.table))[0]
+                part, draw_cells(self.model, Block.of(part.cells), 1, rng, lowest_of(self.model, self.table))[0]
             )
 
         return make

@@ -56,7 +56,7 @@ def opened_for(model: Any, X: Any, **reading: Any) -> tuple[Any, Any]:
     """A fitted model as studies take it, and a table with its columns; `reading` is as in `study`."""
     model = getattr(model, "model", model)
     check_is_fitted(model)
-    if getattr(model, "_study", None) is None:
+    if getattr(model, "_study", None) not in ("groups", "axes"):
         raise TypeError(
             f"{type(model).__name__} cannot be reported on; use Mixture, GaussianMixture, StudentTMixture, ProbabilisticPCA or "
             "FactorAnalysis."

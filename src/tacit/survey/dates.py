@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-__all__ = ["DATE_READINGS", "date_text", "dates_like", "days_of"]
+__all__ = ["DATE_READINGS", "date_text", "dates_like", "days_of", "times_of"]
 
 TIME = r"(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*([AaPp][Mm])?\s*(Z|UTC|[+-]\d{2}:?\d{2}|[+-]\d{2})?)?"
 YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})" + TIME)
@@ -107,3 +107,25 @@ def date_text(value: datetime.date | datetime.time | datetime.timedelta) -> str:
             return value.date().isoformat()
         return value.isoformat(sep=" ")
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def times_of(cells: list, name: str) -> np.ndarray:
+    """Cells of a column as dates (datetime64) or numbers, NaT or NaN where missing; ValueError where they are neither."""
+    known = [place for place, cell in enumerate(cells) if cell is not None]
+    texts = [
+        str(cells[place]) if not hasattr(cells[place], "isoformat") else date_text(cells[place]) for place in known
+    ]
+    try:
+        numbers = np.full(len(cells), np.nan)
+        numbers[known] = [float(text) for text in texts]
+        return numbers
+    except ValueError:
+        pass
+    for read in DATE_READINGS.values():
+        days = read([text.strip() for text in texts])
+        if days is not None:
+            dates = np.full(len(cells), np.datetime64("NaT"), dtype="datetime64[s]")
+            dates[known] = (days * 86400).round().astype("timedelta64[s]") + np.datetime64("1970-01-01")
+            return dates
+    odd = next(text for text in texts if all(read([text.strip()]) is None for read in DATE_READINGS.values()))
+    raise ValueError(f"column {name!r} holds {odd!r}, which is neither a date nor a number; name a column of dates.")

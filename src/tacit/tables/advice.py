@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..survey.column import ColumnInfo
 from ..survey.scores import mean_ranks
 from ..words import count, share
 from .data import DataTable
@@ -15,8 +16,8 @@ SPARSE, ALIKE, NUMBERS = 0.15, 0.35, 0.8
 """Shares of missing cells and of number columns, and the mean |rank correlation|, that decide."""
 RATED = ("rating", "star", "score", "overall", "rate", "grade", "vote", "points")
 """What names of columns of ratings hold."""
-MOST_BESIDE, FEWEST_RATINGS, AGAIN = 8, 20, 0.8
-"""Columns of a table of ratings, its rows, and the share of different users and of different items in them at most."""
+MOST_BESIDE, FEWEST_RATINGS, AGAIN, MOST_LEVELS = 8, 20, 0.8, 20
+"""Columns of a table of ratings, its rows, the share of different users and of different items in them at most, and levels."""
 FEWEST_WORDS, FEWEST_TEXTS = 6.0, 10
 """Words that cells of free text have on average, and cells that there must be."""
 
@@ -30,10 +31,12 @@ def advise(table: DataTable) -> tuple[str, str]:
     rated = rating_columns(table)
     if rated is not None:
         user, item, rating = rated
-        return (
-            "recommend",
-            f"{user}, {item} and {rating} are a user, an item and a rating in each of {count(table.n_rows, 'row')}",
+        told = (
+            f"{user}, {item} and {rating} are"
+            if not _is_nameless(table.columns[0])
+            else "the first three columns look like"
         )
+        return "recommend", f"{told} a user, an item and a rating in each of {count(table.n_rows, 'row')}"
     used = [column for column in table.used if not column.copied]
     prose, n_words = _prose(table)
     if prose is not None and n_words > len(used):
@@ -62,8 +65,11 @@ def advise(table: DataTable) -> tuple[str, str]:
 def rating_columns(table: DataTable) -> tuple[str, str, str] | None:
     """Columns of a user, an item and a rating, where a table is a long one of ratings; None elsewhere.
 
-    They are found by their names; users and items must come again, and no more than a few other columns may stand beside.
+    They are found by their names or, where the first line is no header, in the usual order; users and items must come again, and
+    no more than a few other columns may stand beside.
     """
+    if 3 <= len(table.columns) <= 4 and table.n_rows >= FEWEST_RATINGS and all(map(_is_nameless, table.columns)):
+        return _unnamed_ratings(table)
     names = " ".join(column.name.lower() for column in table.columns)
     if (
         not 3 <= len(table.columns) <= MOST_BESIDE
@@ -83,6 +89,22 @@ def rating_columns(table: DataTable) -> tuple[str, str, str] | None:
     user, item, rating = (column for column in found if column is not None)
     ratings = rating.low is not None or (rating.levels and all(map(_is_number, rating.levels)))
     return (user.name, item.name, rating.name) if ratings and _come_again(table, [user.name, item.name]) else None
+
+
+def _is_nameless(column: ColumnInfo) -> bool:
+    """Whether the name of a column is a cell, or a number for want of a name."""
+    return _is_number(column.name) or column.name.removeprefix("column_").isdigit()
+
+
+def _unnamed_ratings(table: DataTable) -> tuple[str, str, str] | None:
+    """The first three columns, where they hold ids that come again, no pair twice, and a few levels."""
+    batch = next(iter(table.reader.batches()))
+    user, item, rating = ([str(cell) for cell in batch[c.name].originals()[: 5 * SAMPLE]] for c in table.columns[:3])
+    levels, ids = set(rating), (len(set(user)), len(set(item)))
+    if not all(map(_is_number, levels)) or not 1 < len(levels) <= MOST_LEVELS or min(ids) <= len(levels):
+        return None
+    names = [column.name for column in table.columns[:3]]
+    return (names[0], names[1], names[2]) if _come_again(table, names[:2]) else None
 
 
 def _is_number(text: str) -> bool:

@@ -218,9 +218,11 @@ def checked_names(
                 name += "_"
             notes.append(f"column {position + 1} has no name and is called {name}")
         if name in seen:
-            raise ValueError(
-                f"{place} names the column {name!r} twice (columns {seen[name]} and {index + 1}); rename one."
-            )
+            row = " or, if the first line is a row, use {option}" if _is_number(name) else ""
+            raise NoteError(
+                "twice", "{place} names the column {name!r} twice (columns {first} and {second}); rename one" + row + ".",
+                place=place, name=name, first=seen[name], second=index + 1, option=Option("header", "no"),
+            )  # fmt: skip
         names[index], seen[name] = name, index + 1
     return names, positions
 

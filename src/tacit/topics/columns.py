@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..survey.dates import times_of
+
 __all__ = ["text_columns"]
 
 PROSE = 0.5
@@ -28,7 +30,7 @@ def text_columns(
             found += batch[name].originals()
     texts = _texts(cells[text], text, reader.place)
     titles = ["" if cell is None else str(cell) for cell in cells[title]] if title else None
-    return texts, titles, _times(cells[time], time) if time else None, reader.name
+    return texts, titles, times_of(cells[time], time) if time else None, reader.name
 
 
 def _texts(cells: list, name: str, place: str) -> list[str]:
@@ -43,27 +45,3 @@ def _texts(cells: list, name: str, place: str) -> list[str]:
         odd = known[wordy.index(False)]
         raise ValueError(f"column {name!r} holds {odd!r} and the like, which are no texts; name the column of texts.")
     return ["" if cell is None else str(cell) for cell in cells]
-
-
-def _times(cells: list, name: str) -> np.ndarray:
-    """Cells as dates or numbers, NaT or NaN where missing."""
-    from ..survey.dates import DATE_READINGS, date_text
-
-    known = [place for place, cell in enumerate(cells) if cell is not None]
-    texts = [
-        str(cells[place]) if not hasattr(cells[place], "isoformat") else date_text(cells[place]) for place in known
-    ]
-    try:
-        numbers = np.full(len(cells), np.nan)
-        numbers[known] = [float(text) for text in texts]
-        return numbers
-    except ValueError:
-        pass
-    for read in DATE_READINGS.values():
-        days = read([text.strip() for text in texts])
-        if days is not None:
-            dates = np.full(len(cells), np.datetime64("NaT"), dtype="datetime64[s]")
-            dates[known] = (days * 86400).round().astype("timedelta64[s]") + np.datetime64("1970-01-01")
-            return dates
-    odd = next(text for text in texts if all(read([text.strip()]) is None for read in DATE_READINGS.values()))
-    raise ValueError(f"column {name!r} holds {odd!r}, which is neither a date nor a number; name a column of dates.")

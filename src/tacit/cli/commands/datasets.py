@@ -14,7 +14,7 @@ from ..parser import whole_number
 
 HELP = "list data sets, write one, or draw one"
 EXAMPLE = "tacit datasets penguins"
-NEXT = {"factors": "reduce", "ratings": "recommend", "giss": "inspect", "earthquakes": "inspect"}
+NEXT = {"factors": "reduce", "ratings": "recommend", "giss": "inspect", "earthquakes": "segment"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -46,7 +46,7 @@ def run(arguments: Namespace) -> Outcome:
 
     model, noted = open_model(arguments.model)
     if model._study == "ratings":
-        return _pair(arguments, model)
+        return _pair(arguments, model, noted)
     if model._study != "groups":
         raise ValueError(
             f"{arguments.model} has no groups to explain: it is a {type(model).__name__}; use a model of tacit fit."
@@ -76,7 +76,7 @@ def run(arguments: Namespace) -> Outcome:
     return Outcome("\n".join(text).rstrip(), data | {"summary": [each.words for each in found], "notes": notes})
 
 
-def _pair(arguments: Namespace, model: Any) -> Outcome:
+def _pair(arguments: Namespace, model: Any, noted: dict) -> Outcome:
     """Why a user is expected to rate an item as told."""
     from dataclasses import asdict
 
@@ -91,14 +91,14 @@ def _pair(arguments: Namespace, model: Any) -> Outcome:
         )
     if arguments.group:
         raise ValueError("--group is for groups, and this is a recommender; leave it out.")
-    found = explain_pair(model, arguments.row, arguments.file)
+    found = explain_pair(model, arguments.row, arguments.file, _names(arguments, model, noted))
     rows = [
         ["part", "rating"],
         *([name, number(value, 4) if name == "all ratings" else signed(value)] for name, value in found.parts.items()),
     ]
     rows.append(["sum", number(found.total, 4)])
     because = [["rated by the user", "rating", "adds"]] + [
-        [str(item), number(rated), signed(adds, 3)] for item, rated, adds in found.because
+        [name, number(rated), signed(adds, 3)] for _, rated, adds, name in found.because
     ]
     text = [heading(f"User {found.user}, item {found.item}"), paragraph(found.words, "  "), *grid(rows, right=(1,))]
     text += ["", *grid(because, right=(1, 2))] if len(because) > 1 else []
@@ -112,6 +112,20 @@ def _pair(arguments: Namespace, model: Any) -> Outcome:
         "notes": found.notes,
     }
     return Outcome("\n".join([*text, *(paragraph(f"note: {each}") for each in found.notes)]), data)
+
+
+def _names(arguments: Namespace, model: Any, noted: dict) -> Any:
+    """What items are called, where the model notes it and the table is there."""
+    from ..ratings import noted_names, ratings_asked
+
+    settings, table = noted.get("settings", {}), None
+    if settings.get("label") and not settings.get("items"):
+        try:
+            file = beside(arguments.model, noted, "")
+            table = ratings_asked(Namespace(**vars(arguments) | {"file": file}))
+        except ValueError:
+            return None
+    return noted_names(arguments.model, table, settings, model.items_)
 
 
 def _line(cell: dict) -> list[str]:

@@ -270,6 +270,8 @@ def _next_steps(arguments: Namespace, table: DataTable) -> list[dict]:
     if dated is not None and table.n_rows >= FEWEST:
         command = f"tacit compare {options} --time {shlex.quote(dated)}"
         steps.append({"why": f"to see what changed with {dated}", "command": command})
+        command = f"tacit segment {options} --time {shlex.quote(dated)}"
+        steps.append({"why": "to find regimes, if rows are steps of a series", "command": command})
     return steps
 
 

@@ -3,7 +3,8 @@
 Columns are found by name and taken as they were when the model was fitted. Writes beside the table NAME.predict.groups.csv (or
 NAME.predict.scores.csv for a model of `tacit reduce`, NAME.predict.rows.csv for other models), and with --fill
 NAME.predict.filled.csv and NAME.predict.cells.csv. A model of `tacit topics` takes texts as that command does, and writes
-NAME.predict.proportions.csv; one of `tacit recommend` takes pairs of users and items, and writes NAME.predict.ratings.csv.
+NAME.predict.proportions.csv; one of `tacit recommend` takes pairs of users and items, and writes NAME.predict.ratings.csv; one of
+`tacit segment` takes series, and writes NAME.predict.segments.csv and NAME.predict.steps.csv.
 """
 
 import warnings
@@ -25,7 +26,8 @@ EXAMPLE = "tacit predict penguins.fit.tacit penguins.csv --fill"
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "model", help="model file, as tacit fit, impute, reduce, topics and recommend write and tacit.save does"
+        "model",
+        help="model file, as tacit fit, impute, reduce, topics, recommend and segment write and tacit.save does",
     )
     add_table(parser)
     group = parser.add_argument_group("model")
@@ -56,6 +58,8 @@ def run(arguments: Namespace) -> Outcome:
         return _proportions(arguments, model, told)
     if arguments.text:
         raise ValueError(f"--text is for models of tacit topics, and this is a {type(model).__name__}; leave it out.")
+    if model._study == "regimes":
+        return _regimes(arguments, model, told)
     table = _open(arguments, model, told)
     if not table.n_rows:
         raise ValueError(f"{table.reader.place} has no rows.")
@@ -140,6 +144,35 @@ def _ratings(arguments: Namespace, model: Any, told: dict) -> Outcome:
     ]
     data = {"table": table.name, "rows": len(users), "model": kind, "new": n_new, "notes": notes, "files": list(files)}
     return Outcome("\n".join(lines), data)
+
+
+# Series
+
+
+def _regimes(arguments: Namespace, model: Any, told: dict) -> Outcome:
+    """The regimes of new series."""
+    from ...words import count
+    from ..series import restudied
+    from ..telling import wrote
+    from ._results import outputs_of, write_tables
+    from .segment import made_tables
+
+    names = ["segments", "steps", *(("filled", "cells") if arguments.fill else ())]
+    found, choice, folder = restudied(arguments, model, told, names)
+    with outputs_of(arguments, folder, choice.table) as outputs:
+        files = write_tables(arguments, folder, outputs, *made_tables(arguments, model, choice.table, found, names))
+    notes, segments = list(map(said, choice.table.notes)), found.segmentation
+    counted = f"{count(found.n_rows, 'row')}, {count(len(segments.segment_states), 'segment')}"
+    head = f"{found.title}: {counted}, by a {type(model).__name__}"
+    lines = [head, *map(said, found.summary[1:]), *(f"note: {each}" for each in notes), "", *wrote(files)]
+    data = {
+        "table": found.title,
+        "rows": found.n_rows,
+        "model": type(model).__name__,
+        "summary": found.summary,
+        "notes": notes,
+    }
+    return Outcome("\n".join(lines), data | {"files": list(files)})
 
 
 # The table, read as the model's was

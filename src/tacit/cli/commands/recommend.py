@@ -13,7 +13,7 @@ from typing import Any
 from ..common import add_budget, add_check, add_output, add_table, check_free, page_asked, result_path
 from ..outcome import Outcome
 from ..parser import whole_number
-from ..ratings import ROLES, item_names, ratings_asked, read_features, read_ratings
+from ..ratings import EVENTS, N_TYPES, ROLES, item_names, ratings_asked, read_features, read_ratings, types_told
 
 HELP = "recommend items to users by ratings"
 EXAMPLE = "tacit recommend ratings.csv --for u001 --items ratings.items.csv"
@@ -23,7 +23,7 @@ RESULTS = {
     "items": "each item's ratings, mean and type", "check": "ratings that were held out, and what was predicted",
 }  # fmt: skip
 METHODS = ("auto", "factorization", "neighbours", "types")
-TOP, N_TYPES, USERS_AT_A_TIME = 10, 4, 20_000
+TOP, USERS_AT_A_TIME = 10, 20_000
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -61,8 +61,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="how many factors, neighbours or types (the model's own)",
     )
     group.add_argument(
-        "--types", type=whole_number("--types", N_TYPES, 0), default=N_TYPES, metavar="K",
-        help=f"types of users and of items to describe, or 0 for none ({N_TYPES})",
+        "--types", type=whole_number("--types", N_TYPES, 0), metavar="K",
+        help=f"types of users and of items to describe, or 0 for none ({N_TYPES}); with --method types those of the model",
     )  # fmt: skip
     add_check(parser, 1, "splits of the ratings")
     add_budget(parser)
@@ -81,17 +81,18 @@ def run(arguments: Namespace) -> Outcome:
         progress.show(None, "reading the ratings")
         ratings = read_ratings(table, {role: getattr(arguments, role) for role in ROLES})
         _check(ratings, table.place)
-        names, label = item_names(table, arguments.items, arguments.label, ratings)
+        names, label = item_names(table, arguments.items, arguments.label, ratings.columns["item"], ratings.items)
         features = {
             what: read_features(getattr(arguments, f"{what}s"), getattr(ratings, f"{what}s"), what)
             for what in ("user", "item")
         }
         choice = choose_recommender(
-            ratings, method=arguments.method, n_components=arguments.components, user_features=features["user"],
+            ratings, method=arguments.method, n_components=_components(arguments), user_features=features["user"],
             item_features=features["item"], n_splits=arguments.check, budget=arguments.budget, random_state=arguments.seed,
             on_try=lambda what: progress.show(None, what),
         )  # fmt: skip
-        types = _types(arguments, choice, ratings, progress)
+        progress.show(None, "looking for types")
+        types = types_told(choice.model, ratings, arguments.types, arguments.seed)
         progress.show(None, "looking at the ratings")
         columns = {role: str(ratings.columns[role]) for role in ("user", "item", "rating")}
         users = [_known(each, ratings) for each in arguments.users_asked]
@@ -111,10 +112,7 @@ def _check(ratings: Any, place: str) -> None:
             f"{place} has {len(ratings)} ratings of {ratings.n_items} items; at least 2 of each are needed to tell what is liked."
         )
     if ratings.scale[0] == ratings.scale[1]:
-        raise ValueError(
-            f"all ratings of {place} are {ratings.scale[0]:g}: they tell what was chosen, not how it was liked; see "
-            "MatrixFactorization in Python for such data, or name another column with --rating."
-        )
+        raise ValueError(f"all ratings of {place} are {ratings.scale[0]:g}: {EVENTS}.")
 
 
 def _known(user: str, ratings: Any) -> Any:
@@ -125,14 +123,9 @@ def _known(user: str, ratings: Any) -> Any:
     return ratings.users[code] if code >= 0 else user
 
 
-def _types(arguments: Namespace, choice: Any, ratings: Any, progress: Any) -> Any:
-    """Types of users and items to describe; None where the recommender has types itself, or none are wanted."""
-    from ...recommend.choice import find_types
-
-    if not arguments.types or choice.method == "types":
-        return None
-    progress.show(None, "looking for types")
-    return find_types(ratings, arguments.types, arguments.seed)
+def _components(arguments: Namespace) -> int | None:
+    """Size of the recommender: where it is asked to be one of types, as many as are to be described."""
+    return arguments.components or (arguments.types if arguments.method == "types" else None) or None
 
 
 # What is written
@@ -156,11 +149,14 @@ def _write(
     paths = {each: result_path(arguments, table, folder, each) for each in (*made, "tacit", "html")}
     files = {paths[name]: what for name, what in made.items()} | {paths["tacit"]: "the model, for new pairs"}
     file = os.path.basename(table.path) if table.name != "stdin" else ""
-    items = os.path.basename(arguments.items) if arguments.items else None
+    beside = {f"{what}s": getattr(arguments, f"{what}s") for what in ("user", "item")}
+    splits = 1 if findings.check is None else findings.check.n_splits
     notes = {
         "command": "recommend", "seed": arguments.seed, "table": {"name": table.name, "file": file, "columns": []},
         "settings": {role: _text_of(ratings.columns.get(role)) for role in ROLES}
-        | {"label": label, "items": items, "types": arguments.types},
+        | {name: os.path.basename(path) if path else None for name, path in beside.items()}
+        | {"label": label, "types": arguments.types, "splits": splits},
+        "selection": choice.tried,
     }  # fmt: skip
     separator = getattr(table.reader, "separator", ",") if not arguments.format else ","
     with opened_outputs(arguments, folder, separator or ",") as outputs:

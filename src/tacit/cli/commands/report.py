@@ -1,8 +1,8 @@
 """Write the report of a saved model again, of its own table or of another one with the same columns.
 
-Reads a model that `tacit fit`, `tacit impute`, `tacit reduce`, `tacit topics` or `tacit recommend` has written and its table,
-which is looked for beside the model and in the working folder where it is not given, and writes one HTML page that opens in any
-browser without a network.
+Reads a model that `tacit fit`, `tacit impute`, `tacit reduce`, `tacit topics`, `tacit recommend` or `tacit segment` has written
+and its table, which is looked for beside the model and in the working folder where it is not given, and writes one HTML page that
+opens in any browser without a network.
 """
 
 import os
@@ -82,6 +82,8 @@ def run(arguments: Namespace) -> Outcome:
         return _topics(arguments, model, noted)
     if model._study == "ratings":
         return _ratings(arguments, model, noted)
+    if model._study == "regimes":
+        return _regimes(arguments, model, noted)
     for name in TAKES:
         if getattr(arguments, name):
             raise ValueError(
@@ -178,6 +180,32 @@ def _ratings(arguments: Namespace, model: Any, noted: dict) -> Outcome:
         webbrowser.open("file://" + os.path.abspath(path))
     told = {"table": table.name, "rows": findings.n_ratings, "summary": findings.summary, "limits": findings.limits}
     return Outcome("\n".join([*map(said, findings.summary), f"wrote {path}"]), told | {"files": [path]})
+
+
+def _regimes(arguments: Namespace, model: Any, noted: dict) -> Outcome:
+    """The page of a model of regimes, of the series it was learned from or of others."""
+    from dataclasses import replace
+
+    from ...report.segment import render_regimes
+    from ..series import restudied
+    from ._results import write_text
+
+    for name in ("merge", "name", "keep", "text", "time"):
+        if getattr(arguments, name):
+            raise ValueError(f"--{name} is not for a model of regimes; leave it out.")
+    if not arguments.sql:
+        arguments.file = arguments.file or beside(arguments.model, noted, f"report {arguments.model}")
+    found, choice, _ = restudied(arguments, model, noted, check=True)
+    path = _place(arguments, choice.table.reader.name)
+    found = replace(found, title=arguments.title or found.title)
+    with opened_outputs(arguments, os.path.dirname(path)) as outputs:
+        write_text(outputs, path, lambda: render_regimes(found))
+    if arguments.open:
+        import webbrowser
+
+        webbrowser.open("file://" + os.path.abspath(path))
+    told = {"table": choice.table.reader.name, "rows": found.n_rows, "summary": found.summary, "limits": found.limits}
+    return Outcome("\n".join([*map(said, found.summary), f"wrote {path}"]), told | {"files": [path]})
 
 
 def _stem(arguments: Namespace) -> str:

@@ -132,8 +132,9 @@ def _read_table(estimator: DissimilarityEstimator, X: Any, *, reset: bool) -> np
 def _read_matrix(estimator: DissimilarityEstimator, X: Any) -> np.ndarray:
     """A square matrix of numbers, not copied where it is one already."""
     X = validate_data(
-        estimator, X, reset=True, dtype=[np.float64, np.float32, np.int64, np.int32], ensure_all_finite=False
-    )
+        estimator, X, reset=True, dtype=[np.float64, np.float32, np.int64, np.int32], ensure_all_finite=False,
+        ensure_min_samples=estimator._min_rows,
+    )  # fmt: skip
     if X.shape[0] != X.shape[1]:
         raise ValueError(
             f"metric='precomputed' takes a square matrix, but X has shape {X.shape}; for rows use another metric."

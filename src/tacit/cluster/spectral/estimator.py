@@ -101,7 +101,7 @@ class SpectralClustering(ClusterMixin, RowsEstimator):
     gap_scores_ : ndarray of shape (max_clusters,), or None
         With n_clusters="auto", the score of every number of clusters, of which the largest is taken: the relative gap that
         follows, less twice the part of the eigenvectors that no partition explains; 0.3 for one connected component and 0.4 for
-        their number where there are several, NaN below it.
+        their number where there are several, NaN below it and where no eigenvalue follows.
     eigenvectors_ : ndarray of shape (n_samples, n_components)
         Orthonormal eigenvectors of the symmetric or unnormalised Laplacian; 0 for isolated rows.
     embedding_ : ndarray of shape (n_samples, n_components)

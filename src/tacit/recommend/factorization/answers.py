@@ -138,17 +138,20 @@ class FactorAnswers(Recommender):
         grid = np.linspace(found.min(), found.max(), 512)
         return np.interp(found, grid, self._levels(grid, np.zeros(len(grid))) @ np.asarray(self.levels_))
 
-    def _vectors(self) -> np.ndarray:
-        # How factors vary over users is part of how alike items are: neither is fixed alone.
-        around = np.linalg.inv(self.user_precision_)[1:, 1:]
-        return self.item_factors_ @ np.linalg.cholesky((around + around.T) / 2)
+    def _vectors(self, side: str = "item") -> np.ndarray:
+        # How factors vary over the other side is part of how alike vectors are: neither is fixed alone.
+        around = self._around(side)
+        return getattr(self, f"{side}_factors_") @ np.linalg.cholesky((around + around.T) / 2)
 
-    def _lengths(self, vectors: np.ndarray) -> np.ndarray:
+    def _lengths(self, vectors: np.ndarray, side: str = "item") -> np.ndarray:
         # Of items with few ratings, the direction of the mean says little.
-        around = np.linalg.inv(self.user_precision_)[1:, 1:]
-        q = len(around) + 1
-        own = unpacked(self.item_spread_.astype(float), q)[:, 1:, 1:]
+        around = self._around(side)
+        own = unpacked(getattr(self, f"{side}_spread_").astype(float), len(around) + 1)[:, 1:, 1:]
         return np.sqrt((vectors**2).sum(axis=1) + np.einsum("nkl,kl->n", own, around))
+
+    def _around(self, side: str) -> np.ndarray:
+        """How factors of the other side vary."""
+        return np.linalg.inv(self.user_precision_ if side == "item" else self.item_precision_)[1:, 1:]
 
     def _folded(self, item: np.ndarray, rating: np.ndarray) -> Users:
         """A user who is known by some ratings alone, given the items."""

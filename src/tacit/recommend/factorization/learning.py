@@ -60,7 +60,9 @@ class FactorLearning(FactorAnswers, EMEstimator):
 
     def _response(self) -> Any:
         if self.response == "implicit":
-            return ImplicitResponse(self.alpha)
+            data, n_cells = self.seen_.data, float(len(self.users_)) * len(self.items_)
+            weighted = (len(data) + self.alpha * float(data.sum(dtype=float))) / n_cells
+            return ImplicitResponse(self.alpha, weighted, self.inference == "vb")
         if self.response == "ordinal":
             found, counts = np.unique(self.seen_.data, return_counts=True)
             return OrdinalResponse(found, counts)

@@ -196,8 +196,13 @@ class FactorModel(Model):
             weight = weight * each.astype(self.kind)
         cells = rows, weight, target
         if self.n_steps and own.certain:
-            base = others.gram if self.response.dense else np.zeros((0, 0))
-            return gradients.half_sweep_by_gradients(*cells, *others.points, *along, base, self.n_steps, own.mean)
+            base: Any = np.zeros((0, 0))
+            metric = params.noise * prior.precision
+            if self.response.dense:
+                base = others.gram
+                metric = metric + np.delete(np.delete(base, 1, axis=0), 1, axis=1)
+            points = others.points(metric)
+            return gradients.half_sweep_by_gradients(*cells, *points, *along, base, self.n_steps, own.mean)
         base = others.base if self.response.dense else np.zeros(0)
         return compiled.half_sweep(*cells, others.extended, others.table, *along, base, own.mean, own.covariances)
 

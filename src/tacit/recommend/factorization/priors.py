@@ -63,11 +63,14 @@ class Vectors(Arrays):
         """Sums of these moments over all."""
         return packed(self.gram) if self.certain else self.table.sum(axis=1, dtype=np.float64).ravel()
 
-    @cached_property
-    def points(self) -> tuple[np.ndarray, np.ndarray]:
-        """(1, factors) and biases, as conjugate gradients take them."""
-        kind = self.spread.dtype
-        return gradients.padded(np.delete(self.extended, 1, axis=1), kind), self.mean[:, 0].astype(kind)
+    def points(self, metric: np.ndarray) -> tuple[np.ndarray, ...]:
+        """What conjugate gradients take of them under a metric, made once for all blocks of rows."""
+        known, key = self.__dict__.setdefault("_points", {}), metric.tobytes()
+        if key not in known:
+            kind = self.spread.dtype
+            own = gradients.whitened(np.delete(self.extended, 1, axis=1), metric, kind)
+            known[key] = *own, self.mean[:, 0].astype(kind)
+        return known[key]
 
     @cached_property
     def extended(self) -> np.ndarray:

@@ -102,12 +102,17 @@ class ImplicitResponse(GaussianResponse):
     ----------
     alpha : float
         α.
+    variance : float
+        Mean weighted square of all cells.
+    learns : bool
+        As in `GaussianResponse`: the noise of zeros and ones is far below 1, and priors that are learned beside a noise that is
+        too large end at no factors at all.
     """
 
     uneven, dense = False, True
 
-    def __init__(self, alpha: float):
-        super().__init__(learns=False)
+    def __init__(self, alpha: float, variance: float = 1.0, learns: bool = False):
+        super().__init__(0.0, variance, learns)
         self.alpha = alpha
 
     def targets(self, params: Any, rows: Any, own: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -122,10 +127,20 @@ class ImplicitResponse(GaussianResponse):
     def weights(self, rows: Any, kind: Any) -> np.ndarray:
         return (self.alpha * rows.data).astype(kind, copy=False) * super().weights(rows, kind)
 
+    def further(self, params: Any, rows: Any) -> np.ndarray | float:
+        # Two squares, about 0 and about the target, are one about 1 and this.
+        weight, target = self.weights(rows, np.float64), self.targets(params, rows, *(np.empty(0),) * 2)
+        left = weight * target**2 / (1.0 + weight)
+        return -np.bincount(np.repeat(np.arange(len(rows)), np.diff(rows.indptr)), left, len(rows))
+
     def told(
         self, params: Any, rows: Any, before: np.ndarray, own: np.ndarray, others: np.ndarray, error: float
     ) -> tuple[float, np.ndarray]:
-        return -0.5 * error, np.zeros(0)
+        n_cells = float(len(rows)) * rows.shape[1]
+        return -0.5 * (n_cells * np.log(2 * np.pi * params.noise) + error / params.noise), np.array([n_cells])
+
+    def updated(self, params: Any, stats: Any) -> tuple[float, np.ndarray]:
+        return stats.error / stats.response[0] if self.learns else params.noise, params.response
 
 
 class OrdinalResponse(GaussianResponse):

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...base import EMEstimator, Task
 from ...base.settings import KW_ONLY, settings
-from ...checks import check_choice, check_n_jobs, check_number, check_positive
+from ...checks import check_choice, check_memory, check_n_jobs, check_number, check_positive
 from ...declared import Either, Numbers, Whole
 from ...engine import Fit, fit
 from ...kernels import backend, host
@@ -29,6 +29,7 @@ __all__ = ["INFERENCES", "LatentDirichletAllocation"]
 
 INFERENCES = ("cvb0", "vb", "scvb0")
 PASSES = {"cvb0": 100}
+TABLES = 3  # of words by topics that a fit holds at least: parameters, statistics and what they become
 STARTING_PASSES = 20
 STARTING_DOCUMENTS, STARTING_SHARE = 1000, 8  # of a start by cvb0, and at most one in so many
 
@@ -215,7 +216,11 @@ class LatentDirichletAllocation(AllocationAnswers):
         relative = self.inference == "cvb0" and not self._stochastic and self.evaluate_every < 1
         kind = VariationalModel if self.inference == "vb" else CollapsedModel
         stop = self.perp_tol if relative or self.evaluate_every > 0 else -1.0, relative
-        return kind(K, self._alpha_rule(), eta, table, int(self.max_doc_update_iter), self.mean_change_tol, *stop)
+        model = kind(K, self._alpha_rule(), eta, table, int(self.max_doc_update_iter), self.mean_change_tol, *stop)
+        model.monotone = (
+            model.monotone and not self._stochastic
+        )  # steps of batches may lower the bound of all documents
+        return model
 
     # Opening documents
 
@@ -265,6 +270,8 @@ class LatentDirichletAllocation(AllocationAnswers):
                 "checkpoint keeps fits in batches of all documents; online learning goes on by partial_fit."
             )
         source = self._open(X, reset=True)
+        tables = TABLES * source.n_features + (source.n_units if source.in_memory else 0)
+        check_memory("n_components", self.n_components, 8.0 * tables)
         self.random_state_ = check_random_state(self.random_state)
         self.n_batch_iter_, self._n_words = 1, float(source.sum(word_count))
         with warnings.catch_warnings():

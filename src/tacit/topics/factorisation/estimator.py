@@ -25,6 +25,7 @@ from .uncertainty import PartsUncertainty
 __all__ = ["LOSSES", "Facts", "PartsEstimator"]
 
 LOSSES = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
+LEAST_MEAN = 1e-10  # of cells, in which products are resolved to a millionth
 AUTO = ("auto", "cells", None)
 
 
@@ -192,6 +193,11 @@ class PartsEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PartsUnc
             raise ValueError(
                 "When beta_loss <= 0 and X contains zeros, the solver may diverge. Please add small values to X, or use a "
                 "positive beta_loss."
+            )
+        if self._beta < 2.0 and facts.mean < LEAST_MEAN:
+            raise ValueError(
+                f"cells of X are {facts.mean:.3g} on average, and divergences take products below 1e-16 as that; multiply X by "
+                f"{10.0 ** -np.floor(np.log10(facts.mean)):.0e}, which multiplies the parts alone."
             )
         return facts
 

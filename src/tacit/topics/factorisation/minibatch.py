@@ -102,6 +102,11 @@ class MiniBatchNMF(PartsEstimator):
         check_number("fresh_restarts_max_iter", self.fresh_restarts_max_iter, numbers.Integral, 1)
         check_number("transform_max_iter", self.transform_max_iter, numbers.Integral, 1, also=(None,))
 
+    def _model(self, *given: Any) -> PartsModel:
+        model = super()._model(*given)
+        model.monotone = False  # objectives are those of batches
+        return model
+
     @property
     def _most_steps(self) -> int:
         return self.max_iter if self.transform_max_iter is None else self.transform_max_iter

@@ -197,7 +197,7 @@ class PartsModel(Model):
 
     def m_step(self, stats: SquareStats | CountStats, params: Factors) -> Factors:
         if isinstance(stats, CountStats):
-            return Factors(self.ratio(stats.counts, self.beneath(stats, params)))
+            return Factors(self.lifted(stats, params))
         table, columns = np.array(params.components.T, order="C"), self.columns(params)
         share, (l1, l2) = 1.0 / stats.weight, self.column_penalty
         found = compiled.columns_down(
@@ -206,6 +206,14 @@ class PartsModel(Model):
         )  # fmt: skip
         violation = float(share * stats.violation + found)
         return Factors(np.ascontiguousarray(table.T), violation, params.first or violation)
+
+    def lifted(self, stats: CountStats, params: Factors) -> np.ndarray:
+        """H after a step, which goes down whatever the penalty."""
+        (l1, l2), columns, H = self.column_penalty, self.columns(params), params.components
+        below, fine = stats.below + stats.weight * l1 / columns, stats.weight * l2 / columns
+        # Counts hold H^(1/γ), so that the slope of squares, of the order q of a step, is left with what q is short of.
+        fine = fine * H ** np.clip(self.beta - 1.0, 0.0, 1.0)
+        return self.kept(compiled.stepped(stats.counts, below, fine, self.beta, l2 > 0.0, H))
 
     def beneath(self, stats: CountStats, params: Factors) -> np.ndarray:
         """What counts are divided by, penalties included."""
@@ -219,9 +227,12 @@ class PartsModel(Model):
         return stats.gram @ H + own + stats.weight * (l1 + l2 * H) / columns
 
     def ratio(self, above: np.ndarray, below: np.ndarray) -> np.ndarray:
-        """H = (above / below)^γ; next to nothing is nothing where β ≤ 1."""
+        """H = (above / below)^γ."""
         H = above / np.where(below == 0.0, compiled.TINY, below)
-        H = H if self.gamma == 1.0 else H**self.gamma
+        return self.kept(H if self.gamma == 1.0 else H**self.gamma)
+
+    def kept(self, H: np.ndarray) -> np.ndarray:
+        """H, of which next to nothing is nothing where β ≤ 1."""
         return np.where(np.finfo(np.float64).eps > H, 0.0, H) if self.beta <= 1.0 else H
 
     def settled(self, trace: Trace, params: Factors, image: Factors, tol: float) -> Note | None:

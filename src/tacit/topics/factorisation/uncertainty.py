@@ -29,6 +29,7 @@ from ...source import Block, Source
 
 __all__ = ["PartsUncertainty"]
 
+LEAST_NOISE = 1e-150  # by which squares of scores can be divided
 MOST = 4_000_000  # numbers that tell what is uncertain about H, at most
 RIDGE = 1e-9
 
@@ -90,7 +91,7 @@ class PartsUncertainty(RowsEstimator):
         """Σ_i w w' / μ_ij over the rows that observe column j, (d, K, K)."""
         w, H = scores[block.first : block.first + block.n_units], self.components_.astype(np.float64)  # type: ignore[attr-defined]
         if self._beta == 2.0 and block.patterns.is_complete:  # type: ignore[attr-defined]
-            every = (host(block.weight)[:, None] * w).T @ w / max(self.noise_, 1e-300)
+            every = (host(block.weight)[:, None] * w).T @ w / max(self.noise_, LEAST_NOISE)
             return np.repeat(every[None], H.shape[1], axis=0)
         precise = self._precision(w @ H, block) * host(block.weight)[:, None]
         return np.einsum("ij,ia,ib->jab", precise, w, w, optimize=True)
@@ -98,7 +99,7 @@ class PartsUncertainty(RowsEstimator):
     def _precision(self, mean: np.ndarray, block: Block) -> np.ndarray:
         """1 over the variance of observed cells, 0 of missing ones."""
         poisson = self._beta == 1.0  # type: ignore[attr-defined]
-        precise = (1.0 / np.maximum(mean, 1e-8) if poisson else np.ones(mean.shape)) / max(self.noise_, 1e-300)
+        precise = (1.0 / np.maximum(mean, 1e-8) if poisson else np.ones(mean.shape)) / max(self.noise_, LEAST_NOISE)
         X = block.X
         return precise if block.patterns.is_complete else np.where(np.isnan(host(X)), 0.0, precise)
 

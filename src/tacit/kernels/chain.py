@@ -1,0 +1,485 @@
+"""Chains of hidden states, one per step: z_1 ~ π, z_t | z_{t−1} ~ A, x_t | z_t = k with density b_t(k).
+
+    forward:   p_t = Aᵀ α_{t−1} (π at a first step),   α_t = p_t ∘ b_t / s_t,   log p(x) = Σ_t log s_t
+    backward:  ρ_t = γ_t / p_t,   γ_{t−1} = α_{t−1} ∘ A ρ_t,   expected moves A ∘ Σ_t α_{t−1} ρ_tᵀ
+
+Dividing γ by p instead of scaling a backward variable of its own keeps every number in range. Neither π nor the rows of A
+need to sum to 1. Rows of `joint` are states, its columns steps; `offsets` says where sequences begin.
+
+Many steps go side by side in lanes (`chain_lanes`). A sequence in which a state that matters is less probable than the least
+number is taken again in logarithms.
+"""
+
+import math
+
+import numpy as np
+
+from .chain_lanes import LEAST, LOST, MOST_LANES, WARM, run_back, run_lanes, spread
+from .jit import jit
+from .mixture import exp
+from .nonnegative import log
+
+FEWEST_LANES = 8
+TINY = 1e-300  # least density of a step, relative to that of the likeliest state, that is not 0
+
+
+@jit
+def smooth(joint, offsets, weight, labels, start, move, which, first, moves, evidence):
+    """Posterior of states: log densities (states, steps) become probabilities times the sequence's weight, in place.
+
+    Parameters
+    ----------
+    joint : (states, steps)
+    offsets : (sequences + 1,)
+    weight, labels : (steps,)
+        Weights, equal within a sequence, and known states, −1 where unknown.
+    start, move : (states,), (matrices, states, states)
+        Probabilities.
+    which : (steps,) or (0,)
+        The matrix of the move into each step; empty where there is only one.
+    first, moves : (states,), (matrices, states, states)
+        Are added the expected number of first states and of moves.
+    evidence : (sequences,)
+        Is filled with log densities; −inf where a sequence is impossible.
+
+    Returns
+    -------
+    loglik : float
+        Σ weight · evidence over sequences.
+    """
+    n_steps = joint.shape[1]
+    top = np.empty(n_steps)
+    settle_labels(joint, labels, top)
+    fragile = has_traps(start, move)
+    n_lanes = min(MOST_LANES, n_steps // LEAST)
+    # A chain with traps does not forget: its long sequences would be run again.
+    if which.size == 0 and n_lanes >= FEWEST_LANES and (not fragile or n_steps <= WARM * evidence.size):
+        smooth_lanes(joint, top, offsets, weight, start, move, n_lanes, fragile, moves, evidence)
+    else:
+        smooth_rows(joint, top, offsets, weight, start, move, which, fragile, moves, evidence)
+    loglik = 0.0
+    for u in range(evidence.size):
+        a = offsets[u]
+        for k in range(first.size):
+            first[k] += joint[k, a]
+        loglik += weight[a] * evidence[u] if weight[a] > 0.0 else 0.0
+    return loglik
+
+
+@jit
+def settle_labels(joint, labels, top):
+    """Make other states than a known one impossible; fill `top` with each step's largest log density, 0 where there is none."""
+    n_states, n_steps = joint.shape
+    for i in range(n_steps):
+        if labels[i] >= 0:
+            known = joint[labels[i], i]
+            for k in range(n_states):
+                joint[k, i] = -np.inf
+            joint[labels[i], i] = known
+    for i in range(n_steps):
+        top[i] = -np.inf
+    for k in range(n_states):
+        row = joint[k]
+        for i in range(n_steps):
+            top[i] = row[i] if row[i] > top[i] else top[i]
+    for i in range(n_steps):
+        top[i] = top[i] if top[i] > -np.inf else 0.0
+
+
+@jit
+def weigh(row, top, out):
+    """Densities relative to the largest of their step."""
+    for i in range(out.size):
+        e = exp(row[i] - top[i])
+        least = TINY if row[i] > -np.inf else 0.0
+        out[i] = e if e > least else least
+
+
+@jit
+def has_traps(start, move):
+    """Whether a state may not be reached from some other, so that a share of it that underflows never comes back."""
+    for i in range(start.size):
+        for m in range(move.shape[0]):
+            for j in range(start.size):
+                if move[m, i, j] < 1e-100:
+                    return True
+    return False
+
+
+# One step after the other
+
+
+@jit
+def smooth_rows(joint, top, offsets, weight, start, move, which, fragile, moves, evidence):
+    n_states = joint.shape[0]
+    longest = 0
+    for u in range(evidence.size):
+        longest = max(longest, offsets[u + 1] - offsets[u])
+    b, alpha, before = np.empty((longest, n_states)), np.empty((longest, n_states)), np.empty((longest, n_states))
+    line, zero = np.empty(longest), np.zeros(longest, np.int64)
+    turned = np.empty_like(move)
+    for m in range(len(move)):
+        turned[m] = move[m].T
+    sums = np.zeros_like(move)
+    for u in range(evidence.size):
+        a, n = offsets[u], offsets[u + 1] - offsets[u]
+        at = which[a : a + n] if which.size else zero[:n]
+        for k in range(n_states):
+            weigh(joint[k, a : a + n], top[a : a + n], line[:n])
+            for t in range(n):
+                b[t, k] = line[t]
+        done, value = forward(b[:n], start, move, at, fragile, alpha, before)
+        if not done:
+            evidence[u] = smooth_logs(joint[:, a : a + n], start, move, at, weight[a], moves)
+            continue
+        for t in range(n):
+            value += top[a + t]
+        evidence[u] = value
+        backward(alpha[:n], before, turned, at, weight[a], sums, b)
+        for k in range(n_states):
+            for t in range(n):
+                joint[k, a + t] = weight[a] * b[t, k]
+    moves += sums * move
+
+
+@jit
+def forward(b, start, move, at, fragile, alpha, before):
+    """α and p of every step of one sequence, and Σ log s; whether no state that matters was lost."""
+    n_steps, n_states = b.shape
+    total, product = 0.0, 1.0
+    for t in range(n_steps):
+        p, now, here = before[t], alpha[t], b[t]
+        if t == 0:
+            for j in range(n_states):
+                p[j] = start[j]
+        else:
+            advance(alpha[t - 1], move[at[t]], p)
+        s = 0.0
+        for j in range(n_states):
+            x = p[j] * here[j]
+            now[j] = x
+            s += x
+            if fragile and x < LOST and p[j] > 0.0 and here[j] > 0.0:
+                return False, 0.0
+        if not s > LOST:
+            return False, 0.0
+        inverse = 1.0 / s
+        for j in range(n_states):
+            now[j] *= inverse
+        product *= s
+        if product < 1e-140 or product > 1e140:
+            total += math.log(product)
+            product = 1.0
+    return True, total + math.log(product)
+
+
+@jit
+def advance(share, move, out):
+    """Aᵀ share, into `out`."""
+    n = out.size
+    for j in range(n):
+        out[j] = 0.0
+    for i in range(n):
+        q, row = share[i], move[i]
+        for j in range(n):
+            out[j] += q * row[j]
+
+
+@jit
+def backward(alpha, before, turned, at, weight, sums, gamma):
+    """γ of every step, from α and p; expected moves over A are added to `sums`."""
+    n_steps, n_states = alpha.shape
+    rho, back = np.empty(n_states), np.empty(n_states)
+    for k in range(n_states):
+        gamma[n_steps - 1, k] = alpha[n_steps - 1, k]
+    for t in range(n_steps - 2, -1, -1):
+        after, p = gamma[t + 1], before[t + 1]
+        for j in range(n_states):
+            rho[j] = after[j] / p[j] if p[j] > 0.0 else 0.0
+        advance(rho, turned[at[t + 1]], back)
+        total, now, here = sums[at[t + 1]], gamma[t], alpha[t]
+        for i in range(n_states):
+            q, row = weight * here[i], total[i]
+            now[i] = here[i] * back[i]
+            for j in range(n_states):
+                row[j] += q * rho[j]
+
+
+# In logarithms, for sequences in which a state that matters is less probable than the least number
+
+
+@jit
+def add_logs(x):
+    top = -np.inf
+    for value in x:
+        top = max(top, value)
+    if top == -np.inf:
+        return top
+    total = 0.0
+    for value in x:
+        total += math.exp(value - top)
+    return top + math.log(total)
+
+
+@jit
+def log_of(x):
+    return math.log(x) if x > 0.0 else -np.inf
+
+
+@jit
+def forward_logs(joint, start, move, at, alpha, scale):
+    """Logs of α (steps, states) and of the sums s of one sequence; whether it is possible, up to the step where it is not."""
+    n_states, n_steps = joint.shape
+    term = np.empty(n_states)
+    for t in range(n_steps):
+        for j in range(n_states):
+            for i in range(n_states if t else 0):
+                term[i] = alpha[t - 1, i] + log_of(move[at[t], i, j])
+            alpha[t, j] = joint[j, t] + (add_logs(term) if t else log_of(start[j]))
+        scale[t] = add_logs(alpha[t])
+        if scale[t] == -np.inf:
+            return False
+        alpha[t] -= scale[t]
+    return True
+
+
+@jit
+def smooth_logs(joint, start, move, at, weight, moves):
+    """As `smooth` for one sequence; returns its log density, and leaves `joint` 0 where that is −inf."""
+    n_states, n_steps = joint.shape
+    alpha, scale = np.empty((n_steps, n_states)), np.empty(n_steps)
+    if not forward_logs(joint, start, move, at, alpha, scale):
+        joint[:] = 0.0
+        return -np.inf
+    total = scale.sum()
+    beta, ahead, both = np.zeros(n_states), np.empty(n_states), np.empty((n_states, n_states))
+    for t in range(n_steps - 1, -1, -1):
+        if t < n_steps - 1:
+            for i in range(n_states):
+                for j in range(n_states):
+                    both[i, j] = log_of(move[at[t + 1], i, j]) + ahead[j]
+                beta[i] = add_logs(both[i])
+        norm = add_logs(alpha[t] + beta)
+        for k in range(n_states):
+            beta[k] -= norm
+            ahead[k] = beta[k] + joint[k, t]
+            joint[k, t] = weight * math.exp(alpha[t, k] + beta[k])
+        if t < n_steps - 1:
+            for i in range(n_states):
+                for j in range(n_states):
+                    moves[at[t + 1], i, j] += weight * math.exp(alpha[t, i] + both[i, j] - norm)
+    return total
+
+
+# Along a chain: what is known so far, the likeliest path, a draw of one
+
+
+@jit
+def filter_states(joint, offsets, labels, start, move, which, predictive):
+    """Log densities (states, steps) become probabilities of states given the steps so far, in place.
+
+    Parameters
+    ----------
+    joint, offsets, labels, start, move, which
+        As in `smooth`.
+    predictive : (steps,)
+        Is filled with log densities of steps given those before; −inf, and probabilities 0, from where a sequence is impossible.
+    """
+    n_states, n_steps = joint.shape
+    top = np.empty(n_steps)
+    settle_labels(joint, labels, top)
+    p, share, b, line = np.empty(n_states), np.empty(n_states), np.empty((n_states, n_steps)), np.empty(n_steps)
+    fragile = has_traps(start, move)
+    for k in range(n_states):
+        weigh(joint[k], top, b[k])
+    for u in range(offsets.size - 1):
+        a, z, lost = offsets[u], offsets[u + 1], False
+        for t in range(a, z):
+            if t == a:
+                for j in range(n_states):
+                    p[j] = start[j]
+            else:
+                advance(share, move[which[t] if which.size else 0], p)
+            s = 0.0
+            for j in range(n_states):
+                share[j] = p[j] * b[j, t]
+                s += share[j]
+                lost |= fragile and share[j] < LOST and p[j] > 0.0 and b[j, t] > 0.0
+            if lost or not s > LOST:
+                lost = True
+                break
+            line[t] = math.log(s) + top[t]
+            for j in range(n_states):
+                share[j] /= s
+                b[j, t] = share[j]
+        if lost:
+            at = which[a:z] if which.size else np.zeros(z - a, np.int64)
+            filter_logs(joint[:, a:z], start, move, at, b[:, a:z], line[a:z])
+    joint[:] = b
+    predictive[:] = line
+
+
+@jit
+def filter_logs(joint, start, move, at, out, line):
+    """As `filter_states` for one sequence."""
+    n_states, n_steps = joint.shape
+    alpha = np.full((n_steps, n_states), -np.inf)
+    line[:] = -np.inf
+    forward_logs(joint, start, move, at, alpha, line)
+    for t in range(n_steps):
+        for k in range(n_states):
+            out[k, t] = math.exp(alpha[t, k]) if line[t] > -np.inf else 0.0
+
+
+@jit
+def decode(joint, offsets, labels, log_start, log_move, which, path, score):
+    """The likeliest path of states (Viterbi's), and its log density together with the steps; of equal paths the first.
+
+    Parameters
+    ----------
+    joint, offsets, labels, which
+        As in `smooth`; known states are settled in `joint`.
+    log_start, log_move : (states,), (matrices, states, states)
+        Logs of probabilities.
+    path : (steps,) int
+        Is filled.
+    score : (sequences,)
+        Is filled.
+    """
+    n_states, n_steps = joint.shape
+    settle_labels(joint, labels, np.empty(n_steps))
+    longest = 0
+    for u in range(score.size):
+        longest = max(longest, offsets[u + 1] - offsets[u])
+    origin = np.empty((longest, n_states), np.uint16)
+    value, best, where = np.empty(n_states), np.empty(n_states), np.empty(n_states, np.int64)
+    for u in range(score.size):
+        a, z = offsets[u], offsets[u + 1]
+        for j in range(n_states):
+            value[j] = log_start[j] + joint[j, a]
+        for t in range(a + 1, z):
+            best_moves(value, log_move[which[t] if which.size else 0], best, where)
+            back = origin[t - a]
+            for j in range(n_states):
+                value[j] = best[j] + joint[j, t]
+                back[j] = where[j]
+        last = 0
+        for j in range(1, n_states):
+            if value[j] > value[last]:
+                last = j
+        score[u] = value[last]
+        for t in range(z - 1, a - 1, -1):
+            path[t] = last
+            last = origin[t - a, last] if t > a else last
+
+
+@jit
+def best_moves(value, log_move, best, where):
+    """The best of value_i + log A_ij over i for each j, and its i."""
+    n = value.size
+    for j in range(n):
+        best[j] = value[0] + log_move[0, j]
+        where[j] = 0
+    for i in range(1, n):
+        v, row = value[i], log_move[i]
+        for j in range(n):
+            candidate = v + row[j]
+            better = candidate > best[j]
+            where[j] = i if better else where[j]
+            best[j] = candidate if better else best[j]
+
+
+@jit
+def draw_states(share, offsets, move, which, chance, path):
+    """A path of states drawn from their posterior, from probabilities given the steps so far.
+
+    Parameters
+    ----------
+    share : (states, steps)
+        What `filter_states` made.
+    offsets, move, which
+        As in `smooth`.
+    chance : (steps,)
+        Random numbers from 0 to 1.
+    path : (steps,) int
+        Is filled.
+    """
+    n_states = share.shape[0]
+    weights = np.empty(n_states)
+    for u in range(offsets.size - 1):
+        for t in range(offsets[u + 1] - 1, offsets[u] - 1, -1):
+            total, last = 0.0, t == offsets[u + 1] - 1
+            for k in range(n_states):
+                arrive = 1.0 if last else move[which[t + 1] if which.size else 0, k, path[t + 1]]
+                total += share[k, t] * arrive
+                weights[k] = total
+            k = 0
+            while k < n_states - 1 and weights[k] <= chance[t] * total:
+                k += 1
+            path[t] = k
+
+
+# Side by side
+
+
+@jit
+def smooth_lanes(joint, top, offsets, weight, start, move, n_lanes, fragile, moves, evidence):
+    n_states, n_steps = joint.shape
+    m = -(-n_steps // n_lanes)
+    turned, size = np.ascontiguousarray(move[0].T), m * n_states * n_lanes
+    # In one piece: the allocator gives several large ones back to the system after every block.
+    room = np.empty(2 * size + m * n_lanes)
+    values, alpha = room[:size].reshape(m, n_states, n_lanes), room[size : 2 * size].reshape(m, n_states, n_lanes)
+    line = room[2 * size :]
+    line[n_steps:] = 1.0
+    for k in range(n_states):
+        weigh(joint[k], top, line[:n_steps])
+        spread(line, values, k)
+    begins = np.zeros((m, n_lanes), np.bool_)
+    for u in range(evidence.size):
+        begins[offsets[u] % m, offsets[u] // m] = True
+    for i in range(n_steps, m * n_lanes):  # what lies beyond the last step goes nowhere
+        begins[i % m, i // m] = True
+    scale = line.reshape(m, n_lanes)
+    run_lanes(values, begins, start, move[0], turned, fragile, alpha, scale)
+    failed = add_scales(scale, top, offsets, evidence)
+    heavy, evenly, kept = np.zeros((n_lanes, m)), True, np.empty((n_states, 0))
+    flat = heavy.reshape(-1)
+    for u in range(evidence.size):
+        w = 0.0 if failed[u] else weight[offsets[u]]
+        evenly &= w == 1.0
+        for i in range(offsets[u], offsets[u + 1]):
+            flat[i] = w
+        if failed[u]:
+            kept = np.concatenate((kept, joint[:, offsets[u] : offsets[u + 1]]), axis=1)
+    sums = np.zeros((n_states, n_states))
+    run_back(alpha, values, begins, move[0], heavy, evenly, joint, sums)
+    moves[0] += sums * move[0]
+    at = 0
+    for u in range(evidence.size):
+        if failed[u]:
+            a, z = offsets[u], offsets[u + 1]
+            part = kept[:, at : at + z - a].copy()
+            evidence[u] = smooth_logs(part, start, move, np.zeros(z - a, np.int64), weight[a], moves)
+            joint[:, a:z] = part
+            at += z - a
+
+
+@jit
+def add_scales(scale, top, offsets, evidence):
+    """Log densities of sequences from sums of lanes; which of them have lost a state."""
+    m, n_lanes = scale.shape
+    logs, failed = np.empty((n_lanes, m)), np.zeros(evidence.size, np.bool_)
+    for t in range(m):
+        for l in range(n_lanes):
+            logs[l, t] = scale[t, l]
+    flat = logs.reshape(-1)
+    for i in range(flat.size):
+        flat[i] = log(flat[i]) if flat[i] > LOST else np.nan
+    for u in range(evidence.size):
+        total = 0.0
+        for i in range(offsets[u], offsets[u + 1]):
+            total += flat[i] + top[i]
+        evidence[u] = total
+        failed[u] = total != total
+    return failed
