@@ -166,7 +166,13 @@ def small_tables():
     geyser = folder / "faithful" / "geyser.csv"
     if geyser.exists():
         names = np.genfromtxt(geyser, delimiter=",", names=True).dtype.names
-        yield "geyser", "GaussianHMM", read("faithful/geyser.csv", *names[-2:]), [len(read("faithful/geyser.csv", names[-1]))], 3
+        yield (
+            "geyser",
+            "GaussianHMM",
+            read("faithful/geyser.csv", *names[-2:]),
+            [len(read("faithful/geyser.csv", names[-1]))],
+            3,
+        )
     yield "iris", "GaussianHMM", load_iris().data, [150], 3
     yield "wine", "GaussianHMM", load_wine().data[:, :4], [178], 3
     states = walk(1, 40, np.array([[0.9, 0.1], [0.2, 0.8]]), rng)
@@ -203,7 +209,9 @@ def defaults(n_seeds=20):
         best = max(max(scores) for scores, _ in found.values())
         shares = [np.mean(np.array(scores) > best - 0.05) for scores, _ in found.values()]
         ours, theirs = (1e3 * np.median(times) for _, times in found.values())
-        print(f"{name:22}{k:7}{shares[0]:11.0%}{shares[1]:8.0%}{ours:9.1f}{theirs:8.1f}{theirs / ours:7.2f}", flush=True)
+        print(
+            f"{name:22}{k:7}{shares[0]:11.0%}{shares[1]:8.0%}{ours:9.1f}{theirs:8.1f}{theirs / ours:7.2f}", flush=True
+        )
 
 
 if __name__ == "__main__":

@@ -39,13 +39,16 @@ def borrow_classes(module, replacements, differences):
     Where only some parameters of a test differ, or only some random starts, it may pass as well.
     """
     borrowed = _executed(module, replacements)
-    classes = {name: value for name, value in vars(borrowed).items() if name.startswith("Test") and isinstance(value, type)}
+    classes = {
+        name: value for name, value in vars(borrowed).items() if name.startswith("Test") and isinstance(value, type)
+    }
     tests = {name: value for name, value in vars(borrowed).items() if name.startswith("test_")}
     for name, reason in differences.items():
         owner, _, test = name.rpartition(".")
         found = [vars(value) for value in vars(borrowed).values() if isinstance(value, type) and test in vars(value)]
         found = [vars(borrowed)] if test in tests else [vars(classes[owner])] if owner else found
-        assert found and test in found[0], f"a difference names {name}, which does not exist"
+        assert found, f"a difference names {name}, which does not exist"
+        assert test in found[0], f"a difference names {name}, which does not exist"
         pytest.mark.xfail(reason=reason, strict=False)(found[0][test])
     return tests | classes
 

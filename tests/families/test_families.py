@@ -613,3 +613,12 @@ def test_negative_binomials_of_large_counts_keep_their_digits(x):
     with_one, with_two = (float(family.log_prob(each, rows)[0, 0]) for each in given)
     assert with_one == pytest.approx(-x * np.log1p(1 / mean) - np.log1p(mean), abs=1e-8)
     assert with_two == pytest.approx(np.log1p(x) - x * np.log1p(2 / mean) - 2 * np.log1p(mean / 2), abs=1e-8)
+
+
+def test_negative_binomials_of_large_size_keep_their_digits():
+    """Γ(x + r) / Γ(r) of whole x is a product of x terms."""
+    rows, family = Block.of(np.array([[7.0]])), FAMILIES["negative binomial"][0]
+    for size in (999.0, 1001.0, 1e6):
+        found = float(family.log_prob(NegativeBinomialParams(np.array([[5.0]]), np.array([[size]])), rows)[0, 0])
+        rising = np.log(size + np.arange(7.0)).sum() - np.log(np.arange(1.0, 8.0)).sum()
+        assert found == pytest.approx(rising - 7.0 * np.log(size / 5.0 + 1.0) - size * np.log1p(5.0 / size), abs=1e-12)

@@ -18,6 +18,7 @@ from scipy.special import digamma, gammaln
 from . import backend, host
 
 LARGE = 1e6
+SERIES = 1e3  # from here on a series keeps more digits than a difference of log gammas
 
 __all__ = ["LARGE", "features", "log_choose", "log_factorial", "log_rising", "rising_slope", "row_sums"]
 
@@ -73,11 +74,20 @@ def log_rising(X, a):
     library, lgamma, _, double = _library(X)
     x = _zero_filled(X)
     large = x >= LARGE
-    found = [lgamma(x + start) - lgamma(start) for start in double(a)]
+    found = [
+        library.where(start < SERIES, lgamma(x + start) - lgamma(start), _log_rise(library, x, start))
+        for start in double(a)
+    ]
     if bool(large.any()):
         series = (_log_share(library, library.where(large, x, LARGE), start) - lgamma(start) for start in double(a))
         found = [library.where(large, more, cells) for more, cells in zip(series, found)]
     return library.stack([cells.sum(axis=1) for cells in found])
+
+
+def _log_rise(library, x, a):
+    """Log Γ(x + a) − log Γ(a) of large a, by Stirling's series."""
+    ends = (1.0 / (a + x) - 1.0 / a) / 12.0 - (1.0 / (a + x) ** 3 - 1.0 / a**3) / 360.0
+    return (a + x - 0.5) * library.log1p(x / a) + x * library.log(a) - x + ends
 
 
 def _log_share(library, x, a):

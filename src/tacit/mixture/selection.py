@@ -190,6 +190,9 @@ def select(
     models = {_key(each.settings.values()): each.estimator for each in outcomes if each.estimator is not None}
     if not models:
         raise ValueError(f"none of the {len(rows)} fits succeeded; the first failed because: {rows[0]['failed']}")
+    for model in models.values() if y is None else ():
+        if hasattr(model, "_order_by_weight"):  # the order of starts, which searches leave behind, means nothing
+            model._order_by_weight()
     seconds = time.monotonic() - started
     return Selection(Table([rows[i] for i in order]), models, tuple(values), criterion, sweep.reached, seconds)
 

@@ -102,18 +102,11 @@ class SequenceEstimator(MixtureEstimator):
             return super()._open(steps, weight, labels, targets, reset=reset)
         if reset:
             self.clock_ = steps.clock
-        labels = np.concatenate(labels) if _is_ragged(labels) else labels
-        told: dict[str, Any] = {
-            "weight": check_weight(per_sequence(weight, steps, "sample_weight"), steps.n_steps),
-            "labels": steps.spread(self._check_labels(labels, steps.n_rows), -1),
-            "targets": None if steps.time is None else steps.time[:, None],
-            "unit": steps.unit,
-        }
         if backend(steps.rows) == "torch":
             from ..source.torch import TorchSource
 
             tensor: Any = super()._open(steps.rows, reset=reset)  # checked, and its columns counted
-            source: Source = TorchSource(tensor.X, **told)
+            source: Source = TorchSource(tensor.X, **self._told_of(steps, weight, labels))
         else:
             if type(steps.rows).__name__ == "DataTable":
                 cells = np.concatenate([block.X for block in super()._open(steps.rows, reset=reset)])
@@ -125,10 +118,21 @@ class SequenceEstimator(MixtureEstimator):
             if reset and not is_table(steps.rows) and isinstance(steps.rows, np.ndarray):
                 self._check_columns(cells)
             size = max(BLOCK_CELLS // self.n_components, 1)
+            told = self._told_of(steps, weight, labels)
             source = ArraySource(steps.spread(cells), **told, n_jobs=self.n_jobs, block_rows=size)
         source.columns, source.schema = self._known_names(), getattr(self, "schema_", None)
         source.steps = steps  # type: ignore[attr-defined]  # so that answers come in the order of the rows
         return source
+
+    def _told_of(self, steps: Steps, weight: Any, labels: Any) -> dict[str, Any]:
+        """What is known of steps beside their cells."""
+        labels = np.concatenate(labels) if _is_ragged(labels) else labels
+        return {
+            "weight": check_weight(per_sequence(weight, steps, "sample_weight"), steps.n_steps),
+            "labels": steps.spread(self._check_labels(labels, steps.n_rows), -1),
+            "targets": None if steps.time is None else steps.time[:, None],
+            "unit": steps.unit,
+        }
 
     def _stream(self, X: Any, weight: Any, labels: Any, *, reset: bool, **more: Any) -> Source:
         if self.sequence is None and self.time is None:

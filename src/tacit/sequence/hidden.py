@@ -191,7 +191,9 @@ class HiddenMarkovModel(Predictor, TableEstimator):
         settled = isinstance(self.start, str) and self.start == "stationary"
         if settled and (self.continuous_time or self.duration is not None):
             other = "continuous_time" if self.continuous_time else "duration"
-            raise ValueError(f"start='stationary' is of chains in steps without durations; leave {other} at its default.")
+            raise ValueError(
+                f"start='stationary' is of chains in steps without durations; leave {other} at its default."
+            )
         if self.continuous_time:
             for name, plain in (("duration", None), ("sticky", 0.0)):
                 if getattr(self, name) != plain:

@@ -1,7 +1,7 @@
 """`Stationary`: sequences that begin anywhere in a chain that has run for long, π = δ(A) with δ A = δ.
 
-The M-step maximises Σ_ij n_ij log A_ij + Σ_i f_i log δ_i(A) over the rows of A, where n are expected moves and f first states. With
-Z = (I − A + 1δᵀ)⁻¹, a change of A moves δ by δ dA Z.
+The M-step maximises Σ_ij n_ij log A_ij + Σ_i f_i log δ_i(A) over the rows of A, where n are expected moves and f first states.
+With Z = (I − A + 1δᵀ)⁻¹, a change of A moves δ by δ dA Z.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ class Stationary(Structure):
 
         plain = learned(counts, before)  # the maximum but for first states
         start = min((np.log(each[possible]) for each in (before, plain)), key=lambda free: loss(free)[0])
-        found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 100, "gtol": 1e-10, "ftol": 1e-15})
+        found = minimize(
+            loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 100, "gtol": 1e-10, "ftol": 1e-15}
+        )
         best = found.x if found.fun <= loss(start)[0] else start
         polished = np.log(_polished(counts, first, moves(best))[possible])
         return moves(polished if loss(polished)[0] <= loss(best)[0] + 1e-12 * abs(found.fun) else best)
@@ -86,7 +88,6 @@ class Stationary(Structure):
     def bound(self, vector: np.ndarray, params: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         _, move, dwell = super().bound(vector, params)
         return _first(move), move, dwell
-
 
 
 def _polished(counts: np.ndarray, first: np.ndarray, move: np.ndarray) -> np.ndarray:

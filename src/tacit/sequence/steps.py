@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import as_numpy
 from ..frames import columns_of, is_missing, is_table, package, without
 from .clock import Clock, check_gaps, irregular
 from .keys import codes_of, when_of
@@ -177,7 +178,7 @@ def per_sequence(values: Any, steps: Steps, name: str) -> np.ndarray | None:
     """Values given for each sequence, or for each row where those of a sequence are the same, as values of steps."""
     if values is None:
         return None
-    values = np.asarray(values, dtype=np.float64)
+    values = np.asarray(as_numpy(values), dtype=np.float64)
     n_rows, n_sequences = steps.n_rows, len(steps.offsets) - 1
     if values.shape == (n_sequences,):
         return np.repeat(values, np.diff(steps.offsets))

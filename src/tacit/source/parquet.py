@@ -182,10 +182,11 @@ class ParquetSource(Source):
         numbers = self._columns_where(lambda field: _numeric(field.type))
         special = [name for name in (self.weight, self.labels, *self.targets) if name is not None]
         named = [*(columns or []), *special]
+        dated = [name for name in self.targets if name in present and _dated(self.dataset.schema.field(name).type)]
         for name in [*named, *([] if self.unit is None else [self.unit])]:
             if name not in present and name not in numeric:
                 raise ValueError(f"{self.name!r} has no column {name!r}; it has {', '.join(present)}.")
-            if name in self.targets and _dated(self.dataset.schema.field(name).type):
+            if name in dated:
                 continue
             if name in named and name not in (numbers if name in special else numeric):
                 kind = self.dataset.schema.field(name).type
@@ -197,7 +198,7 @@ class ParquetSource(Source):
             log.info("%s: columns that are no numbers are left out: %s", self.name, ", ".join(left_out))
         if not found:
             raise ValueError(f"{self.name!r} has no numeric column; it has {', '.join(present)}.")
-        types = self._agree([name for name in [*found, *special] if not _dated(self.dataset.schema.field(name).type)])
+        types = self._agree([name for name in [*found, *special] if name not in dated])
         for name in found:
             types[name] |= set() if self._files else {self.dataset.schema.field(name).type}
         floating = arrow().types.is_floating

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from ...base import Task
-from ...checks import check_choice, check_n_jobs, check_number
+from ...checks import as_numpy, check_choice, check_n_jobs, check_number
 from ...engine import Fit, Trace, short_runs
 from ...notes import Note
 from ...source import Source
@@ -34,6 +34,13 @@ def keep(estimator: Any, given: dict[str, Any]) -> None:
     for name, value in given.items():
         if name not in ("self", "__class__"):
             setattr(estimator, name, value)
+
+
+def _n_rows(X: Any) -> int:
+    """Rows of arrays and tables; −1 of anything else."""
+    if getattr(X, "shape", None):
+        return int(X.shape[0])
+    return len(X) if hasattr(X, "__len__") else len(np.asarray(X)) if hasattr(X, "__array__") else -1
 
 
 class ConvergenceMonitor:
@@ -218,13 +225,9 @@ class DropIn(Predictor):
         """Lengths and labels; scikit-learn passes the latter second, where lengths stand here."""
         if lengths is None or y is not None:
             return lengths, y
-        given, n_rows = np.asarray(lengths), len(X) if hasattr(X, "__len__") else -1
-        whole = given.dtype.kind in "iu" and given.ndim == 1
-        if (
-            given.ndim == 1
-            and len(given) == n_rows
-            and not (whole and given.min(initial=1) > 0 and given.sum() == n_rows)
-        ):
+        given, n_rows = np.asarray(as_numpy(lengths)), _n_rows(X)
+        adds_up = given.dtype.kind in "iu" and given.min(initial=1) > 0 and given.sum() == n_rows
+        if given.shape == (n_rows,) and not adds_up:
             return None, lengths
         return lengths, None
 
