@@ -536,6 +536,10 @@ def filter_states(joint, offsets, labels, start, move, which, predictive):
         joint[:, rows], predictive[rows] = np.exp(alpha).T, scale
 
 
+def weigh_sequences(joint, offsets, labels, start, move, which, evidence):
+    evidence[:] = [scale.sum() for *_, scale in _chains(joint, offsets, labels, start, move, which)]
+
+
 def decode(joint, offsets, labels, log_start, log_move, which, path, score):
     for u, (rows, log_b, at, _, _) in enumerate(
         _chains(joint, offsets, labels, np.exp(log_start), np.exp(log_move), which)

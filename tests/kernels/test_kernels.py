@@ -398,6 +398,11 @@ def filter_states_cases(world):
         yield joint, offsets, labels, start, move, which, np.empty(joint.shape[1])
 
 
+def weigh_sequences_cases(world):
+    for joint, offsets, _, labels, start, move, which in chains(world):
+        yield joint, offsets, labels, start, move, which, np.empty(len(offsets) - 1)
+
+
 def decode_cases(world):
     for joint, offsets, _, labels, start, move, which in chains(world):
         logs = np.log(start), np.log(np.maximum(move, 1e-300))
@@ -451,6 +456,7 @@ CASES = {
     "hidden_moves": hidden_moves_cases,
     "smooth": smooth_cases,
     "filter_states": filter_states_cases,
+    "weigh_sequences": weigh_sequences_cases,
     "decode": decode_cases,
     "draw_states": draw_states_cases,
     "least_squares": least_squares_cases,
@@ -625,7 +631,7 @@ def test_strips_hold_the_triangles_and_little_else(d, n_classes):
 
 def test_an_unknown_kernel_is_named_with_those_there_are():
     with pytest.raises(
-        KeyError, match=r"no kernel is called 'fulll'; there are .*complete, conditional, .*tied, .*variational\."
+        KeyError, match=r"no kernel is called 'fulll'; there are .*complete, conditional, .*tied, .*variational, .*\."
     ):
         kernel("fulll")
 

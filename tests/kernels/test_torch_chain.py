@@ -15,7 +15,13 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from tacit.kernels import torch_chain  # noqa: E402
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-TENSORS = {"smooth": (0, 2, 3), "filter_states": (0, 2), "decode": (0, 2), "draw_states": (0,)}
+TENSORS = {
+    "smooth": (0, 2, 3),
+    "filter_states": (0, 2),
+    "weigh_sequences": (0, 2),
+    "decode": (0, 2),
+    "draw_states": (0,),
+}
 
 
 def check(name, arguments, device, told=""):

@@ -18,7 +18,8 @@ __all__ = [
 
 HOMES = {
     "cells": ("features", "log_choose", "log_factorial", "log_rising", "rising_slope", "row_sums"),
-    "chain": ("decode", "draw_states", "filter_states", "smooth"),
+    "chain": ("filter_states", "smooth", "weigh_sequences"),
+    "chain_paths": ("decode", "draw_states"),
     "conditional": ("conditional",),
     "distances": ("column_sums", "distances", "misfit"),
     "factor": ("factor", "factor_scores"),

@@ -50,10 +50,8 @@ def smooth(joint, offsets, weight, labels, start, move, which, first, moves, evi
     n_steps = joint.shape[1]
     top = np.empty(n_steps)
     settle_labels(joint, labels, top)
-    fragile = has_traps(start, move)
-    n_lanes = min(MOST_LANES, n_steps // LEAST)
-    # A chain with traps does not forget: its long sequences would be run again.
-    if which.size == 0 and n_lanes >= FEWEST_LANES and (not fragile or n_steps <= WARM * evidence.size):
+    fragile, n_lanes = has_traps(start, move), lanes_of(start, move, which, n_steps, evidence.size)
+    if n_lanes:
         smooth_lanes(joint, top, offsets, weight, start, move, n_lanes, fragile, moves, evidence)
     else:
         smooth_rows(joint, top, offsets, weight, start, move, which, fragile, moves, evidence)
@@ -271,7 +269,7 @@ def smooth_logs(joint, start, move, at, weight, moves):
     return total
 
 
-# Along a chain: what is known so far, the likeliest path, a draw of one
+# Along a chain: what is known so far, and how probable its steps are
 
 
 @jit
@@ -332,91 +330,44 @@ def filter_logs(joint, start, move, at, out, line):
 
 
 @jit
-def decode(joint, offsets, labels, log_start, log_move, which, path, score):
-    """The likeliest path of states (Viterbi's), and its log density together with the steps; of equal paths the first.
+def weigh_sequences(joint, offsets, labels, start, move, which, evidence):
+    """Log densities of sequences alone; −inf where one is impossible.
 
     Parameters
     ----------
-    joint, offsets, labels, which
-        As in `smooth`; known states are settled in `joint`.
-    log_start, log_move : (states,), (matrices, states, states)
-        Logs of probabilities.
-    path : (steps,) int
-        Is filled.
-    score : (sequences,)
-        Is filled.
+    joint, offsets, labels, start, move, which, evidence
+        As in `smooth`; only known states are settled in `joint`.
     """
     n_states, n_steps = joint.shape
-    settle_labels(joint, labels, np.empty(n_steps))
-    longest = 0
-    for u in range(score.size):
+    top = np.empty(n_steps)
+    settle_labels(joint, labels, top)
+    fragile, n_lanes = has_traps(start, move), lanes_of(start, move, which, n_steps, evidence.size)
+    failed, longest = np.ones(evidence.size, np.bool_), 0
+    if n_lanes:
+        failed = in_lanes(joint, top, offsets, start, move, n_lanes, fragile, evidence)[-1]
+    for u in range(evidence.size):
         longest = max(longest, offsets[u + 1] - offsets[u])
-    origin = np.empty((longest, n_states), np.uint16)
-    value, best, where = np.empty(n_states), np.empty(n_states), np.empty(n_states, np.int64)
-    for u in range(score.size):
-        a, z = offsets[u], offsets[u + 1]
-        for j in range(n_states):
-            value[j] = log_start[j] + joint[j, a]
-        for t in range(a + 1, z):
-            best_moves(value, log_move[which[t] if which.size else 0], best, where)
-            back = origin[t - a]
-            for j in range(n_states):
-                value[j] = best[j] + joint[j, t]
-                back[j] = where[j]
-        last = 0
-        for j in range(1, n_states):
-            if value[j] > value[last]:
-                last = j
-        score[u] = value[last]
-        for t in range(z - 1, a - 1, -1):
-            path[t] = last
-            last = origin[t - a, last] if t > a else last
-
-
-@jit
-def best_moves(value, log_move, best, where):
-    """The best of value_i + log A_ij over i for each j, and its i."""
-    n = value.size
-    for j in range(n):
-        best[j] = value[0] + log_move[0, j]
-        where[j] = 0
-    for i in range(1, n):
-        v, row = value[i], log_move[i]
-        for j in range(n):
-            candidate = v + row[j]
-            better = candidate > best[j]
-            where[j] = i if better else where[j]
-            best[j] = candidate if better else best[j]
-
-
-@jit
-def draw_states(share, offsets, move, which, chance, path):
-    """A path of states drawn from their posterior, from probabilities given the steps so far.
-
-    Parameters
-    ----------
-    share : (states, steps)
-        What `filter_states` made.
-    offsets, move, which
-        As in `smooth`.
-    chance : (steps,)
-        Random numbers from 0 to 1.
-    path : (steps,) int
-        Is filled.
-    """
-    n_states = share.shape[0]
-    weights = np.empty(n_states)
-    for u in range(offsets.size - 1):
-        for t in range(offsets[u + 1] - 1, offsets[u] - 1, -1):
-            total, last = 0.0, t == offsets[u + 1] - 1
-            for k in range(n_states):
-                arrive = 1.0 if last else move[which[t + 1] if which.size else 0, k, path[t + 1]]
-                total += share[k, t] * arrive
-                weights[k] = total
-            k = 0
-            while k < n_states - 1 and weights[k] <= chance[t] * total:
-                k += 1
-            path[t] = k
+    b, alpha, before, scale = (
+        np.empty((longest, n_states)), np.empty((longest, n_states)), np.empty((longest, n_states)), np.empty(longest),
+    )  # fmt: skip
+    for u in range(evidence.size):
+        if not failed[u]:
+            continue
+        a, n = offsets[u], offsets[u + 1] - offsets[u]
+        at = which[a : a + n] if which.size else np.zeros(n, np.int64)
+        for k in range(n_states):
+            weigh(joint[k, a : a + n], top[a : a + n], scale[:n])
+            for t in range(n):
+                b[t, k] = scale[t]
+        done, value = (False, 0.0) if n_lanes else forward(b[:n], start, move, at, fragile, alpha, before)
+        if done:
+            for t in range(n):
+                value += top[a + t]
+        elif forward_logs(joint[:, a : a + n], start, move, at, alpha[:n], scale[:n]):
+            value = scale[:n].sum()
+        else:
+            value = -np.inf
+        evidence[u] = value
 
 
 # Side by side
@@ -424,25 +375,9 @@ def draw_states(share, offsets, move, which, chance, path):
 
 @jit
 def smooth_lanes(joint, top, offsets, weight, start, move, n_lanes, fragile, moves, evidence):
-    n_states, n_steps = joint.shape
-    m = -(-n_steps // n_lanes)
-    turned, size = np.ascontiguousarray(move[0].T), m * n_states * n_lanes
-    # In one piece: the allocator gives several large ones back to the system after every block.
-    room = np.empty(2 * size + m * n_lanes)
-    values, alpha = room[:size].reshape(m, n_states, n_lanes), room[size : 2 * size].reshape(m, n_states, n_lanes)
-    line = room[2 * size :]
-    line[n_steps:] = 1.0
-    for k in range(n_states):
-        weigh(joint[k], top, line[:n_steps])
-        spread(line, values, k)
-    begins = np.zeros((m, n_lanes), np.bool_)
-    for u in range(evidence.size):
-        begins[offsets[u] % m, offsets[u] // m] = True
-    for i in range(n_steps, m * n_lanes):  # what lies beyond the last step goes nowhere
-        begins[i % m, i // m] = True
-    scale = line.reshape(m, n_lanes)
-    run_lanes(values, begins, start, move[0], turned, fragile, alpha, scale)
-    failed = add_scales(scale, top, offsets, evidence)
+    n_states = len(joint)
+    values, alpha, begins, failed = in_lanes(joint, top, offsets, start, move, n_lanes, fragile, evidence)
+    m = len(values)
     heavy, evenly, kept = np.zeros((n_lanes, m)), True, np.empty((n_states, 0))
     flat = heavy.reshape(-1)
     for u in range(evidence.size):
@@ -463,6 +398,40 @@ def smooth_lanes(joint, top, offsets, weight, start, move, n_lanes, fragile, mov
             evidence[u] = smooth_logs(part, start, move, np.zeros(z - a, np.int64), weight[a], moves)
             joint[:, a:z] = part
             at += z - a
+
+
+@jit
+def in_lanes(joint, top, offsets, start, move, n_lanes, fragile, evidence):
+    """The p and α of lanes, where sequences begin, and which of them have lost a state; `evidence` is filled."""
+    n_states, n_steps = joint.shape
+    m = -(-n_steps // n_lanes)
+    turned, size = np.ascontiguousarray(move[0].T), m * n_states * n_lanes
+    # In one piece: the allocator gives several large ones back to the system after every block.
+    room = np.empty(2 * size + m * n_lanes)
+    values, alpha = room[:size].reshape(m, n_states, n_lanes), room[size : 2 * size].reshape(m, n_states, n_lanes)
+    line = room[2 * size :]
+    line[n_steps:] = 1.0
+    for k in range(n_states):
+        weigh(joint[k], top, line[:n_steps])
+        spread(line, values, k)
+    begins = np.zeros((m, n_lanes), np.bool_)
+    for u in range(evidence.size):
+        begins[offsets[u] % m, offsets[u] // m] = True
+    for i in range(n_steps, m * n_lanes):  # what lies beyond the last step goes nowhere
+        begins[i % m, i // m] = True
+    scale = line.reshape(m, n_lanes)
+    run_lanes(values, begins, start, move[0], turned, fragile, alpha, scale)
+    failed = add_scales(scale, top, offsets, evidence)
+    return values, alpha, begins, failed
+
+
+@jit
+def lanes_of(start, move, which, n_steps, n_sequences):
+    """How many lanes to take; 0 where steps go one after the other."""
+    n_lanes = min(MOST_LANES, n_steps // LEAST)
+    # A chain with traps does not forget: its long sequences would be run again.
+    fit = which.size == 0 and n_lanes >= FEWEST_LANES
+    return n_lanes if fit and (not has_traps(start, move) or n_steps <= WARM * n_sequences) else 0
 
 
 @jit

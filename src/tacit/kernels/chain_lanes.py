@@ -9,6 +9,7 @@ result is that of one long run. The same holds backwards. Arrays are laid out (s
 import numpy as np
 
 from .jit import jit
+from .small import add_outer, times
 
 MOST_LANES = 64
 LEAST = 256  # steps of a lane at least
@@ -48,7 +49,7 @@ def run_lanes(values, begins, start, move, turned, fragile, alpha, scale):
     m, n_states, n_lanes = values.shape
     share, p = np.full((n_states, n_lanes), 1.0 / n_states), np.empty((n_states, n_lanes))
     for t in range(m - min(WARM, m), m):
-        np.dot(turned, share, p)
+        times(turned, share, p)
         enter(p, begins[t], start)
         weigh_lanes(p, values[t], fragile, share, scale[0])
     guess = share.copy()
@@ -56,7 +57,7 @@ def run_lanes(values, begins, start, move, turned, fragile, alpha, scale):
         for l in range(n_lanes - 1, 0, -1):
             share[k, l] = share[k, l - 1]
     for t in range(m):
-        np.dot(turned, share if t == 0 else alpha[t - 1], p)
+        times(turned, share if t == 0 else alpha[t - 1], p)
         enter(p, begins[t], start)
         weigh_lanes(p, values[t], fragile, alpha[t], scale[t])
         values[t] = p
@@ -214,7 +215,7 @@ def divide_ahead(gamma, p, ends, out):
 @jit
 def retreat(move, rho, alpha, begins, gamma):
     """γ of the step before: α ∘ A ρ, and α itself where the next step begins a sequence."""
-    np.dot(move, rho, gamma)
+    times(move, rho, gamma)
     n_states, n_lanes = gamma.shape
     for k in range(n_states):
         g, a = gamma[k], alpha[k]
@@ -230,16 +231,10 @@ def retreat(move, rho, alpha, begins, gamma):
 def add_moves(alpha, rho, weight, evenly, left, part, moves):
     """Add Σ w α ρᵀ over lanes."""
     n_states, n_lanes = alpha.shape
-    if evenly:
-        np.dot(alpha, rho.T, part)
-    else:
-        for k in range(n_states):
-            for l in range(n_lanes):
-                left[k, l] = alpha[k, l] * weight[l]
-        np.dot(left, rho.T, part)
-    for i in range(n_states):
-        for j in range(n_states):
-            moves[i, j] += part[i, j]
+    for k in range(0 if evenly else n_states):
+        for l in range(n_lanes):
+            left[k, l] = alpha[k, l] * weight[l]
+    add_outer(alpha if evenly else left, rho, part, moves)
 
 
 @jit

@@ -15,7 +15,7 @@ from . import MOMENTS, SCORE
 from .cells import features, log_choose, log_factorial, log_rising, rising_slope, row_sums
 from .layout import unpack_strips
 from .means import means, nearest
-from .torch_chain import decode, draw_states, filter_states, smooth
+from .torch_chain import decode, draw_states, filter_states, smooth, weigh_sequences
 from .torch_conditional import complete, conditional, draw, student_conditional
 from .torch_factor import factor, factor_scores
 from .torch_lloyd import column_sums, distances, lloyd, lloyd_cells, medians, misfit, soft
@@ -28,7 +28,7 @@ __all__ = [
     "factor", "factor_scores", "features", "filter_states", "fold_in", "full", "least_squares", "levels", "linear", "lloyd",
     "lloyd_cells", "log_choose", "log_factorial", "log_rising", "means", "medians", "misfit", "nearest", "normalise",
     "rising_slope", "row_sums", "scatter", "smooth", "soft", "student", "student_conditional", "tied", "topic_assignments",
-    "variational",
+    "variational", "weigh_sequences",
 ]  # fmt: skip
 
 PACKED = 96  # up to this many columns, second moments are one product with all pairs x_i x_j as features

@@ -14,7 +14,7 @@ from .chain_lanes import LEAST_SHARE, LOST, SAME
 from .torch_pass import chunks, fused, put
 from .torch_stretches import layout_of
 
-__all__ = ["decode", "draw_states", "filter_states", "smooth"]
+__all__ = ["decode", "draw_states", "filter_states", "smooth", "weigh_sequences"]
 
 TINY = 1e-300  # as in `chain`
 STRETCH = 512  # steps of a stretch
@@ -235,6 +235,13 @@ def filter_states(joint, offsets, labels, start, move, which, predictive):
         _on_host("filter_states", kept, ends, torch.full((len(rows),), -1), start, move, at, told)
         joint[:, lost], line[lost] = kept, put(told, joint.device)
     _fill(predictive, line)
+
+
+def weigh_sequences(joint, offsets, labels, start, move, which, evidence):
+    line = np.empty(joint.shape[1])
+    _settle_labels(joint, torch.as_tensor(labels, device=joint.device))
+    filter_states(joint.clone(), offsets, labels, start, move, which, line)
+    evidence[:] = np.add.reduceat(line, offsets[:-1])
 
 
 def decode(joint, offsets, labels, log_start, log_move, which, path, score):

@@ -143,6 +143,16 @@ class ChainModel(MixtureModel):
         run(share, block.offsets, _unknown(share), *chain[:3], predictive)
         return share, predictive, chain
 
+    def evidence(self, params: Any, block: Block) -> np.ndarray:
+        """The log density of each sequence."""
+        if len(block) * self.structure.n_chain > LONG and backend(block.X) == "cpu":
+            return self.posterior(params, block)[1]  # in parts
+        chain = self.structure.chain(params, block)
+        joint, found = _spread(self.joint(params, block), chain), np.empty(block.n_units)
+        run = kernel("weigh_sequences", backend(joint))
+        run(joint, block.offsets, _unknown(joint), *chain[:3], found)
+        return found
+
     def gathered(self, values: Any, chain: Chain) -> Any:
         """Values (chain states, steps) added up to those of states."""
         return _gathered(values, chain, self.n_components)

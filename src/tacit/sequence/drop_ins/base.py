@@ -339,7 +339,9 @@ class DropIn(Predictor):
         float
         """
         lengths, _ = self._told_apart(X, lengths, None)
-        return float(self._log_densities(X, lengths).sum())
+        self._ready()
+        model, params = self._model(), self._params()
+        return float(self._open(self._steps(X, lengths)).sum(lambda block: float(model.evidence(params, block).sum())))
 
     def score_samples(self, X: Any, lengths: Any = None) -> tuple[float, np.ndarray]:  # type: ignore[override]
         """Log-likelihood of all sequences together, and the probabilities of states.
