@@ -1,8 +1,8 @@
 """The dishonest casino: a die that is loaded now and then, found by a hidden Markov model from rolls alone.
 
-The casino's die is fair or loaded, and is exchanged rarely. The model is told neither when nor how: it learns both dice and how often
-they are exchanged, says for every roll which die it probably was, and how far that may be trusted. Rolls that nobody wrote down are
-missing values.
+The casino's die is fair or loaded, and is exchanged rarely. The model is told neither when nor how: it learns both dice and how
+often they are exchanged, says for every roll which die it probably was, and how far that may be trusted. Rolls that nobody wrote
+down are missing values.
 
 Durbin, Eddy, Krogh and Mitchison (1998), Biological Sequence Analysis, section 3.2.
 

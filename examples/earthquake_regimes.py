@@ -1,7 +1,8 @@
 """Earthquakes by Poisson hidden Markov models: one to four rates, chosen by BIC, decoded and forecast.
 
-Great earthquakes of the years 1900 to 2006 do not come at one rate, and neighbouring years are alike. The stationary models give the
-log-likelihoods of Zucchini, MacDonald and Langrock, Hidden Markov Models for Time Series: −391.92, −342.32, −329.46 and −327.83.
+Great earthquakes of the years 1900 to 2006 do not come at one rate, and neighbouring years are alike. The stationary models give
+the log-likelihoods of Zucchini, MacDonald and Langrock, Hidden Markov Models for Time Series: −391.92, −342.32, −329.46 and
+−327.83.
 
 Run: python examples/earthquake_regimes.py [FIGURE.png]
 """
@@ -28,9 +29,8 @@ for k in range(1, 5):
     models[k] = model
 best = min(models.values(), key=lambda model: model.bic(rows))
 rate = np.asarray(best.describe()[0]["mean"])
-print(
-    f"\nBIC takes {best.n_components}; a regime lasts {', '.join(f'{n:.0f}' for n in best.stays()[np.argsort(rate)])} years on average"
-)
+stays = ", ".join(f"{n:.0f}" for n in best.stays()[np.argsort(rate)])
+print(f"\nBIC takes {best.n_components}; a regime lasts {stays} years on average")
 
 path = best.predict(rows)
 begin = np.flatnonzero(np.diff(path, prepend=-1))

@@ -1,8 +1,8 @@
 """Regimes of the S&P 500: calm and turbulent months, with what a single normal distribution misses.
 
-Monthly log returns from 1950 to 2011. Two states give a log-likelihood of 1334.635 and three 1347.075; regimes differ in their spread
-far more than in their mean. The data set is read from the folder that TACIT_DATA names (hmm/sp500_monthly.csv); without it, returns
-are drawn from the two states that were learned of it.
+Monthly log returns from 1950 to 2011. Two states give a log-likelihood of 1334.635 and three 1347.075; regimes differ in their
+spread far more than in their mean. The data set is read from the folder that TACIT_DATA names (hmm/sp500_monthly.csv); without
+it, returns are drawn from the two states that were learned of it.
 
 Run: python examples/market_regimes.py [FIGURE.png]
 """
@@ -31,21 +31,22 @@ else:
 found = select(HiddenMarkovModel(tol=1e-7, max_iter=1000, random_state=0), returns, n_components=range(1, 5))
 print(found, "\n")
 best = found.best
-told = best.describe()[0]
+told, stays = best.describe()[0], best.stays()
 for k in np.argsort(told["std"]):
     print(
-        f"a regime of {best.weights_[k]:.0%} of the months: mean {told['mean'][k]:+.2%} and deviation {told['std'][k]:.2%} a month, "
-        f"lasts {best.stays()[k]:.0f} months on average"
+        f"a regime of {best.weights_[k]:.0%} of the months: mean {told['mean'][k]:+.2%} and deviation {told['std'][k]:.2%} a "
+        f"month, lasts {stays[k]:.0f} months"
     )
 
-turbulent = best.predict_proba(returns)[:, np.argmax(told["std"])]
-print(f"{np.mean(turbulent > 0.5):.0%} of the months are probably turbulent")
+# One month ahead: what is known before a month decides how wide its interval is.
 seen = best.predictive(returns)
 low, high = seen.interval(0.9)
-calm = turbulent < 0.5
-for name, among in (("calm", calm), ("turbulent", ~calm)):
+turbulent = seen.states[:, np.argmax(told["std"])] > 0.5
+for name, among in (("calm", ~turbulent), ("turbulent", turbulent)):
     width, held = (high - low)[among].mean(), ((low <= returns) & (returns <= high))[among].mean()
-    print(f"90 % intervals one month ahead, {name} months: {width:.1%} wide, held {held:.0%}")
+    print(
+        f"90 % intervals one month ahead, expected to be {name}: {among.sum()} months, {width:.1%} wide, held {held:.0%}"
+    )
 
 if len(sys.argv) > 1:
     import matplotlib

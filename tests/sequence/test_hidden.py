@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import tacit
+from tacit.datasets import load
 from tacit.mixture import Mixture
 from tacit.sequence import GaussianHMM, HiddenMarkovModel, PoissonHMM
 
@@ -353,3 +354,28 @@ def test_drop_ins_take_missing_values():
     order = np.argsort(model.means_[:, 0]), np.argsort(full.means_[:, 0])
     np.testing.assert_allclose(model.means_[order[0]], full.means_[order[1]], atol=0.3)
     assert not np.isnan(model.impute(X)).any()
+
+
+# Published results
+
+
+@pytest.mark.parametrize(("rates", "log_likelihood"), [(1, -391.9189), (2, -342.3183), (3, -329.4603), (4, -327.8316)])
+def test_earthquakes_of_zucchini_and_macdonald(rates, log_likelihood):
+    counts = load("earthquakes").X[:, 1:]
+    how = {"start": "stationary", "tol": 1e-8, "max_iter": 500, "random_state": 0}
+    model = HiddenMarkovModel(rates, "poisson", **how).fit(counts)
+    assert model.score_samples(counts).sum() == pytest.approx(log_likelihood, abs=2e-3)
+
+
+@pytest.mark.parametrize(("lengths", "log_likelihood"), [([168, 134, 137], -84.3417), (None, -88.7306)])
+def test_speed_of_depmix(lengths, log_likelihood, data_folder):
+    times = np.genfromtxt(data_folder / "hmm" / "speed.csv", delimiter=",", names=True)["rt"][:, None]
+    model = HiddenMarkovModel(2, tol=1e-9, max_iter=500, random_state=0).fit(times, lengths=lengths)
+    assert model.score_samples(times, lengths=lengths).sum() == pytest.approx(log_likelihood, abs=1e-4)
+
+
+def test_returns_of_the_market(data_folder):
+    returns = np.genfromtxt(data_folder / "hmm" / "sp500_monthly.csv", delimiter=",", names=True)["logret"][:, None]
+    for k, log_likelihood in ((2, 1334.6352), (3, 1347.0749)):
+        model = HiddenMarkovModel(k, tol=1e-9, max_iter=1000, n_init=3, random_state=0).fit(returns)
+        assert model.score_samples(returns).sum() == pytest.approx(log_likelihood, abs=2e-3)

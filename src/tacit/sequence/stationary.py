@@ -19,8 +19,11 @@ __all__ = ["Stationary", "stationary"]
 
 def stationary(generator: np.ndarray) -> np.ndarray:
     """Shares of the states in the long run: the null vector of a generator, or of A − I, that sums to 1."""
-    system = np.vstack([generator.T, np.ones(len(generator))])
-    found = np.linalg.lstsq(system, np.append(np.zeros(len(generator)), 1.0), rcond=None)[0]
+    k = len(generator)
+    try:
+        found = np.linalg.solve((np.ones((k, k)) - generator).T, np.ones(k))
+    except np.linalg.LinAlgError:  # states that never meet: there is more than one
+        found = np.linalg.lstsq(np.vstack([generator.T, np.ones(k)]), np.append(np.zeros(k), 1.0), rcond=None)[0]
     found = np.maximum(found, 0.0)
     return found / found.sum()
 
@@ -66,6 +69,9 @@ class Stationary(Structure):
 
         plain = learned(counts, before)  # the maximum but for first states
         start = min((np.log(each[possible]) for each in (before, plain)), key=lambda free: loss(free)[0])
+        quick = np.log(_polished(counts, first, moves(start))[possible])
+        if loss(quick)[0] < loss(start)[0]:
+            return moves(quick)
         found = minimize(
             loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 100, "gtol": 1e-10, "ftol": 1e-15}
         )
