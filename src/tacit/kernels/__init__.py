@@ -20,6 +20,8 @@ HOMES = {
     "cells": ("features", "log_choose", "log_factorial", "log_rising", "rising_slope", "row_sums"),
     "chain": ("decode", "draw_states", "filter_states", "smooth"),
     "conditional": ("conditional",),
+    "crf": ("label_scores", "label_slopes"),
+    "crf_online": ("gradient_pass", "mistake_pass"),
     "distances": ("column_sums", "distances", "misfit"),
     "factor": ("factor", "factor_scores"),
     "gaussian": ("diag", "full", "tied"),
