@@ -16,6 +16,7 @@ from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice, check_n_jobs, check_number, check_positive
 from ...declared import Flag, Names, Numbers, Part, Whole
 from ...engine import Fit, Orthant, Progress, climb
+from ...source.threads import one_blas_thread
 from .layout import Layout, observed_moves, observed_states
 from .model import FieldModel, Weights, field_source
 from .online import RULES, Passes, descend, mend_mistakes
@@ -271,7 +272,7 @@ class LinearChainCRF(Tagging, RowsEstimator):
         """Raise where known labels follow each other that must not."""
         found = chain.refused(labels, items.offsets)
         if found is None:
-            return
+            return self._check_between(chain, labels, items)
         step, before, after = found
         names = [*self.classes_.tolist(), None]
         if after < 0:
@@ -282,6 +283,14 @@ class LinearChainCRF(Tagging, RowsEstimator):
             f"{items.place(step)} has the label {told}, which scheme, forbidden and required rule out; correct the label or "
             "allow it."
         )
+
+    def _check_between(self, chain: Chain, labels: np.ndarray, items: Items) -> None:
+        """Raise where nothing is allowed for labels that are not known."""
+        if chain.is_free or (labels >= 0).all():
+            return
+        n, source = len(self.classes_), field_source(items.rows, labels, None, items.offsets, n_jobs=self.n_jobs)
+        model = FieldModel(Layout.plain(csr_matrix((items.rows.shape[1], n))), chain)
+        self._check_possible(items, [model.posterior(Weights(np.zeros(n * n)), block)[1] for block in source])
 
     def _learn(
         self, rows: Any, labels: np.ndarray, weight: np.ndarray, offsets: np.ndarray, chain: Chain, before: Any
@@ -306,7 +315,8 @@ class LinearChainCRF(Tagging, RowsEstimator):
                 setting("c1") / weight, setting("num_memories"), setting("epsilon"), setting("period"), setting("delta"),
                 setting("max_linesearch"), setting("linesearch") != "Backtracking",
             )  # fmt: skip
-            return climb(model, source, start, method=method, max_iter=setting("max_iterations"), callback=calls)
+            with one_blas_thread():  # threads of BLAS would go on spinning between passes
+                return climb(model, source, start, method=method, max_iter=setting("max_iterations"), callback=calls)
         passes = Passes(source, layout, chain, start, setting("max_iterations"), self._rng(), calls)
         if setting("algorithm") == "l2sgd":
             names = ("eta", "rate", "samples", "candidates", "max_trials")

@@ -180,7 +180,7 @@ class FieldModel(Model):
     # What is said of labels
 
     def posterior(self, params: Weights, block: Block) -> tuple[np.ndarray, np.ndarray]:
-        """P(y_t | x), (steps, labels), and log Z of each sequence, −∞ where no labels are allowed; labels of the block are held."""
+        """P(y_t | x), (steps, labels), and log Z of each sequence, −∞ where none are allowed; labels of the block are held."""
         weight, transitions = np.ones(len(block)), self.layout.parts(params.vector)[2]
         found, evidence = np.empty((len(block), self.layout.n_labels)), []
         for rows, offsets in chunks(block):
@@ -203,7 +203,7 @@ class FieldModel(Model):
         return path, np.concatenate(evidence)
 
     def log_joint(self, params: Weights, block: Block) -> Iterator[np.ndarray]:
-        """log p(known labels | x) of the sequences, a chunk at a time."""
+        """Log p(known labels | x) of the sequences, a chunk at a time."""
         transitions = self.layout.parts(params.vector)[2]
         for rows, offsets in chunks(block):
             scores, labels, one = self.scores(params, block, rows), block.labels[rows], np.ones(rows.stop - rows.start)

@@ -54,7 +54,9 @@ class Items:
 
 def is_listed(X: Any) -> bool:
     """Whether X is a list of sequences, rather than one matrix, table or nested list of numbers."""
-    if issparse(X) or is_table(X) or (hasattr(X, "__array_namespace__") and not _is_objects(X)):
+    if isinstance(X, dict):
+        raise ValueError(f"X is {X!r}, which is one step; give a list of sequences, each a list of steps.")
+    if not isinstance(X, (list, tuple)) and not (isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1):
         return False
     first = X[0] if len(X) else []
     if isinstance(first, (str, bytes, dict)):
@@ -62,13 +64,10 @@ def is_listed(X: Any) -> bool:
     return is_matrix(first) or hasattr(first, "items") or not isinstance(next(iter(first), None), (int, float, np.number))
 
 
-def _is_objects(X: Any) -> bool:
-    return isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1
-
-
 def is_matrix(part: Any) -> bool:
     """Whether a sequence is given by a matrix with a row a step."""
-    return issparse(part) or is_table(part) or (isinstance(part, np.ndarray) and part.ndim == 2)
+    held = isinstance(part, (list, tuple, dict, str))
+    return not held and (issparse(part) or is_table(part) or (isinstance(part, np.ndarray) and part.ndim == 2))
 
 
 def read_items(X: Any, known: dict | None = None) -> tuple[Items, dict]:
@@ -215,12 +214,11 @@ def _flat_labels(y: Any, items: Items) -> list:
         raise ValueError("y is None; give a label for each step, None where it is not known.")
     given = y.tolist() if hasattr(y, "tolist") else list(y)
     if not items.listed and not any(isinstance(each, (list, tuple, np.ndarray)) for each in given):
-        if len(given) != len(items.offsets) - 1 or items.offsets[-1] == len(given):
-            if len(given) != items.offsets[-1]:
-                raise ValueError(
-                    f"y has {len(given)} labels, but X has {items.offsets[-1]} steps; give one label for each step."
-                )
-            return given
+        if len(given) != items.offsets[-1]:
+            raise ValueError(
+                f"y has {len(given)} labels, but X has {items.offsets[-1]} steps; give one label for each step."
+            )
+        return given
     if len(given) != len(items.offsets) - 1:
         raise ValueError(
             f"y has {len(given)} sequences, but X has {len(items.offsets) - 1}; give labels of every sequence."

@@ -14,7 +14,7 @@ from ...source import Block
 from ...table import Table
 from .layout import Layout
 from .model import FieldModel, Weights, field_source
-from .reading import Items, encode, is_listed, is_matrix, read_items, read_matrices
+from .reading import Items, encode, is_listed, is_matrix, read_items, read_labels, read_matrices, weights_of
 
 __all__ = ["Tagging"]
 
@@ -56,7 +56,7 @@ class Tagging:
 
     def _read(self, X: Any, lengths: Any = None, *, reset: bool = False) -> tuple[Items, Any]:
         """Steps, and at fit the attributes they have."""
-        X = X if hasattr(X, "__len__") or hasattr(X, "tocsr") else list(X)
+        X = X if hasattr(X, "__len__") or hasattr(X, "shape") else list(X)
         listed = is_listed(X)
         if listed and not (len(X) and is_matrix(X[0])):
             if lengths is not None:
@@ -120,8 +120,8 @@ class Tagging:
             u = int(np.flatnonzero(np.diff(items.offsets))[bad[0]])
             n = int(items.offsets[u + 1] - items.offsets[u])
             raise ValueError(
-                f"sequence {u} has no labels: scheme, forbidden and required rule out all of the {len(self.classes_)} labels for "
-                f"its {n} step{'s' if n > 1 else ''}; allow more."
+                f"sequence {u} has no labels: scheme, forbidden and required rule out every labelling of its "
+                f"{n} step{'s' if n > 1 else ''}; allow more."
             )
 
     # Answers
@@ -228,8 +228,6 @@ class Tagging:
         y : as at fit
         sample_weight : array-like of shape (n_sequences,), optional
         """
-        from .reading import read_labels, weights_of
-
         items = self._asked(X, lengths)
         names, codes = read_labels(y, items)
         found = self.predict(X, lengths)
