@@ -111,7 +111,8 @@ RULES = [
     ("ap", {"max_iterations": 7}, {}),
     ("pa", {"max_iterations": 7}, {}),
     ("pa", {"max_iterations": 7, "type": 0}, {"pa_type": 0}),
-    ("pa", {"max_iterations": 7, "type": 2, "c": 0.3, "error_sensitive": False}, {"pa_type": 2, "c": 0.3, "error_sensitive": False}),
+    ("pa", {"max_iterations": 7, "type": 2, "c": 0.3, "error_sensitive": 0},
+     {"pa_type": 2, "c": 0.3, "error_sensitive": False}),
     ("pa", {"max_iterations": 7, "averaging": False}, {"averaging": False}),
     ("arow", {"max_iterations": 3, "variance": 0.7, "gamma": 2.0}, {"variance": 0.7, "gamma": 2.0}),
 ]  # fmt: skip
@@ -120,7 +121,10 @@ RULES = [
 @pytest.mark.parametrize(("algorithm", "theirs", "ours"), RULES)
 def test_the_same_updates(tmp_path, algorithm, theirs, ours):
     X, y = positive(12, seed=2)
-    X, y = [sum(X, [])], [sum(y, [])]  # of one sequence there is only one order
+    X, y = (
+        [[item for part in X for item in part]],
+        [[label for part in y for label in part]],
+    )  # of one sequence there is only one order
     _, tagger = trained(X, y, tmp_path / "m", algorithm, **theirs)
     crf = LinearChainCRF(algorithm, max_iterations=theirs["max_iterations"], **ours).fit(X, y)
     told = tagger.info()

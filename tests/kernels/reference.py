@@ -670,7 +670,22 @@ def _labellings(u, data, indices, indptr, offsets, labels, pointer, label, n_lab
 
 
 def gradient_pass(
-    order, data, indices, indptr, offsets, labels, weight, pointer, label, n_labels, exists, start, allowed, end, rate, w
+    order,
+    data,
+    indices,
+    indptr,
+    offsets,
+    labels,
+    weight,
+    pointer,
+    label,
+    n_labels,
+    exists,
+    start,
+    allowed,
+    end,
+    rate,
+    w,
 ):
     loss = 0.0
     for u in order:
@@ -697,11 +712,14 @@ def mistake_pass(
     loss = 0.0
     for u in order:
         told = (data, indices, indptr, offsets, labels, pointer, label, n_labels)
-        every, held = (max(paths, key=lambda pair: pair[1]) for paths in _labellings(u, *told, w, log_start, log_allowed, end))
+        every, held = (
+            max(paths, key=lambda pair: pair[1]) for paths in _labellings(u, *told, w, log_start, log_allowed, end)
+        )
         wrong = int((every[0] != held[0]).sum())
         if wrong:
             counts = [
-                _counts(path, data, indices, indptr, offsets[u], pointer, label, n_labels, exists) for path in (held[0], every[0])
+                _counts(path, data, indices, indptr, offsets[u], pointer, label, n_labels, exists)
+                for path in (held[0], every[0])
             ]
             delta, gap = counts[0] - counts[1], every[1] - held[1]
             if rule == 2:

@@ -467,7 +467,14 @@ def tagged(world, n_many):
 def label_scores_cases(world):
     for n_many in (0, 3):
         given = tagged(world, n_many)
-        yield *given.steps, given.table, given.pointer, given.label, given.w, np.empty((world.n_classes, given.offsets[-1]))
+        yield (
+            *given.steps,
+            given.table,
+            given.pointer,
+            given.label,
+            given.w,
+            np.empty((world.n_classes, given.offsets[-1])),
+        )
 
 
 def label_slopes_cases(world):

@@ -3,6 +3,7 @@
 import pickle
 import warnings
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -43,13 +44,15 @@ def brute(crf, sequence, known=None):
     """Every labelling that is allowed, with its score, made of the features as they are told."""
     states, moves, chain = crf.state_features_, crf.transition_features_, crf._chain()
     names, found = list(crf.classes_), []
-    scores = [[sum(_value(item, a) * w for (a, j), w in states.items() if j == name) for name in names] for item in sequence]
+    scores = [
+        [sum(_value(item, a) * w for (a, j), w in states.items() if j == name) for name in names] for item in sequence
+    ]
     for path in np.ndindex(*(len(names),) * len(sequence)):
         fits = known is None or all(k is None or names[j] == k for j, k in zip(path, known))
-        legal = chain.start[path[0]] and chain.end[path[-1]] and all(chain.moves[a, b] for a, b in zip(path, path[1:]))
+        legal = chain.start[path[0]] and chain.end[path[-1]] and all(chain.moves[a, b] for a, b in pairwise(path))
         if fits and legal:
             value = sum(scores[t][j] for t, j in enumerate(path))
-            value += sum(moves.get((names[a], names[b]), 0.0) for a, b in zip(path, path[1:]))
+            value += sum(moves.get((names[a], names[b]), 0.0) for a, b in pairwise(path))
             found.append((path, value))
     return found
 
@@ -64,7 +67,9 @@ def fitted():
     return LinearChainCRF(c2=0.1).fit(*draw())
 
 
-@pytest.mark.parametrize("limits", [{}, {"forbidden": [("A", "C"), (None, "B"), ("C", None)]}, {"required": {"A": "B"}}])
+@pytest.mark.parametrize(
+    "limits", [{}, {"forbidden": [("A", "C"), (None, "B"), ("C", None)]}, {"required": {"A": "B"}}]
+)
 def test_sums_over_all_labellings(limits):
     X, y = draw()
     free = LinearChainCRF(c2=0.1).fit(X, y)
@@ -213,14 +218,20 @@ def test_weight_two_is_a_sequence_given_twice():
     weight[:10] = 2.0
     equal(LinearChainCRF(**settings).fit(X, y, sample_weight=weight), twice, rtol=1e-6)
     weight[:10] = 0.0
-    equal(LinearChainCRF(**settings).fit(X, y, sample_weight=weight), LinearChainCRF(**settings).fit(X[10:], y[10:]), rtol=1e-6)
+    equal(
+        LinearChainCRF(**settings).fit(X, y, sample_weight=weight),
+        LinearChainCRF(**settings).fit(X[10:], y[10:]),
+        rtol=1e-6,
+    )
 
 
 def test_steps_without_labels():
     X, y = draw(150, longest=8, hidden=0.6, seed=1)
     truth = draw(150, longest=8, seed=1)[1]
     crf = LinearChainCRF(c2=0.1).fit(X, y)
-    likelihood = crf.log_prob(X, y).sum() - 0.1 * (crf.state_weights_.power(2).sum() + (crf.transition_weights_**2).sum())
+    likelihood = crf.log_prob(X, y).sum() - 0.1 * (
+        crf.state_weights_.power(2).sum() + (crf.transition_weights_**2).sum()
+    )
     np.testing.assert_allclose(crf.log_likelihood_, likelihood, rtol=1e-10)
     test, labels = draw(100, longest=8, seed=2)
     assert crf.score(test, labels) > 0.97 * LinearChainCRF(c2=0.1).fit(X, truth).score(test, labels)
@@ -247,7 +258,9 @@ def test_matrices_are_the_same_as_dictionaries(kind):
     for name, w in expected.state_features_.items():
         np.testing.assert_allclose(crf.state_features_[name], w, rtol=1e-6, atol=1e-9)
     assert [part.shape for part in listed.predict_proba([rows[:4], rows[4:]])] == [(4, 3), (16, 3)]
-    np.testing.assert_allclose(crf.score(kind(rows), labels, lengths=lengths), listed.score(np.split(rows, cuts), np.split(labels, cuts)))
+    np.testing.assert_allclose(
+        crf.score(kind(rows), labels, lengths=lengths), listed.score(np.split(rows, cuts), np.split(labels, cuts))
+    )
 
 
 # Other ways to learn
@@ -292,9 +305,12 @@ def test_schemes():
     for letters, scheme in (("BIESO", "BIOES"), ("BILUO", "BILOU")):
         names = [each if each == "O" else f"{each}-X" for each in letters]
         b, i, e, s, o = names
-        allowed = {(x, y) for x in [*names, None] for y in [*names, None]} - set(scheme_pairs(names, scheme)) - {(None, None)}
+        allowed = (
+            {(x, y) for x in [*names, None] for y in [*names, None]} - set(scheme_pairs(names, scheme)) - {(None, None)}
+        )
         assert allowed == {
-            (b, i), (b, e), (i, i), (i, e), *((x, y) for x in (e, s, o, None) for y in (b, s, o)), (e, None), (s, None), (o, None),
+            (b, i), (b, e), (i, i), (i, e), *((x, y) for x in (e, s, o, None) for y in (b, s, o)),
+            (e, None), (s, None), (o, None),
         }  # fmt: skip
     with pytest.raises(ValueError, match=r"the label 'X' is no tag of scheme='BIO'; tags are O, B-…, I-…\."):
         scheme_pairs(["X"])
@@ -343,7 +359,7 @@ def test_warm_start_goes_on(fitted):
     steps = warm.n_iter_
     warm.fit(X, y)
     assert warm.n_iter_ < 0.2 * steps
-    warm.fit(X + [[{"sign": "new"}, {"sign": "x"}]], y + [["D", "A"]])  # more attributes and labels
+    warm.fit([*X, [{"sign": "new"}, {"sign": "x"}]], [*y, ["D", "A"]])  # more attributes and labels
     assert ("sign:new", "D") in warm.state_features_
     crf = LinearChainCRF(c2=0.1, warm_start=True, c1=1.0).fit(X[:20], y[:20])
     assert crf.fit(X, y).score(X, y) > 0.6
@@ -371,7 +387,9 @@ def test_progress_and_reasons(capsys):
         half = LinearChainCRF(callback=stop).fit(X, y)
     assert half.fit_.reason.code == "interrupted"
     assert half.score(X, y) > 0.4
-    with pytest.warns(ConvergenceWarning, match=r"max_iter=2 steps were taken before the fit settled; increase max_iterations"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"max_iter=2 steps were taken before the fit settled; increase max_iterations"
+    ):
         LinearChainCRF(max_iterations=2).fit(X, y)
 
 
@@ -406,7 +424,7 @@ def test_what_was_learned(fitted):
         ([[["b"]], [{"a": 1}, {"a": float("-inf")}]], [["A"], ["A", "B"]], r"step 1 of sequence 1 has 'a' = -inf"),
         ({"a": 1}, [["A"]], r"X is \{'a': 1\}, which is one step; give a list of sequences"),
         ([{"a": 1}], [["A"]], r"X begins with \{'a': 1\}, which is one step; give a list of sequences"),
-        ([[["a"]]], None, r"y is None; give a label for each step"),
+        ([[["a"]]], None, r"requires y to be passed, but the target y is None; give a label for each step"),
         (np.ones((3, 2)), [0, 1], r"y has 2 labels, but X has 3 steps; give one label for each step\."),
         (np.array([[1.0], [np.nan]]), [0, 1], r"Input X contains NaN \(row 1, column 0\), and steps must have finite values"),
         (np.array([[1.0], [np.inf]]), [0, 1], r"Input X contains infinity"),
@@ -443,7 +461,10 @@ def test_steps_that_cannot_be_read(X, message):
         ({"scheme": "BOI"}, r"scheme='BOI' is unknown"),
         ({"num_memories": 0}, r"num_memories=0 is not a whole number of at least 1\."),
         ({"forbidden": ["AB"]}, r"forbidden holds 'AB'; give pairs of labels"),
-        ({"forbidden": [("A", "B")]}, r"step 1 of sequence 0 has the label 'B' after 'A', which scheme, forbidden and required rule"),
+        (
+            {"forbidden": [("A", "B")]},
+            r"step 1 of sequence 0 has the label 'B' after 'A', which scheme, forbidden and required rule",
+        ),
         ({"forbidden": [(None, "A")]}, r"step 0 of sequence 0 has the label 'A' at the start"),
         ({"required": {"B": "A"}}, r"step 1 of sequence 0 has the label 'B' at the end, which scheme, forbidden"),
     ],
@@ -454,8 +475,12 @@ def test_bad_settings(settings, message):
 
 
 def test_labels_that_nothing_allows_between_known_ones():
-    with pytest.raises(ValueError, match=r"sequence 1 has no labels: scheme, forbidden and required rule out every labelling"):
-        LinearChainCRF(forbidden=[("A", "A"), ("A", "B"), ("B", "A")]).fit([[["a"]], [["a"], ["b"]]], [["B"], ["A", None]])
+    with pytest.raises(
+        ValueError, match=r"sequence 1 has no labels: scheme, forbidden and required rule out every labelling"
+    ):
+        LinearChainCRF(forbidden=[("A", "A"), ("A", "B"), ("B", "A")]).fit(
+            [[["a"]], [["a"], ["b"]]], [["B"], ["A", None]]
+        )
 
 
 def test_questions_without_an_answer(fitted):
@@ -481,11 +506,15 @@ def test_odd_questions(fitted):
     with pytest.raises(ValueError, match=r"X_dev and y_dev go together; give both or neither\."):
         LinearChainCRF().fit(X, y, X)
     matrix = LinearChainCRF().fit(np.ones((3, 2)), [0, 1, 0])
-    with pytest.raises(ValueError, match=r"X has attributes by name, but columns of a matrix were given at fit; give a matrix\."):
+    with pytest.raises(
+        ValueError, match=r"X has attributes by name, but columns of a matrix were given at fit; give a matrix\."
+    ):
         matrix.predict(X)
     with pytest.raises(ValueError, match=r"lengths add up to 5, but X has 3 rows"):
         LinearChainCRF().fit(np.ones((3, 2)), [0, 1, 0], lengths=[2, 3])
-    with pytest.raises(ValueError, match=r"sample_weight has shape \(2,\); give one number for each of the 5 sequences\."):
+    with pytest.raises(
+        ValueError, match=r"sample_weight has shape \(2,\); give one number for each of the 5 sequences\."
+    ):
         LinearChainCRF().fit(X, y, sample_weight=[1, 2])
     with pytest.raises(ValueError, match=r"sample_weight holds 1 and 2 in one sequence; a sequence has one weight\."):
         LinearChainCRF().fit(np.ones((3, 2)), [0, 1, 0], sample_weight=[1.0, 2.0, 1.0])

@@ -12,7 +12,7 @@ from .restarts import fit_best, short_runs
 from .trace import Trace
 
 __all__ = [
-    "ACCELERATORS", "Checkpoint", "Constraint", "Fit", "InertiaLines", "Model", "Online", "Orthant", "Progress",
-    "ProgressBar", "ProgressLines", "SingularError", "Slope", "Trace", "Until", "climb", "fit", "fit_best", "objective", "online_pass",
+    "ACCELERATORS", "Checkpoint", "Constraint", "Fit", "InertiaLines", "Model", "Online", "Orthant", "Progress", "ProgressBar",
+    "ProgressLines", "SingularError", "Slope", "Trace", "Until", "climb", "fit", "fit_best", "objective", "online_pass",
     "online_step", "short_runs",
 ]  # fmt: skip

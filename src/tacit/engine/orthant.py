@@ -130,7 +130,8 @@ class Orthant:
                 gain = ddot(steepest, new - x)
             value, steeper = self._loss(evaluate, new)
             along = ddot(steeper, way)
-            if not value <= loss + ENOUGH * gain or (self.strong and not self.penalty and along > -STEEP * down):
+            beyond = self.strong and not self.penalty and along > -STEEP * down
+            if beyond or not value < loss or not value <= loss + ENOUGH * gain:
                 best = (new, value, steeper) if value < loss + ENOUGH * gain else best
                 high = t
             elif self.penalty or along >= STEEP * down:

@@ -14,7 +14,7 @@ from .segmentation import Segmentation, segment
 from .trial import Trial
 
 __all__ = [
-    "CRF", "GMMHMM", "CategoricalHMM", "Clock", "ConvergenceMonitor", "Forecast", "GaussianHMM", "HiddenMarkovModel", "LinearChainCRF", "MarkovChain",
-    "MarkovMixture", "MultinomialHMM", "PoissonHMM", "Predictive", "RegimeChoice", "Segmentation", "Trial", "find_regimes",
-    "scheme_pairs", "segment", "select_order",
+    "CRF", "GMMHMM", "CategoricalHMM", "Clock", "ConvergenceMonitor", "Forecast", "GaussianHMM", "HiddenMarkovModel",
+    "LinearChainCRF", "MarkovChain", "MarkovMixture", "MultinomialHMM", "PoissonHMM", "Predictive", "RegimeChoice",
+    "Segmentation", "Trial", "find_regimes", "scheme_pairs", "segment", "select_order",
 ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -28,7 +28,7 @@ __all__ = ["ALGORITHMS", "LinearChainCRF"]
 
 ALGORITHMS = ("lbfgs", "l2sgd", *RULES)
 LINE_SEARCHES = ("MoreThuente", "Backtracking", "StrongBacktracking")
-MOST = 1 << 31
+MOST, MOST_LABELS = 1 << 31, 1 << 16
 USUAL: dict[str, Any] = {
     "min_freq": 0.0, "all_possible_states": False, "all_possible_transitions": False, "c1": 0.0, "c2": 1.0, "num_memories": 6,
     "period": 10, "linesearch": "MoreThuente", "max_linesearch": 20, "calibration_eta": 0.1, "calibration_rate": 2.0,
@@ -175,10 +175,10 @@ class LinearChainCRF(Tagging, RowsEstimator):
     n_jobs: int | None = None
     callback: Callable | None = None
 
-    _takes_missing: ClassVar[bool] = False
-    _takes_sparse: ClassVar[bool] = True
-    _min_rows: ClassVar[int] = 1
-    _missing_remedy: ClassVar[str] = "and steps must have finite values; leave attributes out where they are missing"
+    _takes_missing = False
+    _takes_sparse = True
+    _min_rows = 1
+    _missing_remedy = "and steps must have finite values; leave attributes out where they are missing"
     _saved = RowsEstimator._saved | {
         "classes_": Names("L", labels=True),
         "attributes_": Names("d"),
@@ -256,6 +256,7 @@ class LinearChainCRF(Tagging, RowsEstimator):
         steps = np.repeat(told & (weight > 0), np.diff(items.offsets))
         kept = np.append(0, np.cumsum(np.diff(items.offsets)[told & (weight > 0)]))
         self._learn(items.rows[np.flatnonzero(steps)], codes[steps], weight[told & (weight > 0)], kept, chain, before)
+        _ = self._known  # made now, for answers change nothing
         self.dev_score_ = None if X_dev is None else self.score(X_dev, y_dev)
         return self
 
@@ -263,7 +264,13 @@ class LinearChainCRF(Tagging, RowsEstimator):
         classes, codes = read_labels(y, items)
         if not len(classes):
             raise ValueError(f"none of the {len(codes)} steps has a label; give one at least.")
+        if len(classes) > MOST_LABELS:
+            raise ValueError(f"y has {len(classes)} labels, more than {MOST_LABELS}; labels are kinds, not numbers.")
         return classes, codes
+
+    def _check_loaded(self) -> None:
+        if len(self.classes_) > MOST_LABELS:
+            raise ValueError(f"it has {len(self.classes_)} labels, more than {MOST_LABELS}")
 
     def _chain(self) -> Chain:
         return Chain.of(self.classes_.tolist(), self.scheme, self.forbidden, self.required)
@@ -299,7 +306,9 @@ class LinearChainCRF(Tagging, RowsEstimator):
         setting, n_labels = self._setting, len(self.classes_)
         each = np.repeat(weight, np.diff(offsets))
         states = observed_states(rows, labels, n_labels, each, setting("min_freq"), setting("all_possible_states"))
-        moves = observed_moves(labels, offsets, n_labels, each, setting("min_freq"), setting("all_possible_transitions"))
+        moves = observed_moves(
+            labels, offsets, n_labels, each, setting("min_freq"), setting("all_possible_transitions")
+        )
         layout = Layout.of(states, moves & chain.moves, table=setting("algorithm") == "lbfgs")
         source = field_source(
             layout.arranged(rows), labels, weight, offsets, n_features=len(layout.exists), n_jobs=self.n_jobs
@@ -344,7 +353,11 @@ class LinearChainCRF(Tagging, RowsEstimator):
         if not self.from_matrix_ and 0 < len(used) < len(self.attributes_):
             self.state_weights_, self.attributes_ = self.state_weights_[used], self.attributes_[used]
             self.n_features_in_ = len(used)
-        self.fit_, self.converged_, self.n_iter_ = fit, fit.converged, max(fit.trace.passes and len(fit.trace) - self._began, 0)
+        self.fit_, self.converged_, self.n_iter_ = (
+            fit,
+            fit.converged,
+            max(fit.trace.passes and len(fit.trace) - self._began, 0),
+        )
         if fit.interrupted:
             warnings.warn(f"{fit.reason}; what was learned so far is kept.", UserWarning, stacklevel=4)
         elif self._setting("algorithm") == "lbfgs" and not fit.converged:

@@ -1,6 +1,6 @@
 """`Layout`: which features have weights, pairs of an attribute and a label or of two labels, and where these lie in a vector.
 
-    θ = (weights of attributes with many labels, a row each; of the others, one after the other; of transitions)
+θ = (weights of attributes with many labels, a row each; of the others, one after the other; of transitions)
 """
 
 from __future__ import annotations
@@ -149,8 +149,10 @@ class Layout:
         """Of the features of attributes: where their weights lie, and their attributes and labels."""
         a = self.n_many * self.width
         inside = np.flatnonzero(self.exists[:a])
-        counts = np.diff(self.pointer.astype(np.int64))
-        attribute = np.concatenate([inside // max(self.width, 1), self.n_many + np.repeat(np.arange(len(counts)), counts)])
+        counts: np.ndarray = np.diff(self.pointer.astype(np.int64))
+        attribute = np.concatenate(
+            [inside // max(self.width, 1), self.n_many + np.repeat(np.arange(len(counts)), counts)]
+        )
         label = np.concatenate([inside % max(self.width, 1), self.label.astype(np.int64)])
         return np.concatenate([inside, a + np.arange(len(self.label))]), self.order[attribute], label
 

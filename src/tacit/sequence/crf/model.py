@@ -8,7 +8,6 @@ hidden states whose densities are exp s_t and whose moves are exp w, so that the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -182,35 +181,38 @@ class FieldModel(Model):
     def posterior(self, params: Weights, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """P(y_t | x), (steps, labels), and log Z of each sequence, −∞ where none are allowed; labels of the block are held."""
         weight, transitions = np.ones(len(block)), self.layout.parts(params.vector)[2]
-        found, evidence = np.empty((len(block), self.layout.n_labels)), []
+        found, evidence = np.empty((len(block), self.layout.n_labels)), np.empty(block.n_units)
+        at = 0
         for rows, offsets in chunks(block):
-            scores, each = self.scores(params, block, rows), np.empty(len(offsets) - 1)
-            self.expect(scores, block.labels[rows], weight[rows], offsets, transitions, each)
-            found[rows], evidence = scores.T, [*evidence, each]
-        return found, np.concatenate(evidence)
+            scores, n = self.scores(params, block, rows), len(offsets) - 1
+            self.expect(scores, block.labels[rows], weight[rows], offsets, transitions, evidence[at : at + n])
+            found[rows], at = scores.T, at + n
+        return found, evidence
 
     def decode(self, params: Weights, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """The likeliest labels, and their score by sequence, −∞ where none are allowed."""
         start, allowed, end = self.chain.logs()
         transitions = self.layout.parts(params.vector)[2]
-        path, evidence = np.empty(len(block), dtype=np.int64), []
+        path, evidence, at = np.empty(len(block), dtype=np.int64), np.empty(block.n_units), 0
         for rows, offsets in chunks(block):
-            scores, each = self.scores(params, block, rows), np.empty(len(offsets) - 1)
+            scores, n = self.scores(params, block, rows), len(offsets) - 1
             scores[:, offsets[1:] - 1] += end[:, None]
             labels, log_move = block.labels[rows], (transitions + allowed)[None]
-            kernel("decode")(scores, offsets, labels, start, log_move, NONE, path[rows], each)
-            evidence.append(each)
-        return path, np.concatenate(evidence)
+            kernel("decode")(scores, offsets, labels, start, log_move, NONE, path[rows], evidence[at : at + n])
+            at += n
+        return path, evidence
 
-    def log_joint(self, params: Weights, block: Block) -> Iterator[np.ndarray]:
-        """Log p(known labels | x) of the sequences, a chunk at a time."""
-        transitions = self.layout.parts(params.vector)[2]
+    def log_joint(self, params: Weights, block: Block) -> np.ndarray:
+        """Log-probability of the known labels of each sequence, log p(y | x)."""
+        transitions, found, at = self.layout.parts(params.vector)[2], np.empty(block.n_units), 0
         for rows, offsets in chunks(block):
             scores, labels, one = self.scores(params, block, rows), block.labels[rows], np.ones(rows.stop - rows.start)
             held, free = np.empty(len(offsets) - 1), np.empty(len(offsets) - 1)
             self.expect(scores.copy(), labels, one, offsets, transitions, held)
             self.expect(scores, np.full_like(labels, -1), one, offsets, transitions, free)
-            yield held - free
+            found[at : at + len(free)] = held - free
+            at += len(free)
+        return found
 
 
 def _unsigned(indices: np.ndarray) -> np.ndarray:

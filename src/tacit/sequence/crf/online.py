@@ -120,16 +120,16 @@ def descend(passes: Passes, *, c2: float, period: int, delta: float, calibration
     t0 = _first_step(passes, learn, rate, calibration)
     vector, clock = passes.start.vector.copy(), np.array([rate, t0, 0.0])
     losses: list[float] = []
-    best = [np.inf, vector]
+    best = vector.copy()
 
     def one(order: np.ndarray, number: int) -> tuple[float, np.ndarray, Note | None]:
         loss = learn(order, vector, clock)
-        if loss < best[0]:
-            best[:] = [loss, vector.copy()]
+        if loss < min(losses, default=np.inf):
+            best[:] = vector
         losses.append(loss)
         gained = np.inf if number < period else (losses[-1 - period] - loss) / loss
         told = "{period} passes improved the loss by less than delta={delta:g} of itself"
-        return -loss, best[1], Note("period", told, period=period, delta=delta) if gained < delta else None
+        return -loss, best, Note("period", told, period=period, delta=delta) if gained < delta else None
 
     return passes.run(one)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, issparse, vstack
 
-from ...checks import check_weight
+from ...checks import as_numpy, check_weight
 from ...frames import is_table
 from ..steps import check_lengths
 from ..symbols import Symbols
@@ -61,7 +61,9 @@ def is_listed(X: Any) -> bool:
     first = X[0] if len(X) else []
     if isinstance(first, (str, bytes, dict)):
         raise ValueError(f"X begins with {first!r}, which is one step; give a list of sequences, each a list of steps.")
-    return is_matrix(first) or hasattr(first, "items") or not isinstance(next(iter(first), None), (int, float, np.number))
+    return (
+        is_matrix(first) or hasattr(first, "items") or not isinstance(next(iter(first), None), (int, float, np.number))
+    )
 
 
 def is_matrix(part: Any) -> bool:
@@ -211,8 +213,12 @@ def read_labels(y: Any, items: Items) -> tuple[np.ndarray, np.ndarray]:
 def _flat_labels(y: Any, items: Items) -> list:
     """Labels one after the other, as many as there are steps."""
     if y is None:
-        raise ValueError("y is None; give a label for each step, None where it is not known.")
-    given = y.tolist() if hasattr(y, "tolist") else list(y)
+        raise ValueError(
+            "LinearChainCRF requires y to be passed, but the target y is None; give a label for each step, None where it is not "
+            "known."
+        )
+    y = as_numpy(y)
+    given = np.asarray(y).tolist() if hasattr(y, "__array__") else list(y)
     if not items.listed and not any(isinstance(each, (list, tuple, np.ndarray)) for each in given):
         if len(given) != items.offsets[-1]:
             raise ValueError(
@@ -249,7 +255,7 @@ def weights_of(sample_weight: Any, items: Items) -> np.ndarray:
     n_sequences, n_steps = len(items.offsets) - 1, items.offsets[-1]
     if sample_weight is None:
         return np.ones(n_sequences)
-    given = np.asarray(sample_weight, dtype=np.float64)
+    given = np.asarray(as_numpy(sample_weight), dtype=np.float64)
     if given.shape == (n_steps,) != (n_sequences,):
         first = given[items.offsets[:-1]]
         spread = np.repeat(first, np.diff(items.offsets))

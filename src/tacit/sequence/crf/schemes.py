@@ -58,7 +58,7 @@ def _allowed(before: tuple[str, str] | None, after: tuple[str, str] | None, sche
         return after is None or after[0] == "B" or same
     if scheme == "IOB1":
         return after is None or after[0] == "I" or same
-    begin, inside, end, _ = SCHEMES[scheme]
+    begin, inside, end, _ = tuple(SCHEMES[scheme])
     within = before is not None and before[0] in (begin, inside)
     goes_on = after is not None and after[0] in (inside, end)
     return within == goes_on and (same or not within)

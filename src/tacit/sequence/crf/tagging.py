@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from ...checks import check_number, check_rows
@@ -34,11 +36,12 @@ class Tagging:
     _ready: tuple | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_ready"}  # type: ignore[misc]
+        state: dict = super().__getstate__()  # type: ignore[assignment]
+        return {name: value for name, value in state.items() if name != "_ready"}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.target_tags.required = True
+        tags.target_tags.required, tags.classifier_tags = True, ClassifierTags()
         return tags
 
     @property
@@ -56,7 +59,7 @@ class Tagging:
 
     def _read(self, X: Any, lengths: Any = None, *, reset: bool = False) -> tuple[Items, Any]:
         """Steps, and at fit the attributes they have."""
-        X = X if hasattr(X, "__len__") or hasattr(X, "shape") else list(X)
+        X = list(X) if hasattr(X, "__next__") else X
         listed = is_listed(X)
         if listed and not (len(X) and is_matrix(X[0])):
             if lengths is not None:
@@ -66,7 +69,9 @@ class Tagging:
             items, attributes = read_items(X, None if reset else self._known[0])
         else:
             if not reset and not self.from_matrix_:
-                raise ValueError("X is a matrix, but attributes by name were given at fit; give dictionaries or lists of them.")
+                raise ValueError(
+                    "X is a matrix, but attributes by name were given at fit; give dictionaries or lists of them."
+                )
             items = read_matrices(X, lengths, self._validated(reset))
             attributes = self._column_names()
         if reset:
@@ -102,20 +107,22 @@ class Tagging:
     def _n_columns(self) -> int:
         return len(self.attributes_)
 
-    def _over(self, items: Items, function: Callable[[Any, Block], Any], labels: np.ndarray | None = None) -> list:
+    def _over(
+        self, items: Items, function: Callable[[FieldModel, Weights, Block], Any], labels: np.ndarray | None = None
+    ) -> list:
         """What a method of the model says of the blocks of steps; sequences without steps are left out."""
         if not items.rows.shape[0]:
             return []
         source = field_source(items.rows, labels, None, np.unique(items.offsets), n_jobs=self.n_jobs)
         model, params = self._model(), self._params()
-        return list(source.map(lambda block: function(model, params, block)))  # type: ignore[arg-type,call-arg]
+        return list(source.map(partial(function, model, params)))
 
     def _asked(self, X: Any, lengths: Any) -> Items:
         check_is_fitted(self)
         return self._read(X, lengths)[0]
 
     def _check_possible(self, items: Items, scores: list) -> None:
-        bad = np.flatnonzero(np.isneginf(np.concatenate(scores))) if scores else []
+        bad = np.flatnonzero(np.isneginf(np.concatenate([np.zeros(0), *scores])))
         if len(bad):
             u = int(np.flatnonzero(np.diff(items.offsets))[bad[0]])
             n = int(items.offsets[u + 1] - items.offsets[u])
@@ -141,7 +148,7 @@ class Tagging:
         list of lists of labels, or ndarray of shape (n_steps,) where X is one matrix
         """
         items = self._asked(X, lengths)
-        parts = self._over(items, lambda model, params, block: model.decode(params, block))
+        parts = self._over(items, FieldModel.decode)
         self._check_possible(items, [score for _, score in parts])
         path = np.concatenate([np.zeros(0, dtype=np.int64), *(path for path, _ in parts)])
         labels = self.classes_[path]
@@ -170,7 +177,7 @@ class Tagging:
         list of ndarray of shape (n_steps, n_classes), or one ndarray where X is one matrix
         """
         items = self._asked(X, lengths)
-        parts = self._over(items, lambda model, params, block: model.posterior(params, block))
+        parts = self._over(items, FieldModel.posterior)
         self._check_possible(items, [score for _, score in parts])
         return items.split(np.concatenate([np.zeros((0, len(self.classes_))), *(found for found, _ in parts)]))
 
@@ -184,7 +191,9 @@ class Tagging:
         """
         found = self.predict_proba(X, lengths)
         names = self.classes_.tolist()
-        told = [[dict(zip(names, row)) for row in part.tolist()] for part in (found if isinstance(found, list) else [found])]
+        told = [
+            [dict(zip(names, row)) for row in part.tolist()] for part in (found if isinstance(found, list) else [found])
+        ]
         return told if isinstance(found, list) else told[0]
 
     def predict_marginals_single(self, xseq: Any) -> list:
@@ -213,7 +222,7 @@ class Tagging:
         """
         items = self._asked(X, lengths)
         labels = encode(y, items, self.classes_)
-        parts = self._over(items, lambda model, params, block: np.concatenate(list(model.log_joint(params, block))), labels)
+        parts = self._over(items, FieldModel.log_joint, labels)
         found = np.zeros(len(items.offsets) - 1)
         found[np.diff(items.offsets) > 0] = np.concatenate([np.zeros(0), *parts])
         return found

@@ -1,4 +1,4 @@
-"""Hidden Markov models with hmmlearn's names."""
+"""Hidden Markov models with hmmlearn's names, and conditional random fields with sklearn-crfsuite's."""
 
 from .crf import CRF
 from .discrete import CategoricalHMM, MultinomialHMM, PoissonHMM

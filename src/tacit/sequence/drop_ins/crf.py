@@ -62,11 +62,57 @@ class Tagger:
 class CRF(LinearChainCRF):
     """Drop-in for ``sklearn_crfsuite.CRF``: replacing the import is enough.
 
-    It is `LinearChainCRF`, whose settings and methods it has, and where it differs follows sklearn-crfsuite: `predict` gives an
-    array of lists, and attributes are None before a fit.
+    It is `LinearChainCRF`, and where it differs follows sklearn-crfsuite: `predict` gives an array of lists, and attributes are
+    None before a fit.
 
     Parameters
     ----------
+    algorithm : {"lbfgs", "l2sgd", "ap", "pa", "arow"}, default="lbfgs"
+        How weights are learned: "lbfgs" maximises the penalised likelihood by limited-memory BFGS, orthant-wise where `c1` is
+        not 0; "l2sgd" by stochastic gradients; "ap" is the averaged perceptron, "pa" passive-aggressive updates, "arow"
+        adaptive regularisation of weights.
+    min_freq : float, default=0
+        Features that occur less often, by weighted values, are left out.
+    all_possible_states, all_possible_transitions : bool, default=False
+        Whether also pairs of an attribute and a label, or of two labels, have weights that do not occur together at fit.
+    c1, c2 : float, default=0 and 1
+        The penalty c₁ ‖w‖₁ + c₂ ‖w‖². `c1` is for "lbfgs", `c2` for it and "l2sgd".
+    max_iterations : int, optional
+        Most steps; by default as many as it takes for "lbfgs", 1000 passes for "l2sgd" and 100 for the others.
+    num_memories : int, default=6
+        Changes that "lbfgs" remembers.
+    epsilon : float, optional
+        "lbfgs" has settled when the gradient is at most this times the larger of 1 and ‖w‖ (1e-5); "ap", "pa" and "arow" when
+        the mean loss is less than this (0).
+    period, delta : int and float, default=10 and 1e-5
+        "lbfgs" and "l2sgd" have also settled when `period` steps improved the objective by less than `delta` of itself (1e-6 for
+        "l2sgd").
+    linesearch, max_linesearch : str and int, default="MoreThuente" and 20
+        "MoreThuente" and "StrongBacktracking" look for a step that meets the strong Wolfe conditions, "Backtracking" the regular
+        ones, in at most so many tries.
+    calibration_eta, calibration_rate, calibration_samples, calibration_candidates, calibration_max_trials
+        How "l2sgd" chooses its first step; see `tacit.sequence.crf.online`.
+    pa_type, c, error_sensitive, averaging
+        Of "pa": updates without slack (0), or with slack that costs `c`, linearly (1) or squared (2); whether the loss grows with
+        the square root of the number of mistakes; whether weights are averaged.
+    variance, gamma : float, default=1
+        Of "arow": the first variance of weights, and how slowly they are trusted more.
+    verbose : bool, default=False
+        Print a line for each step.
+    scheme : {"BIO", "IOB1", "BIOES", "BILOU"}, optional
+        Allow only sequences of tags that the scheme allows, at fit and predict.
+    forbidden : list of (before, after), optional
+        Labels that never follow each other; None before is the start of a sequence, None after its end.
+    required : dict of label to list of labels, optional
+        What must follow some labels.
+    warm_start : bool, default=False
+        Begin with the weights of the last fit, where their features occur again.
+    random_state : int, RandomState instance or None
+        Puts sequences into order; "lbfgs" draws nothing.
+    n_jobs : int, optional
+        Threads of "lbfgs" and of answers; results do not depend on it.
+    callback : callable, optional
+        Called with a `tacit.engine.Progress` after every step.
     model_filename : str, optional
         Where a fit writes the model, as `tacit.save` does, and where a model is read from that was not fitted.
     keep_tempfiles, trainer_cls
@@ -81,7 +127,7 @@ class CRF(LinearChainCRF):
 
     See Also
     --------
-    LinearChainCRF : All other settings and attributes.
+    LinearChainCRF : All other attributes.
 
     Examples
     --------
@@ -105,7 +151,9 @@ class CRF(LinearChainCRF):
     def _check_settings(self) -> None:
         super()._check_settings()
         if self.trainer_cls is not None:
-            raise ValueError(f"trainer_cls={self.trainer_cls!r} is CRFsuite's; leave it out, and give a callback instead.")
+            raise ValueError(
+                f"trainer_cls={self.trainer_cls!r} is CRFsuite's; leave it out, and give a callback instead."
+            )
 
     def fit(
         self, X: Any, y: Any, X_dev: Any = None, y_dev: Any = None, sample_weight: Any = None, *, lengths: Any = None
