@@ -43,7 +43,7 @@ TASKS = {
         "conjugate_learning",
     ),
     "Recommendations": ("movielens", "rating_types", "cold_start"),
-    "Sequences": ("click_streams",),
+    "Sequences": ("click_streams", "chunking"),
     "The command": ("command_line",),
 }
 OTHERS = {"tacit.mixture": 0, "tacit.cluster": 4, "tacit.factor": 5}

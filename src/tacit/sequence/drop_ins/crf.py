@@ -133,8 +133,9 @@ class CRF(LinearChainCRF):
     --------
     >>> from tacit.sequence import CRF
     >>> crf = CRF(algorithm="lbfgs", c1=0.1, c2=0.1, max_iterations=100)
-    >>> crf.fit([[{"w": "a"}, {"w": "b"}]] * 3, [["A", "B"]] * 3).predict([[{"w": "b"}, {"w": "a"}]]).tolist()
-    [['B', 'A']]
+    >>> X = [[{"w": "a"}, {"w": "b"}], [{"w": "b"}, {"w": "a"}]]
+    >>> crf.fit(X, [["A", "B"], ["B", "A"]]).predict(X).tolist()
+    [['A', 'B'], ['B', 'A']]
     """
 
     algorithm: str | None = None
