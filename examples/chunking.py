@@ -26,12 +26,17 @@ def read(path):
 
 def made_up(n, rng):
     """Sentences of a small grammar, some of whose words may be nouns or verbs."""
-    words = {"D": "the a every".split(), "J": "old red small".split(), "N": "dog cat runs walk bird".split(),
-             "V": "sees runs walk likes".split(), "P": "in on by".split()}  # fmt: skip
+    words = {"D": ["the", "a", "every"], "J": ["old", "red", "small"], "N": ["dog", "cat", "runs", "walk", "bird"],
+             "V": ["sees", "runs", "walk", "likes"], "P": ["in", "on", "by"]}  # fmt: skip
     shapes = [("D J N", "B-NP I-NP I-NP"), ("D N", "B-NP I-NP"), ("N", "B-NP"), ("V", "B-VP"), ("P", "B-PP")]
     found = []
     for _ in range(n):
-        order = [int(rng.integers(3)), 3, int(rng.integers(3)), *([4, int(rng.integers(3))] if rng.random() < 0.5 else [])]
+        order = [
+            int(rng.integers(3)),
+            3,
+            int(rng.integers(3)),
+            *([4, int(rng.integers(3))] if rng.random() < 0.5 else []),
+        ]
         pairs = [pair for k in order for pair in zip(shapes[k][0].split(), shapes[k][1].split())]
         found.append([[str(rng.choice(words[kind])), kind if rng.random() < 0.8 else "?", tag] for kind, tag in pairs])
     return found
@@ -72,11 +77,15 @@ X, y = [attributes(each) for each in train], [[tag for *_, tag in each] for each
 truth = [[tag for *_, tag in each] for each in test]
 crf = LinearChainCRF(c1=0.1, c2=0.05, scheme="BIO", delta=1e-4).fit(X, y)
 n_weights = len(crf.state_features_) + len(crf.transition_features_)
-print(f"{len(X)} sentences, {sum(map(len, X)):,} words, {len(crf.classes_)} tags; {n_weights:,} weights in {crf.n_iter_} steps")
+print(
+    f"{len(X)} sentences, {sum(map(len, X)):,} words, {len(crf.classes_)} tags; {n_weights:,} weights in {crf.n_iter_} steps"
+)
 print(f"it ended since {crf.fit_.reason}\n")
 
 found = crf.predict([attributes(each) for each in test])
-print(f"{np.mean([a == b for x, z in zip(truth, found) for a, b in zip(x, z)]):.1%} of the tags of new sentences are right")
+print(
+    f"{np.mean([a == b for x, z in zip(truth, found) for a, b in zip(x, z)]):.1%} of the tags of new sentences are right"
+)
 banned = set(scheme_pairs(crf.classes_))
 assert not any(banned & set(zip([None, *tags], [*tags, None])) for tags in found)
 pairs = [(set(phrases(a)), set(phrases(b))) for a, b in zip(truth, found)]

@@ -460,7 +460,14 @@ def test_steps_that_cannot_be_read(X, message):
         ({"algorithm": "l2sgd", "c2": 0.0}, r"c2=0 leaves algorithm='l2sgd' without a length of its steps"),
         ({"scheme": "BOI"}, r"scheme='BOI' is unknown"),
         ({"num_memories": 0}, r"num_memories=0 is not a whole number of at least 1\."),
-        ({"forbidden": ["AB"]}, r"forbidden holds 'AB'; give pairs of labels"),
+        ({"forbidden": ["AB"]}, r"forbidden holds 'AB'; give pairs of labels, one before the other\."),
+        ({"forbidden": "AB"}, r"forbidden='AB' is no list; give pairs of labels, one before the other\."),
+        ({"required": ["A"]}, r"required=\['A'\] is no dictionary; give what must follow, by label\."),
+        (
+            {"required": {"A": [["B"]]}},
+            r"required\['A'\]=\[\['B'\]\] is no list of labels; give those that may follow\.",
+        ),
+        ({"averaging": "yes"}, r"averaging='yes' is neither True nor False\."),
         (
             {"forbidden": [("A", "B")]},
             r"step 1 of sequence 0 has the label 'B' after 'A', which scheme, forbidden and required rule",
@@ -505,6 +512,10 @@ def test_odd_questions(fitted):
         fitted.predict(X, lengths=[1])
     with pytest.raises(ValueError, match=r"X_dev and y_dev go together; give both or neither\."):
         LinearChainCRF().fit(X, y, X)
+    with pytest.raises(
+        ValueError, match=r"all sequences with known labels have the weight 0; give one of them another\."
+    ):
+        LinearChainCRF().fit([[["a"]], [["b"]]], [[None], ["B"]], sample_weight=[1, 0])
     matrix = LinearChainCRF().fit(np.ones((3, 2)), [0, 1, 0])
     with pytest.raises(
         ValueError, match=r"X has attributes by name, but columns of a matrix were given at fit; give a matrix\."

@@ -21,7 +21,7 @@ from .layout import Layout, observed_moves, observed_states
 from .model import FieldModel, Weights, field_source
 from .online import RULES, Passes, descend, mend_mistakes
 from .reading import Items, read_labels, weights_of
-from .schemes import SCHEMES, Chain
+from .schemes import SCHEMES, Chain, check_limits
 from .tagging import Tagging
 
 __all__ = ["ALGORITHMS", "LinearChainCRF"]
@@ -213,6 +213,10 @@ class LinearChainCRF(Tagging, RowsEstimator):
         check_number("delta", self._setting("delta"), numbers.Real, -1.0)
         check_number("pa_type", self._setting("pa_type"), numbers.Integral, 0, 2)
         check_n_jobs(self.n_jobs)
+        for name in ("all_possible_states", "all_possible_transitions", "error_sensitive", "averaging"):
+            if not isinstance(self._setting(name), (bool, int, np.bool_)):
+                raise ValueError(f"{name}={getattr(self, name)!r} is neither True nor False.")
+        check_limits(self.forbidden, self.required)
         if self._setting("c1") and self.algorithm not in ("lbfgs", None):
             raise ValueError(f"c1={self.c1} is for algorithm='lbfgs', not {self.algorithm!r}; use that or c1=0.")
         if self.algorithm == "l2sgd" and not self._setting("c2"):
@@ -248,14 +252,16 @@ class LinearChainCRF(Tagging, RowsEstimator):
         items, attributes = self._read(X, lengths, reset=True)
         classes, codes = self._known_labels(y, items)
         weight = weights_of(sample_weight, items)
-        told = np.add.reduceat(codes >= 0, items.offsets[:-1]) > 0
+        kept = (np.add.reduceat(codes >= 0, items.offsets[:-1]) > 0) & (weight > 0)
+        if not kept.any():
+            raise ValueError("all sequences with known labels have the weight 0; give one of them another.")
         self.attributes_, self.classes_ = _texts(attributes), classes
         self.n_features_in_, self.from_matrix_ = len(attributes), not isinstance(attributes, dict)
         chain = self._chain()
         self._check_allowed(chain, codes, items)
-        steps = np.repeat(told & (weight > 0), np.diff(items.offsets))
-        kept = np.append(0, np.cumsum(np.diff(items.offsets)[told & (weight > 0)]))
-        self._learn(items.rows[np.flatnonzero(steps)], codes[steps], weight[told & (weight > 0)], kept, chain, before)
+        lengths = np.diff(items.offsets)
+        steps, offsets = np.flatnonzero(np.repeat(kept, lengths)), np.append(0, np.cumsum(lengths[kept]))
+        self._learn(items.rows[steps], codes[steps], weight[kept], offsets, chain, before)
         _ = self._known  # made now, for answers change nothing
         self.dev_score_ = None if X_dev is None else self.score(X_dev, y_dev)
         return self

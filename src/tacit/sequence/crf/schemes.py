@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-__all__ = ["SCHEMES", "Chain", "scheme_pairs"]
+__all__ = ["SCHEMES", "Chain", "check_limits", "scheme_pairs"]
 
 SCHEMES = {"BIO": "BI", "IOB1": "BI", "BIOES": "BIES", "BILOU": "BILU"}
 """Letters of schemes: the beginning of a phrase, what is inside, its end, and phrases of one step."""
@@ -64,6 +64,28 @@ def _allowed(before: tuple[str, str] | None, after: tuple[str, str] | None, sche
     return within == goes_on and (same or not within)
 
 
+def check_limits(forbidden: Any, required: Any) -> None:
+    """Raise where what is forbidden are no pairs of labels, or what is required is no dictionary of them."""
+    if not isinstance(forbidden, (list, tuple, set, type(None))):
+        raise ValueError(f"forbidden={forbidden!r} is no list; give pairs of labels, one before the other.")
+    for pair in forbidden or ():
+        if (
+            not isinstance(pair, (tuple, list))
+            or len(pair) != 2
+            or not all(isinstance(each, Hashable) for each in pair)
+        ):
+            raise ValueError(f"forbidden holds {pair!r}; give pairs of labels, one before the other.")
+    if not isinstance(required, (dict, type(None))):
+        raise ValueError(f"required={required!r} is no dictionary; give what must follow, by label.")
+    for before, after in (required or {}).items():
+        if not all(isinstance(each, Hashable) for each in _followers(after)):
+            raise ValueError(f"required[{before!r}]={after!r} is no list of labels; give those that may follow.")
+
+
+def _followers(after: Any) -> Iterable[Any]:
+    return [after] if isinstance(after, (str, type(None))) or not isinstance(after, Iterable) else after
+
+
 @dataclass(frozen=True)
 class Chain:
     """Moves between labels that are allowed.
@@ -90,14 +112,11 @@ class Chain:
         allowed = np.ones((n + 1, n + 1), dtype=bool)  # the last row is the start, the last column the end
         pairs = [*(scheme_pairs(classes, scheme) if scheme else ()), *(forbidden or ())]
         for pair in pairs:
-            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                raise ValueError(f"forbidden holds {pair!r}; give pairs of labels, one before the other.")
             if all(label in number for label in pair):  # labels that do not occur need no ban
                 allowed[number[pair[0]], number[pair[1]]] = False
         for before, after in (required or {}).items():
             if before in number:
-                follow = [after] if isinstance(after, (str, type(None))) or not isinstance(after, Iterable) else after
-                may = np.isin(np.arange(n + 1), [number[label] for label in follow if label in number])
+                may = np.isin(np.arange(n + 1), [number[label] for label in _followers(after) if label in number])
                 allowed[number[before]] &= may
         return cls(allowed[n, :n].copy(), allowed[:n, :n].copy(), allowed[:n, n].copy())
 
