@@ -442,6 +442,10 @@ def test_bad_sequences(X, y, message):
         ([[["a"]], "ab"], r"sequence 1 is a str; give a list of steps\."),
         ([[["a"]], [7]], r"step 0 of sequence 1 is 7; give a dictionary of attributes, or a list of their names\."),
         ([[["a"], [3]]], r"step 1 of sequence 0 has the attribute 3; names of attributes must be texts\."),
+        (
+            [[["a"], [{}]]],
+            r"step 1 of sequence 0 has an attribute that is no name: unhashable type: 'dict'; give texts\.",
+        ),
         ([[{"a": None}]], r"step 0 of sequence 0 has an attribute that cannot be read: 'a' is None; give texts"),
         ([[{7: 1.0}]], r"step 0 of sequence 0 has an attribute that cannot be read: 7 is no text"),
     ],

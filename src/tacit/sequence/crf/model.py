@@ -44,12 +44,13 @@ def field_source(
     Blocks have more cells than there are features, for sums over a block are as long as these are many.
     """
     cells, lengths = len(rows.data), np.diff(offsets)
-    source = SparseSource(
-        csr_matrix((rows.data.astype(np.float64, copy=False), rows.indices, rows.indptr), rows.shape),
-        None if weight is None else np.repeat(weight, lengths), labels, unit=np.repeat(np.arange(len(lengths)), lengths),
+    held = csr_matrix((rows.data.astype(np.float64, copy=False), rows.indices, rows.indptr), rows.shape)
+    # The layout put cells in order where kernels need it; elsewhere any order will do, and cells that are there twice.
+    held.has_sorted_indices = held.has_canonical_format = True
+    return SparseSource(
+        held, None if weight is None else np.repeat(weight, lengths), labels, unit=np.repeat(np.arange(len(lengths)), lengths),
         n_blocks=int(np.clip(cells // max(LEAST_CELLS, n_features), 1, MOST_BLOCKS)), n_jobs=n_jobs,
     )  # fmt: skip
-    return source
 
 
 def chunks(block: Block) -> list[tuple[slice, np.ndarray]]:

@@ -93,10 +93,18 @@ def read_items(X: Any, known: dict | None = None) -> tuple[Items, dict]:
             raise TypeError(f"sequence {u} is a {type(steps).__name__}; give a list of steps.")
         for t, item in enumerate(steps):
             names, found = _attributes(item, t, u)
-            cells.extend(map(numbers.__getitem__, names) if known is None else map(numbers.get, names, repeat(-1)))
-            values.extend(repeat(1.0, len(names)) if found is None else found)
+            if found is not None:
+                values.extend(repeat(1.0, len(cells) - len(values)))  # of names before, which mostly are all there is
+                values.extend(found)
+            try:
+                cells.extend(map(numbers.__getitem__, names) if known is None else map(numbers.get, names, repeat(-1)))
+            except TypeError as error:
+                raise TypeError(
+                    f"step {t} of sequence {u} has an attribute that is no name: {error}; give texts."
+                ) from None
             pointer.append(len(cells))
         ends.append(len(pointer) - 1)
+    values.extend(repeat(1.0, len(cells) - len(values)))
     items = Items(_matrix(cells, values, pointer, len(numbers)), np.array(ends), True)
     if known is None:
         _check_names(items, numbers)
