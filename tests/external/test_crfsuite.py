@@ -193,3 +193,18 @@ else:
     @pytest.mark.skip(reason="SKLEARN_CRFSUITE_SOURCE names no source archive of sklearn-crfsuite")
     def test_of_sklearn_crfsuite():
         """Its own tests."""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("settings", [{"c2": 1.0}, {"c1": 0.5, "c2": 0.1}])
+def test_phrases_of_conll(tmp_path, settings):
+    """F1 of phrases is within 0.1 of CRFsuite's, by the attributes of the benchmark."""
+    folder = Path(os.environ.get("TACIT_DATA", "")) / "conll2000"
+    if not folder.exists():
+        pytest.skip(f"there is no {folder}; TACIT_DATA names no folder with conll2000")
+    from benchmarks.crf import f1, task
+
+    X, y, test, truth = task()
+    _, tagger = trained(X[:2000], y[:2000], tmp_path / "m", **settings)
+    crf = LinearChainCRF(**settings).fit(X[:2000], y[:2000])
+    assert f1(truth, crf.predict(test)) > f1(truth, [tagger.tag(x) for x in test]) - 0.1
