@@ -5,6 +5,7 @@ import argparse
 from . import (
     cca,
     climb,
+    crf,
     factor_analysis,
     gaussian_mixture,
     hmm,
@@ -30,6 +31,7 @@ from .harness import measure, table
 MODULES = (
     cca,
     climb,
+    crf,
     factor_analysis,
     gaussian_mixture,
     hmm,

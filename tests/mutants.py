@@ -80,6 +80,8 @@ MODELS = {
     "Mixture calibrated": mixture.Mixture(2, random_state=0),
     "MarkovChain": sequence.MarkovChain(2, backoff="auto"),
     "MarkovMixture": sequence.MarkovMixture(1, prior=0.5),
+    "LinearChainCRF": sequence.LinearChainCRF(c1=0.1),
+    "CRF": sequence.CRF("ap", max_iterations=5, random_state=0),
     "LatentClassRegression": mixture.LatentClassRegression(2, random_state=0),
     "MixtureImputer": MixtureImputer(2, random_state=0),
     "GaussianBayes": GaussianBayes(),
@@ -143,6 +145,7 @@ METHODS = {
 """Public methods, and how they are called."""
 EXPERTS = {"sample": METHODS["predict"]} | {name: lambda method, X, y: method(X, y) for name in OF_BOTH}
 CLASSIFIERS = {"score": EXPERTS["score"]}
+TAGGERS = CLASSIFIERS | {"log_prob": EXPERTS["score"], "weights_table": lambda method, X, y: len(method())}
 PAIRS = EXPERTS | {"sample": METHODS["sample"]}
 """Where those of models of y, of both views, differ."""
 EMPTY = (
@@ -152,6 +155,7 @@ EMPTY = (
     "score_samples",
     "predict_log_proba",
     "log_density",
+    "log_prob",
     "predict_variance",
     "score",
     "bic",
@@ -179,6 +183,8 @@ def rows_for(name):
         return X, binary_rows(40)
     if isinstance(model, (factor.CCA, factor.ProbabilisticCCA, mixture.MixtureOfExperts)):
         return X, np.column_stack([X[:, 0] + 0.1, X[:, 1] - X[:, 2]])
+    if isinstance(model, sequence.LinearChainCRF):
+        return X, np.array(["no", "yes"])[y]
     if isinstance(model, (GaussianBayes, MixtureDiscriminant, NaiveBayes, mixture.MixtureOfExpertsClassifier)):
         return X, np.array(["no", "yes"])[y]
     return (with_missing(X, 0.1) if model.__sklearn_tags__().input_tags.allow_nan else X), None
@@ -524,6 +530,8 @@ def fault(path, name):
 
 def _others(model):
     """Methods that a model calls otherwise."""
+    if isinstance(model, sequence.LinearChainCRF):
+        return TAGGERS
     if isinstance(model, (GaussianBayes, MixtureDiscriminant, NaiveBayes)):
         return CLASSIFIERS
     if isinstance(model, (mixture.MixtureOfExperts, mixture.MixtureOfExpertsClassifier, mixture.LatentClassRegression)):

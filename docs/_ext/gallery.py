@@ -43,7 +43,7 @@ TASKS = {
         "conjugate_learning",
     ),
     "Recommendations": ("movielens", "rating_types", "cold_start"),
-    "Sequences": ("earthquake_regimes", "market_regimes", "dishonest_casino", "click_streams"),
+    "Sequences": ("earthquake_regimes", "market_regimes", "dishonest_casino", "click_streams", "chunking"),
     "The command": ("command_line",),
 }
 OTHERS = {"tacit.mixture": 0, "tacit.cluster": 4, "tacit.factor": 5}

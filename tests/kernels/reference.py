@@ -606,3 +606,139 @@ def hidden_moves(codes, offsets, order, n_symbols, table, weight, counts, out):
                     counts[:, k] += weight[u, k] * forward[t][context] * share
                 ahead = np.bincount(context, share, n_contexts)
             out[u, k] += sum(np.log(each) for each, lost in zip(scale, hidden) if lost and order)
+
+
+def _features(n_attributes, table, pointer, label):
+    """Whether an attribute has a row of the table, and the places and labels of its weights."""
+    for a in range(n_attributes):
+        if a < len(table):
+            yield table[a], np.arange(table.shape[1]), True
+        else:
+            own = slice(pointer[a - len(table)], pointer[a - len(table) + 1])
+            yield own, label[own].astype(int), False
+
+
+def label_scores(data, indices, indptr, table, pointer, label, w, scores):
+    features = list(_features(len(table) + len(pointer) - 1, table, pointer, label))
+    for t in range(scores.shape[1]):
+        row = np.zeros(max(len(scores), table.shape[1]))
+        for c in range(indptr[t], indptr[t + 1]):
+            own, labels, in_table = features[indices[c]]
+            np.add.at(row, labels, data[c] * (own if in_table else w[own]))
+        scores[:, t] = row[: len(scores)]
+
+
+def label_slopes(data, indices, indptr, pointer, label, residual, table, w):
+    features = list(_features(len(table) + len(pointer) - 1, table, pointer, label))
+    for t in range(residual.shape[1]):
+        row = np.append(residual[:, t], np.zeros(max(table.shape[1] - len(residual), 0)))
+        for c in range(indptr[t], indptr[t + 1]):
+            own, labels, in_table = features[indices[c]]
+            if in_table:
+                own += data[c] * row[labels]
+            else:
+                w[own] += data[c] * row[labels]
+
+
+def _paths(scores, moves, start, end, labels):
+    """Every labelling that is possible, and its score."""
+    for path in np.ndindex(*(len(scores),) * scores.shape[1]):
+        path = np.array(path)
+        if ((labels < 0) | (labels == path)).all():
+            value = start[path[0]] + end[path[-1]] + scores[path, np.arange(len(path))].sum()
+            yield path, value + moves[path[:-1], path[1:]].sum()
+
+
+def _counts(path, data, indices, indptr, a, pointer, label, n_labels, exists):
+    """The features of a labelling of the steps from a on, as a vector."""
+    found = np.zeros(len(label) + n_labels**2)
+    for t, y in enumerate(path):
+        for c in range(indptr[a + t], indptr[a + t + 1]):
+            own = np.arange(pointer[indices[c]], pointer[indices[c] + 1])
+            found[own[label[own] == y]] += data[c]
+        if t:
+            found[len(label) + path[t - 1] * n_labels + y] += 1.0
+    found[len(label) :] *= exists
+    return found
+
+
+def _labellings(u, data, indices, indptr, offsets, labels, pointer, label, n_labels, w, start, moves, end):
+    """Labellings of a sequence with their scores: all, and those that go with what is known."""
+    a, z = offsets[u], offsets[u + 1]
+    scores = np.empty((n_labels, z - a))
+    states = w[: len(label)]
+    label_scores(data, indices, indptr[a : z + 1], np.empty((0, 0)), pointer, label, states, scores)
+    moves = moves + w[len(label) :].reshape(n_labels, n_labels)
+    unknown = np.full(z - a, -1)
+    return [list(_paths(scores, moves, start, end, known)) for known in (unknown, labels[a:z])]
+
+
+def gradient_pass(
+    order,
+    data,
+    indices,
+    indptr,
+    offsets,
+    labels,
+    weight,
+    pointer,
+    label,
+    n_labels,
+    exists,
+    start,
+    allowed,
+    end,
+    rate,
+    w,
+):
+    loss = 0.0
+    for u in order:
+        eta = 1.0 / (rate[0] * (rate[1] + rate[2]))
+        told = (data, indices, indptr, offsets, labels, pointer, label, n_labels)
+        w *= 1.0 - eta * rate[0]
+        every, held = _labellings(u, *told, w, _log(start), _log(allowed), end)
+        slope = np.zeros_like(w)
+        for paths, sign in ((held, 1.0), (every, -1.0)):
+            values = np.array([value for _, value in paths])
+            loss -= sign * weight[u] * logsumexp(values)
+            for (path, _), p in zip(paths, np.exp(values - logsumexp(values))):
+                counts = _counts(path, data, indices, indptr, offsets[u], pointer, label, n_labels, exists)
+                slope += eta * sign * weight[u] * p * counts
+        w += slope
+        rate[2] += 1.0
+    return loss
+
+
+def mistake_pass(
+    order, data, indices, indptr, offsets, labels, weight, pointer, label, n_labels, exists, log_start, log_allowed, end, rule,
+    rate, w, other,
+):  # fmt: skip
+    loss = 0.0
+    for u in order:
+        told = (data, indices, indptr, offsets, labels, pointer, label, n_labels)
+        every, held = (
+            max(paths, key=lambda pair: pair[1]) for paths in _labellings(u, *told, w, log_start, log_allowed, end)
+        )
+        wrong = int((every[0] != held[0]).sum())
+        if wrong:
+            counts = [
+                _counts(path, data, indices, indptr, offsets[u], pointer, label, n_labels, exists)
+                for path in (held[0], every[0])
+            ]
+            delta, gap = counts[0] - counts[1], every[1] - held[1]
+            if rule == 2:
+                cost, gamma = gap + wrong, rate[2]
+                delta = weight[u] * delta
+                w += cost / (gamma + delta**2 @ other) * other * delta
+                other[:] = 1.0 / (1.0 / other + delta**2 / gamma)
+            else:
+                cost, step = wrong / len(held[0]), 1.0
+                if rule == 1:
+                    cost = gap + (np.sqrt(wrong) if rate[3] else 1.0)
+                    square, c = delta @ delta, rate[2]
+                    step = {0: cost / square, 1: min(c, cost / square), 2: cost / (square + 0.5 / c)}[int(rate[1])]
+                w += weight[u] * step * delta
+                other += rate[0] * weight[u] * step * delta
+            loss += weight[u] * cost
+        rate[0] += 1.0
+    return loss

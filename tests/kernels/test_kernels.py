@@ -450,7 +450,80 @@ def hidden_moves_cases(world):
             yield codes, offsets, order, n_symbols, table, weight, counts, np.full_like(weight, 0.5)
 
 
+def tagged(world, n_many):
+    """Steps with attributes in two kinds, labels of some steps, allowed moves."""
+    rng, k, lengths = world.rng, world.n_classes, [4, 1, 3, 5]
+    offsets, n_few = np.append(0, np.cumsum(lengths)), 6
+    n, cells = offsets[-1], []
+    for _ in range(n):
+        cells.append(np.sort(rng.choice(n_many + n_few, rng.integers(0, 5), replace=False)))
+    indptr = np.append(0, np.cumsum([len(each) for each in cells]))
+    own = [np.flatnonzero(rng.random(k) < 0.6) for _ in range(n_few)]
+    pointer = np.append(0, np.cumsum([len(each) for each in own])).astype(np.uint32)
+    data, indices = rng.normal(size=indptr[-1]), np.concatenate(cells).astype(np.uint32)
+    return SimpleNamespace(
+        steps=(data, indices, indptr), pointer=pointer, label=np.concatenate(own).astype(np.uint32), offsets=offsets,
+        table=rng.normal(size=(n_many, k + 1)), labels=np.where(rng.random(n) < 0.3, -1, rng.integers(k, size=n)),
+        weight=rng.choice([0.5, 1.0, 2.0], len(lengths)), exists=rng.random(k * k) < 0.8,
+        w=rng.normal(size=pointer[-1]), moves=rng.normal(size=k * k),
+    )  # fmt: skip
+
+
+def label_scores_cases(world):
+    for n_many in (0, 3):
+        given = tagged(world, n_many)
+        yield (
+            *given.steps,
+            given.table,
+            given.pointer,
+            given.label,
+            given.w,
+            np.empty((world.n_classes, given.offsets[-1])),
+        )
+
+
+def label_slopes_cases(world):
+    for n_many in (0, 3):
+        given = tagged(world, n_many)
+        residual = world.rng.normal(size=(world.n_classes, given.offsets[-1]))
+        yield *given.steps, given.pointer, given.label, residual, given.table, given.w
+
+
+def passes_over_tags(world):
+    """What passes over sequences are told, every label allowed and not."""
+    k = world.n_classes
+    if k > 4:  # the reference goes through all labellings
+        return
+    for banned in (False, True):
+        given = tagged(world, 0)
+        start, allowed, end = np.ones(k), np.ones((k, k)), np.zeros(k)
+        if banned and k > 2:
+            start[1], allowed[0, 2], end[0] = 0.0, 0.0, -np.inf
+            given.labels[:] = -1
+            given.labels[given.offsets[:-1]] = 2
+        w = np.append(given.w, given.moves * given.exists)
+        told = (given.offsets, given.labels, given.weight, given.pointer, given.label, k, given.exists)
+        yield np.array([2, 0, 3, 1]), *given.steps, *told, start, allowed, end, w
+
+
+def gradient_pass_cases(world):
+    for *told, w in passes_over_tags(world):
+        yield *told, np.array([0.05, 20.0, 0.0]), w
+
+
+def mistake_pass_cases(world):
+    for *told, start, allowed, end, w in passes_over_tags(world):
+        with np.errstate(divide="ignore"):
+            logs = np.log(start), np.log(allowed), end
+        for rule, kind in ((0, 0), (1, 0), (1, 1), (1, 2), (2, 0)):
+            yield *told, *logs, rule, np.array([1.0, kind, 0.7, kind != 1]), w.copy(), np.ones_like(w)
+
+
 CASES = {
+    "label_scores": label_scores_cases,
+    "label_slopes": label_slopes_cases,
+    "gradient_pass": gradient_pass_cases,
+    "mistake_pass": mistake_pass_cases,
     "count_moves": count_moves_cases,
     "score_moves": score_moves_cases,
     "hidden_moves": hidden_moves_cases,

@@ -368,14 +368,14 @@ def test_earthquakes_of_zucchini_and_macdonald(rates, log_likelihood):
 
 
 @pytest.mark.parametrize(("lengths", "log_likelihood"), [([168, 134, 137], -84.3417), (None, -88.7306)])
-def test_speed_of_depmix(lengths, log_likelihood, data_folder):
-    times = np.genfromtxt(data_folder / "hmm" / "speed.csv", delimiter=",", names=True)["rt"][:, None]
+def test_speed_of_depmix(lengths, log_likelihood, table):
+    times = table("hmm/speed.csv")["rt"].to_numpy()[:, None]
     model = HiddenMarkovModel(2, tol=1e-9, max_iter=500, random_state=0).fit(times, lengths=lengths)
     assert model.score_samples(times, lengths=lengths).sum() == pytest.approx(log_likelihood, abs=1e-4)
 
 
-def test_returns_of_the_market(data_folder):
-    returns = np.genfromtxt(data_folder / "hmm" / "sp500_monthly.csv", delimiter=",", names=True)["logret"][:, None]
+def test_returns_of_the_market(table):
+    returns = table("hmm/sp500_monthly.csv")["logret"].to_numpy()[:, None]
     for k, log_likelihood in ((2, 1334.6352), (3, 1347.0749)):
         model = HiddenMarkovModel(k, tol=1e-9, max_iter=1000, n_init=3, random_state=0).fit(returns)
         assert model.score_samples(returns).sum() == pytest.approx(log_likelihood, abs=2e-3)

@@ -23,6 +23,7 @@ from ..arrays import Arrays, record
 from ..notes import Note
 from .loop import Fit, finish, interrupted_after, progress_of
 from .model import Model, SingularError
+from .orthant import Orthant
 from .trace import Trace
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def climb(
     source: Source,
     params: Any,
     *,
-    method: str = "lbfgs",
+    method: str | Orthant = "lbfgs",
     max_iter: int = 200,
     tol: float = 1e-6,
     constraints: Sequence[Constraint] = (),
@@ -160,8 +161,9 @@ def climb(
         Rows.
     params : Arrays
         Where to start.
-    method : {"lbfgs", "newton", "bfgs", "cg", "gradient"}
-        How to climb; "newton" needs the curvature.
+    method : {"lbfgs", "newton", "bfgs", "cg", "gradient"} or Orthant
+        How to climb; "newton" needs the curvature. An `Orthant` takes a penalty on absolute values, and ends as it says
+        itself instead of by `tol`.
     max_iter : int
         Most steps, of each round where there are constraints.
     tol : float
@@ -177,7 +179,7 @@ def climb(
     -------
     Fit
     """
-    if method not in METHODS:
+    if not isinstance(method, Orthant) and method not in METHODS:
         raise ValueError(f"method={method!r} is unknown; use one of {', '.join(map(repr, METHODS))}.")
     trace = Trace()
     evaluate = _Evaluations(model, source, params, 2 if method == "newton" else 1, trace)
@@ -206,7 +208,11 @@ def climb(
                 f"the objective is {evaluate(place)[0]} at the start; begin elsewhere or scale the data."
             )
         told(place)
-        if constraints:
+        if isinstance(method, Orthant):
+            if constraints:
+                raise ValueError("an Orthant meets no constraints; use method='lbfgs'.")
+            place, reason = method(evaluate, place, max_iter, told, lambda: trace.weight)
+        elif constraints:
             place, reason = _constrained(evaluate, place, constraints, multipliers, method, max_iter, tol, told)
         else:
             place, reason = _ascend(evaluate, place, method, max_iter, tol, told)
@@ -214,7 +220,7 @@ def climb(
         if checkpoint is not None:
             checkpoint.flush()
         return done(model.bound(place, params), interrupted_after(trace), interrupted=True)
-    return done(model.bound(place, params), reason, converged=reason.code in ("gradient", "no_better"))
+    return done(model.bound(place, params), reason, converged=reason.code in ("gradient", "no_better", "period"))
 
 
 def _ascend(

@@ -21,6 +21,8 @@ HOMES = {
     "chain": ("filter_states", "smooth", "weigh_sequences"),
     "chain_paths": ("decode", "draw_states"),
     "conditional": ("conditional",),
+    "crf": ("label_scores", "label_slopes"),
+    "crf_online": ("gradient_pass", "mistake_pass"),
     "distances": ("column_sums", "distances", "misfit"),
     "factor": ("factor", "factor_scores"),
     "gaussian": ("diag", "full", "tied"),

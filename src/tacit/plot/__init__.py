@@ -30,6 +30,7 @@ from .topic_map import TopicMapDisplay
 from .topic_time import TopicTimeDisplay
 from .topic_words import TopicWordsDisplay
 from .trace import TraceDisplay
+from .transition_weights import TransitionWeightsDisplay
 from .transitions import TransitionGraphDisplay
 
 __all__ = [
@@ -38,5 +39,5 @@ __all__ = [
     "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay", "ProfilesDisplay", "RatingsDisplay",
     "RegimeDisplay", "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay",
     "SpectrumDisplay", "StatePosteriorDisplay", "TopicChoiceDisplay", "TopicMapDisplay", "TopicTimeDisplay",
-    "TopicWordsDisplay", "TraceDisplay", "TransitionGraphDisplay",
+    "TopicWordsDisplay", "TraceDisplay", "TransitionGraphDisplay", "TransitionWeightsDisplay",
 ]  # fmt: skip

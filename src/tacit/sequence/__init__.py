@@ -2,7 +2,8 @@
 
 from .choice import RegimeChoice, find_regimes
 from .clock import Clock
-from .drop_ins import GMMHMM, CategoricalHMM, GaussianHMM, MultinomialHMM, PoissonHMM
+from .crf import LinearChainCRF, scheme_pairs
+from .drop_ins import CRF, GMMHMM, CategoricalHMM, GaussianHMM, MultinomialHMM, PoissonHMM
 from .drop_ins.base import ConvergenceMonitor
 from .forecast import Forecast, Predictive
 from .hidden import HiddenMarkovModel
@@ -13,7 +14,7 @@ from .segmentation import Segmentation, segment
 from .trial import Trial
 
 __all__ = [
-    "GMMHMM", "CategoricalHMM", "Clock", "ConvergenceMonitor", "Forecast", "GaussianHMM", "HiddenMarkovModel", "MarkovChain",
-    "MarkovMixture", "MultinomialHMM", "PoissonHMM", "Predictive", "RegimeChoice", "Segmentation", "Trial", "find_regimes",
-    "segment", "select_order",
+    "CRF", "GMMHMM", "CategoricalHMM", "Clock", "ConvergenceMonitor", "Forecast", "GaussianHMM", "HiddenMarkovModel",
+    "LinearChainCRF", "MarkovChain", "MarkovMixture", "MultinomialHMM", "PoissonHMM", "Predictive", "RegimeChoice",
+    "Segmentation", "Trial", "find_regimes", "scheme_pairs", "segment", "select_order",
 ]  # fmt: skip
