@@ -26,6 +26,8 @@ __all__ = ["ConvergenceMonitor", "DropIn", "keep"]
 
 log = logging.getLogger("tacit")
 IMPLEMENTATIONS = ("log", "scaling")
+SHORT_RUNS = 4
+"""Short runs that each of the `n_init` starts is the best of: where rivals take one start, and as quick."""
 SET = Note("set", "parameters were set by hand")
 
 
@@ -271,7 +273,7 @@ class DropIn(Predictor):
             return self._params()
         model, sample = self._model(), self._sample(source, rng)
         if wanted:
-            found = short_runs(model, sample, partial(model.init, sample, rng))
+            found = short_runs(model, sample, partial(model.init, sample, rng), n_starts=SHORT_RUNS)
             kept = {name: getattr(self, name) for name in self._letters.values() if name not in wanted}
             components = self._replaced(found.components, kept) if kept else found.components
         else:
