@@ -26,8 +26,6 @@ __all__ = ["ConvergenceMonitor", "DropIn", "keep"]
 
 log = logging.getLogger("tacit")
 IMPLEMENTATIONS = ("log", "scaling")
-SHORT_RUNS = 4
-"""Short runs that each of the `n_init` starts is the best of: where rivals take one start, and as quick."""
 SET = Note("set", "parameters were set by hand")
 
 
@@ -106,6 +104,7 @@ class DropIn(Predictor):
     """
 
     _letters: ClassVar[dict[str, str]] = {}
+    _short_runs: ClassVar[int | None] = 4  # that a start is the best of: no slower than the one start of others
     convergence = "relative"
     accelerate = None
     warm_start = False
@@ -273,7 +272,7 @@ class DropIn(Predictor):
             return self._params()
         model, sample = self._model(), self._sample(source, rng)
         if wanted:
-            found = short_runs(model, sample, partial(model.init, sample, rng), n_starts=SHORT_RUNS)
+            found = short_runs(model, sample, partial(model.init, sample, rng), n_starts=self._short_runs)
             kept = {name: getattr(self, name) for name in self._letters.values() if name not in wanted}
             components = self._replaced(found.components, kept) if kept else found.components
         else:
