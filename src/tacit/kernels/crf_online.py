@@ -12,7 +12,8 @@ import math
 
 import numpy as np
 
-from .chain import decode, settle_labels, smooth_rows
+from .chain import settle_labels, smooth_rows
+from .chain_paths import decode
 from .crf import add_scores, add_slopes
 from .jit import jit
 
