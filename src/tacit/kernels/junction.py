@@ -1,0 +1,625 @@
+"""Inference on a junction tree: φ(C) = Π_f θ_f · Π_s μ_s over every clique, messages up to the roots and down again, row by row.
+
+The axes of a clique stand in the reverse of the order of elimination, so that those it shares with its parent come first: a message
+up is the sum over blocks that lie together. What a row observes has one state there and no axis: a program of loops over tables
+drops such axes and joins neighbours, so that loops are as few and as long as can be. It is made anew only where a row observes other
+variables than the one before, which takes about as long as running it.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .jit import jit
+
+__all__ = ["Plan", "Schedule", "draw_joint", "eliminate", "maximise", "new_plan", "propagate"]
+
+
+class Schedule(NamedTuple):
+    """Cliques, factors and targets as arrays; every ``start`` says where the entries of each begin.
+
+    Attributes
+    ----------
+    cards : (variables,)
+    clique_start, clique_vars
+        Axes of the cliques; children are numbered before their parents.
+    parent, n_shared : (cliques,)
+        −1 of a root; the first axes of a clique, which its parent has as well.
+    child_start, children
+    own_start, own : factors of each clique
+    factor_start, factor_vars, factor_steps
+        Scopes of the factors, and the strides of their tables.
+    factor_base, factor_soft : (factors,)
+        Where the table of a factor begins, in the tables of all rows or, if `factor_soft`, in the row's own.
+    target_start, target_vars, target_steps, target_base, target_clique
+        What is asked for, and where it goes.
+    by_max : (cliques,)
+        Whether a clique is maximised rather than summed.
+    """
+
+    cards: np.ndarray
+    clique_start: np.ndarray
+    clique_vars: np.ndarray
+    parent: np.ndarray
+    n_shared: np.ndarray
+    child_start: np.ndarray
+    children: np.ndarray
+    own_start: np.ndarray
+    own: np.ndarray
+    factor_start: np.ndarray
+    factor_vars: np.ndarray
+    factor_steps: np.ndarray
+    factor_base: np.ndarray
+    factor_soft: np.ndarray
+    target_start: np.ndarray
+    target_vars: np.ndarray
+    target_steps: np.ndarray
+    target_base: np.ndarray
+    target_clique: np.ndarray
+    by_max: np.ndarray
+
+
+FACTOR, SOFT, MESSAGE, ONES, SEND, ABSORB, TELL = range(7)
+KIND, AT, SIZE, OTHER, WHICH, LOOPS, COUNT, UP_AT, UP_SIZE, FIRST = range(10)
+"""Columns of a program; from FIRST on, extents and strides of its loops in turn, from the innermost out."""
+
+
+class Plan(NamedTuple):
+    """What is done to rows that observe the same variables.
+
+    Attributes
+    ----------
+    extent, step : (variables,)
+        States of each variable, 1 where observed; and a scratch array of strides.
+    program : (instructions, columns)
+        Messages up, messages down, and targets.
+    up, down : (cliques + 1,)
+        Where the instructions for each clique begin.
+    table_at, table_size, message_at, message_size : (cliques,)
+    ends : (4,)
+        Where messages up, messages down and targets end in the program, and where scratch begins in the tables.
+    """
+
+    extent: np.ndarray
+    step: np.ndarray
+    program: np.ndarray
+    up: np.ndarray
+    table_at: np.ndarray
+    table_size: np.ndarray
+    message_at: np.ndarray
+    message_size: np.ndarray
+    ends: np.ndarray
+
+
+def new_plan(schedule):
+    """Arrays for the plans of a schedule."""
+    n, c = len(schedule.cards), len(schedule.parent)
+    width = FIRST + 2 * max(1, int(np.max(np.diff(schedule.clique_start), initial=1)))
+    program = np.zeros((len(schedule.factor_base) + len(schedule.target_base) + 4 * c, width), np.int64)
+    sizes = [np.zeros(c, np.int64) for _ in range(4)]
+    return Plan(np.zeros(n, np.int64), np.zeros(n, np.int64), program, np.zeros(c + 1, np.int64), *sizes, np.zeros(4, np.int64))
+
+
+# Programs
+
+
+@jit
+def write(program, row, kind, at, size, other, which):
+    """Begin an instruction."""
+    program[row, KIND], program[row, AT], program[row, SIZE] = kind, at, size
+    program[row, OTHER], program[row, WHICH], program[row, LOOPS] = other, which, 0
+
+
+@jit
+def lay_loops(program, row, clique_vars, first, last, extent, step):
+    """The loops of an instruction over a table with these axes, beside another whose strides `step` holds."""
+    n, inner_extent, inner_step = 0, 1, 0
+    for axis in range(last - 1, first - 1, -1):
+        v = clique_vars[axis]
+        if extent[v] == 1:
+            continue
+        if n > 0 and step[v] == inner_step * inner_extent:
+            inner_extent *= extent[v]
+            program[row, FIRST + 2 * n - 2] = inner_extent
+        else:
+            inner_extent, inner_step = extent[v], step[v]
+            program[row, FIRST + 2 * n], program[row, FIRST + 2 * n + 1] = inner_extent, inner_step
+            n += 1
+    program[row, LOOPS] = n
+
+
+@jit
+def set_steps(step, variables, steps, a, z, keep):
+    """Enter the strides of a table, or take them back."""
+    for i in range(a, z):
+        step[variables[i]] = steps[i] if keep else 0
+
+
+@jit
+def set_message_steps(step, extent, clique_vars, first, shared, keep):
+    """Enter the strides of a message, or take them back."""
+    size = 1
+    for axis in range(first + shared - 1, first - 1, -1):
+        v = clique_vars[axis]
+        step[v] = size if keep else 0
+        size *= extent[v]
+
+
+@jit
+def lay_tables(schedule, plan, codes):
+    """Places of tables and messages for rows that observe what this one does; the number of floats that they take."""
+    cards, clique_start, clique_vars, n_shared = schedule.cards, schedule.clique_start, schedule.clique_vars, schedule.n_shared
+    extent, table_at, table_size = plan.extent, plan.table_at, plan.table_size
+    message_at, message_size = plan.message_at, plan.message_size
+    at, widest = 0, 1
+    for v in range(cards.size):
+        extent[v] = cards[v] if codes[v] < 0 else 1
+    for c in range(n_shared.size):
+        first, size, shared = clique_start[c], 1, 1
+        for axis in range(first, clique_start[c + 1]):
+            size *= extent[clique_vars[axis]]
+            if axis - first < n_shared[c]:
+                shared = size
+        table_at[c], table_size[c] = at, size
+        message_at[c], message_size[c] = at + size, shared
+        at += size + shared
+        widest = max(widest, shared)
+    plan.ends[3] = at
+    return at + widest
+
+
+@jit
+def make_plan(schedule, plan, codes):
+    """Write the program for rows that observe what this one does; the number of floats that its tables take."""
+    total = lay_tables(schedule, plan, codes)
+    clique_start, clique_vars = schedule.clique_start, schedule.clique_vars
+    parent, n_shared, children, child_start = schedule.parent, schedule.n_shared, schedule.children, schedule.child_start
+    own_start, own, factor_start, factor_vars = schedule.own_start, schedule.own, schedule.factor_start, schedule.factor_vars
+    factor_steps, factor_soft = schedule.factor_steps, schedule.factor_soft
+    extent, step, program, up = plan.extent, plan.step, plan.program, plan.up
+    table_at, table_size, message_at, message_size = plan.table_at, plan.table_size, plan.message_at, plan.message_size
+    row = 0
+    for c in range(parent.size):
+        up[c] = row
+        first, last = clique_start[c], clique_start[c + 1]
+        for k in range(own_start[c], own_start[c + 1]):
+            f = own[k]
+            write(program, row, SOFT if factor_soft[f] else FACTOR, table_at[c], table_size[c], f, row == up[c])
+            a, z = factor_start[f], factor_start[f + 1]
+            set_steps(step, factor_vars, factor_steps, a, z, True)
+            lay_loops(program, row, clique_vars, first, last, extent, step)
+            set_steps(step, factor_vars, factor_steps, a, z, False)
+            row += 1
+        for k in range(child_start[c], child_start[c + 1]):
+            s = children[k]
+            write(program, row, MESSAGE, table_at[c], table_size[c], message_at[s], row == up[c])
+            set_message_steps(step, extent, clique_vars, clique_start[s], n_shared[s], True)
+            lay_loops(program, row, clique_vars, first, last, extent, step)
+            set_message_steps(step, extent, clique_vars, clique_start[s], n_shared[s], False)
+            row += 1
+        if row == up[c]:
+            write(program, row, ONES, table_at[c], table_size[c], 0, 1)
+            row += 1
+        write(program, row, SEND, table_at[c], table_size[c], message_at[c], c)
+        program[row, COUNT] = message_size[c]
+        row += 1
+    up[parent.size] = row
+    plan.ends[0] = row
+    for c in range(parent.size - 1, -1, -1):
+        write(program, row, ABSORB, table_at[c], table_size[c], message_at[c], c)
+        program[row, COUNT], program[row, UP_AT] = message_size[c], -1
+        if parent[c] >= 0:
+            p = parent[c]
+            program[row, UP_AT], program[row, UP_SIZE] = table_at[p], table_size[p]
+            set_message_steps(step, extent, clique_vars, clique_start[c], n_shared[c], True)
+            lay_loops(program, row, clique_vars, clique_start[p], clique_start[p + 1], extent, step)
+            set_message_steps(step, extent, clique_vars, clique_start[c], n_shared[c], False)
+        row += 1
+    plan.ends[1] = row
+    for t in range(schedule.target_base.size):
+        c = schedule.target_clique[t]
+        a, z = schedule.target_start[t], schedule.target_start[t + 1]
+        write(program, row, TELL, table_at[c], table_size[c], t, 1)
+        for i in range(a, z):
+            if codes[schedule.target_vars[i]] < 0:
+                program[row, WHICH] = 0
+        if not program[row, WHICH]:
+            set_steps(step, schedule.target_vars, schedule.target_steps, a, z, True)
+            lay_loops(program, row, clique_vars, clique_start[c], clique_start[c + 1], extent, step)
+            set_steps(step, schedule.target_vars, schedule.target_steps, a, z, False)
+        row += 1
+    plan.ends[2] = row
+    return total
+
+
+# Loops over a table that lies together, beside one that is strided
+
+
+@jit
+def next_block(program, row, n, counter, b):
+    """Where the strided table goes on after an innermost loop."""
+    for k in range(1, n):
+        counter[k] += 1
+        b += program[row, FIRST + 2 * k + 1]
+        if counter[k] < program[row, FIRST + 2 * k]:
+            return b
+        b -= program[row, FIRST + 2 * k + 1] * program[row, FIRST + 2 * k]
+        counter[k] = 0
+    return b
+
+
+@jit
+def spread(work, program, row, other, b, counter):
+    """table ·= other over all of a table, or table = other where it is the first."""
+    n, i, first = program[row, LOOPS], program[row, AT], program[row, WHICH]
+    if n == 0:
+        work[i] = other[b] if first else work[i] * other[b]
+        return
+    inner, step, end = program[row, FIRST], program[row, FIRST + 1], i + program[row, SIZE]
+    for k in range(n):
+        counter[k] = 0
+    while i < end:
+        if first:
+            for k in range(inner):
+                work[i + k] = other[b + k * step]
+        elif step == 0:
+            value = other[b]
+            for k in range(inner):
+                work[i + k] *= value
+        elif step == 1:
+            for k in range(inner):
+                work[i + k] *= other[b + k]
+        else:
+            for k in range(inner):
+                work[i + k] *= other[b + k * step]
+        i += inner
+        b = next_block(program, row, n, counter, b)
+
+
+@jit
+def gather(work, at, size, program, row, weight, other, b, counter):
+    """other += weight · table, summed over what `other` has no axis for."""
+    n, i, end = program[row, LOOPS], at, at + size
+    if n == 0:
+        other[b] += weight * work[i]
+        return
+    inner, step = program[row, FIRST], program[row, FIRST + 1]
+    for k in range(n):
+        counter[k] = 0
+    while i < end:
+        if step == 0:
+            value = 0.0
+            for k in range(inner):
+                value += work[i + k]
+            other[b] += weight * value
+        elif step == 1:
+            for k in range(inner):
+                other[b + k] += weight * work[i + k]
+        else:
+            for k in range(inner):
+                other[b + k * step] += weight * work[i + k]
+        i += inner
+        b = next_block(program, row, n, counter, b)
+
+
+# Passes of messages
+
+
+@jit
+def find_bases(start, variables, steps, base, codes, out):
+    """Where the part of each table begins that a row's observed states leave."""
+    for f in range(base.size):
+        at = base[f]
+        for i in range(start[f], start[f + 1]):
+            code = codes[variables[i]]
+            if code > 0:
+                at += code * steps[i]
+        out[f] = at
+
+
+@jit
+def send(program, row, work, by_max):
+    """Make the message of a filled clique to its parent, of sum 1; what it was divided by."""
+    at, to, n = program[row, AT], program[row, OTHER], program[row, COUNT]
+    inner, total = program[row, SIZE] // n, 0.0
+    for o in range(n):
+        value = 0.0
+        if by_max:
+            for k in range(inner):
+                value = max(value, work[at + k])
+        else:
+            for k in range(inner):
+                value += work[at + k]
+        work[to + o] = value
+        total += value
+        at += inner
+    if total > 0.0:
+        for o in range(n):
+            work[to + o] /= total
+    return total
+
+
+@jit
+def absorb(program, row, total, scratch, work, counter):
+    """Make the table of a filled clique its marginal, from that of its parent; of a root, divide by its total."""
+    at, size, to, n = program[row, AT], program[row, SIZE], program[row, OTHER], program[row, COUNT]
+    if program[row, UP_AT] < 0:
+        for k in range(size):
+            work[at + k] /= total
+        return
+    for o in range(n):
+        work[scratch + o] = 0.0
+    gather(work, program[row, UP_AT], program[row, UP_SIZE], program, row, 1.0, work, scratch, counter)
+    inner = size // n
+    for o in range(n):
+        before = work[to + o] * total
+        ratio = work[scratch + o] / before if before > 0.0 else 0.0
+        for k in range(inner):
+            work[at + k] *= ratio
+        at += inner
+
+
+@jit
+def collect(program, begin, end, by_max, bases, theta, soft, totals, work, counter):
+    """Messages of some cliques towards the roots; the log of the total of their products."""
+    loglik = 0.0
+    for row in range(begin, end):
+        kind = program[row, KIND]
+        if kind == FACTOR:
+            spread(work, program, row, theta, bases[program[row, OTHER]], counter)
+        elif kind == SOFT:
+            spread(work, program, row, soft, bases[program[row, OTHER]], counter)
+        elif kind == MESSAGE:
+            spread(work, program, row, work, program[row, OTHER], counter)
+        elif kind == ONES:
+            for k in range(program[row, AT], program[row, AT] + program[row, SIZE]):
+                work[k] = 1.0
+        else:
+            c = program[row, WHICH]
+            totals[c] = send(program, row, work, by_max[c])
+            if not totals[c] > 0.0:
+                return -np.inf
+            loglik += math.log(totals[c])
+    return loglik
+
+
+@jit
+def tell(program, begin, end, bases, weight, out, work, counter):
+    """Add weighted marginals of the targets to `out`, at the states that a row observes."""
+    for row in range(begin, end):
+        b = bases[program[row, OTHER]]
+        if program[row, WHICH]:
+            out[b] += weight
+        else:
+            gather(work, program[row, AT], program[row, SIZE], program, row, weight, out, b, counter)
+
+
+@jit
+def same_pattern(codes, before, size):
+    """Whether two rows observe the same variables."""
+    for v in range(size):
+        if (codes[v] < 0) != (before[v] < 0):
+            return False
+    return True
+
+
+@jit
+def propagate(schedule, plan, codes, rows, theta, soft, weight, loglik, marginals, counts):
+    """Log-likelihoods and posteriors of rows; what is expected of their targets is added up.
+
+    Parameters
+    ----------
+    schedule, plan : Schedule, Plan
+    codes : (n, variables) int32
+        Observed states, −1 where there is none.
+    rows : (m,) integers
+        Rows to go over; those that observe the same variables should stand together.
+    theta, soft : (cells,), (n, cells)
+        Tables of the factors, and those of each row.
+    weight : (n,)
+    loglik : (n,)
+        Is set; −∞ where what a row observes is impossible, of which no posterior is given.
+    marginals : (n, cells) or (0, 0)
+        Posteriors of the targets are added.
+    counts : (cells,) or (0,)
+        Posteriors times weight are added.
+    """
+    n_variables, by_max = schedule.cards.size, schedule.by_max
+    factor_start, factor_vars = schedule.factor_start, schedule.factor_vars
+    factor_steps, factor_base = schedule.factor_steps, schedule.factor_base
+    target_start, target_vars = schedule.target_start, schedule.target_vars
+    target_steps, target_base = schedule.target_steps, schedule.target_base
+    program, totals, work, last = plan.program, np.empty(by_max.size), np.empty(0), -1
+    counter = np.zeros(program.shape[1], np.int64)
+    bases, places = np.empty(factor_base.size, np.int64), np.empty(target_base.size, np.int64)
+    one_each, summed, no_soft = marginals.shape[0] > 0, counts.size > 0, np.empty(0)
+    up = down = end = scratch = 0
+    for i in range(rows.size):
+        r = rows[i]
+        own = codes[r]
+        if last < 0 or not same_pattern(own, codes[last], n_variables):
+            size = make_plan(schedule, plan, own)
+            up, down, end, scratch = plan.ends[0], plan.ends[1], plan.ends[2], plan.ends[3]
+            if size > work.size:
+                work = np.empty(size)
+        last = r
+        softs = soft[r] if soft.shape[0] > 0 else no_soft
+        find_bases(factor_start, factor_vars, factor_steps, factor_base, own, bases)
+        loglik[r] = collect(program, 0, up, by_max, bases, theta, softs, totals, work, counter)
+        if loglik[r] == -np.inf or not (one_each or summed):
+            continue
+        for row in range(up, down):
+            absorb(program, row, totals[program[row, WHICH]], scratch, work, counter)
+        find_bases(target_start, target_vars, target_steps, target_base, own, places)
+        if one_each:
+            tell(program, down, end, places, 1.0, marginals[r], work, counter)
+        if summed and weight[r] != 0.0:
+            tell(program, down, end, places, weight[r], counts, work, counter)
+
+
+# States of all variables at once
+
+
+@jit
+def trace_back(schedule, plan, codes, chance, work, states):
+    """States of the variables of all cliques that are maximised, or of all drawn where `chance` has a number per clique."""
+    for v in range(schedule.cards.size):
+        states[v] = codes[v]
+    for c in range(schedule.parent.size - 1, -1, -1):
+        if chance.size == 0 and not schedule.by_max[c]:
+            continue
+        first, last = schedule.clique_start[c], schedule.clique_start[c + 1]
+        block = 0
+        for axis in range(first, first + schedule.n_shared[c]):
+            v = schedule.clique_vars[axis]
+            if plan.extent[v] > 1:
+                block = block * plan.extent[v] + states[v]
+        inner = plan.table_size[c] // plan.message_size[c]
+        at = plan.table_at[c] + block * inner
+        best = 0
+        if chance.size == 0:
+            for k in range(1, inner):
+                if work[at + k] > work[at + best]:
+                    best = k
+        else:
+            total = 0.0
+            for k in range(inner):
+                total += work[at + k]
+            left, best = chance[c] * total, inner - 1
+            for k in range(inner):
+                left -= work[at + k]
+                if left < 0.0:
+                    best = k
+                    break
+            while best > 0 and work[at + best] == 0.0:  # rounding at the end of the sum
+                best -= 1
+        for axis in range(last - 1, first + schedule.n_shared[c] - 1, -1):
+            v = schedule.clique_vars[axis]
+            if plan.extent[v] > 1:
+                states[v] = best % plan.extent[v]
+                best //= plan.extent[v]
+
+
+@jit
+def maximise(schedule, plan, codes, rows, theta, soft, loglik, states):
+    """The most probable states of the variables in cliques that are maximised, those of the others being summed over.
+
+    `states` (n, variables) and `loglik` (n,), the log of the maximum, are set; the rest is as in `propagate`.
+    """
+    totals, none, no_soft = np.empty(schedule.parent.size), np.empty(0), np.empty(0)
+    bases, counter = np.empty(schedule.factor_base.size, np.int64), np.zeros(plan.program.shape[1], np.int64)
+    for i in range(rows.size):
+        r = rows[i]
+        work = np.empty(make_plan(schedule, plan, codes[r]))
+        softs = soft[r] if soft.shape[0] > 0 else no_soft
+        find_bases(
+            schedule.factor_start, schedule.factor_vars, schedule.factor_steps, schedule.factor_base, codes[r], bases
+        )
+        loglik[r] = collect(
+            plan.program, 0, plan.ends[0], schedule.by_max, bases, theta, softs, totals, work, counter
+        )
+        if loglik[r] > -np.inf:
+            trace_back(schedule, plan, codes[r], none, work, states[r])
+
+
+@jit
+def draw_joint(schedule, plan, codes, theta, soft, chance, states):
+    """Draw all variables given what `codes` (variables,) observes; returns the log probability of that.
+
+    `chance` (n, cliques) holds uniform numbers; `states` (n, variables) is set.
+    """
+    totals, sums = np.empty(schedule.parent.size), np.zeros(schedule.parent.size, np.int64)
+    bases, counter = np.empty(schedule.factor_base.size, np.int64), np.zeros(plan.program.shape[1], np.int64)
+    work = np.empty(make_plan(schedule, plan, codes))
+    find_bases(schedule.factor_start, schedule.factor_vars, schedule.factor_steps, schedule.factor_base, codes, bases)
+    loglik = collect(plan.program, 0, plan.ends[0], sums, bases, theta, soft, totals, work, counter)
+    if loglik > -np.inf:
+        for r in range(chance.shape[0]):
+            trace_back(schedule, plan, codes, chance[r], work, states[r])
+    return loglik
+
+
+# Triangulation
+
+
+@jit
+def fill_cost(linked, active, v, weight, kind):
+    """Links that eliminating v would add (0), the log size of the table it would make (1), or the weight of those links (2)."""
+    n = linked.shape[0]
+    near = np.empty(n, np.int64)
+    size = 0
+    total = weight[v]
+    for u in range(n):
+        if linked[v, u] and active[u]:
+            near[size] = u
+            size += 1
+            total += weight[u]
+    if kind == 1:
+        return total
+    missing = 0.0
+    for i in range(size):
+        for j in range(i):
+            if not linked[near[i], near[j]]:
+                missing += 1.0 if kind == 0 else math.exp(weight[near[i]] + weight[near[j]])
+    return missing
+
+
+@jit
+def eliminate(linked, weight, group, noise, kind, order):
+    """Triangulate a graph: eliminate the variable of least cost, link its neighbours, and so on.
+
+    Parameters
+    ----------
+    linked : (n, n) bool
+        Neighbours; links are added.
+    weight : (n,)
+        Logs of the numbers of states.
+    group : (n,)
+        Variables of a smaller group go first; those below 0 take no part.
+    noise : (n,)
+        Breaks ties; the smaller goes first.
+    kind : {0, 1, 2}
+        The cost of a variable: links it adds, the log size of its table, or the links by the sizes of what they link.
+    order : (n,)
+        Is set to the variables in order; returns how many they are.
+    """
+    n = linked.shape[0]
+    active, cost = group >= 0, np.empty(n)
+    for v in range(n):
+        if active[v]:
+            cost[v] = fill_cost(linked, active, v, weight, kind)
+    near = np.empty(n, np.int64)
+    count = 0
+    while True:
+        best = -1
+        for v in range(n):
+            if active[v] and (
+                best < 0
+                or group[v] < group[best]
+                or (group[v] == group[best] and (cost[v] < cost[best] or (cost[v] == cost[best] and noise[v] < noise[best])))
+            ):
+                best = v
+        if best < 0:
+            return count
+        order[count] = best
+        count += 1
+        active[best] = False
+        size = 0
+        for u in range(n):
+            if linked[best, u] and active[u]:
+                near[size] = u
+                size += 1
+        for i in range(size):
+            for j in range(i):
+                linked[near[i], near[j]] = linked[near[j], near[i]] = True
+        stale = np.zeros(n, np.bool_)
+        for i in range(size):
+            stale[near[i]] = True
+            if kind != 1:
+                for u in range(n):
+                    if linked[near[i], u] and active[u]:
+                        stale[u] = True
+        for v in range(n):
+            if stale[v]:
+                cost[v] = fill_cost(linked, active, v, weight, kind)
