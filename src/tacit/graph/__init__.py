@@ -1,5 +1,27 @@
 """Graphical models: belief networks, Markov networks and factor graphs over variables with named states."""
 
+from .answers import Explanation, GaussianMarginal
+from .belief import BeliefNetwork
+from .dag import (
+    ancestors,
+    ancestral,
+    cpdag,
+    d_separated,
+    descendants,
+    equivalent,
+    immoralities,
+    markov_blanket,
+    moral,
+    separated,
+    skeleton,
+    topological_order,
+)
+from .formats import read_uai_factors
+from .noisy import noisy_or
 from .potential import Potential
 
-__all__ = ["Potential"]
+__all__ = [
+    "BeliefNetwork", "Explanation", "GaussianMarginal", "Potential", "ancestors", "ancestral", "cpdag", "d_separated",
+    "descendants", "equivalent", "immoralities", "markov_blanket", "moral", "noisy_or", "read_uai_factors", "separated",
+    "skeleton", "topological_order",
+]  # fmt: skip

@@ -88,9 +88,11 @@ def components(nodes: Nodes, asked: Iterable[int], observed: Iterable[int]) -> l
 
 def _cells_of(nodes: Nodes, scope: Sequence[int], family: Sequence[int]) -> np.ndarray:
     """For every state of a scope the state of a family within it, both as numbers of cells."""
+    if not scope:
+        return np.zeros(1, np.int64)
     shape = [int(nodes.cards[j]) for j in scope]
     grid = np.indices(shape).reshape(len(shape), -1)
-    number = np.zeros(grid.shape[1] if shape else 1, np.int64)
+    number = np.zeros(grid.shape[1], np.int64)
     for j in family:
         number = number * int(nodes.cards[j]) + grid[list(scope).index(j)]
     return number

@@ -17,7 +17,7 @@ from ..kernels import lazy
 
 __all__ = ["HEURISTICS", "Compiled", "Factor", "compile_schedule", "strides"]
 
-junction = lazy("junction")
+junction, elimination = lazy("junction"), lazy("elimination")
 HEURISTICS = ("min-fill", "min-weight", "weighted-fill", "best")
 SMALL, LARGE = 1e5, 1e7  # cells: with fewer, a search for a better order takes longer than inference does
 
@@ -134,7 +134,7 @@ def _order(
             linked[index[:, None], index] = True
     linked[np.arange(n), np.arange(n)] = False
     order = np.empty(n, np.int64)
-    found = junction.eliminate(linked, np.log(cards.astype(float)), group, noise, kind, order)
+    found = elimination.eliminate(linked, np.log(cards.astype(float)), group, noise, kind, order)
     return order[:found].tolist(), linked
 
 

@@ -1,0 +1,160 @@
+"""`NetworkTables`: how networks take tables, and give tables back: discrete columns as codes, continuous ones as numbers."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _check_feature_names, _check_n_features
+
+from ..base import EMEstimator
+from ..checks import check_choice, check_columns, check_range
+from ..declared import Part
+from ..frames import Cells, columns_of, is_table, read_columns
+from ..schema import UNKNOWN, Column, Schema, container_of
+from ..source import Source
+from .nodes import Nodes, closest
+
+__all__ = ["NetworkTables", "schema_of_nodes"]
+
+FEW_NUMBERS = 20
+"""A column of whole numbers with at most so many different ones is discrete."""
+
+
+def schema_of_nodes(nodes: Nodes, container: str = "numpy") -> Schema:
+    """The schema of a table with a column for each variable."""
+    columns = [
+        Column(v, "category" if states else "continuous", states, "given")
+        for v, states in zip(nodes.names, nodes.states)
+    ]
+    return Schema(tuple(columns), container)
+
+
+class NetworkTables(EMEstimator):
+    """Base of estimators of networks: rows are tables of named columns, or arrays.
+
+    A subclass has the settings `states`, `continuous` and `unknown`.
+    """
+
+    _saved = EMEstimator._saved | {"schema_": Part(Schema)}
+    _reads_tables = True
+    states: Any
+    continuous: Any
+    unknown: str
+    schema_: Schema
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+    def _check_reading(self) -> None:
+        check_choice("unknown", self.unknown, UNKNOWN)
+        if not isinstance(self.states, (dict, type(None))):
+            raise ValueError(f"states={self.states!r} is not a dictionary of columns and their states.")
+
+    # Rows
+
+    def _validate(self, X: Any, *, reset: bool) -> np.ndarray:
+        if not is_table(X):
+            X = super()._validate(X, reset=reset)
+            given = X
+        else:
+            given = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
+            if reset and hasattr(given, "columns") and not hasattr(given, "column_names"):
+                _check_feature_names(self, given, reset=True)
+            if reset or isinstance(given, np.ndarray):
+                _check_n_features(self, given, reset=reset)
+        if reset:
+            self.schema_ = self._learn_schema(given)
+            self.n_features_in_ = len(self.schema_.columns)
+        absent = [] if isinstance(given, np.ndarray) else self._absent(given)
+        cells = self.schema_.encode(given, absent, self.unknown)
+        if len(cells) < (2 if reset else 1):
+            raise ValueError(f"Found array with {len(cells)} sample(s) (shape={cells.shape}) while a minimum of "
+                             f"{2 if reset else 1} is required.")  # fmt: skip
+        check_range(cells, told=self._told)
+        return cells
+
+    def _absent(self, X: Any) -> list:
+        """Columns of the network that a table lacks, which are taken as missing; columns that the network lacks are refused."""
+        there = [name for name, _ in columns_of(X)]
+        known = set(self.schema_.names)
+        strange = [name for name in there if name not in known]
+        if strange:
+            raise ValueError(f"the table has the column {strange[0]!r}, which the network has not; {closest(strange[0], known)}")
+        return [name for name in self.schema_.names if name not in there]
+
+    def _learn_schema(self, X: Any) -> Schema:
+        """What the columns are: states as given, else those that occur."""
+        columns = read_columns(X)
+        told = dict(self.states or {})
+        strange = [name for name in told if name not in columns and name not in self._hidden_names()]
+        if strange:
+            raise ValueError(f"states tells of {strange[0]!r}, which is no column; {closest(strange[0], columns)}")
+        asked = self._asked_continuous(list(columns))
+        kinds = {name: self._kind(name, cells, asked) for name, cells in columns.items() if name not in told}
+        for name, kind in kinds.items():
+            if columns[name].missing.all():
+                raise ValueError(f"column {name!r} has no observed value; drop it, or declare it as hidden with its states.")
+            if kind == "continuous" and not columns[name].numeric:
+                raise ValueError(f"column {name!r} is to be continuous but holds text; leave it out of continuous.")
+        found = Schema.of(X, {name: kinds.get(name, "category") for name in columns})
+        made = [
+            Column(c.name, "category", tuple(told[c.name]), "given", type=c.type, declared=c.declared) if c.name in told
+            else c
+            for c in found.columns
+        ]  # fmt: skip
+        return Schema(tuple(made), container_of(X))
+
+    def _hidden_names(self) -> list:
+        return []
+
+    def _asked_continuous(self, names: list) -> set | None:
+        """Names of the columns that are asked to be continuous; None where their cells decide."""
+        if isinstance(self.continuous, str) and self.continuous == "auto":
+            return None
+        if self.continuous is None:
+            return set()
+        return {names[j] for j in check_columns("continuous", self.continuous, len(names), names)} if len(self.continuous) else set()
+
+    @staticmethod
+    def _kind(name: Any, cells: Cells, asked: set | None) -> str:
+        if asked is not None:
+            return "continuous" if name in asked else "category"
+        if not cells.numeric:
+            return "category"
+        seen = np.unique(cells.values[~cells.missing])
+        few = len(seen) <= FEW_NUMBERS and (seen == np.round(seen)).all()
+        return "category" if few else "continuous"
+
+    def _in_memory(self, X: Any, weight: Any = None, labels: Any = None, targets: Any = None) -> Source:
+        source = super()._in_memory(X, weight, labels, targets)
+        source.schema = self.schema_
+        return source
+
+    def _open(
+        self, X: Any, weight: Any = None, labels: Any = None, targets: Any = None, *, reset: bool = False
+    ) -> Source:
+        if is_table(X):
+            return self._in_memory(self._validate(X, reset=reset), weight, labels, targets)
+        source = super()._open(X, weight, labels, targets, reset=reset)
+        if reset and source.schema is None:
+            raise ValueError("X has no schema of its columns; give a table in memory.")
+        if reset:
+            self.schema_ = source.schema
+        return source
+
+    def _check_columns(self, X: np.ndarray) -> None:
+        """Columns without any value are refused when kinds are learned, where they can be named."""
+
+    def _target(self, target: Any) -> int:
+        """The position of a column, given by name or, where columns have none, by number."""
+        names = self.schema_.names
+        if target in names:
+            return names.index(target)
+        if isinstance(target, numbers.Integral) and 0 <= target < len(names):
+            return int(target)
+        raise ValueError(f"target={target!r} is no column of the network; {closest(target, names)}")
+
