@@ -17,11 +17,12 @@ from .dag import (
     topological_order,
 )
 from .formats import read_uai_factors
+from .junction_tree import JunctionTree
 from .noisy import noisy_or
 from .potential import Potential
 
 __all__ = [
-    "BeliefNetwork", "Explanation", "GaussianMarginal", "Potential", "ancestors", "ancestral", "cpdag", "d_separated",
+    "BeliefNetwork", "Explanation", "GaussianMarginal", "JunctionTree", "Potential", "ancestors", "ancestral", "cpdag", "d_separated",
     "descendants", "equivalent", "immoralities", "markov_blanket", "moral", "noisy_or", "read_uai_factors", "separated",
     "skeleton", "topological_order",
 ]  # fmt: skip

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import like
@@ -14,7 +16,7 @@ from ..source import Block
 from .evidence import Evidence, read_evidence
 from .mixed import Mixed, Part
 from .model import codes_of, values_of
-from .nodes import Nodes
+from .nodes import Nodes, closest
 from .potential import Potential
 from .reading import NetworkTables
 
@@ -55,11 +57,20 @@ class Explanation(NamedTuple):
     log_probability: float
 
 
+def _has_states(network: Any) -> bool:
+    """Whether a network has a discrete column, of whose states there are probabilities."""
+    nodes = getattr(network, "nodes_", None)
+    if nodes is not None and nodes.continuous[: network.n_features_in_].all():
+        raise AttributeError("every column is continuous; predict tells expectations.")
+    return True
+
+
 class NetworkAnswers(NetworkTables):
     """Queries, and answers for rows. A subclass has ``nodes_`` and ``params_``."""
 
     nodes_: Nodes
     params_: Any
+    target: Any
 
     @property
     def _mixed(self) -> Mixed:
@@ -163,7 +174,7 @@ class NetworkAnswers(NetworkTables):
 
     def _is_variable(self, variables: Any) -> bool:
         try:
-            return variables in self.nodes_.number
+            return isinstance(variables, str) or variables in self.nodes_.number
         except TypeError:
             return False
 
@@ -267,15 +278,16 @@ class NetworkAnswers(NetworkTables):
         """Mean of `score_samples`."""
         return float(np.mean(self.score_samples(X)))
 
+    @available_if(_has_states)
     def predict_proba(self, X: Any, target: Any = None) -> np.ndarray:
         """Probability of every state of a column given the other cells of rows.
 
         Parameters
         ----------
         X : table or array-like
-            Rows, with or without the target's column, whose cells are not looked at.
-        target : name of a column, optional
-            Default is the one learned as y.
+            Rows; the target's cells are not looked at, and a table need not have its column.
+        target : name or number of a column, optional
+            Default is that of the settings.
 
         Returns
         -------
@@ -294,18 +306,27 @@ class NetworkAnswers(NetworkTables):
                 found[part.rows] = part.marginals
             return like(block, found)
 
-        return self._apply(self._with_target(X, j), posterior)
+        return self._apply(X, posterior)
 
     def _default_target(self, target: Any) -> Any:
-        return target
+        """The column to predict where none is named: that of the settings, or the last."""
+        asked = self.target if target is None else target
+        return self.schema_.names[-1] if asked is None else asked
 
-    def _with_target(self, X: Any, j: int) -> Any:
-        """X, an array without the column of the target with a missing one in its place."""
-        return X
+    def _target(self, target: Any) -> int:
+        """The position of a variable, given by name or, where none is called so, by number."""
+        names = self.nodes_.names
+        if target in names:
+            return names.index(target)
+        if isinstance(target, numbers.Integral) and 0 <= target < len(names):
+            return int(target)
+        raise ValueError(f"target={target!r} is no variable of the network; {closest(target, names)}")
 
     @staticmethod
     def _without(block: Block, j: int) -> Block:
-        """A block whose cells of a column are missing."""
+        """A block whose cells of a column are missing; those of a hidden variable always are."""
+        if j >= block.X.shape[1]:
+            return block
         X = np.array(block.X)
         X[:, j] = np.nan
         return Block.of(X, block.weight, first=block.first)
@@ -342,7 +363,7 @@ class NetworkAnswers(NetworkTables):
                 found[part.rows] = part.moments(j)[0]
             return like(block, found)
 
-        return self._apply(self._with_target(X, j), mean)
+        return self._apply(X, mean)
 
     def impute(self, X: Any, method: str = "marginal") -> Any:
         """Fill missing cells.

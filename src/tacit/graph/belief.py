@@ -64,6 +64,8 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
         Of the search for a structure ("bic", "bdeu" …); edges are pairs of names.
     unknown : {"error", "missing"}, default="error"
         What to do about states that did not occur at fit.
+    target : name or number of a column, optional
+        What `predict` predicts where it is not told; default is the last column.
     n_init : int, default=5
         Starts of EM, where variables are hidden; missing cells alone need one.
     tol, max_iter, random_state, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
@@ -94,7 +96,7 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
     >>> network = BeliefNetwork.from_tables({
     ...     "rain": [0.8, 0.2], "sprinkler": [0.9, 0.1],
     ...     "wet": (["rain", "sprinkler"], [[[1, 0], [0.1, 0.9]], [[0, 1], [0, 1]]])}, states)
-    >>> round(network.query("sprinkler", {"wet": "yes"}).values[1], 3)
+    >>> round(float(network.query("sprinkler", {"wet": "yes"}).values[1]), 3)
     0.338
     """
 
@@ -110,6 +112,7 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
     forbidden: Any = ()
     max_parents: Any = None
     unknown: str = "error"
+    target: Any = None
     n_init: int = 5
     tol: float = 1e-6
     max_iter: int = 500

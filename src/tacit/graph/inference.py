@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from itertools import accumulate
+from math import prod
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -39,6 +41,7 @@ class Inference:
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
+        self._cards: list[int] = nodes.cards.tolist()
         self._compiled: OrderedDict[tuple, Compiled] = OrderedDict()
         self._lock = Lock()
 
@@ -78,7 +81,7 @@ class Inference:
         for scope in soft:
             shape = [int(self.nodes.cards[v]) for v in scope]
             factors.append(Factor(tuple(scope), strides(shape), base, True))
-            base += int(np.prod(shape))
+            base += prod(shape)
         found = compile_schedule(
             self.nodes.cards, factors, self._layout(targets), observed=observed, maximised=late, merge=late is None
         )
@@ -95,13 +98,13 @@ class Inference:
         for scope in targets:
             shape = [int(self.nodes.cards[v]) for v in scope]
             found.append(Factor(tuple(scope), strides(shape), base))
-            base += int(np.prod(shape))
+            base += prod(shape)
         return found
 
     def cells(self, targets: Sequence[Sequence[int]]) -> np.ndarray:
         """Where each target begins, and the end of the last."""
-        sizes = [int(np.prod([self.nodes.cards[v] for v in scope], dtype=np.int64)) for scope in targets]
-        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        sizes = [prod(self._cards[v] for v in scope) for scope in targets]
+        return np.array([0, *accumulate(sizes)], dtype=np.int64)
 
     # Running
 

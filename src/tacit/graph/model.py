@@ -7,6 +7,7 @@ of the likelihood, or of the posterior density under Dirichlet(1 + a) priors. Co
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -90,12 +91,18 @@ class NetworkModel(Model):
         mixed: Mixed | None = None,
     ) -> None:  # fmt: skip
         self.nodes, self.n_columns, self.pseudo = nodes, n_columns, pseudo
-        self.mixed = Mixed(nodes) if mixed is None else mixed
+        if mixed is not None:
+            self.__dict__["mixed"] = mixed
         n = len(nodes.names)
         self.origin = np.zeros(n) if origin is None else origin
         self.scale = np.ones(n) if scale is None else scale
         self.one_start = n_columns == n  # type: ignore[misc]
         self.gaussian = np.flatnonzero(nodes.continuous).tolist()
+
+    @cached_property
+    def mixed(self) -> Mixed:
+        """What answers questions: a cache of what was compiled."""
+        return Mixed(self.nodes)
 
     # Learning
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
@@ -148,13 +147,3 @@ class NetworkTables(EMEstimator):
 
     def _check_columns(self, X: np.ndarray) -> None:
         """Columns without any value are refused when kinds are learned, where they can be named."""
-
-    def _target(self, target: Any) -> int:
-        """The position of a column, given by name or, where columns have none, by number."""
-        names = self.schema_.names
-        if target in names:
-            return names.index(target)
-        if isinstance(target, numbers.Integral) and 0 <= target < len(names):
-            return int(target)
-        raise ValueError(f"target={target!r} is no column of the network; {closest(target, names)}")
-

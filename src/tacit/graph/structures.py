@@ -40,14 +40,14 @@ def found_edges(network: Any, source: Source, names: tuple, states: dict) -> lis
         if hasattr(structure, "items") or hasattr(structure, "nodes"):
             return as_nodes(structure).edges
         return [tuple(edge) for edge in structure]
-    from .structure import learn_structure
-
     gaussian = [v for v in names if not states[v]]
     if gaussian:
         raise ValueError(
             f"structure={structure!r} takes discrete columns, but {gaussian[0]!r} is continuous; give a list of edges, or make the "
             "column discrete."
         )
+    from .structure import learn_structure
+
     rows = np.concatenate([host(block.X) for block in source])
     codes = np.where(np.isnan(rows), -1, rows).astype(np.int32)
     number = {v: i for i, v in enumerate(names)}
