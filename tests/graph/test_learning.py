@@ -97,14 +97,14 @@ def test_a_row_of_weight_two_is_two_rows_and_blocks_do_not_matter():
 
 def test_a_hidden_root_makes_a_mixture():
     rng = np.random.default_rng(0)
-    X = (rng.random((300, 5)) < np.where(rng.random((300, 1)) < 0.4, 0.8, 0.25)).astype(int) + rng.integers(0, 2, (300, 5))
+    X = (rng.random((300, 5)) < np.where(rng.random((300, 1)) < 0.4, 0.8, 0.25)).astype(int) + rng.integers(
+        0, 2, (300, 5)
+    )
     X = X.astype(float)
     X[rng.random(X.shape) < 0.15] = np.nan
     mixture = Mixture(2, family=Categorical((3,) * 5), random_state=0, tol=1e-9, max_iter=3).fit(X)
     names = [f"x{j}" for j in range(5)]
-    tables = {"k": mixture.weights_} | {
-        name: (["k"], _levels(mixture, j)) for j, name in enumerate(names)
-    }
+    tables = {"k": mixture.weights_} | {name: (["k"], _levels(mixture, j)) for j, name in enumerate(names)}
     network = BeliefNetwork.from_tables(tables)
     codes = pd.DataFrame(X, columns=names)
     np.testing.assert_allclose(network.score_samples(codes), mixture.score_samples(X), rtol=0, atol=1e-10)
@@ -153,9 +153,9 @@ def test_hidden_variables_are_learned_from_several_starts():
     rng = np.random.default_rng(0)
     k = rng.random(1500) < 0.4
     X = pd.DataFrame({f"x{j}": np.where(rng.random(1500) < np.where(k, 0.85, 0.2), "yes", "no") for j in range(4)})
-    network = BeliefNetwork(
-        [("k", name) for name in X], hidden={"k": 2}, random_state=0, tol=1e-8, max_iter=2000
-    ).fit(X)
+    network = BeliefNetwork([("k", name) for name in X], hidden={"k": 2}, random_state=0, tol=1e-8, max_iter=2000).fit(
+        X
+    )
     assert network.fit_.n_runs >= 5
     share = np.sort(network.query("k").values)
     np.testing.assert_allclose(share, [0.4, 0.6], atol=0.07)
@@ -206,7 +206,12 @@ def test_a_column_of_one_state_is_learned():
 
 def test_impossible_rows_are_named():
     network = BeliefNetwork([("a", "b")]).fit(pd.DataFrame({"a": ["u", "v"], "b": ["s", "t"]}))
-    odd = pd.DataFrame({"a": ["u", "u"], "b": ["s", "t"], })
+    odd = pd.DataFrame(
+        {
+            "a": ["u", "u"],
+            "b": ["s", "t"],
+        }
+    )
     assert network.score_samples(odd)[1] == -np.inf
     longer = BeliefNetwork.from_tables({"a": [1.0, 0.0], "b": (["a"], [[1, 0], [0, 1]]), "c": [0.5, 0.5]})
     with pytest.raises(ValueError, match="row 1 of X is impossible under the network"):

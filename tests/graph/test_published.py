@@ -5,7 +5,13 @@ import pytest
 
 from .networks import LARGE, NAMES, published, pyagrum_of
 
-SIZES = {"asia": (8, 8, 18), "alarm": (37, 46, 509), "hailfinder": (56, 66, 2656), "munin1": (186, 273, 15622), "pigs": (441, 592, 5618)}
+SIZES = {
+    "asia": (8, 8, 18),
+    "alarm": (37, 46, 509),
+    "hailfinder": (56, 66, 2656),
+    "munin1": (186, 273, 15622),
+    "pigs": (441, 592, 5618),
+}
 
 
 def evidence_sets(network, n, rng):
@@ -28,9 +34,13 @@ def test_all_marginals_equal_pyagrums(name):
         inference.makeInference()
         ours = network.marginals(given)
         for v in network.nodes_.names:
-            np.testing.assert_allclose(ours[v].values, inference.posterior(str(v)).toarray(), rtol=0, atol=1e-10, err_msg=f"{v} {given}")
+            np.testing.assert_allclose(
+                ours[v].values, inference.posterior(str(v)).toarray(), rtol=0, atol=1e-10, err_msg=f"{v} {given}"
+            )
         if given and name not in LARGE:
-            np.testing.assert_allclose(np.exp(network.log_probability(given)), inference.evidenceProbability(), rtol=1e-8)
+            np.testing.assert_allclose(
+                np.exp(network.log_probability(given)), inference.evidenceProbability(), rtol=1e-8
+            )
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -50,7 +60,14 @@ def test_asia():
     assert asia.query("lung", given).values[0] == pytest.approx(0.444271, abs=5e-7)
     del given["dysp"]
     assert np.exp(asia.log_probability(given)) == pytest.approx(0.001450925, abs=5e-10)
-    told = {"tub": 0.337716, "lung": 0.371487, "bronc": 0.491102, "either": 0.690628, "dysp": 0.681101, "smoke": 0.637007}
+    told = {
+        "tub": 0.337716,
+        "lung": 0.371487,
+        "bronc": 0.491102,
+        "either": 0.690628,
+        "dysp": 0.681101,
+        "smoke": 0.637007,
+    }
     for v, p in told.items():
         assert asia.query(v, given).values[0] == pytest.approx(p, abs=5e-7)
 

@@ -44,7 +44,9 @@ def test_explanations_of_all_and_of_some_variables(seed):
     table = posterior(network, some, given)
     part = network.most_probable(given, some)
     assert np.exp(part.log_probability) == pytest.approx(table.max(), rel=1e-12)
-    assert table[tuple(network.states_of(v).index(part.states[v]) for v in some)] == pytest.approx(table.max(), rel=1e-12)
+    assert table[tuple(network.states_of(v).index(part.states[v]) for v in some)] == pytest.approx(
+        table.max(), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -67,9 +69,7 @@ def test_jeffreys_rule(seed):
     rng = np.random.default_rng(seed)
     believed = network.query("a").values * (rng.random(len(network.states_of("a"))) + 0.1)
     believed /= believed.sum()
-    expected = sum(
-        q * network.query("d", {"a": s}).values for q, s in zip(believed, network.states_of("a")) if q > 0
-    )
+    expected = sum(q * network.query("d", {"a": s}).values for q, s in zip(believed, network.states_of("a")) if q > 0)
     np.testing.assert_allclose(network.query("d", belief={"a": believed}).values, expected, atol=1e-12)
     both = {v: 0.3 / len(network.states_of(v)) + 0.7 * network.query(v).values for v in "ae"}
     both = {v: np.where(network.query(v).values > 0, q, 0) for v, q in both.items()}
@@ -126,7 +126,9 @@ def test_draws_have_the_probabilities_of_the_posterior(given):
     expected /= expected.sum()
     found = np.zeros_like(expected)
     for row in rows:
-        found[network.states_of("a").index(row[names.index("a")]), network.states_of("d").index(row[names.index("d")])] += 1 / n
+        found[
+            network.states_of("a").index(row[names.index("a")]), network.states_of("d").index(row[names.index("d")])
+        ] += 1 / n
     assert np.abs(found - expected).max() < 4 * np.sqrt(0.25 / n)
 
 

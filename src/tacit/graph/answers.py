@@ -58,10 +58,10 @@ class Explanation(NamedTuple):
 
 
 def _has_states(network: Any) -> bool:
-    """Whether a network has a discrete column, of whose states there are probabilities."""
+    """Whether a network has a discrete variable, of whose states there are probabilities."""
     nodes = getattr(network, "nodes_", None)
-    if nodes is not None and nodes.continuous[: network.n_features_in_].all():
-        raise AttributeError("every column is continuous; predict tells expectations.")
+    if nodes is not None and nodes.continuous.all():
+        raise AttributeError("every variable is continuous; predict tells expectations.")
     return True
 
 

@@ -24,6 +24,7 @@ HOMES = {
     "factor": ("factor", "factor_scores"),
     "gaussian": ("diag", "full", "tied"),
     "imputation": ("complete", "draw"),
+    "junction": ("maximise", "propagate"),
     "levels": ("levels",),
     "lloyd": ("lloyd", "lloyd_cells"),
     "markov": ("count_moves", "hidden_moves", "score_moves"),

@@ -284,6 +284,8 @@ def trace_back(schedule, plan, codes, chance, work, states):
             if plan.extent[v] > 1:
                 states[v] = best % plan.extent[v]
                 best //= plan.extent[v]
+            elif states[v] < 0:  # there is but one
+                states[v] = 0
 
 
 @jit
