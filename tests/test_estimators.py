@@ -162,7 +162,11 @@ def expected_failures(estimator):
         weighted = "check_sample_weights_not_overwritten", "check_sample_weight_equivalence_on_dense_data"
         found = dict.fromkeys(weighted, WHOLE_SEQUENCES)
         if not isinstance(estimator, HiddenMarkovModel):
-            named = "check_fit_score_takes_y", "check_n_features_in_after_fitting", "check_methods_sample_order_invariance"
+            named = (
+                "check_fit_score_takes_y",
+                "check_n_features_in_after_fitting",
+                "check_methods_sample_order_invariance",
+            )
             found |= dict.fromkeys((*named, "check_methods_subset_invariance"), HMMLEARN)
         return found
     if isinstance(estimator, BeliefNetwork):

@@ -74,7 +74,7 @@ def pyagrum_of(network):
     for i, v in enumerate(nodes.names):
         for p in nodes.parents[i]:
             other.addArc(str(nodes.names[p]), str(v))
-    for i, v in enumerate(nodes.names):
+    for v in nodes.names:
         table = network.table(v).values
         n = table.ndim - 1
         other.cpt(str(v))[:] = np.ascontiguousarray(table.transpose([*range(n)[::-1], n]))

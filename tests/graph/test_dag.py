@@ -1,6 +1,6 @@
 """Graph theory against networkx, and against going over all graphs of four variables."""
 
-from itertools import combinations, permutations, product
+from itertools import combinations, pairwise, permutations, product
 
 import numpy as np
 import pytest
@@ -158,4 +158,4 @@ def test_a_cycle_is_told_along_its_edges():
         as_nodes([("x", "a"), ("a", "b"), ("b", "c"), ("c", "a"), ("c", "y")])
     ring = str(told.value).partition("the cycle ")[2].partition(";")[0].split(" → ")
     edges = {("a", "b"), ("b", "c"), ("c", "a")}
-    assert set(zip(ring, ring[1:])) == edges
+    assert set(pairwise(ring)) == edges

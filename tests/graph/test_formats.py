@@ -86,6 +86,10 @@ def variable(states="t, f", n=2, name="a"):
     return f"variable {name} {{ type discrete [ {n} ] {{ {states} }}; }}\n"
 
 
+MANY = [f"v{i}" for i in range(40)]
+WIDE = "".join(variable(name=name) for name in MANY) + f"probability ( v0 | {', '.join(MANY[1:])} ) {{}}"
+
+
 @pytest.mark.parametrize(
     ("reader", "content", "message"),
     [(read_bif, "", r"line 1: the file has no variable"),
@@ -106,7 +110,7 @@ def variable(states="t, f", n=2, name="a"):
      (read_bif, variable(), r"line 1: the probabilities of 'a' are missing; the file may be cut off"),
      (read_bif, "variable a { type continuous; }", r"line 1: 'a' is of type 'continuous'"),
      (read_bif, "variable a { type discrete [ 2 ] { t,", r"line 1: the file ends here, in the middle"),
-     (read_bif, "".join(variable(name=f"v{i}") for i in range(40)) + f"probability ( v0 | {', '.join(f'v{i}' for i in range(1, 40))} ) {{}}",
+     (read_bif, WIDE,
       r"line 41: the table of 'v0' would have 1.1e\+12 cells"),
      (read_xmlbif, BILLION, r"line 1: the file declares the entity 'a'; files of networks need none"),
      (read_xmlbif, OUTSIDE, r"line 1: the file declares the entity 'a'"),

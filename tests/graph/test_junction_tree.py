@@ -107,7 +107,8 @@ def test_alarm_equals_the_networks_own_answers():
 
 
 def grid(n):
-    return [Potential([(i, j), (i + di, j + dj)], np.ones((2, 2))) for i in range(n) for j in range(n) for di, dj in ((0, 1), (1, 0))
+    return [Potential([(i, j), (i + di, j + dj)], np.ones((2, 2))) for i in range(n) for j in range(n) for di, dj in ((0, 1),
+    (1, 0))
             if i + di < n and j + dj < n]  # fmt: skip
 
 
@@ -145,14 +146,16 @@ def test_a_network_that_is_too_large_says_so_and_evidence_helps():
     [(lambda: JunctionTree([]), "the tables have no variable; give at least one table", ValueError),
      (lambda: JunctionTree([1]), "tables holds a int; give Potentials, or a BeliefNetwork", TypeError),
      (lambda: JunctionTree(grid(2), heuristic="x"), "heuristic='x' is unknown", ValueError),
-     (lambda: JunctionTree([Potential("a", [1, 1]), Potential("a", [1, 1, 1])]), r"the states of 'a' are \[0, 1\] in one table", ValueError),
+     (lambda: JunctionTree([Potential("a", [1, 1]), Potential("a", [1, 1, 1])]),
+      r"the states of 'a' are \[0, 1\] in one table", ValueError),
      (lambda: JunctionTree(grid(2)).withdraw([(0, 0)]), r"\(0, 0\) was not observed; there is nothing to withdraw", ValueError),
      (lambda: JunctionTree(grid(2)).observe({(0, 0): 5}), r"5 is no state of \(0, 0\); its states are 0, 1", ValueError),
      (lambda: JunctionTree(grid(2)).marginal("z"), r"'z' is no variable of the network", ValueError),
      (lambda: JunctionTree(grid(2)).marginal([]), r"variables=\[\] must name at least one variable", ValueError),
      (lambda: JunctionTree([Potential("ab", [[1, 0], [0, 1]])]).observe({"a": 0, "b": 1}).marginal("a"),
       r"the evidence \{'a': 0, 'b': 1\} is impossible", ValueError),
-     (lambda: JunctionTree(BeliefNetwork.from_tables({"x": {"coefficients": 0.0, "variance": 1.0}})), "'x' is continuous", ValueError)],
+     (lambda: JunctionTree(BeliefNetwork.from_tables({"x": {"coefficients": 0.0, "variance": 1.0}})),
+      "'x' is continuous", ValueError)],
 )  # fmt: skip
 def test_bad_input_is_refused(make, message, kind):
     with pytest.raises(kind, match=message):

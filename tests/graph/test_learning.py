@@ -1,4 +1,4 @@
-"""Parameters from tables: counting, EM with missing cells and hidden variables, against our own models and against dropping rows."""
+"""Parameters from tables: counting, EM with missing cells and hidden variables, against other models and dropping rows."""
 
 import numpy as np
 import pytest
@@ -175,7 +175,8 @@ def test_priors_are_pseudo_counts(how):
 
 @pytest.mark.parametrize(
     ("settings", "rows", "message"),
-    [({"structure": "hill"}, None, r"structure='hill' is unknown; use one of 'hill-climbing', 'chow-liu', 'pc', or a list of edges"),
+    [({"structure": "hill"}, None,
+      r"structure='hill' is unknown; use one of 'hill-climbing', 'chow-liu', 'pc', or a list of edges"),
      ({"structure": 3}, None, r"structure=3 is neither a list of edges nor a method"),
      ({"structure": [("a", "z")]}, None, r"the edge \('a', 'z'\) names 'z', which is no variable"),
      ({"structure": [("a", "b"), ("a", "b")]}, None, r"the edge \('a', 'b'\) is given twice"),
@@ -183,15 +184,19 @@ def test_priors_are_pseudo_counts(how):
      ({"structure": [], "prior": -1}, None, r"prior=-1 is not a number of at least 0"),
      ({"structure": [], "equivalent_sample_size": "x"}, None, r"equivalent_sample_size='x' is not a number of at least 0"),
      ({"structure": [], "hidden": {"a": 2}}, None, r"hidden names 'a', which is a column of the table"),
-     ({"structure": "pc", "hidden": {"h": 2}}, None, r"structure='pc' finds edges between columns only, but hidden names variables"),
+     ({"structure": "pc", "hidden": {"h": 2}}, None,
+      r"structure='pc' finds edges between columns only, but hidden names variables"),
      ({"structure": [], "required": [("a", "b")]}, None, r"required=\[\('a', 'b'\)\] is for the search of a structure"),
      ({"structure": [], "states": {"q": [1]}}, None, r"states tells of 'q', which is no column"),
      ({"structure": [], "states": {"a": ["u"]}}, None, r"column 'a' holds 'v', which was not there at fit"),
-     ({"structure": []}, {"a": [None, None], "b": ["u", "v"]}, r"column 'a' has no observed value; drop it, or declare it as hidden"),
+     ({"structure": []}, {"a": [None, None], "b": ["u", "v"]},
+      r"column 'a' has no observed value; drop it, or declare it as hidden"),
      ({"structure": []}, {"a": [0.5, 0.5], "b": ["u", "v"]}, r"the continuous column 'a' is 0.5 in every row"),
-     ({"structure": [("a", "b")]}, {"a": [0.5, 0.7], "b": ["u", "v"]}, r"the discrete variable 'b' has the continuous parent 'a'"),
+     ({"structure": [("a", "b")]}, {"a": [0.5, 0.7], "b": ["u", "v"]},
+      r"the discrete variable 'b' has the continuous parent 'a'"),
      ({"structure": [], "continuous": ["a"]}, None, r"column 'a' is to be continuous but holds text"),
-     ({"structure": "chow-liu"}, {"a": [0.5, 0.7], "b": ["u", "v"]}, r"structure='chow-liu' takes discrete columns, but 'a' is continuous")],
+     ({"structure": "chow-liu"}, {"a": [0.5, 0.7], "b": ["u", "v"]},
+      r"structure='chow-liu' takes discrete columns, but 'a' is continuous")],
 )  # fmt: skip
 def test_bad_settings_are_refused(settings, rows, message):
     table = pd.DataFrame(rows or {"a": ["u", "v", "u"], "b": ["s", "t", "t"]})

@@ -11,7 +11,7 @@ ALARM = {
     "burglar": [0.99, 0.01], "earthquake": [0.999999, 0.000001], "radio": (["earthquake"], [[1.0, 0.0], [0.0, 1.0]]),
     "alarm": (["burglar", "earthquake"], [[[0.9999, 0.0001], [0.01, 0.99]], [[0.01, 0.99], [0.0001, 0.9999]]]),
 }  # fmt: skip
-STATES = dict.fromkeys(ALARM, ["no", "yes"])
+STATES = {v: ["no", "yes"] for v in ALARM}
 
 
 def drawn_evidence(network, rng, n=2):
@@ -92,7 +92,7 @@ def test_wet_grass():
     network = BeliefNetwork.from_tables({
         "rain": [0.8, 0.2], "sprinkler": [0.9, 0.1], "jack": (["rain"], [[0.8, 0.2], [0, 1]]),
         "tracey": (["rain", "sprinkler"], [[[1, 0], [0.1, 0.9]], [[0, 1], [0, 1]]]),
-    }, dict.fromkeys(["rain", "sprinkler", "jack", "tracey"], ["no", "yes"]))  # fmt: skip
+    }, {v: ("no", "yes") for v in ("rain", "sprinkler", "jack", "tracey")})  # fmt: skip
     assert network.query("sprinkler", {"tracey": "yes"}).values[1] == pytest.approx(0.3382, abs=5e-5)
     assert network.query("sprinkler", {"tracey": "yes", "jack": "yes"}).values[1] == pytest.approx(0.1604, abs=5e-5)
 
@@ -159,7 +159,8 @@ def alarm():
      (lambda: BeliefNetwork.from_tables({"a": [0.5, 0.5], "b": (["a"], [[1, 0], [0.5, 0.4]])}),
       r"the table of 'b' sums to 0.9 where a = 1; it must sum to 1"),
      (lambda: BeliefNetwork.from_tables({"a": [1.5, -0.5]}), r"the table of 'a' holds -0.5; probabilities must be from 0 to 1"),
-     (lambda: BeliefNetwork.from_tables({"a": (["z"], [[1, 0]])}), r"the edge \('z', 'a'\) names 'z', which is no variable; there are a"),
+     (lambda: BeliefNetwork.from_tables({"a": (["z"], [[1, 0]])}),
+      r"the edge \('z', 'a'\) names 'z', which is no variable; there are a"),
      (lambda: BeliefNetwork.from_tables({"a": [1], "b": (["a", "a"], [[[1]]])}), r"the edge \('a', 'b'\) is given twice"),
      (lambda: BeliefNetwork.from_tables({"a": [0.5, 0.5], "b": (["a"], [0.5, 0.5])}),
       r"the table of 'b' has shape \(2,\), but a × b have \(2, 2\) states"),
@@ -172,17 +173,20 @@ def alarm():
      (lambda: alarm().query("burglar", {"alarm": "loud"}), r"'loud' is no state of 'alarm'; its states are 'no', 'yes'"),
      (lambda: alarm().query("burglar", {"bell": "yes"}), r"'bell' is no variable of the network"),
      (lambda: alarm().query([]), r"variables=\[\] must name at least one variable"),
-     (lambda: alarm().query(["alarm", "alarm"]), r"variables=\['alarm', 'alarm'\] must name at least one variable, and each once"),
+     (lambda: alarm().query(["alarm", "alarm"]),
+      r"variables=\['alarm', 'alarm'\] must name at least one variable, and each once"),
      (lambda: alarm().query("burglar", {"radio": "yes", "earthquake": "no", "alarm": "yes"}),
       r"the evidence is impossible: earthquake = no, radio = yes has probability 0"),
      (lambda: alarm().most_probable({"radio": "yes", "earthquake": "no"}), r"earthquake = no, radio = yes has probability 0"),
      (lambda: alarm().sample(1, {"radio": "yes", "earthquake": "no"}), r"earthquake = no, radio = yes has probability 0"),
-     (lambda: alarm().query("alarm", likelihood={"alarm": [1, 2, 3]}), r"likelihood of 'alarm' has shape \(3,\), but there are 2 states"),
+     (lambda: alarm().query("alarm", likelihood={"alarm": [1, 2, 3]}),
+      r"likelihood of 'alarm' has shape \(3,\), but there are 2 states"),
      (lambda: alarm().query("alarm", likelihood={"alarm": [0, 0]}), r"likelihood of 'alarm' is \[0.0, 0.0\]"),
      (lambda: alarm().query("alarm", belief={"alarm": [0.5, 0.6]}), r"belief of 'alarm' sums to 1.1; it must sum to 1"),
      (lambda: alarm().query("alarm", {"radio": "yes"}, belief={"earthquake": [1, 0]}),
       r"belief in 'earthquake' = 'no' is 1, but it is impossible here"),
-     (lambda: alarm().query("alarm", {"alarm": "yes"}, likelihood={"alarm": [1, 2]}), r"likelihood tells of 'alarm', which is told of elsewhere"),
+     (lambda: alarm().query("alarm", {"alarm": "yes"}, likelihood={"alarm": [1, 2]}),
+      r"likelihood tells of 'alarm', which is told of elsewhere"),
      (lambda: alarm().query("alarm", ["alarm"]), r"given=\['alarm'\] is not a dictionary"),
      (lambda: noisy_or([1.5]), r"noisy_or was given the probability 1.5; it must be from 0 to 1"),
      (lambda: noisy_or([0.5] * 30), r"a noisy_or of 30 parents has 2.15e\+09 cells; use at most 24 parents")],

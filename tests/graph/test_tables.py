@@ -102,6 +102,16 @@ def test_rows_of_many_patterns_are_scored_as_queries_are():
     np.testing.assert_allclose(network.score_samples(holes), expected, atol=1e-12)
 
 
+def test_marginals_of_rows_are_those_of_queries():
+    network = random_network(8)
+    rows = pd.DataFrame(network.sample(30, random_state=0), columns=list(network.nodes_.names))
+    holes = rows.mask(np.random.default_rng(0).random(rows.shape) < 0.5)
+    found = network.predict_marginals(holes)
+    for k, (_, row) in enumerate(holes.iterrows()):
+        for v, told in network.marginals(row.dropna().to_dict()).items():
+            np.testing.assert_allclose(found[v][k], told.values, atol=1e-12)
+
+
 def test_scores_are_written_to_a_file(tmp_path):
     network = BeliefNetwork(EDGES).fit(people())
     network.score_samples(people(), out=tmp_path / "scores.parquet")

@@ -22,7 +22,8 @@ from .noisy import noisy_or
 from .potential import Potential
 
 __all__ = [
-    "BeliefNetwork", "Explanation", "GaussianMarginal", "JunctionTree", "Potential", "ancestors", "ancestral", "cpdag", "d_separated",
+    "BeliefNetwork", "Explanation", "GaussianMarginal", "JunctionTree", "Potential", "ancestors", "ancestral", "cpdag",
+    "d_separated",
     "descendants", "equivalent", "immoralities", "markov_blanket", "moral", "noisy_or", "read_uai_factors", "separated",
     "skeleton", "topological_order",
 ]  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -102,13 +101,17 @@ class NetworkAnswers(NetworkTables):
                 bad = (q > 0) & (p <= 0)
                 if bad.any():
                     state = self.nodes_.states[i][int(np.argmax(bad))]
-                    raise ValueError(f"belief in {self.nodes_.names[i]!r} = {state!r} is {q[bad][0]:g}, but it is impossible here.")
+                    raise ValueError(
+                        f"belief in {self.nodes_.names[i]!r} = {state!r} is {q[bad][0]:g}, but it is impossible here."
+                    )
                 worst = max(worst, float(np.abs(p - q).max()))
                 ratio = evidence.likelihood[i] * np.divide(q, p, out=np.zeros_like(q), where=p > 0)
                 evidence.likelihood[i] = ratio / ratio.max()
             if worst < FITTED:
                 return evidence
-        raise ValueError(f"beliefs {wanted} cannot all hold: after {MOST_ROUNDS} rounds one is still off by {worst:.3g}.")
+        raise ValueError(
+            f"beliefs {wanted} cannot all hold: after {MOST_ROUNDS} rounds one is still off by {worst:.3g}."
+        )
 
     def _part(self, evidence: Evidence, targets: Sequence[Sequence[int]], asked: Iterable[int] = ()) -> Part:
         """The answer for one case; an error where the evidence is impossible."""
@@ -127,7 +130,7 @@ class NetworkAnswers(NetworkTables):
             return bool(np.isneginf(part.loglik[0]))
 
         codes, soft = evidence.codes.copy(), dict(evidence.likelihood)
-        for i in np.flatnonzero(codes[0] >= 0):
+        for i in np.flatnonzero(codes[0] >= 0).tolist():
             less = codes.copy()
             less[0, i] = -1
             codes = less if impossible(less, soft) else codes
@@ -228,7 +231,8 @@ class NetworkAnswers(NetworkTables):
         given, likelihood, belief
             As in `query`.
         variables : list of discrete variables, optional
-            Those that are maximised while the others are summed over (marginal MAP); default is all (the most probable explanation).
+            Those that are maximised while the others are summed over (marginal MAP); default is all (the most probable
+            explanation).
 
         Returns
         -------
@@ -236,7 +240,11 @@ class NetworkAnswers(NetworkTables):
         """
         evidence, nodes = self._evidence(given, likelihood, belief), self.nodes_
         everything = np.flatnonzero(~nodes.continuous).tolist()
-        asked = everything if variables is None else [nodes.at(v) for v in ([variables] if self._is_variable(variables) else variables)]
+        asked = (
+            everything
+            if variables is None
+            else [nodes.at(v) for v in ([variables] if self._is_variable(variables) else variables)]
+        )
         gaussian = [i for i in asked if nodes.continuous[i]]
         if gaussian:
             raise ValueError(f"{nodes.names[gaussian[0]]!r} is continuous; marginal MAP takes discrete variables.")
@@ -272,7 +280,9 @@ class NetworkAnswers(NetworkTables):
         out : path, optional
             A Parquet file to write to.
         """
-        return self._apply(X, lambda block: self._scores(block)[:, None] if out is not None else self._scores(block), out, ["score"])
+        return self._apply(
+            X, lambda block: self._scores(block)[:, None] if out is not None else self._scores(block), out, ["score"]
+        )
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean of `score_samples`."""
@@ -308,6 +318,33 @@ class NetworkAnswers(NetworkTables):
 
         return self._apply(X, posterior)
 
+    def predict_marginals(self, X: Any) -> dict:
+        """Probabilities of the states of every discrete variable, hidden ones included, given the observed cells of rows.
+
+        Parameters
+        ----------
+        X : table or array-like
+            Rows; an observed cell has probability 1.
+
+        Returns
+        -------
+        dict of variable to ndarray of shape (n_samples, n_states)
+        """
+        check_is_fitted(self)
+        discrete = np.flatnonzero(~self.nodes_.continuous).tolist()
+        ends = np.cumsum(self.nodes_.cards[discrete])
+
+        def posterior(block: Block) -> np.ndarray:
+            found = np.empty((len(block), int(ends[-1])))
+            for part in self._row_parts(block, [(i,) for i in discrete]):
+                self._refuse_impossible(part, block)
+                found[part.rows] = part.marginals
+            return found
+
+        return dict(
+            zip([self.nodes_.names[i] for i in discrete], np.split(self._apply(X, posterior), ends[:-1], axis=1))
+        )
+
     def _default_target(self, target: Any) -> Any:
         """The column to predict where none is named: that of the settings, or the last."""
         asked = self.target if target is None else target
@@ -318,7 +355,7 @@ class NetworkAnswers(NetworkTables):
         names = self.nodes_.names
         if target in names:
             return names.index(target)
-        if isinstance(target, numbers.Integral) and 0 <= target < len(names):
+        if isinstance(target, (int, np.integer)) and 0 <= target < len(names):
             return int(target)
         raise ValueError(f"target={target!r} is no variable of the network; {closest(target, names)}")
 
@@ -334,7 +371,9 @@ class NetworkAnswers(NetworkTables):
     def _refuse_impossible(self, part: Part, block: Block) -> None:
         if np.isneginf(part.loglik).any():
             row = block.first + int(part.rows[int(np.argmax(np.isneginf(part.loglik)))])
-            raise ValueError(f"row {row} of X is impossible under the network (probability 0); correct it, or learn with prior above 0.")
+            raise ValueError(
+                f"row {row} of X is impossible under the network (probability 0); correct it, or learn with prior above 0."
+            )
 
     def states_of(self, variable: Any) -> tuple:
         """The states of a variable, in the order of `predict_proba`; none of a continuous one."""
@@ -386,7 +425,9 @@ class NetworkAnswers(NetworkTables):
         cells = self._collected(self._open(X), fill)
         if not hasattr(X, "columns") and isinstance(X, np.ndarray) and X.dtype.kind in "fiu":
             columns = [labels_of(column, each) for column, each in zip(self.schema_.columns, cells.T)]
-            return np.column_stack([column.astype(np.float64) for column in columns]).astype(X.dtype if X.dtype.kind == "f" else float)
+            return np.column_stack([column.astype(np.float64) for column in columns]).astype(
+                X.dtype if X.dtype.kind == "f" else float
+            )
         return self.schema_.decode(cells, self._filled_out(X))
 
     def _filled_out(self, X: Any) -> Any:
@@ -416,7 +457,9 @@ class NetworkAnswers(NetworkTables):
         logs, filled = self._mixed.most_probable(self.params_, codes, values, everything)
         if np.isneginf(logs).any():
             row = block.first + int(np.argmax(np.isneginf(logs)))
-            raise ValueError(f"row {row} of X is impossible under the network (probability 0); correct it, or learn with prior above 0.")
+            raise ValueError(
+                f"row {row} of X is impossible under the network (probability 0); correct it, or learn with prior above 0."
+            )
         cells = np.array(block.X, dtype=np.float64)
         missing = np.isnan(cells)
         cells[missing] = filled[:, : cells.shape[1]][missing]

@@ -41,14 +41,14 @@ CLOSED = Note("closed_form", "no cell was missing, so counting gave the maximum"
 class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
     """Belief network (Bayesian network) over discrete and continuous variables, with exact inference.
 
-    Learned from a table, it classifies any column, fills missing cells of all, and tells the probability of rows; variables that no
-    row observes may be part of it. Made from tables or a file, it answers queries at once.
+    Learned from a table, it classifies any column, fills missing cells of all, and tells the probability of rows; variables
+    that no row observes may be part of it. Made from tables or a file, it answers queries at once.
 
     Parameters
     ----------
     structure : list of (parent, child), mapping of child to parents, networkx.DiGraph, or str, default="hill-climbing"
-        Edges between columns and hidden variables, or how to find those between columns: "hill-climbing", "chow-liu" or "pc". An empty list
-        makes all columns independent.
+        Edges between columns and hidden variables, or how to find those between columns: "hill-climbing", "chow-liu" or "pc".
+        An empty list makes all columns independent.
     hidden : dict of name to int or list, optional
         Variables that no column observes: numbers of their states, or the states.
     states : dict of name to list, optional
@@ -134,8 +134,9 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
         Parameters
         ----------
         tables : mapping of variable to table
-            A table is probabilities of the states, (parents, probabilities) with an axis per parent and the last for the variable,
-            or a `Potential` whose last variable it is; a regression (parents, {"coefficients": …, "variance": …}) makes it continuous.
+            A table is probabilities of the states, (parents, probabilities) with an axis per parent and the last for the
+            variable, or a `Potential` whose last variable it is; a regression (parents, {"coefficients": …, "variance": …})
+            makes it continuous.
         states : mapping of variable to list, optional
             Names of the states; default 0, 1, …
 
@@ -160,7 +161,8 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
         return cls._of(*read_network(path))
 
     def write(self, path: Any) -> None:
-        """Write a network of discrete variables in the format that the file's name ends in; `tacit.save` keeps all of any network.
+        """Write a network of discrete variables in the format that the file's name ends in; `tacit.save` keeps all of any
+        network.
 
         Parameters
         ----------
@@ -205,13 +207,15 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
         cut = Nodes(nodes.names, nodes.states, parents)
         tables = [
             np.eye(len(nodes.states[i]))[evidence.codes[0, i]] if i in evidence.observed else self._table(i).ravel()
-            for i in np.flatnonzero(nodes.sizes)
+            for i in np.flatnonzero(nodes.sizes).tolist()
         ]
         coefficients, variance = self._mixed.regressions(self.params_)
         for i in set(evidence.observed) & set(coefficients):
             coefficients[i] = np.array([[evidence.values[0, i]]])  # type: ignore[index]
             variance[i] = np.array([(1e-6 * self.scale_[i]) ** 2])
-        return BeliefNetwork._of(cut, np.concatenate([np.empty(0), *tables]), list(coefficients.values()), list(variance.values()))
+        return BeliefNetwork._of(
+            cut, np.concatenate([np.empty(0), *tables]), list(coefficients.values()), list(variance.values())
+        )
 
     # Parameters
 
@@ -234,7 +238,8 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
         return Potential(names, self._table(i), {v: self.states_of(v) for v in names})
 
     def regression(self, variable: Any) -> dict:
-        """The regression of a continuous variable: its parents, and for each state of the discrete ones coefficients and variance.
+        """The regression of a continuous variable: its parents, and for each state of the discrete ones coefficients and
+        variance.
 
         Parameters
         ----------
@@ -321,7 +326,9 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
 
     def _hidden_states(self) -> dict[Any, tuple]:
         """States of the hidden variables."""
-        return {v: tuple(range(s)) if isinstance(s, numbers.Integral) else tuple(s) for v, s in (self.hidden or {}).items()}
+        return {
+            v: tuple(range(s)) if isinstance(s, numbers.Integral) else tuple(s) for v, s in (self.hidden or {}).items()
+        }
 
     def _hidden_names(self) -> list:
         return list(self.hidden or {})

@@ -1,8 +1,8 @@
-"""Continuous variables that depend linearly on each other, p(x_i | x_c, x_d) = N(x_i; b_d + w_d · x_c, s_d), d being discrete parents.
+"""Continuous variables that depend linearly on each other, p(x_i | x_c, x_d) = N(x_i; b_d + w_d · x_c, s_d).
 
-Given the states of the discrete parents, hidden continuous variables z of a component are jointly Gaussian in canonical form,
-exp(−z·K_d z / 2 + h_d · z + g_d). They are integrated out before any discrete variable is (a strong root), which leaves one factor
-over the discrete parents of the component: exact, at the cost of a table over all of these.
+Given the states d of the discrete parents, hidden continuous variables z of a component are jointly Gaussian in canonical form,
+exp(−z·K_d z / 2 + h_d · z + g_d). They are integrated out before any discrete variable is (a strong root), which leaves one
+factor over the discrete parents of the component: exact, at the cost of a table over all of these.
 """
 
 from __future__ import annotations
@@ -111,8 +111,11 @@ def integrate(
     n, k = len(values), len(component.hidden)
     cells = int(np.prod([nodes.cards[j] for j in component.scope], dtype=np.float64))
     if n * cells * (k + 1.0) > MOST_CELLS and n > 1:
-        parts = [integrate(nodes, component, coefficients, variance, part, by_max) for part in np.array_split(values, 2)]
-        return Message(*(np.concatenate([getattr(p, name) for p in parts]) for name in ("log", "mean")), parts[0].covariance)
+        parts = [
+            integrate(nodes, component, coefficients, variance, part, by_max) for part in np.array_split(values, 2)
+        ]
+        log, mean = np.concatenate([part.log for part in parts]), np.concatenate([part.mean for part in parts])
+        return Message(log, mean, parts[0].covariance)
     if cells * (k + 1.0) ** 2 > MOST_CELLS:
         some = ", ".join(str(nodes.names[j]) for j in component.scope[:6])
         raise ValueError(
@@ -172,7 +175,9 @@ def expected_moments(
     return total
 
 
-def solve_moments(moments: np.ndarray, floor: float, coefficients: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def solve_moments(
+    moments: np.ndarray, floor: float, coefficients: np.ndarray, variance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients and variances of regressions that maximise the likelihood; a state that no row has keeps what it had."""
     coefficients, variance = coefficients.copy(), variance.copy()
     for cell, m in enumerate(moments):

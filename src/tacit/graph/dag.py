@@ -1,7 +1,8 @@
 """Graphs of belief networks: what follows from where the edges are, without any table.
 
-x and y are independent given z in every network with a graph if z separates them in the moral graph of their ancestors; two graphs
-say the same of independence if they have the same skeleton and the same immoralities (parents of a child that are not linked).
+x and y are independent given z in every network with a graph if z separates them in the moral graph of their ancestors; two
+graphs say the same of independence if they have the same skeleton and the same immoralities (parents of a child that are not
+linked).
 """
 
 from __future__ import annotations
@@ -146,7 +147,9 @@ def immoralities(graph: Any) -> set[tuple[frozenset, Any]]:
 def equivalent(graph: Any, other: Any) -> bool:
     """Whether two graphs over the same variables say the same of independence: the same skeleton and immoralities."""
     one, two = as_nodes(graph), as_nodes(other)
-    return set(one.names) == set(two.names) and skeleton(one) == skeleton(two) and immoralities(one) == immoralities(two)
+    return (
+        set(one.names) == set(two.names) and skeleton(one) == skeleton(two) and immoralities(one) == immoralities(two)
+    )
 
 
 def markov_blanket(graph: Any, variable: Any) -> set:
@@ -222,7 +225,9 @@ def cpdag(graph: Any) -> tuple[Edges, set[frozenset]]:
         near[p].add(c)
         near[c].add(p)
     while True:
-        found = next((way for link in open_links for way in _ways(link) if _compelled(*way, directed, open_links, near)), None)
+        found = next(
+            (way for link in open_links for way in _ways(link) if _compelled(way, directed, open_links, near)), None
+        )
         if found is None:
             return directed, open_links
         directed.add(found)
@@ -234,8 +239,9 @@ def _ways(link: frozenset) -> tuple[tuple, tuple]:
     return (a, b), (b, a)
 
 
-def _compelled(a: Any, b: Any, directed: Edges, open_links: set[frozenset], near: dict[Any, set]) -> bool:
+def _compelled(way: tuple, directed: Edges, open_links: set[frozenset], near: dict[Any, set]) -> bool:
     """Whether a → b follows by one of Meek's first three rules."""
+    a, b = way
     if any((c, a) in directed and c not in near[b] for c in near[a]):  # else an immorality that is not there
         return True
     if any((a, c) in directed and (c, b) in directed for c in near[a]):  # else a cycle

@@ -1,6 +1,6 @@
 """Evidence: observed states, likelihoods of states (Pearl), and beliefs that marginals are to have afterwards (Jeffrey).
 
-Likelihood evidence λ multiplies p(x) by λ(x_i). Jeffrey's rule asks for p'(x) = p(x | x_i) q(x_i) with a given marginal q, which is
+Likelihood evidence λ multiplies p(x) by λ(x_i). Jeffrey's rule asks for p'(x) = p(x | x_i) q(x_i) with a given q, which is
 likelihood evidence λ = q / p; of several beliefs, λ is found by proportional fitting until all hold.
 """
 
@@ -76,7 +76,9 @@ def read_evidence(nodes: Nodes, given: Any = None, likelihood: Any = None, belie
         for variable, each in (told or {}).items():
             i = nodes.at(variable)
             if i in found.observed or i in found.likelihood:
-                raise ValueError(f"{name} tells of {variable!r}, which is told of elsewhere; say one thing of a variable.")
+                raise ValueError(
+                    f"{name} tells of {variable!r}, which is told of elsewhere; say one thing of a variable."
+                )
             kept[i] = _vector(nodes, i, each, name)
     return found
 
@@ -105,7 +107,9 @@ def _vector(nodes: Nodes, i: int, told: Any, name: str) -> np.ndarray:
     if vector.shape != (len(states),):
         raise ValueError(f"{name} of {variable!r} has shape {vector.shape}, but there are {len(states)} states.")
     if not (np.isfinite(vector).all() and (vector >= 0).all() and vector.any()):
-        raise ValueError(f"{name} of {variable!r} is {vector.tolist()}; numbers must be finite, at least 0, and not all 0.")
+        raise ValueError(
+            f"{name} of {variable!r} is {vector.tolist()}; numbers must be finite, at least 0, and not all 0."
+        )
     if name == "belief":
         if abs(vector.sum() - 1.0) > 1e-6:
             raise ValueError(f"belief of {variable!r} sums to {vector.sum():g}; it must sum to 1.")

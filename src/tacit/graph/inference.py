@@ -1,6 +1,7 @@
 """`Inference`: exact answers of a network of discrete variables for rows of evidence, p(x | e) ∝ Σ Π_i θ_i · λ.
 
-What was compiled for one question serves all later ones of its kind: of the same targets, and of rows that observe the same columns.
+What was compiled for one question serves all later ones of its kind: of the same targets, and of rows that observe the same
+columns.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from math import prod
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -109,28 +110,32 @@ class Inference:
     # Running
 
     def _groups(
-        self, codes: np.ndarray, targets: Sequence[Sequence[int]], soft: Sequence[Soft], maximised: Sequence[int] | None = None
+        self,
+        codes: np.ndarray,
+        targets: Sequence[Sequence[int]],
+        soft: Sequence[Soft],
+        maximised: Sequence[int] | None = None,
     ) -> list[tuple[Compiled, np.ndarray]]:
         """Rows with the schedule that each goes by, those that observe the same variables together."""
-        seen = codes >= 0
-        scopes = [each.variables for each in soft]
-        always, ever = seen.all(axis=0), seen.any(axis=0)
-        told = self.compiled(targets, np.flatnonzero(always).tolist(), scopes, np.flatnonzero(ever & ~always).tolist(), maximised) \
-            if not (ever & ~always).any() else None  # fmt: skip
+        seen, scopes = codes >= 0, [each.variables for each in soft]
+        always = np.flatnonzero(seen.all(axis=0)).tolist()
+        some = np.flatnonzero(seen.any(axis=0) & ~seen.all(axis=0)).tolist()
+        if not some:
+            return [(self.compiled(targets, always, scopes, (), maximised), np.arange(len(codes)))]
         packed = np.packbits(seen, axis=1)
-        order = np.lexsort(packed.T[::-1]) if len(codes) > 1 and told is None else np.arange(len(codes))
-        if told is not None:
-            return [(told, order)]
+        order = np.lexsort(packed.T[::-1])
         changes = np.flatnonzero((packed[order[1:]] != packed[order[:-1]]).any(axis=1)) + 1
         try:
-            told = self.compiled(targets, np.flatnonzero(always).tolist(), scopes, np.flatnonzero(ever & ~always).tolist(), maximised)
+            told = self.compiled(targets, always, scopes, some, maximised)
             if told.total <= LARGE or len(changes) > MOST_COMPILED:
                 return [(told, order)]
         except ValueError:  # too large where nothing more is observed, perhaps not in these rows
             if len(changes) > 100 * MOST_COMPILED:
                 raise
-        parts = np.split(order, changes)
-        return [(self.compiled(targets, np.flatnonzero(seen[part[0]]).tolist(), scopes, (), maximised), part) for part in parts]
+        return [
+            (self.compiled(targets, np.flatnonzero(seen[part[0]]).tolist(), scopes, (), maximised), part)
+            for part in np.split(order, changes)
+        ]
 
     def posteriors(
         self, theta: np.ndarray, codes: np.ndarray, targets: Sequence[Sequence[int]], soft: Sequence[Soft] = ()
@@ -171,7 +176,7 @@ class Inference:
     def most_probable(
         self, theta: np.ndarray, codes: np.ndarray, variables: Sequence[int], soft: Sequence[Soft] = ()
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The most probable states of some variables, the others being summed over: log maxima (rows,) and states (rows, variables)."""
+        """The most probable states of some variables, the others being summed over: log maxima, and states (rows, some)."""
         loglik, states = np.empty(len(codes)), np.full(codes.shape, -1, np.int32)
         softs = _joined(soft)
         for compiled, rows in self._groups(codes, (), soft, tuple(variables)):
@@ -182,7 +187,7 @@ class Inference:
     def draw(
         self, theta: np.ndarray, codes: np.ndarray, n: int, rng: np.random.Generator, soft: Sequence[Soft] = ()
     ) -> tuple[float, np.ndarray]:
-        """n draws of all discrete variables given what one row observes, and the log-likelihood of that."""
+        """N draws of all discrete variables given what one row observes, and the log-likelihood of that."""
         everything = [v for v in range(len(codes)) if self.nodes.states[v]]
         seen = np.flatnonzero(codes >= 0).tolist()
         compiled = self.compiled((), seen, [each.variables for each in soft], everything)

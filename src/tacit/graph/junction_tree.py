@@ -1,7 +1,7 @@
 """`JunctionTree`: marginals of a product of tables, p(x) ∝ Π_f φ_f(x_f), by messages between the cliques of a triangulated graph.
 
-Evidence multiplies the table of one clique. A change of it makes the messages from there to the root anew and no others, and what is
-asked for is brought up to date along the path from the root to its clique.
+Evidence multiplies the table of one clique. A change of it makes the messages from there to the root anew and no others, and
+what is asked for is brought up to date along the path from the root to its clique.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class JunctionTree:
     tables : iterable of Potential, or BeliefNetwork
         What is multiplied.
     heuristic : {"best", "min-fill", "min-weight", "weighted-fill"}, default="best"
-        How the moral graph is triangulated. "best" takes min-fill where its tables are small, else the best of all three and, where
-        they are large, of `n_starts` more in which ties are broken at random.
+        How the moral graph is triangulated. "best" takes min-fill where its tables are small, else the best of all three and,
+        where they are large, of `n_starts` more in which ties are broken at random.
     n_starts : int, default=8
     memory : float, optional
         Bytes that the tables may take; default most of what the machine has. More is refused before any table is made.
@@ -50,8 +50,8 @@ class JunctionTree:
 
     References
     ----------
-    Lauritzen and Spiegelhalter (1988), Local computations with probabilities on graphical structures. Jensen, Lauritzen and Olesen
-    (1990), Bayesian updating in causal probabilistic networks by local computations.
+    Lauritzen and Spiegelhalter (1988), Local computations with probabilities on graphical structures. Jensen, Lauritzen and
+    Olesen (1990), Bayesian updating in causal probabilistic networks by local computations.
 
     Examples
     --------
@@ -71,7 +71,9 @@ class JunctionTree:
         for table in tables:
             for v in table.variables:
                 if states.setdefault(v, table.states[v]) != table.states[v]:
-                    raise ValueError(f"the states of {v!r} are {list(states[v])} in one table and {list(table.states[v])} in another.")
+                    raise ValueError(
+                        f"the states of {v!r} are {list(states[v])} in one table and {list(table.states[v])} in another."
+                    )
         if not states:
             raise ValueError("the tables have no variable; give at least one table.")
         self._nodes = Nodes(tuple(states), tuple(states.values()), ((),) * len(states))
@@ -117,17 +119,22 @@ class JunctionTree:
         return 8.0 * self._compiled.largest
 
     def __repr__(self) -> str:
-        return f"JunctionTree({len(self.cliques)} cliques of {len(self._nodes.names)} variables, {self.bytes:.3g} bytes)"
+        return (
+            f"JunctionTree({len(self.cliques)} cliques of {len(self._nodes.names)} variables, {self.bytes:.3g} bytes)"
+        )
 
     def separated(self, a: Any, b: Any, given: Any = ()) -> bool:
-        """Whether a and b are independent given other variables in every Markov network of these tables; see `tacit.graph.separated`."""
-        pairs = {frozenset((u, v)) for table in self._tables for u in table.variables for v in table.variables if u != v}
+        """Whether a and b are independent given others in every Markov network of such tables; see `tacit.graph.separated`."""
+        pairs = {
+            frozenset((u, v)) for table in self._tables for u in table.variables for v in table.variables if u != v
+        }
         return separated(pairs, a, b, given)
 
     # Evidence
 
     def observe(self, given: Mapping) -> JunctionTree:
-        """Add evidence: a state, or numbers for all states (likelihood evidence); of a variable that has some, it takes its place.
+        """Add evidence: a state, or numbers for all states (likelihood evidence); of a variable that has some, it takes its
+        place.
 
         Parameters
         ----------
@@ -180,7 +187,7 @@ class JunctionTree:
 
     @property
     def log_partition(self) -> float:
-        """Log of the sum of the product of all tables and the evidence; of a belief network, the log probability of the evidence."""
+        """Log of the sum of the product of all tables and the evidence; of a belief network, log probability of the evidence."""
         return self._messages.collect()
 
     def marginal(self, variables: Any) -> Potential:
@@ -190,7 +197,9 @@ class JunctionTree:
         ----------
         variables : variable or list of variables
         """
-        single = not isinstance(variables, (list, set)) and (not isinstance(variables, tuple) or variables in self._nodes.number)
+        single = not isinstance(variables, (list, set)) and (
+            not isinstance(variables, tuple) or variables in self._nodes.number
+        )
         names = [variables] if single else list(variables)
         positions = [self._nodes.at(v) for v in names]
         if not names or len(set(positions)) < len(positions):
@@ -208,15 +217,15 @@ class JunctionTree:
 
     def _across(self, names: list, positions: list[int]) -> Potential:
         """The joint marginal of variables of several cliques."""
-        target = Factor(tuple(positions), strides(self._nodes.cards[positions]), 0)
+        target = Factor(tuple(positions), strides(self._nodes.cards[positions].tolist()), 0)
         own = [*self._factors, *_evidence_factors(self._nodes)]
         compiled = compile_schedule(self._nodes.cards, own, [target])
         check_cells(compiled, self._nodes, self._limit)
         marginals = np.zeros((1, int(np.prod(self._nodes.cards[positions]))))
         nothing = np.full((1, len(self._nodes.names)), -1, np.int32)
         junction.propagate(
-            compiled.schedule, junction.new_plan(compiled.schedule), nothing, np.zeros(1, np.int64), self._theta, self._soft[None, :],
-            np.ones(1), np.empty(1), marginals, np.empty(0),
+            compiled.schedule, junction.new_plan(compiled.schedule), nothing, np.zeros(1, np.int64), self._theta,
+            self._soft[None, :], np.ones(1), np.empty(1), marginals, np.empty(0),
         )  # fmt: skip
         told = {v: self._nodes.states[i] for v, i in zip(names, positions)}
         return Potential._of(tuple(names), told, marginals.reshape(self._nodes.cards[positions])).normalised()
@@ -232,7 +241,9 @@ def _tables_of(tables: Any) -> list[Potential]:
         nodes = tables.nodes_
         if nodes.continuous.any():
             name = nodes.names[int(np.argmax(nodes.continuous))]
-            raise ValueError(f"{name!r} is continuous; a JunctionTree takes discrete variables, so query the network itself.")
+            raise ValueError(
+                f"{name!r} is continuous; a JunctionTree takes discrete variables, so query the network itself."
+            )
         return [tables.table(v) for v in nodes.names]
     tables = list(tables)
     wrong = [table for table in tables if not isinstance(table, Potential)]
@@ -309,9 +320,7 @@ class _State:
                 if not self.fresh[each]:
                     self._send(each)
                 row = int(self.plan.ends[0]) + len(self.schedule.parent) - 1 - each
-                junction.absorb(
-                    self.plan.program, row, self.totals[each], self.plan.ends[3], self.work, self.counter
-                )
+                junction.absorb(self.plan.program, row, self.totals[each], self.plan.ends[3], self.work, self.counter)
                 self.fresh[each], self.calm[each] = False, True
         at, size = self.plan.table_at[c], self.plan.table_size[c]
         return self.work[at : at + size].copy()

@@ -47,7 +47,7 @@ class Part:
         return centre, (weight * (variance + (mean - centre[:, None]) ** 2)).sum(axis=1)
 
     def mixture(self, i: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The posterior of a hidden continuous variable as a mixture of Gaussians: weights and means (m, cells), variances (cells,)."""
+        """The posterior of a hidden continuous variable: weights and means (m, cells) and variances (cells,) of Gaussians."""
         for component, message, posterior in zip(self.components, self.messages, self.posteriors):
             if i in component.hidden:
                 a = component.hidden.index(i)
@@ -105,9 +105,14 @@ class Mixed:
         return rows
 
     def messages(
-        self, params: NetworkParams, values: np.ndarray | None, rows: np.ndarray, asked: Iterable[int], by_max: bool = False
+        self,
+        params: NetworkParams,
+        values: np.ndarray | None,
+        rows: np.ndarray,
+        asked: Iterable[int],
+        by_max: bool = False,
     ) -> tuple[list[Component], list[Message], list[Soft], np.ndarray]:
-        """What continuous variables say of the discrete ones in rows that observe the same of them, and logs taken off each row."""
+        """What continuous variables say of discrete ones in rows that observe the same of them, and logs taken off each row."""
         if values is None:
             return [], [], [], np.zeros(len(rows))
         own = values[rows]
@@ -151,10 +156,16 @@ class Mixed:
             yield Part(rows, loglik + taken, marginals[:, : ends[len(targets)]], found, told, posteriors)
 
     def most_probable(
-        self, params: NetworkParams, codes: np.ndarray, values: np.ndarray | None, variables: Sequence[int], soft: Sequence[Soft] = ()
+        self,
+        params: NetworkParams,
+        codes: np.ndarray,
+        values: np.ndarray | None,
+        variables: Sequence[int],
+        soft: Sequence[Soft] = (),
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Log maxima (rows,) and the rows completed: the most probable states of some discrete variables and, where these are all,
-        the most probable values of the continuous ones."""
+        """Log maxima (rows,) and the rows completed: the most probable states of some discrete variables and, where these are
+        all, the most probable values of the continuous ones.
+        """
         n, whole = len(codes), set(variables) >= {i for i in range(len(self.nodes.names)) if self.nodes.states[i]}
         logs, filled = np.empty(n), np.full((n, len(self.nodes.names)), np.nan)
         for rows in self.groups(values, n):
@@ -167,7 +178,15 @@ class Mixed:
                 self._fill(found, told, rows, filled, values)
         return logs, filled
 
-    def _fill(self, found: list[Component], told: list[Message], rows: np.ndarray, filled: np.ndarray, values: np.ndarray, rng: Any = None) -> None:
+    def _fill(
+        self,
+        found: list[Component],
+        told: list[Message],
+        rows: np.ndarray,
+        filled: np.ndarray,
+        values: np.ndarray,
+        rng: Any = None,
+    ) -> None:
         """Values of continuous variables given the states of the discrete ones: observed, most probable, or drawn."""
         for component, message in zip(found, told):
             at = np.zeros(len(rows), np.int64)
@@ -184,9 +203,15 @@ class Mixed:
                     filled[rows, i] = values[rows, i]
 
     def draw(
-        self, params: NetworkParams, codes: np.ndarray, values: np.ndarray | None, n: int, rng: np.random.Generator, soft: Sequence[Soft] = ()
+        self,
+        params: NetworkParams,
+        codes: np.ndarray,
+        values: np.ndarray | None,
+        n: int,
+        rng: np.random.Generator,
+        soft: Sequence[Soft] = (),
     ) -> tuple[float, np.ndarray]:
-        """n rows drawn given what one row (1, variables) observes, and the log-likelihood of that."""
+        """N rows drawn given what one row (1, variables) observes, and the log-likelihood of that."""
         found, told, own, taken = self.messages(params, values, np.arange(1), self.gaussian)
         log, states = self.inference.draw(params.theta, codes[0], n, rng, [*own, *soft])
         filled = states.astype(np.float64)

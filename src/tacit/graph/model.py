@@ -1,8 +1,8 @@
-"""`NetworkModel`: a belief network as the engine learns it, p(x) = Π_i p(x_i | x_pa(i)), hidden states being those of missing cells.
+"""`NetworkModel`: a belief network as the engine learns it, p(x) = Π_i p(x_i | x_pa(i)).
 
-The E-step adds up, over rows, the posterior of every variable with its parents: expected counts n_ijk (state k of variable i where its
-parents are in state j), which a junction tree gives exactly. The M-step is θ_ijk = (n_ijk + a_ijk) / Σ_k (n_ijk + a_ijk): the maximum
-of the likelihood, or of the posterior density under Dirichlet(1 + a) priors. Continuous variables have regressions beside.
+The E-step adds up, over rows, the posterior of every variable with its parents: expected counts n_ijk (state k of variable i where
+its parents are in state j), which a junction tree gives exactly. The M-step, θ_ijk = (n_ijk + a_ijk) / Σ_k (n_ijk + a_ijk), is the
+maximum of the likelihood, or of the posterior density under Dirichlet(1 + a) priors. Continuous variables have regressions beside.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..declared import Numbers, declare
 from ..engine import Model, SingularError
 from ..kernels import host
 from ..source import Block
-from .continuous import regressors, expected_moments, solve_moments
+from .continuous import expected_moments, regressors, solve_moments
 from .mixed import Mixed
 from .nodes import Nodes
 
@@ -29,7 +29,7 @@ LARGE_COUNTS = 50.0  # of a Dirichlet draw about uniform tables, where starts ar
 
 @record
 class NetworkParams(Arrays):
-    """All tables in one vector; in two more, coefficients and variances of continuous variables for each state of their parents."""
+    """All tables in one vector; in two more, coefficients and variances of continuous variables."""
 
     theta: np.ndarray
     coefficients: np.ndarray
@@ -110,10 +110,10 @@ class NetworkModel(Model):
         """Equal probabilities, but random ones of hidden variables and of what depends on them."""
         theta = np.empty(int(self.nodes.offsets[-1]))
         hidden = set(range(self.n_columns, len(self.nodes.names)))
-        for i in np.flatnonzero(self.nodes.sizes):
+        for i in np.flatnonzero(self.nodes.sizes).tolist():
             rows = theta[self.nodes.offsets[i] : self.nodes.offsets[i + 1]].reshape(-1, self.nodes.cards[i])
             rows[:] = 1.0 / rows.shape[1]
-            if hidden & {int(i), *self.nodes.parents[i]}:
+            if hidden & {i, *self.nodes.parents[i]}:
                 rows[:] = rng.dirichlet(np.full(rows.shape[1], LARGE_COUNTS / rows.shape[1]), len(rows))
         coefficients, variance = [], []
         for i in self.gaussian:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,9 @@ class Nodes:
         if not n:
             raise ValueError("the network has no variable; give at least one.")
         if len(self.states) != n or len(self.parents) != n:
-            raise ValueError(f"{n} variables have {len(self.states)} lists of states and {len(self.parents)} of parents.")
+            raise ValueError(
+                f"{n} variables have {len(self.states)} lists of states and {len(self.parents)} of parents."
+            )
         twice = [v for v in self.names if self.names.count(v) > 1] if len(set(self.names)) < n else []
         if twice:
             raise ValueError(f"the variable {twice[0]!r} is there twice; give each variable a name of its own.")
@@ -77,21 +80,18 @@ class Nodes:
             wrong = [p for p in parents if states and not self.states[p]]
             if wrong:
                 raise ValueError(
-                    f"the discrete variable {v!r} has the continuous parent {self.names[wrong[0]]!r}, with which no exact inference "
-                    "is possible; reverse the edge or make the parent discrete."
+                    f"the discrete variable {v!r} has the continuous parent {self.names[wrong[0]]!r}, with which no "
+                    "exact inference is possible; reverse the edge or make the parent discrete."
                 )
-        if sum(float(np.prod([max(len(self.states[j]), 1) for j in (*ps, i)])) for i, ps in enumerate(self.parents)) > MOST_TABLE:
-            sizes = {v: float(self._cells(i)) for i, v in enumerate(self.names)}
-            widest = max(sizes, key=lambda v: sizes[v])
+        sizes = [self._cells(i) for i in range(n)]
+        if sum(sizes) > MOST_TABLE:
+            i = sizes.index(max(sizes))
             raise ValueError(
-                f"the table of {widest!r} given its {len(self.parents[self.names.index(widest)])} parents has {sizes[widest]:.3g} cells; "
-                "give it fewer parents."
+                f"the table of {self.names[i]!r} given its {len(self.parents[i])} parents has {sizes[i]:.3g} cells; give fewer."
             )
 
     @classmethod
-    def of_edges(
-        cls, edges: Iterable[tuple], names: Sequence, states: Mapping[Any, Sequence]
-    ) -> Nodes:
+    def of_edges(cls, edges: Iterable[tuple], names: Sequence, states: Mapping[Any, Sequence]) -> Nodes:
         """Nodes from edges (parent, child) between variables of these names."""
         names = tuple(names)
         number = {v: i for i, v in enumerate(names)}
@@ -150,7 +150,9 @@ class Nodes:
                 if waiting[child] == 0:
                     ready.append(child)
         if len(found) < len(self.names):
-            raise ValueError(f"the edges form the cycle {' → '.join(map(str, self._cycle(set(found))))}; remove one of them.")
+            raise ValueError(
+                f"the edges form the cycle {' → '.join(map(str, self._cycle(set(found))))}; remove one of them."
+            )
         return tuple(found)
 
     def _cycle(self, free: set) -> list:
@@ -172,8 +174,8 @@ class Nodes:
         """Which variables are continuous."""
         return np.array([not states for states in self.states])
 
-    def _cells(self, i: int) -> int:
-        return int(np.prod([self.cards[j] for j in (*self.parents[i], i)], dtype=np.float64))
+    def _cells(self, i: int) -> float:
+        return prod(float(self.cards[j]) for j in (*self.parents[i], i))
 
     def family(self, i: int) -> tuple[int, ...]:
         """The discrete parents of a variable and, if discrete, itself: the axes of its table."""
@@ -187,7 +189,9 @@ class Nodes:
     @cached_property
     def sizes(self) -> np.ndarray:
         """Cells of the table of each discrete variable, 0 of the others."""
-        return np.array([0 if gauss else self._cells(i) for i, gauss in enumerate(self.continuous)], dtype=np.int64)
+        return np.array(
+            [0 if gauss else int(self._cells(i)) for i, gauss in enumerate(self.continuous)], dtype=np.int64
+        )
 
     @cached_property
     def offsets(self) -> np.ndarray:
@@ -197,15 +201,19 @@ class Nodes:
     def check_tables(self, theta: np.ndarray, tolerance: float = 1e-3) -> np.ndarray:
         """Tables in one vector, each distribution divided by its sum; raise where one does not sum to 1 within a tolerance."""
         theta = theta.copy()
-        for i in np.flatnonzero(self.sizes):
+        for i in np.flatnonzero(self.sizes).tolist():
             rows = theta[self.offsets[i] : self.offsets[i + 1]].reshape(-1, self.cards[i])
             bad = ~np.isfinite(rows) | (rows < 0)
             if bad.any():
-                raise ValueError(f"the table of {self.names[i]!r} holds {rows[bad][0]:g}; probabilities must be from 0 to 1.")
+                raise ValueError(
+                    f"the table of {self.names[i]!r} holds {rows[bad][0]:g}; probabilities must be from 0 to 1."
+                )
             total = rows.sum(axis=1)
             if (np.abs(total - 1.0) > tolerance).any():
                 row = int(np.argmax(np.abs(total - 1.0) > tolerance))
-                raise ValueError(f"the table of {self.names[i]!r} sums to {total[row]:g}{self._given(i, row)}; it must sum to 1.")
+                raise ValueError(
+                    f"the table of {self.names[i]!r} sums to {total[row]:g}{self._given(i, row)}; it must sum to 1."
+                )
             exact = np.abs(total - 1.0) > 1e-12
             rows[exact] /= total[exact, None]
         return theta

@@ -41,7 +41,9 @@ def noisy_or(probabilities: Sequence[float], leak: float = 0.0) -> np.ndarray:
     if bad:
         raise ValueError(f"noisy_or was given the probability {bad[0]!r}; it must be from 0 to 1.")
     if len(each) > MOST_PARENTS + 1:
-        raise ValueError(f"a noisy_or of {len(each) - 1} parents has {2.0 ** len(each):.3g} cells; use at most {MOST_PARENTS} parents.")
+        raise ValueError(
+            f"a noisy_or of {len(each) - 1} parents has {2.0 ** len(each):.3g} cells; use at most {MOST_PARENTS} parents."
+        )
     off = np.array(1.0 - leak)
     for p in probabilities:
         off = np.multiply.outer(off, np.array([1.0, 1.0 - p]))

@@ -11,7 +11,7 @@ from ..base import EMEstimator
 from ..checks import check_choice, check_columns, check_range
 from ..declared import Part
 from ..frames import Cells, columns_of, is_table, read_columns
-from ..schema import UNKNOWN, Column, Schema, container_of
+from ..schema import UNKNOWN, Column, ColumnLearner, Schema, container_of
 from ..source import Source
 from .nodes import Nodes, closest
 
@@ -82,7 +82,9 @@ class NetworkTables(EMEstimator):
         known = set(self.schema_.names)
         strange = [name for name in there if name not in known]
         if strange:
-            raise ValueError(f"the table has the column {strange[0]!r}, which the network has not; {closest(strange[0], known)}")
+            raise ValueError(
+                f"the table has the column {strange[0]!r}, which the network has not; {closest(strange[0], known)}"
+            )
         return [name for name in self.schema_.names if name not in there]
 
     def _learn_schema(self, X: Any) -> Schema:
@@ -96,15 +98,17 @@ class NetworkTables(EMEstimator):
         kinds = {name: self._kind(name, cells, asked) for name, cells in columns.items() if name not in told}
         for name, kind in kinds.items():
             if columns[name].missing.all():
-                raise ValueError(f"column {name!r} has no observed value; drop it, or declare it as hidden with its states.")
+                raise ValueError(
+                    f"column {name!r} has no observed value; drop it, or declare it as hidden with its states."
+                )
             if kind == "continuous" and not columns[name].numeric:
                 raise ValueError(f"column {name!r} is to be continuous but holds text; leave it out of continuous.")
-        found = Schema.of(X, {name: kinds.get(name, "category") for name in columns})
         made = [
-            Column(c.name, "category", tuple(told[c.name]), "given", type=c.type, declared=c.declared) if c.name in told
-            else c
-            for c in found.columns
-        ]  # fmt: skip
+            Column(name, "category", tuple(told[name]), "given", type=cells.type, declared=cells.levels or ())
+            if name in told
+            else learned_column(name, cells, kinds[name])
+            for name, cells in columns.items()
+        ]
         return Schema(tuple(made), container_of(X))
 
     def _hidden_names(self) -> list:
@@ -116,7 +120,11 @@ class NetworkTables(EMEstimator):
             return None
         if self.continuous is None:
             return set()
-        return {names[j] for j in check_columns("continuous", self.continuous, len(names), names)} if len(self.continuous) else set()
+        return (
+            {names[j] for j in check_columns("continuous", self.continuous, len(names), names)}
+            if len(self.continuous)
+            else set()
+        )
 
     @staticmethod
     def _kind(name: Any, cells: Cells, asked: set | None) -> str:
@@ -147,3 +155,15 @@ class NetworkTables(EMEstimator):
 
     def _check_columns(self, X: np.ndarray) -> None:
         """Columns without any value are refused when kinds are learned, where they can be named."""
+
+
+def learned_column(name: Any, cells: Cells, kind: str) -> Column:
+    """What a column is whose kind is known: its levels are those that occur."""
+    if kind == "category" and cells.numeric:  # a million codes are sorted much faster than they are counted one by one
+        levels = np.unique(cells.values[~cells.missing])
+        whole = bool((levels == np.round(levels)).all())
+        told = tuple(int(level) if whole else float(level) for level in levels)
+        return Column(name, "category", told, "as asked", whole=whole, type=cells.type)
+    learner = ColumnLearner(name, False, kind)
+    learner.add(cells)
+    return learner.column()

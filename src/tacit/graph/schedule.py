@@ -19,7 +19,7 @@ __all__ = ["HEURISTICS", "Compiled", "Factor", "compile_schedule", "strides"]
 
 junction, elimination = lazy("junction"), lazy("elimination")
 HEURISTICS = ("min-fill", "min-weight", "weighted-fill", "best")
-SMALL, LARGE = 1e5, 1e7  # cells: with fewer, a search for a better order takes longer than inference does
+SMALL, LARGE = 1e6, 1e7  # cells: with fewer, a search for a better order takes longer than inference does
 
 
 class Factor(NamedTuple):
@@ -90,8 +90,8 @@ def compile_schedule(
     observed : iterable of int
         Variables that every row observes; they are in no clique.
     heuristic : {"best", "min-fill", "min-weight", "weighted-fill"}
-        How the order of elimination is found. "best" takes min-fill where its tables are small, else the best of all three and, where they are large,
-        of `n_starts` more in which ties are broken at random.
+        How the order of elimination is found. "best" takes min-fill where its tables are small, else the best of all three and,
+        where they are large, of `n_starts` more in which ties are broken at random.
     maximised : iterable of int, optional
         Variables that are maximised, after the others were summed over.
     rng : numpy.random.Generator, optional
@@ -123,7 +123,12 @@ def compile_schedule(
 
 
 def _order(
-    cards: np.ndarray, factors: Sequence[Factor], targets: Sequence[Factor], group: np.ndarray, kind: int, noise: np.ndarray
+    cards: np.ndarray,
+    factors: Sequence[Factor],
+    targets: Sequence[Factor],
+    group: np.ndarray,
+    kind: int,
+    noise: np.ndarray,
 ) -> tuple[list[int], np.ndarray]:
     """An order of elimination, and the triangulated graph."""
     n = len(cards)
@@ -229,4 +234,9 @@ def _grouped(home: Sequence[int], n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _tables(factors: Sequence[Factor]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     start, variables = _ragged([factor.variables for factor in factors])
-    return start, variables, _ragged([factor.steps for factor in factors])[1], _ints([factor.base for factor in factors])
+    return (
+        start,
+        variables,
+        _ragged([factor.steps for factor in factors])[1],
+        _ints([factor.base for factor in factors]),
+    )

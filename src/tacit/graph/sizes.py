@@ -36,7 +36,7 @@ def check_cells(compiled: Compiled, nodes: Any, limit: float | None = None) -> N
     widest = compiled.cliques[int(compiled.cells.argmax())]
     some = ", ".join(str(nodes.names[v]) for v in widest[:6]) + (", …" if len(widest) > 6 else "")
     raise ValueError(
-        f"the junction tree takes {8.0 * compiled.total:.3g} bytes, of which {8.0 * compiled.largest:.3g} are the table of {some} "
-        f"({len(widest)} variables), but at most {limit:.3g} may be used; observe more variables, ask for fewer, or use an "
-        "approximate method: FactorGraph's loopy sum-product, or sampling."
+        f"the junction tree takes {8.0 * compiled.total:.3g} bytes, of which {8.0 * compiled.largest:.3g} are the table of "
+        f"{some} ({len(widest)} variables), but at most {limit:.3g} may be used; observe more variables, ask for fewer, or "
+        "use an approximate method: FactorGraph's loopy sum-product, or sampling."
     )

@@ -20,17 +20,23 @@ def check_structure(network: Any) -> None:
     """Raise where settings of the structure are not what they must be."""
     structure = network.structure
     if isinstance(structure, str) and structure not in METHODS:
-        raise ValueError(f"structure={structure!r} is unknown; use one of {', '.join(map(repr, METHODS))}, or a list of edges.")
+        raise ValueError(
+            f"structure={structure!r} is unknown; use one of {', '.join(map(repr, METHODS))}, or a list of edges."
+        )
     if not isinstance(structure, str) and not hasattr(structure, "__iter__"):
         raise ValueError(f"structure={structure!r} is neither a list of edges nor a method.")
     if not isinstance(network.hidden, (dict, type(None))):
         raise ValueError(f"hidden={network.hidden!r} is not a dictionary of variables and their numbers of states.")
     if isinstance(structure, str) and network.hidden:
-        raise ValueError(f"structure={structure!r} finds edges between columns only, but hidden names variables; give the edges.")
+        raise ValueError(
+            f"structure={structure!r} finds edges between columns only, but hidden names variables; give the edges."
+        )
     if not isinstance(structure, str):
         for name in SEARCH:
             if getattr(network, name) not in (None, ()):
-                raise ValueError(f"{name}={getattr(network, name)!r} is for the search of a structure, but edges are given; leave it out.")
+                raise ValueError(
+                    f"{name}={getattr(network, name)!r} is for the search of a structure, but edges are given; leave it out."
+                )
 
 
 def found_edges(network: Any, source: Source, names: tuple, states: dict) -> list[tuple]:
@@ -43,8 +49,8 @@ def found_edges(network: Any, source: Source, names: tuple, states: dict) -> lis
     gaussian = [v for v in names if not states[v]]
     if gaussian:
         raise ValueError(
-            f"structure={structure!r} takes discrete columns, but {gaussian[0]!r} is continuous; give a list of edges, or make the "
-            "column discrete."
+            f"structure={structure!r} takes discrete columns, but {gaussian[0]!r} is continuous; give a list of edges, or "
+            "make the column discrete."
         )
     from .structure import learn_structure
 

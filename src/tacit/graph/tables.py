@@ -31,13 +31,13 @@ def read_tables(
         if v not in told:
             raise ValueError(f"states tells of {v!r}, which has no table; {closest(v, told)}")
     for v, (_, table, own) in told.items():
-        known |= {u: s for u, s in own.items() if u not in known}
+        known = own | known
         if not isinstance(table, Mapping):
             known.setdefault(v, tuple(range(np.shape(table)[-1] if np.ndim(table) else 0)))
     edges = [(parent, v) for v, (parents, _, _) in told.items() for parent in parents]
     nodes = Nodes.of_edges(edges, list(told), {v: () if isinstance(told[v][1], Mapping) else known[v] for v in told})
     theta, coefficients, variance = [np.empty(0)], [], []
-    for i, (v, (_, table, _)) in enumerate(told.items()):
+    for i, (_, table, _) in enumerate(told.values()):
         if isinstance(table, Mapping):
             one, two = _regression(nodes, i, table)
             coefficients.append(one)
@@ -51,7 +51,9 @@ def _parts(variable: Any, told: Any) -> tuple[list, Any, dict]:
     """Parents, table or regression, and states that it tells."""
     if isinstance(told, Potential):
         if not told.variables or told.variables[-1] != variable:
-            raise ValueError(f"the table of {variable!r} is over {', '.join(map(str, told.variables))}; {variable!r} must be the last.")
+            raise ValueError(
+                f"the table of {variable!r} is over {', '.join(map(str, told.variables))}; {variable!r} must be the last."
+            )
         return list(told.variables[:-1]), told.values, told.states
     if isinstance(told, Mapping):
         return [], told, {}
@@ -68,7 +70,9 @@ def _table(nodes: Nodes, i: int, table: Any) -> np.ndarray:
         raise ValueError(f"the table of {nodes.names[i]!r} is no array of numbers.") from None
     if values.shape != nodes.shape(i):
         axes = " × ".join(str(nodes.names[j]) for j in nodes.family(i))
-        raise ValueError(f"the table of {nodes.names[i]!r} has shape {values.shape}, but {axes} have {nodes.shape(i)} states.")
+        raise ValueError(
+            f"the table of {nodes.names[i]!r} has shape {values.shape}, but {axes} have {nodes.shape(i)} states."
+        )
     return values
 
 
@@ -76,7 +80,9 @@ def _regression(nodes: Nodes, i: int, told: Mapping) -> tuple[np.ndarray, np.nda
     """Coefficients (states, 1 + continuous parents) and variances (states,)."""
     v = nodes.names[i]
     if set(told) != {"coefficients", "variance"}:
-        raise ValueError(f"the regression of {v!r} has {sorted(map(str, told))}; it must have 'coefficients' and 'variance'.")
+        raise ValueError(
+            f"the regression of {v!r} has {sorted(map(str, told))}; it must have 'coefficients' and 'variance'."
+        )
     shape = nodes.shape(i)
     width = 1 + sum(bool(nodes.continuous[j]) for j in nodes.parents[i])
     coefficients = np.asarray(told["coefficients"], dtype=np.float64)
@@ -85,9 +91,11 @@ def _regression(nodes: Nodes, i: int, told: Mapping) -> tuple[np.ndarray, np.nda
         else np.asarray(told["variance"], dtype=np.float64)  # fmt: skip
     if coefficients.shape != (*shape, width) or variance.shape != shape:
         raise ValueError(
-            f"the regression of {v!r} has coefficients of shape {coefficients.shape} and variances of shape {variance.shape}; they must "
-            f"have {(*shape, width)} (the intercept first) and {shape}."
+            f"the regression of {v!r} has coefficients of shape {coefficients.shape} and variances of shape {variance.shape}; "
+            f"they must have {(*shape, width)} (the intercept first) and {shape}."
         )
     if not (np.isfinite(coefficients).all() and np.isfinite(variance).all() and (variance > 0).all()):
-        raise ValueError(f"the regression of {v!r} has the variance {variance.min():g}; it must be above 0, and all numbers finite.")
+        raise ValueError(
+            f"the regression of {v!r} has the variance {variance.min():g}; it must be above 0, and all numbers finite."
+        )
     return coefficients.reshape(-1, width), variance.ravel()

@@ -63,7 +63,10 @@ def eliminate(linked, weight, group, noise, kind, order):
             if active[v] and (
                 best < 0
                 or group[v] < group[best]
-                or (group[v] == group[best] and (cost[v] < cost[best] or (cost[v] == cost[best] and noise[v] < noise[best])))
+                or (
+                    group[v] == group[best]
+                    and (cost[v] < cost[best] or (cost[v] == cost[best] and noise[v] < noise[best]))
+                )
             ):
                 best = v
         if best < 0:

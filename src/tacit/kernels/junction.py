@@ -1,8 +1,8 @@
 """Inference on a junction tree: φ(C) = Π_f θ_f · Π_s μ_s over every clique, messages up to the roots and down again, row by row.
 
-The axes of a clique stand in the reverse of the order of elimination, so that those it shares with its parent come first: a message
-up is the sum over blocks that lie together. What is done to a row is a program (`tacit.kernels.programs`), which is written anew only
-where a row observes other variables than the one before.
+The axes of a clique stand in the reverse of the order of elimination, so that those it shares with its parent come first: a
+message up is the sum over blocks that lie together. What is done to a row is a program (`tacit.kernels.programs`), which is
+written anew only where a row observes other variables than the one before.
 """
 
 import math
@@ -11,8 +11,24 @@ import numpy as np
 
 from .jit import jit
 from .programs import (
-    AT, COUNT, FACTOR, FIRST, KIND, LOOPS, MESSAGE, ONES, OTHER, SIZE, SOFT, UP_AT, UP_SIZE, WHICH, Plan, Schedule,
-    make_plan, new_plan,
+    AT,
+    COUNT,
+    FACTOR,
+    FIRST,
+    KIND,
+    LOOPS,
+    MESSAGE,
+    ONES,
+    OTHER,
+    SIZE,
+    SOFT,
+    UP_AT,
+    UP_SIZE,
+    WHICH,
+    Plan,
+    Schedule,
+    make_plan,
+    new_plan,
 )  # fmt: skip
 
 __all__ = ["Plan", "Schedule", "draw_joint", "make_plan", "maximise", "new_plan", "propagate"]
@@ -36,7 +52,7 @@ def next_block(program, row, n, counter, b):
 
 @jit
 def spread(work, program, row, other, b, counter):
-    """table ·= other over all of a table, or table = other where it is the first."""
+    """Table ·= other over all of a table, or table = other where it is the first."""
     n, i, first = program[row, LOOPS], program[row, AT], program[row, WHICH]
     if n == 0:
         work[i] = other[b] if first else work[i] * other[b]
@@ -64,7 +80,7 @@ def spread(work, program, row, other, b, counter):
 
 @jit
 def gather(work, at, size, program, row, weight, other, b, counter):
-    """other += weight · table, summed over what `other` has no axis for."""
+    """Other += weight · table, summed over what `other` has no axis for."""
     n, i, end = program[row, LOOPS], at, at + size
     if n == 0:
         other[b] += weight * work[i]
@@ -183,10 +199,10 @@ def tell(program, begin, end, bases, weight, out, work, counter):
 @jit
 def same_pattern(codes, before, size):
     """Whether two rows observe the same variables."""
+    same = True
     for v in range(size):
-        if (codes[v] < 0) != (before[v] < 0):
-            return False
-    return True
+        same &= (codes[v] < 0) == (before[v] < 0)
+    return same
 
 
 @jit
@@ -303,9 +319,7 @@ def maximise(schedule, plan, codes, rows, theta, soft, loglik, states):
         find_bases(
             schedule.factor_start, schedule.factor_vars, schedule.factor_steps, schedule.factor_base, codes[r], bases
         )
-        loglik[r] = collect(
-            plan.program, 0, plan.ends[0], schedule.by_max, bases, theta, softs, totals, work, counter
-        )
+        loglik[r] = collect(plan.program, 0, plan.ends[0], schedule.by_max, bases, theta, softs, totals, work, counter)
         if loglik[r] > -np.inf:
             trace_back(schedule, plan, codes[r], none, work, states[r])
 

@@ -1,7 +1,7 @@
 """Programs of loops over the tables of a junction tree, one for each pattern of observed variables.
 
-What a row observes has one state there and no axis: a program drops such axes and joins neighbours, so that loops are as few and as
-long as can be. It takes about as long to write as to run.
+What a row observes has one state there and no axis: a program drops such axes and joins neighbours, so that loops are as few
+and as long as can be. It takes about as long to write as to run.
 """
 
 from typing import NamedTuple
@@ -94,8 +94,18 @@ def new_plan(schedule):
     n, c = len(schedule.cards), len(schedule.parent)
     width = FIRST + 2 * max(1, int(np.max(np.diff(schedule.clique_start), initial=1)))
     program = np.zeros((len(schedule.factor_base) + len(schedule.target_base) + 4 * c, width), np.int64)
-    sizes = [np.zeros(c, np.int64) for _ in range(4)]
-    return Plan(np.zeros(n, np.int64), np.zeros(n, np.int64), program, np.zeros(c + 1, np.int64), *sizes, np.zeros(4, np.int64))
+    one, two, three, four = (np.zeros(c, np.int64) for _ in range(4))
+    return Plan(
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+        program,
+        np.zeros(c + 1, np.int64),
+        one,
+        two,
+        three,
+        four,
+        np.zeros(4, np.int64),
+    )
 
 
 # Programs
@@ -146,7 +156,12 @@ def set_message_steps(step, extent, clique_vars, first, shared, keep):
 @jit
 def lay_tables(schedule, plan, codes):
     """Places of tables and messages for rows that observe what this one does; the number of floats that they take."""
-    cards, clique_start, clique_vars, n_shared = schedule.cards, schedule.clique_start, schedule.clique_vars, schedule.n_shared
+    cards, clique_start, clique_vars, n_shared = (
+        schedule.cards,
+        schedule.clique_start,
+        schedule.clique_vars,
+        schedule.n_shared,
+    )
     extent, table_at, table_size = plan.extent, plan.table_at, plan.table_size
     message_at, message_size = plan.message_at, plan.message_size
     at, widest = 0, 1
@@ -171,8 +186,18 @@ def make_plan(schedule, plan, codes):
     """Write the program for rows that observe what this one does; the number of floats that its tables take."""
     total = lay_tables(schedule, plan, codes)
     clique_start, clique_vars = schedule.clique_start, schedule.clique_vars
-    parent, n_shared, children, child_start = schedule.parent, schedule.n_shared, schedule.children, schedule.child_start
-    own_start, own, factor_start, factor_vars = schedule.own_start, schedule.own, schedule.factor_start, schedule.factor_vars
+    parent, n_shared, children, child_start = (
+        schedule.parent,
+        schedule.n_shared,
+        schedule.children,
+        schedule.child_start,
+    )
+    own_start, own, factor_start, factor_vars = (
+        schedule.own_start,
+        schedule.own,
+        schedule.factor_start,
+        schedule.factor_vars,
+    )
     factor_steps, factor_soft = schedule.factor_steps, schedule.factor_soft
     extent, step, program, up = plan.extent, plan.step, plan.program, plan.up
     table_at, table_size, message_at, message_size = plan.table_at, plan.table_size, plan.message_at, plan.message_size

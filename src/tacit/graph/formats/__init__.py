@@ -25,7 +25,9 @@ FORMATS: dict[str, tuple[Callable, Callable]] = {
 def _format(path: Any) -> tuple[Callable, Callable]:
     ending = os.path.splitext(os.fspath(path))[1].lower()
     if ending not in FORMATS:
-        raise ValueError(f"{os.fspath(path)!r} ends in {ending!r}, which is no format of networks; there are {', '.join(FORMATS)}.")
+        raise ValueError(
+            f"{os.fspath(path)!r} ends in {ending!r}, which is no format of networks; there are {', '.join(FORMATS)}."
+        )
     return FORMATS[ending]
 
 

@@ -35,7 +35,9 @@ def _decoded(name: str, content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise ValueError(f"line {line} of {name} is not UTF-8 text; it is no network, or convert its encoding.") from None
+        raise ValueError(
+            f"line {line} of {name} is not UTF-8 text; it is no network, or convert its encoding."
+        ) from None
 
 
 def fault(line: int, what: str) -> ValueError:
@@ -149,7 +151,10 @@ class Description:
         """A table from its values in one row; where these sum to 1 the other way around only, they are read that way."""
         size = int(np.prod(shape))
         if len(values) != size:
-            raise fault(line, f"the table of {child!r} has {len(values)} values, but its states and those of its parents need {size}.")
+            raise fault(
+                line,
+                f"the table of {child!r} has {len(values)} values, but its states and those of its parents need {size}.",
+            )
         flat = np.array(values)
         last = flat.reshape(shape)
         first = np.moveaxis(flat.reshape(shape[-1], *shape[:-1]), 0, -1)

@@ -60,11 +60,15 @@ def read_uai(path: Any) -> tuple[Nodes, np.ndarray]:
     """Nodes and tables of a UAI file of kind BAYES; the last variable of every factor is the child."""
     kind, factors = read_uai_factors(path)
     if kind != "BAYES":
-        raise ValueError("the file holds a Markov network (MARKOV), which is no belief network; read it with read_uai_factors.")
+        raise ValueError(
+            "the file holds a Markov network (MARKOV), which is no belief network; read it with read_uai_factors."
+        )
     own = {factor.variables[-1]: factor for factor in factors if factor.variables}
-    n = max(max(factor.variables, default=-1) for factor in factors) + 1 if factors else 0
+    n = len({v for factor in factors for v in factor.variables})
     if len(own) != n or len(factors) != n:
-        raise ValueError(f"{n} variables have {len(factors)} factors for {len(own)} of them; a belief network has one each.")
+        raise ValueError(
+            f"{n} variables have {len(factors)} factors for {len(own)} of them; a belief network has one each."
+        )
     states = tuple(tuple(own[v].states[v]) for v in range(n))
     nodes = Nodes(tuple(range(n)), states, tuple(own[v].variables[:-1] for v in range(n)))
     return nodes, nodes.check_tables(np.concatenate([own[v].values.ravel() for v in range(n)]))

@@ -24,7 +24,8 @@ class Reader:
     """Takes the elements of a file as the parser meets them."""
 
     def __init__(self) -> None:
-        self.found, self.path, self.text = Description(), [], ""
+        self.found, self.text = Description(), ""
+        self.path: list[str] = []
         self.parts: dict[str, list[str]] = {}
         self.kind, self.line = "nature", 1
         self.parser = expat.ParserCreate()
@@ -36,7 +37,9 @@ class Reader:
 
     def refuse(self, name: Any, *_: Any) -> int:
         """Refuse a file that declares entities, which could be made to expand without end or to read other files."""
-        raise fault(self.parser.CurrentLineNumber, f"the file declares the entity {name!r}; files of networks need none.")
+        raise fault(
+            self.parser.CurrentLineNumber, f"the file declares the entity {name!r}; files of networks need none."
+        )
 
     def start(self, name: str, attributes: dict) -> None:
         """Enter an element."""
@@ -69,7 +72,10 @@ class Reader:
         if len(names) != 1:
             raise fault(self.line, f"a variable has {len(names)} names; it must have one.")
         if self.kind != "nature":
-            raise fault(self.line, f"{names[0]!r} is of type {self.kind!r}; decisions and utilities are no part of a belief network.")
+            raise fault(
+                self.line,
+                f"{names[0]!r} is of type {self.kind!r}; decisions and utilities are no part of a belief network.",
+            )
         self.found.variable(names[0], self.parts.get("OUTCOME", self.parts.get("VALUE", [])), self.line)
 
     def definition(self) -> None:
@@ -113,5 +119,7 @@ def _written(name: Any) -> str:
     """A name as XML writes it."""
     text = str(name)
     if text != text.strip() or not text.isprintable() or not text:
-        raise ValueError(f"XMLBIF cannot write the name {text!r}; rename it without control characters and blanks at its ends.")
+        raise ValueError(
+            f"XMLBIF cannot write the name {text!r}; rename it without control characters and blanks at its ends."
+        )
     return escape(text)
