@@ -94,46 +94,84 @@ def _reached(links: dict[int, set[int]], start: set[int], closed: set[int]) -> s
 
 
 def topological_order(graph: Any) -> list:
-    """The variables, parents before their children."""
+    """The variables, parents before their children.
+
+    Parameters
+    ----------
+    graph : BeliefNetwork, edges, mapping or networkx.DiGraph
+    """
     nodes = as_nodes(graph)
     return [nodes.names[i] for i in nodes.order]
 
 
 def ancestors(graph: Any, variables: Any) -> set:
-    """All that variables depend on, without themselves."""
+    """All that variables depend on, without themselves.
+
+    Parameters
+    ----------
+    graph : BeliefNetwork, edges, mapping or networkx.DiGraph
+    variables : variable or iterable of variables
+    """
     nodes = as_nodes(graph)
     own = _numbers(nodes, variables)
     return {nodes.names[i] for i in _above(nodes, own) - own}
 
 
 def descendants(graph: Any, variables: Any) -> set:
-    """All that depends on variables, without themselves."""
+    """All that depends on variables, without themselves.
+
+    Parameters
+    ----------
+    graph : BeliefNetwork, edges, mapping or networkx.DiGraph
+    variables : variable or iterable of variables
+    """
     nodes = as_nodes(graph)
     own = _numbers(nodes, variables)
     return {nodes.names[i] for i in _below(nodes, own) - own}
 
 
 def ancestral(graph: Any, variables: Any) -> Edges:
-    """Edges (parent, child) of the ancestral graph: of variables and all they depend on."""
+    """Edges (parent, child) of the ancestral graph: of variables and all they depend on.
+
+    Parameters
+    ----------
+    graph : BeliefNetwork, edges, mapping or networkx.DiGraph
+    variables : variable or iterable of variables
+    """
     nodes = as_nodes(graph)
     kept = _above(nodes, _numbers(nodes, variables))
     return {(nodes.names[p], nodes.names[i]) for i in kept for p in nodes.parents[i]}
 
 
 def moral(graph: Any) -> set[frozenset]:
-    """Links of the moral graph: edges without direction, and parents of a child married."""
+    """Links of the moral graph: edges without direction, and parents of a child married.
+
+    Parameters
+    ----------
+    graph : BeliefNetwork, edges, mapping or networkx.DiGraph
+    """
     nodes = as_nodes(graph)
     links = _links(nodes, set(range(len(nodes.names))))
     return {frozenset((nodes.names[a], nodes.names[b])) for a in links for b in links[a]}
 
 
 def skeleton(graph: Any) -> set[frozenset]:
-    """Edges without direction."""
+    """Edges without direction.
+
+    Parameters
+    ----------
+    graph : BeliefNetwork, edges, mapping or networkx.DiGraph
+    """
     return {frozenset(edge) for edge in as_nodes(graph).edges}
 
 
 def immoralities(graph: Any) -> set[tuple[frozenset, Any]]:
-    """Pairs of parents that are not linked, each with their child."""
+    """Pairs of parents that are not linked, each with their child.
+
+    Parameters
+    ----------
+    graph : BeliefNetwork, edges, mapping or networkx.DiGraph
+    """
     nodes = as_nodes(graph)
     near = [set(nodes.parents[i]) | set(nodes.children[i]) for i in range(len(nodes.names))]
     return {
@@ -145,7 +183,13 @@ def immoralities(graph: Any) -> set[tuple[frozenset, Any]]:
 
 
 def equivalent(graph: Any, other: Any) -> bool:
-    """Whether two graphs over the same variables say the same of independence: the same skeleton and immoralities."""
+    """Whether two graphs over the same variables say the same of independence: the same skeleton and immoralities.
+
+    Parameters
+    ----------
+    graph : BeliefNetwork, edges, mapping or networkx.DiGraph
+    other : as `graph`
+    """
     one, two = as_nodes(graph), as_nodes(other)
     return (
         set(one.names) == set(two.names) and skeleton(one) == skeleton(two) and immoralities(one) == immoralities(two)
@@ -153,7 +197,13 @@ def equivalent(graph: Any, other: Any) -> bool:
 
 
 def markov_blanket(graph: Any, variable: Any) -> set:
-    """Parents, children and other parents of the children: given these, a variable depends on nothing else."""
+    """Parents, children and other parents of the children: given these, a variable depends on nothing else.
+
+    Parameters
+    ----------
+    graph : BeliefNetwork, edges, mapping or networkx.DiGraph
+    variable : object
+    """
     nodes = as_nodes(graph)
     i = nodes.at(variable)
     found = {*nodes.parents[i], *nodes.children[i], *(p for child in nodes.children[i] for p in nodes.parents[child])}
@@ -207,6 +257,10 @@ def separated(links: Iterable, a: Any, b: Any, given: Any = ()) -> bool:
 
 def cpdag(graph: Any) -> tuple[Edges, set[frozenset]]:
     """The class of graphs that say the same of independence: edges that all have, and links that have either direction.
+
+    Parameters
+    ----------
+    graph : BeliefNetwork, edges, mapping or networkx.DiGraph
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """`NetworkModel`: a belief network as the engine learns it, p(x) = Π_i p(x_i | x_pa(i)).
 
-The E-step adds up, over rows, the posterior of every variable with its parents: expected counts n_ijk (state k of variable i where
-its parents are in state j), which a junction tree gives exactly. The M-step, θ_ijk = (n_ijk + a_ijk) / Σ_k (n_ijk + a_ijk), is the
-maximum of the likelihood, or of the posterior density under Dirichlet(1 + a) priors. Continuous variables have regressions beside.
+The E-step adds up, over rows, the posterior of every variable with its parents: expected counts n_ijk (state k of variable i
+where its parents are in state j), which a junction tree gives exactly. The M-step, θ_ijk = (n_ijk + a_ijk) / Σ_k (n_ijk + a_ijk),
+is the maximum of the likelihood, or of the posterior density under Dirichlet(1 + a) priors. Others have regressions.
 """
 
 from __future__ import annotations

@@ -17,7 +17,12 @@ MOST_VARIABLES = 10_000_000
 
 
 def read_uai_factors(path: Any) -> tuple[str, list[Potential]]:
-    """The kind of a UAI network, "BAYES" or "MARKOV", and its factors, whose variables are numbers from 0."""
+    """The kind of a UAI network, "BAYES" or "MARKOV", and its factors, whose variables are numbers from 0.
+
+    Parameters
+    ----------
+    path : str, path-like or object with ``read``
+    """
     words = Words(read_text(path), PATTERN)
     kind, line = words.word().upper(), words.last
     if kind not in ("BAYES", "MARKOV"):
