@@ -646,3 +646,10 @@ def maximise(schedule, plan, codes, rows, theta, soft, loglik, states):
         if product.max() > 0:
             best = np.unravel_index(product.argmax(), product.shape)
             states[r] = [c if c >= 0 else k if v in late else -1 for v, (c, k) in enumerate(zip(codes[r], best))]
+
+
+def tally(codes, step, cell, last, weight, counts):
+    if last:
+        np.add.at(counts, cell + step * codes, weight if len(weight) else 1.0)
+    else:
+        cell += (step * codes).astype(np.int32)

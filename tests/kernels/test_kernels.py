@@ -473,6 +473,16 @@ def propagate_cases(world):
             yield schedule, new_plan(schedule), codes, rows, theta, softs, weight, np.zeros(30), marginals, counts
 
 
+def tally_cases(world):
+    for last in (False, True):
+        for weight in (world.weight, np.empty(0)):
+            codes, cell = (
+                world.rng.integers(0, 4, N_ROWS).astype(np.int16),
+                world.rng.integers(0, 3, N_ROWS).astype(np.int32),
+            )
+            yield codes, 3, cell, last, weight, np.full(12, 0.5)
+
+
 def maximise_cases(world):
     for late in (range(7), (1, 4, 6)):
         schedule, codes, theta, softs, _ = junction_of(world, maximised=late, merge=False)
@@ -527,6 +537,7 @@ CASES = {
     "factor": factor_cases,
     "factor_scores": factor_scores_cases,
     "student": student_cases,
+    "tally": tally_cases,
     "student_conditional": student_conditional_cases,
 }
 

@@ -254,7 +254,7 @@ def test_small_chunks_change_nothing(monkeypatch):
 
 
 def test_every_kernel_computes_on_tensors():
-    on_cpu = {"row_order", "square_lengths", "about_means", "maximise", "propagate"}  # of samples, and of rows of codes
+    on_cpu = {"row_order", "square_lengths", "about_means", "maximise", "propagate", "tally"}  # of samples, and of rows of codes
     for name in set(KERNELS) - on_cpu:
         assert callable(kernel(name, "torch"))
     assert backend(torch.zeros(1)) == "torch"

@@ -13,18 +13,21 @@ from typing import Any, Self
 import numpy as np
 
 from ..base.settings import KW_ONLY, LoopSettings, settings
-from ..checks import check_number
+from ..checks import check_number, check_weight
 from ..declared import Numbers, Part
 from ..engine import Fit, Trace
+from ..frames import Batch, is_table
 from ..kernels import host
 from ..notes import Note
 from ..source import Source
+from ..source.threads import in_order, thread_count
 from .answers import NetworkAnswers
 from .continuous import regressors
+from .counting import codes_of_column, complete_counts, count_families
 from .exchange import to_networkx
 from .formats import read_network, write_network
 from .graphs import GraphQuestions
-from .model import NetworkModel, NetworkParams, complete_counts
+from .model import NetworkModel, NetworkParams, NetworkStats
 from .nodes import Nodes
 from .potential import Potential
 from .reading import schema_of_nodes
@@ -287,12 +290,39 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
         self
         """
         self._check_settings()
-        source = self._open(X, sample_weight, reset=True)
         self.__dict__.pop("nodes_", None)
-        if self._closed_form(source):
-            return self
-        self._learn(source)
+        if is_table(X):
+            columns = self._opened(X, reset=True)
+            if self._count_table(columns, sample_weight):
+                return self
+            source = self._in_memory(self._cells(columns), sample_weight)
+        else:
+            source = self._open(X, sample_weight, reset=True)
+        if not self._closed_form(source):
+            self._learn(source)
         return self
+
+    def _count_table(self, columns: Batch, sample_weight: Any) -> bool:
+        """Learn by counting, column by column, where every cell is a known state and edges are given; whether that was so."""
+        known = all(column.levels for column in self.schema_.columns)
+        if (
+            self.hidden
+            or not known
+            or isinstance(self.structure, str)
+            or any(c.missing.any() for c in columns.values())
+        ):
+            return False
+        read = partial(codes_of_column, unknown=self.unknown)
+        pairs = zip(self.schema_.columns, columns.values())
+        codes = list(in_order(read, pairs, thread_count(self.n_jobs)))
+        if any((each < 0).any() for each in codes):
+            return False
+        weight = check_weight(sample_weight, columns.n_rows)
+        self._prepare(None)
+        counts = count_families(self.nodes_, codes, weight, thread_count(self.n_jobs))
+        total = float(columns.n_rows if weight is None else weight.sum())
+        self._publish_counts(NetworkStats(0.0, total, counts), np.dtype(np.float64))
+        return True
 
     def _closed_form(self, source: Source) -> bool:
         """Learn by counting, where no cell is missing and no variable hidden or continuous; whether that was so."""
@@ -301,17 +331,19 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
         self._prepare(source)
         if self.nodes_.continuous.any():
             return False
-        model = self._model()
-        start = model.init(source.sample(1, np.random.default_rng(0)), np.random.default_rng(0))
-        stats = source.sum(partial(complete_counts, self.nodes_))
-        params, trace = model.m_step(stats, start), Trace()
-        used = stats.counts > 0
-        trace.record(float(stats.counts[used] @ np.log(params.theta[used])) + model.log_prior(params), stats.weight)
-        self._publish_fit(Fit(params, trace, CLOSED, converged=True), source.dtype)
-        self._online = None
+        self._publish_counts(source.sum(partial(complete_counts, self.nodes_)), source.dtype)
         return True
 
-    def _prepare(self, source: Source) -> None:
+    def _publish_counts(self, stats: NetworkStats, dtype: np.dtype) -> None:
+        """Keep what counts of complete rows tell."""
+        model, trace = self._model(), Trace()
+        params = model.m_step(stats, model.init(None, np.random.default_rng(0)))
+        used = stats.counts > 0
+        trace.record(float(stats.counts[used] @ np.log(params.theta[used])) + model.log_prior(params), stats.weight)
+        self._publish_fit(Fit(params, trace, CLOSED, converged=True), dtype)
+        self._online = None
+
+    def _prepare(self, source: Any) -> None:
         """Find the structure, and the location and spread of continuous columns."""
         columns = self.schema_.columns
         hidden = self._hidden_states()

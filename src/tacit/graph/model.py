@@ -21,7 +21,7 @@ from .continuous import expected_moments, regressors, solve_moments
 from .mixed import Mixed
 from .nodes import Nodes
 
-__all__ = ["NetworkModel", "NetworkParams", "NetworkStats", "codes_of", "complete_counts", "values_of"]
+__all__ = ["NetworkModel", "NetworkParams", "NetworkStats", "codes_of", "values_of"]
 
 FLOOR = 1e-8  # of a variance, in shares of that of the column
 LARGE_COUNTS = 50.0  # of a Dirichlet draw about uniform tables, where starts are random
@@ -106,7 +106,7 @@ class NetworkModel(Model):
 
     # Learning
 
-    def init(self, sample: Block, rng: np.random.Generator) -> NetworkParams:
+    def init(self, sample: Any, rng: np.random.Generator) -> NetworkParams:
         """Equal probabilities, but random ones of hidden variables and of what depends on them."""
         theta = np.empty(int(self.nodes.offsets[-1]))
         hidden = set(range(self.n_columns, len(self.nodes.names)))
@@ -229,17 +229,3 @@ def _empty(nodes: Nodes, i: int) -> np.ndarray:
     """Moments of a continuous family, of no rows."""
     width = len(regressors(nodes, i)) + 2
     return np.zeros((int(np.prod(nodes.shape(i))), width, width))
-
-
-def complete_counts(nodes: Nodes, block: Block) -> NetworkStats:
-    """Counts of the rows of a block without missing cells, which are all there is to know of them."""
-    codes, counts = codes_of(block, nodes), np.zeros(int(nodes.offsets[-1]))
-    weight = None if (block.weight == 1.0).all() else block.weight
-    columns = np.ascontiguousarray(codes.T)
-    for i in np.flatnonzero(nodes.sizes):
-        cell = np.zeros(len(codes), np.int32)
-        for j in nodes.family(int(i)):
-            cell *= np.int32(nodes.cards[j])
-            cell += columns[j]
-        counts[nodes.offsets[i] : nodes.offsets[i + 1]] = np.bincount(cell, weight, int(nodes.sizes[i]))
-    return NetworkStats(0.0, float(block.weight.sum()), counts)

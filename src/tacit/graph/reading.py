@@ -10,7 +10,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features
 from ..base import EMEstimator
 from ..checks import check_choice, check_columns, check_range
 from ..declared import Part
-from ..frames import Cells, columns_of, is_table, read_columns
+from ..frames import Batch, Cells, is_table, read_columns
 from ..schema import UNKNOWN, Column, ColumnLearner, Schema, container_of
 from ..source import Source
 from .nodes import Nodes, closest
@@ -56,40 +56,47 @@ class NetworkTables(EMEstimator):
     # Rows
 
     def _validate(self, X: Any, *, reset: bool) -> np.ndarray:
+        return self._cells(self._opened(X, reset=reset))
+
+    def _opened(self, X: Any, *, reset: bool) -> Batch:
+        """The columns of a table or of an array; at fit, what they are is learned."""
         if not is_table(X):
             X = super()._validate(X, reset=reset)
-            given = X
-        else:
-            given = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
-            if reset and hasattr(given, "columns") and not hasattr(given, "column_names"):
-                _check_feature_names(self, given, reset=True)
-            if reset or isinstance(given, np.ndarray):
-                _check_n_features(self, given, reset=reset)
+        elif isinstance(X, (list, tuple)):
+            X = np.array(X, dtype=object)
+        if reset and hasattr(X, "columns") and not hasattr(X, "column_names"):
+            _check_feature_names(self, X, reset=True)
+        if reset or isinstance(X, np.ndarray):
+            _check_n_features(self, X, reset=reset)
+        columns = Batch(read_columns(X))
         if reset:
-            self.schema_ = self._learn_schema(given)
+            self.schema_ = self._learn_schema(columns, container_of(X))
             self.n_features_in_ = len(self.schema_.columns)
-        absent = [] if isinstance(given, np.ndarray) else self._absent(given)
-        cells = self.schema_.encode(given, absent, self.unknown)
-        if len(cells) < (2 if reset else 1):
-            raise ValueError(f"Found array with {len(cells)} sample(s) (shape={cells.shape}) while a minimum of "
-                             f"{2 if reset else 1} is required.")  # fmt: skip
+        if columns.n_rows < (2 if reset else 1):
+            shape = columns.n_rows, len(columns)
+            raise ValueError(f"Found array with {shape[0]} sample(s) (shape={shape}) while a minimum "
+                             f"of {2 if reset else 1} is required.")  # fmt: skip
+        return columns
+
+    def _cells(self, columns: Batch) -> np.ndarray:
+        """Codes and numbers of rows, NaN where missing and in columns that the table lacks."""
+        ordered = len(columns) == len(self.schema_.columns) and list(columns) == list(range(len(columns)))
+        cells = self.schema_.encode(columns, [] if ordered else self._absent(columns), self.unknown)
         check_range(cells, told=self._told)
         return cells
 
-    def _absent(self, X: Any) -> list:
+    def _absent(self, columns: Batch) -> list:
         """Columns of the network that a table lacks, which are taken as missing; columns that the network lacks are refused."""
-        there = [name for name, _ in columns_of(X)]
         known = set(self.schema_.names)
-        strange = [name for name in there if name not in known]
+        strange = [name for name in columns if name not in known]
         if strange:
             raise ValueError(
                 f"the table has the column {strange[0]!r}, which the network has not; {closest(strange[0], known)}"
             )
-        return [name for name in self.schema_.names if name not in there]
+        return [name for name in self.schema_.names if name not in columns]
 
-    def _learn_schema(self, X: Any) -> Schema:
+    def _learn_schema(self, columns: Batch, container: str) -> Schema:
         """What the columns are: states as given, else those that occur."""
-        columns = read_columns(X)
         told = dict(self.states or {})
         strange = [name for name in told if name not in columns and name not in self._hidden_names()]
         if strange:
@@ -109,7 +116,7 @@ class NetworkTables(EMEstimator):
             else learned_column(name, cells, kinds[name])
             for name, cells in columns.items()
         ]
-        return Schema(tuple(made), container_of(X))
+        return Schema(tuple(made), container)
 
     def _hidden_names(self) -> list:
         return []

@@ -35,6 +35,7 @@ HOMES = {
     "products": ("about_means", "linear", "row_order", "scatter", "square_lengths"),
     "soft": ("soft",),
     "student": ("student", "student_conditional"),
+    "tallies": ("tally",),
     "topics": ("collapsed", "fold_in", "topic_assignments", "variational"),
 }
 KERNELS = {name: home for home, names in HOMES.items() for name in names}
