@@ -3,6 +3,7 @@
 import argparse
 
 from . import (
+    belief_networks,
     cca,
     climb,
     factor_analysis,
@@ -28,6 +29,7 @@ from . import (
 from .harness import measure, table
 
 MODULES = (
+    belief_networks,
     cca,
     climb,
     factor_analysis,

@@ -135,6 +135,33 @@ def test_bad_input_is_refused(make, message):
         make(BeliefNetwork(EDGES).fit(people()))
 
 
+def test_rows_in_files_are_refused_with_a_remedy(tmp_path):
+    people().to_parquet(tmp_path / "rows.parquet")
+    for ask in (BeliefNetwork(EDGES).fit, BeliefNetwork(EDGES).fit(people()).score_samples):
+        with pytest.raises(ValueError, match="BeliefNetwork takes a table in memory; read the rows first"):
+            ask(tmp_path / "rows.parquet")
+
+
+def test_counting_by_column_is_counting_by_row():
+    frame = people().drop(columns="age")
+    weight = np.random.default_rng(0).random(len(frame))
+    one = BeliefNetwork(EDGES[:2], prior=0.5).fit(frame, sample_weight=weight)
+    two = BeliefNetwork(EDGES[:2], prior=0.5)
+    two._check_settings()
+    source = two._in_memory(two._validate(frame, reset=True), weight)
+    assert two._closed_form(source)
+    np.testing.assert_allclose(one.params_.theta, two.params_.theta, rtol=1e-12)
+    assert one.lower_bound_ == pytest.approx(two.lower_bound_, rel=1e-12)
+
+
+@pytest.mark.parametrize("method", ["hill-climbing", "chow-liu", "pc"])
+def test_structures_are_found(method):
+    pytest.importorskip("tacit.graph.structure", reason="structure learning is not in this version")
+    frame = people(2000).drop(columns="age")
+    network = BeliefNetwork(method, required=[("smoker", "cough")] if method == "hill-climbing" else ()).fit(frame)
+    assert {frozenset(edge) for edge in network.nodes_.edges} == {frozenset(edge) for edge in EDGES[:2]}
+
+
 def test_unknown_states_may_be_missing():
     network = BeliefNetwork(EDGES, unknown="missing").fit(people())
     odd, blank = people().assign(smoker="never"), people().assign(smoker=None)

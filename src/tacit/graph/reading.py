@@ -12,7 +12,7 @@ from ..checks import check_choice, check_columns, check_range
 from ..declared import Part
 from ..frames import Batch, Cells, is_table, read_columns
 from ..schema import UNKNOWN, Column, ColumnLearner, Schema, container_of
-from ..source import Source
+from ..source import Source, is_streamed
 from .nodes import Nodes, closest
 
 __all__ = ["NetworkTables", "schema_of_nodes"]
@@ -153,6 +153,10 @@ class NetworkTables(EMEstimator):
     ) -> Source:
         if is_table(X):
             return self._in_memory(self._validate(X, reset=reset), weight, labels, targets)
+        if is_streamed(X) and not isinstance(X, Source):
+            raise ValueError(
+                f"{type(self).__name__} takes a table in memory; read the rows first, for example with pandas."
+            )
         source = super()._open(X, weight, labels, targets, reset=reset)
         if reset and source.schema is None:
             raise ValueError("X has no schema of its columns; give a table in memory.")
