@@ -300,6 +300,7 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
             source = self._open(X, sample_weight, reset=True)
         if not self._closed_form(source):
             self._learn(source)
+            self._online = None  # there are no batches to go on with
         return self
 
     def _count_table(self, columns: Batch, sample_weight: Any) -> bool:

@@ -212,6 +212,10 @@ class NetworkModel(Model):
         sizes = sum(q * m for q, m in shapes), sum(q for q, _ in shapes)
         if (params.coefficients.size, params.variance.size) != sizes:
             raise ValueError("'coefficients' and 'variance' are not those of the continuous variables")
+        if not (np.isfinite(params.coefficients).all() and (params.variance > 0).all()):
+            raise ValueError(
+                f"'variance' holds {params.variance.min():g}, which must be above 0, and all numbers finite"
+            )
 
     def n_parameters(self, params: NetworkParams) -> int:
         """Free parameters: a probability less than there are states for each state of the parents, and those of regressions."""
