@@ -1,6 +1,5 @@
 """Graphical models: belief networks, Markov networks and factor graphs over variables with named states."""
 
-from .answers import Explanation, GaussianMarginal
 from .belief import BeliefNetwork
 from .dag import (
     ancestors,
@@ -20,6 +19,7 @@ from .formats import read_uai_factors
 from .junction_tree import JunctionTree
 from .noisy import noisy_or
 from .potential import Potential
+from .queries import Explanation, GaussianMarginal
 
 __all__ = [
     "BeliefNetwork", "Explanation", "GaussianMarginal", "JunctionTree", "Potential", "ancestors", "ancestral", "cpdag",
