@@ -18,6 +18,9 @@ from .schedule import strides
 __all__ = ["codes_of_column", "complete_counts", "count_families"]
 
 
+CHUNK = 1 << 15  # rows whose cells stay in the cache of a core
+
+
 def codes_of_column(pair: tuple[Column, Cells], unknown: str = "error") -> np.ndarray:
     """States of a column without missing cells as small whole numbers, −1 where unknown.
 
@@ -51,10 +54,14 @@ def count_families(nodes: Nodes, codes: Sequence[np.ndarray], weight: np.ndarray
     heavy, tally = np.empty(0) if weight is None else weight, kernel("tally")
 
     def count(i: int) -> np.ndarray:
-        counts, cell = np.zeros(int(nodes.sizes[i])), np.zeros(len(codes[i]), np.int32)
-        family = nodes.family(i)
-        for j, step in zip(family, strides(nodes.shape(i))):
-            tally(codes[j], step, cell, j == family[-1], heavy, counts)
+        counts, room, family = np.zeros(int(nodes.sizes[i])), np.empty(CHUNK, np.int32), nodes.family(i)
+        steps = strides(nodes.shape(i))
+        for first in range(0, len(codes[i]), CHUNK):
+            rows = slice(first, min(first + CHUNK, len(codes[i])))
+            cell = room[: rows.stop - first]
+            cell[:] = 0
+            for j, step in zip(family, steps):
+                tally(codes[j][rows], step, cell, j == family[-1], heavy[rows], counts)
         return counts
 
     return np.concatenate(list(in_order(count, range(len(nodes.names)), n_threads)))
