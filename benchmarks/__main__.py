@@ -3,6 +3,7 @@
 import argparse
 
 from . import (
+    belief_networks,
     cca,
     climb,
     crf,
@@ -29,6 +30,7 @@ from . import (
 from .harness import measure, table
 
 MODULES = (
+    belief_networks,
     cca,
     climb,
     crf,

@@ -18,6 +18,7 @@ import tacit
 from tacit import cluster, factor, families, mixture, sequence
 from tacit.base.calibration import Absence
 from tacit.classification import GaussianBayes, MixtureDiscriminant, NaiveBayes
+from tacit.graph import BeliefNetwork
 from tacit.impute import Calibration, GaussianImputer, MixtureImputer
 
 from .zoo import (
@@ -47,6 +48,7 @@ MODELS = {
         2, weight_concentration_prior_type="dirichlet_distribution", random_state=0
     ),
     "StudentTMixture": mixture.StudentTMixture(2, random_state=0),
+    "BeliefNetwork of a table": BeliefNetwork([("yes", "kind"), ("kind", "size"), ("yes", "size")], prior=0.5),
     "Mixture": mixture.Mixture(2, random_state=0),
     "Mixture of factors": mixture.Mixture(2, family=families.FactorGaussian(1), random_state=0),
     "Mixture of a product": mixture.Mixture(
@@ -173,7 +175,7 @@ def rows_for(name):
         return with_missing(mixed_rows(40), 0.1), None
     if name in ROWS:
         return ROWS[name](40), None
-    if name in ("Mixture of a table", "KMedoids gower"):
+    if name in ("BeliefNetwork of a table", "Mixture of a table", "KMedoids gower"):
         X = mixed_rows(40)
         kinds = pandas.Categorical.from_codes(X[:, 4].astype(int), ["a", "b", "c"])
         return pandas.DataFrame({"count": X[:, 0], "size": X[:, 1], "yes": X[:, 2] > 0, "kind": kinds}), None
@@ -556,7 +558,7 @@ SIGNED = {
     "intercept_", "K_fit_rows_", "landmark_coef_", "landmarks_", "loading", "loadings_", "location", "log_u", "loglik",
     "loglike_", "low", "lower_bound_", "lower_bounds_", "mean", "mean_", "mean_coef_", "mean_prior_", "means_",
     "medoid_silhouette_", "note", "noise_box_", "origin", "origin_", "previous", "rotation_", "scores_", "structure_", "sums",
-    "total", "trace",
+    "total", "trace", "coefficients",
     "rows", "values", "whitening_", "x_loadings_", "x_mean_", "_x_mean", "x_rotations_", "x_weights_", "X_fit_",
     "X_transformed_fit_", "y_loadings_", "y_mean_", "_y_mean", "y_rotations_", "y_weights_", "bins", "gram", "parent", "usual",
     "least", "most", "above", "below",

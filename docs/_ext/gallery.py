@@ -44,6 +44,7 @@ TASKS = {
     ),
     "Recommendations": ("movielens", "rating_types", "cold_start"),
     "Sequences": ("earthquake_regimes", "market_regimes", "dishonest_casino", "click_streams", "chunking"),
+    "Belief networks": ("burglar_alarm",),
     "The command": ("command_line",),
 }
 OTHERS = {"tacit.mixture": 0, "tacit.cluster": 4, "tacit.factor": 5}

@@ -431,6 +431,8 @@ def encode_column(column: Column, cells: Cells, unknown: str = "error") -> np.nd
         return read_numbers(column.name, column.type, cells).values
     if cells.dates:
         raise holds_dates(column.name, cells.dates)
+    if column.coded and cells.numeric and all(map(_is_number, column.levels)):
+        return _codes_of_numbers(column, cells, unknown)
     out, seen = np.full(len(cells.values), np.nan), cells.values[~cells.missing].tolist()
     if not column.coded:
         if seen:
@@ -449,6 +451,18 @@ def encode_column(column: Column, cells: Cells, unknown: str = "error") -> np.nd
         raise unknown_levels(column.name, strange, column.levels)
     out[~cells.missing] = found
     return out
+
+
+def _codes_of_numbers(column: Column, cells: Cells, unknown: str) -> np.ndarray:
+    """`encode_column` of numbers whose levels are numbers: all cells at once."""
+    levels = np.array(column.levels, dtype=np.float64)
+    order = np.argsort(levels, kind="stable")
+    at = np.minimum(np.searchsorted(levels[order], cells.values), len(levels) - 1)
+    known = levels[order][at] == cells.values  # NaN is not
+    strange = ~known & ~cells.missing
+    if unknown == "error" and strange.any():
+        raise unknown_levels(column.name, cells.values[strange].tolist(), column.levels)
+    return np.where(known, order[at], np.nan)
 
 
 def unknown_levels(name: Any, found: Iterable, levels: Sequence, place: str = "") -> NoteError:

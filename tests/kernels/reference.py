@@ -742,3 +742,54 @@ def mistake_pass(
             loss += weight[u] * cost
         rate[0] += 1.0
     return loss
+
+
+def _product(schedule, codes, theta, soft):
+    """The product of all factors of a schedule over what a row leaves open, with an axis for each variable."""
+    shape = [1 if code >= 0 else card for card, code in zip(schedule.cards, codes)]
+    product = np.ones(shape)
+    for f, base in enumerate(schedule.factor_base):
+        scope = slice(schedule.factor_start[f], schedule.factor_start[f + 1])
+        place = np.full(shape, base)
+        for v, step in zip(schedule.factor_vars[scope], schedule.factor_steps[scope]):
+            states = np.arange(shape[v]) if codes[v] < 0 else codes[v : v + 1]
+            place = place + step * states.reshape([-1 if u == v else 1 for u in range(len(shape))])
+        product = product * (soft if schedule.factor_soft[f] else theta)[place]
+    return product
+
+
+def propagate(schedule, plan, codes, rows, theta, soft, weight, loglik, marginals, counts):
+    """By the table over all variables at once."""
+    for r in rows:
+        product = _product(schedule, codes[r], theta, soft[r] if len(soft) else soft)
+        total = product.sum()
+        loglik[r] = np.log(total) if total > 0 else -np.inf
+        seen = np.maximum(codes[r], 0).reshape(-1, *[1] * product.ndim)
+        states = np.where((codes[r] >= 0).reshape(seen.shape), seen, np.indices(product.shape))
+        for t, base in enumerate(schedule.target_base if total > 0 else ()):
+            scope = slice(schedule.target_start[t], schedule.target_start[t + 1])
+            place = base + np.tensordot(schedule.target_steps[scope], states[schedule.target_vars[scope]], 1)
+            if len(marginals):
+                np.add.at(marginals[r], place, product / total)
+            if len(counts):
+                np.add.at(counts, place, weight[r] * product / total)
+
+
+def maximise(schedule, plan, codes, rows, theta, soft, loglik, states):
+    """By the table over all variables at once; those of cliques that are summed are left as they are."""
+    first, last = schedule.clique_start[:-1] + schedule.n_shared, schedule.clique_start[1:]
+    late = {v for a, z, by_max in zip(first, last, schedule.by_max) if by_max for v in schedule.clique_vars[a:z]}
+    for r in rows:
+        product = _product(schedule, codes[r], theta, soft[r] if len(soft) else soft)
+        product = product.sum(axis=tuple(v for v in range(product.ndim) if v not in late), keepdims=True)
+        loglik[r] = np.log(product.max()) if product.max() > 0 else -np.inf
+        if product.max() > 0:
+            best = np.unravel_index(product.argmax(), product.shape)
+            states[r] = [c if c >= 0 else k if v in late else -1 for v, (c, k) in enumerate(zip(codes[r], best))]
+
+
+def tally(codes, step, cell, last, weight, counts):
+    if last:
+        np.add.at(counts, cell + step * codes, weight if len(weight) else 1.0)
+    else:
+        cell += (step * codes).astype(np.int32)

@@ -17,8 +17,10 @@ import tacit.kernels
 from tacit.cluster.centers import Centers
 from tacit.families import DiagonalGaussian, FullGaussian, StudentT, TiedGaussian
 from tacit.families.factor import groups_of
+from tacit.graph.schedule import Factor, compile_schedule, strides
 from tacit.kernels import EXPECT, KERNELS, MOMENTS, SCORE, kernel
 from tacit.kernels.jit import _cache_folder
+from tacit.kernels.junction import new_plan
 from tacit.kernels.layout import pack_strips, strip_width, unpack_strips
 from tacit.kernels.mixture import exp, log1p
 from tacit.source import Patterns, SparseRows
@@ -519,6 +521,49 @@ def mistake_pass_cases(world):
             yield *told, *logs, rule, np.array([1.0, kind, 0.7, kind != 1]), w.copy(), np.ones_like(w)
 
 
+def junction_of(world, **how):
+    """Seven variables, tables over some of them, and rows that observe others each."""
+    cards = world.rng.integers(1, 4, 7)
+    scopes = [(0,), (1, 0), (2, 0, 1), (3, 1), (4, 2, 3), (5, 4), (6, 0)]
+    factors, base = [], 0
+    for scope in scopes:
+        factors.append(Factor(scope, strides(cards[list(scope)]), base))
+        base += int(np.prod(cards[list(scope)]))
+    soft = [Factor((5, 6), strides(cards[[5, 6]]), 0, True)]
+    targets = [Factor((v,), (1,), int(cards[:v].sum())) for v in range(7)]
+    targets.append(Factor((2, 4), strides(cards[[2, 4]]), int(cards.sum())))
+    theta, softs = world.rng.random(base), world.rng.random((30, int(cards[5] * cards[6])))
+    codes = np.where(world.rng.random((30, 7)) < 0.4, world.rng.integers(0, cards, (30, 7)), -1).astype(np.int32)
+    codes[:, 3] = world.rng.integers(0, cards[3], 30)
+    schedule = compile_schedule(cards, [*factors, *soft], targets, observed=[3], **how).schedule
+    return schedule, codes, theta, softs, int(cards.sum() + cards[2] * cards[4])
+
+
+def propagate_cases(world):
+    for heuristic in ("best", "min-weight"):
+        schedule, codes, theta, softs, cells = junction_of(world, heuristic=heuristic)
+        rows, weight = world.rng.permutation(30)[:25], world.weight[:30]
+        for marginals, counts in ((np.zeros((30, cells)), np.full(cells, 0.5)), (np.empty((0, 0)), np.empty(0))):
+            yield schedule, new_plan(schedule), codes, rows, theta, softs, weight, np.zeros(30), marginals, counts
+
+
+def tally_cases(world):
+    for last in (False, True):
+        for weight in (world.weight, np.empty(0)):
+            codes, cell = (
+                world.rng.integers(0, 4, N_ROWS).astype(np.int16),
+                world.rng.integers(0, 3, N_ROWS).astype(np.int32),
+            )
+            yield codes, 3, cell, last, weight, np.full(12, 0.5)
+
+
+def maximise_cases(world):
+    for late in (range(7), (1, 4, 6)):
+        schedule, codes, theta, softs, _ = junction_of(world, maximised=late, merge=False)
+        states = np.full((30, 7), -1, np.int32)
+        yield schedule, new_plan(schedule), codes, np.arange(30), theta, softs, np.zeros(30), states
+
+
 CASES = {
     "label_scores": label_scores_cases,
     "label_slopes": label_slopes_cases,
@@ -565,10 +610,13 @@ CASES = {
     "diag": diag_cases,
     "conditional": conditional_cases,
     "complete": complete_cases,
+    "maximise": maximise_cases,
+    "propagate": propagate_cases,
     "draw": draw_cases,
     "factor": factor_cases,
     "factor_scores": factor_scores_cases,
     "student": student_cases,
+    "tally": tally_cases,
     "student_conditional": student_conditional_cases,
 }
 

@@ -27,6 +27,7 @@ HOMES = {
     "factor": ("factor", "factor_scores"),
     "gaussian": ("diag", "full", "tied"),
     "imputation": ("complete", "draw"),
+    "junction": ("maximise", "propagate"),
     "levels": ("levels",),
     "lloyd": ("lloyd", "lloyd_cells"),
     "markov": ("count_moves", "hidden_moves", "score_moves"),
@@ -37,6 +38,7 @@ HOMES = {
     "products": ("about_means", "linear", "row_order", "scatter", "square_lengths"),
     "soft": ("soft",),
     "student": ("student", "student_conditional"),
+    "tallies": ("tally",),
     "topics": ("collapsed", "fold_in", "topic_assignments", "variational"),
 }
 KERNELS = {name: home for home, names in HOMES.items() for name in names}
