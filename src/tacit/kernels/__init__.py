@@ -20,6 +20,7 @@ HOMES = {
     "cells": ("features", "log_choose", "log_factorial", "log_rising", "rising_slope", "row_sums"),
     "chain": ("decode", "draw_states", "filter_states", "smooth"),
     "conditional": ("conditional",),
+    "counting": ("family_scores", "independence", "pack"),
     "distances": ("column_sums", "distances", "misfit"),
     "factor": ("factor", "factor_scores"),
     "gaussian": ("diag", "full", "tied"),

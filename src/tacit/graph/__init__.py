@@ -1,0 +1,18 @@
+"""Graphical models: networks of variables, learned from tables, asked and drawn."""
+
+from .structure import (
+    Structure,
+    chow_liu,
+    find_structure,
+    hill_climb,
+    independence_test,
+    learn_structure,
+    mutual_information,
+    pc_stable,
+    score_structure,
+)
+
+__all__ = [
+    "Structure", "chow_liu", "find_structure", "hill_climb", "independence_test", "learn_structure", "mutual_information",
+    "pc_stable", "score_structure",
+]  # fmt: skip
