@@ -103,7 +103,7 @@ JOBS = [
     _job("pyAgrum, greedy", partial(agrum, "bic", "greedy"), "bic", 20_000, 1.0),
     _job("pyAgrum, tabu list", partial(agrum, "bic", "tabu"), "bic", 20_000, 1.0),
     _job("pyAgrum, greedy", partial(agrum, "bdeu", "greedy"), "bdeu", 20_000, 1.0),
-    _job("pgmpy", partial(pgmpy, "bic"), "bic", 20_000, 20.0, 1),
+    _job("pgmpy", partial(pgmpy, "bic"), "bic", 20_000, 20.0),
 ]
 
 

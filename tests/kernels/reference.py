@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
-from scipy.special import binom, digamma, gammaln, logsumexp, poch
+from scipy.special import binom, digamma, gammaln, logsumexp, poch, xlogy
 
 from tacit.kernels import EXPECT, MOMENTS, SCORE
 from tacit.kernels.layout import unpack_strips
@@ -602,3 +602,48 @@ def hidden_moves(codes, offsets, order, n_symbols, table, weight, counts, out):
                     counts[:, k] += weight[u, k] * forward[t][context] * share
                 ahead = np.bincount(context, share, n_contexts)
             out[u, k] += sum(np.log(each) for each, lost in zip(scale, hidden) if lost and order)
+
+
+def pack(packed, n_packed, column, size, out):
+    known = (packed < n_packed) & (column < size)
+    out[:] = np.where(known, packed * size + column.astype(np.int64), n_packed * size)
+
+
+def _joint(base, n_base, n_states, column, size):
+    """Counts (configurations, states, levels of the column)."""
+    known = (base < n_base) & (column < size)
+    counts = np.zeros((n_base, size))
+    np.add.at(counts, (base[known], column[known]), 1.0)
+    return counts.reshape(-1, n_states, size)
+
+
+def _family(counts, n_configurations, bayesian, value):
+    """The score of counts (configurations, states)."""
+    rows, n_states = counts.sum(axis=1), counts.shape[1]
+    if bayesian:
+        a = 1.0 if value < 0 else value / (n_configurations * n_states)
+        return (gammaln(n_states * a) - gammaln(rows + n_states * a)).sum() + (gammaln(counts + a) - gammaln(a)).sum()
+    penalty = 0.5 * np.log(max(rows.sum(), 1.0)) if value < 0 else value
+    return xlogy(counts, counts).sum() - xlogy(rows, rows).sum() - penalty * n_configurations * (n_states - 1)
+
+
+def family_scores(base, n_base, n_states, n_configurations, columns, sizes, candidates, bayesian, value, out):
+    for c, z in enumerate(candidates):
+        joint = _joint(base, n_base, n_states, columns[z], sizes[z])
+        wider = joint.transpose(0, 2, 1).reshape(-1, n_states)
+        out[c] = (
+            _family(wider, n_configurations * sizes[z], bayesian, value),
+            _family(joint.sum(axis=2), n_configurations, bayesian, value),
+            joint.sum(),
+        )
+
+
+def independence(base, n_base, n_states, column, size, pearson, out):
+    out[:] = 0.0
+    for counts in _joint(base, n_base, n_states, column, size):
+        counts = counts[counts.any(axis=1)][:, counts.any(axis=0)]
+        if min(counts.shape) < 2:
+            continue
+        expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+        out[1] += (counts.shape[0] - 1) * (counts.shape[1] - 1)
+        out[0] += ((counts - expected) ** 2 / expected if pearson else 2 * xlogy(counts, counts / expected)).sum()

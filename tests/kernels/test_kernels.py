@@ -445,7 +445,46 @@ def hidden_moves_cases(world):
             yield codes, offsets, order, n_symbols, table, weight, counts, np.full_like(weight, 0.5)
 
 
+def coded_columns(world):
+    """Columns of 2 to 4 states with missing cells, and their numbers of states."""
+    sizes = world.rng.integers(2, 5, world.d + 2)
+    columns = np.minimum(world.rng.integers(5, size=(len(sizes), N_ROWS)), sizes[:, None])
+    return np.where(world.rng.random(columns.shape) < 0.6, columns, 0).astype(np.uint16), sizes
+
+
+def pack_cases(world):
+    columns, sizes = coded_columns(world)
+    for kind in (np.int64, np.int32):
+        yield columns[0].astype(kind), int(sizes[0]), columns[1], int(sizes[1]), np.empty(N_ROWS, kind)
+
+
+def families_of(world):
+    """A child of two parents, one parent and none: base, number of its cells, states, configurations."""
+    columns, sizes = coded_columns(world)
+    base, n_base = columns[0].astype(np.int32), int(sizes[0])
+    yield base, n_base, n_base, 1.0, columns, sizes
+    out = np.empty(N_ROWS, np.int32)
+    reference_of("pack")(columns[1].astype(np.int32), int(sizes[1]), columns[0], int(sizes[0]), out)
+    yield out, int(sizes[1] * sizes[0]), int(sizes[0]), float(sizes[1]), columns, sizes
+
+
+def family_scores_cases(world):
+    for *family, columns, sizes in families_of(world):
+        candidates = np.arange(2, len(sizes))
+        for rule in ((False, 0.0), (False, 1.0), (False, -1.0), (True, 10.0), (True, -1.0)):
+            yield *family, columns, sizes, candidates, *rule, np.empty((len(candidates), 3))
+
+
+def independence_cases(world):
+    for base, n_base, n_states, _, columns, sizes in families_of(world):
+        for pearson in (False, True):
+            yield base, n_base, n_states, columns[2], int(sizes[2]), pearson, np.empty(2)
+
+
 CASES = {
+    "pack": pack_cases,
+    "family_scores": family_scores_cases,
+    "independence": independence_cases,
     "count_moves": count_moves_cases,
     "score_moves": score_moves_cases,
     "hidden_moves": hidden_moves_cases,

@@ -93,6 +93,11 @@ def hill_climb(
     check_n_jobs(n_jobs)
     knowledge = Knowledge.of(table.n_variables, required, forbidden, allowed, max_parents)
     begin = _beginning(start, table, knowledge, n_jobs)
+    notes = []
+    if table.missing:
+        # Gains over different rows do not add up to a score by which networks far from each other could be compared.
+        tabu = n_restarts = 0
+        notes.append(Note("missing", "cells are missing, so the search ended at the first maximum"))
     gains, rng = Gains(table, score, equivalent_sample_size, n_jobs), np.random.default_rng(random_state)
     search = _Search(gains, knowledge, rng)
     best, gained, left = search.climb(begin, int(tabu), int(max_iter))
@@ -105,7 +110,7 @@ def hill_climb(
         reason = Note("maximum", "no move to another network improves the score")
     else:
         reason = Note("max_iter", "max_iter={max_iter} moves were made", max_iter=max_iter)
-    return Structure.of(best, reason, n_scored=gains.n_counted)
+    return Structure.of(best, reason, notes, n_scored=gains.n_counted)
 
 
 def _beginning(start: Any, table: Codes, knowledge: Knowledge, n_jobs: int | None) -> np.ndarray:
@@ -138,7 +143,7 @@ class _Search:
         """The best network on the way up from one, what it gained, and how many moves are left."""
         self._settle(edges)
         best, gained, total, since = edges.copy(), 0.0, 0.0, 0
-        seen: deque[int] = deque([self.key], maxlen=tabu + 1)
+        seen: deque[int] = deque([self.key], maxlen=None if self.gains.codes.missing else tabu + 1)
         while most:
             gain, kind, a, b = self._best_move(seen)
             if gain == -np.inf or (gain <= LEAST_GAIN and since >= tabu):

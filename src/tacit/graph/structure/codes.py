@@ -71,6 +71,11 @@ class Codes:
         return self.columns.shape[1]
 
     @cached_property
+    def missing(self) -> bool:
+        """Whether a cell is missing."""
+        return bool((self.columns == self.sizes[:, None]).any())
+
+    @cached_property
     def codes(self) -> np.ndarray:
         """The rows as they were given, (n, d)."""
         return np.where(self.columns < self.sizes[:, None], self.columns.astype(np.int64), -1).T

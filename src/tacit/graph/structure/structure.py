@@ -41,12 +41,12 @@ class Structure:
     n_scored: int = 0
 
     @classmethod
-    def of(cls, edges: np.ndarray, reason: Note, *, n_scored: int = 0) -> Structure:
+    def of(cls, edges: np.ndarray, reason: Note, notes: list[Note] | None = None, *, n_scored: int = 0) -> Structure:
         """Of a matrix of edges, parents in rows."""
         from .orientation import cpdag_of
 
         directed, undirected = parted(cpdag_of(edges))
-        return cls(pairs(edges), reason, pairs(directed), pairs(undirected), {}, [], n_scored)
+        return cls(pairs(edges), reason, pairs(directed), pairs(undirected), {}, notes or [], n_scored)
 
 
 def pairs(edges: np.ndarray) -> list[tuple[int, int]]:
