@@ -1,14 +1,12 @@
 """Structure learning on rows drawn from alarm, against pyAgrum and pgmpy: seconds, score and distance to the true network.
 
-pyAgrum and pgmpy get their own kinds of tables, made before the clock starts; results are checked by one score, our own, which the
+pyAgrum and pgmpy get their own kinds of tables, made before the clock starts; results are checked by one score, ours, which the
 tests hold to the formulas. ``python -m benchmarks.structure`` prints the comparison of quality on the same rows.
 """
 
 import os
 from functools import cache, partial
 from pathlib import Path
-
-import numpy as np
 
 from .harness import Job
 from .sampled import rows_of

@@ -9,12 +9,19 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.sampled import rows_of
 from scipy.special import gammaln
 from scipy.stats import chi2_contingency, power_divergence
 
-from benchmarks.sampled import rows_of
 from tacit.graph import (
-    chow_liu, find_structure, hill_climb, independence_test, learn_structure, mutual_information, pc_stable, score_structure,
+    chow_liu,
+    find_structure,
+    hill_climb,
+    independence_test,
+    learn_structure,
+    mutual_information,
+    pc_stable,
+    score_structure,
 )  # fmt: skip
 from tacit.graph.structure.codes import Codes, check_edges
 from tacit.graph.structure.knowledge import cycle_of, reach
